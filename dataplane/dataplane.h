@@ -39,6 +39,11 @@ void dataplane_topology_ask(const struct dataplane_settings *, struct topology_a
 // address families. Adds problems to the plan.
 void dataplane_preflight(const struct dataplane_settings *, struct topology_plan *);
 
+// Whether DPDK takes its further arguments (eal_extra): asks it in a child process, without any device. Returns 0 or a
+// negative error with the first line of what it says.
+int dataplane_try_arguments(
+	const struct dataplane_settings *, char *message, uint32_t message_size);
+
 // Sets up EAL, ports, queues and mempools. Once per process. message says what failed, where and what to do.
 int dataplane_create(const struct dataplane_settings *, const struct topology_plan *,
 	struct dataplane **, char *message, uint32_t message_size);

@@ -167,8 +167,8 @@ static void check_vdev(const struct check *c)
 				     ? "net_virtio"
 				     : c->device.driver;
 	snprintf(path, sizeof path, RTE_EAL_PMD_PATH "/librte_%s.so", driver);
-	if (access(path, F_OK) != 0)
-		topology_problem(c->plan, TOPOLOGY_WARNING,
+	if (access(RTE_EAL_PMD_PATH, X_OK) == 0 && access(path, F_OK) != 0)
+		topology_problem(c->plan, TOPOLOGY_ERROR,
 			"apt-get install librte-meta-net, or correct the name",
 			"port %u: DPDK has no driver %s here", c->index, c->device.driver);
 #endif
@@ -254,6 +254,12 @@ static void check_cpus(const struct dataplane_settings *s, struct topology_plan 
 			"boot with isolcpus= or use a systemd slice with its own CPUs",
 			"%u spinning workers run on processors that the kernel gives to others too",
 			shared);
+}
+
+int dataplane_try_arguments(
+	const struct dataplane_settings *s, char *message, uint32_t message_size)
+{
+	return eal_try(s->eal_extra, message, message_size);
 }
 
 void dataplane_preflight(const struct dataplane_settings *s, struct topology_plan *plan)

@@ -3,13 +3,16 @@
 #include "state/base/log.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ARGUMENTS_MAX 64
@@ -192,6 +195,55 @@ int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 			why[0] != '\0' ? why : "no reason given", strerror(-error));
 	}
 	return error;
+}
+
+// In the child: never returns. What getopt and EAL say goes to the pipe.
+static void eal_try_here(const char *extra, int said)
+{
+	static struct arguments a;
+	int nowhere = open("/dev/null", O_WRONLY);
+
+	if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
+		_exit(EXIT_FAILURE);
+	add_argument(&a, "dataplane.eal_extra");
+	add_argument(&a, "--no-telemetry");
+	add_argument(&a, "--no-huge");
+	add_argument(&a, "--no-shconf");
+	add_argument(&a, "--no-pci");
+	add_argument(&a, "-m");
+	add_argument(&a, "16");
+	add_argument(&a, "--file-prefix=berth-%d", (int)getpid());
+	add_extra(&a, extra);
+	_exit(!a.failed && rte_eal_init(a.count, a.items) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+int eal_try(const char *extra, char *message, uint32_t message_size)
+{
+	int said[2], status = 0;
+	char line[256] = "";
+
+	if (extra[0] == '\0')
+		return 0;
+	if (pipe2(said, O_CLOEXEC) != 0)
+		return -errno;
+	pid_t child = fork();
+	if (child == 0)
+		eal_try_here(extra, said[1]);
+	close(said[1]);
+	FILE *stream = child > 0 ? fdopen(said[0], "r") : NULL;
+	if (stream) {
+		char rest[256];
+		(void)!fgets(line, sizeof line, stream);
+		while (fgets(rest, sizeof rest, stream)) // so that the child never waits
+			;
+		fclose(stream);
+	}
+	line[strcspn(line, "\n")] = '\0';
+	if (child > 0 && waitpid(child, &status, 0) == child && status == 0)
+		return 0;
+	snprintf(message, message_size, "DPDK refuses the arguments \"%s\": %s; correct them",
+		extra, line[0] ? line : "no reason given");
+	return -EINVAL;
 }
 
 int eal_add_device(const struct device *d)

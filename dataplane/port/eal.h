@@ -16,6 +16,9 @@ struct eal_ask {
 bool eal_wants_huge(const char *huge, const struct port_settings *, uint32_t count);
 // Restores the calling thread's affinity, which EAL changes. message: what, where and what to do.
 int eal_start(const struct eal_ask *, char *message, uint32_t message_size);
+// Whether EAL takes the extra arguments: a child process starts it, with little memory and no device. Returns 0 or a
+// negative error, and in message the first line that it said.
+int eal_try(const char *extra, char *message, uint32_t message_size);
 void eal_stop(void);
 // Creates a virtual device; a PCI device is there since eal_start(). Returns 0 or a negative error.
 int eal_add_device(const struct device *);

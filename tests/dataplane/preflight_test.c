@@ -78,7 +78,7 @@ static void capture_and_driver_that_are_not_there(void **state)
 	assert_true(finds(&plan, TOPOLOGY_ERROR, "/nonexistent/a.pcap cannot be read", "exists"));
 	s = settings("net_warp0", "10.0.0.1");
 	plan = checked(&s);
-	assert_true(finds(&plan, TOPOLOGY_WARNING, "no driver net_warp", "apt-get"));
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "no driver net_warp", "apt-get"));
 }
 
 // The loopback holds 127.0.0.1 on every machine.

@@ -10,7 +10,7 @@ in_controller ip address add 10.78.0.1/24 dev mgmt
 in_nodes ip address add 10.78.0.2/24 dev mgmt
 in_controller ip link set mgmt up
 in_nodes ip link set mgmt up
-berthd_start --http.address=0.0.0.0
+berthd_start --http.address=0.0.0.0 --http.insecure=true
 ip netns exec "$TESTBED_NODES" "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" \
 	--key-file "$TESTBED_DIR/master.key" --trace "$trace" --http "http://10.78.0.1:4646" --quiet \
 	--json "$TESTBED_DIR/trace.json" >"$TESTBED_DIR/fleet.log" 2>&1 || die "the trace was not placed"

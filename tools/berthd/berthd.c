@@ -6,6 +6,7 @@
 #include "tools/berthd/health.h"
 #include "tools/berthd/metrics.h"
 #include "tools/berthd/peers.h"
+#include "tools/berthd/preflight.h"
 #include "tools/forms/alloc_spec.h"
 #include "tools/forms/vm_spec.h"
 #include <errno.h>
@@ -216,8 +217,13 @@ static bool has_peer(void *context, const char *region)
 
 static bool start_api(struct berthd *b, char *message)
 {
+	if (http_address_is_open(b->config.http_address))
+		log_warn("http-insecure",
+			"address=%s meaning=\"whoever reaches the API may do everything\"",
+			b->config.http_address);
 	struct api_settings settings = {
 		.address = b->config.http_address,
+		.hosts = b->config.http_hosts,
 		.port = (uint16_t)b->config.http_port,
 		.connections_max = b->config.http_connections_max,
 		.connections_per_ip_max = b->config.http_connections_per_ip_max,

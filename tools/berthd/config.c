@@ -57,6 +57,11 @@ static const struct setting settings[] = {
 		.help = "address the HTTP API listens on"},
 	{"http.port", SETTING_U32, AT(http_port), NUMBER(0, 65535), .preset = "4646",
 		.help = "TCP port of the HTTP API; 0: any free one"},
+	{"http.insecure", SETTING_BOOL, AT(http_insecure), .preset = "false", .names = booleans,
+		.help = "allow an address that other machines reach: whoever reaches it may do "
+			"all"},
+	{"http.hosts", SETTING_TEXT, AT(http_hosts), .preset = "",
+		.help = "names of this server in requests, beside localhost and the machine's"},
 	{"http.connections_max", SETTING_U32, AT(http_connections_max), NUMBER(1, 65536),
 		.preset = "4096", .help = "open HTTP connections, parked queries included"},
 	{"http.connections_per_ip_max", SETTING_U32, AT(http_connections_per_ip_max),

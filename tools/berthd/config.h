@@ -17,7 +17,8 @@ struct config {
 	char master_key_file[CONFIG_PATH_BYTES];
 	char region[CONFIG_NAME_BYTES], datacenter[CONFIG_NAME_BYTES], name[CONFIG_NAME_BYTES];
 	uint32_t log_level, log_format;
-	char http_address[CONFIG_NAME_BYTES];
+	char http_address[CONFIG_NAME_BYTES], http_hosts[CONFIG_PEERS_BYTES];
+	bool http_insecure;
 	uint32_t http_port, http_connections_max, http_connections_per_ip_max;
 	struct dataplane_settings dataplane;
 	struct state_limits limits;

@@ -5,6 +5,7 @@
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/health.h"
 #include "tools/berthd/options.h"
+#include "tools/berthd/preflight.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -37,10 +38,14 @@ static int run_check(const struct config *config)
 	if (!berthd_plan(config, &plan, message))
 		return exit_with(message, EXIT_FAILURE);
 	topology_print(&plan, print_line, NULL);
+	int status = EXIT_SUCCESS;
 	for (uint32_t i = 0; i < plan.problem_count; i++)
 		if (plan.problems[i].severity == TOPOLOGY_ERROR)
-			return EXIT_UNHEALTHY;
-	return EXIT_SUCCESS;
+			status = EXIT_UNHEALTHY;
+	for (uint32_t i = 0; i < PREFLIGHT_CHECKS; i++)
+		if (!preflight_checks[i](config, message, sizeof message))
+			status = exit_with(message, EXIT_UNHEALTHY);
+	return status;
 }
 
 static int run_verify(struct berthd *b)
@@ -176,6 +181,10 @@ int main(int argc, char **argv)
 	case ACTION_RUN: break;
 	}
 	if (!config_check(&berthd.config, message))
+		return exit_with(message, EXIT_USAGE);
+	// The other checks are only forecasts: what they find, a start finds too.
+	if (options.action == ACTION_RUN &&
+		!preflight_address(&berthd.config, message, sizeof message))
 		return exit_with(message, EXIT_USAGE);
 	return options.action == ACTION_CHECK ? run_check(&berthd.config) : run_daemon(&berthd);
 }

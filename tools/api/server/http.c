@@ -7,6 +7,7 @@
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/gzip.h"
+#include "tools/api/server/hosts.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
 #include "tools/api/server/submission.h"
@@ -218,13 +219,19 @@ static bool announces_too_much(struct request *request)
 	return length && strtoull(length, NULL, 10) > JOB_JSON_BYTES_MAX;
 }
 
-// A browser names in Origin the site whose page sends a write; other clients send no Origin.
-static bool is_from_elsewhere(struct request *request)
+// NULL: the request comes from where it may; else why it is refused.
+static const char *origin_complaint(struct request *request)
 {
-	const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);
 	const char *host = header_of(request, MHD_HTTP_HEADER_HOST);
-	const char *site = origin ? strstr(origin, "://") : NULL;
-	return origin && (!site || !host || strcasecmp(site + 3, host) != 0);
+	const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);
+
+	// Every browser sends a Host; a client that sends none is none.
+	if (host && !host_is_known(text_of(host), text_of(request->api->hosts)))
+		return "this server has no such name (header Host): use its address, or add the "
+		       "name to http.hosts";
+	if (origin && (!host || !origin_is_host(text_of(origin), text_of(host))))
+		return "a web page of another site may not ask anything here";
+	return NULL;
 }
 
 static bool encoding_is_known(struct request *request)
@@ -243,6 +250,9 @@ static bool is_for_this_region(const struct request *request)
 static enum MHD_Result begin_request(struct request *request, const char *method, const char *url)
 {
 	request->path = text_copy(text_of(url));
+	const char *problem = origin_complaint(request);
+	if (problem)
+		return send_error(request, MHD_HTTP_FORBIDDEN, problem);
 	switch (route_find(
 		request->api->routes, method, request->path, &request->route, request->ids)) {
 	case ROUTE_FOUND: break;
@@ -253,7 +263,7 @@ static enum MHD_Result begin_request(struct request *request, const char *method
 		return send_error(request, MHD_HTTP_BAD_REQUEST,
 			"the path has a broken percent-escape; write a literal % as %25");
 	}
-	const char *problem = request_parameters_read(request);
+	problem = request_parameters_read(request);
 	if (problem)
 		return send_error(request, MHD_HTTP_BAD_REQUEST, problem);
 	if (!is_for_this_region(request))
@@ -261,9 +271,6 @@ static enum MHD_Result begin_request(struct request *request, const char *method
 	if (announces_too_much(request))
 		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
 			"the body is larger than 1 MiB, the most that is read");
-	if (request->route->submit && is_from_elsewhere(request))
-		return send_error(request, MHD_HTTP_FORBIDDEN,
-			"a web page of another site may not change anything here");
 	if (!encoding_is_known(request))
 		return send_error(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
 			"the body's Content-Encoding is not supported; send it without one");

@@ -16,6 +16,7 @@ struct api {
 	struct api_settings settings;
 	const struct route_table *routes;
 	char *address, *region, *datacenter, *name; // copies
+	char *hosts;                                // names that a Host header may have
 	struct MHD_Daemon *daemon;
 	uint16_t port;
 	struct uuid id;

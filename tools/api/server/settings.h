@@ -23,8 +23,9 @@ struct metric_sink {
 };
 
 struct api_settings {
-	const char *address;                              // "127.0.0.1"
-	uint16_t port;                                    // 0: any free one
+	const char *address; // "127.0.0.1"
+	const char *hosts; // names of this server beside its addresses, localhost and the machine's
+	uint16_t port;     // 0: any free one
 	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
 	struct state *state;
 	struct command_queue *queue;

@@ -9,6 +9,7 @@
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -117,12 +118,27 @@ static char *setting_copy(const char *text, const char *otherwise)
 	return text_copy(text_of(text ? text : otherwise));
 }
 
+// The configured names, those of the controller and of its machine.
+static char *known_hosts(const struct api_settings *settings)
+{
+	const char *given = settings->hosts ? settings->hosts : "";
+	const char *name = settings->name ? settings->name : "";
+	char machine[HOST_NAME_MAX + 1] = "";
+
+	(void)gethostname(machine, sizeof machine - 1); // without it only the others are known
+	size_t size = strlen(given) + strlen(name) + sizeof machine + 2;
+	char *hosts = memory_take(size);
+	snprintf(hosts, size, "%s,%s,%s", given, name, machine);
+	return hosts;
+}
+
 static struct api *api_create(const struct api_settings *settings, const struct route_table *routes)
 {
 	struct api *api = memory_take(sizeof *api);
 	api->settings = *settings;
 	api->routes = routes;
 	api->settings.address = api->address = setting_copy(settings->address, "127.0.0.1");
+	api->hosts = known_hosts(settings);
 	api->settings.region = api->region = setting_copy(settings->region, "global");
 	api->settings.datacenter = api->datacenter = setting_copy(settings->datacenter, "dc1");
 	api->settings.name = api->name = setting_copy(settings->name, "berth");
@@ -149,6 +165,7 @@ static void api_destroy(struct api *api)
 	request_counters_destroy(api->counters);
 	pthread_mutex_destroy(&api->prng_lock);
 	free(api->address);
+	free(api->hosts);
 	free(api->region);
 	free(api->datacenter);
 	free(api->name);

@@ -229,7 +229,7 @@ static long status_of(int fd)
 // and who asks for something light meanwhile is served.
 static void many_ask_together(void **unused)
 {
-	static const char ask[] = "GET /v1/berth/explain/job/crowd HTTP/1.1\r\nHost: x\r\n"
+	static const char ask[] = "GET /v1/berth/explain/job/crowd HTTP/1.1\r\nHost: localhost\r\n"
 				  "Connection: close\r\n\r\n";
 	int sockets[TOGETHER];
 	uint32_t explained = 0, refused = 0;
@@ -255,7 +255,8 @@ static void many_ask_together(void **unused)
 // Who goes before the answer is worked out leaves nothing behind.
 static void some_do_not_wait(void **unused)
 {
-	static const char ask[] = "GET /v1/berth/explain/job/crowd HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const char ask[] =
+		"GET /v1/berth/explain/job/crowd HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	for (uint32_t i = 0; i < TOGETHER; i++) {
 		int fd = server_connect(server);
 		assert_int_equal(send(fd, ask, sizeof ask - 1, MSG_NOSIGNAL), sizeof ask - 1);

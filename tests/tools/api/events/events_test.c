@@ -42,7 +42,7 @@ static void open_stream(struct stream *s, const char *query)
 {
 	char request[512];
 	int size = snprintf(request, sizeof request,
-		"GET /v1/event/stream%s HTTP/1.1\r\nHost: x\r\n\r\n", query);
+		"GET /v1/event/stream%s HTTP/1.1\r\nHost: localhost\r\n\r\n", query);
 	s->size = 0;
 	s->text[0] = '\0';
 	s->fd = server_connect(server);

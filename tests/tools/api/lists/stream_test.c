@@ -103,7 +103,7 @@ static void a_large_list_is_compressed_on_its_way(void **unused)
 static void a_filter_that_finds_nothing_holds_up_nobody(void **unused)
 {
 	static const char request[] = "GET /v1/nodes?filter=Meta.rack%20==%20none HTTP/1.1\r\n"
-				      "Host: x\r\nConnection: close\r\n\r\n";
+				      "Host: localhost\r\nConnection: close\r\n\r\n";
 	int filtered[API_THREADS];
 	for (uint32_t i = 0; i < API_THREADS; i++) {
 		filtered[i] = server_connect(server);
@@ -147,7 +147,7 @@ static void *change(void *unused)
 static void a_slow_reader_gets_it_all(void **unused)
 {
 	static const char request[] =
-		"GET /v1/nodes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+		"GET /v1/nodes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 	pthread_t thread;
 	stop = false;
 	pthread_create(&thread, NULL, change, NULL);
@@ -176,7 +176,7 @@ static void a_slow_reader_gets_it_all(void **unused)
 // One that reads a little and leaves must not keep anything.
 static void readers_may_leave(void **unused)
 {
-	static const char request[] = "GET /v1/nodes HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const char request[] = "GET /v1/nodes HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	for (int i = 0; i < 20; i++) {
 		char some[4096];
 		int fd = server_connect(server);

@@ -330,8 +330,8 @@ static void a_stream_tells_of_them(void **unused)
 		"\"Type\":\"DeploymentStatusUpdate\"", "\"FilterKeys\":[\"web\"]",
 		"\"Payload\":{\"Deployment\":{\"ID\":\""};
 	static char text[1u << 20];
-	static const char request[] =
-		"GET /v1/event/stream?topic=Deployment:web&index=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const char request[] = "GET /v1/event/stream?topic=Deployment:web&index=1 "
+				      "HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	int fd = server_connect(server);
 	assert_int_equal(send(fd, request, sizeof request - 1, MSG_NOSIGNAL), sizeof request - 1);
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -43,7 +43,7 @@ static int ask(struct server *s, const char *path)
 {
 	char request[512];
 	int size = snprintf(request, sizeof request,
-		"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+		"GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
 	int fd = server_connect(s);
 	assert_int_equal(send(fd, request, (size_t)size, MSG_NOSIGNAL), size);
 	return fd;
@@ -287,8 +287,9 @@ static void *stop_api(void *argument)
 // Nobody would resume it: a request that is still being sent when the server stops is not parked any more.
 static void what_arrives_while_it_stops_is_refused(void **unused)
 {
-	static const char head[] = "PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-				   "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+	static const char head[] =
+		"PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+		"Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	struct server *s = server_start(&(struct server_options){0});
 	char path[128], said[sizeof go_on];

@@ -1,0 +1,137 @@
+// What berthd --check says of a configuration that a start would refuse.
+#include "tools/berthd/preflight.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct scene {
+	struct config config;
+	char folder[64];
+};
+
+static const char key_line[] =
+	"1 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
+
+static int make_scene(void **state)
+{
+	struct scene *s = calloc(1, sizeof *s);
+	assert_non_null(s);
+	config_defaults(&s->config);
+	snprintf(s->folder, sizeof s->folder, "%s", "/tmp/berth-preflight-XXXXXX");
+	assert_non_null(mkdtemp(s->folder));
+	snprintf(s->config.data_dir, sizeof s->config.data_dir, "%s/store", s->folder);
+	snprintf(s->config.master_key_file, sizeof s->config.master_key_file, "%s/key", s->folder);
+	FILE *file = fopen(s->config.master_key_file, "w");
+	assert_non_null(file);
+	assert_true(fputs(key_line, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(s->config.master_key_file, 0600), 0);
+	*state = s;
+	return 0;
+}
+
+static int remove_scene(void **state)
+{
+	struct scene *s = *state;
+	unlink(s->config.master_key_file);
+	rmdir(s->folder);
+	free(s);
+	return 0;
+}
+
+// Exactly one check complains, in words that have these in them; NULL: none does.
+static void expect_complaint(const struct config *config, const char *words)
+{
+	char message[1024];
+	uint32_t complaints = 0;
+	for (uint32_t i = 0; i < PREFLIGHT_CHECKS; i++) {
+		if (preflight_checks[i](config, message, sizeof message))
+			continue;
+		complaints++;
+		if (!words || !strstr(message, words))
+			fail_msg("unexpected: %s", message);
+	}
+	assert_int_equal(complaints, words != NULL);
+}
+
+static void what_is_right_passes(void **state)
+{
+	struct scene *s = *state;
+	expect_complaint(&s->config, NULL);
+	snprintf(s->config.dataplane.eal_extra, sizeof s->config.dataplane.eal_extra, "%s",
+		"--single-file-segments");
+	snprintf(s->config.peer_regions, sizeof s->config.peer_regions, "%s",
+		"east=http://10.1.0.1:4646");
+	expect_complaint(&s->config, NULL);
+}
+
+static void key_files_are_there_and_secret(void **state)
+{
+	struct scene *s = *state;
+	assert_int_equal(chmod(s->config.master_key_file, 0644), 0);
+	expect_complaint(&s->config, "chmod 600");
+	assert_int_equal(unlink(s->config.master_key_file), 0);
+	expect_complaint(&s->config, "No such file");
+}
+
+static void data_goes_into_a_directory(void **state)
+{
+	struct scene *s = *state;
+	snprintf(s->config.data_dir, sizeof s->config.data_dir, "%s/key", s->folder);
+	expect_complaint(&s->config, "data_dir");
+	snprintf(s->config.data_dir, sizeof s->config.data_dir, "%s/no/where", s->folder);
+	expect_complaint(&s->config, "create it");
+	snprintf(s->config.data_dir, sizeof s->config.data_dir, "%s", "/proc/berth");
+	if (geteuid() != 0) // a superuser is only told by the file system itself
+		expect_complaint(&s->config, "cannot hold the store");
+}
+
+static void arguments_and_regions_are_understood(void **state)
+{
+	struct scene *s = *state;
+	snprintf(s->config.dataplane.eal_extra, sizeof s->config.dataplane.eal_extra, "%s",
+		"--no-such-flag");
+	expect_complaint(&s->config, "no-such-flag");
+	s->config.dataplane.eal_extra[0] = '\0';
+	snprintf(s->config.peer_regions, sizeof s->config.peer_regions, "%s", "east");
+	expect_complaint(&s->config, "peers.regions");
+}
+
+static void open_addresses_are_asked_for(void **state)
+{
+	struct scene *s = *state;
+	static const char *const open[] = {"0.0.0.0", "::", "10.0.0.1"};
+	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
+		snprintf(s->config.http_address, sizeof s->config.http_address, "%s", open[i]);
+		s->config.http_insecure = false;
+		expect_complaint(&s->config, "http.insecure");
+		s->config.http_insecure = true;
+		expect_complaint(&s->config, NULL);
+	}
+	static const char *const closed[] = {"127.0.0.1", "127.8.9.1", "::1", "localhost"};
+	s->config.http_insecure = false;
+	for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
+		snprintf(s->config.http_address, sizeof s->config.http_address, "%s", closed[i]);
+		expect_complaint(&s->config, NULL);
+	}
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_scene, remove_scene)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(what_is_right_passes),
+		CASE(key_files_are_there_and_secret),
+		CASE(data_goes_into_a_directory),
+		CASE(arguments_and_regions_are_understood),
+		CASE(open_addresses_are_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

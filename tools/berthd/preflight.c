@@ -1,0 +1,100 @@
+#include "tools/berthd/preflight.h"
+#include "dataplane/wire/auth.h"
+#include "state/base/error.h"
+#include "state/base/time_source.h"
+#include "tools/berthd/peers.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <libgen.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_loopback(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET) {
+		const struct sockaddr_in *four = (const void *)address;
+		return ntohl(four->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	}
+	const struct sockaddr_in6 *six = (const void *)address;
+	return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+bool http_address_is_open(const char *address)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *all;
+	bool is_open = false;
+
+	if (getaddrinfo(address, NULL, &hints, &all) != 0)
+		return false; // nothing listens there
+	for (const struct addrinfo *a = all; a; a = a->ai_next)
+		is_open |= !is_loopback(a->ai_addr);
+	freeaddrinfo(all);
+	return is_open;
+}
+
+bool preflight_address(const struct config *config, char *message, uint32_t message_size)
+{
+	if (config->http_insecure || !http_address_is_open(config->http_address))
+		return true;
+	snprintf(message, message_size,
+		"http.address: other machines reach %s, and whoever reaches the API may do "
+		"everything: listen on 127.0.0.1, or set http.insecure to true where the network "
+		"keeps strangers out",
+		config->http_address);
+	return false;
+}
+
+static bool check_keys(const struct config *config, char *message, uint32_t message_size)
+{
+	struct master_keys keys;
+	int error = master_keys_load(config->master_key_file, &keys, message, message_size);
+
+	explicit_bzero(&keys, sizeof keys);
+	return error == 0;
+}
+
+// The store makes the last folder of its path itself.
+static bool check_data_dir(const struct config *config, char *message, uint32_t message_size)
+{
+	char path[sizeof config->data_dir];
+	struct stat found;
+
+	memcpy(path, config->data_dir, sizeof path);
+	bool is_there = stat(path, &found) == 0;
+	const char *where = is_there || errno != ENOENT ? path : dirname(path);
+	if (!is_there && stat(where, &found) != 0) {
+		snprintf(message, message_size, "data_dir: %s: %s; create it, or name another one",
+			where, error_text(-errno));
+		return false;
+	}
+	int error = !S_ISDIR(found.st_mode)                  ? -ENOTDIR
+		    : access(where, R_OK | W_OK | X_OK) != 0 ? -errno
+							     : 0;
+	if (error)
+		snprintf(message, message_size,
+			"data_dir: %s cannot hold the store: %s; name a directory that this user "
+			"can write to",
+			where, error_text(error));
+	return error == 0;
+}
+
+static bool check_peers(const struct config *config, char *message, uint32_t message_size)
+{
+	struct peer_controllers *peers =
+		peer_controllers_create(config, &time_source_real, message, message_size);
+
+	peer_controllers_destroy(peers);
+	return peers != NULL;
+}
+
+static bool check_arguments(const struct config *config, char *message, uint32_t message_size)
+{
+	return dataplane_try_arguments(&config->dataplane, message, message_size) == 0;
+}
+
+preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {
+	preflight_address, check_keys, check_data_dir, check_peers, check_arguments};

@@ -1,0 +1,14 @@
+// What a start would refuse, for berthd --check: each looks at one part of the configuration and changes nothing.
+#pragma once
+#include "tools/berthd/config.h"
+
+// Returns false and in message what is wrong, where, and what to do.
+typedef bool preflight_check(const struct config *, char *message, uint32_t message_size);
+
+// An address of the HTTP API that other machines reach is refused without http.insecure. A start asks this too.
+preflight_check preflight_address;
+// Whether other machines can reach the address of the HTTP API.
+bool http_address_is_open(const char *address);
+
+#define PREFLIGHT_CHECKS 5
+extern preflight_check *const preflight_checks[PREFLIGHT_CHECKS];
