@@ -29,6 +29,7 @@ struct member {
 	bool later;   // failed: replaced when it is due
 	bool unknown; // becomes unknown in this pass
 	bool stopped; // in this pass
+	bool is_back; // its client is, and it stays
 	int64_t due_ns;
 	struct uuid followup;
 };

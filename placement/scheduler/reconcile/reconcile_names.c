@@ -67,7 +67,7 @@ void repair_names(struct group_pass *g)
 	number_set_init(&r.given, g->names.taken.size);
 	FOR_MEMBERS(m, g)
 	{
-		if (m->set != SET_UNTAINTED || m->stopped || is_unknown(m))
+		if (m->set != SET_UNTAINTED || m->stopped || (is_unknown(m) && !m->is_back))
 			continue;
 		number_set_add(&r.given, m->allocation->index);
 		number_set_add(&g->names.taken, m->allocation->index);

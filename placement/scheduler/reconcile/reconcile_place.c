@@ -24,13 +24,15 @@ static struct reconcile_place *append_missing(struct group_pass *g, const struct
 	return place;
 }
 
-// Whether a member counts as an instance. An unknown allocation does not once it was replaced since it became unknown.
-// A replacement from an earlier disconnect, which was stopped when the client came back, makes no difference.
+// Whether a member counts as an instance. An unknown allocation does not once it was replaced since it became unknown,
+// unless it stays in its replacement's stead. A replacement from an earlier disconnect, which was stopped when the
+// client came back, makes no difference.
 static bool is_there(const struct group_pass *g, const struct member *m)
 {
 	if (m->set == SET_MIGRATE || m->set == SET_RESCHEDULE)
 		return true;
-	return m->set == SET_UNTAINTED && !(is_unknown(m) && was_replaced_since(g, m->allocation));
+	bool is_stood_in_for = is_unknown(m) && !m->is_back && was_replaced_since(g, m->allocation);
+	return m->set == SET_UNTAINTED && !is_stood_in_for;
 }
 
 static int64_t replace_failed(struct group_pass *g)

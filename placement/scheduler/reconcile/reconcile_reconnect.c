@@ -70,7 +70,8 @@ bool was_replaced_since(const struct group_pass *g, const struct allocation *a)
 	       next->create_time_ns >= allocation_last_unknown_ns(a);
 }
 
-// Finds the replacement that is still wanted. A failed replacement was itself replaced, so the search goes on from it.
+// Finds the replacement that is still wanted. Of a failed replacement nothing is left to stop, and the search goes on
+// from it.
 static struct member *living_replacement(const struct group_pass *g, const struct allocation *a)
 {
 	for (const struct allocation *next = successor_of(g, a); next;
@@ -78,7 +79,7 @@ static struct member *living_replacement(const struct group_pass *g, const struc
 		struct member *m = find_member(g, next);
 		bool ended = next->client_status == ALLOC_COMPLETE ||
 			     next->client_status == ALLOC_LOST ||
-			     (next->client_status == ALLOC_FAILED && was_replaced(next));
+			     next->client_status == ALLOC_FAILED;
 		if (m && !m->stopped && m->set != SET_LOST && next->desired == ALLOC_RUN && !ended)
 			return m;
 	}
@@ -131,8 +132,48 @@ static void keep_member(struct group_pass *g, struct member *m)
 {
 	CHECK(m->set == SET_RECONNECTING && !m->stopped);
 	m->set = SET_UNTAINTED;
+	m->is_back = true;
 	if (m->allocation->client_status == ALLOC_RUNNING)
 		*APPEND(&g->r->result->reconnects, const struct allocation *) = m->allocation;
+}
+
+static const struct allocation *predecessor_of(
+	const struct group_pass *g, const struct allocation *a)
+{
+	const struct scheduler_view *view = g->r->ask->view;
+	if (!a->details || uuid_is_zero(&a->details->previous_allocation))
+		return NULL;
+	const struct allocation *before =
+		view->allocation(view->context, &a->details->previous_allocation);
+	return before && before->record.create_index < a->record.create_index ? before : NULL;
+}
+
+// True when an allocation that this one was to replace runs again, now or since an earlier pass, or moves.
+static bool original_goes_on(const struct group_pass *g, const struct allocation *a)
+{
+	for (const struct allocation *before = predecessor_of(g, a); before;
+		before = predecessor_of(g, before)) {
+		const struct member *m = find_member(g, before);
+		bool goes_on = m && (m->set == SET_UNTAINTED || m->set == SET_MIGRATE);
+		bool runs = before->desired == ALLOC_RUN && before->client_status == ALLOC_RUNNING;
+		if (goes_on && !m->stopped && (runs || m->is_back))
+			return true;
+	}
+	return false;
+}
+
+// A failed replacement of an allocation that goes on is not missed: it is neither stopped nor replaced.
+static void forget_failed_replacement(struct group_pass *g, struct member *m)
+{
+	const struct allocation *a = m->allocation;
+	if (a->client_status != ALLOC_FAILED || a->desired != ALLOC_RUN ||
+		(m->set != SET_UNTAINTED && m->set != SET_RESCHEDULE) || !original_goes_on(g, a))
+		return;
+	CHECK(!m->stopped && (!m->later || g->later_count > 0));
+	g->later_count -= m->later;
+	m->later = false;
+	m->set = SET_NONE;
+	g->desired->ignore++;
 }
 
 // Step 3g.
@@ -144,4 +185,6 @@ void reconcile_reconnecting(struct group_pass *g)
 	FOR_MEMBERS(m, g)
 	if (m->set == SET_RECONNECTING)
 		keep_member(g, m);
+	FOR_MEMBERS(m, g)
+	forget_failed_replacement(g, m);
 }

@@ -353,13 +353,44 @@ static void one_that_is_back_stays_or_goes(void **state)
 		{"a replacement that was replaced: the last one goes", "count=1 disconnect=60",
 			NULL, "0 unknown-for=5 next=1; 0 failed stop next=2; 0", NULL,
 			"stop 2 reconnected; back 0"},
-		{"a replacement that failed is not placed again", "count=1 disconnect=60", NULL,
-			"0 unknown-for=5 next=1; 0 failed ended=60", NULL,
-			"stop 1 reconnected; back 0"},
 		{"a replacement that was stopped is not stopped again", "count=1 disconnect=60",
 			NULL, "0 unknown-for=5 next=1; 0 stop failed", NULL, "back 0"},
+		{"not heard of yet on a node that drains: it stays, and counts",
+			"count=1 disconnect=60", NULL, "0 drain unknown unknown-for=5 next=1; 0",
+			NULL, "stop 1 reconnected"},
+		{"also when its replacement was stopped before", "count=2 disconnect=60", NULL,
+			"0 drain unknown unknown-for=5 next=1; 0 stop; 1", NULL, ""},
 		{"too late", "count=1 disconnect=4", NULL, "0 unknown unknown-for=5", NULL,
 			"stop 0 lost; place [0] for 0 lost"},
+	};
+	CHECK_ROWS(rows);
+}
+
+static void one_that_is_back_makes_up_for_a_failed_replacement(void **state)
+{
+	static const struct scene_row rows[] = {
+		{"it is neither stopped nor placed again", "count=1 disconnect=60", NULL,
+			"0 unknown-for=5 next=1; 0 failed ended=60", NULL, "back 0"},
+		{"nor is it later", "count=1 disconnect=60", NULL,
+			"0 unknown-for=5 back next=1; 0 failed ended=60", NULL, ""},
+		{"nor does it get a follow-up", "count=1 disconnect=60", NULL,
+			"0 unknown-for=5 next=1; 0 failed ended=10", NULL, "back 0"},
+		{"nor does the follow-up that it has place it", "count=1 disconnect=60", NULL,
+			"0 unknown-for=5 back next=1; 0 failed ended=30 own", "delayed", ""},
+		{"nor does it count", "count=1 disconnect=60 never", NULL,
+			"0 unknown-for=5 next=1; 0 failed", NULL, "back 0"},
+		{"the last of several that failed", "count=1 disconnect=60", NULL,
+			"0 unknown-for=5 next=1; 0 failed stop next=2; 0 failed ended=60", NULL,
+			"back 0"},
+		{"while the original is away it is placed again", "count=1 disconnect=60", NULL,
+			"0 away unknown unknown-for=5 next=1; 0 failed ended=60", NULL,
+			"stop 1 rescheduled; place [0] for 1 failed"},
+		{"an original that is not kept does not stand for it", "count=1 disconnect=60",
+			NULL, "0 reschedule unknown-for=5 next=1; 0 failed ended=60", NULL,
+			"stop 0 not-needed; stop 1 rescheduled; place [0] for 1 failed"},
+		{"one that moves does", "count=1 disconnect=60", NULL,
+			"0 migrate unknown-for=5 next=1; 0 failed ended=60", NULL,
+			"stop 0 migrating; place [0] for 0 moved"},
 	};
 	CHECK_ROWS(rows);
 }
@@ -397,6 +428,7 @@ int main(void)
 		cmocka_unit_test(several_regions_wait_for_each_other),
 		cmocka_unit_test(what_is_cut_off_becomes_unknown_and_is_replaced),
 		cmocka_unit_test(one_that_is_back_stays_or_goes),
+		cmocka_unit_test(one_that_is_back_makes_up_for_a_failed_replacement),
 		cmocka_unit_test(canaries_are_counted_again_in_every_pass),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -362,6 +362,18 @@ static void add_allocation(struct scene *s, const char *words)
 	s->allocations[s->count++] = a;
 }
 
+// Each successor knows whom it replaced.
+static void link_back(struct scene *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct uuid *next = &s->allocations[i]->details->next_allocation;
+		for (uint32_t k = 0; k < s->count; k++)
+			if (uuid_equal(&s->allocations[k]->id, next))
+				s->allocations[k]->details->previous_allocation =
+					s->allocations[i]->id;
+	}
+}
+
 static void add_allocations(struct scene *s, const char *list)
 {
 	char *copy = text_copy(text_of(list ? list : "")), *text = copy, *words;
@@ -369,6 +381,7 @@ static void add_allocations(struct scene *s, const char *list)
 		if (words[strspn(words, " ")])
 			add_allocation(s, words);
 	free(copy);
+	link_back(s);
 }
 
 void scene_open(struct scene *s, const struct scene_row *row)
