@@ -4,6 +4,7 @@
 #include "dataplane/port/eal.h"
 #include "dataplane/port/numa.h"
 #include "dataplane/port/port.h"
+#include "dataplane/port/port_lock.h"
 #include "dataplane/watch.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
@@ -24,6 +25,8 @@ struct dataplane {
 	struct topology_plan plan;
 	struct device devices[PORTS_MAX];
 	struct ethernet_port *ports; // settings.port_count of them
+	struct port_lock locks[WORKERS_MAX];
+	uint32_t locks_taken;
 	bool eal_started;
 	struct packet_workers *workers;
 	pthread_t threads[WORKERS_MAX];
@@ -69,6 +72,20 @@ static int resolve_devices(struct dataplane *d, char *message, uint32_t message_
 				"its own",
 				j, i, d->devices[i].name);
 			return -EEXIST;
+		}
+	}
+	return 0;
+}
+
+static int lock_ports(struct dataplane *d, char *message, uint32_t message_size)
+{
+	for (uint32_t i = 0; i < d->settings.port_count; i++) {
+		for (uint32_t q = 0; q < port_queues(&d->settings.ports[i]); q++) {
+			int error = port_lock_take(&d->locks[d->locks_taken], PORT_LOCK_DIRECTORY,
+				&d->devices[i], i, q, message, message_size);
+			if (error != 0)
+				return error;
+			d->locks_taken++;
 		}
 	}
 	return 0;
@@ -155,6 +172,8 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 		.alloc_spec_context = settings->alloc_spec_context};
 	d->workers = packet_workers_create(plan->worker_count, &worker_settings);
 	int error = resolve_devices(d, message, message_size);
+	if (error == 0)
+		error = lock_ports(d, message, message_size);
 	if (error == 0)
 		error = start_eal(d, message, message_size);
 	if (error == 0)
@@ -261,6 +280,8 @@ void dataplane_destroy(struct dataplane *d)
 		port_close(&d->ports[i]);
 	if (d->eal_started)
 		eal_stop();
+	for (uint32_t i = 0; i < d->locks_taken; i++)
+		port_lock_release(&d->locks[i]);
 	packet_workers_destroy(d->workers);
 	free(d->ports);
 	free(d);

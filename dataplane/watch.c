@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define LOOK_INTERVAL_NS (100 * NS_PER_MS)
+#define LOOKS_PER_PROGRAM 10u // once a second
 #define TEXT_BYTES 400u
 
 static bool sign(const _Atomic bool *of)
@@ -89,9 +90,12 @@ static void *watch_main(void *context)
 {
 	struct watch *w = context;
 	const struct timespec interval = {.tv_nsec = LOOK_INTERVAL_NS};
-	while (!atomic_load_explicit(&w->stopping, memory_order_relaxed)) {
-		for (uint32_t i = 0; i < w->port_count; i++)
-			port_watch(&w->ports[i]);
+	for (uint32_t look = 0; !atomic_load_explicit(&w->stopping, memory_order_relaxed); look++) {
+		for (uint32_t i = 0; i < w->port_count; i++) {
+			port_watch_link(&w->ports[i]);
+			if (look % LOOKS_PER_PROGRAM == 0)
+				port_watch_program(&w->ports[i]);
+		}
 		say_expiry(w);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &interval, NULL);
 	}

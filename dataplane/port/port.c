@@ -2,6 +2,7 @@
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/port_memory.h"
+#include "dataplane/port/xdp.h"
 #include "state/base/log.h"
 #include <errno.h>
 #include <rte_cycles.h>
@@ -203,6 +204,18 @@ static void say_failed(const struct start *s, int error, char *message, uint32_t
 		s->port->device.name, s->step, strerror(-error), why[0] != '\0' ? ": " : "", why);
 }
 
+static void note_program(struct ethernet_port *port)
+{
+	port->program = 0;
+	if (strcmp(port->device.driver, "net_af_xdp") != 0)
+		return;
+	int error = xdp_program(port->device.interface, &port->program);
+	if (error != 0 || port->program == 0)
+		log_warn("port-program-unknown",
+			"device=%s error=\"%s\" effect=\"its loss is not noticed\"",
+			port->device.name, strerror(-error));
+}
+
 int port_start(struct ethernet_port *port, const struct port_settings *settings, uint32_t index,
 	uint16_t udp_port, const int *numa_nodes, char *message, uint32_t message_size)
 {
@@ -224,6 +237,7 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 			return error;
 		log_warn("port-fallback", "port=%u driver=%s", index, port->device.driver);
 	}
+	note_program(port);
 	wait_link(&s);
 	say_started(&s);
 	return 0;
@@ -259,9 +273,30 @@ static bool link_is_down(const struct ethernet_port *port)
 	       !link.link_status;
 }
 
-void port_watch(struct ethernet_port *port)
+void port_watch_link(struct ethernet_port *port)
 {
 	if (port->started)
 		atomic_store_explicit(
 			&port->signs.link_down, link_is_down(port), memory_order_relaxed);
+}
+
+// Another program in the place of ours may have taken ours in (a dispatcher of several): then packets go on coming.
+void port_watch_program(struct ethernet_port *port)
+{
+	uint32_t program = 0;
+	uint64_t received = atomic_load_explicit(&port->received, memory_order_relaxed);
+	if (!port->started || port->program == 0 ||
+		xdp_program(port->device.interface, &program) != 0)
+		return;
+	bool is_ours = program == port->program;
+	bool delivers = program != 0 && received != port->program_received;
+	bool was_lost = atomic_load_explicit(&port->signs.program_lost, memory_order_relaxed);
+	port->program_received = received;
+	atomic_store_explicit(
+		&port->signs.program_lost, !is_ours && !delivers, memory_order_relaxed);
+	if (!is_ours && !delivers && !was_lost)
+		log_error("port-program-lost",
+			"device=%s program=%u now=%u effect=\"hears nobody; expiry is held\" "
+			"remedy=\"stop what took it, then restart berthd\"",
+			port->device.name, port->program, program);
 }

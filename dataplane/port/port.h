@@ -12,7 +12,9 @@ struct ethernet_port {
 	struct dpdk_queue queues[WORKERS_MAX];
 	// As port_meter() last read them, for any thread.
 	_Atomic uint64_t received, received_bytes, sent, sent_bytes, errors, no_mbuf;
-	struct port_signs signs; // by port_meter() and port_watch()
+	uint32_t program;          // XDP program that delivers to this port; 0: it needs none
+	uint64_t program_received; // `received` when the program was last looked at
+	struct port_signs signs;   // by port_meter() and port_watch()
 };
 
 // Configures and starts the device, which EAL knows by port->device.name. numa_nodes: of each
@@ -23,5 +25,7 @@ void port_stop(struct ethernet_port *); // no worker uses it any more
 void port_close(struct ethernet_port *);
 // Reads the device's counters; one thread at a time. context is the port.
 void port_meter(void *context);
-// Looks at what its workers cannot see: whether the link is up. A few times a second, one thread at a time.
-void port_watch(struct ethernet_port *);
+// Looks at what its workers cannot see. One thread at a time: whether the link is up, a few times a second; whether the
+// XDP program is the port's own still, once a second.
+void port_watch_link(struct ethernet_port *);
+void port_watch_program(struct ethernet_port *);
