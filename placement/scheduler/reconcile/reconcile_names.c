@@ -27,6 +27,7 @@ void index_names(struct group_pass *g)
 struct repair {
 	struct name_index *names; // every allocation that is or will be there has its name here
 	struct number_set given;  // names of allocations that go on, and of repaired places
+	struct number_set twice;  // names that two allocations go on with
 };
 
 static struct reconcile_place *place_at(struct array *places, uint32_t i)
@@ -44,18 +45,26 @@ static void reserve_names(struct repair *r, struct array *places, uint32_t first
 }
 
 // A replacement takes the name of the allocation that it replaces, unless an allocation that goes on has that name and
-// another name is free.
+// another name is free. A canary takes the name of the one allocation that it will replace, but none of two.
+static bool takes_another(const struct repair *r, const struct reconcile_place *place)
+{
+	CHECK(r->twice.size == r->given.size);
+	if (name_index_lowest_free(r->names) == r->names->count)
+		return false;
+	if (place->canary && !place->previous)
+		return number_set_has(&r->twice, place->name_index);
+	return place->previous && !place->canary && number_set_has(&r->given, place->name_index);
+}
+
 static void repair_places(struct repair *r, struct array *places, uint32_t first)
 {
 	CHECK(first <= places->count);
 	for (uint32_t i = first; i < places->count; i++) {
 		struct reconcile_place *place = place_at(places, i);
-		if (!place->previous || place->canary)
-			continue;
-		bool free = name_index_lowest_free(r->names) < r->names->count;
-		if (free && number_set_has(&r->given, place->name_index))
+		if (takes_another(r, place))
 			place->name_index = name_index_next(r->names);
-		number_set_add(&r->given, place->name_index);
+		if (place->previous && !place->canary)
+			number_set_add(&r->given, place->name_index);
 	}
 }
 
@@ -65,10 +74,13 @@ void repair_names(struct group_pass *g)
 	struct reconciliation *result = g->r->result;
 	struct repair r = {.names = &g->names};
 	number_set_init(&r.given, g->names.taken.size);
+	number_set_init(&r.twice, g->names.taken.size);
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_UNTAINTED || m->stopped || (is_unknown(m) && !m->is_back))
 			continue;
+		if (number_set_has(&r.given, m->allocation->index))
+			number_set_add(&r.twice, m->allocation->index);
 		number_set_add(&r.given, m->allocation->index);
 		number_set_add(&g->names.taken, m->allocation->index);
 	}
@@ -77,4 +89,5 @@ void repair_names(struct group_pass *g)
 	repair_places(&r, &result->destructive, g->first_destructive);
 	repair_places(&r, &result->place, g->first_place);
 	number_set_release(&r.given);
+	number_set_release(&r.twice);
 }
