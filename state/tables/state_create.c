@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/tables/buckets.h"
 #include "state/tables/client.h"
 #include "state/tables/index_wait.h"
 #include "state/tables/kind.h"
@@ -13,8 +14,7 @@
 
 static bool hash_create(struct table_hash *hash)
 {
-	// See widener.c.
-	hash->buckets = cds_lfht_new(TABLE_BUCKETS_MIN, TABLE_BUCKETS_MIN, 0, 0, NULL);
+	hash->buckets = buckets_create(TABLE_BUCKETS_MIN); // more by widener.c
 	return hash->buckets;
 }
 

@@ -6,6 +6,7 @@
 #include "state/tables/widener.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/tables/buckets.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static void widen_hash(struct table_hash *hash)
 	uint64_t wanted = atomic_load_explicit(&hash->wanted, memory_order_acquire);
 
 	if (hash->buckets && wanted > TABLE_BUCKETS_MIN && wanted > hash->given)
-		cds_lfht_resize(hash->buckets, wanted);
+		buckets_widen(hash->buckets, wanted);
 	atomic_store_explicit(&hash->given, wanted, memory_order_release);
 }
 
