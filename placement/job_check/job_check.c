@@ -230,11 +230,22 @@ static void check_groups(struct checker *c)
 	c->group = NULL;
 }
 
+// As with Nomad, an id may hold line breaks and other control characters, but no space.
+static void check_id(struct checker *c, struct text id)
+{
+	if (id.size == 0)
+		checker_mistake(c, "ID is missing");
+	else if (id.size > NAME_BYTES_MAX)
+		checker_mistake(c, "ID has %u bytes, more than the %u that are allowed", id.size,
+			NAME_BYTES_MAX);
+	else if (memchr(id.data, ' ', id.size))
+		checker_mistake(c, "ID must not contain a space");
+}
+
 static void check_identity(struct checker *c)
 {
 	const struct job *job = c->job;
-	if (checker_name(c, "ID", job->id, NAME_BYTES_MAX) && strchr(job->id, ' '))
-		checker_mistake(c, "ID must not contain a space");
+	check_id(c, text_of(job->id));
 	if (!text_equal(text_of(job->name), text_of(job->id))) // name defaults to id
 		checker_name(c, "Name", job->name, NAME_BYTES_MAX);
 	checker_name(c, "Namespace", job->namespace_name, NAME_BYTES_MAX);

@@ -25,7 +25,7 @@ static void retire_version(struct state *state, const struct job *job)
 
 bool job_is_sound(const struct job *job)
 {
-	if (!text_is_name(job->namespace_name) || !text_is_name(job->id) ||
+	if (!text_is_name(job->namespace_name) || !text_is_job_id(job->id) ||
 		job->task_groups.count == 0 || job->task_groups.count > JOB_GROUPS_MAX ||
 		job->asks.count != job->task_groups.count)
 		return false;

@@ -79,6 +79,19 @@ bool text_is_name(const char *string)
 	return t.size > 0 && t.size <= STORED_NAME_BYTES_MAX && text_is_printable(t);
 }
 
+bool text_is_job_id(const char *string)
+{
+	struct text t = text_of(string);
+	if (t.size == 0 || t.size > STORED_NAME_BYTES_MAX)
+		return false;
+	for (uint32_t bytes; t.size; t.data += bytes, t.size -= bytes) {
+		bytes = text_utf8_bytes(t);
+		if (!bytes)
+			return false;
+	}
+	return true;
+}
+
 void text_make_printable(char *string)
 {
 	while (*string) {

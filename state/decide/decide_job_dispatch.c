@@ -191,9 +191,10 @@ static bool name_child(struct decider *d, struct command_job_child *c, const str
 		return size < (int)sizeof c->child_id;
 	}
 	id = prng_uuid(&d->prng);
-	size = snprintf(c->child_id, sizeof c->child_id, "%s/dispatch-%ld-%02x%02x%02x%02x",
-		parent->id, d->now_ns / NS_PER_S, id.bytes[0], id.bytes[1], id.bytes[2],
-		id.bytes[3]);
+	size = snprintf(c->child_id, sizeof c->child_id, "%s/dispatch-%.*s%s%ld-%02x%02x%02x%02x",
+		parent->id, (int)c->prefix.size, c->prefix.size ? c->prefix.data : "",
+		c->prefix.size ? "-" : "", d->now_ns / NS_PER_S, id.bytes[0], id.bytes[1],
+		id.bytes[2], id.bytes[3]);
 	return size < (int)sizeof c->child_id;
 }
 

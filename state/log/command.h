@@ -313,7 +313,8 @@ struct command_job_scale {
 	char message_out[160];     // of BAD_DESCRIPTION, NOT_NOW: why
 	struct eval_made made;     // result
 };
-// Periodic: "<id>/periodic-<unix seconds>", launched for that time; dispatch: "<id>/dispatch-<unix>-<8 hex>".
+// Periodic: "<id>/periodic-<unix seconds>", launched for that time; dispatch:
+// "<id>/dispatch-[<prefix>-]<unix>-<8 hex>".
 struct command_job_child {
 	struct text namespace_name, parent;
 	bool dispatch;
@@ -323,6 +324,7 @@ struct command_job_child {
 	const struct node_pair *meta;
 	uint32_t meta_count;
 	struct text idempotency_token; // "": none
+	struct text prefix; // dispatch: stands before the time in the child's id; "": none
 	// result
 	char child_id[STORED_NAME_BYTES_MAX];
 	uint64_t child_index;

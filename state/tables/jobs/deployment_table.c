@@ -26,7 +26,7 @@ bool deployment_is_sound(const struct deployment *d)
 			return false;
 	}
 	return !uuid_is_zero(&d->id) && text_is_name(d->namespace_name) &&
-	       text_is_name(d->job_id) && d->status >= 0 && d->status < DEPLOYMENT_STATUSES &&
+	       text_is_job_id(d->job_id) && d->status >= 0 && d->status < DEPLOYMENT_STATUSES &&
 	       record_is_sound(&deployment_description, d);
 }
 

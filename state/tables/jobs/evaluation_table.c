@@ -14,7 +14,7 @@
 bool evaluation_is_sound(const struct evaluation *e)
 {
 	return !uuid_is_zero(&e->id) && text_is_name(e->namespace_name) &&
-	       text_is_name(e->job_id) && e->type != EVAL_CORE &&
+	       text_is_job_id(e->job_id) && e->type != EVAL_CORE &&
 	       e->create_time_ns <= e->modify_time_ns &&
 	       e->record.create_index <= e->record.modify_index &&
 	       record_is_sound(&evaluation_description, e);

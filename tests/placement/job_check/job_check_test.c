@@ -53,10 +53,6 @@ static void control_in_snapshot(struct job *job)
 {
 	set(&group_of(job)->snapshot, "a\nb");
 }
-static void control_in_id(struct job *j)
-{
-	set(&j->id, "a\nb");
-}
 static void priority_0(struct job *j)
 {
 	j->priority = 0;
@@ -472,7 +468,6 @@ static const struct {
 } rules[] = {
 	{JOB_SERVICE, no_id, "ID is missing"},
 	{JOB_SERVICE, space_in_id, "ID must not contain a space"},
-	{JOB_SERVICE, control_in_id, "not printable UTF-8"},
 	{JOB_SERVICE, control_in_snapshot, "Snapshot \"a\\nb\" is not printable UTF-8"},
 	{JOB_SERVICE, priority_0, "Priority is 0 but must be between 1 and 100"},
 	{JOB_SERVICE, priority_101, "Priority is 101"},

@@ -29,6 +29,13 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 {
 	size_t size = strcspn(text, ":");
 	const char *key = text[size] == ':' ? text + size + 1 : "";
+	if (strchr(key, ':')) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Invalid topic query: error parsing topics: Invalid key value pair for "
+			"topic, topic: %.64s",
+			text);
+		return false;
+	}
 	wish->topic = is_of_nomad_only(text, size) ? TOPIC_NEVER : EVENT_TOPICS;
 	for (uint8_t i = 0; i < EVENT_TOPICS; i++)
 		if (strlen(event_topic_names[i]) == size &&

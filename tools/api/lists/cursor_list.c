@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "tools/api/lists/list_page.h"
 #include "tools/api/lists/list_stream.h"
+#include "tools/api/server/blocking_query.h"
 #include <stdlib.h>
 
 // Records that one read section of a list visits.
@@ -209,7 +210,7 @@ void cursor_list_answer(
 	if (!kind->has_no_filter && list_filter_defers(request, reply, false))
 		return;
 	struct cursor_list *list = list_create(request, kind);
-	reply_index(reply, state_index(list->state));
+	reply_index(reply, list_index(request));
 	if (prepare_list(list, request, reply) && find_page(list, request, reply)) {
 		reply_stream(request, reply, list, produce_records, free_list);
 	} else {

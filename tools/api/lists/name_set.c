@@ -1,4 +1,5 @@
 #include "tools/api/lists/name_set.h"
+#include "tools/api/lists/list_page.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +19,28 @@ bool name_set_has(const struct name_set *set, const char *name)
 	return map_find(&set->names, sizeof(char *), name, &at);
 }
 
-void name_set_json(const struct name_set *set, const char *prefix, struct json_writer *w,
-	void (*put)(struct json_writer *, const char *name))
+bool name_set_answer(const struct name_set *set, struct request *request, struct reply *reply,
+	void (*put)(struct json_writer *, const struct request *, const char *name))
 {
+	const char *prefix = request_parameter(request, "prefix");
+	const char *token = request_parameter(request, "next_token");
+	uint32_t size, shown = 0;
+	if (!page_size_read(request, &size, reply))
+		return false;
+	struct json_writer *w = reply_json(request, reply);
 	json_begin_array(w);
-	for (uint32_t i = 0; i < set->names.count; i++)
-		if (!prefix || strncmp(name_at(set, i), prefix, strlen(prefix)) == 0)
-			put(w, name_at(set, i));
+	for (uint32_t i = 0; i < set->names.count && !reply->next_token; i++) {
+		const char *name = name_at(set, i);
+		if ((prefix && strncmp(name, prefix, strlen(prefix)) != 0) ||
+			(token && strcmp(name, token) < 0))
+			continue;
+		if (size && shown++ == size)
+			reply->next_token = text_copy(text_of(name));
+		else
+			put(w, request, name);
+	}
 	json_end_array(w);
+	return true;
 }
 
 void name_set_free(struct name_set *set)

@@ -1,7 +1,7 @@
 // A sorted set of names.
 #pragma once
 #include "state/base/schema.h"
-#include "tools/json/json_writer.h"
+#include "tools/api/server/request.h"
 
 struct name_set {
 	struct array names; // char *, with the layout of schema.h's maps
@@ -9,7 +9,8 @@ struct name_set {
 
 void name_set_add(struct name_set *, const char *name);
 bool name_set_has(const struct name_set *, const char *name);
-// Writes a list of the names that begin with prefix (NULL: all); put writes each.
-void name_set_json(const struct name_set *, const char *prefix, struct json_writer *,
-	void (*put)(struct json_writer *, const char *name));
+// Answers with a list of the names that begin with ?prefix=, or with a page of it; put writes each. The next page's
+// token is its first name. False with a reply when a parameter is malformed.
+bool name_set_answer(const struct name_set *, struct request *, struct reply *,
+	void (*put)(struct json_writer *, const struct request *, const char *name));
 void name_set_free(struct name_set *);

@@ -1,6 +1,7 @@
 // Namespaces: those of jobs, and the one that always exists.
 #include "tools/api/lists/name_set.h"
 #include "tools/api/nomad/routes.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/request.h"
 
 #define USUAL "default"
@@ -25,7 +26,7 @@ static void collect_namespaces(struct request *request, struct name_set *namespa
 	} while (job);
 }
 
-static void put_namespace(struct json_writer *w, const char *name)
+static void put_namespace(struct json_writer *w, const struct request *request, const char *name)
 {
 	json_begin_object(w);
 	json_put_string(w, "Name", name);
@@ -41,12 +42,11 @@ static void put_namespace(struct json_writer *w, const char *name)
 void namespaces_list(struct request *request, struct reply *reply)
 {
 	struct name_set namespaces = {0};
-	uint64_t index = state_index(request->api->settings.state);
+	uint64_t index = list_index(request);
 	collect_namespaces(request, &namespaces);
-	name_set_json(&namespaces, request_parameter(request, "prefix"), reply_json(request, reply),
-		put_namespace);
+	if (name_set_answer(&namespaces, request, reply, put_namespace))
+		reply_index(reply, index ? index : 1);
 	name_set_free(&namespaces);
-	reply_index(reply, index);
 }
 
 void namespace_read(struct request *request, struct reply *reply)
@@ -55,7 +55,7 @@ void namespace_read(struct request *request, struct reply *reply)
 	uint64_t index = state_index(request->api->settings.state);
 	collect_namespaces(request, &namespaces);
 	if (name_set_has(&namespaces, request->ids[0]))
-		put_namespace(reply_json(request, reply), request->ids[0]);
+		put_namespace(reply_json(request, reply), request, request->ids[0]);
 	else
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "Namespace not found");
 	name_set_free(&namespaces);

@@ -56,15 +56,39 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 	return true;
 }
 
+static bool table_is_empty(const struct state *state, enum state_table table)
+{
+	struct state_counts counts;
+	state_counts(state, &counts);
+	switch (table) {
+	case STATE_JOBS: return counts.jobs == 0;
+	case STATE_ALLOCATIONS: return counts.allocations == 0;
+	case STATE_EVALUATIONS: return counts.evaluations == 0;
+	case STATE_DEPLOYMENTS: return counts.deployments == 0;
+	default: return false;
+	}
+}
+
+// Changes from before the server started are no newer than its first index.
 uint64_t table_index(const struct request *r, enum state_table table)
 {
 	uint64_t index = state_table_index(r->api->settings.state, table);
+	if (!index && table_is_empty(r->api->settings.state, table))
+		return 0;
 	return index > r->api->first_index ? index : r->api->first_index;
 }
 
 uint64_t table_watched(const struct request *r)
 {
 	return table_index(r, r->route->table);
+}
+
+uint64_t list_index(const struct request *r)
+{
+	state_read_begin();
+	uint64_t index = r->route->watched(r);
+	state_read_end();
+	return index;
 }
 
 // Under read lock. A record that existed and is gone has changed, too.

@@ -12,3 +12,5 @@ extern const struct parked_kind blocking_query_kind;
 
 // For route_watched: when a table last changed, as far as this process knows.
 uint64_t table_index(const struct request *, enum state_table);
+// Of a list: the index of the last change to what its query watches, which is to be read before the list is collected.
+uint64_t list_index(const struct request *);

@@ -6,6 +6,7 @@
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
+#include <strings.h>
 
 // Names in the metadata of one dispatch.
 #define META_MAX 256u
@@ -61,6 +62,19 @@ static void read_payload(
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Payload: bytes in base64 are expected");
 }
 
+// The text goes into the id as it is: it only is called a template. Clients write the name in several cases.
+static struct text read_prefix(struct request *request, json_t *body)
+{
+	const char *name;
+	json_t *value;
+	json_object_foreach(body, name, value)
+	{
+		if (strcasecmp(name, "IdPrefixTemplate") == 0)
+			return command_text(request, json_string_value(value));
+	}
+	return (struct text){NULL, 0};
+}
+
 void job_dispatch(struct request *request, struct reply *reply)
 {
 	json_t *body = body_read(request, reply);
@@ -71,6 +85,7 @@ void job_dispatch(struct request *request, struct reply *reply)
 		launch->dispatch = true;
 		launch->idempotency_token =
 			command_text(request, request_parameter(request, "idempotency_token"));
+		launch->prefix = read_prefix(request, body);
 		launch->meta = command_meta(request, meta, &launch->meta_count);
 		read_payload(request, body, &launch->payload, reply);
 	}

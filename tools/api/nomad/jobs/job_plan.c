@@ -127,6 +127,7 @@ static void put_plan(struct request *request, struct reply *reply, const struct 
 	const struct plan_request *plan)
 {
 	const struct state *state = request->api->settings.state;
+	uint64_t index = plan->before ? plan->before->job_modify_index : 0;
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_open_object(w, "Annotations");
@@ -134,14 +135,14 @@ static void put_plan(struct request *request, struct reply *reply, const struct 
 	put_preempted(w, state, &plan->run.preempted);
 	json_end_object(w);
 	put_failed(w, &plan->run.failed_groups);
-	json_put_u64(w, "JobModifyIndex", plan->before ? plan->before->job_modify_index : 0);
+	json_put_u64(w, "JobModifyIndex", index);
 	put_created(w, &plan->run.created);
 	put_diff(w, plan, read->diff);
 	put_next_launch(w, plan->after, (int64_t)time_wall_ns(request->api->settings.time));
 	job_warnings_json(w, &read->report.warnings);
-	json_put_u64(w, "Index", 0);
+	json_put_u64(w, "Index", index);
 	json_end_object(w);
-	reply_index(reply, 0);
+	reply_index(reply, index);
 }
 
 static int run_plan(struct request *request, struct plan_request *plan)

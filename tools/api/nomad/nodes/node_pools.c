@@ -2,6 +2,7 @@
 #include "tools/api/lists/name_set.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/blocking_query.h"
 
 #define EVERYTHING "all"
 #define USUAL "default"
@@ -40,7 +41,7 @@ static const char *description_of(const char *name)
 	return strcmp(name, USUAL) == 0 ? "Default node pool." : "";
 }
 
-static void put_pool(struct json_writer *w, const char *name)
+static void put_pool(struct json_writer *w, const struct request *request, const char *name)
 {
 	json_begin_object(w);
 	json_put_string(w, "Name", name);
@@ -55,12 +56,11 @@ static void put_pool(struct json_writer *w, const char *name)
 void node_pools_list(struct request *request, struct reply *reply)
 {
 	struct name_set pools = {0};
-	uint64_t index = state_index(request->api->settings.state);
+	uint64_t index = list_index(request);
 	collect_pools(request, &pools);
-	name_set_json(
-		&pools, request_parameter(request, "prefix"), reply_json(request, reply), put_pool);
+	if (name_set_answer(&pools, request, reply, put_pool))
+		reply_index(reply, index ? index : 1);
 	name_set_free(&pools);
-	reply_index(reply, index);
 }
 
 void node_pool_read(struct request *request, struct reply *reply)
@@ -69,7 +69,7 @@ void node_pool_read(struct request *request, struct reply *reply)
 	uint64_t index = state_index(request->api->settings.state);
 	collect_pools(request, &pools);
 	if (name_set_has(&pools, request->ids[0]))
-		put_pool(reply_json(request, reply), request->ids[0]);
+		put_pool(reply_json(request, reply), request, request->ids[0]);
 	else
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "node pool not found");
 	name_set_free(&pools);

@@ -1,6 +1,7 @@
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/lists/id_list.h"
 #include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
 
@@ -61,7 +62,7 @@ void nodes_of_pool(struct request *request, const char *pool, struct reply *repl
 	list->write_whole = write_whole;
 	list->detailed = request_flag(request, "resources");
 	list->os = request_flag(request, "os");
-	uint64_t index = state_index(request->api->settings.state);
+	uint64_t index = list_index(request);
 	collect_nodes(list, &prefix, pool);
 	id_list_answer(list, index, request, reply);
 }

@@ -2,6 +2,7 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/forms/allocation_json.h"
 
@@ -104,7 +105,7 @@ void node_allocations(struct request *request, struct reply *reply)
 	const struct state *state = request->api->settings.state;
 	struct id_list *list = id_list_create(request->api);
 	list->detailed = true;
-	uint64_t index = state_index(state);
+	uint64_t index = table_index(request, STATE_ALLOCATIONS);
 	state_read_begin();
 	const struct node *node = node_named(request);
 	if (node)
@@ -139,7 +140,8 @@ void job_allocations(struct request *request, struct reply *reply)
 			text_of(request->ids[0]), collect_one, list);
 	state_read_end();
 	// Nomad answers an unknown job with an empty list.
-	allocation_list_answer(list, index ? index : state_index(state), request, reply);
+	allocation_list_answer(
+		list, index ? index : table_index(request, STATE_ALLOCATIONS), request, reply);
 }
 
 struct owned_list {
@@ -171,7 +173,7 @@ void owned_allocations_answer(
 {
 	const struct state *state = request->api->settings.state;
 	struct owned_list of = {.list = id_list_create(request->api)};
-	uint64_t index = state_index(state);
+	uint64_t index = table_index(request, STATE_ALLOCATIONS);
 	state_read_begin();
 	if (find(request, &of.owner)) {
 		index = owned_allocations_watched(request, find);

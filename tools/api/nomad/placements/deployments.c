@@ -4,6 +4,7 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
@@ -83,10 +84,10 @@ static uint64_t incarnation(const struct request *request)
 	return job ? job->record.create_index : 0;
 }
 
-// The index for readers of a job: the state's when the job is unknown.
+// The index for readers of a job: the table's when the job is unknown.
 static uint64_t index_or_all(const struct request *request, uint64_t index)
 {
-	return index ? index : state_index(request->api->settings.state);
+	return index ? index : table_index(request, STATE_DEPLOYMENTS);
 }
 
 // A job keeps few enough deployments for one piece.

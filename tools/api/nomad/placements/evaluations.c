@@ -3,6 +3,7 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
@@ -101,7 +102,7 @@ void evaluations_list(struct request *request, struct reply *reply)
 
 void evaluations_count(struct request *request, struct reply *reply)
 {
-	uint64_t count, index = state_index(request->api->settings.state);
+	uint64_t count, index = list_index(request);
 	if (!cursor_list_count(request, reply, &all, &count))
 		return;
 	struct json_writer *w = reply_json(request, reply);
@@ -155,7 +156,8 @@ void job_evaluations(struct request *request, struct reply *reply)
 		collect_evaluation, list);
 	state_read_end();
 	// Nomad answers an unknown job with an empty list.
-	id_list_answer(list, index ? index : state_index(state), request, reply);
+	id_list_answer(
+		list, index ? index : table_index(request, STATE_EVALUATIONS), request, reply);
 }
 
 static bool is_of_evaluation(const struct allocation *a, const struct uuid *id)
