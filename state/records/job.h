@@ -54,6 +54,7 @@ struct network_ask {
 struct restart_policy {
 	int64_t attempts, interval_ns, delay_ns;
 	char *mode;
+	bool render_templates; // again on each restart
 };
 struct reschedule_policy {
 	int64_t attempts, interval_ns, delay_ns;

@@ -144,6 +144,7 @@ static const struct field restart_policy_fields[] = {
 	{"Interval", FIELD_I64, OF(restart_policy, interval_ns), DURATION},
 	{"Delay", FIELD_I64, OF(restart_policy, delay_ns), DURATION},
 	{"Mode", FIELD_STRING, OF(restart_policy, mode)},
+	{"RenderTemplates", FIELD_BOOL, OF(restart_policy, render_templates)},
 };
 DESCRIBE(restart_description, restart_policy, restart_policy_defaults);
 

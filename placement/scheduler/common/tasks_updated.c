@@ -216,6 +216,11 @@ static bool resources_differ(const struct task_resources *a, const struct task_r
 	       records_differ(&device_ask_description, &a->devices, &b->devices);
 }
 
+static bool renders_templates(const struct restart_policy *policy)
+{
+	return policy && policy->render_templates;
+}
+
 static bool task_differs(const struct task *a, const struct task *b)
 {
 	return text_differs(a->driver, b->driver) || text_differs(a->user, b->user) ||
@@ -225,6 +230,7 @@ static bool task_differs(const struct task *a, const struct task *b)
 	       json_differs(a->volume_mounts, b->volume_mounts) ||
 	       json_differs(a->identity, b->identity) ||
 	       collects_no_logs(a) != collects_no_logs(b) ||
+	       renders_templates(a->restart) != renders_templates(b->restart) ||
 	       resources_differ(&a->resources, &b->resources);
 }
 
@@ -266,6 +272,7 @@ bool tasks_updated(const struct job *before, const struct job *after, const char
 	return b->disk.sticky != a->disk.sticky || b->disk.migrate != a->disk.migrate ||
 	       b->disk.size_mb != a->disk.size_mb || networks_differ(&b->networks, &a->networks) ||
 	       volumes_differ(&b->volumes, &a->volumes) || text_differs(b->snapshot, a->snapshot) ||
+	       renders_templates(b->restart) != renders_templates(a->restart) ||
 	       affinities_differ(before, b, after, a) || spreads_differ(before, b, after, a) ||
 	       tasks_differ(before, b, after, a);
 }

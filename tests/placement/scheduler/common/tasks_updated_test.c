@@ -118,6 +118,10 @@ CHANGE(constraint, constrain(&job->constraints, "${attr.arch}", "=", "amd64"))
 CHANGE(services, set(&task_of(job)->services, "[{\"Name\":\"x\"}]"))
 CHANGE(kill_timeout, task_of(job)->kill_timeout_ns = NS_PER_S)
 CHANGE(restart, group_of(job)->restart = block(&restart_description))
+CHANGE(group_renders, group_of(job)->restart = block(&restart_description);
+	group_of(job)->restart->render_templates = true)
+CHANGE(task_renders, task_of(job)->restart = block(&restart_description);
+	task_of(job)->restart->render_templates = true)
 CHANGE(reschedule, group_of(job)->reschedule = block(&reschedule_description))
 CHANGE(update, job->update = block(&update_description))
 CHANGE(dynamic_value, ARRAY_AT(&n(job)->dynamic_ports, struct port, 0)->value = 25000)
@@ -143,7 +147,8 @@ static const struct row {
 	ROW(affinity_of_group), ROW(affinity_of_task), ROW(spread), ROW(driver), ROW(user),
 	ROW(config), ROW(env), ROW(artifacts), ROW(vault), ROW(templates), ROW(volume_mounts),
 	ROW(identity), ROW(no_logs), ROW(meta_of_task), ROW(meta_of_group), ROW(meta_of_job),
-	ROW(cpu), ROW(cores), ROW(memory), ROW(memory_max), ROW(device), ROW(group_name)},
+	ROW(cpu), ROW(cores), ROW(memory), ROW(memory_max), ROW(device), ROW(group_name),
+	ROW(group_renders), ROW(task_renders)},
   harmless[] = {ROW(nothing), ROW(count), ROW(priority), ROW(constraint), ROW(services),
 	  ROW(kill_timeout), ROW(restart), ROW(reschedule), ROW(update), ROW(dynamic_value),
 	  ROW(log_files), ROW(meta_below_another), ROW(empty_json), ROW(null_json), ROW(limit)};
