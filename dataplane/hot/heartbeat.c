@@ -100,21 +100,20 @@ void heartbeats_tag(struct hot_worker *w, struct burst *b)
 
 // Only the owner reports a node, so that the node's reports are in order: it finds the time written here, which is on
 // its own clock, when it sweeps.
-static void heard_elsewhere(struct hot_worker *w, const struct lane *lane, uint16_t owner)
+static void heard_elsewhere(struct hot_worker *w, const struct lane *lane)
 {
-	uint32_t now_ms = w->now_ms;
+	uint32_t now_ms = liveness_heard_ms(w, lane->slot);
 	counter_add(&w->counters->foreign, 1);
-	if (w->peers != NULL && owner < w->peer_count)
-		now_ms = atomic_load_explicit(&w->peers[owner]->clock_ms, memory_order_relaxed);
 	bool down = LINE_GET(lane->line->flags) & NODE_LINE_DOWN;
 	liveness_arm(w->table, lane->slot, down ? now_ms - LIVENESS_HEARD_ELSEWHERE_MS : now_ms);
 }
 
 static inline void heard(struct hot_worker *w, const struct lane *lane)
 {
-	uint16_t owner = foreign_owner(w, lane->slot);
-	if (owner != NODE_BLOCK_UNOWNED) {
-		heard_elsewhere(w, lane, owner);
+	if (__builtin_expect(LINE_GET(lane->line->registers_ms) != 0, 0))
+		LINE_SET(lane->line->registers_ms, 0);
+	if (foreign_owner(w, lane->slot) != NODE_BLOCK_UNOWNED) {
+		heard_elsewhere(w, lane);
 		return;
 	}
 	uint8_t flags = LINE_GET(lane->line->flags);

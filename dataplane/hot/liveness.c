@@ -182,3 +182,27 @@ uint32_t liveness_sweep(struct hot_worker *w, uint32_t *cursor, uint32_t slots_b
 	*cursor = slot;
 	return swept;
 }
+
+uint32_t liveness_heard_ms(const struct hot_worker *w, uint32_t slot)
+{
+	uint16_t owner = node_table_owner(w->table, slot);
+	if (owner == w->number || w->peers == NULL || owner >= w->peer_count)
+		return w->now_ms;
+	return atomic_load_explicit(&w->peers[owner]->clock_ms, memory_order_relaxed);
+}
+
+void liveness_registers(struct hot_worker *w, uint32_t slot, uint32_t generation, bool is_again)
+{
+	struct node_line *line = node_table_line(w->table, slot);
+	if (line == NULL || (is_again && LINE_GET(line->sequence) != 0) ||
+		atomic_load_explicit(&line->generation, memory_order_acquire) != generation ||
+		(LINE_GET(line->flags) & NODE_LINE_DOWN) ||
+		last_heard_get(w->table, slot) == NODE_NOT_ARMED)
+		return;
+	uint32_t since_ms = LINE_GET(line->registers_ms);
+	if (since_ms == 0)
+		LINE_SET(line->registers_ms, clock_value(w->now_ms));
+	else if (w->now_ms - since_ms > LIVENESS_REGISTERS_MS_MAX)
+		return;
+	liveness_arm(w->table, slot, liveness_heard_ms(w, slot));
+}

@@ -12,6 +12,8 @@
 // ring, in order.
 #define LIVENESS_HEARD_ELSEWHERE_MS (1u << 30)
 #define LIVENESS_TTL_MS_MAX (1u << 29)
+// Registrations alone are signs of life for so long: a captured one can be sent by anybody.
+#define LIVENESS_REGISTERS_MS_MAX 600000u
 
 struct liveness_clock {
 	uint64_t last_ns;       // monotonic, at the last tick
@@ -34,6 +36,13 @@ uint32_t liveness_clock_tick(
 // nodes and the silent ones, for the holds of all workers. Call only when the receive queue has just been
 // drained. Returns slots swept; wraps around, and ends early after one round.
 uint32_t liveness_sweep(struct hot_worker *, uint32_t *cursor, uint32_t slots_budget);
+
+// An authentic registration came of the node with that slot and generation; is_again: the one that the generation is of.
+// It is a sign of life of a node that is armed, and for a limited time; sent again, only until the first heartbeat, which
+// tells that the node has its answer.
+void liveness_registers(struct hot_worker *, uint32_t slot, uint32_t generation, bool is_again);
+// When a node that this worker hears was heard, on the clock of the worker that owns it.
+uint32_t liveness_heard_ms(const struct hot_worker *, uint32_t slot);
 
 // Arms a slot as heard at now (or in the future: a grace period). Owning worker, or before workers run.
 void liveness_arm(struct node_table *, uint32_t slot, uint32_t heard_ms);

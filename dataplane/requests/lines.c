@@ -22,6 +22,7 @@ void line_install(struct node_table *table, uint32_t slot, uint32_t generation,
 	LINE_SET(line->sequence, 0);
 	LINE_SET(line->window, 0);
 	LINE_SET(line->flags, 0);
+	LINE_SET(line->registers_ms, 0);
 	LINE_SET(line->source, 0);
 	atomic_store_explicit(&line->generation, generation, memory_order_release);
 	liveness_arm(table, slot, now_ms);
@@ -45,6 +46,7 @@ static bool restore(
 	line->key_id = 0;
 	line->sequence = 0;
 	line->window = 0;
+	line->registers_ms = 0;
 	line->source = 0;
 	bool is_heard = node->status == NODE_READY || node->status == NODE_INITIALIZING;
 	line->flags = is_heard ? 0 : NODE_LINE_DOWN;

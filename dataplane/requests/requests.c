@@ -279,11 +279,30 @@ static bool submit_request(struct packet_worker *w, struct request *r)
 	return true;
 }
 
+// Whether a registration is of a node that is not known. A known one's is a sign of life, whether there is room for it
+// or not: in a storm of newcomers it may be refused for long.
+static bool registers_newcomer(struct packet_worker *w, const struct hot_frame *f)
+{
+	struct uuid id;
+	if (f->header.type != WIRE_REGISTER)
+		return false;
+	memcpy(&id, f->packet->data + f->offset + WIRE_HEADER_BYTES, sizeof id);
+	const struct node *node = state_node_by_id(w->team->state, &id);
+	if (node == NULL)
+		return true;
+	if (f->header.sequence >= node->register_sequence)
+		liveness_registers(&w->hot, node->slot, node->generation,
+			f->header.sequence == node->register_sequence);
+	return false;
+}
+
 static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 {
 	struct packet_worker *w = context;
 	if (is_alloc_question(f->header.type))
 		return answer_question(w, f);
+	if (registers_newcomer(w, f) && requests_pending(&w->requests) >= WORKER_NEWCOMERS_MAX)
+		return refuse_overloaded(w, f);
 	struct request *r = request_take(&w->requests);
 	if (r == NULL)
 		return refuse_overloaded(w, f);

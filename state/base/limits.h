@@ -90,6 +90,8 @@
 #define PORTS_MAX 16u
 // Requests of one worker that wait for the applier; one more is refused and counted.
 #define WORKER_REQUESTS_MAX 4096u
+// Nodes that register for the first time leave the rest to those that are known, and to clients.
+#define WORKER_NEWCOMERS_MAX (WORKER_REQUESTS_MAX / 4 * 3)
 #define COMMAND_RING_SLOTS 4096u
 // Commands and bytes of one group commit.
 #define BATCH_COMMANDS_MAX 4096u

@@ -19,7 +19,8 @@ struct node_line {
 	// Written by the applier only, relaxed.
 	_Atomic uint64_t alloc_index; // newest allocation index that concerns the node
 	_Atomic uint32_t directives;  // enum wire_directive
-	uint32_t spare;
+	// On a worker's liveness clock: since when nothing but registrations was heard of the node; 0: a heartbeat was.
+	uint32_t registers_ms;
 } __attribute__((aligned(64)));
 
 enum node_line_flag {
