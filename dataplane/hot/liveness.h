@@ -37,9 +37,9 @@ uint32_t liveness_clock_tick(
 // drained. Returns slots swept; wraps around, and ends early after one round.
 uint32_t liveness_sweep(struct hot_worker *, uint32_t *cursor, uint32_t slots_budget);
 
-// An authentic registration came of the node with that slot and generation; is_again: the one that the generation is of.
-// It is a sign of life of a node that is armed, and for a limited time; sent again, only until the first heartbeat, which
-// tells that the node has its answer.
+// An authentic registration came of the node with that slot and generation; is_again: the one that the generation is
+// of. It is a sign of life of a node that is armed, and for a limited time; sent again, only until the first heartbeat,
+// which tells that the node has its answer.
 void liveness_registers(struct hot_worker *, uint32_t slot, uint32_t generation, bool is_again);
 // When a node that this worker hears was heard, on the clock of the worker that owns it.
 uint32_t liveness_heard_ms(const struct hot_worker *, uint32_t slot);
