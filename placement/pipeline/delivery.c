@@ -19,6 +19,7 @@ struct delivery_command {
 	struct delivery *delivery;
 	uint64_t began_ns;
 	uint32_t count;
+	bool are_needed;
 	struct evaluation *items[];
 };
 
@@ -91,24 +92,36 @@ static void command_free(struct delivery_command *c)
 	free(c);
 }
 
+static void note_outcome(const struct delivery_command *c, int error)
+{
+	char id[UUID_TEXT_BYTES];
+
+	if (c->are_needed)
+		note_error(c->delivery, error);
+	else if (error != 0 && error != -ERROR_STOPPING)
+		log_warn("evaluations-given-up", "eval=%s count=%u error=\"%s\"",
+			uuid_format(&c->delivery->eval, id), c->count, error_text(error));
+}
+
 static void delivery_stored(struct command *command)
 {
 	struct delivery_command *c = command->context;
 	struct delivery *d = c->delivery;
 
 	timing_add(&d->pipeline->counters.update_eval, d->pipeline->settings.time, c->began_ns);
-	note_error(d, outcome_error(command->outcome));
+	note_outcome(c, outcome_error(command->outcome));
 	command_free(c);
 	delivery_release(d);
 }
 
-int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count)
+int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count, bool are_needed)
 {
 	struct pipeline *p = d->pipeline;
 	struct delivery_command *c = memory_take(sizeof *c + count * sizeof(struct evaluation *));
 
 	memcpy(c->items, evals, count * sizeof(struct evaluation *));
 	c->count = count;
+	c->are_needed = are_needed;
 	c->delivery = d;
 	c->began_ns = time_monotonic_ns(p->settings.time);
 	c->command = (struct command){
@@ -120,11 +133,11 @@ int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count
 	atomic_fetch_add(&d->references, 1);
 	int error = submitter_send(p->submitter, &c->command);
 	if (error != 0) {
-		note_error(d, error);
+		note_outcome(c, error);
 		command_free(c);
 		delivery_release(d);
 	}
-	return error;
+	return are_needed ? error : 0;
 }
 
 void delivery_end(struct delivery *d, int error)

@@ -27,15 +27,22 @@ void planning_begin(
 	g->token = token;
 	g->delivery = delivery_begin(p, &eval->id, token);
 	g->snapshot_index = g->view_index = 0;
-	g->created_count = 0;
+	g->created.count = g->spare.count = 0;
 	g->has_gone_far = false;
 	g->lease_kept_ns = now_ns(g);
 }
 
+static void free_created(struct created *c)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		evaluation_free(c->items[i]);
+	c->count = 0;
+}
+
 void planning_end(struct planning *g, int error)
 {
-	for (uint32_t i = 0; i < g->created_count; i++)
-		evaluation_free(g->created[i]);
+	free_created(&g->created);
+	free_created(&g->spare);
 	delivery_end(g->delivery, error);
 }
 
@@ -167,12 +174,32 @@ static struct evaluation *stamped(struct planning *g, const struct evaluation *e
 	return e;
 }
 
+static void send_spare(struct planning *g)
+{
+	uint32_t count = g->spare.count;
+
+	g->spare.count = 0;
+	if (count)
+		(void)delivery_store(g->delivery, g->spare.items, count, false);
+}
+
 int planning_flush(struct planning *g)
 {
-	uint32_t count = g->created_count;
+	uint32_t count = g->created.count;
 
-	g->created_count = 0;
-	return count ? delivery_store(g->delivery, g->created, count) : 0;
+	send_spare(g);
+	g->created.count = 0;
+	return count ? delivery_store(g->delivery, g->created.items, count, true) : 0;
+}
+
+// What goes on after a plan must be stored before the plan is submitted (A11).
+static int store_created(struct planning *g)
+{
+	uint32_t count = g->created.count;
+
+	send_spare(g);
+	g->created.count = 0;
+	return count ? pipeline_store(g->pipeline, g->created.items, count, false) : 0;
 }
 
 static void count_result(struct pipeline *p, const struct plan *plan, const struct plan_result *r)
@@ -183,7 +210,7 @@ static void count_result(struct pipeline *p, const struct plan *plan, const stru
 	atomic_fetch_add(&p->counters.nodes_rejected, r->rejections.count);
 }
 
-// B17: retries only a transient error.
+// B17: a queue that is switched off, unless the pipeline stops.
 static int submit_again(struct planning *g, struct command *command)
 {
 	struct submitter *s = g->pipeline->submitter;
@@ -208,14 +235,14 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	uint64_t began_ns = now_ns(g);
 	int error = may_go_on(g, &g->eval->id, "plan");
 
-	if (error == 0)
-		error = planning_flush(g);
 	if (error != 0)
 		return error;
 	plan->eval_token = g->token;
 	plan->snapshot_index = g->view_index;
 	broker_pause_nack(p->broker, &g->eval->id, g->token);
-	error = submit_again(g, &command);
+	error = store_created(g);
+	if (error == 0)
+		error = submit_again(g, &command);
 	broker_resume_nack(p->broker, &g->eval->id, g->token);
 	timing_add(&p->counters.submit_plan, p->settings.time, began_ns);
 	if (error == 0) {
@@ -234,8 +261,14 @@ static int update_eval(void *context, const struct evaluation *eval)
 
 	if (error != 0)
 		return error;
-	g->created[g->created_count++] = stamped(g, eval, false);
+	g->created.items[g->created.count++] = stamped(g, eval, false);
 	return planning_flush(g);
+}
+
+// One that waits for room on a node; the node's next change makes one anyway (A37).
+static bool is_spare(const struct evaluation *eval)
+{
+	return eval->status == EVAL_BLOCKED && !uuid_is_zero(&eval->node_id);
 }
 
 static int create_eval(void *context, const struct evaluation *eval)
@@ -249,8 +282,9 @@ static int create_eval(void *context, const struct evaluation *eval)
 		return error;
 	if (eval->status == EVAL_BLOCKED && blocked_has_equal(p->blocked, eval))
 		return 0;
-	g->created[g->created_count++] = stamped(g, eval, true);
-	if (g->created_count == CREATED_MAX)
+	struct created *to = is_spare(eval) ? &g->spare : &g->created;
+	to->items[to->count++] = stamped(g, eval, true);
+	if (to->count == CREATED_MAX)
 		error = planning_flush(g);
 	timing_add(&p->counters.create_eval, p->settings.time, began_ns);
 	return error;

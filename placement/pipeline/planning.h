@@ -10,6 +10,11 @@
 
 struct delivery;
 
+struct created {
+	struct evaluation *items[CREATED_MAX + 1];
+	uint32_t count;
+};
+
 struct planning {
 	struct pipeline *pipeline;
 	struct backoff *backoff; // of the scheduler thread: one for all of its waits (B8)
@@ -18,8 +23,8 @@ struct planning {
 	struct delivery *delivery;
 	uint64_t snapshot_index; // of the first view (B12)
 	uint64_t view_index;     // of the newest view
-	struct evaluation *created[CREATED_MAX + 1];
-	uint32_t created_count;
+	// Not sent yet: those that must be stored, and those of which a part may be lost (A37).
+	struct created created, spare;
 	// The present pass over missing instances.
 	uint64_t view_began_ns;
 	uint64_t pass_until_ns; // 0: no instance was begun

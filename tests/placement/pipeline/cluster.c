@@ -33,7 +33,8 @@ static void step(void *context)
 
 static void start(struct cluster *c)
 {
-	struct state_limits limits = {8192, 128, 1u << 17, 1024, 16};
+	struct state_limits limits = {
+		8192, 128, 1u << 17, 1024, 16, .evaluations = c->evaluations_max};
 
 	core_create(&c->core, limits, 1);
 	c->state = c->core.state;
@@ -92,12 +93,18 @@ static void stop(struct cluster *c)
 	core_destroy(&c->core);
 }
 
-void cluster_init(struct cluster *c, uint64_t seed)
+void cluster_init_limited(struct cluster *c, uint64_t seed, uint32_t evaluations_max)
 {
-	*c = (struct cluster){.time = {1, 1700000000000000000}, .seed = seed};
+	*c = (struct cluster){
+		.time = {1, 1700000000000000000}, .seed = seed, .evaluations_max = evaluations_max};
 	c->source = time_source_manual(&c->time);
 	memory_log_init(&c->log);
 	start(c);
+}
+
+void cluster_init(struct cluster *c, uint64_t seed)
+{
+	cluster_init_limited(c, seed, 0);
 }
 
 void cluster_init_threads_beside(

@@ -29,13 +29,15 @@ struct cluster {
 	uint64_t seed;
 	void (*meanwhile)(struct cluster *); // called once, while the pipeline waits for a command
 	uint32_t drain_ms;                   // of a stop, with threads; 0: no limit
-	uint32_t threads;        // of the schedulers; 0: the calling thread does everything
-	int64_t nack_timeout_ns; // as in pipeline_settings
+	uint32_t threads;         // of the schedulers; 0: the calling thread does everything
+	uint32_t evaluations_max; // as in state_limits
+	int64_t nack_timeout_ns;  // as in pipeline_settings
 	const struct cluster_beside *beside; // may be NULL
 	bool is_quiet;                       // all threads have ended
 };
 
 void cluster_init(struct cluster *, uint64_t seed);
+void cluster_init_limited(struct cluster *, uint64_t seed, uint32_t evaluations_max);
 // Runs applier and schedulers on threads of their own, and the real clock.
 void cluster_init_threads(struct cluster *, uint32_t threads);
 void cluster_init_threads_beside(struct cluster *, uint32_t threads, const struct cluster_beside *);

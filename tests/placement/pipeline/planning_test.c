@@ -321,6 +321,100 @@ static void b21_only_what_is_blocked_and_stored(void **state)
 	assert_int_equal(f->planner.reblock_eval(&f->planning, f->eval), -EINVAL);
 }
 
+// There is room for the evaluation of the new version and none for the one that would go on after the stagger.
+static void a11_no_step_without_the_next_one(void **unused)
+{
+	enum { ROOM = 2 };
+	struct job_ask ask = {
+		.id = "agent", .type = JOB_SYSTEM, .stagger_ms = 1000, .max_parallel = 1};
+	struct pipeline_stats s;
+	struct cluster c;
+
+	cluster_init_limited(&c, 7, ROOM);
+	for (uint32_t n = 0; n < NODES; n++)
+		cluster_node(&c, n);
+	cluster_job(&c, ask);
+	(void)cluster_settle(&c);
+	ask.version = "2";
+	cluster_job(&c, ask);
+	(void)cluster_settle(&c);
+	assert_int_equal(cluster_allocations(&c, "agent").live, NODES);
+	assert_int_equal(cluster_allocations(&c, "agent").of_version, 0);
+	pipeline_stats(c.pipeline, &s);
+	assert_int_equal(s.plans_submitted, 1);
+	assert_int_equal(s.nacked, 1);
+	cluster_free(&c);
+}
+
+// Full nodes have an evaluation each that waits; what cannot be stored of them holds nothing up.
+static void a37_placement_goes_on_without_what_is_blocked(void **unused)
+{
+	enum { ROOM = 4, FULL = NODES - 2 };
+	struct pipeline_stats s;
+	struct cluster c;
+
+	cluster_init_limited(&c, 7, ROOM);
+	for (uint32_t n = 0; n < NODES; n++)
+		cluster_node(&c, n);
+	cluster_job(&c, (struct job_ask){.id = "filler",
+				.type = JOB_SERVICE,
+				.count = FULL,
+				.cpu = 3000,
+				.memory_mb = 6000});
+	(void)cluster_settle(&c);
+	cluster_job(&c, (struct job_ask){.id = "agent", .type = JOB_SYSTEM, .cpu = 2000});
+	(void)cluster_settle(&c);
+	assert_int_equal(cluster_allocations(&c, "agent").live, NODES - FULL);
+	assert_int_equal(cluster_evaluations(&c, "agent", EVAL_COMPLETE, -1), 1);
+	assert_int_equal(cluster_evaluations(&c, "agent", EVAL_BLOCKED, -1), 0);
+	pipeline_stats(c.pipeline, &s);
+	assert_int_equal(s.nacked, 0);
+	cluster_free(&c);
+}
+
+// Waits until the job is being worked on.
+static void await_work(struct cluster *c)
+{
+	struct pipeline_stats s;
+
+	do
+		pipeline_stats(c->pipeline, &s);
+	while (s.broker.unacked == 0);
+}
+
+static void b17_a_queue_that_is_off_is_asked_again(void **unused)
+{
+	struct pipeline_stats s;
+	struct cluster c;
+
+	cluster_init_threads(&c, 1);
+	for (uint32_t n = 0; n < NODES; n++)
+		cluster_node(&c, n);
+	plan_queue_set_enabled(c.pipeline->plans, false);
+	cluster_job(&c, (struct job_ask){.id = "agent", .type = JOB_SYSTEM});
+	await_work(&c);
+	assert_int_equal(cluster_allocations(&c, "agent").live, 0);
+	plan_queue_set_enabled(c.pipeline->plans, true);
+	cluster_await(&c, "agent", NODES);
+	pipeline_stats(c.pipeline, &s);
+	assert_int_equal(s.nacked, 0);
+	cluster_free(&c);
+}
+
+static void b17_a_stop_ends_the_wait(void **unused)
+{
+	struct cluster c;
+
+	cluster_init_threads(&c, 1);
+	cluster_node(&c, 0);
+	plan_queue_set_enabled(c.pipeline->plans, false);
+	cluster_job(&c, (struct job_ask){.id = "agent", .type = JOB_SYSTEM});
+	await_work(&c);
+	cluster_quiesce(&c);
+	assert_int_equal(cluster_allocations(&c, "agent").live, 0);
+	cluster_free(&c);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -331,6 +425,10 @@ int main(void)
 		TEST(b12_and_b20_stamps),
 		TEST(b14_an_error_nacks),
 		TEST(b15_nothing_is_asked_while_it_stops),
+		cmocka_unit_test(a11_no_step_without_the_next_one),
+		cmocka_unit_test(a37_placement_goes_on_without_what_is_blocked),
+		cmocka_unit_test(b17_a_queue_that_is_off_is_asked_again),
+		cmocka_unit_test(b17_a_stop_ends_the_wait),
 		TEST(b36_another_delivery_asks_in_vain),
 		TEST(b36_a_late_delivery_asks_in_vain),
 		TEST(b37_the_timer_rests_while_a_plan_waits),
