@@ -1,5 +1,6 @@
 #include "dataplane/hot/receive.h"
 #include "dataplane/hot/heartbeat.h"
+#include "dataplane/hot/line.h"
 #include "dataplane/hot/parse.h"
 #include "dataplane/wire/little_endian.h"
 #include "state/base/check.h"
@@ -13,6 +14,16 @@ static void hand_on(struct hot_worker *w, const struct frame *f, const struct wi
 	f->packet->verdict = (uint8_t)verdict;
 	if (verdict == PACKET_REPLY)
 		counter_add(&w->counters->replies, 1);
+}
+
+// What a node sent before its goodbye does not bring it back, however late it comes.
+static bool goodbye_accept(struct hot_worker *w, const struct frame *f, const struct lane *lane)
+{
+	if (!lane_accept(w, f, lane))
+		return false;
+	uint64_t behind = LINE_GET(lane->line->sequence) - load64(f->data + 16);
+	LINE_SET(lane->line->window, LINE_GET(lane->line->window) | UINT64_MAX << behind);
+	return true;
 }
 
 // Receives a node's frames other than REGISTER and the usual heartbeat. A GOODBYE takes part in the replay window of
@@ -33,7 +44,7 @@ static void receive_from_node(
 			w, f, &lane, HOT_REFUSED_STALE_GENERATION, WIRE_REFUSED_STALE_GENERATION);
 	else if (header->type == WIRE_HEARTBEAT)
 		lane_refuse(w, f, &lane, HOT_REFUSED_BAD_BODY, WIRE_REFUSED_BAD_REQUEST);
-	else if (header->type != WIRE_GOODBYE || lane_accept(w, f, &lane))
+	else if (header->type != WIRE_GOODBYE || goodbye_accept(w, f, &lane))
 		hand_on(w, f, header, &lane.key);
 }
 

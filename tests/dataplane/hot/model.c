@@ -290,6 +290,9 @@ static int model_node_frame(struct model *m, const struct view *v, const struct 
 	bool of_allocations = h->type >= WIRE_ALLOC_UPDATE; // asked as often as one likes
 	if (!of_allocations && !model_fresh(n, h->sequence))
 		return HOT_REFUSED_REPLAY;
+	if (h->type == WIRE_GOODBYE)
+		for (uint64_t before = 0; before < h->sequence; before++)
+			n->seen[before] = true;
 	if (of_allocations || h->type == WIRE_GOODBYE) {
 		if (m->reports_left == 0)
 			return HOT_REFUSED_REQUESTS_FULL;

@@ -127,6 +127,25 @@ static void goodbye_is_verified_and_never_twice(void **state)
 	fleet_destroy(f);
 }
 
+static void a_heartbeat_overtaken_by_goodbye_brings_nobody_back(void **unused)
+{
+	struct fleet *f = fleet_create();
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct sent s;
+	send_frame(f, &s, frame, goodbye_build(f, fleet_header(SLOT, 20), frame));
+	send_frame(f, &s, frame, fleet_heartbeat(f, SLOT, 19, frame));
+	assert_int_equal(fleet_refused(f, HOT_REFUSED_REPLAY), 1);
+	assert_int_equal(f->counters.heartbeats, 0);
+	// A goodbye that was overtaken itself closes what is below it, and no more.
+	send_frame(f, &s, frame, fleet_heartbeat(f, SLOT, 30, frame));
+	send_frame(f, &s, frame, goodbye_build(f, fleet_header(SLOT, 27), frame));
+	send_frame(f, &s, frame, fleet_heartbeat(f, SLOT, 25, frame));
+	assert_int_equal(fleet_refused(f, HOT_REFUSED_REPLAY), 2);
+	send_frame(f, &s, frame, fleet_heartbeat(f, SLOT, 28, frame));
+	assert_int_equal(f->counters.heartbeats, 2);
+	fleet_destroy(f);
+}
+
 static void goodbye_of_another_generation_is_refused_aloud(void **state)
 {
 	struct fleet *f = fleet_create();
@@ -263,6 +282,7 @@ int main(void)
 		cmocka_unit_test(client_frames_are_verified_by_the_clients_name),
 		cmocka_unit_test(goodbye_is_verified_and_never_twice),
 		cmocka_unit_test(goodbye_of_another_generation_is_refused_aloud),
+		cmocka_unit_test(a_heartbeat_overtaken_by_goodbye_brings_nobody_back),
 		cmocka_unit_test(senders_that_cannot_be_named_are_refused_silently),
 		cmocka_unit_test(answers_of_the_layer_above_are_counted),
 		cmocka_unit_test(turn_around_makes_packets_of_any_length),
