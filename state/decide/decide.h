@@ -54,6 +54,9 @@ struct decider {
 
 #define NO_BLOCK 0xffffffffu
 
+// The newest sequence of the node's reports and answers about its probe since it registered; 0: none.
+uint64_t decider_newest_word(const struct node_cell *);
+
 // Makes a pending evaluation of the job, with a new id. The caller owns it until decider_evaluate.
 struct evaluation *decider_evaluation(struct decider *, const struct job *, enum eval_trigger);
 // Commits the evaluation (always takes it over), notes it in eval_made and settles its job's mark. False when there

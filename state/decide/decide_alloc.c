@@ -78,18 +78,15 @@ static struct entry_alloc_update update_of(
 	return e;
 }
 
-// Items about virtual machines of the node become known too. Returns whether there are any.
-static bool find_machines(const struct decider *d, struct command_alloc_update *c)
+// Items about virtual machines of the node become known too.
+static void find_machines(const struct decider *d, struct command_alloc_update *c)
 {
-	bool has_some = false;
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		struct alloc_update_item *item = &c->items[i];
-		if (item->known || !decider_finds_vm(d, c->slot, &item->allocation))
-			continue;
-		item->known = has_some = true;
+		if (!item->known)
+			item->known = decider_finds_vm(d, c->slot, &item->allocation);
 	}
-	return has_some;
 }
 
 static void take_reports_over(struct command_alloc_update *c)
@@ -114,9 +111,8 @@ enum command_outcome decide_alloc_update(struct decider *d, struct command *comm
 	struct entry e = {.kind = ENTRY_ALLOC_UPDATE,
 		.alloc_update = update_of(d->state, d->standing.readiness, c)};
 	struct entry_alloc_update *update = &e.alloc_update;
-	bool has_machines = find_machines(d, c);
-	uint64_t newest = node_report_sequence(&d->state->cells[n->slot]);
-	bool is_news = c->sequence > newest && (update->count > 0 || has_machines);
+	find_machines(d, c);
+	bool is_news = c->sequence > decider_newest_word(&d->state->cells[n->slot]);
 	if (has_twice(update->items, update->count) || !is_news) {
 		outcome = is_news ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
 		free(update->items);

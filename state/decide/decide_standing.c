@@ -50,19 +50,37 @@ static enum command_outcome decide_operator(struct decider *d, struct command_no
 	return OUTCOME_DONE;
 }
 
+uint64_t decider_newest_word(const struct node_cell *cell)
+{
+	uint64_t newest = node_report_sequence(cell);
+	bool is_probe_of_now = cell->probe_register_index == cell->working->register_index;
+
+	return is_probe_of_now && cell->probe_sequence > newest ? cell->probe_sequence : newest;
+}
+
 // Whether the message is newer than every one the node sent since it registered; it then becomes the newest.
 static bool is_news(struct node_cell *cell, uint64_t sequence)
 {
-	uint64_t register_index = cell->working->register_index;
-	uint64_t newest = node_report_sequence(cell);
-
-	if (cell->probe_register_index == register_index && cell->probe_sequence > newest)
-		newest = cell->probe_sequence;
-	if (sequence <= newest)
+	if (sequence <= decider_newest_word(cell))
 		return false;
 	cell->probe_sequence = sequence;
-	cell->probe_register_index = register_index;
+	cell->probe_register_index = cell->working->register_index;
 	return true;
+}
+
+// Stores the sequence as that of a report about nothing, so that no older report is taken after a restart. A node that
+// may not report sends none that could be.
+static void commit_word(struct decider *d, uint32_t slot, uint64_t sequence)
+{
+	const struct node *n = d->state->cells[slot].working;
+	struct entry e = {.kind = ENTRY_ALLOC_UPDATE,
+		.alloc_update = {.slot = slot,
+			.generation = n->generation,
+			.sequence = sequence,
+			.readiness = d->standing.readiness}};
+
+	if (node_may_report(n))
+		CHECK(decider_commit(d, &e) == 0);
 }
 
 static enum command_outcome decide_probed(struct decider *d, struct command_node_standing *c)
@@ -80,6 +98,7 @@ static enum command_outcome decide_probed(struct decider *d, struct command_node
 	c->changed = standing_probed(&l, c->ready, c->backoff_ns);
 	if (c->changed)
 		commit_one(d, n, &l, STANDING_BY_PROBE);
+	commit_word(d, c->slot, c->sequence);
 	return OUTCOME_DONE;
 }
 

@@ -92,6 +92,26 @@ static void reports_of_nodes_that_are_away_are_refused(void **test)
 	state_read_end();
 }
 
+// A report of nothing that the controller knows is the node's newest all the same.
+static void a_report_about_nobody_is_the_newest(void **test)
+{
+	struct controller *c = *test;
+	struct planned_job job = plan_job(c, "web", JOB_SYSTEM);
+	bool known = true;
+
+	place_planned(c, &job, 100, 0);
+	assert_int_equal(report_status(c, 0, 1, 9, 777, ALLOC_RUNNING, &known), OUTCOME_DONE);
+	assert_false(known);
+	assert_int_equal(report_status(c, 0, 1, 8, 100, ALLOC_RUNNING, NULL), OUTCOME_DONE);
+	state_read_begin();
+	assert_int_equal(published_allocation(c, 100)->client_status, ALLOC_PENDING);
+	state_read_end();
+	assert_int_equal(report_status(c, 0, 1, 10, 100, ALLOC_RUNNING, NULL), OUTCOME_DONE);
+	state_read_begin();
+	assert_int_equal(published_allocation(c, 100)->client_status, ALLOC_RUNNING);
+	state_read_end();
+}
+
 static void reports_are_known_after_a_restart(void **test)
 {
 	struct controller *c = *test, again;
@@ -225,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(reports_change_the_status_once),
 		TEST(reports_of_nodes_that_are_away_are_refused),
+		TEST(a_report_about_nobody_is_the_newest),
 		TEST(reports_are_known_after_a_restart),
 		TEST(failures_bring_the_scheduler_back),
 		TEST(stopping_one_asks_its_scheduler),

@@ -108,6 +108,25 @@ static void answers_are_of_a_node_that_is_there(void **unused)
 	close_world(&w);
 }
 
+// How many entries a report about an allocation of nobody makes.
+static uint64_t reported(
+	struct controller *c, const struct node_registration *node, uint64_t sequence)
+{
+	struct alloc_update_item item = {
+		.allocation = number_uuid(99), .client_status = ALLOC_RUNNING};
+	struct command_alloc_update update = {.slot = node->slot,
+		.generation = node->generation,
+		.sequence = sequence,
+		.count = 1,
+		.items = &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+	uint64_t before = c->log.count;
+
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+	assert_false(item.known);
+	return c->log.count - before;
+}
+
 static void an_answer_is_heard_once(void **unused)
 {
 	struct world w;
@@ -125,6 +144,30 @@ static void an_answer_is_heard_once(void **unused)
 	struct command again = {.type = COMMAND_NODE_REGISTER, .node_register = &w.node};
 	assert_int_equal(controller_run(&w.c, &again), OUTCOME_DONE);
 	assert_int_equal(probed(&w, 1, false), 1);
+	close_world(&w);
+}
+
+// Answers and reports are numbered together: an older report that comes late, or again after a restart, is not news.
+static void an_answer_makes_older_reports_old(void **unused)
+{
+	struct world w;
+	struct controller again;
+
+	(void)unused;
+	open_world(&w, true);
+	assert_int_equal(probed(&w, 10, false), 1);
+	assert_int_equal(probed(&w, 20, false), 0); // changes nothing, and is the newest
+	assert_int_equal(reported(&w.c, &w.node, 15), 0);
+	assert_int_equal(reported(&w.c, &w.node, 20), 0);
+	struct bytes_writer image = controller_image(&w.c);
+	controller_init(&again, (struct state_limits){0});
+	assert_int_equal(controller_load(&again, &image), 0);
+	controller_open(&again);
+	assert_int_equal(reported(&again, &w.node, 15), 0);
+	assert_int_equal(reported(&again, &w.node, 21), 1);
+	assert_int_equal(reported(&again, &w.node, 21), 0);
+	controller_free(&again);
+	bytes_writer_free(&image);
 	close_world(&w);
 }
 
@@ -439,6 +482,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_are_of_a_node_that_is_there),
 		cmocka_unit_test(an_answer_is_heard_once),
+		cmocka_unit_test(an_answer_makes_older_reports_old),
 		cmocka_unit_test(one_that_is_not_to_be_asked_again_stays_suspended),
 		cmocka_unit_test(operators_are_told_why_not),
 		cmocka_unit_test(commands_that_say_nothing_are_refused),

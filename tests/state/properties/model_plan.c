@@ -359,7 +359,6 @@ void plan_model_report(struct plan_model *m, uint32_t node, const struct command
 {
 	const struct command_alloc_update *c = command->alloc_update;
 	struct plan_model_node *n = &m->nodes[node];
-	uint32_t known = 0;
 
 	assert_int_equal(command->outcome, report_outcome(n, c));
 	if (command->outcome != OUTCOME_DONE)
@@ -367,11 +366,10 @@ void plan_model_report(struct plan_model *m, uint32_t node, const struct command
 	for (uint32_t i = 0; i < c->count; i++) {
 		struct plan_model_alloc *a = plan_model_find(m, &c->items[i].allocation);
 		assert_int_equal(c->items[i].known, a && a->node == node);
-		known += c->items[i].known;
 		if (c->items[i].known && c->sequence > n->report_sequence)
 			report_to_one(m, a, c->items[i].client_status);
 	}
-	if (known > 0 && c->sequence > n->report_sequence)
+	if (c->sequence > n->report_sequence)
 		n->report_sequence = c->sequence;
 }
 
