@@ -559,9 +559,18 @@ static void announce_directives(struct applier *a)
 	}
 }
 
+// Nodes take no answer of a term below the highest that they know. So the time begins a term: that of a store that was
+// made anew is above those of the store before it.
+static uint64_t next_term(const struct applier *a)
+{
+	uint64_t now_s = time_wall_ns(a->settings.time) / NS_PER_S;
+
+	return now_s > a->state->term ? now_s : a->state->term + 1;
+}
+
 static int begin_term(struct applier *a)
 {
-	struct entry e = {.kind = ENTRY_TERM, .term = a->state->term + 1};
+	struct entry e = {.kind = ENTRY_TERM, .term = next_term(a)};
 
 	a->decider.now_ns = (int64_t)time_wall_ns(a->settings.time);
 	batch_begin(a, a->open);

@@ -701,17 +701,30 @@ static void reads_keep_their_place(void **fixture)
 	assert_int_equal(answered, 1);
 }
 
+// Nodes know the terms of the store before it, and take no answer of a lower one.
+static void a_new_store_goes_on_above_the_terms_of_the_old(void **fixture)
+{
+	struct controller *c = *fixture;
+	struct controller next;
+
+	controller_init(&next, (struct state_limits){0});
+	next.time.wall_ns += NS_PER_S;
+	controller_open(&next);
+	assert_true(state_node_table(next.state)->term > state_node_table(c->state)->term);
+	controller_free(&next);
+}
+
 static void a_term_per_start(void **fixture)
 {
 	struct controller *c = *fixture;
 	struct controller next;
 
-	assert_int_equal(state_node_table(c->state)->term, 1);
+	uint64_t term = state_node_table(c->state)->term;
 	controller_register(c, 1, NULL);
 	controller_init(&next, (struct state_limits){0});
 	assert_int_equal(controller_replay(&next, &c->log, c->log.count), 0);
 	controller_open(&next);
-	assert_int_equal(state_node_table(next.state)->term, 2);
+	assert_int_equal(state_node_table(next.state)->term, term + 1); // the clock stood still
 	assert_int_equal(state_index(next.state), state_index(c->state) + 1);
 	assert_int_equal(node_at(&next, 0)->generation, 1);
 	controller_verify(&next);
@@ -747,6 +760,7 @@ int main(void)
 		cmocka_unit_test(a_broken_log_ends_it),
 		TEST(reads_keep_their_place),
 		TEST(a_term_per_start),
+		TEST(a_new_store_goes_on_above_the_terms_of_the_old),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

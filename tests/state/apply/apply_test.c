@@ -80,10 +80,10 @@ static int check(struct fixture *f, const struct entry *e)
 static void terms_and_clients(void **state)
 {
 	struct fixture *f = *state;
-	struct entry e = {.kind = ENTRY_TERM, .term = 2};
+	struct entry e = {.kind = ENTRY_TERM, .term = f->c.state->term + 1};
 
-	REFUSED(f, e, e.term, 1);
-	REFUSED(f, e, e.term, 3);
+	REFUSED(f, e, e.term, f->c.state->term);
+	REFUSED(f, e, e.term, 0);
 	e = (struct entry){.kind = ENTRY_CLIENT, .client = {1, TEXT("bob")}};
 	REFUSED(f, e, e.client.number, 0);
 	REFUSED(f, e, e.client.number, 2);
