@@ -103,7 +103,7 @@ static uint32_t encode_placed(const struct request *r, uint8_t *frame)
 	const struct command_place *c = &r->place;
 	struct wire_placed placed = {.index = r->command.index,
 		.count = c->placed,
-		.requested = c->count,
+		.requested = c->requested,
 		.nodes_feasible = c->nodes_feasible};
 	for (uint32_t i = 0; i < c->placed; i++)
 		placed.items[i] = (struct wire_placed_item){
@@ -156,13 +156,18 @@ static uint32_t encode_done(
 	}
 }
 
+// An answer that does not fit its request is that of a PLACE which asks again for less than at first.
 uint32_t reply_encode(
 	const struct request *r, const struct node_table *table, uint32_t ttl_ms, uint8_t *frame)
 {
 	if (r->command.outcome != OUTCOME_DONE)
 		return encode_refused(r, frame);
 	uint32_t bytes = encode_done(r, table, ttl_ms, frame);
-	if (bytes > 0)
-		wire_sign(&r->key, frame, bytes);
+	if (bytes == 0) {
+		struct wire_refused refused = {
+			.request_type = r->header.type, .reason = WIRE_REFUSED_BAD_REQUEST};
+		return refusal_encode(frame, &r->header, &r->key, &refused);
+	}
+	wire_sign(&r->key, frame, bytes);
 	return bytes;
 }

@@ -47,6 +47,7 @@ static const struct {
 	[ENTRY_RECORD_PUT] = {record_put_check, record_put_apply},
 	[ENTRY_RECORD_DELETE] = {record_delete_check, record_delete_apply},
 	[ENTRY_GC] = {gc_check, gc_apply},
+	[ENTRY_PLACE_IN_PART] = {place_request_check, place_request_apply},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == ENTRY_KINDS, "every kind has its row");
 

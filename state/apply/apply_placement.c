@@ -155,6 +155,7 @@ void place_request_remember(
 	request->request = e->request;
 	request->client = e->client;
 	request->nodes_feasible = e->nodes_feasible;
+	request->requested = e->requested;
 	request->count = e->count;
 	memcpy(request->items, e->items, items);
 	place_request_add(state, request);

@@ -19,6 +19,7 @@ static enum command_outcome answer_again(
 	const struct place_request *request, struct command_place *c, uint64_t *index)
 {
 	c->placed = request->count;
+	c->requested = request->requested;
 	c->nodes_feasible = request->nodes_feasible;
 	memcpy(c->items, request->items, request->count * sizeof c->items[0]);
 	*index = request->index;
@@ -161,12 +162,14 @@ static enum command_outcome place_instances(
 
 static void remember(struct decider *d, const struct command_place *c)
 {
-	struct entry e = {.kind = ENTRY_PLACE_REQUEST,
+	bool is_whole = c->placed == c->count;
+	struct entry e = {.kind = is_whole ? ENTRY_PLACE_REQUEST : ENTRY_PLACE_IN_PART,
 		.place_request = {
 			.client = client_number(d, c->client),
 			.issued_ms = c->issued_ms,
 			.request = c->request,
 			.nodes_feasible = c->nodes_feasible,
+			.requested = c->count,
 			.count = c->placed,
 		}};
 	memcpy(e.place_request.items, c->items, c->placed * sizeof c->items[0]);
@@ -189,6 +192,7 @@ enum command_outcome decide_place(struct decider *d, struct command *command)
 	uint16_t group;
 
 	c->placed = 0;
+	c->requested = c->count;
 	if (!is_sound(c))
 		return OUTCOME_BAD_DESCRIPTION;
 	const struct place_request *before =

@@ -124,6 +124,7 @@ struct command_place {
 	struct text namespace_name, job, group;
 	// result: fewer than count when the fleet ran out; then refusal tells why for the next one
 	uint8_t placed;
+	uint8_t requested; // by the first that came under this name
 	uint32_t nodes_feasible;
 	struct placed_item items[PLACE_COUNT_MAX];
 	struct place_refusal refusal;

@@ -34,6 +34,7 @@
 //	PLACE_REQUEST   u32 client, i64 issued_ms, u64 request, u32 nodes feasible, u8 count, then
 //	                each: uuid allocation, uuid node, u32 slot, f64 score
 //	ALLOC_RELEASE   u8 count, then each: uuid
+//	PLACE_IN_PART   u8 how many were requested, more than were placed, then as PLACE_REQUEST
 //	COLLECT         {ended before (unix ns), issued before (unix ms), limit}
 //	ALLOC_UPDATE    u32 slot, u32 generation, u64 sequence of the node's reports, u8 whether probes
 //	                count, u32 count (0: it told of virtual machines alone), then each, by
@@ -122,6 +123,7 @@ static const struct entry_codec codecs[] = {
 	[ENTRY_RECORD_PUT] = {NULL, OWN(record_put), entry_record_put_release},
 	[ENTRY_RECORD_DELETE] = {&entry_record_delete_fields},
 	[ENTRY_GC] = {NULL, OWN(gc), entry_gc_release},
+	[ENTRY_PLACE_IN_PART] = {NULL, OWN(place_in_part)},
 };
 _Static_assert(sizeof codecs / sizeof codecs[0] == ENTRY_KINDS, "every kind has its row");
 

@@ -45,6 +45,7 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_RECORD_PUT,
 	ENTRY_RECORD_DELETE,
 	ENTRY_GC,
+	ENTRY_PLACE_IN_PART,
 	ENTRY_KINDS,
 };
 

@@ -91,7 +91,7 @@ int entry_place_request_decode(void *body, struct bytes_reader *r)
 	p->issued_ms = (int64_t)bytes_take_u64(r);
 	p->request = bytes_take_u64(r);
 	p->nodes_feasible = bytes_take_u32(r);
-	p->count = place_count_decode(r);
+	p->requested = p->count = place_count_decode(r);
 	for (uint8_t i = 0; i < p->count && !r->failed; i++) {
 		p->items[i].allocation = bytes_take_uuid(r);
 		p->items[i].node = bytes_take_uuid(r);
@@ -99,6 +99,24 @@ int entry_place_request_decode(void *body, struct bytes_reader *r)
 		p->items[i].score = bytes_take_f64(r);
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
+}
+
+void entry_place_in_part_encode(const void *body, struct bytes_writer *w)
+{
+	const struct entry_place_request *p = body;
+
+	bytes_put_u8(w, p->requested);
+	entry_place_request_encode(p, w);
+}
+
+int entry_place_in_part_decode(void *body, struct bytes_reader *r)
+{
+	struct entry_place_request *p = body;
+	uint8_t requested = place_count_decode(r);
+	int error = entry_place_request_decode(p, r);
+
+	p->requested = requested;
+	return error ? error : requested > p->count ? 0 : -ERROR_CORRUPT;
 }
 
 void entry_alloc_release_encode(const void *body, struct bytes_writer *w)

@@ -28,6 +28,7 @@ struct entry_place_request {
 	int64_t issued_ms;
 	uint64_t request;
 	uint32_t nodes_feasible;
+	uint8_t requested; // stored by ENTRY_PLACE_IN_PART alone: else the count
 	uint8_t count;
 	struct placed_item items[PLACE_COUNT_MAX];
 };
@@ -48,5 +49,7 @@ void entry_alloc_place_encode(const void *body, struct bytes_writer *);
 int entry_alloc_place_decode(void *body, struct bytes_reader *);
 void entry_place_request_encode(const void *body, struct bytes_writer *);
 int entry_place_request_decode(void *body, struct bytes_reader *);
+void entry_place_in_part_encode(const void *body, struct bytes_writer *);
+int entry_place_in_part_decode(void *body, struct bytes_reader *);
 void entry_alloc_release_encode(const void *body, struct bytes_writer *);
 int entry_alloc_release_decode(void *body, struct bytes_reader *);

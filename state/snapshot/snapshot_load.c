@@ -179,17 +179,18 @@ static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
 	return error;
 }
 
-static int load_request(struct snapshot_load *l, struct bytes_reader *r)
+static int load_request(struct snapshot_load *l, bool is_whole, struct bytes_reader *r)
 {
 	struct state *state = l->state;
 	struct entry_place_request e;
 	uint64_t index = bytes_take_u64(r);
 
-	entry_place_request_decode(&e, r);
-	if (r->failed || index <= sequence_last_key(&state->tables[STATE_PLACE_REQUESTS].order) ||
+	int error = (is_whole ? entry_place_request_decode : entry_place_in_part_decode)(&e, r);
+	if (error || r->failed ||
+		index <= sequence_last_key(&state->tables[STATE_PLACE_REQUESTS].order) ||
 		index > state->index)
 		return -ERROR_CORRUPT;
-	int error = place_request_check(state, &e);
+	error = place_request_check(state, &e);
 	if (!error)
 		place_request_remember(state, &e, index);
 	return error;
@@ -208,7 +209,8 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	case STATE_JOB_VERSIONS: return job_version_item_load(state, r);
 	case STATE_JOBS: return job_item_load(state, r);
 	case STATE_ALLOCATIONS: return load_allocation(l, r);
-	case STATE_PLACE_REQUESTS: return load_request(l, r);
+	case STATE_PLACE_REQUESTS: return load_request(l, true, r);
+	case SNAPSHOT_PLACE_IN_PART: return load_request(l, false, r);
 	default: break;
 	}
 	bool has_fields = kind < STATE_TABLES && state->tables[kind].kind->fields;
@@ -222,6 +224,8 @@ static int rank_of(uint8_t kind)
 		return 1;
 	if (kind == SNAPSHOT_CLIENT)
 		return 2;
+	if (kind == SNAPSHOT_PLACE_IN_PART)
+		return 3 + STATE_PLACE_REQUESTS;
 	return 3 + (kind == SNAPSHOT_CLASS || kind == SNAPSHOT_FREE_SLOT ? STATE_NODES : kind);
 }
 

@@ -25,6 +25,7 @@
 //	            described in alloc_details.c, 4 u32 number of its metrics, counted up from 0 in
 //	            this snapshot, with the first of a number the metrics as described in metrics.c
 //	REQUEST     u64 index, placement request
+//	IN_PART     u64 index, placement request of which only a part was placed; among the requests
 //	any other   as snapshot_record.h says
 //
 // A kind of record has the number of its table (enum state_table). The head comes first, then the clients, then kinds
@@ -294,12 +295,14 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 		.issued_ms = request->issued_ms,
 		.request = request->request,
 		.nodes_feasible = request->nodes_feasible,
+		.requested = request->requested,
 		.count = request->count,
 	};
 	memcpy(e.items, request->items, request->count * sizeof e.items[0]);
-	bytes_put_u8(w, STATE_PLACE_REQUESTS);
+	bool is_whole = request->count == request->requested;
+	bytes_put_u8(w, is_whole ? STATE_PLACE_REQUESTS : SNAPSHOT_PLACE_IN_PART);
 	bytes_put_u64(w, request->index);
-	entry_place_request_encode(&e, w);
+	(is_whole ? entry_place_request_encode : entry_place_in_part_encode)(&e, w);
 	return true;
 }
 

@@ -24,7 +24,7 @@ struct place_request {
 	uint32_t client; // CLIENT_NONE when none
 	uint32_t position;
 	uint32_t nodes_feasible;
-	uint8_t count;
+	uint8_t requested, count;
 	struct placed_item items[];
 };
 

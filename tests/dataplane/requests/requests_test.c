@@ -145,6 +145,7 @@ static void placement(void **state)
 	assert_int_equal(place->count, 3);
 	assert_int_equal(place->issued_ms, WORLD_WALL_MS);
 	place->placed = 2; // the fleet ran out
+	place->requested = 3;
 	place->nodes_feasible = 11;
 	for (uint32_t i = 0; i < 2; i++)
 		place->items[i] = (struct placed_item){.allocation = world_uuid(100 + i),

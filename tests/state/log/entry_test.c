@@ -197,6 +197,10 @@ static void make(struct entry *e, enum entry_kind kind, struct node_registration
 			.count = 2,
 			.items = {{.node_slot = 3}, {.score = 0.5}}};
 		break;
+	case ENTRY_PLACE_IN_PART:
+		e->place_request = (struct entry_place_request){
+			.client = 2, .request = 9, .requested = 7, .count = 1};
+		break;
 	case ENTRY_ALLOC_RELEASE:
 		e->alloc_release =
 			(struct entry_alloc_release){2, {number_uuid(1), number_uuid(2)}};
