@@ -72,6 +72,10 @@
 #define PLACE_REMEMBER_MS (60ll * 60 * 1000)
 #define PLACE_CLOCK_AHEAD_MS (5ll * 60 * 1000)
 
+// How far the time of a registration may be ahead of the controller's clock. Clocks of nodes may be wrong by years; a
+// time near the largest number would be the node's last.
+#define REGISTER_AHEAD_MS (10ull * 365 * 24 * 60 * 60 * 1000)
+
 // Allocations in one report of a node, and in one answer to it: each fits one frame.
 #define ALLOC_UPDATES_MAX 16u
 #define ALLOC_ITEMS_MAX 32u

@@ -3,6 +3,7 @@
 #include "state/base/time_units.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
+#include "state/records/nodes/node_pairs.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_slots.h"
@@ -72,7 +73,7 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 			.readiness = d->standing.readiness,
 			.description = &d->whole}};
 
-	if (!node_description_complete(&d->whole))
+	if (!node_description_complete(&d->whole) || !node_offers_are_sound(&d->whole))
 		return OUTCOME_BAD_DESCRIPTION;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
@@ -114,6 +115,14 @@ enum command_outcome decide_node_register(struct decider *d, struct command *com
 	}
 	if (known && c->sequence <= known->register_sequence) {
 		c->newest_sequence = known->register_sequence;
+		return OUTCOME_STALE_REGISTRATION;
+	}
+	// From there no registration could follow. The node goes on above the controller's clock instead.
+	uint64_t now_ms = (uint64_t)(d->now_ns / NS_PER_MS);
+	if (c->sequence > now_ms + REGISTER_AHEAD_MS) {
+		c->newest_sequence = now_ms;
+		if (known && known->register_sequence > now_ms)
+			c->newest_sequence = known->register_sequence;
 		return OUTCOME_STALE_REGISTRATION;
 	}
 	enum command_outcome outcome =

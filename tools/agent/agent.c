@@ -252,11 +252,7 @@ bool agent_describe(struct agent *a)
 		return false;
 	}
 	struct beat *b = &a->beat;
-	uint64_t sequence = time_wall_ns(&time_source_real) / NS_PER_MS;
-	if (sequence < b->registration_least)
-		sequence = b->registration_least;
-	if (sequence <= b->session.registration)
-		sequence = b->session.registration + 1;
+	uint64_t sequence = beat_registration(b, time_wall_ns(&time_source_real) / NS_PER_MS);
 	if (!description_encode(&a->fingerprint.description, sequence, b->session.key_id,
 		    &b->session.key, &a->description)) {
 		snprintf(a->fingerprint.failure, sizeof a->fingerprint.failure,
@@ -374,8 +370,8 @@ static void log_answer(struct agent *a, const struct node_answer *answer)
 		a->counters.old_terms++;
 		log_warn("old-term", "term=%lu highest=%lu hint=%s", (unsigned long)answer->term,
 			(unsigned long)s->term,
-			"\"a replaced controller still answers; if its store was made anew on "
-			"purpose, remove the file term in the state directory and restart\"");
+			"\"a replaced controller still answers, or the clock of a new one is "
+			"behind\"");
 		break;
 	case NODE_REFUSED: tell_refusal(a, &answer->refused); break;
 	case NODE_GONE: log_info("left", "slot=%u", s->slot); break;

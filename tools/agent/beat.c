@@ -36,6 +36,17 @@ static enum beat_send send_register(struct beat *b, uint64_t now_ns)
 	return BEAT_SEND_REGISTER;
 }
 
+uint64_t beat_registration(struct beat *b, uint64_t wall_ms)
+{
+	uint64_t least = b->registration_least, newest = b->session.registration;
+	if (least != 0 && least <= newest) {
+		b->registration_least = 0;
+		return least;
+	}
+	uint64_t sequence = wall_ms > least ? wall_ms : least;
+	return sequence > newest ? sequence : newest + 1;
+}
+
 static enum beat_send send_heartbeat(struct beat *b, uint64_t now_ns)
 {
 	b->due_ns = now_ns + interval_ns(b);

@@ -29,9 +29,11 @@ struct beat {
 	struct backoff backoff;
 	struct prng prng;
 	enum beat_state state;
-	uint64_t due_ns;             // when to call beat_due again
-	uint64_t registration_least; // least sequence of the next registration
-	uint32_t missed;             // frames in a row without an answer
+	uint64_t due_ns; // when to call beat_due again
+	// Least sequence of the next registration. When it is not above the newest one, that was too far ahead of the
+	// controller's clock, and the next has just this sequence.
+	uint64_t registration_least;
+	uint32_t missed; // frames in a row without an answer
 	uint32_t resyncs;
 	uint32_t goodbyes;
 	bool describe; // the next REGISTER needs a new description and a new sequence
@@ -39,6 +41,8 @@ struct beat {
 
 // The caller sets the session's key, key_id and term.
 void beat_start(struct beat *, uint64_t seed, uint64_t now_ns);
+// The sequence of a new registration, at that time by the agent's clock.
+uint64_t beat_registration(struct beat *, uint64_t wall_ms);
 // What to send now.
 enum beat_send beat_due(struct beat *, uint64_t now_ns);
 struct node_answer beat_receive(

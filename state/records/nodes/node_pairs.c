@@ -1,5 +1,6 @@
 #include "state/records/nodes/node_pairs.h"
 #include "state/base/number_ranges.h"
+#include <arpa/inet.h>
 
 #define PORT_MOST 65535u
 #define CORE_MOST 65535u
@@ -150,6 +151,59 @@ bool node_pairs_are_sound(const struct node_registration *d)
 {
 	for (uint32_t i = 0; i < d->pair_count; i++)
 		if (!pair_is_sound(d, &d->pairs[i]))
+			return false;
+	return true;
+}
+
+static bool mode_is_known(struct text mode)
+{
+	return text_equal(mode, TEXT("host")) || text_equal(mode, TEXT("bridge")) ||
+	       (mode.size > 4 && memcmp(mode.data, "cni/", 4) == 0);
+}
+
+static bool is_ip_address(struct text text)
+{
+	char copy[INET6_ADDRSTRLEN];
+	struct in6_addr address;
+
+	if (text.size >= sizeof copy)
+		return false;
+	memcpy(copy, text.data, text.size);
+	copy[text.size] = '\0';
+	return inet_pton(AF_INET, copy, &address) == 1 || inet_pton(AF_INET6, copy, &address) == 1;
+}
+
+static bool offer_is_sound(const struct node_pair *pair)
+{
+	struct network_pair network;
+	struct address_pair address;
+
+	switch ((enum pair_kind)pair->kind) {
+	case PAIR_DRIVER:
+		return text_equal(pair->value, TEXT("1")) || text_equal(pair->value, TEXT("0"));
+	case PAIR_NETWORK: return network_pair_read(pair, &network) && mode_is_known(network.mode);
+	case PAIR_ADDRESS:
+		return address_pair_read(pair, &address) && is_ip_address(address.address) &&
+		       address.alias.size > 0;
+	case PAIR_SETTING:
+		return !text_equal(pair->name, TEXT("ports.dynamic")) ||
+		       memchr(pair->value.data, '-', pair->value.size) != NULL;
+	case PAIR_ATTRIBUTE:
+	case PAIR_META:
+	case PAIR_VOLUME:
+	case PAIR_DEVICE:
+	case PAIR_KINDS: break;
+	}
+	return true;
+}
+
+bool node_offers_are_sound(const struct node_registration *d)
+{
+	for (uint32_t i = 0; i < d->device_group_count; i++)
+		if (d->device_groups[i].instances == 0)
+			return false;
+	for (uint32_t i = 0; i < d->pair_count; i++)
+		if (!offer_is_sound(&d->pairs[i]))
 			return false;
 	return true;
 }

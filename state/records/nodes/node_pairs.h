@@ -51,3 +51,6 @@ struct text setting_of(const struct node_registration *, struct text name);
 // Whether all pairs of these kinds keep to the form; settings of workers are left to node_worker.h. Names, sizes and
 // order are checked elsewhere.
 bool node_pairs_are_sound(const struct node_registration *);
+// Whether what a node registers now says something: known modes of networks, addresses that are some, aliases that are
+// not empty, drivers that are healthy or not, devices that there are. What was stored before may say less.
+bool node_offers_are_sound(const struct node_registration *);

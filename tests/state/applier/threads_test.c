@@ -98,7 +98,7 @@ static void one_round(struct controller *c, struct node_registration *node, uint
 	command = (struct command){.type = COMMAND_RELEASE, .release = &release};
 	if (round % 3)
 		assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
-	build_node(node, round % NODES, (uint64_t)place.issued_ms * 2 + round);
+	build_node(node, round % NODES, (uint64_t)place.issued_ms + 1000000 + round);
 	command = (struct command){.type = COMMAND_NODE_REGISTER, .node_register = node};
 	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
 	command = (struct command){

@@ -144,7 +144,10 @@ static void each_difference_is_another_class(void **unused)
 		case 2: node->pool = TEXT("p"); break;
 		case 3: node->class_name = TEXT("c"); break;
 		case 4: node->pairs[1].value = TEXT("arm64"); break;
-		case 5: node->pairs[1].kind = PAIR_DRIVER; break;
+		case 5:
+			node->pairs[1] =
+				(struct node_pair){PAIR_DRIVER, node->pairs[1].name, TEXT("1")};
+			break;
 		case 6: node->device_groups[0].instances = 2; break;
 		case 7: node->device_groups[0].name = TEXT("m"); break;
 		case 8: node->pairs[0].value = TEXT("its own: no difference"); break;
@@ -284,7 +287,7 @@ static void build_rich_node(struct node_registration *d, uint32_t number, uint64
 	add_pair(d, PAIR_NETWORK, "bridge:", "");
 	add_pair(d, PAIR_ADDRESS, "host:eth0 192.0.2.7", "default 22,9000-9010");
 	add_pair(d, PAIR_ADDRESS, "host:eth0.5 fd00::7", "storage");
-	add_pair(d, PAIR_ADDRESS, "host:eth0 fd00::8", "");
+	add_pair(d, PAIR_ADDRESS, "host:eth0 fd00::8", "public");
 	add_pair(d, PAIR_SETTING, "ports.reserved", "111");
 	add_pair(d, PAIR_SETTING, "ports.dynamic", "25000-25999");
 	add_pair(d, PAIR_SETTING, "cores.reservable", "2-15");
@@ -311,7 +314,7 @@ static void assert_rich(const struct node *n)
 	assert_string_equal(n->networks[1].addresses[0].address, "192.0.2.7");
 	assert_string_equal(n->networks[1].addresses[0].alias, "default");
 	assert_string_equal(n->networks[1].addresses[0].reserved_ports, "22,9000-9010");
-	assert_string_equal(n->networks[1].addresses[1].alias, "");
+	assert_string_equal(n->networks[1].addresses[1].alias, "public");
 	assert_string_equal(n->networks[2].addresses[0].address, "fd00::7");
 	assert_string_equal(n->networks[2].addresses[0].alias, "storage");
 	assert_string_equal(n->reserved_ports, "111");
@@ -390,6 +393,15 @@ static void pairs_that_say_nothing_are_refused(void **unused)
 		{PAIR_SETTING, "ports.dynamic", ""},
 		{PAIR_SETTING, "cores.reservable", "a"},
 		{PAIR_SETTING, "ports", "1"},
+		{PAIR_DRIVER, "raw_exec", "2"},
+		{PAIR_DRIVER, "raw_exec", ""},
+		{PAIR_NETWORK, "foo:", ""},
+		{PAIR_NETWORK, "cni/:eth0", ""},
+		{PAIR_ADDRESS, "bridge: ten", "default"},
+		{PAIR_ADDRESS, "bridge: 192.0.2.1.5", "default"},
+		{PAIR_ADDRESS, "bridge: 192.0.2.1", ""},
+		{PAIR_ADDRESS, "bridge: 192.0.2.1", " 22"},
+		{PAIR_SETTING, "ports.dynamic", "5"},
 		{PAIR_DEVICE, "nvidia/gpu/A11/memory", "1"},
 		{PAIR_DEVICE, "nvidia/gpu/A10/", "1"},
 		{PAIR_DEVICE, "nvidia/gpu/A10", "1"},
@@ -410,6 +422,11 @@ static void pairs_that_say_nothing_are_refused(void **unused)
 		add_pair(node, bad[i].kind, bad[i].name, bad[i].value);
 		assert_int_equal(run(&c, node), OUTCOME_BAD_DESCRIPTION);
 	}
+	build_node(node, 1, 1);
+	node->device_group_count = 1;
+	node->device_groups[0] =
+		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("A10"), 0};
+	assert_int_equal(run(&c, node), OUTCOME_BAD_DESCRIPTION);
 	controller_free(&c);
 	free(node);
 }
@@ -541,7 +558,7 @@ static void an_ineligible_node_takes_nothing_new(void **unused)
 	state_read_end();
 	// It stays so when the node registers again.
 	struct node_registration *node = memory_take(sizeof *node);
-	build_node(node, 1, UINT64_MAX / 2);
+	build_node(node, 1, CONTROLLER_WALL_MS + 1000);
 	assert_int_equal(run(&c, node), OUTCOME_DONE);
 	free(node);
 	assert_int_equal(controller_place(&c, "ann", "web", 2, 1, &place), OUTCOME_NO_NODE);
@@ -653,7 +670,7 @@ static void purge_and_return_in_one_batch(void **unused)
 	controller_init(&c, (struct state_limits){0});
 	controller_open(&c);
 	controller_register(&c, 1, NULL);
-	build_node(node, 1, UINT64_MAX / 2);
+	build_node(node, 1, CONTROLLER_WALL_MS + 1000);
 	struct command commands[] = {
 		{.type = COMMAND_NODE_PURGE, .node_named = {.node = id}},
 		{.type = COMMAND_NODE_REGISTER, .node_register = node},

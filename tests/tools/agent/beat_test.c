@@ -229,6 +229,21 @@ static void stale_registration_goes_on_above_the_newest(void **unused)
 	assert_int_equal(beat.state, BEAT_REGISTERING);
 }
 
+// A clock that is years ahead costs a round trip; the next registration goes on from the controller's time.
+static void a_registration_too_far_ahead_goes_back(void **unused)
+{
+	uint64_t ahead = 1ull << 62;
+	assert_int_equal(beat_registration(&beat, ahead), ahead);
+	assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
+	node_session_registering(&beat.session, ahead);
+	assert_int_equal(refuse(ahead, WIRE_REFUSED_STALE_REGISTRATION, 88888), NODE_REFUSED);
+	assert_int_equal(beat_registration(&beat, ahead), 88889);
+	node_session_registering(&beat.session, 88889);
+	assert_int_equal(answer(WIRE_REGISTERED, 88889, 5, 0), NODE_REGISTERED);
+	assert_int_equal(beat_registration(&beat, 90000), 90000);
+	assert_int_equal(beat_registration(&beat, 70000), 88890);
+}
+
 static void refused_registration_waits(void **unused)
 {
 	assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
@@ -384,6 +399,7 @@ int main(void)
 		FRESH(stale_registration_goes_on_above_the_newest),
 		FRESH(refused_registration_waits),
 		FRESH(strangers_are_ignored),
+		FRESH(a_registration_too_far_ahead_goes_back),
 		FRESH(a_notice_is_news_once),
 		FRESH(a_notice_is_no_answer),
 		FRESH(goodbye_is_repeated_until_it_is_heard),
