@@ -32,6 +32,7 @@ _Static_assert(sizeof(struct node_line) == 64, "a node is one cache line on the 
 
 // Of enum wire_directive.
 #define NODE_DIRECTIVE_REGISTER 2u // register again
+#define NODE_DIRECTIVE_DRAIN 4u    // it is being emptied
 #define NODE_DIRECTIVE_PROBE 8u    // say whether it is ready
 #define NODE_NOT_ARMED 0u          // last_heard value of a slot that cannot expire
 #define NODE_BLOCK_UNOWNED 0xffffu

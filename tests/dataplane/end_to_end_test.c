@@ -144,6 +144,53 @@ static void registered_again(void **state)
 	memory_log_free(&history);
 }
 
+// Nothing could follow it: the node is told where to go on.
+static void a_registration_from_the_end_of_time(void **state)
+{
+	(void)state;
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(1, &history, 0);
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_refused refused;
+	struct uuid id = world_uuid(1);
+	struct peer p = node_peer(w, &id, 0);
+	for (uint32_t round = 0; round < 2; round++) {
+		send_register(w, &p, &id, round ? UINT64_MAX : 1ull << 62);
+		world_settle(w);
+		struct wire_header h = peer_receive(w, &p, WIRE_REFUSED, frame);
+		assert_true(wire_refused_decode(frame, &h, &refused));
+		assert_int_equal(refused.reason, WIRE_REFUSED_STALE_REGISTRATION);
+		assert_in_range(refused.value, WORLD_WALL_MS, WORLD_WALL_MS + 10);
+		world_register(w, &p, 1, refused.value + 1);
+		world_pass(w, 10);
+	}
+	end(w);
+	memory_log_free(&history);
+}
+
+static void a_draining_node_is_told(void **state)
+{
+	(void)state;
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header node;
+	struct peer p = new_node(w, 1, 0, &node);
+	struct command_node_drain drain = {.node = world_uuid(1), .deadline_ns = NS_PER_S};
+	struct command c = {.type = COMMAND_NODE_DRAIN, .node_drain = &drain};
+	assert_int_equal(world_beat(w, &p, &node, 1).directives, 0);
+	world_run(w, &c);
+	assert_int_equal(world_beat(w, &p, &node, 2).directives, WIRE_DIRECTIVE_DRAIN);
+	end(w);
+	w = world_create_with(1, &history, 1000);
+	assert_int_equal(world_beat(w, &p, &node, 3).directives, WIRE_DIRECTIVE_DRAIN);
+	drain = (struct command_node_drain){.node = world_uuid(1), .end = DRAIN_CANCELED};
+	c = (struct command){.type = COMMAND_NODE_DRAIN, .node_drain = &drain};
+	world_run(w, &c);
+	assert_int_equal(world_beat(w, &p, &node, 4).directives, 0);
+	end(w);
+	memory_log_free(&history);
+}
+
 static struct wire_placed placed(struct world *w, struct peer *p, uint64_t request, uint8_t count)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
@@ -227,6 +274,43 @@ static void placements_and_what_becomes_of_them(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_int_equal(changes.items[i].client, ALLOC_LOST);
 		assert_int_equal(changes.items[i].node_slot, nodes[1].slot);
+	}
+	end(w);
+	memory_log_free(&history);
+}
+
+// The name of a request stands for what was asked first, before and after a restart.
+static void asked_again_for_less(void **state)
+{
+	(void)state;
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header node, h;
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_refused refused;
+	new_node(w, 1, 0, &node);
+	struct peer ci = client_peer(w, "ci", 0);
+	add_job(w, "web", 2500);
+	struct wire_placed once = placed(w, &ci, 8, 1), in_part = placed(w, &ci, 9, 9);
+	assert_int_equal(once.requested, 1);
+	assert_int_equal(in_part.count, 2); // that is all of the node
+	assert_int_equal(in_part.requested, 9);
+	uint64_t wall_ns = w->clock.wall_ns;
+	for (uint32_t round = 0; round < 2; round++) {
+		w->clock.wall_ns = wall_ns;
+		struct wire_placed again = placed(w, &ci, 9, 3);
+		assert_int_equal(again.count, 2);
+		assert_int_equal(again.requested, 9);
+		assert_memory_equal(again.items, in_part.items, 2 * sizeof in_part.items[0]);
+		assert_int_equal(placed(w, &ci, 8, 3).requested, 1);
+		// There is no room for the answer in a frame for one.
+		send_place(w, &ci, "ci", 9, 1, "web", "g");
+		world_settle(w);
+		h = peer_receive(w, &ci, WIRE_REFUSED, frame);
+		assert_true(wire_refused_decode(frame, &h, &refused));
+		assert_int_equal(refused.reason, WIRE_REFUSED_BAD_REQUEST);
+		end(w);
+		w = world_create_with(1, &history, 1000);
 	}
 	end(w);
 	memory_log_free(&history);
@@ -473,6 +557,9 @@ int main(void)
 		cmocka_unit_test(registered_again),
 		cmocka_unit_test(placements_and_what_becomes_of_them),
 		cmocka_unit_test(asked_twice_answered_alike),
+		cmocka_unit_test(asked_again_for_less),
+		cmocka_unit_test(a_registration_from_the_end_of_time),
+		cmocka_unit_test(a_draining_node_is_told),
 		cmocka_unit_test(restart),
 		cmocka_unit_test(stale_term_is_no_sign_of_life),
 		cmocka_unit_test(disk_full),

@@ -124,6 +124,8 @@ void node_slot_direct(struct state *state, const struct node *n)
 	struct node_line *line = &state->node_table->lines[n->slot];
 	uint32_t directives = n->standing.readiness == READINESS_AWAITED ? NODE_DIRECTIVE_PROBE : 0;
 
+	if (n->drain)
+		directives |= NODE_DIRECTIVE_DRAIN;
 	if (atomic_load_explicit(&line->directives, memory_order_relaxed) != directives)
 		atomic_store_explicit(&line->directives, directives, memory_order_relaxed);
 }
