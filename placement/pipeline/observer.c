@@ -89,11 +89,11 @@ static void node_changed(struct room *r, const struct node *before, const struct
 		add_node(r, after);
 }
 
-// Room comes back when an allocation ends, at the client or at the scheduler.
+// Room comes back when an allocation has ended on its node, not when it is to stop (row A47).
 static void allocation_changed(
 	struct room *r, const struct allocation *before, const struct allocation *after)
 {
-	if (!before || allocation_is_terminal(before) || !allocation_is_terminal(after) ||
+	if (!before || !allocation_holds_room(before) || allocation_holds_room(after) ||
 		after->node_slot == NODE_SLOT_NONE)
 		return;
 	const struct node *node = state_node_at(r->pipeline->settings.state, after->node_slot);
@@ -208,7 +208,7 @@ static void recall_room(struct pipeline *p)
 		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {
 			a = state_next_allocation(state, &cursor);
 			more = a != NULL;
-			if (a && allocation_is_terminal(a) && a->node_slot != NODE_SLOT_NONE)
+			if (a && allocation_has_ended(a) && a->node_slot != NODE_SLOT_NONE)
 				had_room(&room, state_node_at(state, a->node_slot),
 					a->record.modify_index);
 		}

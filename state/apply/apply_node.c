@@ -96,7 +96,7 @@ static bool move_devices(const struct node_class *from, const struct node *n,
 static void move_allocation(struct state *state, struct alloc_cell *cell,
 	const struct device_set *devices, int64_t time_ns)
 {
-	CHECK(alloc_cell_is_living(cell));
+	CHECK(cell->room != ROOM_NONE);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 
 	a->devices = *devices;
@@ -106,7 +106,8 @@ static void move_allocation(struct state *state, struct alloc_cell *cell,
 }
 
 // The node registered with new devices: device groups may have come, gone or moved. An allocation keeps the instances
-// that still exist; an allocation whose instances are gone cannot be running and ends.
+// that still exist; an allocation whose instances are gone cannot be running and ends, and one that is to stop anyway
+// holds none any more.
 static void place_devices_again(
 	struct state *state, struct node_cell *node, const struct node_class *from, int64_t time_ns)
 {
@@ -115,9 +116,12 @@ static void place_devices_again(
 
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		struct device_set moved;
-		if (!alloc_cell_is_there(cell) || allocation_is_terminal(cell->working))
+		if (cell->room == ROOM_NONE)
 			continue;
-		if (!move_devices(from, node->working, &cell->working->devices, &moved)) {
+		bool is_there = move_devices(from, node->working, &cell->working->devices, &moved);
+		if (!is_there && cell->room == ROOM_STOPPING)
+			moved = (struct device_set){0};
+		else if (!is_there) {
 			alloc_cell_end(state, cell, END_DEVICES_GONE, time_ns, ++state->index);
 			job_cell_update_status(state, cell->job_cell, state->index);
 			continue;

@@ -10,6 +10,7 @@
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_room.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
@@ -39,16 +40,18 @@ static bool is_client(const struct state *state, uint32_t client)
 	return client == CLIENT_NONE || client < state->client_count;
 }
 
+// What was placed before allocations that are to stop counted may share their room.
 static bool node_takes(const struct state *state, const struct entry_alloc_place *e)
 {
 	if (e->slot >= state_node_slots(state))
 		return false;
 	const struct node_cell *cell = &state->cells[e->slot];
 	const struct node *n = cell->working;
-	return n && n->generation == e->generation && n->status == NODE_READY &&
-	       n->eligibility == NODE_ELIGIBLE &&
-	       resources_fit(e->resources, resources_minus(node_capacity(n), cell->used)) &&
-	       node_has_devices(cell, &e->devices);
+	if (!n || n->generation != e->generation || n->status != NODE_READY ||
+		n->eligibility != NODE_ELIGIBLE || !resources_add_up(cell->used, e->resources))
+		return false;
+	struct resources left = resources_minus(node_capacity(n), node_room_of_living(cell));
+	return resources_fit(e->resources, left) && node_living_spare_devices(cell, &e->devices);
 }
 
 static bool job_takes(const struct state *state, const struct entry_alloc_place *e)

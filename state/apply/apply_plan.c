@@ -30,7 +30,7 @@ int plan_entry_check(const struct state *state, const void *body)
 {
 	const struct entry_plan *e = body;
 
-	if (!plan_check(plan_checker_of(state), state, e)->is_complete)
+	if (!plan_check_again(plan_checker_of(state), state, e)->is_complete)
 		return -ERROR_CORRUPT;
 	return plan_has_room(state, e->placements.count) && plan_deployment_has_room(state, e)
 		       ? 0

@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_room.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
@@ -75,7 +76,10 @@ static bool may_be_assigned(
 	const struct node_cell *node = vm_worker_cell_node(state, worker);
 	if (!node)
 		return holds_nothing(e->holds);
-	return resources_fit(e->holds, resources_minus(node_capacity(node->working), node->used));
+	// What was assigned before allocations that are to stop counted may share their room.
+	return resources_fit(e->holds,
+		       resources_minus(node_capacity(node->working), node_room_of_living(node))) &&
+	       resources_add_up(node->used, e->holds);
 }
 
 int vm_entry_check(const struct state *state, const void *body)

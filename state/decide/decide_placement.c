@@ -10,6 +10,7 @@
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
+#include "state/tables/nodes/node_record.h"
 #include "state/tables/placer.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
@@ -118,6 +119,15 @@ static uint32_t client_number(struct decider *d, struct text name)
 	return e.client.number;
 }
 
+// Whether the node has room beside everything that it holds, what is to stop included.
+static bool has_room(const struct node_cell *cell, const struct entry_alloc_place *e)
+{
+	return cell->working &&
+	       resources_fit(
+		       e->resources, resources_minus(node_capacity(cell->working), cell->used)) &&
+	       node_has_devices(cell->working, &cell->devices_used, &e->devices);
+}
+
 // Placement's choice is checked again here. A choice that does not fit is a mistake in placement: the request ends,
 // and no node is over-committed.
 static bool commit_choice(struct decider *d, struct command_place *c, const struct job *job,
@@ -127,7 +137,8 @@ static bool commit_choice(struct decider *d, struct command_place *c, const stru
 	uint32_t client = client_number(d, c->client);
 	struct entry e = place_entry(d, job, group, choice, client);
 
-	if (decider_commit(d, &e) != 0) {
+	if (!has_room(&d->state->cells[choice->slot], &e.alloc_place) ||
+		decider_commit(d, &e) != 0) {
 		atomic_fetch_add(&d->counters->bad_choices, 1);
 		log_error("placement-does-not-fit", "slot=%u job=%lu group=%u", choice->slot,
 			(unsigned long)job->record.modify_index, group);

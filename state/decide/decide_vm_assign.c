@@ -130,6 +130,9 @@ static enum vm_assign_result machine_assign(struct decider *d, const struct vm_a
 	if (node)
 		e.vm.holds = held(cell->working, worker->working, node->working);
 	// Allocations on its node hold what the machine would take.
+	if (node && !resources_fit(
+			    e.vm.holds, resources_minus(node_capacity(node->working), node->used)))
+		return VM_WORKER_SKIPPED;
 	return decider_commit(d, &e) ? VM_WORKER_SKIPPED : VM_ASSIGNED;
 }
 

@@ -117,22 +117,10 @@ static bool has_devices(const struct device_set *set)
 	return any != 0;
 }
 
-static void free_use(struct plan_checker *c, struct plan_node *n, const struct allocation *a)
+// own: what the allocation holds already; NULL: nothing.
+static void add_use(struct plan_checker *c, struct plan_node *n, struct resources resources,
+	const struct device_set *set, const struct device_set *own)
 {
-	n->freed = resources_plus(n->freed, a->resources);
-	if (!has_devices(&a->devices))
-		return;
-	struct plan_devices *devices = devices_of(c, n);
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		devices->freed.groups[i] |= a->devices.groups[i];
-}
-
-// Call after everything freed was added.
-static void add_use(struct plan_checker *c, const struct state *state, struct plan_node *n,
-	struct resources resources, const struct device_set *set)
-{
-	const struct node_cell *cell = &state->cells[n->slot];
-
 	n->cpu_mhz += resources.cpu_mhz;
 	n->memory_mb += resources.memory_mb;
 	n->disk_mb += resources.disk_mb;
@@ -140,11 +128,9 @@ static void add_use(struct plan_checker *c, const struct state *state, struct pl
 		return;
 	struct plan_devices *devices = devices_of(c, n);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
-		uint64_t taken = (cell->devices_used.groups[i] & ~devices->freed.groups[i]) |
-				 devices->added.groups[i];
-		if (set->groups[i] & (taken | ~node_instances(cell->working, i)))
-			devices->are_taken = true;
+		devices->are_twice |= (set->groups[i] & devices->added.groups[i]) != 0;
 		devices->added.groups[i] |= set->groups[i];
+		devices->fresh.groups[i] |= set->groups[i] & ~(own ? own->groups[i] : 0);
 	}
 }
 
@@ -169,20 +155,20 @@ static bool mark(struct alloc_cell *cell, uint8_t mark)
 }
 
 static void look_at_stops(struct plan_checker *c, const struct state *state,
-	const struct array *stops, struct alloc_cell **cells, bool only_living)
+	const struct array *stops, struct alloc_cell **cells, bool are_preemptions)
 {
 	for (uint32_t i = 0; i < stops->count; i++) {
 		const struct plan_stop *s = ARRAY_AT(stops, struct plan_stop, i);
 		struct alloc_cell *cell = alloc_cell_find(state, &s->id);
-		bool is_there = cell && (only_living ? alloc_cell_is_living(cell)
-						     : alloc_cell_is_there(cell));
+		bool is_there = cell && alloc_cell_is_there(cell) &&
+				(!are_preemptions || !cell->is_ended || cell->room != ROOM_NONE);
 		cells[i] = is_there && mark(cell, PLAN_MARK_STOP) ? cell : NULL;
 		c->check.is_complete &= cells[i] != NULL;
 		if (!cells[i] || cell->working->node_slot == NODE_SLOT_NONE)
 			continue;
 		struct plan_node *n = node_of(c, cell->working->node_slot);
-		if (!cell->is_ended)
-			free_use(c, n, cell->working);
+		if (plan_counts(c, cell))
+			n->freed = resources_plus(n->freed, cell->working->resources);
 	}
 }
 
@@ -284,8 +270,8 @@ static void look_at_update(struct plan_checker *c, const struct state *state,
 		n->reason = NOT_SOUND;
 	else if (!find_update_job(c, state, i, u, a))
 		n->reason = JOB_MISSING;
-	free_use(c, n, a);
-	add_use(c, state, n, u->resources, &u->devices);
+	n->freed = resources_plus(n->freed, a->resources);
+	add_use(c, n, u->resources, &u->devices, &a->devices);
 	n->takes_more |= !resources_fit(u->resources, a->resources) || u->details ||
 			 memcmp(&u->devices, &a->devices, sizeof a->devices) != 0;
 	add_details(c, n, u->details ? u->details : a->details, u->details == NULL);
@@ -338,7 +324,7 @@ static void look_at_placement(struct plan_checker *c, const struct state *state,
 		n->reason = NOT_SOUND;
 	else
 		c->check.placement_jobs[i] = job;
-	add_use(c, state, n, p->resources, &p->devices);
+	add_use(c, n, p->resources, &p->devices, NULL);
 	add_details(c, n, p->details, false);
 }
 
@@ -423,7 +409,7 @@ static void look_at_deployments(
 		c->check.is_complete &= plan_deployment_update_holds(state, e, i);
 }
 
-struct plan_check *plan_check(
+static struct plan_check *check_plan(
 	struct plan_checker *c, const struct state *state, const struct entry_plan *e)
 {
 	struct plan_check *check = &c->check;
@@ -447,4 +433,18 @@ struct plan_check *plan_check(
 	for (uint32_t i = 0; i < check->node_count; i++)
 		c->node_at[check->nodes[i].slot] = 0;
 	return check;
+}
+
+struct plan_check *plan_check(
+	struct plan_checker *c, const struct state *state, const struct entry_plan *e)
+{
+	c->is_replayed = false;
+	return check_plan(c, state, e);
+}
+
+struct plan_check *plan_check_again(
+	struct plan_checker *c, const struct state *state, const struct entry_plan *e)
+{
+	c->is_replayed = true;
+	return check_plan(c, state, e);
 }

@@ -2,11 +2,12 @@
 #pragma once
 #include "state/plan/plan_check.h"
 #include "state/plan/plan_names.h"
+#include "state/tables/alloc_cell.h"
 
-// Instances of a node's device groups that change hands.
+// Instances of a node's device groups that the plan gives out there.
 struct plan_devices {
-	struct device_set freed, added;
-	bool are_taken; // some added instance is in use or does not exist
+	struct device_set added, fresh; // all, and those that their allocation did not hold before
+	bool are_twice;                 // two allocations were given the same instance
 };
 
 // Ports and cores that are added on a node.
@@ -27,6 +28,8 @@ struct plan_checker {
 	struct plan_details *details;
 	uint32_t details_count, details_capacity;
 	uint32_t stop_capacity, preemption_capacity, update_capacity, placement_capacity;
+	// An entry that is read again: it was decided, maybe before allocations that are to stop held their room.
+	bool is_replayed;
 	struct plan_names *names;
 	struct node_ports_cores held;
 	// The last versions looked up, for updates and for placements: most are of one.
@@ -35,6 +38,12 @@ struct plan_checker {
 		struct job *job;       // NULL: not found
 	} of_updates, of_placements;
 };
+
+// Whether what the allocation holds of its node counts against the plan.
+static inline bool plan_counts(const struct plan_checker *c, const struct alloc_cell *cell)
+{
+	return cell->room == ROOM_LIVING || (cell->room == ROOM_STOPPING && !c->is_replayed);
+}
 
 // Why the node takes none of its complete part, or NULL.
 const char *plan_node_lacks(struct plan_checker *, const struct state *, const struct plan_node *);

@@ -3,6 +3,8 @@
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/nodes/node_ports_cores.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_room.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <urcu-qsbr.h>
@@ -11,15 +13,22 @@
 #define NODE_DISCONNECTED_INVALID "node is disconnected and contains invalid updates"
 #define NODE_NOT_ELIGIBLE "node is not eligible"
 
-static bool exceeds(uint32_t capacity, uint32_t used, uint32_t freed, uint64_t added, bool places)
-{
-	uint64_t proposed = (used > freed ? used - freed : 0) + added;
-	bool grows = places ? added > 0 : added > freed;
+// held: by everything on the node until it has ended, which the sum has to hold as well.
+struct amount {
+	uint32_t capacity, held, counted, freed;
+	uint64_t added;
+};
 
-	return grows && proposed > capacity;
+static bool exceeds(struct amount a, bool places)
+{
+	uint64_t proposed = (a.counted > a.freed ? a.counted - a.freed : 0) + a.added;
+	bool grows = places ? a.added > 0 : a.added > a.freed;
+
+	return grows && (proposed > a.capacity || a.held + a.added > UINT32_MAX);
 }
 
-// Adds the ports or cores that stay on the node, then the new ones.
+// Adds the ports or cores that stay on the node, then the new ones. Those that stay may be held twice: by one that is
+// to stop, and by the one that took its place.
 static bool collides(struct plan_checker *c, const struct node_cell *cell,
 	const struct plan_node *n,
 	bool (*hold)(struct node_ports_cores *, const struct alloc_details *))
@@ -30,11 +39,15 @@ static bool collides(struct plan_checker *c, const struct node_cell *cell,
 	node_ports_cores_clear(&c->held);
 	if (cell->with_details > 0)
 		cds_list_for_each_entry_rcu (alloc, &cell->allocations, on_node)
-			if (alloc_cell_is_living(alloc) && !alloc->plan_mark &&
+			if (plan_counts(c, alloc) && !alloc->plan_mark &&
 				alloc_details_hold_node(alloc->working->details))
 				(void)hold(&c->held, alloc->working->details);
+	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
+		if (c->details[at - 1].is_held)
+			(void)hold(&c->held, c->details[at - 1].details);
 	for (uint32_t at = n->details; at && is_free; at = c->details[at - 1].next)
-		is_free = hold(&c->held, c->details[at - 1].details);
+		if (!c->details[at - 1].is_held)
+			is_free = hold(&c->held, c->details[at - 1].details);
 	return !is_free;
 }
 
@@ -62,24 +75,48 @@ static bool lacks_ports(
 	return false;
 }
 
+static bool lacks_devices(
+	const struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
+{
+	const struct plan_devices *devices = n->devices ? &c->devices[n->devices - 1] : NULL;
+	const struct alloc_cell *alloc;
+	struct device_set held = {0};
+
+	if (!devices || devices->are_twice)
+		return devices != NULL;
+	cds_list_for_each_entry_rcu (alloc, &cell->allocations, on_node) {
+		if (!plan_counts(c, alloc) || alloc->plan_mark)
+			continue;
+		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+			held.groups[i] |= alloc->working->devices.groups[i];
+	}
+	return !node_has_devices(cell->working, &held, &devices->fresh);
+}
+
 // In Nomad's order of exhausted resources.
 static const char *lacking(
 	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
 {
-	struct resources capacity = node_capacity(cell->working), used = cell->used;
+	struct resources capacity = node_capacity(cell->working), held = cell->used;
+	struct resources counted = c->is_replayed ? node_room_of_living(cell) : held;
+	struct amount cpu = {
+		capacity.cpu_mhz, held.cpu_mhz, counted.cpu_mhz, n->freed.cpu_mhz, n->cpu_mhz};
+	struct amount memory = {capacity.memory_mb, held.memory_mb, counted.memory_mb,
+		n->freed.memory_mb, n->memory_mb};
+	struct amount disk = {
+		capacity.disk_mb, held.disk_mb, counted.disk_mb, n->freed.disk_mb, n->disk_mb};
 
-	if (exceeds(capacity.cpu_mhz, used.cpu_mhz, n->freed.cpu_mhz, n->cpu_mhz, n->places))
+	if (exceeds(cpu, n->places))
 		return "cpu";
 	if (n->details && lacks_cores(c, cell, n))
 		return "cores";
-	if (exceeds(capacity.memory_mb, used.memory_mb, n->freed.memory_mb, n->memory_mb,
-		    n->places))
+	if (exceeds(memory, n->places))
 		return "memory";
-	if (exceeds(capacity.disk_mb, used.disk_mb, n->freed.disk_mb, n->disk_mb, n->places))
+	if (exceeds(disk, n->places))
 		return "disk";
 	if (n->details && lacks_ports(c, cell, n))
 		return "network: port collision";
-	return n->devices && c->devices[n->devices - 1].are_taken ? "device oversubscribed" : NULL;
+	return lacks_devices(c, cell, n) ? "device oversubscribed" : NULL;
 }
 
 const char *plan_node_lacks(

@@ -53,10 +53,22 @@ struct allocation {
 
 #define CLIENT_NONE 0xffffffffu
 
+// It no longer runs: its node reported that, or it was concluded without the node.
+static inline bool allocation_has_ended(const struct allocation *a)
+{
+	return a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED ||
+	       a->client_status == ALLOC_LOST;
+}
+
 static inline bool allocation_is_terminal(const struct allocation *a)
 {
-	return a->desired != ALLOC_RUN || a->client_status == ALLOC_COMPLETE ||
-	       a->client_status == ALLOC_FAILED || a->client_status == ALLOC_LOST;
+	return a->desired != ALLOC_RUN || allocation_has_ended(a);
+}
+
+// An allocation that is to stop still runs, and keeps its room on the node, until it has ended (row A47).
+static inline bool allocation_holds_room(const struct allocation *a)
+{
+	return !a->record.deleted && a->node_slot != NODE_SLOT_NONE && !allocation_has_ended(a);
 }
 
 // "<job id>.<group>[<index>]"; of system and sysbatch jobs "<job name>.<group>[<index>]". Returns

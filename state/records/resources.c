@@ -15,6 +15,12 @@ struct resources resources_minus(struct resources a, struct resources b)
 	};
 }
 
+bool resources_add_up(struct resources a, struct resources b)
+{
+	return a.cpu_mhz <= UINT32_MAX - b.cpu_mhz && a.memory_mb <= UINT32_MAX - b.memory_mb &&
+	       a.disk_mb <= UINT32_MAX - b.disk_mb;
+}
+
 struct resources resources_plus(struct resources a, struct resources b)
 {
 	struct resources sum;

@@ -24,6 +24,8 @@ static inline bool resources_fit(struct resources ask, struct resources free)
 	       ask.disk_mb <= free.disk_mb;
 }
 
+// Whether a + b fits in every dimension.
+bool resources_add_up(struct resources a, struct resources b);
 // a - b per dimension, at least 0.
 struct resources resources_minus(struct resources a, struct resources b);
 // a + b; CHECKs that no dimension overflows.

@@ -22,6 +22,7 @@
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_room.h"
 #include "state/tables/publish.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
@@ -79,12 +80,6 @@ static int load_client(struct snapshot_load *l, struct bytes_reader *r)
 	return error;
 }
 
-static bool adds_up(struct resources a, struct resources b)
-{
-	return a.cpu_mhz <= UINT32_MAX - b.cpu_mhz && a.memory_mb <= UINT32_MAX - b.memory_mb &&
-	       a.disk_mb <= UINT32_MAX - b.disk_mb;
-}
-
 // A node that registered again with less may be over-committed, but nothing was placed on it since (see verify.c).
 // Allocations come in the order in which they were placed.
 static bool has_room(const struct node_cell *cell, const struct allocation *a)
@@ -93,25 +88,27 @@ static bool has_room(const struct node_cell *cell, const struct allocation *a)
 
 	if (a->record.create_index < cell->working->register_index)
 		return true;
-	return (ask.cpu_mhz == 0 || cell->used.cpu_mhz + ask.cpu_mhz <= capacity.cpu_mhz) &&
-	       (ask.memory_mb == 0 || cell->used.memory_mb + ask.memory_mb <= capacity.memory_mb) &&
-	       (ask.disk_mb == 0 || cell->used.disk_mb + ask.disk_mb <= capacity.disk_mb);
+	struct resources used = node_room_of_living(cell);
+	return (ask.cpu_mhz == 0 || used.cpu_mhz + ask.cpu_mhz <= capacity.cpu_mhz) &&
+	       (ask.memory_mb == 0 || used.memory_mb + ask.memory_mb <= capacity.memory_mb) &&
+	       (ask.disk_mb == 0 || used.disk_mb + ask.disk_mb <= capacity.disk_mb);
 }
 
-// A living allocation has room on its node and shares no device instance. Allocations of direct jobs end with their
-// node.
+// A living allocation has room on its node beside the other living ones and shares no device instance with them.
+// Allocations of direct jobs end with their node.
 static bool node_holds(const struct state *state, const struct allocation *a)
 {
 	if (a->node_slot == NODE_SLOT_NONE)
 		return !uuid_is_zero(&a->node_id);
 	if (a->node_slot >= state_node_slots(state) || !state->cells[a->node_slot].working)
 		return false;
+	const struct node_cell *cell = &state->cells[a->node_slot];
+	if (allocation_holds_room(a) && !resources_add_up(cell->used, a->resources))
+		return false;
 	if (allocation_is_terminal(a))
 		return true;
-	const struct node_cell *cell = &state->cells[a->node_slot];
 	return (cell->working->status == NODE_READY || !job_is_direct(a->job)) &&
-	       adds_up(cell->used, a->resources) && has_room(cell, a) &&
-	       node_has_devices(cell, &a->devices);
+	       has_room(cell, a) && node_living_spare_devices(cell, &a->devices);
 }
 
 static int allocation_check(const struct state *state, const struct allocation *a)
@@ -160,7 +157,7 @@ static int add_allocation(struct state *state, struct allocation *a)
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	publish_loaded(STATE_ALLOCATIONS, cell, a);
 	job_summary_counted(cell);
-	node_use_follow(state, NULL, a);
+	node_use_follow(state, cell, NULL, a);
 	node_use_take_devices(state, a);
 	return 0;
 }

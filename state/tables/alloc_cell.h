@@ -6,6 +6,9 @@
 #include <urcu/rculfhash.h>
 #include <urcu/rculist.h>
 
+// How an allocation is counted on its node (nodes/node_room.h).
+enum alloc_room { ROOM_NONE, ROOM_LIVING, ROOM_STOPPING };
+
 struct job_cell;
 struct eval_cell;
 struct deployment_cell;
@@ -21,7 +24,8 @@ struct alloc_cell {
 	struct deployment_cell *deployment_cell; // the deployment that counts it while it lives
 	struct cds_lfht_node by_id;
 	uint32_t position, change_position; // in creation order; among the changes of its client
-	bool is_ended;                      // its newest version is terminal and holds nothing
+	bool is_ended;                      // its newest version is terminal
+	uint8_t room;                       // enum alloc_room, by its newest version
 	uint8_t plan_mark;                  // while a plan is checked
 	uint8_t counted_status; // in the summary of its job: 1 + enum alloc_client; 0: not counted
 	union {

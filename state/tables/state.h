@@ -24,7 +24,8 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t vms, vm_workers; // the same
 };
 
-// What living allocations hold of a node and, if it is a worker, its virtual machines.
+// What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation that
+// replaces one on its node shares the node with it until the old one has ended, so a node may hold more than it has.
 struct node_use {
 	struct resources used;
 	struct resources machines; // the part of used that machines hold
@@ -36,9 +37,10 @@ struct node_use {
 // What the applier keeps per slot beside the published record. `used`, `devices_used`, `with_details` and `living` are
 // working values: written by the applier, read relaxed by others for display.
 struct node_cell {
-	struct node *published; // RCU
-	struct node *working;   // applier only
-	struct resources used;  // by living allocations and machines
+	struct node *published;    // RCU
+	struct node *working;      // applier only
+	struct resources used;     // by allocations that have not ended, and machines
+	struct resources stopping; // the part of used that is held by allocations that are to stop
 	struct device_set devices_used;
 	uint32_t with_details, living;
 	struct node_use published_use;      // by published records: state_node_use()

@@ -1,6 +1,7 @@
 // Checks every invariant of the tables the slow way: from the records, not from what is kept beside them. No node is
-// over-committed in any dimension, with one exception: a node that registered again with less than before keeps its
-// allocations; then everything that takes of the short dimension was placed before that registration.
+// over-committed in any dimension by living allocations, with one exception: a node that registered again with less than
+// before keeps its allocations; then everything that takes of the short dimension was placed before that registration.
+// Beside the living ones there may be allocations that are to stop: they count as use until they have ended.
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
@@ -35,6 +36,13 @@ struct use {
 	uint32_t direct, with_details, living; // how many
 };
 
+// What allocations of a node hold that are to stop.
+struct stopping_use {
+	struct resources resources;
+	struct device_set devices;
+	uint32_t with_details;
+};
+
 static void add_dimension(uint64_t *sum, uint64_t *newest, uint32_t amount, uint64_t since_index)
 {
 	*sum += amount;
@@ -59,6 +67,14 @@ static void add_use(struct use *use, const struct allocation *a)
 		use->has_device_twice |= (use->devices.groups[i] & a->devices.groups[i]) != 0;
 		use->devices.groups[i] |= a->devices.groups[i];
 	}
+}
+
+static void add_stopping(struct stopping_use *use, const struct allocation *a)
+{
+	use->with_details += alloc_details_hold_node(a->details);
+	use->resources = resources_plus(use->resources, a->resources);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		use->devices.groups[i] |= a->devices.groups[i];
 }
 
 // Adds what machines hold of the node, if it is a worker.
@@ -118,10 +134,34 @@ static void check_published_use(struct verifier *v, const struct node_cell *cell
 		"slot %u: readers see another use than there is", slot);
 }
 
+static void check_sums(struct verifier *v, const struct node_cell *cell, const struct use *use,
+	const struct stopping_use *stopping)
+{
+	struct resources used = cell->used, stops = stopping->resources;
+	uint32_t slot = cell->working->slot, with_details = use->with_details;
+	struct device_set devices = use->devices;
+
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		devices.groups[i] |= stopping->devices.groups[i];
+	with_details += stopping->with_details;
+	expect(v,
+		use->cpu_mhz + stops.cpu_mhz == used.cpu_mhz &&
+			use->memory_mb + stops.memory_mb == used.memory_mb &&
+			use->disk_mb + stops.disk_mb == used.disk_mb &&
+			memcmp(&stops, &cell->stopping, sizeof stops) == 0,
+		"slot %u: use does not add up", slot);
+	expect(v, memcmp(&devices, &cell->devices_used, sizeof devices) == 0,
+		"slot %u: use of devices does not add up", slot);
+	expect(v, with_details == cell->with_details,
+		"slot %u: %u allocations hold ports, devices or cores, %u counted", slot,
+		with_details, cell->with_details);
+}
+
 static void check_use(struct verifier *v, const struct node_cell *cell)
 {
 	const struct alloc_cell *alloc;
 	struct use use = {0};
+	struct stopping_use stopping = {0};
 	uint32_t count = 0, slot = cell->working->slot;
 
 	cds_list_for_each_entry_rcu (alloc, &cell->allocations, on_node) {
@@ -129,22 +169,16 @@ static void check_use(struct verifier *v, const struct node_cell *cell)
 		count++;
 		expect(v, a->node_slot == slot && uuid_equal(&a->node_id, &cell->id),
 			"slot %u: an allocation of another node is on its list", slot);
-		if (!a->record.deleted && !allocation_is_terminal(a))
+		if (allocation_holds_room(a) && allocation_is_terminal(a))
+			add_stopping(&stopping, a);
+		else if (allocation_holds_room(a))
 			add_use(&use, a);
 	}
 	add_machines(v, cell, &use);
+	check_sums(v, cell, &use, &stopping);
 	expect(v, count == cell->allocation_count,
 		"slot %u: %u allocations on the list, %u counted", slot, count,
 		cell->allocation_count);
-	expect(v,
-		use.cpu_mhz == cell->used.cpu_mhz && use.memory_mb == cell->used.memory_mb &&
-			use.disk_mb == cell->used.disk_mb,
-		"slot %u: use does not add up", slot);
-	expect(v, memcmp(&use.devices, &cell->devices_used, sizeof use.devices) == 0,
-		"slot %u: use of devices does not add up", slot);
-	expect(v, use.with_details == cell->with_details,
-		"slot %u: %u allocations hold ports, devices or cores, %u counted", slot,
-		use.with_details, cell->with_details);
 	expect(v, use.living == cell->living, "slot %u: %u allocations are living, %u counted",
 		slot, use.living, cell->living);
 	check_published_use(v, cell, slot);
@@ -369,7 +403,11 @@ static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 		"allocation %s: no such job version or group", id);
 	expect(v, (allocation_end_cause(a) != END_NONE) == (a->desired != ALLOC_RUN),
 		"allocation %s: its states and descriptions disagree", id);
-	expect(v, cell->is_ended == allocation_is_terminal(a),
+	expect(v,
+		cell->is_ended == allocation_is_terminal(a) &&
+			(cell->room != ROOM_NONE) == allocation_holds_room(a) &&
+			(cell->room == ROOM_LIVING) ==
+				(allocation_holds_room(a) && !allocation_is_terminal(a)),
 		"allocation %s: holds its node, or not, against its state", id);
 	if (r->deleted)
 		return;

@@ -155,13 +155,13 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 	const struct scenario_allocation *a = scenario_node_at(context, slot)->allocations;
 	struct node_use use = {0};
 	for (; a; a = a->next_on_node) {
-		if (allocation_is_terminal(&a->record))
+		if (!allocation_holds_room(&a->record))
 			continue;
 		use.used = resources_plus(use.used, a->record.resources);
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 			use.devices.groups[i] |= a->record.devices.groups[i];
 		use.with_details += alloc_details_hold_node(a->record.details);
-		use.living++;
+		use.living += !allocation_is_terminal(&a->record);
 	}
 	return use;
 }

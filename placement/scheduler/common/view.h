@@ -34,7 +34,7 @@ struct scheduler_view {
 	void (*node_allocations)(
 		void *context, uint32_t slot, state_allocation_visit *, void *visit_context);
 	const struct allocation *(*allocation)(void *context, const struct uuid *);
-	// The sum over the node's living allocations.
+	// The sum over the node's allocations that have not ended.
 	struct node_use (*node_use)(void *context, uint32_t slot);
 	const struct scheduler_config *(*config)(void *context);
 	// Every server of the cluster understands disconnected clients (row C8).

@@ -91,6 +91,8 @@ static bool add_unless_victim(const struct proposed_allocation *a, void *context
 	for (uint32_t i = 0; i < f->s->victim_count; i++)
 		if (a->existing == f->s->victims[i])
 			return true;
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		f->devices_used.groups[i] |= a->devices->groups[i];
 	return add_details(a, f);
 }
 
@@ -99,12 +101,9 @@ static void look_again(struct fitting *f)
 {
 	CHECK(f->evict);
 	struct stack *s = f->s;
-	for (; f->victims_gone < s->victim_count; f->victims_gone++) {
-		const struct allocation *victim = s->victims[f->victims_gone];
-		f->used = resources_minus(f->used, victim->resources);
-		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-			f->devices_used.groups[i] &= ~victim->devices.groups[i];
-	}
+	for (; f->victims_gone < s->victim_count; f->victims_gone++)
+		f->used = resources_minus(f->used, s->victims[f->victims_gone]->resources);
+	f->devices_used = (struct device_set){0};
 	port_index_begin(&s->ports, f->node);
 	f->cores_used = (struct core_set){0};
 	proposal_walk(&s->proposal, f->node->slot, add_unless_victim, f);

@@ -68,7 +68,7 @@ void proposal_remove(struct proposal *p, const struct allocation *a)
 		p->gone[p->gone_count++] = (struct gone_allocation){a, t->gone, false};
 		t->gone = p->gone_count;
 	}
-	if (!allocation_is_terminal(a)) {
+	if (allocation_holds_room(a)) {
 		t->freed = resources_plus(t->freed, a->resources);
 		t->detailed |= is_detailed(&a->devices, a->details);
 	}
@@ -82,7 +82,7 @@ bool proposal_restore(struct proposal *p, const struct allocation *a)
 	struct touched_node *t = touch_node(p, a->node_slot);
 	CHECK(t);
 	gone->withdrawn = true;
-	if (!allocation_is_terminal(a))
+	if (allocation_holds_room(a))
 		t->freed = resources_minus(t->freed, a->resources);
 	return true;
 }
@@ -215,7 +215,7 @@ struct walk {
 static bool walk_existing(const struct allocation *a, void *context)
 {
 	struct walk *w = context;
-	if (allocation_is_terminal(a) || proposal_has_removed(w->p, a))
+	if (!allocation_holds_room(a) || proposal_has_removed(w->p, a))
 		return true;
 	struct proposed_allocation proposed = {
 		.id = &a->id,

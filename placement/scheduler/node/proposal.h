@@ -1,5 +1,5 @@
-// What nodes hold once the plan is carried out: the view's allocations, less those that the plan stops, preempts or
-// replaces, and the planned ones (row A47). Only nodes that the plan touches cost anything.
+// What nodes hold once the plan is carried out: the view's allocations that have not ended, less those that this plan
+// stops, preempts or replaces, and the planned ones (row A47). Only nodes that the plan touches cost anything.
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "state/records/plan.h"

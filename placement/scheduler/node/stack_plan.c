@@ -133,7 +133,7 @@ void stack_plan_unstop(struct stack *s, const struct uuid *id)
 void stack_plan_preempt(struct stack *s, const struct allocation *a, const struct uuid *by)
 {
 	CHECK(!uuid_is_zero(by));
-	CHECK(!allocation_is_terminal(a));
+	CHECK(allocation_holds_room(a));
 	struct plan_stop *stop =
 		append_item(&s->plan->preemptions, &s->preemption_room, sizeof *stop);
 	stop->id = a->id;

@@ -240,7 +240,7 @@ static bool mark_neighbour(const struct allocation *a, void *context)
 {
 	struct candidate_columns *c = context;
 	uint32_t row = a->node_slot < c->slots ? c->row_of[a->node_slot] : ROW_NONE;
-	if (row != ROW_NONE && !allocation_is_terminal(a))
+	if (row != ROW_NONE && allocation_holds_room(a))
 		c->has_neighbours[row] = true;
 	return true;
 }

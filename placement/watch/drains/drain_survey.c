@@ -8,12 +8,6 @@ enum drain_kind drain_kind_of(const struct allocation *a)
 	return job_traits_of(a->job)->drain;
 }
 
-bool allocation_has_ended(const struct allocation *a)
-{
-	return a->client_status == ALLOC_COMPLETE || a->client_status == ALLOC_FAILED ||
-	       a->client_status == ALLOC_LOST;
-}
-
 bool allocation_is_flagged(const struct allocation *a)
 {
 	return a->details && a->details->transition.migrate.set &&

@@ -6,8 +6,6 @@
 
 // What happens to an allocation on a node that drains, by the type of its job.
 enum drain_kind drain_kind_of(const struct allocation *);
-// Whether the allocation no longer runs: its node reported that, or it was concluded without the node.
-bool allocation_has_ended(const struct allocation *);
 // Whether the allocation is already told to leave.
 bool allocation_is_flagged(const struct allocation *);
 // Whether the allocation's node drains.

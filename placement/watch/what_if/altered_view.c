@@ -47,13 +47,16 @@ static struct altered_use *use_of(struct altered_view *v, uint32_t slot)
 	return use;
 }
 
+// Adds what the allocation holds in its present state.
 static void add_to(struct node_use *use, const struct allocation *a)
 {
+	if (!allocation_holds_room(a))
+		return;
 	use->used = resources_plus(use->used, a->resources);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		use->devices.groups[i] |= a->devices.groups[i];
 	use->with_details += a->details && alloc_details_hold_node(a->details);
-	use->living++;
+	use->living += !allocation_is_terminal(a);
 }
 
 // The altered copy that replaces the allocation of the view below; made on first use.
@@ -87,12 +90,14 @@ static void apply_stop(struct altered_view *v, const struct plan_stop *stop)
 
 	if (!a)
 		return;
-	if (!allocation_is_terminal(a) && a->node_slot != NODE_SLOT_NONE)
+	if (a->node_slot != NODE_SLOT_NONE)
 		add_to(&use_of(v, a->node_slot)->removed, a);
 	struct allocation *is = &alter(v, a)->is;
 	is->desired = stop->cause == STOP_PREEMPTED ? ALLOC_EVICT : ALLOC_STOP;
 	if (stop->lost)
 		is->client_status = ALLOC_LOST;
+	if (is->node_slot != NODE_SLOT_NONE)
+		add_to(&use_of(v, is->node_slot)->added, is);
 }
 
 static void apply_update(struct altered_view *v, const struct plan_update *update)

@@ -13,7 +13,8 @@
 #include "state/tables/jobs/job_summary.h"
 #include "state/tables/kind.h"
 #include "state/tables/node_table.h"
-#include "state/tables/nodes/node_status.h"
+#include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_room.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
@@ -38,111 +39,6 @@ struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid 
 	cds_lfht_lookup(allocations_of(state), uuid_hash(id), id_matches, id, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
 	return node ? caa_container_of(node, struct alloc_cell, by_id) : NULL;
-}
-
-static void hold_node(struct state *state, const struct allocation *a)
-{
-	if (a->node_slot == NODE_SLOT_NONE)
-		return;
-	struct node_cell *node = &state->cells[a->node_slot];
-	CHECK(node->working);
-	node->used = resources_plus(node->used, a->resources);
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		node->devices_used.groups[i] |= a->devices.groups[i];
-	node->with_details += alloc_details_hold_node(a->details);
-	node->living++;
-}
-
-static void leave_node(struct state *state, const struct allocation *a)
-{
-	if (a->node_slot == NODE_SLOT_NONE)
-		return;
-	struct node_cell *node = &state->cells[a->node_slot];
-	CHECK(node->living > 0);
-	node->used = resources_minus(node->used, a->resources);
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		node->devices_used.groups[i] &= ~a->devices.groups[i];
-	node->with_details -= alloc_details_hold_node(a->details);
-	node->living--;
-}
-
-static void living_changed(struct state *state, const struct allocation *a)
-{
-	if (a->node_slot != NODE_SLOT_NONE)
-		node_living_changed(state, a->node_slot);
-}
-
-static bool holds_node(const struct allocation *a)
-{
-	return a && !a->record.deleted && !allocation_is_terminal(a) &&
-	       a->node_slot != NODE_SLOT_NONE;
-}
-
-// Readers see whole words, not all of one moment.
-#define USE_STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
-
-static void put_resources(struct resources *at, struct resources r)
-{
-	USE_STORE(at->cpu_mhz, r.cpu_mhz);
-	USE_STORE(at->memory_mb, r.memory_mb);
-	USE_STORE(at->disk_mb, r.disk_mb);
-}
-
-static void use_set(struct node_use *use, struct resources used, uint32_t with_details)
-{
-	put_resources(&use->used, used);
-	if (use->with_details != with_details)
-		USE_STORE(use->with_details, with_details);
-}
-
-static void use_drop_devices(struct node_use *use, const struct device_set *devices)
-{
-	CHECK(use && devices);
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		if (devices->groups[i])
-			USE_STORE(use->devices.groups[i],
-				use->devices.groups[i] & ~devices->groups[i]);
-}
-
-void node_use_follow(
-	struct state *state, const struct allocation *before, const struct allocation *after)
-{
-	if (holds_node(before)) {
-		CHECK(state->cells[before->node_slot].published_use.living > 0);
-		struct node_use *use = &state->cells[before->node_slot].published_use;
-		use_set(use, resources_minus(use->used, before->resources),
-			use->with_details - alloc_details_hold_node(before->details));
-		USE_STORE(use->living, use->living - 1);
-		use_drop_devices(use, &before->devices);
-	}
-	if (holds_node(after)) {
-		struct node_use *use = &state->cells[after->node_slot].published_use;
-		use_set(use, resources_plus(use->used, after->resources),
-			use->with_details + alloc_details_hold_node(after->details));
-		USE_STORE(use->living, use->living + 1);
-	}
-}
-
-void node_use_machines(
-	struct state *state, uint32_t slot, struct resources before, struct resources now)
-{
-	CHECK(slot < state_node_slots(state));
-	struct node_use *use = &state->cells[slot].published_use;
-	struct resources machines = resources_plus(resources_minus(use->machines, before), now);
-
-	use_set(use, resources_plus(resources_minus(use->used, before), now), use->with_details);
-	put_resources(&use->machines, machines);
-}
-
-void node_use_take_devices(struct state *state, const struct allocation *a)
-{
-	if (!holds_node(a))
-		return;
-	struct node_use *use = &state->cells[a->node_slot].published_use;
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		if (a->devices.groups[i])
-			USE_STORE(use->devices.groups[i],
-				use->devices.groups[i] | a->devices.groups[i]);
 }
 
 static void count_allocation(struct state *state, const struct allocation *a, int change)
@@ -176,11 +72,8 @@ struct alloc_cell *alloc_cell_add(
 	job_cell->present_count++;
 	count_allocation(state, a, 1);
 	cell->is_ended = allocation_is_terminal(a);
-	if (!cell->is_ended) {
-		hold_node(state, a);
-		job_cell->live_count++;
-		living_changed(state, a);
-	}
+	job_cell->live_count += !cell->is_ended;
+	node_room_follow(state, cell);
 	CHECK(cell->is_ended || job_cell->live_count <= job_cell->present_count);
 	return cell;
 }
@@ -204,11 +97,9 @@ struct allocation *allocation_revise(struct state *state, struct alloc_cell *cel
 	return cell->working;
 }
 
-static void end_hold(struct state *state, struct alloc_cell *cell)
+static void end_life(struct state *state, struct alloc_cell *cell)
 {
 	CHECK(!cell->is_ended && cell->job_cell->live_count > 0);
-	leave_node(state, cell->working);
-	living_changed(state, cell->working);
 	cell->job_cell->live_count--;
 	state->counts.allocations_terminal++;
 	cell->is_ended = true;
@@ -227,9 +118,10 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 		if (cell->is_ended)
 			cds_list_del(&cell->terminal);
 		else
-			end_hold(state, cell);
+			end_life(state, cell);
 		cds_list_add_tail(&cell->terminal, ended_list(state, a));
 	}
+	node_room_follow(state, cell);
 	CHECK(cell->is_ended == allocation_is_terminal(a));
 	if (a->client == CLIENT_NONE)
 		return;
@@ -244,12 +136,12 @@ void alloc_cell_resize(struct state *state, struct alloc_cell *cell, struct allo
 	struct resources resources, const struct device_set *devices, struct alloc_details *details)
 {
 	CHECK(a == cell->working && !cell->is_ended);
-	leave_node(state, a);
+	node_room_release(state, cell);
 	a->resources = resources;
 	a->devices = *devices;
 	if (details)
 		allocation_set_details(a, details);
-	hold_node(state, a);
+	node_room_take(state, cell);
 }
 
 static void leave_list(struct state *state, struct alloc_cell *cell)
@@ -265,10 +157,7 @@ void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_
 	leave_list(state, cell);
 	struct allocation *a = allocation_revise(state, cell, index);
 
-	if (!cell->is_ended) {
-		leave_node(state, a);
-		living_changed(state, a);
-	}
+	node_room_leave(state, cell);
 	a->node_slot = NODE_SLOT_NONE;
 	a->modify_time_ns = state->time_ns; // ended allocations are in this order
 	alloc_cell_changed(state, cell);
@@ -372,6 +261,9 @@ void alloc_cell_delete(struct state *state, struct alloc_cell *cell, uint64_t in
 	if (cell->working->client != CLIENT_NONE)
 		sequence_remove(&state->clients[cell->working->client]->changes, cell);
 	allocation_revise(state, cell, index)->record.deleted = true;
+	if (cell->room != ROOM_NONE)
+		state_node_changed(state, cell->working->node_slot);
+	node_room_follow(state, cell);
 	job_summary_follow(state, cell);
 	eval_follow_allocation(state, cell);
 	grave_add(state, STATE_ALLOCATIONS, cell);
@@ -388,7 +280,7 @@ static void announce_to_node(struct state *state, const struct allocation *a)
 
 static void allocation_published_now(struct state *state, void *cell, void *before, void *now)
 {
-	node_use_follow(state, before, now);
+	node_use_follow(state, cell, before, now);
 	announce_to_node(state, now);
 }
 
@@ -503,28 +395,4 @@ void state_node_allocations(
 		if (a && !visit(a, context))
 			return;
 	}
-}
-
-#define USE_LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
-
-static struct resources take_resources(const struct resources *at)
-{
-	return (struct resources){
-		USE_LOAD(at->cpu_mhz), USE_LOAD(at->memory_mb), USE_LOAD(at->disk_mb)};
-}
-
-struct node_use state_node_use(const struct state *state, uint32_t slot)
-{
-	struct node_use use = {0};
-
-	if (slot >= state_node_slots(state))
-		return use;
-	const struct node_use *published = &state->cells[slot].published_use;
-	use.used = take_resources(&published->used);
-	use.machines = take_resources(&published->machines);
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		use.devices.groups[i] = USE_LOAD(published->devices.groups[i]);
-	use.with_details = USE_LOAD(published->with_details);
-	use.living = USE_LOAD(published->living);
-	return use;
 }

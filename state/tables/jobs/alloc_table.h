@@ -41,14 +41,3 @@ void alloc_cell_end(
 	struct state *, struct alloc_cell *, enum end_cause, int64_t time_ns, uint64_t index);
 // Deletes a terminal allocation.
 void alloc_cell_delete(struct state *, struct alloc_cell *, uint64_t index);
-
-// The published use of a node follows a published change of an allocation. Device instances are taken only after all
-// instances of the batch were given back: changes are published in the order in which allocations were touched first,
-// and one allocation may take what a later one gives back.
-void node_use_follow(
-	struct state *, const struct allocation *before, const struct allocation *after);
-void node_use_take_devices(struct state *, const struct allocation *);
-
-// Readers see that virtual machines hold `now` of the slot's node instead of `before`.
-void node_use_machines(
-	struct state *, uint32_t slot, struct resources before, struct resources now);

@@ -21,11 +21,12 @@ uint64_t node_instances(const struct node *n, uint32_t group)
 	return instances >= NODE_DEVICES_MAX ? ~0ull : (1ull << instances) - 1;
 }
 
-bool node_has_devices(const struct node_cell *cell, const struct device_set *devices)
+bool node_has_devices(
+	const struct node *node, const struct device_set *held, const struct device_set *ask)
 {
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
-		uint64_t there = node_instances(cell->working, i);
-		if (devices->groups[i] & (~there | cell->devices_used.groups[i]))
+		uint64_t there = node_instances(node, i);
+		if (ask->groups[i] & (~there | held->groups[i]))
 			return false;
 	}
 	return true;

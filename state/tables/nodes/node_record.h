@@ -21,4 +21,5 @@ void node_retire(struct state *, struct node *);
 // The instances that a group of the node's devices has, one bit each.
 uint64_t node_instances(const struct node *, uint32_t group);
 // Whether the devices exist and none of them is taken.
-bool node_has_devices(const struct node_cell *, const struct device_set *);
+bool node_has_devices(
+	const struct node *, const struct device_set *held, const struct device_set *ask);

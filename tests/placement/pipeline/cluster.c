@@ -305,6 +305,39 @@ void cluster_stop_job(struct cluster *c, const char *id)
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 }
 
+static void report_ended(struct cluster *c, const struct allocation *a, uint32_t generation)
+{
+	struct alloc_update_item item = {.allocation = a->id, .client_status = ALLOC_COMPLETE};
+	struct command_alloc_update update = {
+		a->node_slot, generation, state_index(c->state), 1, &item};
+	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
+
+	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
+	assert_true(item.known);
+}
+
+void cluster_stopped(struct cluster *c)
+{
+	const struct allocation *a;
+	uint64_t cursor = 0;
+
+	do {
+		struct allocation stopping = {.node_slot = NODE_SLOT_NONE};
+		uint32_t generation = 0;
+		state_read_begin();
+		while ((a = state_next_allocation(c->state, &cursor)))
+			if (allocation_is_terminal(a) && allocation_holds_room(a)) {
+				stopping =
+					(struct allocation){.id = a->id, .node_slot = a->node_slot};
+				generation = state_node_at(c->state, a->node_slot)->generation;
+				break;
+			}
+		state_read_end();
+		if (a)
+			report_ended(c, &stopping, generation);
+	} while (a);
+}
+
 struct counting {
 	struct alloc_counts counts;
 	uint64_t version;

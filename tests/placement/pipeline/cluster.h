@@ -76,6 +76,8 @@ struct job_ask {
 };
 void cluster_job(struct cluster *, struct job_ask);
 void cluster_stop_job(struct cluster *, const char *id);
+// The nodes report that everything has ended that was to stop.
+void cluster_stopped(struct cluster *);
 
 struct alloc_counts {
 	uint32_t live, stopped, lost, of_version; // of_version: live ones of the newest version

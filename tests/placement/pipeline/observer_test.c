@@ -158,6 +158,8 @@ static void what_ends_is_room_on_its_nodes(void **state)
 	// The evaluation stops them; its plan is committed meanwhile.
 	assert_true(pipeline_step(c->pipeline));
 	assert_int_equal(cluster_allocations(c, "agent").live, 0);
+	assert_int_equal(blocked(c), 3);
+	cluster_stopped(c);
 	assert_int_equal(blocked(c), 1);
 }
 

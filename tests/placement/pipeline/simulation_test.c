@@ -181,6 +181,12 @@ static void a_full_node_waits_for_room(void **state)
 	cluster_stop_job(c, "big");
 	(void)cluster_settle(c);
 	assert_int_equal(cluster_allocations(c, "big").live, 0);
+	assert_int_equal(cluster_allocations(c, "more").live, 0); // what is to stop still runs
+	cluster_kill(c);
+	(void)cluster_settle(c);
+	assert_int_equal(cluster_allocations(c, "more").live, 0);
+	cluster_stopped(c);
+	(void)cluster_settle(c);
 	assert_int_equal(cluster_allocations(c, "more").live, 10);
 	assert_int_equal(cluster_evaluations(c, "more", EVAL_BLOCKED, -1), 0);
 	assert_int_equal(cluster_evaluations(c, "more", EVAL_PENDING, -1), 0);
@@ -208,6 +214,7 @@ static void room_is_not_forgotten_in_a_kill(void **state)
 	(void)cluster_settle(c);
 	cluster_stop_job(c, "big");
 	assert_true(pipeline_step(c->pipeline)); // the evaluation that stops it
+	cluster_stopped(c);
 	assert_int_equal(cluster_allocations(c, "big").live, 0);
 	assert_int_equal(cluster_allocations(c, "more").live, 0);
 	cluster_kill(c);

@@ -35,11 +35,13 @@ static void check_names(const struct world_allocation *first)
 
 void world_check(struct world *w)
 {
-	struct scheduler_view view = world_view(w);
 	for (uint32_t slot = 0; slot < w->node_count; slot++) {
 		if (!w->nodes[slot])
 			continue;
-		struct resources used = view.node_use(w, slot).used;
+		struct resources used = w->machines[slot];
+		for (const struct world_allocation *a = w->of_node[slot]; a; a = a->next_of_node)
+			if (!allocation_is_terminal(&a->record))
+				used = resources_plus(used, a->record.resources);
 		CHECK(resources_fit(used, node_capacity(w->nodes[slot])));
 		check_names(w->of_node[slot]);
 	}
@@ -72,7 +74,7 @@ static void hold_without(
 	for (uint32_t i = 0; i < stops->count; i++) {
 		const struct plan_stop *stop = ARRAY_AT(stops, struct plan_stop, i);
 		const struct allocation *a = allocation_at(w, &stop->id);
-		if (stop->slot == slot && !allocation_is_terminal(a))
+		if (stop->slot == slot && allocation_holds_room(a))
 			hold(h, &a->resources, -1);
 	}
 }

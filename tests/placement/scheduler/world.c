@@ -166,13 +166,13 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 	struct node_use use = {.used = w->machines[slot], .machines = w->machines[slot]};
 	for (const struct world_allocation *a = w->of_node[slot]; a; a = a->next_of_node) {
 		const struct alloc_details *d = a->record.details;
-		if (allocation_is_terminal(&a->record))
+		if (!allocation_holds_room(&a->record))
 			continue;
 		use.used = resources_plus(use.used, a->record.resources);
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 			use.devices.groups[i] |= a->record.devices.groups[i];
 		use.with_details += d && (d->ports.count || d->networks.count || d->tasks.count);
-		use.living++;
+		use.living += !allocation_is_terminal(&a->record);
 	}
 	return use;
 }

@@ -87,12 +87,17 @@ static void roll_out(struct controller *c, const struct planned_job *job, uint32
 	commit(c, plan);
 }
 
+// The new one runs, and the one before it has ended.
 static void report(struct controller *c, uint32_t round, uint32_t node)
 {
-	struct alloc_update_item item = {.allocation = number_uuid(1000 + round * NODES + node),
-		.client_status = ALLOC_RUNNING,
-		.healthy = healthy};
-	struct command_alloc_update update = {node, 1, round + 1, 1, &item};
+	struct alloc_update_item items[2] = {
+		{.allocation = number_uuid(1000 + round * NODES + node),
+			.client_status = ALLOC_RUNNING,
+			.healthy = healthy},
+		{.client_status = ALLOC_COMPLETE}};
+	if (round > 0)
+		items[1].allocation = number_uuid(1000 + (round - 1) * NODES + node);
+	struct command_alloc_update update = {node, 1, round + 1, round > 0 ? 2 : 1, items};
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 
 	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);

@@ -75,11 +75,20 @@ static struct plan *replacing_plan(const struct planned_job *job, uint32_t round
 	return plan;
 }
 
+// The replaced ones have ended.
+static void report_ended(struct controller *c, uint32_t round)
+{
+	for (uint32_t i = 0; i < NODES; i++)
+		assert_int_equal(report_status(c, i, 1, 2 * round, 1000 + (round - 1) * NODES + i,
+					 ALLOC_COMPLETE, NULL),
+			OUTCOME_DONE);
+}
+
 static void report_running(struct controller *c, uint32_t round)
 {
 	struct alloc_update_item item = {
 		.allocation = number_uuid(1000 + round * NODES), .client_status = ALLOC_RUNNING};
-	struct command_alloc_update update = {0, 1, round + 1, 1, &item};
+	struct command_alloc_update update = {0, 1, 2 * round + 1, 1, &item};
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 
 	item.report = alloc_report_create();
@@ -109,6 +118,8 @@ static void readers_see_whole_allocations(void **unused)
 		assert_int_equal(result.placements_committed, NODES);
 		plan_result_release(&result);
 		plan_free(command.plan.plan);
+		if (round > 0)
+			report_ended(&c, round);
 		report_running(&c, round);
 	}
 	readers_stop(readers, READERS);

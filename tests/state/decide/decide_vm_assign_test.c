@@ -128,6 +128,11 @@ static void what_allocations_hold_is_not_given_to_machines(void **test)
 	struct plan *plan = build_plan(&w->job);
 	plan_stop(plan, 1, STOP_NOT_NEEDED)->slot = w->node.slot;
 	commit_plan(w->c, plan);
+	expect_use(w, 4000, 8192);
+	assert_int_equal(assign_vm(w->c, "memory", "w"), VM_WORKER_SKIPPED);
+	assert_int_equal(
+		report_status(w->c, w->node.slot, w->node.generation, 1, 1, ALLOC_COMPLETE, NULL),
+		OUTCOME_DONE);
 	expect_use(w, 3000, 6144);
 	assert_int_equal(assign_vm(w->c, "cores", "w"), VM_WORKER_SKIPPED);
 }

@@ -349,6 +349,8 @@ static void ports_are_given_once_per_address(void **test)
 	p = plan_place(plan, 110, 0, 0);
 	p->details = port_details("10.0.0.1", 8080);
 	commit_plan(c, plan);
+	assert_int_equal(use_of(c, 0).with_details, 3); // the old one is not told to have ended
+	assert_int_equal(report_status(c, 0, 1, 1, 100, ALLOC_COMPLETE, NULL), OUTCOME_DONE);
 	assert_int_equal(use_of(c, 0).with_details, 2);
 
 	plan = build_plan(&job); // two of one plan
@@ -522,14 +524,17 @@ static void preempted_allocations_are_evicted(void **test)
 	state_read_end();
 	assert_int_equal(count_evaluations(c, "low", TRIGGER_PREEMPTION), 1);
 
-	plan = build_plan(&high); // already terminal: left out, and no reason to reject
+	// What is to stop may be preempted once more; what has ended is left out, and no reason to reject.
+	assert_int_equal(report_status(c, 0, 1, 1, 100, ALLOC_COMPLETE, NULL), OUTCOME_DONE);
+	plan = build_plan(&high);
 	plan_preempt(plan, 100, 201);
+	plan_preempt(plan, 101, 201);
 	plan_preempt(plan, 102, 201);
 	plan_place(plan, 201, 0, 0)->name_index = 1;
 	struct plan_result result;
 	assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
 	assert_int_equal(result.rejections.count, 0);
-	assert_int_equal(result.stops_committed, 1);
+	assert_int_equal(result.stops_committed, 2);
 	assert_int_equal(result.placements_committed, 1);
 	plan_result_release(&result);
 	assert_int_equal(count_evaluations(c, "low", TRIGGER_PREEMPTION), 2);

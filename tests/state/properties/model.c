@@ -26,12 +26,24 @@ static struct model_allocation *find(struct model *m, const struct uuid *id)
 	return NULL;
 }
 
-static void end(struct model *m, struct model_allocation *a, uint8_t client_status)
+static void leave(struct model *m, struct model_allocation *a)
 {
 	struct model_node *n = &m->nodes[a->node];
 
 	n->used = resources_minus(n->used, a->resources);
 	n->gpus_used &= ~a->gpus;
+}
+
+// It is on its node until it has ended there.
+static bool is_held(const struct model_allocation *a)
+{
+	return !a->is_collected && !a->is_off_node && a->client_status == ALLOC_PENDING;
+}
+
+static void end(struct model *m, struct model_allocation *a, uint8_t client_status)
+{
+	if (client_status != ALLOC_PENDING)
+		leave(m, a);
 	a->desired = ALLOC_STOP;
 	a->client_status = client_status;
 	a->ended_ms = m->now_ms;
@@ -47,15 +59,36 @@ static uint32_t nodes_known(const struct model *m)
 	return known;
 }
 
-static void lose_missing_devices(struct model *m, uint32_t node)
+static bool has_other_devices(const struct node_registration *c)
+{
+	for (uint32_t i = 0; i < c->device_group_count; i++)
+		if (text_equal(c->device_groups[i].type, TEXT("fpga")))
+			return true;
+	return false;
+}
+
+// What is to stop changes when its instances move with their group: that is when it is said to have ended.
+static void lose_missing_devices(struct model *m, uint32_t node, bool are_moved)
 {
 	struct model_node *n = &m->nodes[node];
 	uint64_t there = (1ull << n->gpus) - 1;
 
 	for (uint32_t i = 0; i < m->allocation_count; i++) {
 		struct model_allocation *a = &m->allocations[i];
-		if (a->node == node && !a->is_off_node && model_is_living(a) && (a->gpus & ~there))
-			end(m, a, ALLOC_LOST);
+		bool are_missing = a->gpus & ~there;
+		if (a->node != node || !is_held(a) || !a->gpus || (!are_missing && !are_moved))
+			continue;
+		if (model_is_living(a)) {
+			if (are_missing)
+				end(m, a, ALLOC_LOST);
+			continue;
+		}
+		if (are_missing) {
+			n->gpus_used &= ~a->gpus;
+			a->gpus = 0;
+		}
+		a->ended_ms = m->now_ms; // changed by it
+		a->is_news = true;
 	}
 }
 
@@ -89,7 +122,9 @@ void model_register(struct model *m, uint32_t node, uint32_t gpus, const struct 
 	n->sequence = c->sequence;
 	n->total = c->total;
 	n->gpus = gpus;
-	lose_missing_devices(m, node);
+	bool has_others = has_other_devices(c), had_others = n->has_other_devices;
+	n->has_other_devices = has_others;
+	lose_missing_devices(m, node, has_others != had_others);
 }
 
 static struct model_node *node_of_slot(struct model *m, uint32_t slot)
@@ -268,6 +303,30 @@ void model_release(struct model *m, uint32_t client, const struct command *comma
 	}
 }
 
+void model_report(struct model *m, uint32_t node, const struct command *command)
+{
+	const struct command_alloc_update *c = command->alloc_update;
+	struct model_node *n = &m->nodes[node];
+
+	// Its slot may be another's by now.
+	if (!n->is_known || n->slot != c->slot || n->generation != c->generation)
+		return;
+	assert_int_equal(command->outcome, n->is_ready ? OUTCOME_DONE : OUTCOME_NODE_NOT_ALLOWED);
+	for (uint32_t i = 0; i < c->count && n->is_ready; i++) {
+		struct model_allocation *a = find(m, &c->items[i].allocation);
+		if (!a || a->node != node || a->is_off_node)
+			continue;
+		if (is_held(a)) {
+			leave(m, a);
+			a->client_status = ALLOC_COMPLETE;
+		}
+		if (a->desired != ALLOC_RUN) // a lost one may still tell how it ended
+			a->client_status = ALLOC_COMPLETE;
+		a->ended_ms = m->now_ms; // changed by it
+		a->is_news = true;
+	}
+}
+
 static void check_item(struct model *m, uint32_t client, const struct status_item *item)
 {
 	const struct model_allocation *a = find(m, &item->allocation);
@@ -348,8 +407,11 @@ void model_collect(struct model *m, const struct command *command)
 	assert_int_equal(command->outcome, OUTCOME_DONE);
 	for (uint32_t i = 0; i < m->allocation_count; i++) {
 		struct model_allocation *a = &m->allocations[i];
-		if (!a->is_collected && !model_is_living(a) && a->ended_ms < before)
+		if (!a->is_collected && !model_is_living(a) && a->ended_ms < before) {
+			if (is_held(a))
+				leave(m, a);
 			a->is_collected = true;
+		}
 		has_allocations[a->job] |= !a->is_collected;
 	}
 	for (uint32_t i = 0; i < MODEL_JOBS; i++)

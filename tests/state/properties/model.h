@@ -21,6 +21,7 @@ struct model_node {
 	struct resources total, used;
 	uint32_t gpus;
 	uint64_t gpus_used;
+	bool has_other_devices; // a group that sorts before the gpus
 };
 
 struct model_job {
@@ -77,6 +78,8 @@ void model_purge(struct model *, uint32_t node, const struct command *);
 void model_place(
 	struct model *, uint32_t job, uint32_t group, uint32_t client, const struct command *);
 void model_release(struct model *, uint32_t client, const struct command *);
+// The node reports that the allocation is complete.
+void model_report(struct model *, uint32_t node, const struct command *);
 void model_status(struct model *, uint32_t client, const struct command *);
 // asks, gpus: of the specification that was submitted.
 void model_job_register(struct model *, uint32_t job, const struct resources *asks,

@@ -63,7 +63,8 @@ static void want_ends(struct plan_model *m, struct wish *w, const struct array *
 		const struct plan_stop *s = ARRAY_AT(stops, struct plan_stop, i);
 		struct plan_model_alloc *a = plan_model_find(m, &s->id);
 		uint32_t at = a ? (uint32_t)(a - m->allocations) : 0;
-		if (!a || w->fates[at] != STAYS || (evict && !plan_model_lives(a)))
+		if (!a || w->fates[at] != STAYS ||
+			(evict && !plan_model_lives(a) && !plan_model_holds(a)))
 			continue;
 		w->fates[at] = evict ? EVICTED : STOPS;
 		w->stops[at] = s;
@@ -106,16 +107,16 @@ static void take_gpus(struct sums *s, uint64_t gpus, uint32_t count)
 static bool stays(const struct plan_model *m, const struct wish *w, uint32_t i, uint32_t node)
 {
 	const struct plan_model_alloc *a = &m->allocations[i];
-	return plan_model_lives(a) && a->node == node && w->fates[i] != STOPS &&
+	return plan_model_holds(a) && a->node == node && w->fates[i] != STOPS &&
 	       w->fates[i] != EVICTED;
 }
 
-static void count_living(
+static void count_held(
 	const struct plan_model *m, const struct wish *w, uint32_t node, struct sums *s)
 {
 	for (uint32_t i = 0; i < m->count; i++) {
 		const struct plan_model_alloc *a = &m->allocations[i];
-		if (plan_model_lives(a) && a->node == node)
+		if (plan_model_holds(a) && a->node == node)
 			add(s->before, a->resources);
 		if (!stays(m, w, i, node))
 			continue;
@@ -142,7 +143,7 @@ static bool meets_living(
 			continue;
 		if ((w->ports[at] >= 0 && a->port == w->ports[at]) ||
 			(w->cores[at] >= 0 && a->core == w->cores[at]) ||
-			(a->job == job && a->name_index == p->name_index &&
+			(plan_model_lives(a) && a->job == job && a->name_index == p->name_index &&
 				!(m->jobs[job].shares_names && a->version != p->job_version)))
 			return true;
 	}
@@ -200,7 +201,7 @@ static bool takes(const struct plan_model *m, const struct wish *w, uint32_t nod
 	const struct plan_model_node *n = &m->nodes[node];
 	struct sums s = {0};
 
-	count_living(m, w, node, &s);
+	count_held(m, w, node, &s);
 	count_placements(m, w, node, job, &s);
 	if (s.places == 0 && s.updates == 0)
 		return true;
@@ -377,8 +378,12 @@ void plan_model_devices(struct plan_model *m, uint32_t node, uint32_t gpus)
 {
 	for (uint32_t i = 0; i < m->count; i++) {
 		struct plan_model_alloc *a = &m->allocations[i];
-		if (!plan_model_lives(a) || a->node != node || !(a->gpus & ~((1ull << gpus) - 1)))
+		if (!plan_model_holds(a) || a->node != node || !(a->gpus & ~((1ull << gpus) - 1)))
 			continue;
+		if (!plan_model_lives(a)) {
+			a->gpus = 0;
+			continue;
+		}
 		a->desired = ALLOC_STOP;
 		a->client_status = ALLOC_LOST;
 	}

@@ -54,6 +54,13 @@ static inline bool plan_model_lives(const struct plan_model_alloc *a)
 	       (a->client_status < ALLOC_COMPLETE || a->client_status == ALLOC_UNKNOWN);
 }
 
+// What is to stop is on its node until it has ended.
+static inline bool plan_model_holds(const struct plan_model_alloc *a)
+{
+	return !a->is_collected && a->node != PLAN_NODES &&
+	       (a->client_status < ALLOC_COMPLETE || a->client_status == ALLOC_UNKNOWN);
+}
+
 struct plan_model_alloc *plan_model_find(struct plan_model *, const struct uuid *);
 const char *plan_model_address(int64_t port);
 struct alloc_details *plan_model_details(int64_t port, int64_t core); // NULL: neither

@@ -21,6 +21,10 @@ struct random_command {
 		struct command_place place;
 		struct command_release release;
 		struct command_status status;
+		struct {
+			struct command_alloc_update update;
+			struct alloc_update_item item;
+		};
 	};
 };
 
@@ -150,6 +154,25 @@ static void make_release(struct random_run *r, struct random_command *c)
 		c->release.ids[i] = some_allocation(r);
 }
 
+static void make_report(struct random_run *r, struct random_command *c)
+{
+	const struct model *m = r->model;
+	struct uuid id = some_allocation(r);
+
+	c->command.type = COMMAND_ALLOC_UPDATE;
+	c->command.alloc_update = &c->update;
+	c->node = below(r, MODEL_NODES);
+	for (uint32_t i = 0; i < m->allocation_count; i++)
+		if (uuid_equal(&m->allocations[i].id, &id))
+			c->node = m->allocations[i].node;
+	c->item = (struct alloc_update_item){.allocation = id, .client_status = ALLOC_COMPLETE};
+	c->update = (struct command_alloc_update){.slot = m->nodes[c->node].slot,
+		.generation = m->nodes[c->node].generation,
+		.sequence = ++r->work.report_sequence,
+		.count = 1,
+		.items = &c->item};
+}
+
 static void make_status(struct random_run *r, struct random_command *c)
 {
 	c->command.type = COMMAND_STATUS;
@@ -196,7 +219,8 @@ static void make(struct random_run *r, struct random_command *c)
 		{3, make_eligibility},
 		{1, make_purge},
 		{26, make_place},
-		{24, make_release},
+		{14, make_release},
+		{10, make_report},
 		{14, make_status},
 		{6, make_job},
 		{2, make_stop},
@@ -285,6 +309,7 @@ static void tell_model(struct random_run *r, struct random_command *c)
 	case COMMAND_NODE_PURGE: tell_purge(r, c); break;
 	case COMMAND_PLACE: model_place(m, c->job, c->group, c->client, &c->command); break;
 	case COMMAND_RELEASE: model_release(m, c->client, &c->command); break;
+	case COMMAND_ALLOC_UPDATE: model_report(m, c->node, &c->command); break;
 	case COMMAND_STATUS: model_status(m, c->client, &c->command); break;
 	case COMMAND_JOB_REGISTER: tell_job(r, c); break;
 	case COMMAND_JOB_DEREGISTER: model_job_stop(m, c->job, &c->command); break;
@@ -318,7 +343,7 @@ static void collect_garbage(struct random_run *r)
 	while (!done)
 		applier_step(r->controller.applier);
 	work_learn(r->work.work, r->controller.state);
-	work_collected(r->work.work, &command);
+	work_collected(r->work.work, r->model, &command);
 	model_drop_stopped(r->model);
 }
 

@@ -246,8 +246,7 @@ void work_node_evaluate(
 static void give_back(struct model *m, const struct work_allocation *a)
 {
 	struct model_node *n = &m->nodes[a->node];
-	if (!a->is_off_node)
-		n->used = resources_minus(n->used, WORK_ASK);
+	n->used = resources_minus(n->used, WORK_ASK);
 }
 
 void work_placed(struct work *w, struct model *m, uint32_t job, uint32_t incarnation, uint32_t node,
@@ -276,8 +275,7 @@ void work_placed(struct work *w, struct model *m, uint32_t job, uint32_t incarna
 	n->used = resources_plus(n->used, WORK_ASK);
 }
 
-void work_stopped(
-	struct work *w, struct model *m, uint32_t allocation, const struct command *command)
+void work_stopped(struct work *w, uint32_t allocation, const struct command *command)
 {
 	struct work_allocation *a = &w->allocations[allocation];
 
@@ -286,8 +284,6 @@ void work_stopped(
 		assert_false(work_is_living(a));
 		return;
 	}
-	if (work_is_living(a))
-		give_back(m, a);
 	a->desired = ALLOC_STOP;
 }
 
@@ -297,7 +293,7 @@ void work_reported(
 	struct work_allocation *a = &w->allocations[allocation];
 	const struct model_node *n = &m->nodes[a->node];
 	uint8_t status = command->alloc_update->items[0].client_status;
-	bool was_living = work_is_living(a);
+	bool was_held = work_is_held(a);
 
 	if (!n->is_known) // its slot may be another's by now
 		return;
@@ -320,7 +316,7 @@ void work_reported(
 		a->desired = ALLOC_STOP;
 		mark(w, m, a->job, TRIGGER_JOB_DEREGISTER);
 	}
-	if (was_living && !work_is_living(a))
+	if (was_held && !work_is_held(a))
 		give_back(m, a);
 }
 
@@ -370,16 +366,28 @@ static bool is_used(const struct work *w, uint32_t eval)
 	return false;
 }
 
+// A job that somebody may want to run again stays until it is stopped.
+static bool is_over(const struct work *w, uint32_t job)
+{
+	return w->jobs[job].is_stopped || work_types[job] == JOB_SYSBATCH;
+}
+
 // Whatever its age.
-void work_collected(struct work *w, const struct command *command)
+void work_collected(struct work *w, struct model *m, const struct command *command)
 {
 	assert_int_equal(command->outcome, OUTCOME_DONE);
-	for (uint32_t i = 0; i < w->allocation_count; i++)
-		w->allocations[i].is_gone |= allocation_goes(w, &w->allocations[i]);
+	for (uint32_t i = 0; i < w->allocation_count; i++) {
+		if (!allocation_goes(w, &w->allocations[i]))
+			continue;
+		if (work_is_held(&w->allocations[i]))
+			give_back(m, &w->allocations[i]);
+		w->allocations[i].is_gone = true;
+	}
 	for (uint32_t i = 0; i < w->eval_count; i++)
 		w->evals[i].is_gone |= is_terminal(w->evals[i].status) && !is_used(w, i);
 	for (uint32_t job = 0; job < WORK_JOBS; job++)
-		if (w->jobs[job].exists && status_of(w, job) == JOB_DEAD && !has_something(w, job))
+		if (w->jobs[job].exists && is_over(w, job) && status_of(w, job) == JOB_DEAD &&
+			!has_something(w, job))
 			w->jobs[job].exists = false;
 }
 

@@ -61,6 +61,13 @@ static inline bool work_is_living(const struct work_allocation *a)
 	       a->client_status != ALLOC_FAILED;
 }
 
+// What is to stop is on its node until it has ended.
+static inline bool work_is_held(const struct work_allocation *a)
+{
+	return !a->is_gone && !a->is_off_node && a->client_status != ALLOC_COMPLETE &&
+	       a->client_status != ALLOC_FAILED;
+}
+
 // A batch begins: marks that are due become evaluations.
 void work_begin(struct work *, const struct model *);
 // After the rest of the model was told of the same command. was_ready, was_known: before it.
@@ -82,9 +89,9 @@ void work_config(struct work *, bool rejects_jobs, const struct command *);
 // A plan with one placement on a node, or one stop.
 void work_placed(struct work *, struct model *, uint32_t job, uint32_t incarnation, uint32_t node,
 	uint32_t eval, const struct uuid *id, const struct command *);
-void work_stopped(struct work *, struct model *, uint32_t allocation, const struct command *);
+void work_stopped(struct work *, uint32_t allocation, const struct command *);
 void work_reported(struct work *, struct model *, uint32_t allocation, const struct command *);
-void work_collected(struct work *, const struct command *);
+void work_collected(struct work *, struct model *, const struct command *);
 // After a batch: learns the ids of what the controller made, and compares everything.
 void work_learn(struct work *, const struct state *);
 void work_compare(const struct work *, const struct model *, const struct state *);

@@ -211,7 +211,7 @@ static void tell_plan(struct work_run *r, struct work_command *w, struct command
 	if (w->plan->placements.count > 0)
 		work_placed(r->work, r->model, w->job, w->incarnation, w->node, w->eval, &w->id, c);
 	else
-		work_stopped(r->work, r->model, w->allocation, c);
+		work_stopped(r->work, w->allocation, c);
 	plan_result_release(&w->result);
 	plan_free(w->plan);
 }

@@ -87,8 +87,12 @@ static void allocation_changes(struct history *h)
 {
 	for (struct world_allocation *a = h->world->allocations; a; a = a->next) {
 		struct allocation *record = &a->record;
-		if (allocation_is_terminal(record) || below(h, 6))
+		if (allocation_has_ended(record) || below(h, 6))
 			continue;
+		if (allocation_is_terminal(record)) {
+			record->client_status = ALLOC_COMPLETE;
+			continue;
+		}
 		bool is_there = record->node_slot != NODE_SLOT_NONE &&
 				h->world->nodes[record->node_slot]->status == NODE_READY;
 		if (below(h, 8) == 0) {

@@ -1,0 +1,244 @@
+#include "state/tables/nodes/node_room.h"
+#include "state/base/check.h"
+#include "state/records/alloc_details.h"
+#include "state/tables/alloc_cell.h"
+#include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_status.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
+#include <urcu-qsbr.h>
+
+static enum alloc_room room_of(const struct allocation *a)
+{
+	if (!allocation_holds_room(a))
+		return ROOM_NONE;
+	return allocation_is_terminal(a) ? ROOM_STOPPING : ROOM_LIVING;
+}
+
+static bool has_devices(const struct device_set *devices)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		any |= devices->groups[i];
+	return any != 0;
+}
+
+static void add_devices(struct device_set *to, const struct device_set *devices)
+{
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		to->groups[i] |= devices->groups[i];
+}
+
+// The instances that other allocations of the node hold, by their newest versions or by those that readers see.
+static struct device_set devices_of_others(
+	const struct node_cell *node, const struct alloc_cell *but, bool published)
+{
+	struct device_set held = {0};
+	const struct alloc_cell *cell;
+
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		const struct allocation *a = published ? allocation_published(cell) : cell->working;
+		if (cell != but && a && allocation_holds_room(a))
+			add_devices(&held, &a->devices);
+	}
+	return held;
+}
+
+static struct node_cell *node_of(struct state *state, const struct alloc_cell *cell)
+{
+	CHECK(cell->working->node_slot < state->slots_max);
+	struct node_cell *node = &state->cells[cell->working->node_slot];
+	CHECK(node->working);
+	return node;
+}
+
+void node_room_take(struct state *state, const struct alloc_cell *cell)
+{
+	const struct allocation *a = cell->working;
+	struct node_cell *node = node_of(state, cell);
+
+	node->used = resources_plus(node->used, a->resources);
+	add_devices(&node->devices_used, &a->devices);
+	node->with_details += alloc_details_hold_node(a->details);
+}
+
+void node_room_release(struct state *state, const struct alloc_cell *cell)
+{
+	const struct allocation *a = cell->working;
+	struct node_cell *node = node_of(state, cell);
+
+	node->used = resources_minus(node->used, a->resources);
+	node->with_details -= alloc_details_hold_node(a->details);
+	if (!has_devices(&a->devices))
+		return;
+	struct device_set others = devices_of_others(node, cell, false);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		node->devices_used.groups[i] &= ~a->devices.groups[i] | others.groups[i];
+}
+
+static void count_living(struct state *state, const struct alloc_cell *cell, bool lives)
+{
+	struct node_cell *node = node_of(state, cell);
+
+	CHECK(lives || node->living > 0);
+	node->living += lives ? 1u : -1u;
+	node_living_changed(state, cell->working->node_slot);
+}
+
+static void count_stopping(struct state *state, const struct alloc_cell *cell, bool stops)
+{
+	struct resources *stopping = &node_of(state, cell)->stopping;
+	struct resources r = cell->working->resources;
+
+	*stopping = stops ? resources_plus(*stopping, r) : resources_minus(*stopping, r);
+}
+
+static void change_room(struct state *state, struct alloc_cell *cell, enum alloc_room room)
+{
+	enum alloc_room before = (enum alloc_room)cell->room;
+
+	if (room == before)
+		return;
+	if (before == ROOM_NONE)
+		node_room_take(state, cell);
+	if (room == ROOM_NONE)
+		node_room_release(state, cell);
+	if (room == ROOM_STOPPING || before == ROOM_STOPPING)
+		count_stopping(state, cell, room == ROOM_STOPPING);
+	if (room == ROOM_LIVING || before == ROOM_LIVING)
+		count_living(state, cell, room == ROOM_LIVING);
+	cell->room = (uint8_t)room;
+}
+
+void node_room_follow(struct state *state, struct alloc_cell *cell)
+{
+	CHECK(cell->working);
+	change_room(state, cell, room_of(cell->working));
+}
+
+void node_room_leave(struct state *state, struct alloc_cell *cell)
+{
+	change_room(state, cell, ROOM_NONE);
+	CHECK(cell->room == ROOM_NONE);
+}
+
+struct resources node_room_of_living(const struct node_cell *node)
+{
+	return resources_minus(node->used, node->stopping);
+}
+
+bool node_living_spare_devices(const struct node_cell *node, const struct device_set *ask)
+{
+	struct device_set held = {0};
+	const struct alloc_cell *cell;
+
+	if (!has_devices(ask))
+		return true;
+	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
+		if (cell->room == ROOM_LIVING)
+			add_devices(&held, &cell->working->devices);
+	}
+	return node_has_devices(node->working, &held, ask);
+}
+
+// Readers see whole words, not all of one moment.
+#define USE_STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+
+static void put_resources(struct resources *at, struct resources r)
+{
+	USE_STORE(at->cpu_mhz, r.cpu_mhz);
+	USE_STORE(at->memory_mb, r.memory_mb);
+	USE_STORE(at->disk_mb, r.disk_mb);
+}
+
+static void use_set(struct node_use *use, struct resources used, uint32_t with_details)
+{
+	put_resources(&use->used, used);
+	if (use->with_details != with_details)
+		USE_STORE(use->with_details, with_details);
+}
+
+// An instance that another allocation holds by its published version stays taken; if that one gives it back in the same
+// batch, its own change does so.
+static void use_drop_devices(
+	struct node_cell *node, const struct alloc_cell *cell, const struct device_set *devices)
+{
+	CHECK(node && devices);
+	if (!has_devices(devices))
+		return;
+	struct device_set others = devices_of_others(node, cell, true);
+	struct device_set *used = &node->published_use.devices;
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		if (devices->groups[i])
+			USE_STORE(used->groups[i],
+				used->groups[i] & (~devices->groups[i] | others.groups[i]));
+}
+
+void node_use_follow(struct state *state, const struct alloc_cell *cell,
+	const struct allocation *before, const struct allocation *after)
+{
+	if (before && room_of(before) != ROOM_NONE) {
+		struct node_use *use = &state->cells[before->node_slot].published_use;
+		bool lived = room_of(before) == ROOM_LIVING;
+		CHECK(!lived || use->living > 0);
+		use_set(use, resources_minus(use->used, before->resources),
+			use->with_details - alloc_details_hold_node(before->details));
+		if (lived)
+			USE_STORE(use->living, use->living - 1);
+		use_drop_devices(&state->cells[before->node_slot], cell, &before->devices);
+	}
+	if (after && room_of(after) != ROOM_NONE) {
+		struct node_use *use = &state->cells[after->node_slot].published_use;
+		use_set(use, resources_plus(use->used, after->resources),
+			use->with_details + alloc_details_hold_node(after->details));
+		if (room_of(after) == ROOM_LIVING)
+			USE_STORE(use->living, use->living + 1);
+	}
+}
+
+void node_use_machines(
+	struct state *state, uint32_t slot, struct resources before, struct resources now)
+{
+	CHECK(slot < state_node_slots(state));
+	struct node_use *use = &state->cells[slot].published_use;
+	struct resources machines = resources_plus(resources_minus(use->machines, before), now);
+
+	use_set(use, resources_plus(resources_minus(use->used, before), now), use->with_details);
+	put_resources(&use->machines, machines);
+}
+
+void node_use_take_devices(struct state *state, const struct allocation *a)
+{
+	if (!allocation_holds_room(a))
+		return;
+	struct node_use *use = &state->cells[a->node_slot].published_use;
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		if (a->devices.groups[i])
+			USE_STORE(use->devices.groups[i],
+				use->devices.groups[i] | a->devices.groups[i]);
+}
+
+#define USE_LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
+static struct resources take_resources(const struct resources *at)
+{
+	return (struct resources){
+		USE_LOAD(at->cpu_mhz), USE_LOAD(at->memory_mb), USE_LOAD(at->disk_mb)};
+}
+
+struct node_use state_node_use(const struct state *state, uint32_t slot)
+{
+	struct node_use use = {0};
+
+	if (slot >= state_node_slots(state))
+		return use;
+	const struct node_use *published = &state->cells[slot].published_use;
+	use.used = take_resources(&published->used);
+	use.machines = take_resources(&published->machines);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		use.devices.groups[i] = USE_LOAD(published->devices.groups[i]);
+	use.with_details = USE_LOAD(published->with_details);
+	use.living = USE_LOAD(published->living);
+	return use;
+}
