@@ -3,8 +3,8 @@
 // the same way.
 //
 // A node with nothing but stops takes them, whatever its status. These are left out without a rejection: a stop of an
-// allocation that is gone, a preemption of one that holds nothing any more, an update of one that is to stop. A mere note on an
-// allocation (a follow-up, that it was away) asks nothing of its node, and is also taken for ended ones.
+// allocation that is gone, a preemption of one that holds nothing any more, an update of one that is to stop. A mere
+// note on an allocation (a follow-up, that it was away) asks nothing of its node, and is also taken for ended ones.
 #pragma once
 #include "state/log/entry_plan.h"
 #include "state/plan/plan_found.h"

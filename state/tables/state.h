@@ -24,8 +24,9 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t vms, vm_workers; // the same
 };
 
-// What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation that
-// replaces one on its node shares the node with it until the old one has ended, so a node may hold more than it has.
+// What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation
+// that replaces one on its node shares the node with it until the old one has ended, so a node may hold more than it
+// has.
 struct node_use {
 	struct resources used;
 	struct resources machines; // the part of used that machines hold

@@ -1,6 +1,7 @@
 // Checks every invariant of the tables the slow way: from the records, not from what is kept beside them. No node is
-// over-committed in any dimension by living allocations, with one exception: a node that registered again with less than
-// before keeps its allocations; then everything that takes of the short dimension was placed before that registration.
+// over-committed in any dimension by living allocations, with one exception: a node that registered again with less
+// than before keeps its allocations; then everything that takes of the short dimension was placed before that
+// registration.
 // Beside the living ones there may be allocations that are to stop: they count as use until they have ended.
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
