@@ -5,6 +5,7 @@
 #include "tools/agent/runner.h"
 #include "tools/agent/task/mock.h"
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,10 +21,13 @@ static void expand_all(const struct alloc_spec *spec)
 		struct environment e;
 		struct mock_rules rules = mock_rules_read(&spec->tasks[i]);
 		CHECK(rules.run_ns >= 0 && rules.exit_code >= 0 && rules.start_error);
-		environment_build(&e, &facts, spec, &spec->tasks[i], &folders);
+		char message[300];
+		(void)environment_build(
+			&e, &facts, spec, &spec->tasks[i], &folders, message, sizeof message);
 		char *expanded =
 			environment_expand(&e, &facts, spec_text(spec->tasks[i].config, "command"));
-		CHECK(expanded);
+		CHECK(!expanded || strlen(expanded) <= EXPANDED_BYTES_MAX);
+		CHECK(e.bytes <= ENVIRONMENT_BYTES_MAX + 2 * EXPANDED_BYTES_MAX);
 		free(expanded);
 		environment_free(&e);
 	}

@@ -22,7 +22,7 @@ job() {
 with_status() { allocations "$1" | jq -r ".[] | select(.ClientStatus == \"$2\") | .ID"; }
 count_is() { [ "$(with_status "$1" "$2" | wc -l)" = "$3" ]; }
 # pids JOB: what its tasks wrote down at every start, on both agents.
-pids() { cat "$TESTBED_DIR"/agent*/alloc/*/t/local/"$1".pid 2>/dev/null; }
+pids() { cat "$TESTBED_DIR"/agent*/alloc/*/t/"$1".pid 2>/dev/null; }
 # agent_kill NAME SIGNAL: returns when it has ended, so that the next one may take its place.
 agent_kill() {
 	local pid
@@ -76,7 +76,8 @@ gone $web || die "a process of a stopped job lives"
 jq -n '{Job: {ID: "sort", Name: "sort", Type: "batch", Datacenters: ["*"],
 	ParameterizedJob: {Payload: "required", MetaRequired: ["order"]}, TaskGroups: [{Name: "g", Count: 1,
 	Tasks: [{Name: "t", Driver: "raw_exec", DispatchPayload: {File: "in/list"}, Resources: {CPU: 20, MemoryMB: 16},
-		Config: {command: "sh", args: ["-c", "sort $NOMAD_META_ORDER in/list"]}}]}]}}' >"$TESTBED_DIR/sort.json"
+		Config: {command: "sh", args: ["-c", "sort $NOMAD_META_ORDER local/in/list"]}}]}]}}' \
+	>"$TESTBED_DIR/sort.json"
 api /v1/jobs -X PUT --data @"$TESTBED_DIR/sort.json" | jq -e .JobModifyIndex >/dev/null || die "sort was not registered"
 child=$(api /v1/job/sort/dispatch -X PUT \
 	--data "{\"Payload\":\"$(printf 'b\na\nc\n' | base64)\",\"Meta\":{\"order\":\"-r\"}}" | jq -r .DispatchedJobID)
@@ -102,7 +103,7 @@ alive $(pids alone | grep -vxF "$alone") || die "a process of a replacement is n
 
 job last system 'echo $$ >>last.pid; exec sleep 100000'
 wait_until 20 "the last job runs" count_is last running 2
-victim=$(cat "$TESTBED_DIR"/agent2/alloc/*/t/local/last.pid)
+victim=$(cat "$TESTBED_DIR"/agent2/alloc/*/t/last.pid)
 kill -TERM "$(cat "$TESTBED_DIR/agent2.pid")"
 wait_until 10 "the agent that leaves is down" nodes_are down 1
 gone "$victim" || die "a task outlived an agent that left"

@@ -78,7 +78,7 @@ real 'exit 3'
 real_is_back() { [ "$(api /v1/job/real | jq .Version)" = 2 ] && deployment_is real successful; }
 wait_until 30 "the processes are back" real_is_back
 wait_until 10 "three processes run" count_is real "$running" 3
-pids=$(cat "$TESTBED_DIR"/agent*/alloc/*/t/local/pid)
+pids=$(cat "$TESTBED_DIR"/agent*/alloc/*/t/pid)
 alive=0
 for pid in $pids; do kill -0 "$pid" 2>/dev/null && alive=$((alive + 1)); done
 equal "processes" $alive 3

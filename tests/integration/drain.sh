@@ -60,7 +60,7 @@ equal "nodes that take nothing new" "$(api /v1/nodes | jq --argjson ids "$ids" '
 wait_until 20 "everything runs elsewhere" count_is web "$healthy" $COUNT
 equal "living instances" "$(count web "$living")" $COUNT
 names_are_unique web
-equal "processes that said goodbye" "$(cat "$TESTBED_DIR"/*/alloc/*/t/local/left 2>/dev/null)" bye
+equal "processes that said goodbye" "$(cat "$TESTBED_DIR"/*/alloc/*/t/left 2>/dev/null)" bye
 wait_until 10 "the process runs elsewhere" count_is real "$running" 1
 equal "allocations that were lost" "$(count web '.ClientStatus == "lost"')" 0
 balanced

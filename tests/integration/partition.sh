@@ -57,7 +57,7 @@ ids() { allocations web | jq -r ".[] | select($1) | .ID" | sort; }
 all=$(ids "$running")
 far=$(ids "$running and $far_filter")
 at_least "instances on far nodes" "$(wc -w <<<"$far")" 3
-process=$(cat "$TESTBED_DIR"/far-agent/alloc/*/t/local/pid)
+process=$(cat "$TESTBED_DIR"/far-agent/alloc/*/t/pid)
 
 # One copy of each, whichever it is, and nothing unknown.
 one_copy() {
@@ -80,7 +80,7 @@ wait_until 20 "one copy of each" one_copy
 wait_until 20 "all nodes are ready" nodes_are ready 62
 equal "the instances" "$(ids "$running")" "$all"
 kill -0 "$process" || die "the process did not outlive the cut"
-equal "starts of the process" "$(cat "$TESTBED_DIR"/far-agent/alloc/*/t/local/pid)" "$process"
+equal "starts of the process" "$(cat "$TESTBED_DIR"/far-agent/alloc/*/t/pid)" "$process"
 say "cut for a moment: the same $COUNT instances"
 
 # So long that others stand in for them: one of each pair is kept.

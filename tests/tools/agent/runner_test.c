@@ -290,7 +290,9 @@ static void texts_are_expanded(void **unused)
 			     "\"HostIP\":\"192.0.2.7\"}]," FOREVER);
 	struct environment e;
 	struct task_folders folders = {"/a", "/l", "/s"};
-	environment_build(&e, &facts, a->spec, a->tasks[0].spec, &folders);
+	char message[300];
+	assert_true(environment_build(
+		&e, &facts, a->spec, a->tasks[0].spec, &folders, message, sizeof message));
 	static const struct {
 		const char *name, *value;
 	} variables[] = {{"NOMAD_ALLOC_ID", "a1000000-0000-0000-0000-000000000000"},
@@ -316,6 +318,34 @@ static void texts_are_expanded(void **unused)
 	expected(&e, "${node.unique.id}", "07000000-0000-0000-0000-000000000000");
 	expected(&e, "${unknown} ${ $ {} ${attr.none}", "${unknown} ${ $ {} ${attr.none}");
 	expected(&e, "", "");
+	environment_free(&e);
+}
+
+// Ten variables, each of them ten times the one before: 380 bytes that ask for 10 GB.
+static void expansion_is_bounded(void **unused)
+{
+	char tasks[1024] = "\"Name\":\"a\",\"Env\":{\"A0\":\"0123456789\"", message[300] = "";
+	for (int i = 1; i < 10; i++) {
+		size_t at = strlen(tasks);
+		at += (size_t)snprintf(tasks + at, sizeof tasks - at, ",\"A%d\":\"", i);
+		for (int j = 0; j < 10; j++)
+			at += (size_t)snprintf(tasks + at, sizeof tasks - at, "${A%d}", i - 1);
+		snprintf(tasks + at, sizeof tasks - at, "\"");
+	}
+	snprintf(tasks + strlen(tasks), sizeof tasks - strlen(tasks), "}");
+	struct alloc_run *a = ADD("batch", tasks);
+	struct environment e;
+	struct task_folders folders = {"/a", "/l", "/s"};
+	assert_false(environment_build(
+		&e, &facts, a->spec, a->tasks[0].spec, &folders, message, sizeof message));
+	assert_non_null(strstr(message, "A4 expands to more than 65536 bytes"));
+	assert_true(e.bytes <= ENVIRONMENT_BYTES_MAX);
+	assert_non_null(environment_get(&e, "A3"));
+	char *text = environment_expand(&e, &facts, "${A3}${A3}${A3}${A3}${A3}${A3}${A3}");
+	assert_null(text);
+	text = environment_expand(&e, &facts, "${A3}${A3}${A3}");
+	assert_int_equal(strlen(text), 30000);
+	free(text);
 	environment_free(&e);
 }
 
@@ -381,6 +411,7 @@ int main(void)
 		TEST(what_is_noted_can_be_told),
 		TEST(what_is_damaged_is_left_alone),
 		TEST(texts_are_expanded),
+		TEST(expansion_is_bounded),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(specs_that_are_refused),
 		cmocka_unit_test(signals_by_name),

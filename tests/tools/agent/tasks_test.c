@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -157,7 +158,7 @@ static void a_batch_task_completes(void **unused)
 	assert_int_equal(a.task_state, WIRE_TASK_DEAD);
 	assert_false(a.task_failed);
 	char expected[600];
-	snprintf(expected, sizeof expected, ID " t 3 dc1 hello linux r7\n%s/alloc/" ID "/t/local\n",
+	snprintf(expected, sizeof expected, ID " t 3 dc1 hello linux r7\n%s/alloc/" ID "/t\n",
 		folder);
 	assert_string_equal(written("alloc/logs/t.stdout.0"), expected);
 	assert_string_equal(written("alloc/logs/t.stderr.0"), "oops\n");
@@ -202,8 +203,8 @@ static void a_service_is_stopped(void **unused)
 												"0");
 	start();
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
-	WAIT_FOR(*written("t/local/child"));
-	pid_t child = pid_of(written("t/local/child"));
+	WAIT_FOR(*written("t/child"));
+	pid_t child = pid_of(written("t/child"));
 	assert_int_equal(kill(child, 0), 0);
 	responder_stop_alloc(server, 1);
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
@@ -233,20 +234,20 @@ static void tasks_outlive_the_agent(void **unused)
 	start();
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
 	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_RUNNING);
-	WAIT_FOR(*written("t/local/pids"));
-	pid_t pid = pid_of(written("t/local/pids"));
+	WAIT_FOR(*written("t/pids"));
+	pid_t pid = pid_of(written("t/pids"));
 	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
 	assert_int_equal(server->counters.goodbyes, 0);
 	assert_int_equal(kill(pid, 0), 0);
 	char go[300];
-	snprintf(go, sizeof go, "%s/alloc/a10c0000-0000-0000-0000-000000000002/t/local/go", folder);
+	snprintf(go, sizeof go, "%s/alloc/a10c0000-0000-0000-0000-000000000002/t/go", folder);
 	close(open(go, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
 	start();
 	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_FAILED);
 	assert_int_equal(responder_alloc(server, 2).exit_code, 5);
 	assert_int_equal(kill(pid, 0), 0);
-	assert_int_equal(pid_of(written("t/local/pids")), pid);
-	assert_null(strchr(strchr(written("t/local/pids"), '\n') + 1, '\n')); // started once
+	assert_int_equal(pid_of(written("t/pids")), pid);
+	assert_null(strchr(strchr(written("t/pids"), '\n') + 1, '\n')); // started once
 	responder_stop_alloc(server, 1);
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
 	WAIT_FOR(kill(pid, 0) < 0);
@@ -260,8 +261,8 @@ static void what_is_forgotten_is_removed(void **unused)
 	struct stat st;
 	responder_add_alloc(server, 1, "system", SH("echo $$ > pid; sleep 1000"));
 	start();
-	WAIT_FOR(*written("t/local/pid"));
-	pid_t pid = pid_of(written("t/local/pid"));
+	WAIT_FOR(*written("t/pid"));
+	pid_t pid = pid_of(written("t/pid"));
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
 	assert_int_equal(stop(SIGUSR1), AGENT_LEFT);
 	responder_drop_alloc(server, 1);
@@ -277,8 +278,8 @@ static void leaving_ends_the_tasks(void **unused)
 {
 	responder_add_alloc(server, 1, "system", SH("echo $$ > pid; exec sleep 1000"));
 	start();
-	WAIT_FOR(*written("t/local/pid"));
-	pid_t pid = pid_of(written("t/local/pid"));
+	WAIT_FOR(*written("t/pid"));
+	pid_t pid = pid_of(written("t/pid"));
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 	assert_int_equal(server->counters.goodbyes, 1);
 	assert_true(kill(pid, 0) < 0);
@@ -361,11 +362,11 @@ static void what_was_given_up_is_resumed(void **unused)
 	responder_add_alloc(server, 1, "service", SH("echo $$ >> pids; sleep 1000"));
 	start();
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
-	WAIT_FOR(*written("t/local/pids"));
-	pid_t pid = pid_of(written("t/local/pids"));
+	WAIT_FOR(*written("t/pids"));
+	pid_t pid = pid_of(written("t/pids"));
 	responder_lose_alloc(server, 1);
 	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
-	assert_int_equal(pid_of(written("t/local/pids")), pid);
+	assert_int_equal(pid_of(written("t/pids")), pid);
 	assert_int_equal(kill(pid, 0), 0);
 	// One that is not wanted any more is not.
 	responder_lose_alloc(server, 1);
@@ -380,8 +381,8 @@ static void tasks_end_that_are_not_to_run_alone(void **unused)
 	responder_describe_alloc(server, 1, "service", "\"StopAfterClientDisconnect\":400000000,",
 		SH("echo $$ > pid; exec sleep 1000"));
 	start();
-	WAIT_FOR(*written("t/local/pid"));
-	pid_t pid = pid_of(written("t/local/pid"));
+	WAIT_FOR(*written("t/pid"));
+	pid_t pid = pid_of(written("t/pid"));
 	nap_ms(800);
 	assert_int_equal(kill(pid, 0), 0);
 	atomic_store(&server->rules.drop, UINT32_MAX);
@@ -555,6 +556,22 @@ static void whose_fault_a_failure_is(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+// Four variables, each ten times the one before, and an argument of the last: the task fails, the agent goes on.
+static void what_expands_without_end_fails_its_task(void **unused)
+{
+	responder_add_alloc(server, 1, "sysbatch",
+		SH("exit 0") ",\"Env\":{\"A\":\"0123456789012345\",\"B\":\"${A}${A}${A}${A}${A}"
+			     "${A}${A}${A}\",\"C\":\"${B}${B}${B}${B}${B}${B}${B}${B}\",\"D\":"
+			     "\"${C}${C}${C}${C}${C}${C}${C}${C}\",\"E\":\"${D}${D}${D}${D}"
+			     "${D}${D}${D}${D}${D}${D}\"}");
+	responder_add_alloc(server, 2, "sysbatch", SH("exit 0"));
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_FAILED);
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(responder_alloc(server, 1).update_flags, 0); // not the node's fault
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 // The disk is full where its payload goes.
 static void what_cannot_be_set_up_for_want_of_room_is_the_nodes_fault(void **unused)
 {
@@ -565,7 +582,7 @@ static void what_cannot_be_set_up_for_want_of_room_is_the_nodes_fault(void **unu
 		assert_int_equal(mkdir(path, 0700), 0);
 	}
 	path_in("t/local/full", path);
-	assert_int_equal(symlink("/dev/full", path), 0);
+	assert_int_equal(mknod(path, S_IFCHR | 0666, makedev(1, 7)), 0); // /dev/full
 	responder_describe_alloc(server, 1, "batch", "\"Payload\":\"aGVsbG8=\",",
 		SH("exit 0") ",\"DispatchPayload\":{\"File\":\"full\"}");
 	responder_describe_alloc(server, 2, "batch", "\"Payload\":\"a===\",",
@@ -661,6 +678,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_report_of_an_end_waits_for_the_probe, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(whose_fault_a_failure_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_expands_without_end_fails_its_task, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_cannot_be_set_up_for_want_of_room_is_the_nodes_fault, set_up,
 			tear_down),

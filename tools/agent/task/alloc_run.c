@@ -1,14 +1,11 @@
 #include "tools/agent/task/alloc_run.h"
 #include "state/base/base64.h"
 #include "state/base/memory.h"
-#include "tools/agent/base/file.h"
+#include "tools/agent/base/folders.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct alloc_run *alloc_run_create(const struct uuid *id, uint64_t job_index,
@@ -79,6 +76,7 @@ static void task_folders(const struct alloc_run *a, const struct task *t, const 
 	char base[400];
 	alloc_folder(&a->id, data_folder, base);
 	snprintf(f->alloc, sizeof f->alloc, "%.350s/alloc", base);
+	snprintf(f->task, sizeof f->task, "%.350s/%.128s", base, t->spec->name);
 	snprintf(f->local, sizeof f->local, "%.350s/%.128s/local", base, t->spec->name);
 	snprintf(f->secrets, sizeof f->secrets, "%.350s/%.128s/secrets", base, t->spec->name);
 }
@@ -91,83 +89,90 @@ void alloc_exit_path(const struct alloc_run *a, const struct task *t, const char
 		t->spec->name);
 }
 
-// Makes the folder and every folder above it, which belong to the agent's user alone.
-static int make_folder(const char *path, mode_t mode)
-{
-	char part[512];
-	for (const char *at = path + 1; (at = strchr(at, '/')) != NULL; at++) {
-		snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
-		if (mkdir(part, 0711) < 0 && errno != EEXIST)
-			return -errno;
-	}
-	if (mkdir(path, mode) < 0 && errno != EEXIST)
-		return -errno;
-	return chmod(path, mode) < 0 ? -errno : 0;
-}
-
-static int write_payload(const struct task *t, const char *payload, const char *local)
+// Writes the payload of a dispatched job, below the open folder of the task.
+static int write_payload(const struct task *t, const char *payload, int task_folder)
 {
 	char path[900];
 	size_t size = 0;
 	if (!*t->spec->payload_file)
 		return 0;
-	snprintf(path, sizeof path, "%s/%s", local, t->spec->payload_file);
+	snprintf(path, sizeof path, "local/%s", t->spec->payload_file);
 	char *name = strrchr(path, '/');
-	*name = '\0';
-	int error = make_folder(path, 0777);
-	*name = '/';
+	*name++ = '\0';
 	uint8_t *bytes = memory_take(strlen(payload) + 1);
-	if (!error && !base64_decode(payload, strlen(payload), bytes, &size))
-		error = -EBADMSG;
-	if (!error)
-		error = file_write(path, O_TRUNC, 0644, bytes, size);
+	int error = base64_decode(payload, strlen(payload), bytes, &size) ? 0 : -EBADMSG;
+	int folder = error ? error : folder_make(task_folder, path, 0777);
+	if (folder >= 0) {
+		error = folder_write(folder, name, 0644, bytes, size);
+		close(folder);
+	} else {
+		error = folder;
+	}
 	free(bytes);
 	return error;
 }
 
-static int make_task_folders(
-	const struct alloc_run *a, const struct task *t, const struct alloc_place *place)
+// Folders of an allocation and of a task, below it: the folder that holds others belongs to the agent and is sticky, so
+// that no task puts something else in the place of what is in it. Outputs are written by the agent alone.
+struct folder_row {
+	const char *name;
+	mode_t mode;
+};
+static const struct folder_row shared_folders[] = {{"alloc", 01777}, {"alloc/data", 0777},
+	{"alloc/logs", 0755}, {"alloc/tmp", 01777}, {NULL, 0}};
+static const struct folder_row own_folders[] = {
+	{"local", 0777}, {"tmp", 01777}, {"secrets", 0700}, {NULL, 0}};
+
+static int make_folders(int top, const struct folder_row *row)
 {
-	static const char *const shared[] = {"", "/data", "/logs", "/tmp"};
-	struct task_folders f;
-	char path[600];
-	int error = 0;
-	task_folders(a, t, place->data_folder, &f);
-	for (uint32_t i = 0; i < sizeof shared / sizeof shared[0] && !error; i++) {
-		snprintf(path, sizeof path, "%s%s", f.alloc, shared[i]);
-		error = make_folder(path, i == 2 ? 0755 : 0777);
+	for (; row->name; row++) {
+		int folder = folder_make(top, row->name, row->mode);
+		if (folder < 0)
+			return folder;
+		close(folder);
 	}
-	if (!error)
-		error = make_folder(f.local, 0777);
-	if (!error)
-		error = make_folder(f.secrets, 0700);
-	if (!error)
-		error = write_payload(t, a->spec->payload, f.local);
-	return error ? error : process_give_file(f.secrets, t->spec->user);
+	return 0;
+}
+
+static int make_task_folders(const struct alloc_run *a, const struct task *t, int alloc)
+{
+	int task = folder_make(alloc, t->spec->name, 01777);
+	if (task < 0)
+		return task;
+	int error = make_folders(task, own_folders);
+	error = error ? error : write_payload(t, a->spec->payload, task);
+	error = error ? error : process_give_file(task, "secrets", t->spec->user);
+	close(task);
+	return error;
 }
 
 int alloc_run_make_folders(const struct alloc_run *a, const struct alloc_place *place)
 {
-	int error = 0;
+	char path[6 + UUID_TEXT_BYTES] = "alloc/";
+	int top = folder_open(place->data_folder);
+	if (top < 0)
+		return top;
+	uuid_format(&a->id, path + 6);
+	int alloc = folder_make(top, path, 0711);
+	close(top);
+	if (alloc < 0)
+		return alloc;
+	int error = make_folders(alloc, shared_folders);
 	for (uint32_t i = 0; i < a->task_count && !error; i++)
-		error = make_task_folders(a, &a->tasks[i], place);
+		error = make_task_folders(a, &a->tasks[i], alloc);
+	close(alloc);
 	return error;
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-	(void)st;
-	(void)kind;
-	(void)where;
-	(void)remove(path); // a file that cannot be removed keeps its folder
-	return 0;
 }
 
 void alloc_run_remove_folders(const struct uuid *id, const char *data_folder)
 {
-	char base[400];
-	alloc_folder(id, data_folder, base);
-	nftw(base, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	char path[400], text[UUID_TEXT_BYTES];
+	snprintf(path, sizeof path, "%.300s/alloc", data_folder);
+	int top = folder_open(path);
+	if (top < 0)
+		return; // there is nothing
+	folder_remove(top, uuid_format(id, text));
+	close(top);
 }
 
 struct beginning {

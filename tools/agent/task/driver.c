@@ -16,25 +16,6 @@ const struct driver *driver_find(const struct driver *const *table, const char *
 	return NULL;
 }
 
-// The configuration's command and args, expanded; NULL-ended. NULL: it has no command.
-static char **arguments_of(
-	const json_t *config, const struct environment *e, const struct node_facts *node)
-{
-	const char *command = spec_text(config, "command");
-	const json_t *list = json_object_get(config, "args"), *item;
-	size_t i;
-	if (!*command)
-		return NULL;
-	char **arguments = memory_take_array(json_array_size(list) + 2, sizeof arguments[0]);
-	arguments[0] = environment_expand(e, node, command);
-	json_array_foreach(list, i, item)
-	{
-		const char *text = json_string_value(item);
-		arguments[i + 1] = environment_expand(e, node, text ? text : "");
-	}
-	return arguments;
-}
-
 static void arguments_free(char **arguments)
 {
 	for (char **at = arguments; at && *at; at++)
@@ -42,18 +23,48 @@ static void arguments_free(char **arguments)
 	free(arguments);
 }
 
+// The configuration's command and args, expanded; NULL-ended. NULL and a sentence: there is no command, or one of them
+// is too long.
+static char **arguments_of(const json_t *config, const struct environment *e,
+	const struct node_facts *node, char *message, uint32_t message_size)
+{
+	const char *command = spec_text(config, "command");
+	const json_t *list = json_object_get(config, "args");
+	size_t count = json_array_size(list) + 1;
+	if (!*command) {
+		snprintf(message, message_size, "the configuration of raw_exec has no command");
+		return NULL;
+	}
+	char **arguments = memory_take_array(count + 1, sizeof arguments[0]);
+	for (size_t i = 0; i < count; i++) {
+		const char *text = i ? json_string_value(json_array_get(list, i - 1)) : command;
+		arguments[i] = environment_expand(e, node, text ? text : "");
+		if (arguments[i])
+			continue;
+		snprintf(message, message_size,
+			"argument %zu expands to more than %u bytes; shorten it", i,
+			EXPANDED_BYTES_MAX);
+		arguments_free(arguments);
+		return NULL;
+	}
+	return arguments;
+}
+
 static int start_process(struct task *t, const struct task_start *start, char *message,
 	uint32_t message_size, bool *recoverable)
 {
 	struct environment environment;
 	*recoverable = false;
-	environment_build(&environment, start->node, start->alloc, t->spec, start->folders);
-	char **arguments = arguments_of(t->spec->config, &environment, start->node);
+	char **arguments = NULL;
+	if (environment_build(&environment, start->node, start->alloc, t->spec, start->folders,
+		    message, message_size))
+		arguments = arguments_of(
+			t->spec->config, &environment, start->node, message, message_size);
 	int error = -EINVAL;
 	if (arguments) {
 		struct process_start process = {.arguments = arguments,
 			.environment = environment.entries,
-			.folder = start->folders->local,
+			.folder = start->folders->task,
 			.output_path = start->output_path,
 			.error_path = start->error_path,
 			.exit_path = start->exit_path,
@@ -62,8 +73,6 @@ static int start_process(struct task *t, const struct task_start *start, char *m
 			.context = start->context};
 		error = process_start(&process, &t->process, message, message_size);
 		*recoverable = error == -EAGAIN || error == -ENOMEM || error == -EMFILE;
-	} else {
-		snprintf(message, message_size, "the configuration of raw_exec has no command");
 	}
 	arguments_free(arguments);
 	environment_free(&environment);

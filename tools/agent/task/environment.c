@@ -36,9 +36,12 @@ static void set_variable(struct environment *e, const char *name, const char *va
 	}
 	if (at == e->count)
 		e->entries[++e->count] = NULL;
-	else
+	else {
+		e->bytes -= strlen(e->entries[at]) + 1;
 		free(e->entries[at]);
+	}
 	size_t room = size + strlen(value) + 2;
+	e->bytes += room;
 	e->entries[at] = memory_take(room);
 	snprintf(e->entries[at], room, "%s=%s", name, value);
 }
@@ -165,9 +168,43 @@ static void set_allocation(struct environment *e, const struct node_facts *node,
 	set_cores(e, json_object_get(task->json, "Cores"));
 }
 
-void environment_build(struct environment *e, const struct node_facts *node,
+__attribute__((format(printf, 3, 4))) static bool refuse_environment(
+	char *message, uint32_t message_size, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(message, message_size, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+// Sets a variable of the task's own; its name may be a pattern too.
+static bool set_own(struct environment *e, const struct node_facts *node, const char *prefix,
+	const char *key, const char *text, char *message, uint32_t message_size)
+{
+	char *name = environment_expand(e, node, key), *value = environment_expand(e, node, text);
+	bool fits = name && value && strlen(name) < EXPANDED_BYTES_MAX;
+	if (fits && *prefix)
+		set_named(e, prefix, key, value, true);
+	else if (fits)
+		set_variable(e, name, value);
+	free(name);
+	free(value);
+	if (!fits)
+		return refuse_environment(message, message_size,
+			"the variable %.64s expands to more than %u bytes; shorten it", key,
+			EXPANDED_BYTES_MAX);
+	if (e->bytes > ENVIRONMENT_BYTES_MAX)
+		return refuse_environment(message, message_size,
+			"with the variable %.64s the environment is larger than %u bytes; shorten "
+			"it",
+			key, ENVIRONMENT_BYTES_MAX);
+	return true;
+}
+
+bool environment_build(struct environment *e, const struct node_facts *node,
 	const struct alloc_spec *spec, const struct task_spec *task,
-	const struct task_folders *folders)
+	const struct task_folders *folders, char *message, uint32_t message_size)
 {
 	const char *key;
 	json_t *value;
@@ -181,18 +218,16 @@ void environment_build(struct environment *e, const struct node_facts *node,
 	set_ports(e, json_object_get(task->json, "Ports"));
 	json_object_foreach(json_object_get(task->json, "Meta"), key, value)
 	{
-		char *expanded = environment_expand(e, node, json_string_value(value));
-		set_named(e, "NOMAD_META_", key, expanded, true);
-		free(expanded);
+		if (!set_own(e, node, "NOMAD_META_", key, json_string_value(value), message,
+			    message_size))
+			return false;
 	}
 	json_object_foreach(json_object_get(task->json, "Env"), key, value)
 	{
-		char *name = environment_expand(e, node, key);
-		char *expanded = environment_expand(e, node, json_string_value(value));
-		set_variable(e, name, expanded);
-		free(name);
-		free(expanded);
+		if (!set_own(e, node, "", key, json_string_value(value), message, message_size))
+			return false;
 	}
+	return true;
 }
 
 static const char *pair_value(
@@ -262,6 +297,10 @@ char *environment_expand(
 			text = end + 1;
 		} else {
 			bytes_put(&w, text++, 1);
+		}
+		if (w.size > EXPANDED_BYTES_MAX) {
+			bytes_writer_free(&w);
+			return NULL;
 		}
 	}
 	bytes_put_u8(&w, 0);

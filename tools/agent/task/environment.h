@@ -14,18 +14,28 @@ struct node_facts {
 struct task_folders {
 	char alloc[512], local[512],
 		secrets[512]; // NOMAD_ALLOC_DIR, NOMAD_TASK_DIR, NOMAD_SECRETS_DIR
+	char task[512];       // where the task works: it holds local and secrets
 };
 
 struct environment {
 	char **entries; // "NAME=value" in any order; NULL-ended
 	uint32_t count, capacity;
+	size_t bytes; // of all entries
 };
 
-// Adds the agent's own variables without its secrets, then Nomad's, then the task's own, expanded.
-void environment_build(struct environment *, const struct node_facts *, const struct alloc_spec *,
-	const struct task_spec *, const struct task_folders *);
+// Longest expanded text, and longest environment with its names. The kernel takes 128 KiB a text and, with the usual
+// limit of the stack, 2 MiB for the environment and the arguments. Each variable may repeat those before it, so that a
+// few bytes of a job could ask for any amount of memory.
+#define EXPANDED_BYTES_MAX (64u * 1024)
+#define ENVIRONMENT_BYTES_MAX (1024u * 1024)
+
+// Adds the agent's own variables without its secrets, then Nomad's, then the task's own, expanded. Returns false and a
+// sentence when they come out too large. Free the environment in both cases.
+bool environment_build(struct environment *, const struct node_facts *, const struct alloc_spec *,
+	const struct task_spec *, const struct task_folders *, char *message,
+	uint32_t message_size);
 void environment_free(struct environment *);
 const char *environment_get(const struct environment *, const char *name); // NULL: not set
 // Replaces ${NAME}, ${env.NAME}, ${env["NAME"]}, ${node.…}, ${attr.…} and ${meta.…}. Unknown names stay as they are.
-// Caller frees.
+// NULL: the result would be longer than EXPANDED_BYTES_MAX. Caller frees.
 char *environment_expand(const struct environment *, const struct node_facts *, const char *text);

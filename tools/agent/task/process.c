@@ -202,14 +202,15 @@ static int find_user(const char *name, struct child *c, char *message, uint32_t 
 	return 0;
 }
 
-int process_give_file(const char *path, const char *user)
+int process_give_file(int folder, const char *name, const char *user)
 {
 	char buffer[4096];
 	struct passwd entry, *found;
 	if (!*user || geteuid() != 0 ||
 		getpwnam_r(user, &entry, buffer, sizeof buffer, &found) != 0 || !found)
 		return 0; // the start will report the error
-	return chown(path, entry.pw_uid, entry.pw_gid) < 0 ? -errno : 0;
+	int error = fchownat(folder, name, entry.pw_uid, entry.pw_gid, AT_SYMLINK_NOFOLLOW);
+	return error < 0 ? -errno : 0;
 }
 
 static const char *path_of(char *const *environment)

@@ -35,9 +35,9 @@ struct process_end {
 // 0, or a negative error and a sentence.
 int process_start(
 	const struct process_start *, struct process *, char *message, uint32_t message_size);
-// Gives a file or folder to a user; "" changes nothing. Does nothing when this agent may not change to that user. 0, or
-// -errno.
-int process_give_file(const char *path, const char *user);
+// Gives what has this name in an open folder (AT_FDCWD: of this path) to a user, not what a link means; "" changes
+// nothing. Does nothing when this agent may not change to that user. 0, or -errno.
+int process_give_file(int folder, const char *name, const char *user);
 // Attaches to a process that a former agent started, with the pids and start times it stored. False when the shim is
 // over: it kills the rest of the task, and process_end_of() tells how it ended.
 bool process_attach(struct process *);

@@ -122,7 +122,7 @@ static int make_disk(const struct task *t, const struct task_start *start,
 		path, image->disk, *image->state ? 0 : least_bytes, message, message_size);
 	if (error)
 		return error;
-	error = process_give_file(path, t->spec->user);
+	error = process_give_file(AT_FDCWD, path, t->spec->user);
 	if (error)
 		snprintf(message, message_size, "cannot give %.200s away: %s", path,
 			strerror(-error));

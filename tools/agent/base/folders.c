@@ -1,0 +1,150 @@
+#include "tools/agent/base/folders.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+// Deeper folders are moved up before they are removed, so that their depth costs no descriptors.
+#define DEPTH_MAX 32u
+// Times that one folder is gone through: one that a task left cannot need more, one that somebody fills meanwhile ends.
+#define PASSES_MAX 65536u
+
+int folder_open(const char *path)
+{
+	if (mkdir(path, 0711) < 0 && errno != EEXIST)
+		return -errno;
+	int fd = open(path, FOLDER_FLAGS);
+	return fd < 0 ? -errno : fd;
+}
+
+static int folder_enter(int folder, const char *name, mode_t mode)
+{
+	if (mkdirat(folder, name, mode) < 0 && errno != EEXIST)
+		return -errno;
+	int fd = openat(folder, name, FOLDER_FLAGS | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
+
+int folder_make(int top, const char *path, mode_t mode)
+{
+	char name[NAME_MAX + 1];
+	int at = top;
+
+	while (*path) {
+		size_t size = strcspn(path, "/");
+		if (size >= sizeof name)
+			return -ENAMETOOLONG;
+		snprintf(name, sizeof name, "%.*s", (int)size, path);
+		path += size;
+		path += strspn(path, "/");
+		int below = *name ? folder_enter(at, name, 0711) : -EINVAL;
+		if (at != top)
+			close(at);
+		if (below < 0)
+			return below;
+		at = below;
+	}
+	if (at == top || fchmod(at, mode) == 0)
+		return at == top ? -EINVAL : at;
+	int error = -errno;
+	close(at);
+	return error;
+}
+
+int folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t size)
+{
+	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+	int error = 0;
+
+	if (fd < 0)
+		return -errno;
+	ssize_t written = write(fd, bytes, size);
+	if (written != (ssize_t)size)
+		error = written < 0 ? -errno : -ENOSPC;
+	return close(fd) < 0 && !error ? -errno : error;
+}
+
+// A folder that is being emptied, the folder at whose bottom it hangs, and what was done so far.
+struct emptying {
+	int base;       // where too deep folders are moved
+	dev_t device;   // stay on it
+	uint64_t moved; // gives them names
+	bool did;       // something was removed or moved
+};
+
+static void empty_folder(struct emptying *e, int folder, unsigned depth);
+
+static void empty_below(struct emptying *e, int folder, const char *name, unsigned depth)
+{
+	struct stat st;
+	int below = openat(folder, name, FOLDER_FLAGS | O_NOFOLLOW);
+
+	if (below < 0)
+		return;
+	if (fstat(below, &st) == 0 && st.st_dev == e->device)
+		empty_folder(e, below, depth);
+	else
+		close(below);
+}
+
+static void remove_entry(struct emptying *e, int folder, const char *name, unsigned depth)
+{
+	char moved[40];
+
+	if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0) {
+		e->did = true;
+		return;
+	}
+	if (depth == DEPTH_MAX) {
+		snprintf(moved, sizeof moved, ".removing.%llu", (unsigned long long)e->moved++);
+		e->did |= renameat(folder, name, e->base, moved) == 0;
+		return;
+	}
+	empty_below(e, folder, name, depth + 1);
+	e->did |= unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+// Takes the descriptor over.
+static void empty_folder(struct emptying *e, int folder, unsigned depth)
+{
+	DIR *entries = fdopendir(folder);
+	const struct dirent *entry;
+
+	if (!entries) {
+		close(folder);
+		return;
+	}
+	while ((entry = readdir(entries)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			remove_entry(e, dirfd(entries), entry->d_name, depth);
+	closedir(entries);
+}
+
+void folder_remove(int top, const char *name)
+{
+	struct stat st;
+	int base = openat(top, name, FOLDER_FLAGS | O_NOFOLLOW);
+
+	if (base < 0)
+		return;
+	struct emptying e = {.base = base, .did = true};
+	if (fstat(base, &st) == 0) {
+		e.device = st.st_dev;
+		for (unsigned pass = 0; e.did && pass < PASSES_MAX; pass++) {
+			int again = openat(base, ".", FOLDER_FLAGS);
+			e.did = false;
+			if (again >= 0)
+				empty_folder(&e, again, 0);
+			if (unlinkat(top, name, AT_REMOVEDIR) == 0)
+				break;
+		}
+	}
+	close(base);
+}

@@ -1,0 +1,18 @@
+// Folders that tasks may write into. A task may put a link where the agent, which may be the superuser, is about to
+// write: whatever is done below is done from one open folder to the next, and follows no link.
+#pragma once
+#include <stddef.h>
+#include <sys/types.h>
+
+// Opens the folder at a path of the operator's, in which links are fine; makes the last one with 0711. A descriptor,
+// which the caller closes, or -errno.
+int folder_open(const char *path);
+// Makes each part of the path below the open folder that is not there, with 0711, and the last one with this mode (also
+// if it is there already). A descriptor of the last, which the caller closes, or -errno; -ENOTDIR or -ELOOP: something
+// else is in the way.
+int folder_make(int top, const char *path, mode_t mode);
+// Writes a whole file of an open folder, over one that is there. 0 or -errno; part of it may then exist.
+int folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t size);
+// Removes the folder of this name and all that is in it, but not other file systems that are mounted there. Nothing
+// outside of it is touched, whoever changes it meanwhile.
+void folder_remove(int top, const char *name);
