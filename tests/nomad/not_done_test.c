@@ -59,7 +59,6 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		const char *of_group, *of_task, *text;
 	} cases[] = {
 		{"", "\"Identity\":{\"Env\":true},", TASK "Identity: "},
-		{"", "\"LogConfig\":{\"MaxFiles\":2,\"MaxFileSizeMB\":1},", TASK "LogConfig: "},
 		{"", "\"Services\":[{\"Name\":\"s\"}],", TASK "Services: "},
 		{"", "\"ShutdownDelay\":1,", TASK "ShutdownDelay: "},
 		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", TASK "VolumeMounts: "},
@@ -77,8 +76,8 @@ static void what_has_no_effect_is_a_warning(void **unused)
 			"be ignored. Update the Scheduler Configuration to allow "
 			"oversubscription."},
 		{"\"Consul\":{\"Namespace\":\"\"},",
-			"\"Identity\":null,\"Templates\":[],\"LogConfig\":{\"MaxFiles\":10,"
-			"\"MaxFileSizeMB\":10,\"Disabled\":false},",
+			"\"Identity\":null,\"Templates\":[],\"LogConfig\":{\"MaxFiles\":2,"
+			"\"MaxFileSizeMB\":1,\"Disabled\":false},",
 			""},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

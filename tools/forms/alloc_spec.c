@@ -103,7 +103,7 @@ static void put_restart(struct json_writer *w, const struct restart_policy *rest
 	json_end_object(w);
 }
 
-static void put_standing(struct json_writer *w, const struct task_lifecycle *lifecycle)
+static void put_lifecycle(struct json_writer *w, const struct task_lifecycle *lifecycle)
 {
 	json_write_key(w, "Lifecycle");
 	if (!lifecycle) {
@@ -160,12 +160,14 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	json_put_string(w, "User", task->user);
 	put_raw(w, "Config", task->config);
 	put_raw(w, "DispatchPayload", task->dispatch_payload);
+	if (task->log_config)
+		put_raw(w, "LogConfig", task->log_config);
 	put_map(w, "Env", &task->env);
 	put_meta(w, a->job, group, task);
 	json_put_i64(w, "KillTimeout", task->kill_timeout_ns);
 	json_put_string(w, "KillSignal", task->kill_signal);
 	json_put_bool(w, "Leader", task->leader);
-	put_standing(w, task->lifecycle);
+	put_lifecycle(w, task->lifecycle);
 	json_put_i64(w, "CPU", task->resources.cpu);
 	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
 	put_restart(w, task->restart ? task->restart : group->restart);

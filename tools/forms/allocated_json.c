@@ -148,7 +148,7 @@ static void put_task(struct json_writer *w, const struct node *node, const struc
 	json_end_object(w);
 }
 
-static void put_standings(struct json_writer *w, const struct array *tasks)
+static void put_lifecycles(struct json_writer *w, const struct array *tasks)
 {
 	json_open_object(w, "TaskLifecycles");
 	for (uint32_t i = 0; i < tasks->count; i++) {
@@ -189,7 +189,7 @@ void allocated_json_on(struct json_writer *w, const struct node *node, const str
 		shown = shown || asks;
 	}
 	json_end_object(w);
-	put_standings(w, tasks);
+	put_lifecycles(w, tasks);
 	put_shared(w, a);
 	json_end_object(w);
 }

@@ -103,14 +103,9 @@ static void judge_task_settings(
 	const struct task *task, const struct place *place, const struct findings *found)
 {
 	static const char *const identity[] = {"Env", "File", NULL};
-	static const char *const logs[] = {"MaxFiles", "MaxFileSizeMB", "Disabled", NULL};
-	static const json_int_t no_defaults[2], log_defaults[] = {10, 10, 0};
+	static const json_int_t no_defaults[2];
 	if (block_says_more(task->identity, identity, no_defaults))
 		json_sentence(found->warnings, "%s: Identity: no token is made", place->text);
-	if (block_says_more(task->log_config, logs, log_defaults))
-		json_sentence(found->warnings,
-			"%s: LogConfig: not kept to; what the task writes is kept whole",
-			place->text);
 	if (task->shutdown_delay_ns > 0)
 		json_sentence(found->warnings,
 			"%s: ShutdownDelay: not waited for before the task is stopped",

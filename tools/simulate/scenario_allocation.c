@@ -88,7 +88,7 @@ static void make_name(struct making *m)
 		m->path, made, given);
 }
 
-static struct task_lifecycle *make_standing(
+static struct task_lifecycle *make_lifecycle(
 	const struct scenario_allocated_json *given, const char *task)
 {
 	for (uint32_t i = 0; i < given->lifecycles.count; i++) {
@@ -114,7 +114,7 @@ static struct group_footprint footprint(const struct scenario_allocated_json *gi
 			ARRAY_AT(&given->tasks, struct scenario_task_json, i);
 		tasks[i].resources.cpu = task->cpu.shares;
 		tasks[i].resources.memory_mb = task->memory.mb;
-		tasks[i].lifecycle = make_standing(given, task->name);
+		tasks[i].lifecycle = make_lifecycle(given, task->name);
 	}
 	struct group_footprint sum = task_group_footprint(&group);
 	for (uint32_t i = 0; i < count; i++)

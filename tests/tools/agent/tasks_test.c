@@ -1,6 +1,7 @@
 // Tasks of an agent, with real processes over a real socket, against a controller in miniature.
 #include "tests/tools/client/responder.h"
 #include "tools/agent/agent.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
@@ -556,6 +557,51 @@ static void whose_fault_a_failure_is(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+static uint64_t bytes_of(const char *rest)
+{
+	char path[300];
+	struct stat st;
+	path_in(rest, path);
+	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+// 6 MB of output, of which two files of 1 MiB are kept, and all of the end of it.
+static void output_is_rotated(void **unused)
+{
+	responder_add_alloc(server, 1, "sysbatch",
+		SH("yes 0123456789 | head -c 6000000; echo; echo end; echo oops >&2") ",\"LogConfig"
+										      "\":"
+										      "{\"MaxFiles"
+										      "\":2,"
+										      "\"MaxFileSiz"
+										      "eMB\":1}");
+	responder_add_alloc(
+		server, 2, "sysbatch", SH("echo x") ",\"LogConfig\":{\"Disabled\":true}");
+	start();
+	for (uint8_t i = 1; i <= 2; i++)
+		WAIT_FOR(responder_alloc(server, i).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(bytes_of("alloc/logs/t.stdout.3"), 0);
+	uint64_t kept = bytes_of("alloc/logs/t.stdout.4"), last = bytes_of("alloc/logs/t.stdout.5");
+	assert_true(kept > (1 << 20) - 12 && kept <= 1 << 20);
+	assert_true(last > 0 && last <= 1 << 20);
+	assert_string_equal(written("alloc/logs/t.stderr.0"), "oops\n");
+	char path[300], tail[5];
+	path_in("alloc/logs/t.stdout.5", path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pread(fd, tail, sizeof tail, (off_t)last - 5), 5);
+	assert_memory_equal(tail, "\nend\n", 5);
+	close(fd);
+	snprintf(path, sizeof path, "%s/alloc/a10c0000-0000-0000-0000-000000000002/alloc/logs",
+		folder);
+	DIR *logs = opendir(path);
+	assert_non_null(logs);
+	const struct dirent *entry;
+	while ((entry = readdir(logs)) != NULL)
+		assert_int_equal(entry->d_name[0], '.'); // nothing was kept
+	closedir(logs);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 // Four variables, each ten times the one before, and an argument of the last: the task fails, the agent goes on.
 static void what_expands_without_end_fails_its_task(void **unused)
 {
@@ -678,6 +724,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_report_of_an_end_waits_for_the_probe, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(whose_fault_a_failure_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(output_is_rotated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_expands_without_end_fails_its_task, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -190,7 +190,7 @@ static void save_beginning(void *context)
 static void output_path(const struct task_folders *f, const struct task *t, const char *which,
 	char path[static 700])
 {
-	snprintf(path, 700, "%s/logs/%.128s.%s.0", f->alloc, t->spec->name, which);
+	snprintf(path, 700, "%s/logs/%.128s.%s", f->alloc, t->spec->name, which);
 }
 
 static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_place *place)
@@ -361,16 +361,19 @@ void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
 
 void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct alloc_place *place)
 {
-	char exit_path[512], error[700];
+	char exit_path[512], error[700], newest[720];
 	struct task_folders folders;
+	struct output errors;
 	alloc_exit_path(a, t, place->state_folder, exit_path);
 	task_folders(a, t, place->data_folder, &folders);
 	output_path(&folders, t, "stderr", error);
+	output_find(&errors, error, &t->spec->output_rule);
+	output_newest_path(&errors, newest, sizeof newest);
 	struct process_end how = process_end_of(&t->process, exit_path);
 	unlink(exit_path);
 	task_ended(t, &how, place->now_ns, place->prng);
 	if (t->driver->explain)
-		t->driver->explain(t, &how, error, place->now_ns);
+		t->driver->explain(t, &how, newest, place->now_ns);
 	if (t->driver->forget)
 		t->driver->forget(t);
 	mark_changed(a);

@@ -67,6 +67,7 @@ static int start_process(struct task *t, const struct task_start *start, char *m
 			.folder = start->folders->task,
 			.output_path = start->output_path,
 			.error_path = start->error_path,
+			.output_rule = t->spec->output_rule,
 			.exit_path = start->exit_path,
 			.user = t->spec->user,
 			.started = start->started,

@@ -64,7 +64,9 @@ struct child {
 	gid_t *groups;
 	int group_count; // -1: keep the agent's user
 	int news_fd;
-	int go[2]; // the agent sends a byte once it has stored what was started
+	struct output outputs[2]; // standard output and error
+	int pipes[2][2];          // from the task to the shim, unless outputs are disabled
+	int go[2];                // the agent sends a byte once it has stored what was started
 };
 
 static void tell_stage(const struct child *c, enum stage stage, int value)
@@ -89,10 +91,19 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void open_output(const struct child *c, const char *path, int as)
+static void make_pipes(struct child *c)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0 || dup2(fd, as) < 0)
+	for (int i = 0; i < 2; i++)
+		if (!c->start->output_rule.is_disabled && pipe2(c->pipes[i], O_CLOEXEC) < 0)
+			give_up(c, STAGE_OUTPUT);
+}
+
+// The task's standard output or error.
+static void open_output(const struct child *c, int i)
+{
+	int fd = c->start->output_rule.is_disabled ? open("/dev/null", O_WRONLY | O_CLOEXEC)
+						   : c->pipes[i][1];
+	if (fd < 0 || dup2(fd, i + 1) < 0)
 		give_up(c, STAGE_OUTPUT);
 }
 
@@ -104,8 +115,8 @@ static _Noreturn void run_task(const struct child *c)
 		give_up(c, STAGE_FORK);
 	if (input < 0 || dup2(input, 0) < 0)
 		give_up(c, STAGE_OUTPUT);
-	open_output(c, c->start->output_path, 1);
-	open_output(c, c->start->error_path, 2);
+	open_output(c, 0);
+	open_output(c, 1);
 	if (chdir(c->start->folder) < 0)
 		give_up(c, STAGE_FOLDER);
 	if (c->group_count >= 0 && (setgroups((size_t)c->group_count, c->groups) < 0 ||
@@ -155,6 +166,45 @@ static void write_end(const struct child *c, const siginfo_t *info)
 		_exit(1);
 }
 
+// Keeps the ends of the pipes from which it reads, as descriptors 0 and 1, and nothing else.
+static void keep_pipes(const struct child *c)
+{
+	unsigned kept = c->start->output_rule.is_disabled ? 0 : 2;
+
+	for (unsigned i = 0; i < kept; i++)
+		if (dup2(c->pipes[i][0], (int)i) < 0 || fcntl((int)i, F_SETFL, O_NONBLOCK) < 0)
+			_exit(1);
+	syscall(SYS_close_range, kept, ~0u, 0u);
+}
+
+// Takes what there is of an output. False: nobody can write to it any more.
+static bool take_output(struct output *o, int pipe)
+{
+	static char bytes[64 * 1024];
+	ssize_t n;
+
+	while ((n = read(pipe, bytes, sizeof bytes)) > 0)
+		output_write(o, bytes, (size_t)n);
+	return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+// Until the task is over, and then once more for what it wrote last. A process that it left behind may keep the pipe.
+static void take_outputs(struct child *c, pid_t task)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, task, 0);
+	struct pollfd polled[3] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN},
+		{.fd = pidfd, .events = POLLIN}};
+
+	while (pidfd >= 0 && polled[2].revents == 0) {
+		if (poll(polled, 3, -1) < 0 && errno != EINTR)
+			break;
+		for (int i = 0; i < 2; i++)
+			if (polled[i].revents && !take_output(&c->outputs[i], i))
+				polled[i].fd = -1;
+	}
+	close(pidfd);
+}
+
 static _Noreturn void run_shim(struct child *c)
 {
 	siginfo_t info;
@@ -163,18 +213,23 @@ static _Noreturn void run_shim(struct child *c)
 	sigfillset(&all); // only SIGKILL ends the shim before the task
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();
+	make_pipes(c);
 	pid_t task = fork();
 	if (task < 0)
 		give_up(c, STAGE_FORK);
 	if (task == 0)
 		run_task(c);
 	tell_stage(c, STAGE_STARTED, task);
-	syscall(SYS_close_range, 0u, ~0u, 0u);
+	keep_pipes(c);
+	if (!c->start->output_rule.is_disabled)
+		take_outputs(c, task);
 	// Kills the group before it reaps the task: until then no other process gets its number.
 	while (waitid(P_PID, (id_t)task, &info, WEXITED | WNOWAIT) < 0)
 		if (errno != EINTR)
 			_exit(1);
 	kill(-task, SIGKILL);
+	for (int i = 0; i < 2 && !c->start->output_rule.is_disabled; i++)
+		(void)take_output(&c->outputs[i], i);
 	write_end(c, &info);
 	waitid(P_PID, (id_t)task, &info, WEXITED);
 	_exit(0);
@@ -308,6 +363,8 @@ int process_start(
 		return -EMFILE;
 	}
 	unlink(start->exit_path);
+	output_find(&c.outputs[0], start->output_path, &start->output_rule);
+	output_find(&c.outputs[1], start->error_path, &start->output_rule);
 	c.candidates = find_candidates(start);
 	c.news_fd = pipes[1];
 	pid_t shim = fork();

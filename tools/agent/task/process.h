@@ -1,7 +1,8 @@
 // A task's process, which outlives the agent. Between them stands a shim, a fork of the agent that only waits: it makes
 // the task's session, kills the rest of its process group when the task ends, and writes the exit status to a file, so
-// that a restarted agent still learns it.
+// that a restarted agent still learns it. It also reads what the task writes and keeps it in files (output.h).
 #pragma once
+#include "tools/agent/task/output.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -10,7 +11,8 @@ struct process_start {
 	char *const *arguments; // for execve; [0] is searched in the environment's PATH
 	char *const *environment;
 	const char *folder;                   // working folder
-	const char *output_path, *error_path; // appended to
+	const char *output_path, *error_path; // of the files of its outputs, without their numbers
+	struct output_rule output_rule;       // of both
 	const char *exit_path;                // the shim writes the exit status here
 	const char *user;                     // "": the agent's
 	int kept_fd;                          // descriptor that the program keeps; 0: none

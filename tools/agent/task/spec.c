@@ -104,6 +104,23 @@ static bool runs_for_ever(const struct alloc_spec *spec, const struct task_spec 
 	return strcmp(spec->job_type, "service") == 0 || strcmp(spec->job_type, "system") == 0;
 }
 
+#define LOG_FILES 10
+#define LOG_FILE_MB 10
+#define LOG_FILES_MAX 10000
+#define LOG_FILE_MB_MAX (1024 * 1024)
+
+static struct output_rule output_rule_of(const json_t *log_config)
+{
+	int64_t files = number(log_config, "MaxFiles", LOG_FILES);
+	int64_t megabytes = number(log_config, "MaxFileSizeMB", LOG_FILE_MB);
+	bool is_usable = files > 0 && files <= LOG_FILES_MAX && megabytes > 0 &&
+			 megabytes <= LOG_FILE_MB_MAX;
+
+	return (struct output_rule){.files_max = (uint32_t)(is_usable ? files : LOG_FILES),
+		.file_bytes_max = (uint64_t)(is_usable ? megabytes : LOG_FILE_MB) << 20,
+		.is_disabled = json_is_true(json_object_get(log_config, "Disabled"))};
+}
+
 static bool read_task(const struct alloc_spec *spec, const json_t *json, struct task_spec *task)
 {
 	const json_t *restart = json_object_get(json, "RestartPolicy");
@@ -128,6 +145,7 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 		.delay_ns = number(restart, "Delay", 0),
 		.waits = strcmp(spec_text(restart, "Mode"), "delay") == 0,
 		.on_success = runs_for_ever(spec, task)};
+	task->output_rule = output_rule_of(json_object_get(json, "LogConfig"));
 	return spec_is_safe_name(task->name) && spec_is_inner_path(task->payload_file) &&
 	       is_duration(task->kill_timeout_ns) && is_duration(task->restart.delay_ns) &&
 	       is_duration(task->restart.interval_ns);

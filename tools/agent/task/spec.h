@@ -1,6 +1,7 @@
 // What one allocation runs, read from the controller's JSON (docs/wire.md, ALLOC_SPEC). Texts are views into the JSON.
 #pragma once
 #include "state/base/uuid.h"
+#include "tools/agent/task/output.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +23,8 @@ struct task_spec {
 	bool sidecar, leader;
 	int64_t kill_timeout_ns;
 	struct restart_rule restart;
-	bool has_handle; // it may already run away from its node
+	struct output_rule output_rule; // LogConfig
+	bool has_handle;                // it may already run away from its node
 	int64_t handle_version;
 	const char *handle;          // the driver's handle of that run, in base64
 	const json_t *json, *config; // config may be NULL

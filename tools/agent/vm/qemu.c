@@ -161,6 +161,7 @@ static int run_machine(struct task *t, const struct task_start *start, const str
 		.folder = start->folders->secrets,
 		.output_path = start->output_path,
 		.error_path = start->error_path,
+		.output_rule = t->spec->output_rule,
 		.exit_path = start->exit_path,
 		.user = t->spec->user,
 		.kept_fd = state_fd,
