@@ -20,6 +20,8 @@
 // second, and no slice of ten million nodes takes longer than about 50 us.
 #define SWEEP_SLICES 100u
 #define SWEEP_SLICE_NS NS_PER_MS
+// Pings that a worker answers in a second: enough to look after a port, too few to be worth a flood.
+#define PINGS_PER_S 1000u
 #define METER_INTERVAL_NS (100 * NS_PER_MS)
 // Turns without a packet before the worker starts to nap, and its first nap.
 #define IDLE_TURNS_AWAKE 256u
@@ -138,6 +140,10 @@ uint32_t packet_worker_step(struct packet_worker *w)
 	if (w->meter != NULL && now_ns >= w->meter_due_ns) {
 		w->meter(w->meter_context);
 		w->meter_due_ns = now_ns + METER_INTERVAL_NS;
+	}
+	if (now_ns >= w->pings_due_ns) {
+		w->hot.pings_left = PINGS_PER_S;
+		w->pings_due_ns = now_ns + NS_PER_S;
 	}
 	w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
 	w->io.receive(w->io.context, &w->burst);

@@ -12,38 +12,39 @@
 
 // One row each: enum suffix, metric label. A packet that is not answered or acted on is counted in
 // exactly one of these.
-#define HOT_REFUSALS(X)                                                                     \
-	X(SHORT, "short")            /* cut off inside a header */                          \
-	X(SEGMENTED, "segmented")    /* several mbuf segments */                            \
-	X(OVERSIZED, "oversized")    /* longer than a frame may be */                       \
-	X(NOT_OURS_MAC, "other-mac") /* addressed to another port */                        \
-	X(SOURCE, "bad-source")      /* from an address that cannot be answered */          \
-	X(VLAN, "other-vlan")        /* tagged with another VLAN, or tagged twice */        \
-	X(ETHERTYPE, "ethertype")    /* neither IPv4, IPv6 nor ARP */                       \
-	X(ARP, "arp")                /* ARP for somebody else, or malformed */              \
-	X(IP_HEADER, "ip-header")    /* version, length or hop fields wrong */              \
-	X(IP_OPTIONS, "ip-options")  /* IPv4 options or IPv6 extension headers */           \
-	X(IP_CHECKSUM, "ip-checksum")                                                       \
-	X(FRAGMENT, "fragment")                                                             \
-	X(NOT_OURS_IP, "other-address")                                                     \
-	X(PROTOCOL, "protocol") /* neither UDP nor ICMP */                                  \
-	X(ICMP, "icmp")         /* not an echo request or solicitation for us */            \
-	X(UDP_LENGTH, "udp-length")                                                         \
-	X(UDP_CHECKSUM, "udp-checksum")                                                     \
-	X(NOT_OURS_PORT, "other-port")                                                      \
-	X(FRAME_SHORT, "frame-short")                                                       \
-	X(FRAME_MAGIC, "frame-magic")                                                       \
-	X(FRAME_VERSION, "frame-version")                                                   \
-	X(FRAME_LENGTH, "frame-length")                                                     \
-	X(FRAME_TYPE, "frame-type")                                                         \
-	X(UNKNOWN_SLOT, "unknown-slot")                                                     \
-	X(UNKNOWN_KEY, "unknown-key") /* no key of that id, or of that sender */            \
-	X(BAD_TAG, "bad-tag")                                                               \
-	X(REPLAY, "replay")                     /* authentic, but seen before or too old */ \
-	X(STALE_GENERATION, "stale-generation") /* authentic; answered REFUSED */           \
-	X(STALE_TERM, "stale-term")             /* authentic; answered with the term */     \
-	X(BAD_BODY, "bad-body")                 /* authentic; answered REFUSED */           \
-	X(REQUESTS_FULL, "requests-full")       /* authentic; answered REFUSED overloaded */
+#define HOT_REFUSALS(X)                                                                      \
+	X(SHORT, "short")            /* cut off inside a header */                           \
+	X(SEGMENTED, "segmented")    /* several mbuf segments */                             \
+	X(OVERSIZED, "oversized")    /* longer than a frame may be */                        \
+	X(NOT_OURS_MAC, "other-mac") /* addressed to another port */                         \
+	X(SOURCE, "bad-source")      /* from an address that cannot be answered */           \
+	X(VLAN, "other-vlan")        /* tagged with another VLAN, or tagged twice */         \
+	X(ETHERTYPE, "ethertype")    /* neither IPv4, IPv6 nor ARP */                        \
+	X(ARP, "arp")                /* ARP for somebody else, or malformed */               \
+	X(IP_HEADER, "ip-header")    /* version, length or hop fields wrong */               \
+	X(IP_OPTIONS, "ip-options")  /* IPv4 options or IPv6 extension headers */            \
+	X(IP_CHECKSUM, "ip-checksum")                                                        \
+	X(FRAGMENT, "fragment")                                                              \
+	X(NOT_OURS_IP, "other-address")                                                      \
+	X(PROTOCOL, "protocol") /* neither UDP nor ICMP */                                   \
+	X(ICMP, "icmp")         /* not an echo request or solicitation for us */             \
+	X(UDP_LENGTH, "udp-length")                                                          \
+	X(UDP_CHECKSUM, "udp-checksum")                                                      \
+	X(NOT_OURS_PORT, "other-port")                                                       \
+	X(FRAME_SHORT, "frame-short")                                                        \
+	X(FRAME_MAGIC, "frame-magic")                                                        \
+	X(FRAME_VERSION, "frame-version")                                                    \
+	X(FRAME_LENGTH, "frame-length")                                                      \
+	X(FRAME_TYPE, "frame-type")                                                          \
+	X(UNKNOWN_SLOT, "unknown-slot")                                                      \
+	X(UNKNOWN_KEY, "unknown-key") /* no key of that id, or of that sender */             \
+	X(BAD_TAG, "bad-tag")                                                                \
+	X(REPLAY, "replay")                     /* authentic, but seen before or too old */  \
+	X(STALE_GENERATION, "stale-generation") /* authentic; answered REFUSED */            \
+	X(STALE_TERM, "stale-term")             /* authentic; answered with the term */      \
+	X(BAD_BODY, "bad-body")                 /* authentic; answered REFUSED */            \
+	X(REQUESTS_FULL, "requests-full")       /* authentic; answered REFUSED overloaded */ \
+	X(PINGS, "pings")                       /* more than are answered in a second */
 
 enum hot_refusal {
 #define X(name, label) HOT_REFUSED_##name,

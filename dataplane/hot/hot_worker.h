@@ -63,7 +63,8 @@ struct hot_worker {
 	const struct hot_counters *const *peers;
 	uint32_t peer_count;
 	uint32_t ttl_ms;
-	uint32_t now_ms; // liveness clock (liveness.h), advanced by the loop before each burst
+	uint32_t now_ms;     // liveness clock (liveness.h), advanced by the loop before each burst
+	uint32_t pings_left; // to be answered; the loop sets it anew every second
 	struct expiry_hold hold;
 	int32_t round_nodes, round_silent; // what the sweep has counted of the round under way
 };

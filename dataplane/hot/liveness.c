@@ -22,6 +22,21 @@ static void count_frozen(
 	clock->stalled_ns %= NS_PER_MS;
 }
 
+// Whether losses may freeze the clock for that gap; takes it from what they may freeze in all.
+static bool may_freeze(struct liveness_clock *clock, uint64_t gap_ns)
+{
+	bool may = clock->lost_ns + gap_ns <= (uint64_t)LIVENESS_LOSS_MS_MAX * NS_PER_MS;
+	if (may)
+		clock->lost_ns += gap_ns;
+	return may;
+}
+
+static void clock_run(struct liveness_clock *clock, uint64_t gap_ns)
+{
+	clock->elapsed_ns += gap_ns;
+	clock->lost_ns -= gap_ns < clock->lost_ns ? gap_ns : clock->lost_ns;
+}
+
 uint32_t liveness_clock_tick(struct liveness_clock *clock, uint64_t now_ns, uint64_t port_missed,
 	struct hot_counters *counters)
 {
@@ -36,10 +51,10 @@ uint32_t liveness_clock_tick(struct liveness_clock *clock, uint64_t now_ns, uint
 	}
 	if (stalled || (missed && !holding))
 		counter_add(&counters->stalls, 1);
-	if (stalled || missed || holding)
+	if (stalled || ((missed || holding) && may_freeze(clock, gap_ns)))
 		count_frozen(clock, gap_ns, counters);
 	else
-		clock->elapsed_ns += gap_ns;
+		clock_run(clock, gap_ns);
 	uint32_t ms = clock_value((uint32_t)(clock->elapsed_ns / NS_PER_MS));
 	atomic_store_explicit(&counters->clock_ms, ms, memory_order_relaxed);
 	return ms;

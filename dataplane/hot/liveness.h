@@ -5,8 +5,11 @@
 #include "dataplane/hot/hot_worker.h"
 
 // The clock is frozen for this long after the worker sees that its port lost packets for want of room. The port's
-// count is read ten times a second, so a lasting overload keeps the clock frozen.
+// count is read ten times a second, so an overload keeps the clock frozen while it lasts.
 #define LIVENESS_HOLD_MS 200u
+// Losses freeze the clock for so long at once, and for half of the time at most: whoever floods the port must not keep
+// the dead alive for ever. What a longer overload silences is a mass (hold.h).
+#define LIVENESS_LOSS_MS_MAX 60000u
 // A worker that hears a down node of another worker arms it as heard this long ago, which is longer than any node
 // stays silent unnoticed: the owner reports the return at its next sweep, so that a node's reports leave through one
 // ring, in order.
@@ -19,6 +22,7 @@ struct liveness_clock {
 	uint64_t last_ns;       // monotonic, at the last tick
 	uint64_t elapsed_ns;    // alive time
 	uint64_t hold_until_ns; // frozen until then, after packets were lost
+	uint64_t lost_ns;       // frozen after losses, less the time that it has run since
 	uint64_t missed_seen;   // the port's count of packets lost for want of room
 	uint64_t stalled_ns;    // frozen time that is not yet a whole counted millisecond
 	uint32_t stall_ms;      // a gap longer than this between ticks is a stall
@@ -26,7 +30,8 @@ struct liveness_clock {
 
 void liveness_clock_start(struct liveness_clock *, uint64_t now_ns, uint32_t stall_ms);
 // Advances and returns the clock in ms (never NODE_NOT_ARMED), and publishes it in the counters. A gap
-// beyond stall_ms freezes it for that tick, newly missed packets for LIVENESS_HOLD_MS; both are counted.
+// beyond stall_ms freezes it for that tick, newly missed packets for LIVENESS_HOLD_MS, as far as they may; both are
+// counted.
 uint32_t liveness_clock_tick(
 	struct liveness_clock *, uint64_t now_ns, uint64_t port_missed, struct hot_counters *);
 

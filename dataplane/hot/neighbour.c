@@ -73,6 +73,13 @@ static void echo_turn_around(uint8_t *icmp, uint8_t reply_type)
 	word32_put(icmp, reply_type | (uint32_t)(uint16_t)~checksum_fold(sum) << 16);
 }
 
+static bool ping_take(const struct headers *h)
+{
+	bool is_left = *h->pings_left > 0;
+	*h->pings_left -= is_left;
+	return is_left;
+}
+
 static int icmp_answer(const struct hot_port *port, struct headers *h)
 {
 	uint8_t *icmp = h->data + h->l4;
@@ -82,6 +89,8 @@ static int icmp_answer(const struct hot_port *port, struct headers *h)
 	if (icmp[0] != ICMP_ECHO || icmp[1] != 0 ||
 		checksum_fold(checksum_add((struct checksum_sum){0}, icmp, bytes)) != 0xffff)
 		return HOT_REFUSED_ICMP;
+	if (!ping_take(h))
+		return HOT_REFUSED_PINGS;
 	echo_turn_around(icmp, ICMP_ECHO_REPLY);
 	ethernet_turn_around(port, h->data);
 	ipv4_turn_around(h->data + h->l3, IPV4_BYTES + bytes, PROTOCOL_ICMP);
@@ -159,6 +168,8 @@ static int echo6_answer(const struct hot_port *port, struct headers *h)
 	uint8_t *icmp = h->data + h->l4;
 	if (icmp[1] != 0 || h->group)
 		return HOT_REFUSED_ICMP;
+	if (!ping_take(h))
+		return HOT_REFUSED_PINGS;
 	echo_turn_around(icmp, ICMPV6_ECHO_REPLY);
 	ethernet_turn_around(port, h->data);
 	ipv6_turn_around(h->data + h->l3, h->end - h->l4, PROTOCOL_ICMPV6, HOP_LIMIT);

@@ -17,9 +17,10 @@ struct headers {
 	uint8_t protocol;   // of what the IP packet carries
 	bool ipv6;
 	bool group; // came in a frame to a group address
+	uint32_t *pings_left;
 };
 
-// Answers ARP, ICMP and ICMPv6. Returns NEIGHBOUR_ANSWERED or an enum hot_refusal.
+// Answers ARP, ICMP and ICMPv6; of pings, as many as are left. Returns NEIGHBOUR_ANSWERED or an enum hot_refusal.
 #define NEIGHBOUR_ANSWERED (-1)
 int neighbour_answer(const struct hot_port *, struct headers);
 

@@ -209,9 +209,10 @@ static inline int parse_frame(const struct headers *h, struct frame *f)
 }
 
 static __attribute__((noinline)) int parse_packet(
-	const struct hot_port *port, struct packet *packet, struct frame *frame)
+	struct hot_worker *w, struct packet *packet, struct frame *frame)
 {
-	struct headers h = {.packet = packet, .data = packet->data};
+	const struct hot_port *port = &w->port;
+	struct headers h = {.packet = packet, .data = packet->data, .pings_left = &w->pings_left};
 	int result = parse_ethernet(port, &h);
 	if (UNLIKELY(result != PARSED))
 		return result;
@@ -364,7 +365,7 @@ void parse_burst(
 				p, p->data + USUAL_OFFSET, USUAL_OFFSET, false, FRAME_HEARTBEAT};
 			continue;
 		}
-		int result = parse_packet(&w->port, p, &b->frames[kept]);
+		int result = parse_packet(w, p, &b->frames[kept]);
 		if (result == PARSED) {
 			prefetch_frame(w->table, &b->frames[kept++]);
 		} else if (result == NEIGHBOUR_ANSWERED) {

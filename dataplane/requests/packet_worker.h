@@ -31,7 +31,7 @@ struct packet_worker {
 	uint64_t notices_due_ns;
 	// Of this worker's port, shared by all of its workers; NULL: nothing is known.
 	const struct port_signs *signs;
-	uint64_t hold_due_ns;
+	uint64_t hold_due_ns, pings_due_ns;
 	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else
 	// NULL.
 	void (*meter)(void *context);

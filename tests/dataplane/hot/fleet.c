@@ -95,6 +95,7 @@ struct fleet *fleet_create(void)
 	}
 	f->reports_left = UINT32_MAX;
 	f->worker = (struct hot_worker){.port = test_port(),
+		.pings_left = UINT32_MAX,
 		.table = f->table,
 		.counters = &f->counters,
 		.ttl_ms = FLEET_TTL_MS,

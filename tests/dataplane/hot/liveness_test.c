@@ -181,6 +181,27 @@ static void lost_packets_expire_nobody(void **state)
 	fleet_destroy(l.fleet);
 }
 
+// A flood that lasts delays the judgement for a while, and not for ever.
+static void a_flood_does_not_keep_the_dead_alive(void **state)
+{
+	struct loop l;
+	loop_start(&l);
+	for (uint32_t i = 0; i < (LIVENESS_LOSS_MS_MAX + 2 * FLEET_TTL_MS + 1000) / 100; i++) {
+		l.missed += 7;
+		loop_run(&l, 100);
+	}
+	assert_int_equal(expired_count(&l), FLEET_NODES);
+	// From here on the clock stands still half of the time.
+	uint32_t before = l.fleet->worker.now_ms;
+	for (uint32_t i = 0; i < 2 * LIVENESS_LOSS_MS_MAX / 100; i++) {
+		l.missed += 7;
+		loop_run(&l, 100);
+	}
+	assert_in_range(l.fleet->worker.now_ms - before, LIVENESS_LOSS_MS_MAX - 1000,
+		LIVENESS_LOSS_MS_MAX + 1000);
+	fleet_destroy(l.fleet);
+}
+
 static void grace_after_a_restart_is_on_top_of_the_ttl(void **state)
 {
 	struct loop l;
@@ -368,6 +389,7 @@ int main(void)
 		cmocka_unit_test(silent_nodes_expire_and_beating_ones_do_not),
 		cmocka_unit_test(a_stopped_worker_expires_nobody),
 		cmocka_unit_test(lost_packets_expire_nobody),
+		cmocka_unit_test(a_flood_does_not_keep_the_dead_alive),
 		cmocka_unit_test(grace_after_a_restart_is_on_top_of_the_ttl),
 		cmocka_unit_test(thirty_two_bits_may_wrap),
 		cmocka_unit_test(full_rings_only_defer),

@@ -193,6 +193,22 @@ static void echo_checksums_are_right_for_every_sum(void **state)
 	fleet_destroy(f);
 }
 
+static void pings_are_answered_up_to_a_limit(void **state)
+{
+	struct fleet *f = fleet_create();
+	uint8_t data[PACKET_BYTES_MAX];
+	f->worker.pings_left = 10;
+	for (uint32_t i = 0; i < 25; i++) {
+		struct route r = route_from(1, i % 2 == 1, false);
+		uint32_t size = echo_build(&r, 56, data);
+		struct packet p = fleet_receive(f, data, size);
+		assert_int_equal(p.verdict, i < 10 ? PACKET_REPLY : PACKET_DROP);
+	}
+	assert_int_equal(fleet_refused(f, HOT_REFUSED_PINGS), 15);
+	assert_true(fleet_balances(f));
+	fleet_destroy(f);
+}
+
 static void other_icmp_is_refused(void **state)
 {
 	struct fleet *f = fleet_create();
@@ -381,6 +397,7 @@ int main(void)
 		cmocka_unit_test(other_arp_is_refused),
 		cmocka_unit_test(pings_are_answered),
 		cmocka_unit_test(echo_checksums_are_right_for_every_sum),
+		cmocka_unit_test(pings_are_answered_up_to_a_limit),
 		cmocka_unit_test(other_icmp_is_refused),
 		cmocka_unit_test(solicitations_are_answered),
 		cmocka_unit_test(other_solicitations_are_refused),
