@@ -253,6 +253,8 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 	int error = -pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (uint32_t i = 0; i < d->workers->count && error == 0; i++)
 		error = launch_worker(d, i);
+	d->watch.expiry_changed = d->settings.expiry_changed;
+	d->watch.context = d->settings.expiry_context;
 	if (error == 0)
 		error = watch_start(&d->watch, d->ports, d->settings.port_count, d->workers);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

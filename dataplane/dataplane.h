@@ -29,6 +29,9 @@ struct dataplane_settings {
 	alloc_spec_render *alloc_spec;
 	vm_spec_render *vm_spec;
 	void *alloc_spec_context; // for both
+	// Tells that the expiry of nodes is held, or goes on. On a thread of its own; NULL: nobody asks.
+	void (*expiry_changed)(void *context, bool is_held);
+	void *expiry_context;
 };
 
 struct dataplane;

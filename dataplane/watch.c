@@ -83,7 +83,10 @@ static void say_expiry(struct watch *w)
 	else
 		log_info("expiry-as-ever", "silent=%" PRIu64 " nodes=%" PRIu64, now.silent,
 			now.nodes);
+	bool was_held = w->told.state == HOLD_HELD, is_held = now.state == HOLD_HELD;
 	w->told = now;
+	if (is_held != was_held && w->expiry_changed != NULL)
+		w->expiry_changed(w->context, is_held);
 }
 
 static void *watch_main(void *context)

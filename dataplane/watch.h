@@ -13,9 +13,12 @@ struct watch {
 	pthread_t thread;
 	_Atomic bool stopping;
 	struct expiry_status told; // newest that the log has
+	// Tells that expiry is held, or goes on, on the thread; NULL: nobody asks.
+	void (*expiry_changed)(void *context, bool is_held);
+	void *context;
 };
 
-// The ports and workers outlive the thread. Returns 0 or a negative error.
+// With expiry_changed set. The ports and workers outlive the thread. Returns 0 or a negative error.
 int watch_start(
 	struct watch *, struct ethernet_port *, uint32_t port_count, const struct packet_workers *);
 // Does nothing when it was not started.

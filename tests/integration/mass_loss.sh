@@ -24,6 +24,9 @@ all_beat() {
 	wait_until 30 "the beats come back" beats_go_on $(($(metric berth_heartbeats_accepted_total) + 3 * NODES))
 }
 
+api '/v1/event/stream?topic=Liveness' -N >"$TESTBED_DIR/events" 2>/dev/null &
+CHILDREN+=($!)
+
 # The cable: the other end is taken down, so the port has no carrier.
 in_nodes ip link set "$TESTBED_LINK" down
 wait_until 5 "expiry is held" held_is 1
@@ -33,6 +36,7 @@ equal "ready nodes" "$(metric berth_nodes 'status="ready"')" $NODES
 equal "the link" "$(metric berth_port_link_up)" 0
 health | grep -q '^degraded: .*is down' || die "health says $(health)"
 grep -q 'event=expiry-held' "$TESTBED_DIR/berthd.log" || die "the log says nothing"
+grep -q '"Type":"ExpiryHeld"' "$TESTBED_DIR/events" || die "there is no event"
 in_nodes ip link set "$TESTBED_LINK" up
 # The address of the second family goes with the link.
 in_nodes ip -6 address add fd77::2/64 dev "$TESTBED_LINK" nodad 2>/dev/null

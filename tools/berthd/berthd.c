@@ -148,6 +148,12 @@ static bool plan_is_possible(const struct topology_plan *plan, char *message)
 	return true;
 }
 
+static void expiry_changed(void *context, bool is_held)
+{
+	struct berthd *b = context;
+	event_log_expiry(b->events, is_held, state_index(b->state));
+}
+
 // EAL pins the thread that starts it; API threads that this thread starts later must not inherit that.
 static bool start_dataplane(struct berthd *b, char *message)
 {
@@ -156,6 +162,8 @@ static bool start_dataplane(struct berthd *b, char *message)
 		return refuse_start(message, "sched_getaffinity", -errno);
 	b->config.dataplane.alloc_spec = alloc_spec_json;
 	b->config.dataplane.vm_spec = vm_spec_json;
+	b->config.dataplane.expiry_changed = expiry_changed;
+	b->config.dataplane.expiry_context = b;
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
 		    BERTHD_MESSAGE_BYTES) != 0)
 		return false;

@@ -45,7 +45,8 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 	if (wish->topic == EVENT_TOPICS && !all) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
-			"Deployment, VM, VMWorker or *, and may be followed by : and a key",
+			"Deployment, VM, VMWorker, Liveness or *, and may be followed by : and a "
+			"key",
 			text);
 		return false;
 	}
@@ -253,6 +254,22 @@ static void write_vm_worker(struct json_writer *w, const struct api *api, const 
 	vm_worker_json(w, &view, record);
 }
 
+// What it is about is no record; the event stands for it.
+static const void *find_liveness(
+	struct state *state, const struct event *event, struct names *names)
+{
+	snprintf(names->key, sizeof names->key, "expiry");
+	return event;
+}
+
+static void write_liveness(struct json_writer *w, const struct api *api, const void *record)
+{
+	const struct api_settings *s = &api->settings;
+	char *liveness = s->liveness ? s->liveness(s->context) : NULL;
+	json_write_raw(w, liveness ? text_of(liveness) : TEXT("null"));
+	free(liveness);
+}
+
 static const struct subject subjects[EVENT_TOPICS] = {
 	[TOPIC_NODE] = {find_node, write_node, EVENT_NODE_DEREGISTRATION},
 	[TOPIC_JOB] = {find_job, write_job, EVENT_JOB_DEREGISTERED},
@@ -261,6 +278,7 @@ static const struct subject subjects[EVENT_TOPICS] = {
 	[TOPIC_DEPLOYMENT] = {find_deployment, write_deployment, EVENT_TYPES},
 	[TOPIC_VM] = {find_vm, write_vm, EVENT_VM_DELETED},
 	[TOPIC_VM_WORKER] = {find_vm_worker, write_vm_worker, EVENT_VM_WORKER_DEREGISTRATION},
+	[TOPIC_LIVENESS] = {find_liveness, write_liveness, EVENT_TYPES},
 };
 
 static bool put_event(struct json_writer *w, struct state *state, const struct event_filter *filter,

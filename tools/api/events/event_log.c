@@ -4,13 +4,14 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/nodes/vm.h"
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-const char *const event_topic_names[] = {
-	"Node", "Job", "Evaluation", "Allocation", "Deployment", "VM", "VMWorker", NULL};
+const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", "Deployment",
+	"VM", "VMWorker", "Liveness", NULL};
 const char *const event_type_names[] = {
 	"NodeRegistration",
 	"NodeDeregistration",
@@ -35,10 +36,12 @@ const char *const event_type_names[] = {
 	"VMWorkerDeregistration",
 	"VMWorkerPause",
 	"VMWorkerUpdated",
+	"ExpiryHeld",
+	"ExpiryReleased",
 };
 
-// Only the applier writes a slot. The slot's number is 0 while it changes and one more than the event's afterwards, so
-// that a reader sees whether its whole copy belongs to one event.
+// One thread at a time writes a slot. The slot's number is 0 while it changes and one more than the event's afterwards,
+// so that a reader sees whether its whole copy belongs to one event.
 
 #define EVENT_WORDS 4u
 #define NAME_WORDS ((NAME_BYTES_MAX + 1) / 8)
@@ -82,6 +85,7 @@ struct event_log {
 	struct names names[NAME_RINGS];
 	_Atomic uint64_t head;
 	_Atomic uint32_t listeners;
+	pthread_mutex_t writing; // the applier, or rarely another for one event
 	int fd;
 };
 
@@ -287,19 +291,26 @@ static void push_change(struct event_log *log, const struct state_change *change
 	}
 }
 
-// Applier thread.
-static void state_changed(
-	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
+static void wake_listeners(struct event_log *log)
 {
-	struct event_log *log = context;
 	uint64_t one = 1;
-	for (uint32_t i = 0; i < count; i++)
-		push_change(log, &changes[i], index);
 	if (!atomic_load(&log->listeners))
 		return;
 	// Fails only when the counter is full, and then the listener is awake anyway.
 	ssize_t written = write(log->fd, &one, sizeof one);
 	(void)written;
+}
+
+// Applier thread.
+static void state_changed(
+	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
+{
+	struct event_log *log = context;
+	CHECK(pthread_mutex_lock(&log->writing) == 0);
+	for (uint32_t i = 0; i < count; i++)
+		push_change(log, &changes[i], index);
+	CHECK(pthread_mutex_unlock(&log->writing) == 0);
+	wake_listeners(log);
 }
 
 uint64_t event_log_head(const struct event_log *log)
@@ -362,6 +373,17 @@ uint64_t event_log_find(const struct event_log *log, uint64_t index)
 	return first;
 }
 
+void event_log_expiry(struct event_log *log, bool is_held, uint64_t state_index)
+{
+	static const struct uuid none;
+	struct kind kind = {TOPIC_LIVENESS, is_held ? EVENT_EXPIRY_HELD : EVENT_EXPIRY_RELEASED, 0};
+	CHECK(pthread_mutex_lock(&log->writing) == 0);
+	uint64_t head = event_log_head(log);
+	push_event(log, head ? index_of(log, head - 1) : state_index, kind, &none);
+	CHECK(pthread_mutex_unlock(&log->writing) == 0);
+	wake_listeners(log);
+}
+
 int event_log_fd(const struct event_log *log)
 {
 	return log->fd;
@@ -375,6 +397,7 @@ void event_log_listen(struct event_log *log, bool on)
 struct event_log *event_log_create(void)
 {
 	struct event_log *log = memory_take(sizeof *log);
+	CHECK(pthread_mutex_init(&log->writing, NULL) == 0);
 	log->events = memory_map(EVENT_LOG_EVENTS * sizeof log->events[0]);
 	bool has_names = true;
 	for (uint32_t i = 0; i < NAME_RINGS; i++) {

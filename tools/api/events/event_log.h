@@ -1,5 +1,6 @@
-// The newest changes of the state, in a ring: the source of event streams. The applier writes and never waits; events
-// that a slow reader wanted may be overwritten. An event only names its record; the writer of a line reads the record.
+// The newest changes of the state, in a ring: the source of event streams. The applier writes and waits for no reader;
+// events that a slow reader wanted may be overwritten. An event only names its record; the writer of a line reads the
+// record.
 #pragma once
 #include "state/tables/state.h"
 
@@ -16,6 +17,7 @@ enum event_topic {
 	TOPIC_DEPLOYMENT,
 	TOPIC_VM,
 	TOPIC_VM_WORKER,
+	TOPIC_LIVENESS,
 	EVENT_TOPICS
 };
 extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
@@ -43,6 +45,8 @@ enum event_type {
 	EVENT_VM_WORKER_DEREGISTRATION,
 	EVENT_VM_WORKER_PAUSE,
 	EVENT_VM_WORKER_UPDATED,
+	EVENT_EXPIRY_HELD,
+	EVENT_EXPIRY_RELEASED,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …
@@ -69,6 +73,9 @@ struct event_log *event_log_create(void);
 void event_log_destroy(struct event_log *); // after the last reader and the applier
 // Give it to state_observe().
 struct state_observer *event_log_observer(struct event_log *);
+// Adds that the expiry of nodes is held, or goes on, which is no change of the state. state_index: of the event if the
+// log is empty; else it has that of the newest. Any thread.
+void event_log_expiry(struct event_log *, bool is_held, uint64_t state_index);
 
 // Any thread. Events are numbered from 0; the log holds events before head, at least the newest EVENT_LOG_EVENTS - 1.
 uint64_t event_log_head(const struct event_log *);

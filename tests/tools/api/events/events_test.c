@@ -110,6 +110,20 @@ static void delete (const char *path)
 	response_free(&r);
 }
 
+static void a_hold_is_an_event(void **unused)
+{
+	open_stream(&stream, "?topic=Liveness&index=now");
+	await(&stream, "{}\n");
+	server->is_held = true;
+	event_log_expiry(server->events, true, 1);
+	await(&stream, "\"Topic\":\"Liveness\",\"Type\":\"ExpiryHeld\",\"Key\":\"expiry\"");
+	await(&stream, "\"Payload\":{\"Liveness\":{\"Expiry\":\"held\"");
+	server->is_held = false;
+	event_log_expiry(server->events, false, 1);
+	await(&stream, "\"Type\":\"ExpiryReleased\"");
+	close(stream.fd);
+}
+
 static void machines_and_workers_have_topics(void **unused)
 {
 	struct command pause = {
@@ -315,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stream_begins_with_a_heartbeat),
 		cmocka_unit_test(changes_come_as_they_happen),
+		cmocka_unit_test(a_hold_is_an_event),
 		cmocka_unit_test(machines_and_workers_have_topics),
 		cmocka_unit_test(topics_and_keys_select),
 		cmocka_unit_test(namespaces_select),
