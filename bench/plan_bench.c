@@ -63,10 +63,9 @@ static void register_nodes(struct world *w, uint32_t nodes)
 	struct node_registration *n = memory_take(sizeof *n);
 
 	for (uint32_t i = 0; i < nodes; i++) {
-		struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = n};
 		describe_plain_node(n, i, 1);
 		n->total = (struct resources){64000, 262144, 2000000};
-		run(w, &command);
+		CHECK(core_join(&w->core, n) == OUTCOME_DONE);
 	}
 	free(n);
 }

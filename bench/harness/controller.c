@@ -180,20 +180,38 @@ static void add_driver(struct node_registration *d)
 		.kind = PAIR_DRIVER, .name = TEXT("raw_exec"), .value = TEXT("1")};
 }
 
+static void register_node(struct controller *c, struct request *request, uint32_t number)
+{
+	fleet_describe(number, &request->node.description, request->node.text);
+	if (c->pipeline)
+		add_driver(&request->node.description);
+	request->command.type = COMMAND_NODE_REGISTER;
+	request->command.node_register = &request->node.description;
+	submit(c, request);
+}
+
+static void beat(struct controller *c, struct request *request)
+{
+	const struct node_registration *node = &request->node.description;
+
+	request->command.type = COMMAND_NODE_RETURNED;
+	request->command.node = (struct command_node){node->slot, node->generation};
+	submit(c, request);
+}
+
 void controller_register(struct controller *c, uint32_t from, uint32_t count)
 {
 	struct request *requests = create_requests(REGISTRATIONS_UNDER_WAY);
-	for (uint32_t i = 0; i < count; i++) {
-		struct request *request = &requests[i % REGISTRATIONS_UNDER_WAY];
-		wait_for(request);
-		fleet_describe(from + i, &request->node.description, request->node.text);
-		if (c->pipeline)
-			add_driver(&request->node.description);
-		request->command.type = COMMAND_NODE_REGISTER;
-		request->command.node_register = &request->node.description;
-		submit(c, request);
+	for (uint32_t first = 0; first < count; first += REGISTRATIONS_UNDER_WAY) {
+		uint32_t left = count - first;
+		uint32_t some = left < REGISTRATIONS_UNDER_WAY ? left : REGISTRATIONS_UNDER_WAY;
+		for (uint32_t i = 0; i < some; i++)
+			register_node(c, &requests[i], from + first + i);
+		wait_for_all(requests, some);
+		for (uint32_t i = 0; i < some; i++)
+			beat(c, &requests[i]);
+		wait_for_all(requests, some);
 	}
-	wait_for_all(requests, REGISTRATIONS_UNDER_WAY);
 	free(requests);
 }
 

@@ -88,8 +88,12 @@ void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t 
 				.type = COMMAND_NODE_REGISTER, .node_register = &described[i]};
 		}
 		controller_run(c, commands, count);
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i < count; i++) {
 			keep_node(f, &described[i], from + i);
+			commands[i] = (struct command){.type = COMMAND_NODE_RETURNED,
+				.node = {described[i].slot, described[i].generation}};
+		}
+		controller_run(c, commands, count);
 	}
 }
 

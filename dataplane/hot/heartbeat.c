@@ -104,8 +104,23 @@ static void heard_elsewhere(struct hot_worker *w, const struct lane *lane)
 {
 	uint32_t now_ms = liveness_heard_ms(w, lane->slot);
 	counter_add(&w->counters->foreign, 1);
-	bool down = LINE_GET(lane->line->flags) & NODE_LINE_DOWN;
-	liveness_arm(w->table, lane->slot, down ? now_ms - LIVENESS_HEARD_ELSEWHERE_MS : now_ms);
+	bool is_news = LINE_GET(lane->line->flags) & NODE_LINE_NEWS;
+	liveness_arm(w->table, lane->slot, is_news ? now_ms - LIVENESS_HEARD_ELSEWHERE_MS : now_ms);
+}
+
+// The node's next heartbeat tries again when there is no room for the report.
+static bool report_return(
+	struct hot_worker *w, uint32_t slot, struct node_line *line, uint32_t generation)
+{
+	if (!w->up.returned(w->up.context, slot, generation)) {
+		counter_add(&w->counters->reports_deferred, 1);
+		return false;
+	}
+	uint8_t flags = LINE_GET(line->flags);
+	if (flags & NODE_LINE_DOWN)
+		counter_add(&w->counters->returned, 1);
+	LINE_SET(line->flags, flags & (uint8_t)~NODE_LINE_NEWS);
+	return true;
 }
 
 static inline void heard(struct hot_worker *w, const struct lane *lane)
@@ -117,14 +132,10 @@ static inline void heard(struct hot_worker *w, const struct lane *lane)
 		return;
 	}
 	uint8_t flags = LINE_GET(lane->line->flags);
-	if (__builtin_expect(flags & NODE_LINE_DOWN, 0)) {
-		if (!w->up.returned(w->up.context, lane->slot, lane->generation)) {
-			counter_add(&w->counters->reports_deferred, 1);
-			return;
-		}
-		counter_add(&w->counters->returned, 1);
-		LINE_SET(lane->line->flags, flags & (uint8_t)~NODE_LINE_DOWN);
-	}
+	if (__builtin_expect(flags & NODE_LINE_NEWS, 0) &&
+		!report_return(w, lane->slot, lane->line, lane->generation) &&
+		(flags & NODE_LINE_DOWN))
+		return;
 	last_heard_set(w->table, lane->slot, w->now_ms);
 }
 

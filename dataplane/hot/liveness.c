@@ -77,19 +77,20 @@ static inline uint32_t time_left(uint32_t heard_ms, uint32_t limit_ms)
 	return heard_ms == NODE_NOT_ARMED ? 0 : heard_ms - limit_ms;
 }
 
-// Reports the return of a down node that another worker heard. When the node is not down any more, this worker has
+// Reports the return of a node that another worker heard. When its heartbeats are no news any more, this worker has
 // heard it in the meantime.
 static void bring_back(struct hot_worker *w, uint32_t slot, struct node_line *line)
 {
 	uint8_t flags = LINE_GET(line->flags);
-	if (flags & NODE_LINE_DOWN) {
+	if (flags & NODE_LINE_NEWS) {
 		uint32_t generation = atomic_load_explicit(&line->generation, memory_order_relaxed);
 		if (!w->up.returned(w->up.context, slot, generation)) {
 			counter_add(&w->counters->reports_deferred, 1);
 			return;
 		}
-		counter_add(&w->counters->returned, 1);
-		LINE_SET(line->flags, flags & (uint8_t)~NODE_LINE_DOWN);
+		if (flags & NODE_LINE_DOWN)
+			counter_add(&w->counters->returned, 1);
+		LINE_SET(line->flags, flags & (uint8_t)~NODE_LINE_NEWS);
 	}
 	liveness_arm(w->table, slot, w->now_ms);
 }

@@ -21,7 +21,7 @@ void line_install(struct node_table *table, uint32_t slot, uint32_t generation,
 	LINE_SET(line->key_id, key_id);
 	LINE_SET(line->sequence, 0);
 	LINE_SET(line->window, 0);
-	LINE_SET(line->flags, 0);
+	LINE_SET(line->flags, NODE_LINE_NEW);
 	LINE_SET(line->registers_ms, 0);
 	LINE_SET(line->source, 0);
 	atomic_store_explicit(&line->generation, generation, memory_order_release);
@@ -49,7 +49,8 @@ static bool restore(
 	line->registers_ms = 0;
 	line->source = 0;
 	bool is_heard = node->status == NODE_READY || node->status == NODE_INITIALIZING;
-	line->flags = is_heard ? 0 : NODE_LINE_DOWN;
+	line->flags =
+		is_heard ? node->status == NODE_INITIALIZING ? NODE_LINE_NEW : 0 : NODE_LINE_DOWN;
 	atomic_store_explicit(&line->generation, node->generation, memory_order_relaxed);
 	if (is_heard)
 		liveness_arm(table, slot, heard_ms);

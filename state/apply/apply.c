@@ -25,6 +25,7 @@ static const struct {
 } rules[] = {
 	[ENTRY_TERM] = {term_check, term_apply},
 	[ENTRY_NODE_REGISTER] = {node_register_check, node_register_apply},
+	[ENTRY_NODE_AWAITED] = {node_register_check, node_register_apply},
 	[ENTRY_NODE_STATUS] = {node_status_check, node_status_apply},
 	[ENTRY_NODE_STANDING] = {node_standing_check, node_standing_apply},
 	[ENTRY_NODE_ELIGIBILITY] = {node_eligibility_check, node_eligibility_apply},

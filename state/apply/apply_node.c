@@ -179,6 +179,11 @@ static struct record *former_record(
 	return node_slot_is_free(state, slot) ? &state->cells[slot].gone->record : NULL;
 }
 
+static bool is_away(uint8_t status)
+{
+	return status == NODE_DOWN || status == NODE_DISCONNECTED;
+}
+
 void node_register_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_node_register *e = body;
@@ -197,9 +202,11 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	n->record.create_index = old ? old->record.create_index : state->index;
 	n->record.modify_index = n->register_index = state->index;
 	n->record.older = former_record(state, cell, e->slot);
-	n->status = old ? node_status_registered(cell) : NODE_READY;
+	n->status = node_status_registered(cell, e->is_awaited);
 	n->missed_heartbeat_index =
-		n->status == NODE_INITIALIZING ? old->missed_heartbeat_index : 0;
+		old && n->status != NODE_READY ? old->missed_heartbeat_index : 0;
+	if (is_away(n->status))
+		n->status_description = old->status_description;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
 	n->standing = old ? old->standing : (struct standing){.forgotten = true};
 	if (old)
@@ -211,7 +218,7 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	CHECK(cell == &state->cells[e->slot] && uuid_equal(&cell->id, &n->id));
 	change_add(state->changes, STATE_NODES, cell, &n->record);
 	CHECK(n->status < NODE_STATUSES);
-	bool is_healthy = node_announced(state, n, e->readiness);
+	bool is_healthy = !is_away(n->status) && node_announced(state, n, e->readiness);
 	state_count_node(state, n, 1);
 	if (old) {
 		state_count_node(state, old, -1);
@@ -253,7 +260,9 @@ static bool may_become(uint8_t before, uint8_t after, uint8_t cause)
 	switch (after) {
 	case NODE_DOWN: return before != NODE_DOWN && cause != NODE_CAUSE_RETURNED;
 	case NODE_DISCONNECTED: return before == NODE_READY && cause == NODE_CAUSE_EXPIRED;
-	case NODE_INITIALIZING: return before == NODE_DISCONNECTED && cause == NODE_CAUSE_RETURNED;
+	case NODE_INITIALIZING:
+		return (before == NODE_DISCONNECTED || before == NODE_INITIALIZING) &&
+		       cause == NODE_CAUSE_RETURNED;
 	case NODE_READY:
 		return (before == NODE_DOWN || before == NODE_INITIALIZING) &&
 		       cause == NODE_CAUSE_RETURNED;
@@ -304,11 +313,6 @@ static uint64_t missed_after(
 	return e->status == NODE_READY || e->cause == NODE_CAUSE_GOODBYE
 		       ? 0
 		       : n->missed_heartbeat_index;
-}
-
-static bool is_away(uint8_t status)
-{
-	return status == NODE_DOWN || status == NODE_DISCONNECTED;
 }
 
 void node_status_apply(struct state *state, void *body, int64_t time_ns)

@@ -68,9 +68,10 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 	struct state *state = d->state;
 	const struct node_cell *cell = node_cell_find(state, &c->node);
 	uint16_t worker = c->worker < WORKERS_MAX ? c->worker : 0;
-	struct entry e = {.kind = ENTRY_NODE_REGISTER,
+	struct entry e = {.kind = ENTRY_NODE_AWAITED,
 		.node_register = {.owner = worker,
 			.readiness = d->standing.readiness,
+			.is_awaited = true,
 			.description = &d->whole}};
 
 	if (!node_description_complete(&d->whole) || !node_offers_are_sound(&d->whole))
@@ -94,7 +95,6 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 	CHECK(error == 0 || error == -ERROR_TABLE_FULL);
 	if (error)
 		return OUTCOME_TABLE_FULL;
-	decider_settle_node(d, e.node_register.slot);
 	decider_register_worker(d, &d->whole);
 	answer(state, c, state->cells[e.node_register.slot].working);
 	return OUTCOME_DONE;
@@ -106,10 +106,9 @@ enum command_outcome decide_node_register(struct decider *d, struct command *com
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	const struct node *known = cell ? cell->working : NULL;
 
-	// A retransmission gets the answer of the first, unless the node went down since: then it
-	// may be anybody's replay, and only a newer registration tells that the node is back.
-	bool is_here = known && (known->status == NODE_READY || known->status == NODE_INITIALIZING);
-	if (is_here && c->sequence == known->register_sequence) {
+	// A retransmission gets the answer of the first. It may be anybody's replay: only a heartbeat tells that the
+	// node is there.
+	if (known && c->sequence == known->register_sequence) {
 		answer(d->state, c, known);
 		return OUTCOME_DONE;
 	}
@@ -153,7 +152,8 @@ void decider_settle_node(struct decider *d, uint32_t slot)
 {
 	const struct node_cell *cell = &d->state->cells[slot];
 
-	if (cell->working && cell->working->status == NODE_INITIALIZING && node_is_settled(cell))
+	if (cell->working && cell->working->status == NODE_INITIALIZING &&
+		!node_is_awaited(cell->working) && node_is_settled(cell))
 		commit_status(d, cell, NODE_READY, NODE_CAUSE_RETURNED);
 }
 
@@ -177,7 +177,7 @@ enum command_outcome decide_node_status(struct decider *d, struct command *comma
 	if (c->if_disconnected && n->status != NODE_DISCONNECTED)
 		return OUTCOME_DONE;
 	uint8_t status = node_status_after(cell, cause, d->now_ns);
-	if (status != n->status)
+	if (status != n->status || (cause == NODE_CAUSE_RETURNED && node_is_awaited(n)))
 		commit_status(d, cell, status, cause);
 	decider_settle_node(d, c->slot);
 	decider_follow_node(d, cell, d->now_ns - c->silent_ms * NS_PER_MS);

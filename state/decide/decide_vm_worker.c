@@ -38,7 +38,7 @@ static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b
 enum command_outcome decider_check_worker(
 	const struct decider *d, const struct node_registration *described)
 {
-	struct vm_worker *worker = node_worker(described, d->now_ns);
+	struct vm_worker *worker = node_worker(described);
 	enum command_outcome outcome = OUTCOME_DONE;
 
 	if (!worker)
@@ -65,16 +65,17 @@ static void leave_node(struct decider *d, const struct vm_worker_cell *cell)
 	describe(d, worker);
 }
 
+// The worker beats when its node does, and a registration is no heartbeat.
 static void keep_what_is_known(struct vm_worker *worker, const struct vm_worker *known)
 {
 	worker->scheduling_paused = known->scheduling_paused;
-	if (known->beats)
-		worker->last_seen_ns = known->last_seen_ns;
+	worker->last_seen_ns = known->last_seen_ns;
+	worker->beats = known->beats;
 }
 
 void decider_register_worker(struct decider *d, const struct node_registration *described)
 {
-	struct vm_worker *worker = node_worker(described, d->now_ns);
+	struct vm_worker *worker = node_worker(described);
 	const struct vm_worker_cell *known = worker ? worker_find(d, text_of(worker->name)) : NULL;
 	const struct vm_worker_cell *former = vm_worker_cell_of_node(d->state, &described->node);
 

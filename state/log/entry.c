@@ -59,6 +59,7 @@
 //	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs, 3 deployments), u32 count, then
 //	                each: uuid id, or of a job u64 modify index of its newest version; in ascending
 //	                order
+//	NODE_AWAITED    as NODE_REGISTER, which nothing writes any more: it made a node ready without a heartbeat
 //
 // stops, preemptions: u32 count, then each: uuid, u8 enum stop_cause, u8 parts (1 follow-up, 2
 //	preempting, 4 lost), uuid follow-up evaluation, uuid preempting allocation
@@ -124,6 +125,7 @@ static const struct entry_codec codecs[] = {
 	[ENTRY_RECORD_DELETE] = {&entry_record_delete_fields},
 	[ENTRY_GC] = {NULL, OWN(gc), entry_gc_release},
 	[ENTRY_PLACE_IN_PART] = {NULL, OWN(place_in_part)},
+	[ENTRY_NODE_AWAITED] = {NULL, entry_node_register_encode, entry_node_awaited_decode},
 };
 _Static_assert(sizeof codecs / sizeof codecs[0] == ENTRY_KINDS, "every kind has its row");
 
@@ -165,7 +167,7 @@ int entry_decode(struct entry *e, struct node_registration *description, struct 
 
 	struct bytes_reader inner = bytes_reader_over(body, size);
 	*e = (struct entry){.kind = kind, .time_ns = (int64_t)bytes_take_u64(&inner)};
-	if (kind == ENTRY_NODE_REGISTER)
+	if (kind == ENTRY_NODE_REGISTER || kind == ENTRY_NODE_AWAITED)
 		e->node_register.description = description;
 	const struct entry_codec *codec = codec_of(e);
 	int error = codec->fields ? record_decode(codec->fields, e->body, &inner)

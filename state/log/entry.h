@@ -46,6 +46,7 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_RECORD_DELETE,
 	ENTRY_GC,
 	ENTRY_PLACE_IN_PART,
+	ENTRY_NODE_AWAITED,
 	ENTRY_KINDS,
 };
 
@@ -82,7 +83,7 @@ struct entry {
 };
 
 void entry_encode(const struct entry *, struct bytes_writer *);
-// Texts are views into the reader's data. description is filled for NODE_REGISTER. Returns 0, -ERROR_CORRUPT or
-// -ERROR_VERSION; after 0 call entry_release, unless the entry was applied.
+// Texts are views into the reader's data. description is filled for NODE_AWAITED and NODE_REGISTER. Returns 0,
+// -ERROR_CORRUPT or -ERROR_VERSION; after 0 call entry_release, unless the entry was applied.
 int entry_decode(struct entry *, struct node_registration *description, struct bytes_reader *);
 void entry_release(struct entry *);

@@ -124,6 +124,12 @@ int entry_node_register_decode(void *body, struct bytes_reader *r)
 		       : -ERROR_CORRUPT;
 }
 
+int entry_node_awaited_decode(void *body, struct bytes_reader *r)
+{
+	((struct entry_node_register *)body)->is_awaited = true;
+	return entry_node_register_decode(body, r);
+}
+
 void entry_node_drain_encode(const void *body, struct bytes_writer *w)
 {
 	const struct entry_node_drain *e = body;

@@ -13,12 +13,14 @@ enum node_status_cause {
 	NODE_CAUSE_NONE = 0xff, // it registered
 };
 
+// Of NODE_AWAITED and of NODE_REGISTER, whose is_awaited is false.
 struct entry_node_register {
 	uint32_t slot, generation;
 	uint16_t owner; // worker of the slot's block
 	// node, sequence, texts, device groups and pairs sorted; the rest of it is not used here
 	struct node_registration *description;
 	bool readiness; // probes count
+	bool is_awaited; // a new node is initializing and a known one keeps its status, until a heartbeat comes
 };
 
 struct entry_node_status {
@@ -56,6 +58,7 @@ extern const struct record_type entry_node_status_fields, entry_node_eligibility
 	entry_node_purge_fields;
 void entry_node_register_encode(const void *body, struct bytes_writer *);
 int entry_node_register_decode(void *body, struct bytes_reader *);
+int entry_node_awaited_decode(void *body, struct bytes_reader *);
 void entry_node_drain_encode(const void *body, struct bytes_writer *);
 int entry_node_drain_decode(void *body, struct bytes_reader *);
 void entry_node_drain_release(void *body);

@@ -26,6 +26,9 @@ struct node_line {
 enum node_line_flag {
 	// The worker reported the node silent, or the node said goodbye: a heartbeat is news.
 	NODE_LINE_DOWN = 1,
+	// No heartbeat came since the node registered: a heartbeat is news, and so is its silence.
+	NODE_LINE_NEW = 2,
+	NODE_LINE_NEWS = NODE_LINE_DOWN | NODE_LINE_NEW,
 };
 
 _Static_assert(sizeof(struct node_line) == 64, "a node is one cache line on the hot path");

@@ -314,6 +314,14 @@ void world_run(struct world *w, struct command *c)
 	assert_int_equal(c->outcome, OUTCOME_DONE);
 }
 
+void world_heard(struct world *w, const struct wire_header *registered)
+{
+	struct command beats = {
+		.type = COMMAND_NODE_RETURNED, .node = {registered->slot, registered->generation}};
+	world_run(w, &beats);
+	node_table_line(state_node_table(w->core.state), registered->slot)->flags = 0;
+}
+
 struct wire_header world_register(
 	struct world *w, struct peer *p, uint32_t number, uint64_t sequence)
 {
@@ -321,7 +329,9 @@ struct wire_header world_register(
 	struct uuid id = world_uuid(number);
 	send_register(w, p, &id, sequence);
 	world_settle(w);
-	return peer_receive(w, p, WIRE_REGISTERED, frame);
+	struct wire_header registered = peer_receive(w, p, WIRE_REGISTERED, frame);
+	world_heard(w, &registered);
+	return registered;
 }
 
 struct peer world_join(struct world *w, uint32_t number, uint32_t wire, uint64_t sequence,
@@ -391,6 +401,7 @@ struct peer world_node(
 	world_turn(w, 1);
 	world_turn(w, 1);
 	peer_receive(w, &p, WIRE_REGISTERED, frame);
+	node_table_line(state_node_table(w->core.state), slot)->flags = 0; // it has beaten
 	return p;
 }
 

@@ -84,7 +84,9 @@ void send_place(struct world *, struct peer *, const char *client, uint64_t requ
 
 // With the real applier: the command is carried out.
 void world_run(struct world *, struct command *);
-// With the real applier: the node with that number registers as the peer; the answer.
+// With the real applier: the first heartbeat of a node that registered. It uses no sequence.
+void world_heard(struct world *, const struct wire_header *registered);
+// With the real applier: the node with that number registers as the peer and is heard; the answer.
 struct wire_header world_register(
 	struct world *, struct peer *, uint32_t number, uint64_t sequence);
 // The same, of a peer on that wire, which is returned.

@@ -95,7 +95,7 @@ equal "its refusal" "$(cat "$TESTBED_DIR/answer")" "node $lost was not present i
 late_runs_for() { tail -n 1 "$TESTBED_DIR/late.log" | sed -n 's/^t=\([0-9]*\)s .*/\1/p'; }
 late_is_not_ready() { [ "$(late_runs_for)" -gt 20 ]; }
 wait_until 30 "the late ones are not ready" late_is_not_ready
-berth job stop late >/dev/null || die "job late was not stopped"
+berth job stop --detach late >/dev/null || die "job late was not stopped"
 healthy=$((healthy - LATE)) suspended=$((suspended + LATE))
 wait_until 10 "who was not ready after its task is lost" standings_are "$healthy $suspended $BREAKING $OUT"
 equal "idle and busy with that" "$(group late)" "$LATE 0"

@@ -179,8 +179,7 @@ enum command_outcome register_worker(struct controller *c, uint32_t number, cons
 			(struct node_pair){is_setting ? PAIR_SETTING : PAIR_ATTRIBUTE,
 				text_of(settings->name), text_of(settings->value)};
 	}
-	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
-	enum command_outcome outcome = controller_run(c, &command);
+	enum command_outcome outcome = core_join(&c->core, node);
 	if (result)
 		*result = *node;
 	free(node);

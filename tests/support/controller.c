@@ -156,8 +156,7 @@ enum command_outcome controller_register(
 
 	c->time.wall_ns += 1000000;
 	build_node(node, number, (uint64_t)controller_now_ms(c));
-	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
-	enum command_outcome outcome = controller_run(c, &command);
+	enum command_outcome outcome = core_join(&c->core, node);
 	if (result)
 		*result = *node;
 	free(node);

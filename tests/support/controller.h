@@ -60,6 +60,7 @@ struct job *build_job(const char *id, const struct resources *asks, uint32_t gro
 struct job *build_device_job(
 	const char *id, const struct resources *asks, const uint32_t *gpus, uint32_t groups);
 
+// The node registers, and its first heartbeat comes: it is ready.
 enum command_outcome controller_register(
 	struct controller *, uint32_t number, struct node_registration *result);
 enum command_outcome controller_job(struct controller *, struct job *);

@@ -145,7 +145,7 @@ static uint64_t number_of(const struct node_registration *d, struct text name)
 	return number_read(setting_of(d, name), UINT32_MAX, &number) ? number : 0;
 }
 
-struct vm_worker *node_worker(const struct node_registration *d, int64_t now_ns)
+struct vm_worker *node_worker(const struct node_registration *d)
 {
 	struct text machine_id = setting_of(d, TEXT("vm.machine_id"));
 	char node_id[UUID_TEXT_BYTES];
@@ -165,7 +165,5 @@ struct vm_worker *node_worker(const struct node_registration *d, int64_t now_ns)
 		if (d->pairs[i].kind == PAIR_SETTING)
 			add_setting(worker, &d->pairs[i]);
 	worker->node = d->node;
-	worker->beats = true;
-	worker->last_seen_ns = now_ns;
 	return worker;
 }

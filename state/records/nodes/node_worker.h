@@ -20,6 +20,6 @@ struct vm_worker;
 bool node_is_worker(const struct node_registration *);
 // Whether each setting of a worker has its form, and all of them are sound together.
 bool node_worker_is_sound(const struct node_registration *);
-// The worker that a sound description describes, without indexes, beating since now_ns; NULL: the node is no worker.
+// The worker that a sound description describes, without indexes, never seen; NULL: the node is no worker.
 // Caller frees.
-struct vm_worker *node_worker(const struct node_registration *, int64_t now_ns);
+struct vm_worker *node_worker(const struct node_registration *);

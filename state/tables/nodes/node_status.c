@@ -82,13 +82,27 @@ uint8_t node_status_after(const struct node_cell *node, uint8_t cause, int64_t n
 	return NODE_READY;
 }
 
-uint8_t node_status_registered(const struct node_cell *node)
+// What a registration made of nodes before they were awaited.
+static uint8_t status_of_trusted(const struct node_cell *node)
 {
 	uint8_t status = node->working->status;
 	CHECK(status < NODE_STATUSES);
 	bool was_away = status == NODE_DISCONNECTED || status == NODE_INITIALIZING;
 
 	return was_away && node_has_living(node) ? NODE_INITIALIZING : NODE_READY;
+}
+
+uint8_t node_status_registered(const struct node_cell *node, bool is_awaited)
+{
+	CHECK(!node || node->working);
+	if (!is_awaited)
+		return node ? status_of_trusted(node) : NODE_READY;
+	return node ? node->working->status : NODE_INITIALIZING;
+}
+
+bool node_is_awaited(const struct node *n)
+{
+	return n->status == NODE_INITIALIZING && !*n->status_description;
 }
 
 bool node_is_settled(const struct node_cell *node)

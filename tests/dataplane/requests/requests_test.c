@@ -41,6 +41,13 @@ static void registration(void **state)
 	send_heartbeat(w, &p, 5, 9, 1);
 	world_turn(w, 1);
 	peer_receive(w, &p, WIRE_HEARTBEAT_ACK, frame);
+	c = world_command(w, COMMAND_NODE_RETURNED); // the first one is news
+	assert_int_equal(c->node.slot, 5);
+	assert_int_equal(c->node.generation, 9);
+	world_finish(c, OUTCOME_DONE);
+	send_heartbeat(w, &p, 5, 9, 2);
+	world_turn(w, 1);
+	world_no_command(w);
 	world_balances(w);
 	world_is_quiet(w);
 	world_destroy(w);

@@ -18,6 +18,7 @@ static struct peer new_worker(
 	send_register_worker(w, &p, &id, name, WORLD_WALL_MS);
 	world_settle(w);
 	*h = peer_receive(w, &p, WIRE_REGISTERED, frame);
+	world_heard(w, h);
 	return p;
 }
 

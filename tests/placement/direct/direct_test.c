@@ -94,8 +94,7 @@ static void register_node(struct world *w, uint32_t number)
 		r.device_groups[0] = (struct node_device_group){
 			TEXT("nvidia"), TEXT("gpu"), TEXT("t4"), (uint8_t)(1 + below(w, 8))};
 	}
-	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = &r};
-	assert_int_equal(controller_run(&w->controller, &command), OUTCOME_DONE);
+	assert_int_equal(core_join(&w->controller.core, &r), OUTCOME_DONE);
 	w->generation[r.slot] = r.generation;
 }
 

@@ -206,6 +206,9 @@ static void register_node(struct cluster *c, uint32_t number, const char *name, 
 			PAIR_SETTING, TEXT("vm.resource." VM_RESOURCE_MEMORY), TEXT("8192")};
 	}
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
+	struct command beats = {
+		.type = COMMAND_NODE_RETURNED, .node = {node->slot, node->generation}};
+	assert_int_equal(cluster_run(c, &beats), OUTCOME_DONE);
 	free(node);
 }
 

@@ -117,8 +117,9 @@ static void report(struct fleet *f, uint32_t number, struct prng *prng)
 	update.sequence = ++f->reports[number];
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 	enum command_outcome outcome = cluster_run(&f->cluster, &command);
-	// The node may have been collected since.
+	// The node may have been collected since, and one that is new has nothing to report.
 	CHECK(outcome == OUTCOME_DONE || outcome == OUTCOME_NODE_NOT_ALLOWED ||
+		(r.count == 0 && outcome == OUTCOME_BAD_DESCRIPTION) ||
 		outcome == OUTCOME_STALE_GENERATION || outcome == OUTCOME_UNKNOWN_NODE);
 }
 

@@ -308,14 +308,90 @@ static void registering_is_no_way_around_a_report(void **unused)
 	tell(&w, COMMAND_NODE_EXPIRED);
 	uint64_t missed = missed_index(&w);
 	assert_int_equal(register_again(&w, 1), OUTCOME_DONE);
-	assert_int_equal(status(&w), NODE_INITIALIZING);
+	assert_int_equal(status(&w), NODE_DISCONNECTED);
 	assert_int_equal(missed_index(&w), missed);
 	// A retransmission is answered as the first was.
 	uint32_t generation = w.node.generation;
 	assert_int_equal(register_again(&w, 0), OUTCOME_DONE);
 	assert_int_equal(w.node.generation, generation);
+	tell(&w, COMMAND_NODE_RETURNED);
+	assert_int_equal(status(&w), NODE_INITIALIZING);
+	assert_int_equal(register_again(&w, 1), OUTCOME_DONE);
+	tell(&w, COMMAND_NODE_RETURNED);
+	assert_int_equal(status(&w), NODE_INITIALIZING);
+	assert_int_equal(missed_index(&w), missed);
 	assert_int_equal(report_one(&w.c, &w.node, 1, ALLOC_RUNNING), OUTCOME_DONE);
 	assert_int_equal(status(&w), NODE_READY);
+	close_world(&w);
+}
+
+// Whichever comes first: both are needed.
+static void a_report_does_not_replace_a_heartbeat(void **unused)
+{
+	struct world w;
+
+	open_world(&w, 60);
+	tell(&w, COMMAND_NODE_EXPIRED);
+	tell(&w, COMMAND_NODE_RETURNED);
+	assert_int_equal(register_again(&w, 1), OUTCOME_DONE);
+	assert_int_equal(report_one(&w.c, &w.node, 1, ALLOC_RUNNING), OUTCOME_DONE);
+	assert_int_equal(status(&w), NODE_INITIALIZING);
+	expect_restores(&w.c);
+	tell(&w, COMMAND_NODE_RETURNED);
+	assert_int_equal(status(&w), NODE_READY);
+	expect_restores(&w.c);
+	close_world(&w);
+}
+
+// Rows B54, B56: a registration never changes the status of a node that is known.
+static void a_registration_is_no_heartbeat(void **unused)
+{
+	static const enum command_type ends[] = {COMMAND_NODE_EXPIRED, COMMAND_NODE_GOODBYE};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct world w;
+		open_world(&w, 0);
+		assert_int_equal(register_again(&w, 1), OUTCOME_DONE);
+		assert_int_equal(status(&w), NODE_READY);
+		tell(&w, ends[i]);
+		assert_int_equal(register_again(&w, 1), OUTCOME_DONE);
+		assert_int_equal(status(&w), NODE_DOWN);
+		expect_restores(&w.c);
+		tell(&w, COMMAND_NODE_EXPIRED); // the heartbeat did not come
+		assert_int_equal(status(&w), NODE_DOWN);
+		tell(&w, COMMAND_NODE_RETURNED);
+		assert_int_equal(status(&w), NODE_READY);
+		assert_int_equal(newest_event(&w), NODE_REREGISTERED_BY_HEARTBEAT);
+		close_world(&w);
+	}
+}
+
+// Rows B54, B56: whoever recorded a registration may send it again after the node was purged. That makes a node which
+// gets no work, and is down in its time.
+static void a_new_node_is_initializing_until_it_beats(void **unused)
+{
+	static const struct resources ask = {100, 100, 10};
+	struct world w;
+
+	open_world(&w, 0);
+	struct node_registration recorded = w.node;
+	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = w.node.node}};
+	assert_int_equal(controller_run(&w.c, &purge), OUTCOME_DONE);
+	controller_job(&w.c, build_job("direct", &ask, 1));
+	build_node(&w.node, 1, recorded.sequence);
+	struct command again = {.type = COMMAND_NODE_REGISTER, .node_register = &w.node};
+	assert_int_equal(controller_run(&w.c, &again), OUTCOME_DONE);
+	assert_int_equal(status(&w), NODE_INITIALIZING);
+	assert_int_equal(controller_place(&w.c, "ann", "direct", 1, 1, NULL), OUTCOME_NO_NODE);
+	expect_restores(&w.c);
+	assert_int_equal(register_again(&w, 0), OUTCOME_DONE); // said again
+	assert_int_equal(register_again(&w, 1), OUTCOME_DONE); // said anew
+	assert_int_equal(status(&w), NODE_INITIALIZING);
+	tell(&w, COMMAND_NODE_EXPIRED);
+	assert_int_equal(status(&w), NODE_DOWN);
+	tell(&w, COMMAND_NODE_RETURNED);
+	assert_int_equal(status(&w), NODE_READY);
+	assert_int_equal(controller_place(&w.c, "ann", "direct", 2, 1, NULL), OUTCOME_DONE);
 	close_world(&w);
 }
 
@@ -350,6 +426,9 @@ int main(void)
 		cmocka_unit_test(a_node_whose_work_is_stopped_is_ready),
 		cmocka_unit_test(an_initializing_node_that_is_silent_is_down),
 		cmocka_unit_test(registering_is_no_way_around_a_report),
+		cmocka_unit_test(a_report_does_not_replace_a_heartbeat),
+		cmocka_unit_test(a_registration_is_no_heartbeat),
+		cmocka_unit_test(a_new_node_is_initializing_until_it_beats),
 		cmocka_unit_test(nothing_is_placed_on_a_node_that_is_not_ready),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

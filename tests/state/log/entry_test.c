@@ -171,9 +171,11 @@ static void make(struct entry *e, enum entry_kind kind, struct node_registration
 	switch (kind) {
 	case ENTRY_TERM: e->term = 7; break;
 	case ENTRY_NODE_REGISTER:
+	case ENTRY_NODE_AWAITED:
 		build_node(description, 3, 9);
 		assert_true(node_description_complete(description));
-		e->node_register = (struct entry_node_register){1, 2, 3, description};
+		e->node_register = (struct entry_node_register){
+			1, 2, 3, description, true, kind == ENTRY_NODE_AWAITED};
 		break;
 	case ENTRY_NODE_STATUS: e->node_status = (struct entry_node_status){1, 2, 2, 1}; break;
 	case ENTRY_JOB_REGISTER: e->job_register.job = build_job("web", &small, 1); break;

@@ -368,7 +368,6 @@ static void ports_are_given_once_per_address(void **test)
 static void register_special(struct controller *c, uint32_t number)
 {
 	struct node_registration n;
-	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = &n};
 
 	build_node(&n, number, 1);
 	n.pairs[n.pair_count++] =
@@ -381,7 +380,7 @@ static void register_special(struct controller *c, uint32_t number)
 	n.device_group_count = 1;
 	n.device_groups[0] =
 		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
-	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+	assert_int_equal(core_join(&c->core, &n), OUTCOME_DONE);
 }
 
 static void what_a_node_keeps_back_is_not_given(void **test)

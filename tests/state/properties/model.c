@@ -102,9 +102,8 @@ void model_register(struct model *m, uint32_t node, uint32_t gpus, const struct 
 		return;
 	}
 	if (n->is_known && c->sequence <= n->sequence) {
-		bool is_repeat = c->sequence == n->sequence && n->is_ready;
-		assert_int_equal(
-			command->outcome, is_repeat ? OUTCOME_DONE : OUTCOME_STALE_REGISTRATION);
+		assert_int_equal(command->outcome,
+			c->sequence == n->sequence ? OUTCOME_DONE : OUTCOME_STALE_REGISTRATION);
 		return;
 	}
 	if (!n->is_known && nodes_known(m) == MODEL_NODES_MAX) {
@@ -116,7 +115,8 @@ void model_register(struct model *m, uint32_t node, uint32_t gpus, const struct 
 		assert_int_equal(c->generation, n->generation + 1);
 		assert_int_equal(c->slot, n->slot);
 	}
-	n->is_known = n->is_ready = true;
+	n->is_new |= !n->is_known;
+	n->is_known = true;
 	n->slot = c->slot;
 	n->generation = c->generation;
 	n->sequence = c->sequence;
@@ -149,6 +149,7 @@ void model_node_status(struct model *m, const struct command *command)
 	}
 	assert_int_equal(command->outcome, OUTCOME_DONE);
 	n->is_ready = command->type == COMMAND_NODE_RETURNED;
+	n->is_new = false;
 	for (uint32_t i = 0; i < m->allocation_count && !n->is_ready; i++)
 		if (&m->nodes[m->allocations[i].node] == n && model_is_living(&m->allocations[i]))
 			end(m, &m->allocations[i], ALLOC_LOST);
@@ -179,7 +180,7 @@ void model_purge(struct model *m, uint32_t node, const struct command *command)
 		a->is_off_node = a->is_news = true;
 		a->ended_ms = m->now_ms; // changed by it
 	}
-	n->is_known = n->is_ready = n->is_ineligible = false;
+	n->is_known = n->is_ready = n->is_ineligible = n->is_new = false;
 	n->used = (struct resources){0};
 	n->gpus_used = 0;
 	n->sequence = 0;
@@ -446,7 +447,9 @@ static void compare_node(const struct model_node *n, const struct state *state)
 
 	assert_non_null(record);
 	assert_int_equal(record->generation, n->generation);
-	assert_int_equal(record->status, n->is_ready ? NODE_READY : NODE_DOWN);
+	assert_int_equal(record->status, n->is_new     ? NODE_INITIALIZING
+					 : n->is_ready ? NODE_READY
+						       : NODE_DOWN);
 	assert_int_equal(record->eligibility, n->is_ineligible ? NODE_INELIGIBLE : NODE_ELIGIBLE);
 	struct resources used = state_node_cell((struct state *)state, n->slot)->used;
 	assert_memory_equal(&used, &n->used, sizeof used);

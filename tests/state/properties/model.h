@@ -16,6 +16,7 @@ enum {
 
 struct model_node {
 	bool is_known, is_ready, is_ineligible;
+	bool is_new; // no heartbeat came since it registered
 	uint32_t slot, generation;
 	uint64_t sequence;
 	struct resources total, used;

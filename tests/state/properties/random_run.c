@@ -248,8 +248,7 @@ static void tell_register(struct random_run *r, struct random_command *c)
 	model_register(r->model, c->node, c->gpus, &c->command);
 	const struct model_node *after = &r->model->nodes[c->node];
 	if (after->is_known != before.is_known || after->generation != before.generation)
-		work_node_registered(r->work.work, r->model, c->node, &c->command, before.is_known,
-			before.is_ready);
+		work_node_registered(r->work.work, r->model, c->node, &c->command, before.is_known);
 }
 
 static void tell_node_status(struct random_run *r, struct random_command *c)

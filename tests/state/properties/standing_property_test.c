@@ -150,14 +150,15 @@ static void change_status(struct life *l, uint32_t i)
 	struct model *m = &l->models[i];
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = n};
 
-	switch (below(l, 4)) {
+	switch (below(l, 5)) {
 	case 0:
 		build_node(n, i + 1, ++l->sequence);
 		assert_int_equal(controller_run(&l->c, &command), OUTCOME_DONE);
-		add(m, l->readiness);
-		m->away = false;
+		if (!m->away)
+			add(m, l->readiness);
 		return;
 	case 1:
+	case 2:
 		controller_node(&l->c, COMMAND_NODE_RETURNED, n->slot, n->generation);
 		if (m->away)
 			add(m, l->readiness);

@@ -192,13 +192,13 @@ static uint32_t kind_of(const struct node_registration *c)
 }
 
 void work_node_registered(struct work *w, const struct model *m, uint32_t node,
-	const struct command *command, bool was_known, bool was_ready)
+	const struct command *command, bool was_known)
 {
 	uint32_t kind = kind_of(command->node_register);
 	uint32_t before = w->node_kinds[node];
 
 	w->node_kinds[node] = kind;
-	if (!was_known || !was_ready || kind != before)
+	if (!was_known || kind != before)
 		mark_node(w, m, node, takes_work(&m->nodes[node]));
 }
 
@@ -301,7 +301,7 @@ void work_reported(
 		assert_int_equal(command->outcome, OUTCOME_STALE_GENERATION);
 		return;
 	}
-	if (!n->is_ready) {
+	if (!n->is_ready && !n->is_new) {
 		assert_int_equal(command->outcome, OUTCOME_NODE_NOT_ALLOWED);
 		return;
 	}

@@ -71,8 +71,8 @@ static inline bool work_is_held(const struct work_allocation *a)
 // A batch begins: marks that are due become evaluations.
 void work_begin(struct work *, const struct model *);
 // After the rest of the model was told of the same command. was_ready, was_known: before it.
-void work_node_registered(struct work *, const struct model *, uint32_t node,
-	const struct command *, bool was_known, bool was_ready);
+void work_node_registered(
+	struct work *, const struct model *, uint32_t node, const struct command *, bool was_known);
 void work_node_status(
 	struct work *, const struct model *, uint32_t node, const struct command *, bool was_ready);
 void work_eligibility(struct work *, const struct model *, uint32_t node, bool was_ineligible);

@@ -90,6 +90,11 @@ enum command_outcome world_register(struct world *w, uint32_t number)
 	node->pairs[1] = (struct node_pair){PAIR_ATTRIBUTE, TEXT("unique.hostname"), text_of(name)};
 	struct command c = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	enum command_outcome outcome = world_run(w, &c);
+	if (outcome == OUTCOME_DONE) {
+		c = (struct command){
+			.type = COMMAND_NODE_RETURNED, .node = {node->slot, node->generation}};
+		outcome = world_run(w, &c);
+	}
 	free(node);
 	return outcome;
 }

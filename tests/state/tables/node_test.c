@@ -98,8 +98,7 @@ static void nodes_that_agree_share_a_class(void **unused)
 
 static enum command_outcome run(struct controller *c, struct node_registration *node)
 {
-	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
-	return controller_run(c, &command);
+	return core_join(&c->core, node);
 }
 
 static void an_id_of_a_class_is_used_again(void **unused)

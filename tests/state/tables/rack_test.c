@@ -92,6 +92,13 @@ static void place_everywhere(struct rack *r, const char *job, uint32_t first_id)
 	plan_free(plan);
 }
 
+static void all_beat(struct rack *r)
+{
+	for (uint32_t i = 0; i < RACK_NODES; i++)
+		controller_node(
+			&r->c, COMMAND_NODE_RETURNED, r->nodes[i].slot, r->nodes[i].generation);
+}
+
 static void open_rack(struct rack *r, int64_t beat_ns)
 {
 	char name[16];
@@ -148,6 +155,7 @@ static void many_nodes_make_one_evaluation_per_job(void **unused)
 
 	open_rack(&r, 0);
 	push_all(&r);
+	all_beat(&r);
 	assert_int_equal(all_node_updates(&r.c, 0), 0);
 	expect_after_restart(&r, 1);
 	step_at(&r.c, 100);
@@ -198,6 +206,7 @@ static void a_rack_that_dies_makes_three_evaluations_a_job(void **unused)
 		struct rack r;
 		open_rack(&r, beats_ns[i]);
 		push_all(&r);
+		all_beat(&r);
 		step_at(&r.c, 2000);
 		assert_int_equal(all_node_updates(&r.c, 1), RACK_JOBS);
 		for (uint32_t job = 0; job < RACK_JOBS; job++) {

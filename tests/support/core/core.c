@@ -129,6 +129,18 @@ enum command_outcome core_run(struct core *c, struct command *command)
 	return command->outcome;
 }
 
+enum command_outcome core_join(struct core *c, struct node_registration *node)
+{
+	struct command registers = {.type = COMMAND_NODE_REGISTER, .node_register = node};
+	enum command_outcome outcome = core_run(c, &registers);
+
+	if (outcome != OUTCOME_DONE)
+		return outcome;
+	struct command beats = {
+		.type = COMMAND_NODE_RETURNED, .node = {node->slot, node->generation}};
+	return core_run(c, &beats);
+}
+
 struct bytes_writer core_image(struct state *state)
 {
 	struct bytes_writer image = bytes_writer_growing(4096);

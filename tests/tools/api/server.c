@@ -188,6 +188,13 @@ static void describe(struct node_registration *r, uint32_t n, char name[static 3
 	r->pairs[r->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
 }
 
+static void server_node_returns(struct server *s, struct node_slot node)
+{
+	struct command command = {
+		.type = COMMAND_NODE_RETURNED, .node = {node.slot, node.generation}};
+	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+}
+
 struct uuid server_node(struct server *s, uint32_t n)
 {
 	struct node_registration *r = memory_take(sizeof *r);
@@ -196,6 +203,7 @@ struct uuid server_node(struct server *s, uint32_t n)
 	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = r};
 	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
 	s->newest = (struct node_slot){r->slot, r->generation};
+	server_node_returns(s, s->newest);
 	struct uuid id = r->node;
 	free(r);
 	return id;
@@ -222,6 +230,8 @@ void server_nodes(struct server *s, uint32_t count)
 		core_await(&s->core, &done, some);
 		for (uint32_t i = 0; i < some; i++)
 			assert_int_equal(commands[i].outcome, OUTCOME_DONE);
+		for (uint32_t i = 0; i < some; i++)
+			server_node_returns(s, (struct node_slot){all[i].slot, all[i].generation});
 	}
 	free(names);
 	free(all);

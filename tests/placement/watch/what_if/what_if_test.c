@@ -20,8 +20,7 @@ static void add_node(struct controller *c, uint32_t number)
 	build_node(node, number, (uint64_t)controller_now_ms(c));
 	node->datacenter = TEXT("dc1");
 	node->pairs[node->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
-	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
-	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+	assert_int_equal(core_join(&c->core, node), OUTCOME_DONE);
 	free(node);
 }
 
