@@ -3,6 +3,7 @@
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/store/failure.h"
 #include "state/store/files.h"
 #include "state/store/store_private.h"
 #include <errno.h>
@@ -93,8 +94,11 @@ static int open_parts(struct store *s, const struct complaint *complaint)
 	int error = make_directory(s, complaint);
 	if (error == 0)
 		error = lock(s, complaint);
+	if (error == 0 && !s->settings.read_only)
+		error = failure_check(s->directory, complaint);
 	if (error < 0)
 		return error;
+	failure_forget_pages(s->directory);
 	struct journal_settings journal = {
 		.directory = s->directory,
 		.map_bytes = s->settings.map_bytes,

@@ -1,9 +1,9 @@
 // State on disk: an LMDB environment that holds the log of batches, and snapshot files beside it.
 //
-// DIR/log/           LMDB: key u64 index of a batch's first entry, value the batch with its
-// checksum (journal.c) DIR/snapshot-N     the whole state at index N (snapshot_file.c); the newest
-// two are kept DIR/lock           locked while a process has the directory open; holds its process
-// id
+// DIR/log/          LMDB: key u64 index of a batch's first entry, value the batch with its checksum (journal_format.c)
+// DIR/snapshot-N    the whole state at index N (snapshot_file.c); the newest two are kept
+// DIR/lock          locked while a process has the directory open; holds its process id
+// DIR/failed        a write of the log failed; no start until an operator has removed it (state/store/failure.h)
 //
 // Restart = newest snapshot + batches after it. The log reaches back to the older snapshot, so that
 // one damaged snapshot costs a warning and not the state.
@@ -29,6 +29,8 @@ int store_open(
 	const struct store_settings *, struct store **, char *message, uint32_t message_size);
 void store_close(struct store *); // after store_stop_snapshots
 struct command_log store_log(struct store *);
+// Marks the store after a failed write of its log, as durably as the disk allows. The process has to end then.
+void store_note_failure(const struct store *, int error);
 
 struct store_recovery {
 	uint64_t snapshot_index, log_index;

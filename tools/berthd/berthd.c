@@ -29,9 +29,11 @@ static bool refuse_start(char *message, const char *what, int error)
 // Ends the process: for an acknowledged change memory may never be ahead of the disk.
 static void log_failed(void *context, int error)
 {
+	const struct berthd *b = context;
 	log_error("log-failed",
 		"error=\"%s\" action=\"stopping; nothing unwritten was acknowledged\"",
 		error_text(error));
+	store_note_failure(b->store, error);
 	_exit(EXIT_LOG_FAILED);
 }
 
@@ -100,6 +102,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.next_plan = next_plan,
 		.plan_context = b,
 		.log_failed = log_failed,
+		.context = b,
 	};
 	b->applier = applier_create(&settings);
 	if (store_recover(b->store, b->state, b->applier, &b->recovery, message,
