@@ -196,8 +196,25 @@ static void launchers_launch(void **unused)
 	printed("  clock/periodic-");
 }
 
+// A job whose instance runs on the first node for as long as that takes instances.
+static void run_on_first_node(void)
+{
+	char text[1024], id[UUID_TEXT_BYTES];
+	struct uuid node = server_node_id(0);
+	snprintf(text, sizeof text,
+		"{\"ID\":\"drawn\",\"Type\":\"service\",\"Datacenters\":[\"dc1\"],\"Affinities\":"
+		"[{\"LTarget\":\"${node.unique.id}\",\"RTarget\":\"%s\",\"Operand\":\"=\","
+		"\"Weight\":100}],\"TaskGroups\":[{\"Name\":\"g\",\"Update\":{\"MaxParallel\":1,"
+		"\"MinHealthyTime\":1},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\","
+		"\"Config\":{\"command\":\"/bin/sleep\"}}]}]}",
+		uuid_format(&node, id));
+	run_write("drawn.json", text);
+	expect_run(with_file("job run *", "drawn.json"), 0, "Status      = successful\n", "");
+}
+
 static void a_drain_is_followed_until_it_is_complete(void **unused)
 {
+	run_on_first_node();
 	expect_run("node drain --monitor 00000000", 0, "No drain strategy set\n", "");
 	expect_run("node drain --enable -yes -deadline 1h -m test 00000000", 0,
 		" drain strategy set\n", "");
