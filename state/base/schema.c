@@ -317,6 +317,17 @@ static void field_release(const struct field *f, void *at)
 	}
 }
 
+// In a published record an enum or a bool may be written meanwhile (a job's status, and whether it is stable).
+static void scalar_copy(enum field_kind kind, void *to, const void *from)
+{
+	if (kind == FIELD_ENUM)
+		*(int *)to = __atomic_load_n((const int *)from, __ATOMIC_RELAXED);
+	else if (kind == FIELD_BOOL)
+		*(bool *)to = __atomic_load_n((const bool *)from, __ATOMIC_RELAXED);
+	else
+		memcpy(to, from, scalar_bytes(kind));
+}
+
 static void field_copy(const struct field *f, void *to, const void *from)
 {
 	if (is_array(f->kind)) {
@@ -332,7 +343,7 @@ static void field_copy(const struct field *f, void *to, const void *from)
 	} else if (f->kind == FIELD_STRING || f->kind == FIELD_JSON) {
 		*(char **)to = string_copy(*(char *const *)from);
 	} else {
-		memcpy(to, from, scalar_bytes(f->kind));
+		scalar_copy(f->kind, to, from);
 	}
 }
 

@@ -33,7 +33,8 @@ struct responder_node {
 	_Atomic uint64_t registration; // sequence of the newest one
 	uint32_t parts_seen;           // bits of the newest registration
 	uint32_t pairs;                // of all parts of the newest registration
-	uint64_t sequence, window, beats;
+	uint64_t sequence, window;
+	_Atomic uint64_t beats;
 	bool gone;                    // said goodbye
 	struct sockaddr_storage from; // its newest heartbeat; under the responder's lock
 	socklen_t from_size;
