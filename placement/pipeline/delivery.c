@@ -9,6 +9,7 @@
 struct delivery {
 	struct pipeline *pipeline;
 	struct uuid eval;
+	char *job_id, *namespace_name; // for log lines
 	uint64_t token;
 	_Atomic uint32_t references; // one of the scheduler thread, one per sent command
 	_Atomic int error;           // the first
@@ -23,12 +24,14 @@ struct delivery_command {
 	struct evaluation *items[];
 };
 
-struct delivery *delivery_begin(struct pipeline *p, const struct uuid *eval, uint64_t token)
+struct delivery *delivery_begin(struct pipeline *p, const struct evaluation *eval, uint64_t token)
 {
 	struct delivery *d = memory_take(sizeof *d);
 
 	d->pipeline = p;
-	d->eval = *eval;
+	d->eval = eval->id;
+	d->job_id = text_copy(text_of(eval->job_id));
+	d->namespace_name = text_copy(text_of(eval->namespace_name));
 	d->token = token;
 	d->references = 1;
 	return d;
@@ -52,6 +55,28 @@ static int tell_broker(const struct delivery *d, int outcome)
 			    : broker_nack(p->broker, &d->eval, d->token);
 }
 
+static const char *outcome_name(int outcome)
+{
+	return outcome == 0 ? "ack" : outcome == -ERROR_YIELDED ? "yield" : "nack";
+}
+
+// What became of the delivery, and, in vain, of telling the broker.
+static void log_answer(const struct delivery *d, int outcome, int error)
+{
+	char id[UUID_TEXT_BYTES];
+
+	uuid_format(&d->eval, id);
+	log_debug("evaluation-answered", "eval=%s job=%s namespace=%s answer=%s", id, d->job_id,
+		d->namespace_name, outcome_name(outcome));
+	if (outcome != 0 && outcome != -ERROR_STOPPING && outcome != -ERROR_YIELDED)
+		log_warn("evaluation-nacked", "eval=%s job=%s namespace=%s error=\"%s\"", id,
+			d->job_id, d->namespace_name, error_text(outcome));
+	if (error != 0 && !submitter_is_stopping(d->pipeline->submitter))
+		log_warn("evaluation-not-answered",
+			"eval=%s job=%s namespace=%s answer=%s error=\"%s\"", id, d->job_id,
+			d->namespace_name, outcome_name(outcome), broker_error_text(error));
+}
+
 // B14: best effort. After a lost ack the nack timer redelivers.
 static void delivery_answer(struct delivery *d)
 {
@@ -60,20 +85,13 @@ static void delivery_answer(struct delivery *d)
 	uint64_t began_ns = time_monotonic_ns(time);
 	int outcome = atomic_load(&d->error);
 	int error = tell_broker(d, outcome);
-	char id[UUID_TEXT_BYTES];
 
 	timing_add(&p->counters.send_ack, time, began_ns);
 	if (outcome == -ERROR_YIELDED)
 		atomic_fetch_add(&p->counters.yielded, 1);
 	else
 		atomic_fetch_add(outcome == 0 ? &p->counters.processed : &p->counters.nacked, 1);
-	if (outcome != 0 && outcome != -ERROR_STOPPING && outcome != -ERROR_YIELDED)
-		log_warn("evaluation-nacked", "eval=%s error=\"%s\"", uuid_format(&d->eval, id),
-			error_text(outcome));
-	if (error != 0 && !submitter_is_stopping(p->submitter))
-		log_warn("evaluation-not-answered", "eval=%s ack=%s error=\"%s\"",
-			uuid_format(&d->eval, id), outcome == 0 ? "true" : "false",
-			broker_error_text(error));
+	log_answer(d, outcome, error);
 	housekeeping_kick(p->housekeeping);
 }
 
@@ -82,6 +100,8 @@ static void delivery_release(struct delivery *d)
 	if (atomic_fetch_sub(&d->references, 1) != 1)
 		return;
 	delivery_answer(d);
+	free(d->job_id);
+	free(d->namespace_name);
 	free(d);
 }
 

@@ -6,7 +6,7 @@
 
 struct delivery;
 
-struct delivery *delivery_begin(struct pipeline *, const struct uuid *eval, uint64_t token);
+struct delivery *delivery_begin(struct pipeline *, const struct evaluation *, uint64_t token);
 // Takes the evaluations over. 0: they were sent. If they are not needed, a refusal is logged and nacks nothing.
 int delivery_store(struct delivery *, struct evaluation **, uint32_t count, bool are_needed);
 // The thread is done with the evaluation: it is acked or nacked once every command was answered.

@@ -1,5 +1,6 @@
 #include "placement/pipeline/planning.h"
 #include "placement/pipeline/delivery.h"
+#include "placement/pipeline/eval_log.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
@@ -25,7 +26,7 @@ void planning_begin(
 	g->pipeline = p;
 	g->eval = eval;
 	g->token = token;
-	g->delivery = delivery_begin(p, &eval->id, token);
+	g->delivery = delivery_begin(p, eval, token);
 	g->snapshot_index = g->view_index = 0;
 	g->created.count = g->spare.count = 0;
 	g->has_gone_far = false;
@@ -97,6 +98,8 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 		error = planning_wait_for_index(g, index);
 	if (error != 0)
 		return error;
+	log_evaluation(g->eval, "state-awaited", "wanted=%lu index=%lu", (unsigned long)index,
+		(unsigned long)state_index(g->pipeline->settings.state));
 	g->view_began_ns = now_ns(g);
 	g->pass_until_ns = 0;
 	g->is_full = false;
@@ -122,8 +125,10 @@ static int may_go_on(struct planning *g, const struct uuid *id, const char *what
 		return -ERROR_STOPPING; // "shutdown while planning"
 	int error = broker_outstanding(p->broker, id, g->token);
 	if (error != 0)
-		log_warn("evaluation-lost", "eval=%s request=%s error=\"%s\"",
-			uuid_format(id, text), what, broker_outstanding_text(error));
+		log_warn("evaluation-lost", "eval=%s job=%s namespace=%s request=%s error=\"%s\"",
+			uuid_format(id, text), g->eval->job_id ? g->eval->job_id : "",
+			g->eval->namespace_name ? g->eval->namespace_name : "", what,
+			broker_outstanding_text(error));
 	return error;
 }
 
@@ -202,8 +207,17 @@ static int store_created(struct planning *g)
 	return count ? pipeline_store(g->pipeline, g->created.items, count, false) : 0;
 }
 
-static void count_result(struct pipeline *p, const struct plan *plan, const struct plan_result *r)
+static void count_result(
+	const struct planning *g, const struct plan *plan, const struct plan_result *r)
 {
+	struct pipeline *p = g->pipeline;
+
+	log_evaluation(g->eval, "plan-committed",
+		"stops=%u updates=%u preemptions=%u attempted=%u placed=%u refused_nodes=%u "
+		"refresh=%lu",
+		plan->stops.count, plan->updates.count, plan->preemptions.count,
+		plan->placements.count, r->placements_committed, r->rejections.count,
+		(unsigned long)r->refresh_index);
 	atomic_fetch_add(&p->counters.plans_submitted, 1);
 	if (r->placements_committed < r->placements_planned || r->rejections.count > 0)
 		atomic_fetch_add(&p->counters.plans_partial, 1);
@@ -246,7 +260,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	broker_resume_nack(p->broker, &g->eval->id, g->token);
 	timing_add(&p->counters.submit_plan, p->settings.time, began_ns);
 	if (error == 0) {
-		count_result(p, plan, result);
+		count_result(g, plan, result);
 		g->has_gone_far = g->is_full && result->placements_committed > 0;
 	} else { // the applier may have decided it before the refusal
 		plan_result_release(result);
@@ -261,6 +275,7 @@ static int update_eval(void *context, const struct evaluation *eval)
 
 	if (error != 0)
 		return error;
+	log_evaluation(eval, "evaluation-updated", "status=%s", eval_status_names[eval->status]);
 	g->created.items[g->created.count++] = stamped(g, eval, false);
 	return planning_flush(g);
 }
@@ -277,11 +292,15 @@ static int create_eval(void *context, const struct evaluation *eval)
 	struct pipeline *p = g->pipeline;
 	uint64_t began_ns = now_ns(g);
 	int error = may_go_on(g, &eval->previous_eval, "create");
+	char text[UUID_TEXT_BYTES];
 
 	if (error != 0)
 		return error;
 	if (eval->status == EVAL_BLOCKED && blocked_has_equal(p->blocked, eval))
 		return 0;
+	log_evaluation(g->eval, "evaluation-created", "created=%s status=%s triggered_by=%s",
+		uuid_format(&eval->id, text), eval_status_names[eval->status],
+		eval_trigger_names[eval->triggered_by]);
 	struct created *to = is_spare(eval) ? &g->spare : &g->created;
 	to->items[to->count++] = stamped(g, eval, true);
 	if (to->count == CREATED_MAX)
@@ -345,6 +364,7 @@ static int reblock_eval(void *context, const struct evaluation *eval)
 	}
 	if (error == 0)
 		error = store_and_reblock(g, eval);
+	log_evaluation(eval, "evaluation-reblocked", "error=%d", error);
 	timing_add(&p->counters.reblock_eval, p->settings.time, began_ns);
 	return error;
 }

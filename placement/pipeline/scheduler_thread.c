@@ -1,5 +1,6 @@
 #include "placement/pipeline/scheduler_thread.h"
 #include "placement/pipeline/core.h"
+#include "placement/pipeline/eval_log.h"
 #include "placement/pipeline/planning.h"
 #include "placement/scheduler/scheduler.h"
 #include "state/base/check.h"
@@ -121,6 +122,9 @@ bool scheduler_thread_turn(struct scheduler_thread *w, uint32_t timeout_ms)
 		return false;
 	timing_add(&p->counters.dequeue, p->settings.time, began_ns);
 	backoff_reset(&w->backoff);
+	log_evaluation(eval, "evaluation-dequeued", "type=%s triggered_by=%s index=%lu",
+		eval_type_names[eval->type], eval_trigger_names[eval->triggered_by],
+		(unsigned long)wait_index);
 	work_off(w, eval, token, wait_index);
 	evaluation_free(eval);
 	return true;

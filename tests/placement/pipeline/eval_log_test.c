@@ -1,0 +1,114 @@
+// What schedulers do at level debug: each line names the evaluation, its job and its namespace, and the lines of one
+// place are bounded.
+#include "placement/pipeline/pipeline.h"
+#include "state/base/log.h"
+#include "tests/placement/pipeline/cluster.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { NODES = 2, JOBS = 100 };
+
+static char output[1u << 20];
+static int captured, real_stderr;
+
+static void start_capture(void)
+{
+	captured = memfd_create("log", 0);
+	real_stderr = dup(STDERR_FILENO);
+	assert_true(captured >= 0 && real_stderr >= 0);
+	assert_true(dup2(captured, STDERR_FILENO) >= 0);
+	log_configure(LOG_DEBUG, false);
+}
+
+static void end_capture(void)
+{
+	ssize_t size = pread(captured, output, sizeof output - 1, 0);
+
+	log_configure(LOG_INFO, false);
+	assert_true(dup2(real_stderr, STDERR_FILENO) >= 0);
+	assert_int_equal(close(real_stderr), 0);
+	assert_int_equal(close(captured), 0);
+	assert_true(size > 0);
+	output[size] = 0;
+}
+
+// How many lines of the event there are; each names an evaluation of the job.
+static uint32_t count_lines(const char *event, const char *job)
+{
+	char wanted[64], named[64];
+	uint32_t count = 0;
+
+	snprintf(wanted, sizeof wanted, " level=debug event=%s eval=", event);
+	snprintf(named, sizeof named, " job=%s", job);
+	for (char *at = output, *end; (end = strchr(at, '\n')); at = end + 1) {
+		*end = 0;
+		if (strstr(at, wanted)) {
+			assert_non_null(strstr(at, named));
+			assert_non_null(strstr(at, " namespace=default "));
+			count++;
+		}
+		*end = '\n';
+	}
+	return count;
+}
+
+static void work_off(struct cluster *c, uint32_t jobs, int64_t instances)
+{
+	char id[16];
+
+	for (uint32_t n = 0; n < NODES; n++)
+		cluster_node(c, n);
+	start_capture();
+	for (uint32_t j = 0; j < jobs; j++) {
+		snprintf(id, sizeof id, "web-%u", j);
+		cluster_job(c, (struct job_ask){.id = id,
+				       .type = JOB_SERVICE,
+				       .count = instances,
+				       .cpu = 10,
+				       .memory_mb = jobs > 1 ? 10 : 6000});
+	}
+	(void)cluster_settle(c);
+	end_capture();
+}
+
+static void each_step_names_evaluation_job_and_namespace(void **unused)
+{
+	struct cluster c;
+
+	cluster_init(&c, 9);
+	work_off(&c, 1, NODES + 1); // one finds no room
+	assert_int_equal(count_lines("evaluation-dequeued", "web-0 "), 1);
+	assert_int_equal(count_lines("state-awaited", "web-0 "), 1);
+	assert_int_equal(count_lines("evaluation-created", "web-0 "), 1);
+	assert_int_equal(count_lines("plan-committed", "web-0 "), 1);
+	assert_non_null(strstr(output, " attempted=2 placed=2 "));
+	assert_int_equal(count_lines("evaluation-updated", "web-0 "), 1);
+	assert_int_equal(count_lines("evaluation-answered", "web-0 "), 1);
+	assert_non_null(strstr(output, " answer=ack\n"));
+	cluster_free(&c);
+}
+
+static void many_evaluations_log_a_few_lines(void **unused)
+{
+	struct cluster c;
+
+	cluster_init(&c, 9);
+	work_off(&c, JOBS, 1);
+	assert_in_range(count_lines("evaluation-dequeued", "web-"), 1, JOBS / 2);
+	cluster_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_step_names_evaluation_job_and_namespace),
+		cmocka_unit_test(many_evaluations_log_a_few_lines),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
