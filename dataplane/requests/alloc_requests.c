@@ -58,6 +58,14 @@ static struct wire_alloc_item item_of(const struct allocation *a)
 		.flags = flags_of(a->details)};
 }
 
+struct wire_header answer_header(const struct hot_frame *f, uint32_t bytes)
+{
+	struct wire_header header = f->header;
+	if (header.length < bytes + WIRE_TERM_BYTES)
+		header.flags &= (uint8_t)~WIRE_FLAG_TERM;
+	return header;
+}
+
 static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f, uint8_t *frame)
 {
 	struct wire_allocs ask;
@@ -65,7 +73,8 @@ static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f
 		return 0;
 	struct changes changes = {.since = ask.since, .most = ask.count};
 	// The index is read first: the node asks again for what is published meanwhile.
-	struct wire_allocs_reply reply = {.index = state_index(w->team->state)};
+	struct wire_allocs_reply reply = {
+		.index = state_index(w->team->state), .term = w->hot.table->term};
 	state_node_allocations(w->team->state, f->header.slot, add_change, &changes);
 	reply.count = (uint8_t)changes.count;
 	reply.more = changes.more;
@@ -73,7 +82,8 @@ static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f
 		reply.items[i] = item_of(changes.items[i]);
 	if (changes.more)
 		reply.index = changes.items[changes.count - 1]->record.modify_index;
-	return wire_allocs_reply_encode(frame, f->header.length, f->header, &reply);
+	return wire_allocs_reply_encode(frame, f->header.length,
+		answer_header(f, wire_allocs_reply_bytes(ask.count)), &reply);
 }
 
 // The allocation or virtual machine of a node that a description is asked of; neither: the node has none of that id.
@@ -145,8 +155,10 @@ static uint32_t answer_spec(
 		.total = total,
 		.offset = from,
 		.bytes = (uint16_t)(left < ask.bytes ? left : ask.bytes),
-		.data = spec->json.data + from};
-	return wire_alloc_spec_reply_encode(frame, f->header.length, f->header, &reply);
+		.data = spec->json.data + from,
+		.term = w->hot.table->term};
+	return wire_alloc_spec_reply_encode(frame, f->header.length,
+		answer_header(f, wire_alloc_spec_reply_bytes(ask.bytes)), &reply);
 }
 
 uint32_t alloc_question_answer(struct packet_worker *w, const struct hot_frame *f, uint8_t *refusal)

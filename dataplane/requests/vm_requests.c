@@ -1,4 +1,5 @@
 #include "dataplane/requests/vm_requests.h"
+#include "dataplane/requests/alloc_requests.h"
 #include "dataplane/requests/packet_worker.h"
 #include "dataplane/wire/wire_vm.h"
 #include "state/records/nodes/vm.h"
@@ -58,8 +59,10 @@ uint32_t vms_answer(struct packet_worker *w, const struct hot_frame *f, uint8_t 
 	struct page page = {.from = ask.from, .most = ask.count};
 	const struct vm_worker *home = worker_at(w, f->header.slot);
 	page.reply.from = ask.from;
+	page.reply.term = w->hot.table->term;
 	if (home)
 		state_worker_vms(w->team->state, text_of(home->name), &page.reply.version,
 			add_machine, &page);
-	return wire_vms_reply_encode(frame, f->header.length, f->header, &page.reply);
+	return wire_vms_reply_encode(frame, f->header.length,
+		answer_header(f, wire_vms_reply_bytes(ask.count)), &page.reply);
 }

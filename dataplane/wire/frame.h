@@ -31,6 +31,24 @@ static inline struct bytes_reader body_reader(
 	return bytes_reader_over(frame + WIRE_HEADER_BYTES, header->length - WIRE_FRAME_BYTES_MIN);
 }
 
+// How many bytes a frame with such flags is longer than without.
+static inline uint32_t term_bytes(uint8_t flags)
+{
+	return flags & WIRE_FLAG_TERM ? WIRE_TERM_BYTES : 0;
+}
+
+// The term that ends an answer about what a node runs; 0: it has none.
+static inline uint64_t term_take(struct bytes_reader *r, const struct wire_header *header)
+{
+	return header->flags & WIRE_FLAG_TERM ? bytes_take_u64(r) : 0;
+}
+
+static inline void term_put(struct bytes_writer *w, const struct wire_header *header, uint64_t term)
+{
+	if (header->flags & WIRE_FLAG_TERM)
+		bytes_put_u64(w, term);
+}
+
 // True when every field was there and only zeros follow.
 static inline bool body_complete(const struct bytes_reader *r)
 {

@@ -5,7 +5,7 @@
 //	 3 u8  type     enum wire_type
 //	 4 u16 length   of the whole frame, tag included; equals the UDP payload
 //	 6 u8  key_id   which master key the sender's key was derived from (0 is never used)
-//	 7 u8  flags    none is defined: senders write 0, receivers ignore them
+//	 7 u8  flags    enum wire_flag; receivers ignore all others
 //	 8 u32 slot     the node's slot; WIRE_NO_SLOT in REGISTER and in a client's messages
 //	12 u32 generation  of the slot; 0 where there is no slot
 //	16 u64 sequence
@@ -59,6 +59,13 @@ enum wire_type {
 	WIRE_NOTIFY = 27,
 	WIRE_TYPES,
 };
+
+enum wire_flag {
+	// In a node's question about what it runs (ALLOCS, ALLOC_SPEC, VMS): its answer shall end with the controller's
+	// term, u64, for which it leaves 8 bytes of room. In the answer: it does. A node takes no list of another term.
+	WIRE_FLAG_TERM = 1,
+};
+#define WIRE_TERM_BYTES 8u
 
 struct wire_header {
 	uint16_t length;

@@ -192,7 +192,8 @@ uint32_t wire_allocs_encode(
 	struct bytes_writer w = frame_begin(frame, size);
 	bytes_put_u64(&w, allocs->since);
 	bytes_put_u8(&w, allocs->count);
-	return frame_end(&w, header, wire_allocs_reply_bytes(allocs->count));
+	return frame_end(
+		&w, header, wire_allocs_reply_bytes(allocs->count) + term_bytes(header.flags));
 }
 
 bool wire_allocs_reply_decode(
@@ -217,6 +218,7 @@ bool wire_allocs_reply_decode(
 		if (item->flags & ~WIRE_ALLOC_FLAGS || bytes_take_u16(&r) != 0)
 			r.failed = true;
 	}
+	reply->term = term_take(&r, header);
 	return body_complete(&r);
 }
 
@@ -242,6 +244,7 @@ uint32_t wire_allocs_reply_encode(uint8_t *frame, uint32_t size, struct wire_hea
 		bytes_put_u16(&w, item->flags);
 		bytes_put_u16(&w, 0);
 	}
+	term_put(&w, &header, reply->term);
 	return frame_end(&w, header, 0);
 }
 
@@ -273,7 +276,8 @@ uint32_t wire_alloc_spec_encode(uint8_t *frame, uint32_t size, struct wire_heade
 	bytes_put_u32(&w, spec->offset);
 	bytes_put_u16(&w, spec->bytes);
 	bytes_put_u16(&w, 0);
-	return frame_end(&w, header, wire_alloc_spec_reply_bytes(spec->bytes));
+	return frame_end(
+		&w, header, wire_alloc_spec_reply_bytes(spec->bytes) + term_bytes(header.flags));
 }
 
 bool wire_alloc_spec_reply_decode(
@@ -286,6 +290,7 @@ bool wire_alloc_spec_reply_decode(
 	reply->bytes = bytes_take_u16(&r);
 	uint16_t reserved = bytes_take_u16(&r);
 	reply->data = bytes_take(&r, reply->bytes);
+	reply->term = term_take(&r, header);
 	return body_complete(&r) && reserved == 0 && reply->offset <= reply->total &&
 	       reply->bytes <= reply->total - reply->offset;
 }
@@ -301,5 +306,6 @@ uint32_t wire_alloc_spec_reply_encode(uint8_t *frame, uint32_t size, struct wire
 	bytes_put_u16(&w, reply->bytes);
 	bytes_put_u16(&w, 0);
 	bytes_put(&w, reply->data, reply->bytes);
+	term_put(&w, &header, reply->term);
 	return frame_end(&w, header, 0);
 }

@@ -28,12 +28,13 @@
 //	32 u8   count, u8 more (1: ask again), u16 reserved
 //	36 count times (40 bytes), oldest change first: uuid allocation, u64 version (grows when the controller
 //	   changes something, as ALLOC_SPEC_REPLY has it), u64 job index (of the job's version that it runs),
-//	   u8 desired, u8 client, u16 group, u16 flags (enum wire_alloc_flag), u16 reserved
+//	   u8 desired, u8 client, u16 group, u16 flags (enum wire_alloc_flag), u16 reserved; with
+//	   WIRE_FLAG_TERM u64 term
 // ALLOC_SPEC: a piece of the JSON that describes what is to run
 //	24 uuid allocation, u32 offset, u16 bytes (1 … 1392 wanted), u16 reserved; zeros up to the reply's size
 // ALLOC_SPEC_REPLY
 //	24 u64  version     of the whole; when it changes, begin again
-//	32 u32  total, u32 offset, u16 bytes, u16 reserved, then the bytes
+//	32 u32  total, u32 offset, u16 bytes, u16 reserved, then the bytes; with WIRE_FLAG_TERM u64 term
 #pragma once
 #include "dataplane/wire/wire.h"
 
@@ -63,6 +64,8 @@ enum wire_task_flag {
 #define WIRE_UPDATE_TASKS_MAX 48u
 #define WIRE_UPDATE_EVENTS_MAX 96u
 #define WIRE_SPEC_BYTES_MAX (FRAME_BYTES_MAX - WIRE_FRAME_BYTES_MIN - 20u)
+// ... of an answer that ends with the term.
+#define WIRE_SPEC_BYTES_OF_TERM (WIRE_SPEC_BYTES_MAX - WIRE_TERM_BYTES)
 
 static inline uint32_t wire_alloc_updated_bytes(uint32_t count)
 {
@@ -132,6 +135,7 @@ struct wire_alloc_item {
 struct wire_allocs_reply {
 	uint64_t index;
 	uint8_t count, more;
+	uint64_t term; // with WIRE_FLAG_TERM
 	struct wire_alloc_item items[ALLOC_ITEMS_MAX];
 };
 
@@ -145,6 +149,7 @@ struct wire_alloc_spec_reply {
 	uint32_t total, offset;
 	uint16_t bytes;
 	const uint8_t *data; // when decoded: in the frame
+	uint64_t term;       // with WIRE_FLAG_TERM
 };
 
 bool wire_alloc_update_decode(

@@ -28,7 +28,7 @@ uint32_t wire_vms_encode(
 	bytes_put_u64(&w, vms->version);
 	bytes_put_u16(&w, vms->from);
 	bytes_put_u8(&w, vms->count);
-	return frame_end(&w, header, wire_vms_reply_bytes(vms->count));
+	return frame_end(&w, header, wire_vms_reply_bytes(vms->count) + term_bytes(header.flags));
 }
 
 static void take_item(struct bytes_reader *r, struct wire_vm_item *item)
@@ -55,6 +55,7 @@ bool wire_vms_reply_decode(
 		return false;
 	for (uint32_t i = 0; i < reply->count && !r.failed; i++)
 		take_item(&r, &reply->items[i]);
+	reply->term = term_take(&r, header);
 	return body_complete(&r);
 }
 
@@ -76,5 +77,6 @@ uint32_t wire_vms_reply_encode(uint8_t *frame, uint32_t size, struct wire_header
 		bytes_put_u8(&w, item->power);
 		bytes_put_zeros(&w, ITEM_RESERVED_BYTES);
 	}
+	term_put(&w, &header, reply->term);
 	return frame_end(&w, header, 0);
 }

@@ -12,7 +12,7 @@
 //	32 u16  from
 //	34 u8   count, u8 more (1: ask on, from the first that is not here)
 //	36 count times (32 bytes): uuid instance, u64 version (grows when what its worker is to do with it changes),
-//	   u8 power (enum wire_vm_power), 7 reserved
+//	   u8 power (enum wire_vm_power), 7 reserved; with WIRE_FLAG_TERM u64 term
 #pragma once
 #include "dataplane/wire/wire.h"
 
@@ -37,6 +37,7 @@ struct wire_vms_reply {
 	uint64_t version;
 	uint16_t from;
 	uint8_t count, more;
+	uint64_t term; // with WIRE_FLAG_TERM
 	struct wire_vm_item items[VM_ITEMS_MAX];
 };
 

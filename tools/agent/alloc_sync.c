@@ -142,6 +142,14 @@ static struct wire_header next_header(struct alloc_sync *s)
 		.sequence = ++s->sequence};
 }
 
+// The answer says of which term its controller is.
+static struct wire_header question_header(struct alloc_sync *s)
+{
+	struct wire_header h = next_header(s);
+	h.flags = WIRE_FLAG_TERM;
+	return h;
+}
+
 static uint32_t build_report(struct alloc_sync *s)
 {
 	struct wire_alloc_update u = {0};
@@ -180,7 +188,7 @@ static uint32_t build_question(struct alloc_sync *s)
 	}
 	struct wire_allocs allocs = {s->known_index, ALLOC_ITEMS_MAX};
 	s->counters.questions++;
-	return wire_allocs_encode(s->frame, sizeof s->frame, next_header(s), &allocs);
+	return wire_allocs_encode(s->frame, sizeof s->frame, question_header(s), &allocs);
 }
 
 static uint32_t build_spec_question(struct alloc_sync *s)
@@ -188,9 +196,9 @@ static uint32_t build_spec_question(struct alloc_sync *s)
 	if (s->wanted_count == 0)
 		return 0;
 	struct wire_alloc_spec spec = {
-		s->wanted[0].id, (uint32_t)s->spec.size, WIRE_SPEC_BYTES_MAX};
+		s->wanted[0].id, (uint32_t)s->spec.size, WIRE_SPEC_BYTES_OF_TERM};
 	s->counters.pieces++;
-	return wire_alloc_spec_encode(s->frame, sizeof s->frame, next_header(s), &spec);
+	return wire_alloc_spec_encode(s->frame, sizeof s->frame, question_header(s), &spec);
 }
 
 static uint32_t build_machines_question(struct alloc_sync *s, uint64_t now_ns)
@@ -199,7 +207,7 @@ static uint32_t build_machines_question(struct alloc_sync *s, uint64_t now_ns)
 		return 0;
 	struct wire_vms vms = vm_sync_ask(&s->vms, s->session->alloc_index);
 	s->counters.questions++;
-	return wire_vms_encode(s->frame, sizeof s->frame, next_header(s), &vms);
+	return wire_vms_encode(s->frame, sizeof s->frame, question_header(s), &vms);
 }
 
 static bool build_next(struct alloc_sync *s, uint64_t now_ns)
@@ -447,6 +455,18 @@ static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, u
 	s->due_ns = now_ns + wait_ms * NS_PER_MS;
 }
 
+// What a controller of another term says of the node's work is not for the node: a replaced one would stop what the
+// true one wants. The question is sent again. A newer term is learnt from a heartbeat.
+static bool is_of_term(struct alloc_sync *s, const struct wire_header *h, uint64_t term)
+{
+	bool says = h->flags & WIRE_FLAG_TERM;
+	if (says && term == s->session->term)
+		return true;
+	s->counters.other_terms++;
+	s->wants_beat = says && term > s->session->term;
+	return false;
+}
+
 static void take_answer(
 	struct alloc_sync *s, const uint8_t *frame, const struct wire_header *h, uint64_t now_ns)
 {
@@ -462,16 +482,25 @@ static void take_answer(
 			take_updated(s, &updated);
 		break;
 	case WIRE_ALLOCS_REPLY:
-		if (wire_allocs_reply_decode(frame, h, &list_reply))
-			take_list(s, &list_reply);
+		if (!wire_allocs_reply_decode(frame, h, &list_reply))
+			break;
+		if (!is_of_term(s, h, list_reply.term))
+			return;
+		take_list(s, &list_reply);
 		break;
 	case WIRE_ALLOC_SPEC_REPLY:
-		if (wire_alloc_spec_reply_decode(frame, h, &piece))
-			take_piece(s, &piece);
+		if (!wire_alloc_spec_reply_decode(frame, h, &piece))
+			break;
+		if (!is_of_term(s, h, piece.term))
+			return;
+		take_piece(s, &piece);
 		break;
 	case WIRE_VMS_REPLY:
-		if (wire_vms_reply_decode(frame, h, &machines) &&
-			vm_sync_take(&s->vms, &machines, now_ns))
+		if (!wire_vms_reply_decode(frame, h, &machines))
+			break;
+		if (!is_of_term(s, h, machines.term))
+			return;
+		if (vm_sync_take(&s->vms, &machines, now_ns))
 			vm_sync_settle(&s->vms, s->runner, want_machine, s);
 		break;
 	case WIRE_READINESS_TAKEN:

@@ -20,7 +20,7 @@ struct sync_wanted {
 };
 
 struct sync_counters {
-	uint64_t questions, reports, pieces, resent, refused;
+	uint64_t questions, reports, pieces, resent, refused, other_terms;
 };
 
 struct alloc_sync {

@@ -168,8 +168,8 @@ berth.experts = { malformed, unusual }
 local Reader = {}
 Reader.__index = Reader
 
-local function reader(body, tree)
-	return setmetatable({ body = body, tree = tree, at = 0, bad = nil }, Reader)
+local function reader(body, tree, flags)
+	return setmetatable({ body = body, tree = tree, flags = flags, at = 0, bad = nil }, Reader)
 end
 
 function Reader:left()
@@ -290,6 +290,13 @@ local function items(r, count, title, read)
 			return
 		end
 		read(subtree(r, title .. " " .. i))
+	end
+end
+
+-- With flag 1 an answer about what a node runs ends with the controller's term.
+local function term(r)
+	if r.flags % 2 == 1 then
+		r:number("term", 8)
 	end
 end
 
@@ -546,6 +553,7 @@ bodies[19] = function(r)
 		limited(r, "alloc_flags", 2, 3, tree)
 		r:zeros(2, "reserved")
 	end)
+	term(r)
 end
 
 bodies[20] = function(r)
@@ -571,6 +579,7 @@ bodies[21] = function(r)
 	if range then
 		r.tree:add(fields.data, range, range:string(ENC_UTF_8))
 	end
+	term(r)
 end
 
 bodies[22] = function(r)
@@ -602,6 +611,7 @@ bodies[25] = function(r)
 		limited(r, "power", 1, 2, tree)
 		r:zeros(7, "reserved")
 	end)
+	term(r)
 end
 
 bodies[27] = function(r)
@@ -653,7 +663,8 @@ function berth.dissector(buffer, pinfo, root)
 		return
 	end
 	local kind, length, info = buffer(3, 1):uint(), buffer:len(), {}
-	local r = reader(length > 40 and buffer(24, length - 40):tvb() or ByteArray.new():tvb("empty"), tree)
+	local r = reader(length > 40 and buffer(24, length - 40):tvb() or ByteArray.new():tvb("empty"), tree,
+		buffer(7, 1):uint())
 	if (fixed[kind] and length ~= fixed[kind]) or (least[kind] and length < least[kind]) then
 		r:fail("a length of " .. length)
 	end

@@ -41,13 +41,17 @@ static struct wire_allocs_reply ask(struct world *w, struct peer *p, const struc
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_allocs allocs = {since, count};
 	struct wire_allocs_reply reply;
-	uint32_t bytes = wire_allocs_encode(frame, sizeof frame, node_header(p, node, 77), &allocs);
+	struct wire_header header = node_header(p, node, 77);
+	header.flags = WIRE_FLAG_TERM;
+	uint32_t bytes = wire_allocs_encode(frame, sizeof frame, header, &allocs);
 	assert_true(bytes > 0);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
 	struct wire_header h = peer_receive(w, p, WIRE_ALLOCS_REPLY, frame);
 	assert_int_equal(h.sequence, 77);
 	assert_true(wire_allocs_reply_decode(frame, &h, &reply));
+	assert_int_equal(h.flags, WIRE_FLAG_TERM);
+	assert_int_equal(reply.term, state_node_table(w->core.state)->term);
 	return reply;
 }
 
@@ -87,6 +91,31 @@ static void all_allocations_in_pages(void **unused)
 	memory_log_free(&history);
 }
 
+// A question that leaves no room for the term is answered without, whatever its flags are.
+static void who_leaves_no_room_is_told_no_term(void **unused)
+{
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header node;
+	struct peer p = new_node(w, 1, &node);
+	struct wire_allocs allocs = {0, 1};
+	struct wire_allocs_reply reply;
+	uint8_t frame[FRAME_BYTES_MAX];
+
+	for (uint32_t flags = 0; flags < 2; flags++) {
+		uint32_t bytes =
+			wire_allocs_encode(frame, sizeof frame, node_header(&p, &node, 1), &allocs);
+		frame[7] = flags ? 0xff : 0;
+		peer_send(w, &p, frame, bytes);
+		world_turn(w, 1);
+		struct wire_header h = peer_receive(w, &p, WIRE_ALLOCS_REPLY, frame);
+		assert_false(h.flags & WIRE_FLAG_TERM);
+		assert_true(wire_allocs_reply_decode(frame, &h, &reply));
+	}
+	world_destroy(w);
+	memory_log_free(&history);
+}
+
 struct renderer {
 	uint32_t made;
 };
@@ -104,8 +133,9 @@ static uint32_t send_spec(struct world *w, struct peer *p, const struct wire_hea
 	const struct uuid *id, uint32_t offset, uint16_t wanted, uint8_t *frame, uint8_t answer)
 {
 	struct wire_alloc_spec spec = {*id, offset, wanted};
-	uint32_t bytes =
-		wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, node_header(p, node, 5), &spec);
+	struct wire_header header = node_header(p, node, 5);
+	header.flags = WIRE_FLAG_TERM;
+	uint32_t bytes = wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header, &spec);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
 	return peer_receive(w, p, answer, frame).length;
@@ -140,6 +170,8 @@ static void a_specification_in_pieces(void **unused)
 		assert_int_equal(wire_header_decode(frame, load_length(frame), &h), WIRE_OK);
 		assert_true(wire_alloc_spec_reply_decode(frame, &h, &reply));
 		assert_int_equal(reply.total, SPEC_BYTES);
+		assert_int_equal(h.flags, WIRE_FLAG_TERM);
+		assert_int_equal(reply.term, state_node_table(w->core.state)->term);
 		assert_int_equal(reply.bytes, offset < SPEC_BYTES ? 1000 : 0);
 		for (uint32_t i = 0; i < reply.bytes; i++)
 			assert_int_equal(reply.data[i], text[(offset + i) % 36]);
@@ -450,6 +482,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_allocations_in_pages),
+		cmocka_unit_test(who_leaves_no_room_is_told_no_term),
 		cmocka_unit_test(a_specification_in_pieces),
 		cmocka_unit_test(specifications_do_not_hold_heartbeats_up),
 		cmocka_unit_test(a_report_becomes_a_command),

@@ -77,13 +77,17 @@ static struct wire_vms_reply ask(struct world *w, struct peer *p, const struct w
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_vms vms = {version, from, count};
 	struct wire_vms_reply reply;
-	uint32_t bytes = wire_vms_encode(frame, sizeof frame, node_header(p, node, 77), &vms);
+	struct wire_header header = node_header(p, node, 77);
+	header.flags = WIRE_FLAG_TERM;
+	uint32_t bytes = wire_vms_encode(frame, sizeof frame, header, &vms);
 	assert_true(bytes > 0);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
 	struct wire_header h = peer_receive(w, p, WIRE_VMS_REPLY, frame);
 	assert_int_equal(h.sequence, 77);
 	assert_true(wire_vms_reply_decode(frame, &h, &reply));
+	assert_int_equal(h.flags, WIRE_FLAG_TERM);
+	assert_int_equal(reply.term, state_node_table(w->core.state)->term);
 	return reply;
 }
 

@@ -18,6 +18,12 @@ static void set_integer(json_t *object, const char *name, uint64_t value)
 	json_object_set_new(object, name, json_integer((json_int_t)value));
 }
 
+static void set_term(json_t *o, const struct wire_header *h, uint64_t term)
+{
+	if (h->flags & WIRE_FLAG_TERM)
+		set_integer(o, "term", term);
+}
+
 static json_t *heartbeat_fields(const struct wire_heartbeat *hb)
 {
 	json_t *o = json_object();
@@ -288,11 +294,13 @@ static json_t *allocs_fields(const struct wire_allocs *allocs)
 	return o;
 }
 
-static json_t *allocs_reply_fields(const struct wire_allocs_reply *reply)
+static json_t *allocs_reply_fields(
+	const struct wire_header *h, const struct wire_allocs_reply *reply)
 {
 	json_t *o = json_object(), *items = json_array();
 	set_integer(o, "index", reply->index);
 	set_integer(o, "more", reply->more);
+	set_term(o, h, reply->term);
 	for (uint32_t i = 0; i < reply->count; i++) {
 		const struct wire_alloc_item *from = &reply->items[i];
 		json_t *item = json_object();
@@ -318,9 +326,11 @@ static json_t *alloc_spec_fields(const struct wire_alloc_spec *spec)
 	return o;
 }
 
-static json_t *alloc_spec_reply_fields(const struct wire_alloc_spec_reply *reply)
+static json_t *alloc_spec_reply_fields(
+	const struct wire_header *h, const struct wire_alloc_spec_reply *reply)
 {
 	json_t *o = json_object();
+	set_term(o, h, reply->term);
 	set_integer(o, "version", reply->version);
 	set_integer(o, "total", reply->total);
 	set_integer(o, "offset", reply->offset);
@@ -352,9 +362,10 @@ static json_t *vms_fields(const struct wire_vms *vms)
 	return o;
 }
 
-static json_t *vms_reply_fields(const struct wire_vms_reply *reply)
+static json_t *vms_reply_fields(const struct wire_header *h, const struct wire_vms_reply *reply)
 {
 	json_t *o = json_object(), *items = json_array();
+	set_term(o, h, reply->term);
 	set_integer(o, "version", reply->version);
 	set_integer(o, "from", reply->from);
 	set_integer(o, "more", reply->more);
@@ -416,13 +427,13 @@ json_t *message_fields(const uint8_t *frame, const struct wire_header *h)
 		FIELDS(struct wire_allocs, wire_allocs_decode(frame, h, &m), allocs_fields(&m));
 	case WIRE_ALLOCS_REPLY:
 		FIELDS(struct wire_allocs_reply, wire_allocs_reply_decode(frame, h, &m),
-			allocs_reply_fields(&m));
+			allocs_reply_fields(h, &m));
 	case WIRE_ALLOC_SPEC:
 		FIELDS(struct wire_alloc_spec, wire_alloc_spec_decode(frame, h, &m),
 			alloc_spec_fields(&m));
 	case WIRE_ALLOC_SPEC_REPLY:
 		FIELDS(struct wire_alloc_spec_reply, wire_alloc_spec_reply_decode(frame, h, &m),
-			alloc_spec_reply_fields(&m));
+			alloc_spec_reply_fields(h, &m));
 	case WIRE_READINESS:
 		FIELDS(struct wire_readiness, wire_readiness_decode(frame, h, &m),
 			readiness_fields(&m));
@@ -431,7 +442,7 @@ json_t *message_fields(const uint8_t *frame, const struct wire_header *h)
 	case WIRE_VMS: FIELDS(struct wire_vms, wire_vms_decode(frame, h, &m), vms_fields(&m));
 	case WIRE_VMS_REPLY:
 		FIELDS(struct wire_vms_reply, wire_vms_reply_decode(frame, h, &m),
-			vms_reply_fields(&m));
+			vms_reply_fields(h, &m));
 	case WIRE_NOTIFY:
 		FIELDS(struct wire_notify, wire_notify_decode(frame, h, &m), notify_fields(&m));
 	case WIRE_TYPES: break;

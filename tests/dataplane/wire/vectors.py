@@ -81,7 +81,13 @@ def text16(s):
     return struct.pack("<H", len(raw)) + raw
 
 
+def term(f):
+    return struct.pack("<Q", f["term"]) if "term" in f else b""
+
+
 def frame(kind, key, header, body, least=0):
+    if header["flags"] & 1 and kind in ("ALLOCS", "ALLOC_SPEC", "VMS"):
+        least += 8  # room for the term
     body += bytes(max(0, least - 40 - len(body)))
     length = 24 + len(body) + 16
     head = struct.pack("<HBBHBBIIQ", 0x4242, 1, TYPES[kind], length, header["key_id"], header["flags"],
@@ -215,7 +221,7 @@ def allocs_reply(f):
     for i in f["items"]:
         out += uuid.UUID(i["allocation"]).bytes + struct.pack("<QQ", i["version"], i["job_index"])
         out += struct.pack("<BBHHH", i["desired"], i["client"], i["group"], i["flags"], 0)
-    return out, 0
+    return out + term(f), 0
 
 
 def alloc_spec(f):
@@ -224,7 +230,7 @@ def alloc_spec(f):
 
 def alloc_spec_reply(f):
     data = f["data"].encode()
-    return struct.pack("<QIIHH", f["version"], f["total"], f["offset"], len(data), 0) + data, 0
+    return struct.pack("<QIIHH", f["version"], f["total"], f["offset"], len(data), 0) + data + term(f), 0
 
 
 def vms(f):
@@ -235,7 +241,7 @@ def vms_reply(f):
     out = struct.pack("<QHBB", f["version"], f["from"], len(f["items"]), f["more"])
     for i in f["items"]:
         out += uuid.UUID(i["instance"]).bytes + struct.pack("<QB", i["version"], i["power"]) + bytes(7)
-    return out, 0
+    return out + term(f), 0
 
 
 BODIES = {
@@ -372,6 +378,16 @@ def cases():
     yield "virtual machines, more to come", "VMS_REPLY", at, 7, {
         "version": 90081, "from": 0, "more": 1, "items": [guest, dict(guest, power=1)] * 16}
     yield "no virtual machine", "VMS_REPLY", at, 8, {"version": 1, "from": 0, "more": 0, "items": []}
+    asks = dict(at, flags=1)  # for the term, and answers with it
+    yield "question for all allocations and the term", "ALLOCS", asks, 9, {"since": 0, "count": 32}
+    yield "question for a specification and the term", "ALLOC_SPEC", asks, 10, {
+        "allocation": str(OTHER), "offset": 0, "bytes": 1380}
+    yield "question for virtual machines and the term", "VMS", asks, 11, {"version": 0, "from": 0, "count": 32}
+    yield "allocations of a term", "ALLOCS_REPLY", asks, 9, {"index": 90080, "more": 0, "items": [mine], "term": 12}
+    yield "piece of a specification of a term", "ALLOC_SPEC_REPLY", asks, 10, {
+        "version": 90021, "total": 1410, "offset": 1392, "data": '"Driver":"mock"}}', "term": 12}
+    yield "virtual machines of a term", "VMS_REPLY", asks, 11, {
+        "version": 90081, "from": 0, "more": 0, "items": [guest], "term": 2**63 - 1}
     yield "notice of news", "NOTIFY", at, 0, {"term": 12, "alloc_index": 90090}
     yield "refused: not allowed", "REFUSED", at, born, dict(stale, request_type=16, reason=15, numbers_sent=2)
     yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
@@ -382,7 +398,7 @@ def vectors():
     for name, kind, place_, sequence, fields in cases():
         of_client = place_["slot"] == NO_SLOT and kind != "REGISTER" and fields.get("request_type") != 4
         key = client_key(fields.get("client", CLIENT)) if of_client else node_key(NODE)
-        header = dict(key_id=7, flags=0, sequence=sequence, **place_)
+        header = {"key_id": 7, "flags": 0, "sequence": sequence, **place_}
         body, least = BODIES[kind](fields)
         shown = {k: v for k, v in fields.items() if k != "numbers_sent"}
         frames.append({"name": name, "type": kind, "header": header, "key": "7:" + key.hex(), "fields": shown,

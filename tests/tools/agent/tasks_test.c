@@ -688,10 +688,36 @@ static void a_worker_that_is_told_of_news_asks_at_once(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+// Its list lacks what the true one wants, and says to stop it; neither stops anything.
+static void the_list_of_a_replaced_controller_stops_nothing(void **unused)
+{
+	atomic_store(&server->rules.term, 7);
+	options.worker = true;
+	responder_add_alloc(server, 1, "service", SH("sleep 1000"));
+	responder_add_machine(server, 2, "mock:debian");
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	WAIT_FOR(responder_alloc(server, 2).client == WIRE_CLIENT_RUNNING);
+	atomic_store(&server->rules.list_term, 6);
+	responder_power_machine(server, 2, WIRE_VM_STOPPED);
+	responder_stop_alloc(server, 1);
+	uint64_t asked = server->counters.allocs;
+	WAIT_FOR(server->counters.allocs >= asked + 2); // it goes on asking
+	nap_ms(200);
+	assert_int_equal(responder_alloc(server, 1).client, WIRE_CLIENT_RUNNING);
+	assert_int_equal(responder_alloc(server, 2).client, WIRE_CLIENT_RUNNING);
+	atomic_store(&server->rules.list_term, 0);
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	WAIT_FOR(responder_alloc(server, 2).client >= WIRE_CLIENT_COMPLETE);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_batch_task_completes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_list_of_a_replaced_controller_stops_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			who_is_told_of_news_asks_at_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -284,6 +284,12 @@ struct responder_alloc responder_alloc(struct responder *r, uint8_t number)
 	return a;
 }
 
+static uint64_t list_term(const struct responder *r)
+{
+	uint64_t term = r->rules.list_term;
+	return term ? term : r->rules.term;
+}
+
 static const struct responder_alloc *oldest_after(const struct responder *r, uint64_t since)
 {
 	const struct responder_alloc *oldest = NULL;
@@ -297,7 +303,7 @@ static const struct responder_alloc *oldest_after(const struct responder *r, uin
 static uint32_t on_allocs(struct responder *r, struct request *q)
 {
 	struct wire_allocs allocs;
-	struct wire_allocs_reply reply = {.index = r->index};
+	struct wire_allocs_reply reply = {.index = r->index, .term = list_term(r)};
 	CHECK(wire_allocs_decode(q->frame, &q->header, &allocs));
 	atomic_fetch_add(&r->counters.allocs, 1);
 	uint64_t since = allocs.since;
@@ -350,7 +356,8 @@ static uint32_t on_vms(struct responder *r, struct request *q)
 	struct wire_vms ask;
 	CHECK(wire_vms_decode(q->frame, &q->header, &ask));
 	atomic_fetch_add(&r->counters.vms, 1);
-	struct wire_vms_reply reply = {.version = r->index + 1, .from = ask.from};
+	struct wire_vms_reply reply = {
+		.version = r->index + 1, .from = ask.from, .term = list_term(r)};
 	uint32_t at = 0;
 	for (uint32_t i = 0; q->header.slot == 0 && i < r->alloc_count; i++) {
 		const struct responder_alloc *a = &r->allocs[i];
@@ -382,7 +389,8 @@ static uint32_t on_spec(struct responder *r, struct request *q)
 		.total = total,
 		.offset = ask.offset,
 		.bytes = (uint16_t)bytes,
-		.data = (const uint8_t *)a->spec + ask.offset};
+		.data = (const uint8_t *)a->spec + ask.offset,
+		.term = list_term(r)};
 	return wire_alloc_spec_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
 }
 

@@ -25,6 +25,7 @@ struct responder_rules {
 	_Atomic uint32_t ttl_ms;
 	_Atomic uint64_t term;
 	_Atomic uint32_t directives; // of every heartbeat answer
+	_Atomic uint64_t list_term;  // of answers about what a node runs; 0: the term
 };
 
 struct responder_node {

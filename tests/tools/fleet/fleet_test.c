@@ -303,6 +303,21 @@ static void nodes_that_are_told_of_news_ask_at_once(void **unused)
 	assert_in_range(fleet.counters.notices, 1, NODES);
 }
 
+static void the_list_of_a_replaced_controller_stops_nothing(void **unused)
+{
+	atomic_store(&server->rules.term, 7);
+	run_allocations(0, 1);
+	responder_add_alloc(server, 1, "service", TASK);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_RUNNING);
+	atomic_store(&server->rules.list_term, 6);
+	responder_stop_alloc(server, 1);
+	TURN_UNTIL(fleet.counters.old_terms > 0);
+	turn_ms(300);
+	assert_int_equal(fleet.running->up, 1);
+	atomic_store(&server->rules.list_term, 0);
+	TURN_UNTIL(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+}
+
 static void allocations_end_and_fail(void **unused)
 {
 	uint32_t failed = 0, completed = 0;
@@ -456,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_SERVER(allocations_run_until_they_are_stopped),
 		WITH_SERVER(nodes_that_are_told_of_news_ask_at_once),
+		WITH_SERVER(the_list_of_a_replaced_controller_stops_nothing),
 		WITH_SERVER(allocations_end_and_fail),
 		WITH_SERVER(allocations_survive_losses),
 		WITH_SERVER(forgotten_allocations_are_dropped),

@@ -1,4 +1,5 @@
 #include "tools/fleet/work/running.h"
+#include "dataplane/wire/little_endian.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/fleet/nodes/fleet.h"
@@ -159,7 +160,8 @@ static uint32_t encode_question(struct running *r, uint32_t node, uint8_t *frame
 	bool goes_on = n->flags & RUNNING_LISTS_ALL;
 	struct wire_allocs allocs = {
 		n->known_index, goes_on && n->known_index ? ALLOC_ITEMS_MAX : QUESTION_ITEMS};
-	return wire_allocs_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &allocs);
+	return wire_allocs_encode(
+		frame, FRAME_BYTES_MAX, running_question_header(r, node), &allocs);
 }
 
 // An allocation whose behaviour no other node asks for just now; RUNNING_NONE: none.
@@ -192,8 +194,9 @@ static uint32_t encode_spec_question(struct running *r, uint32_t node, uint8_t *
 	r->nodes[node].asked = r->allocs[at].behaviour;
 	r->counters.descriptions++;
 	struct wire_alloc_spec spec = {
-		r->allocs[at].id, (uint32_t)b->json.size, WIRE_SPEC_BYTES_MAX};
-	return wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &spec);
+		r->allocs[at].id, (uint32_t)b->json.size, WIRE_SPEC_BYTES_OF_TERM};
+	return wire_alloc_spec_encode(
+		frame, FRAME_BYTES_MAX, running_question_header(r, node), &spec);
 }
 
 static bool wants_list(const struct running *r, uint32_t node)
@@ -390,6 +393,23 @@ static void take_refusal(struct running *r, uint32_t node, const struct wire_ref
 		n->flags &= (uint8_t)~RUNNING_HEARD;
 }
 
+// The answer ends with its controller's term. One of another term is no answer: the question is sent again.
+static bool is_of_term(
+	struct running *r, uint32_t node, const uint8_t *data, const struct wire_header *h)
+{
+	bool says = h->type == WIRE_ALLOCS_REPLY || h->type == WIRE_ALLOC_SPEC_REPLY ||
+		    h->type == WIRE_VMS_REPLY;
+	if (!says)
+		return true;
+	bool has_one =
+		h->flags & WIRE_FLAG_TERM && h->length >= WIRE_FRAME_BYTES_MIN + WIRE_TERM_BYTES;
+	const uint8_t *end = data + h->length - WIRE_TAG_BYTES;
+	if (has_one && load64(end - WIRE_TERM_BYTES) == r->fleet->nodes[node].session.term)
+		return true;
+	r->fleet->counters.old_terms++;
+	return false;
+}
+
 static void take_answer(
 	struct running *r, uint32_t node, const uint8_t *data, const struct wire_header *h)
 {
@@ -404,6 +424,8 @@ static void take_answer(
 			take_refusal(r, node, &refused);
 		return;
 	}
+	if (!is_of_term(r, node, data, h))
+		return;
 	r->nodes[node].awaiting = 0;
 	if (h->type == WIRE_ALLOC_UPDATED && wire_alloc_updated_decode(data, h, &updated))
 		take_updated(r, node);

@@ -18,6 +18,13 @@ struct wire_header running_header(const struct running *r, uint32_t node)
 		.sequence = r->nodes[node].sequence};
 }
 
+struct wire_header running_question_header(const struct running *r, uint32_t node)
+{
+	struct wire_header h = running_header(r, node);
+	h.flags = WIRE_FLAG_TERM;
+	return h;
+}
+
 const struct behaviour *running_behaviour(const struct running *r, const struct running_alloc *a)
 {
 	return r->behaviours.items[a->behaviour];

@@ -109,6 +109,8 @@ struct running {
 void running_enqueue(struct running *, uint32_t node);
 // The header of the node's next frame.
 struct wire_header running_header(const struct running *, uint32_t node);
+// The same of a question, whose answer says of which term its controller is.
+struct wire_header running_question_header(const struct running *, uint32_t node);
 const struct behaviour *running_behaviour(const struct running *, const struct running_alloc *);
 // RUNNING_NONE: the node has no allocation of that id.
 uint32_t running_find(const struct running *, uint32_t node, const struct uuid *);

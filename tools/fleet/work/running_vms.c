@@ -52,7 +52,7 @@ uint32_t running_encode_machines_question(struct running *r, uint32_t node, uint
 	uint64_t index = r->fleet->nodes[node].session.alloc_index;
 	struct wire_vms vms = vm_sync_ask(&r->workers[node].list, index);
 	r->counters.questions++;
-	return wire_vms_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &vms);
+	return wire_vms_encode(frame, FRAME_BYTES_MAX, running_question_header(r, node), &vms);
 }
 
 static uint32_t find_unread(const struct running *r, uint32_t node)
@@ -80,8 +80,9 @@ uint32_t running_encode_machine_question(struct running *r, uint32_t node, uint8
 	}
 	r->nodes[node].asked = RUNNING_NONE;
 	r->counters.descriptions++;
-	struct wire_alloc_spec spec = {w->asked, (uint32_t)w->json.size, WIRE_SPEC_BYTES_MAX};
-	return wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, running_header(r, node), &spec);
+	struct wire_alloc_spec spec = {w->asked, (uint32_t)w->json.size, WIRE_SPEC_BYTES_OF_TERM};
+	return wire_alloc_spec_encode(
+		frame, FRAME_BYTES_MAX, running_question_header(r, node), &spec);
 }
 
 static void take_whole(struct running *r, uint32_t node)
