@@ -263,6 +263,11 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 	return error;
 }
 
+void dataplane_refuse(struct dataplane *d)
+{
+	atomic_store(&d->workers->refuses, true);
+}
+
 void dataplane_stop(struct dataplane *d)
 {
 	watch_stop(&d->watch);

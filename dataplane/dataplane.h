@@ -54,6 +54,8 @@ int dataplane_create(const struct dataplane_settings *, const struct topology_pl
 // workers. keys must outlive the dataplane.
 int dataplane_start(struct dataplane *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
+// From now on every request that needs the applier is refused as stopping. Before the applier stops.
+void dataplane_refuse(struct dataplane *);
 // Stops the workers (they finish their burst), then the ports.
 void dataplane_stop(struct dataplane *);
 void dataplane_destroy(struct dataplane *);

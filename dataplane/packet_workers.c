@@ -196,6 +196,7 @@ void packet_worker_run(struct packet_worker *w)
 	while (!atomic_load_explicit(&w->team->stopping, memory_order_relaxed))
 		rest_worker(w, packet_worker_step(w));
 	// Answers the requests that the applier finished before it stopped.
-	requests_answer(w);
+	while (requests_answer(w) > 0)
+		;
 	state_reader_offline();
 }

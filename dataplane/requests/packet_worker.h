@@ -63,6 +63,7 @@ struct packet_workers {
 	uint32_t source_count;
 	const struct time_source *time;
 	_Atomic bool stopping;
+	_Atomic bool refuses;      // requests: the applier takes no more of them
 	_Atomic uint32_t releases; // of holds, by operators
 	uint32_t count;
 	struct packet_worker *items;

@@ -88,8 +88,8 @@ void report_return(struct report_pool *, struct report *);
 
 // The packet path's upcalls; context is the worker.
 struct hot_upcalls request_upcalls(struct packet_worker *);
-// Acts on the requests in the worker's inbox, and answers those that this worker received.
-void requests_answer(struct packet_worker *);
+// Acts on a burst of the requests in the worker's inbox, and answers those that this worker received: so many.
+uint32_t requests_answer(struct packet_worker *);
 
 // Encodes and signs the answer to a finished request into frame, which holds at least the request's
 // length. Returns its length; 0: there is none to be sent.

@@ -222,6 +222,13 @@ static enum packet_verdict refuse_overloaded(struct packet_worker *w, struct hot
 	return refuse_request(w, f, WIRE_REFUSED_OVERLOADED, RETRY_OVERLOADED_MS);
 }
 
+// Who is told so comes back; who heard nothing would have to find out.
+static enum packet_verdict refuse_stopping(struct packet_worker *w, struct hot_frame *f)
+{
+	counter_add(&w->counters.requests, 1);
+	return refuse_request(w, f, WIRE_REFUSED_STOPPING, RETRY_STOPPING_MS);
+}
+
 // Answers a question from the published state.
 static enum packet_verdict answer_question(struct packet_worker *w, struct hot_frame *f)
 {
@@ -301,6 +308,8 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 	struct packet_worker *w = context;
 	if (is_alloc_question(f->header.type))
 		return answer_question(w, f);
+	if (atomic_load_explicit(&w->team->refuses, memory_order_relaxed))
+		return refuse_stopping(w, f);
 	if (registers_newcomer(w, f) && requests_pending(&w->requests) >= WORKER_NEWCOMERS_MAX)
 		return refuse_overloaded(w, f);
 	struct request *r = request_take(&w->requests);
@@ -405,12 +414,12 @@ static void write_reply(struct packet_worker *w, const struct request *r, struct
 	counter_add(&w->counters.replies, 1);
 }
 
-void requests_answer(struct packet_worker *w)
+uint32_t requests_answer(struct packet_worker *w)
 {
 	struct request *finished[BURST_MAX];
 	uint32_t n = collect_finished(w, finished, BURST_MAX);
 	if (n == 0)
-		return;
+		return 0;
 	struct packet_burst burst;
 	w->io.take(w->io.context, &burst, n);
 	// Without a packet to write into the answer is lost; the sender asks again.
@@ -422,4 +431,5 @@ void requests_answer(struct packet_worker *w)
 		request_give(&w->requests, finished[i]);
 	}
 	counter_add(&w->counters.reply_drops, w->io.finish(w->io.context, &burst));
+	return n;
 }

@@ -314,6 +314,8 @@ void berthd_close(struct berthd *b)
 		watchers_stop(b->watchers);
 	if (b->pipeline)
 		pipeline_stop(b->pipeline);
+	if (b->dataplane_runs)
+		dataplane_refuse(b->dataplane);
 	// The applier stops before the workers are destroyed, so that it answers their commands.
 	if (b->applier_runs)
 		applier_stop(b->applier, STOP_DRAIN_MS);

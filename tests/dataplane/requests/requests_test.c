@@ -331,6 +331,36 @@ static void refusal_in_numbers(void **state)
 	world_destroy(w);
 }
 
+// While the daemon stops nobody is left without an answer.
+static void stopping(void **state)
+{
+	(void)state;
+	struct world *w = world_create(1);
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_refused refused;
+	struct peer p = client_peer(w, "ci", 0);
+	send_place(w, &p, "ci", 1, 1, "web", "front");
+	world_turn(w, 1);
+	struct command *c = world_command(w, COMMAND_PLACE); // under way
+	atomic_store(&w->team->refuses, true);
+	for (uint32_t i = 0; i < 2; i++) {
+		if (i == 0)
+			send_place(w, &p, "ci", 2, 1, "web", "front");
+		else
+			world_finish(c, OUTCOME_STOPPING);
+		world_turn(w, 1);
+		struct wire_header h = peer_receive(w, &p, WIRE_REFUSED, frame);
+		assert_int_equal(h.sequence, 2 - i);
+		assert_true(wire_refused_decode(frame, &h, &refused));
+		assert_int_equal(refused.reason, WIRE_REFUSED_STOPPING);
+		assert_int_equal(refused.retry_after_ms, RETRY_STOPPING_MS);
+	}
+	world_no_command(w);
+	world_balances(w);
+	world_is_quiet(w);
+	world_destroy(w);
+}
+
 // Nobody takes commands: what does not fit is refused, said and counted; what fits is answered
 // later.
 static void overload(void **state)
@@ -430,6 +460,7 @@ int main(void)
 		cmocka_unit_test(every_refusal),
 		cmocka_unit_test(refusal_in_numbers),
 		cmocka_unit_test(overload),
+		cmocka_unit_test(stopping),
 		cmocka_unit_test(wrong_keys),
 		cmocka_unit_test(bad_bodies),
 	};
