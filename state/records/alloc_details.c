@@ -50,6 +50,8 @@ static const struct field allocated_task_fields[] = {
 		NULLABLE},
 	{"ReservedCores", FIELD_INTEGERS, OF(allocated_task, reserved_cores),
 		FLAGS(FIELD_NULL_EMPTY)},
+	{"CpuShares", FIELD_I64, OF(allocated_task, cpu_shares)},
+	{"MemoryMaxMB", FIELD_I64, OF(allocated_task, memory_max_mb)},
 };
 DESCRIBE(allocated_task_description, allocated_task);
 

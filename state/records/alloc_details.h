@@ -24,6 +24,8 @@ struct allocated_task { // FIELD_STRUCT_MAP by task
 	struct array networks;       // allocated_network
 	struct array devices;        // allocated_device
 	struct array reserved_cores; // int64_t
+	int64_t cpu_shares;          // what the cores amount to; 0: what the task asks for
+	int64_t memory_max_mb;       // granted; 0: no more than the task's memory
 };
 
 struct alloc_state {         // AllocStates

@@ -133,10 +133,11 @@ static void put_task(struct json_writer *w, const struct node *node, const struc
 {
 	const struct allocated_task *given = allocated_to(a, task->name);
 	json_open_object(w, task->name);
-	put_cpu(w, task->resources.cpu, given ? &given->reserved_cores : &no_items);
+	put_cpu(w, given && given->cpu_shares ? given->cpu_shares : task->resources.cpu,
+		given ? &given->reserved_cores : &no_items);
 	json_open_object(w, "Memory");
 	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
-	json_put_i64(w, "MemoryMaxMB", task->resources.memory_max_mb);
+	json_put_i64(w, "MemoryMaxMB", given ? given->memory_max_mb : 0);
 	json_end_object(w);
 	put_networks(w, given ? &given->networks : &no_items);
 	if (given && given->devices.count)

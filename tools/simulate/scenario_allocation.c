@@ -189,13 +189,15 @@ static void move_tasks(struct alloc_details *details, struct scenario_allocated_
 		struct scenario_task_json *task =
 			ARRAY_AT(&given->tasks, struct scenario_task_json, i);
 		if (!task->networks.count && !task->devices.count &&
-			!task->cpu.reserved_cores.count)
+			!task->cpu.reserved_cores.count && task->memory.max_mb == 0)
 			continue;
 		struct allocated_task *made = array_append(&details->tasks, sizeof *made);
 		made->task = text_copy(text_of(task->name));
 		move_text(&made->networks, &task->networks);
 		move_text(&made->devices, &task->devices);
 		move_text(&made->reserved_cores, &task->cpu.reserved_cores);
+		made->cpu_shares = made->reserved_cores.count ? task->cpu.shares : 0;
+		made->memory_max_mb = task->memory.max_mb;
 	}
 	move_text(&details->networks, &given->shared.networks);
 	move_text(&details->ports, &given->shared.ports);

@@ -65,15 +65,30 @@ static bool has_network(const struct node *n, const char *mode)
 	return false;
 }
 
+static const char *check_port(struct stack *s, const struct port *port, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+	const char *label = port->label ? port->label : "";
+	if (!port->host_network || !port->host_network[0])
+		return NULL;
+	const char *name = port_host_network(n, port->host_network, id);
+	if (!name)
+		return reasons_format(&s->reasons,
+			"invalid host network \"%s\" template for port \"%s\"", port->host_network,
+			label);
+	if (port_address(n, port->host_network))
+		return NULL;
+	return reasons_format(
+		&s->reasons, "missing host network \"%s\" for port \"%s\"", name, label);
+}
+
 static const char *check_ports(struct stack *s, const struct array *ports, const struct node *n)
 {
 	for (uint32_t i = 0; i < ports->count; i++) {
 		const struct port *port = ARRAY_AT(ports, struct port, i);
-		if (port->host_network && port->host_network[0] &&
-			!port_address(n, port->host_network))
-			return reasons_format(&s->reasons,
-				"missing host network \"%s\" for port \"%s\"", port->host_network,
-				port->label ? port->label : "");
+		const char *refusal = check_port(s, port, n);
+		if (refusal)
+			return refusal;
 	}
 	return NULL;
 }

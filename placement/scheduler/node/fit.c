@@ -254,16 +254,29 @@ static bool fit_cores(struct fitting *f)
 	CHECK(f->g->cores);
 	struct core_set left = core_set_parse(f->node->reservable_cores);
 	core_set_remove(&left, &f->cores_used);
+	int64_t shares_per_core = node_shares_per_core(f->node);
 	for (uint32_t i = 0; i < f->g->group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&f->g->group->tasks, struct task, i);
-		if (task->resources.cores > 0 && !core_set_take(&left, task->resources.cores,
-							 details_task(f->details, task->name)))
+		if (task->resources.cores <= 0)
+			continue;
+		struct allocated_task *given = details_task(f->details, task->name);
+		if (!core_set_take(&left, task->resources.cores, given))
 			return option_exhausted(f->option, "cores");
+		given->cpu_shares = task->resources.cores * shares_per_core;
 	}
-	struct group_footprint print =
-		footprint_with_cores(f->g->group, node_shares_per_core(f->node));
+	struct group_footprint print = footprint_with_cores(f->g->group, shares_per_core);
 	f->option->resources.cpu_mhz = print.cpu_mhz > ASK_MAX ? ASK_MAX : (uint32_t)print.cpu_mhz;
 	return true;
+}
+
+static void grant_memory(struct fitting *f)
+{
+	for (uint32_t i = 0; f->g->memory_max && i < f->g->group->tasks.count; i++) {
+		const struct task *task = ARRAY_AT(&f->g->group->tasks, struct task, i);
+		if (task->resources.memory_max_mb > 0)
+			details_task(f->details, task->name)->memory_max_mb =
+				task->resources.memory_max_mb;
+	}
 }
 
 static bool fit_task_networks(struct fitting *f)
@@ -292,6 +305,7 @@ static bool fit_with_details(struct stack *s, const struct group_rules *g, const
 		alloc_details_release(f.details);
 		return false;
 	}
+	grant_memory(&f);
 	o->devices = f.devices_taken;
 	o->details = f.details;
 	return true;

@@ -1,4 +1,5 @@
 #include "placement/scheduler/node/ports.h"
+#include "placement/constraint/constraint.h"
 #include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
 #include <stdlib.h>
@@ -114,9 +115,25 @@ bool port_is_taken(const struct port_index *index, const char *address, int64_t 
 	return map && port >= 0 && port < PORTS && is_taken(map, port);
 }
 
+const char *port_host_network(
+	const struct node *node, const char *host_network, char id[UUID_TEXT_BYTES])
+{
+	const char *name = host_network ? host_network : "";
+	if (strncmp(name, "${", 2) != 0)
+		return name;
+	struct node_property *target = node_property_compile(name);
+	const char *value = node_property_value(target, node, id);
+	node_property_free(target);
+	return value;
+}
+
 const char *port_address(const struct node *node, const char *host_network)
 {
-	const char *alias = host_network && host_network[0] ? host_network : "default";
+	char id[UUID_TEXT_BYTES];
+	const char *name = port_host_network(node, host_network, id);
+	if (!name || (host_network && host_network[0] && !name[0]))
+		return NULL;
+	const char *alias = name[0] ? name : "default";
 	for (uint32_t i = 0; i < node->network_count; i++)
 		for (uint32_t j = 0; j < node->networks[i].address_count; j++) {
 			const struct node_address *a = &node->networks[i].addresses[j];
@@ -162,12 +179,16 @@ static char *copy_text(const char *text)
 	return text_copy(text_of(text));
 }
 
-static struct port *put_port(struct array *ports, const struct port *ask, int64_t value, int64_t to)
+static struct port *put_port(struct array *ports, const struct node *node, const struct port *ask,
+	int64_t value, int64_t to)
 {
 	CHECK(value >= 0 && value < PORTS);
+	char id[UUID_TEXT_BYTES];
 	struct port *port = array_append(ports, sizeof *port);
 	port->label = copy_text(ask->label);
-	port->host_network = copy_text(ask->host_network);
+	port->host_network = ask->host_network
+				     ? copy_text(port_host_network(node, ask->host_network, id))
+				     : NULL;
 	port->value = value;
 	port->to = to;
 	return port;
@@ -202,8 +223,8 @@ static const char *assign_static(struct port_index *index, struct reasons *reaso
 	if (refusal)
 		return refusal;
 	take_port(map, ask->value);
-	put_allocated(
-		details, put_port(&network->reserved_ports, ask, ask->value, ask->to), address);
+	put_allocated(details,
+		put_port(&network->reserved_ports, index->node, ask, ask->value, ask->to), address);
 	return NULL;
 }
 
@@ -221,7 +242,8 @@ static const char *assign_dynamic(struct port_index *index, struct reasons *reas
 		return "dynamic port selection failed";
 	take_port(map, value);
 	put_allocated(details,
-		put_port(&network->dynamic_ports, ask, value, ask->to == -1 ? value : ask->to),
+		put_port(&network->dynamic_ports, index->node, ask, value,
+			ask->to == -1 ? value : ask->to),
 		address);
 	return NULL;
 }
@@ -293,7 +315,8 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 		if (refusal)
 			return refusal;
 		take_port(map,
-			put_port(&network->reserved_ports, port, port->value, port->to)->value);
+			put_port(&network->reserved_ports, index->node, port, port->value, port->to)
+				->value);
 	}
 	for (uint32_t i = 0; i < ask->dynamic_ports.count; i++) {
 		const struct port *port = ARRAY_AT(&ask->dynamic_ports, struct port, i);
@@ -301,7 +324,8 @@ const char *ports_assign_task(struct port_index *index, struct reasons *reasons,
 		if (value < 0)
 			return "dynamic port selection failed";
 		take_port(map, value);
-		put_port(&network->dynamic_ports, port, value, port->to == -1 ? value : port->to);
+		put_port(&network->dynamic_ports, index->node, port, value,
+			port->to == -1 ? value : port->to);
 	}
 	return NULL;
 }

@@ -29,6 +29,10 @@ void port_index_begin(struct port_index *, const struct node *);
 // Takes the ports that an allocation holds; addresses that the node does not have (any more) are passed over.
 void port_index_take(struct port_index *, const struct alloc_details *);
 bool port_is_taken(const struct port_index *, const char *address, int64_t port);
+// The name of a host network on this node, where text with "${…}" is filled in; id is room for the text of the node's
+// id. NULL: the node has no such value.
+const char *port_host_network(
+	const struct node *, const char *host_network, char id[UUID_TEXT_BYTES]);
 // The first address of the host network, "" being "default". NULL: none.
 const char *port_address(const struct node *, const char *host_network);
 

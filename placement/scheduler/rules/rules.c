@@ -241,6 +241,8 @@ static void look_at_tasks(
 		add_affinities(g, &task->affinities);
 		g->task_networks |= task->resources.networks.count > 0;
 		g->cores |= task->resources.cores > 0;
+		g->memory_max |= view->config(view->context)->memory_oversubscription &&
+				 task->resources.memory_max_mb > 0;
 	}
 }
 
@@ -277,7 +279,8 @@ struct group_rules *group_rules_create(struct job_rules *of_job, const struct jo
 		g->network = ARRAY_AT(&g->group->networks, struct network_ask, 0);
 	if (g->group->snapshot && g->group->snapshot[0])
 		g->snapshot = g->group->snapshot;
-	g->plain = !g->network && !g->task_networks && !g->cores && g->devices.count == 0;
+	g->plain = !g->network && !g->task_networks && !g->cores && !g->memory_max &&
+		   g->devices.count == 0;
 	CHECK(g->spread_count == job->spreads.count + g->group->spreads.count);
 	return g;
 }

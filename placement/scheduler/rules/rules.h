@@ -59,6 +59,7 @@ struct group_rules {
 	bool task_networks, cores, volumes, volumes_per_alloc;
 	struct resources ask; // of a group whose tasks have no cores
 	const char *snapshot; // nodes with it are preferred; NULL: none
+	bool memory_max;      // tasks are granted more memory than they ask for, if there is some
 	bool plain;           // no ports, devices, cores: cpu, memory and disk say it all
 	struct compiled_affinity *affinities;
 	uint32_t affinity_count;
