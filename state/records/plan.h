@@ -26,6 +26,7 @@ struct plan_stop { // NodeUpdate, NodePreemptions
 	uint32_t slot; // NODE_SLOT_NONE: the node is gone
 	uint8_t cause; // enum stop_cause
 	bool lost;     // also set client status lost
+	bool failed;   // its client reported that already; only told, never stored
 	struct uuid followup_eval;
 	struct uuid preempted_by; // STOP_PREEMPTED
 };

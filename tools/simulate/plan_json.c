@@ -41,8 +41,9 @@ static void put_stop(struct json_writer *w, const struct scenario *s, const stru
 	put_node(w, s, &stop->node_id, stop->slot);
 	json_put_string(w, "DesiredStatus", alloc_desired_names[ALLOC_STOP]);
 	json_put_string(w, "DesiredDescription", end_cause_text(end_cause_of_stop(stop->cause)));
-	if (stop->lost)
-		json_put_string(w, "ClientStatus", alloc_client_names[ALLOC_LOST]);
+	if (stop->lost || stop->failed)
+		json_put_string(w, "ClientStatus",
+			alloc_client_names[stop->lost ? ALLOC_LOST : ALLOC_FAILED]);
 	// The evaluation that the allocation waited for before stays.
 	json_put_uuid(w, "FollowupEvalID",
 		uuid_is_zero(&stop->followup_eval) ? &a->details->followup_eval

@@ -1,6 +1,7 @@
 #include "tools/simulate/scenario_allocation.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/plan.h"
 #include "tools/simulate/scenario_allocation_json.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,6 +224,16 @@ static void make_report(struct making *m)
 	m->allocation->record.report = report;
 }
 
+// Of two allocations for one instance the better score decides (row C12).
+static void make_metrics(struct making *m)
+{
+	const struct alloc_metrics *given = m->given->metrics;
+	if (!given || !given->score_metadata.count)
+		return;
+	m->allocation->record.metrics = shared_metrics_create();
+	metrics_copy(&m->allocation->record.metrics->metrics, given);
+}
+
 static void make_identity(struct making *m)
 {
 	const struct scenario_allocation_json *given = m->given;
@@ -257,6 +268,7 @@ static void make_allocation(struct making *m, struct scenario *s)
 	make_devices(m, node ? scenario_node_at(s, node->slot) : NULL);
 	make_details(m);
 	make_report(m);
+	make_metrics(m);
 }
 
 void scenario_allocation_read(struct scenario *s, struct scenario_allocation *allocation,
@@ -273,4 +285,5 @@ void scenario_allocation_release(struct scenario_allocation *a)
 {
 	alloc_details_release(a->record.details);
 	alloc_report_release(a->record.report);
+	shared_metrics_release(a->record.metrics);
 }

@@ -1,6 +1,7 @@
 // An allocation as Nomad's API writes it, with JobID and JobVersion instead of the job.
 #pragma once
 #include "state/records/alloc_details.h"
+#include "state/records/metrics.h"
 #include "tools/json/json_reader.h"
 
 struct scenario_task_cpu_json {
@@ -41,7 +42,8 @@ struct scenario_allocation_json {
 	char *client_description;
 	struct alloc_details details; // except what the resources hold
 	struct scenario_tracker_json *tracker;
-	struct array task_states; // task_state
+	struct array task_states;      // task_state
+	struct alloc_metrics *metrics; // of its placement; NULL: none
 	uint64_t create_index, modify_index, alloc_modify_index;
 	int64_t create_time_ns, modify_time_ns;
 };

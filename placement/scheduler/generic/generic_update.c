@@ -54,6 +54,8 @@ static void plan_stops(struct generic_attempt *a)
 			ARRAY_AT(&a->found.stops, struct reconcile_stop, i);
 		stack_plan_stop(a->stack, stop->allocation, stop->cause, stop->lost,
 			uuid_is_zero(&stop->followup_eval) ? NULL : &stop->followup_eval);
+		ARRAY_AT(&a->plan->stops, struct plan_stop, a->plan->stops.count - 1)->failed =
+			stop->failed;
 	}
 }
 

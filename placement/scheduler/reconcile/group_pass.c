@@ -29,7 +29,11 @@ void note_stop(struct group_pass *g, struct member *m, enum stop_cause cause)
 	CHECK(cause < STOP_CAUSES);
 	CHECK(!m->stopped);
 	*APPEND(&g->r->result->stops, struct reconcile_stop) =
-		(struct reconcile_stop){m->allocation, cause, cause == STOP_LOST, m->followup};
+		(struct reconcile_stop){.allocation = m->allocation,
+			.cause = cause,
+			.lost = cause == STOP_LOST,
+			.failed = cause == STOP_RESCHEDULED && m->set == SET_RECONNECTING,
+			.followup_eval = m->followup};
 	m->stopped = true;
 }
 

@@ -27,7 +27,8 @@ struct reconcile_ask {
 struct reconcile_stop {
 	const struct allocation *allocation;
 	enum stop_cause cause;
-	bool lost; // also set client status lost
+	bool lost;   // also set client status lost
+	bool failed; // it failed while its client was away
 	struct uuid followup_eval;
 };
 

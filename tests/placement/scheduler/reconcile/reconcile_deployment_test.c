@@ -330,7 +330,7 @@ static void one_that_is_back_stays_or_goes(void **state)
 		{"and is ordinary then", "count=1 disconnect=60", NULL, "0 unknown-for=5 back",
 			NULL, ""},
 		{"it failed", "count=1 disconnect=60", NULL, "0 failed unknown-for=5", NULL,
-			"stop 0 rescheduled; place [0]"},
+			"stop 0 rescheduled client-failed; place [0]"},
 		{"it was to be stopped", "count=1 disconnect=60", NULL, "0 stop unknown-for=5; 0",
 			NULL, "stop 0 not-needed"},
 		{"it was to be replaced", "count=1 disconnect=60", NULL,

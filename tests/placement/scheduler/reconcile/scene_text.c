@@ -71,6 +71,8 @@ static void say_stops(struct scene *s)
 		assert_int_equal(stop->lost, stop->cause == STOP_LOST);
 		begin(s, "stop");
 		say(s, " %u %s", position(s, stop->allocation), causes[stop->cause]);
+		if (stop->failed)
+			say(s, " client-failed");
 		say_followup(s, &stop->followup_eval);
 	}
 }
