@@ -1,5 +1,6 @@
 #include "tools/simulate/scenario.h"
 #include "state/base/memory.h"
+#include "tools/simulate/scenario_pool.h"
 #include <stdlib.h>
 
 const struct scenario_node *scenario_node_at(const struct scenario *s, uint32_t slot)
@@ -171,6 +172,11 @@ static const struct scheduler_config *view_config(void *context)
 	return &((const struct scenario *)context)->config;
 }
 
+static int view_pool_algorithm(void *context, const char *pool)
+{
+	return scenario_pool_algorithm(&((const struct scenario *)context)->pools, pool);
+}
+
 struct scheduler_view scenario_view(struct scenario *s)
 {
 	return (struct scheduler_view){
@@ -188,6 +194,7 @@ struct scheduler_view scenario_view(struct scenario *s)
 		.allocation = view_allocation,
 		.node_use = view_node_use,
 		.config = view_config,
+		.pool_algorithm = view_pool_algorithm,
 		.supports_disconnect = s->supports_disconnect,
 	};
 }

@@ -1,6 +1,7 @@
 #include "tools/simulate/scenario_read.h"
 #include "state/base/memory.h"
 #include "tools/simulate/scenario_allocation.h"
+#include "tools/simulate/scenario_pool.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -352,6 +353,20 @@ static void read_config(const struct loading *l, json_t *input)
 		record_init(&scheduler_config_description, &l->scenario->config);
 }
 
+static void read_pools(const struct loading *l, json_t *input)
+{
+	json_t *value;
+	char path[PATH_BYTES];
+	size_t i;
+	json_array_foreach(list_at(l, input, "NodePools"), i, value)
+	{
+		path_of(path, l, "NodePools", i);
+		struct scenario_pool *pool =
+			array_append(&l->scenario->pools, sizeof(struct scenario_pool));
+		scenario_pool_read(pool, value, path, l->report);
+	}
+}
+
 // Keeps a trigger that no scheduler knows: the scheduler refuses it (row A3).
 static void take_unknown_trigger(struct scenario *s, json_t *eval)
 {
@@ -417,6 +432,7 @@ struct scenario *scenario_read_json(json_t *root, struct json_report *report)
 	l.scenario->supports_disconnect = true;
 	read_now(&l, input);
 	read_config(&l, input);
+	read_pools(&l, input);
 	read_subject(&l, input);
 	read_nodes(&l, input);
 	if (!report->errors.count) // allocations refer to jobs and nodes
@@ -442,6 +458,7 @@ void scenario_free(struct scenario *s)
 	for (uint32_t i = 0; i < s->deployment_count; i++)
 		deployment_free(s->deployments[i]);
 	evaluation_free(s->eval);
+	scenario_pools_release(&s->pools);
 	free(s->unknown_trigger);
 	free(s->deployments);
 	free(s->allocations);

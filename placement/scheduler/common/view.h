@@ -37,6 +37,9 @@ struct scheduler_view {
 	// The sum over the node's allocations that have not ended.
 	struct node_use (*node_use)(void *context, uint32_t slot);
 	const struct scheduler_config *(*config)(void *context);
+	// The algorithm that a node pool sets for its jobs, an enum scheduler_algorithm; negative: none, so that of
+	// the configuration holds. NULL: no pool sets one.
+	int (*pool_algorithm)(void *context, const char *pool);
 	// Every server of the cluster understands disconnected clients (row C8).
 	bool supports_disconnect;
 };

@@ -23,9 +23,6 @@ struct stack *stack_create(
 	s->kind = kind;
 	s->view = *view;
 	s->plan = plan;
-	s->algorithm = view->config(view->context)->algorithm == ALGORITHM_SPREAD
-			       ? PLACEMENT_SPREAD
-			       : PLACEMENT_BINPACK;
 	s->stop_room = plan->stops.count;
 	s->preemption_room = plan->preemptions.count;
 	s->placement_room = plan->placements.count;
@@ -70,6 +67,15 @@ void stack_destroy(struct stack *s)
 	free(s);
 }
 
+// The job's node pool may prefer another algorithm than the configuration (row A55).
+static enum placement_algorithm algorithm_for(const struct scheduler_view *view, const char *pool)
+{
+	CHECK(view->config);
+	int of_pool = view->pool_algorithm ? view->pool_algorithm(view->context, pool) : -1;
+	int algorithm = of_pool < 0 ? view->config(view->context)->algorithm : of_pool;
+	return algorithm == ALGORITHM_SPREAD ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
+}
+
 static bool preempts(const struct preemption_config *config, const struct job *job)
 {
 	const struct job_traits *traits = job_traits_of(job);
@@ -84,6 +90,7 @@ void stack_set_job(struct stack *s, const struct job *job)
 	struct property_set *set;
 	forget_job(s);
 	s->job = job;
+	s->algorithm = algorithm_for(&s->view, job->node_pool);
 	s->preemption = preempts(&s->view.config(s->view.context)->preemption, job);
 	s->group_count = job->task_groups.count;
 	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));

@@ -322,6 +322,12 @@ static const struct scheduler_config *view_config(void *context)
 	return v->below.config(v->below.context);
 }
 
+static int view_pool_algorithm(void *context, const char *pool)
+{
+	const struct altered_view *v = context;
+	return v->below.pool_algorithm ? v->below.pool_algorithm(v->below.context, pool) : -1;
+}
+
 struct scheduler_view altered_view_of(struct altered_view *v)
 {
 	return (struct scheduler_view){
@@ -339,6 +345,7 @@ struct scheduler_view altered_view_of(struct altered_view *v)
 		.allocation = view_allocation,
 		.node_use = view_node_use,
 		.config = view_config,
+		.pool_algorithm = view_pool_algorithm,
 		.supports_disconnect = v->below.supports_disconnect,
 	};
 }
