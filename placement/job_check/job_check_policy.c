@@ -116,12 +116,13 @@ void check_disconnect(struct checker *c)
 	const struct optional_i64 *most = &c->group->max_client_disconnect_ns;
 	if (c->group->shutdown_delay_ns.set)
 		checker_at_least(c, "ShutdownDelay", c->group->shutdown_delay_ns.value, 0);
-	if (stop->set &&
+	bool stops = stop->set && stop->value != 0; // 0 is unset (row C13)
+	if (stops &&
 		checker_allow_part(c, PART_STOP_AFTER_DISCONNECT, "StopAfterClientDisconnect is"))
 		checker_at_least(c, "StopAfterClientDisconnect", stop->value, 0);
 	if (most->set && checker_allow_part(c, PART_MAX_DISCONNECT, "MaxClientDisconnect is"))
 		checker_at_least(c, "MaxClientDisconnect", most->value, 0);
-	if (stop->set && most->set)
+	if (stops && most->set)
 		checker_mistake(
 			c, "StopAfterClientDisconnect and MaxClientDisconnect exclude each other");
 }

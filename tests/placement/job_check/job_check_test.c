@@ -611,6 +611,20 @@ static void a_job_with_twenty_mistakes_has_twenty_sentences(void **unused)
 	job_free(job);
 }
 
+// Row C13: so it is allowed for every type, and beside the other limit.
+static void zero_is_no_stop_after_disconnect(void **unused)
+{
+	for (enum job_type type = 0; type < JOB_TYPES; type++) {
+		struct job *job = job_of(type);
+		group_of(job)->stop_after_client_disconnect_ns = (struct optional_i64){true, 0};
+		assert_good(job);
+	}
+	struct job *job = job_of(JOB_SERVICE);
+	both_disconnects(job);
+	group_of(job)->stop_after_client_disconnect_ns.value = 0;
+	assert_good(job);
+}
+
 static void good_jobs_of_every_type_pass(void **unused)
 {
 	for (enum job_type type = 0; type < JOB_TYPES; type++)
@@ -704,6 +718,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_broken_rule_is_one_sentence),
 		cmocka_unit_test(a_job_with_twenty_mistakes_has_twenty_sentences),
+		cmocka_unit_test(zero_is_no_stop_after_disconnect),
 		cmocka_unit_test(good_jobs_of_every_type_pass),
 		cmocka_unit_test(what_passes_can_be_derived),
 		cmocka_unit_test(a_new_version_may_not_be_another_kind_of_job),
