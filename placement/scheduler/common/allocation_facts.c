@@ -126,8 +126,7 @@ bool node_is_lost(const struct node *node)
 	return !node || node->status == NODE_DOWN;
 }
 
-bool node_is_tainted(const struct node *node, bool cluster_supports_disconnect)
+bool node_is_tainted(const struct node *node)
 {
-	return node_is_lost(node) || node->drain ||
-	       (node->status == NODE_DISCONNECTED && cluster_supports_disconnect);
+	return node_is_lost(node) || node->drain || node->status == NODE_DISCONNECTED;
 }

@@ -37,7 +37,7 @@ const char *allocation_name_prefix(const struct job *);
 int allocation_name_compare(const struct allocation *a, const struct allocation *b);
 
 // The node's allocations may have to be replaced (docs/spec/reconciler.md, "Split by taint"): it is gone, down,
-// draining, or disconnected where the cluster supports that. NULL is a node that is gone.
-bool node_is_tainted(const struct node *, bool cluster_supports_disconnect);
+// draining or disconnected. NULL is a node that is gone.
+bool node_is_tainted(const struct node *);
 // Gone or down: the node's allocations are lost.
 bool node_is_lost(const struct node *);

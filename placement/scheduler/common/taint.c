@@ -19,7 +19,7 @@ static struct facts facts_of(
 	const struct scheduler_view *view, const struct allocation *a, int64_t now_ns)
 {
 	struct facts f = {.node = allocation_node(view, a)};
-	f.tainted = node_is_tainted(f.node, view->supports_disconnect);
+	f.tainted = node_is_tainted(f.node);
 	f.supports = allocation_supports_disconnect(a, view->supports_disconnect);
 	f.returns = f.supports && may_return(a) && allocation_needs_reconnect(a);
 	f.expired = f.supports && allocation_is_expired(a, now_ns);

@@ -186,7 +186,7 @@ static enum diff_kind judge_allocation(
 {
 	CHECK(!allocation_is_terminal(a));
 	bool supports = allocation_supports_disconnect(a, d->ask->view->supports_disconnect);
-	bool tainted = node_is_tainted(node, d->ask->view->supports_disconnect);
+	bool tainted = node_is_tainted(node);
 	bool may_return = supports &&
 			  (a->client_status == ALLOC_UNKNOWN || a->client_status == ALLOC_RUNNING);
 	bool reconnects = may_return && allocation_needs_reconnect(a);

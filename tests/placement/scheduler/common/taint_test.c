@@ -107,6 +107,19 @@ static void disconnected_is_lost_unless_the_group_allows(void **state)
 	assert_int_equal(taint(f), TAINT_LOST);
 }
 
+// Row C8: without support in the cluster it does not matter what the group allows.
+static void disconnected_is_lost_where_the_cluster_lacks_support(void **state)
+{
+	struct fixture *f = *state;
+	struct scheduler_view view = world_view(f->world);
+	view.supports_disconnect = false;
+	f->node->status = NODE_DISCONNECTED;
+	may_disconnect(f, NS_PER_S);
+	assert_int_equal(allocation_taint(&view, f->a, NOW), TAINT_LOST);
+	f->a->client_status = ALLOC_PENDING;
+	assert_int_equal(allocation_taint(&view, f->a, NOW), TAINT_LOST);
+}
+
 static void back_again_it_reconnects_or_is_too_late(void **state)
 {
 	struct fixture *f = *state;
@@ -185,6 +198,7 @@ int main(void)
 		ROW(down_or_gone_is_lost),
 		ROW(flagged_migrates_before_it_is_lost),
 		ROW(disconnected_is_lost_unless_the_group_allows),
+		ROW(disconnected_is_lost_where_the_cluster_lacks_support),
 		ROW(back_again_it_reconnects_or_is_too_late),
 		ROW(only_client_statuses_are_looked_at),
 		ROW(success_is_every_task_dead_and_none_failed),
