@@ -120,6 +120,8 @@ enum command_outcome decide_job_register(struct decider *d, struct command *comm
 		return outcome;
 	if (known && c->preserve_counts)
 		keep_counts(c->job, known);
+	if (!state_can_hold(d->state, c->job, c->message, sizeof c->message))
+		return OUTCOME_BAD_DESCRIPTION;
 	bool is_evaluated = job_has_scheduler(c->job);
 	bool is_new = !known || job_specification_differs(c->job, known);
 	bool changes = is_evaluated || is_new;

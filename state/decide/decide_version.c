@@ -138,7 +138,26 @@ __attribute__((format(printf, 3, 4))) static enum command_outcome scale_refuse(
 	return outcome;
 }
 
-static enum command_outcome may_scale(struct command_job_scale *c, const struct job *job)
+static struct task_group *group_of(const struct job *job, struct text name)
+{
+	return ARRAY_AT(&job->task_groups, struct task_group, job_group_index(job, name));
+}
+
+// The job as it will be is checked as if it were registered.
+static enum command_outcome check_count(
+	const struct decider *d, struct command_job_scale *c, const struct job *job)
+{
+	if (!c->count.set || c->count.value <= group_of(job, c->group)->count)
+		return OUTCOME_DONE;
+	struct job *scaled = job_copy(job);
+	group_of(scaled, c->group)->count = c->count.value;
+	bool fits = state_can_hold(d->state, scaled, c->message_out, sizeof c->message_out);
+	job_free(scaled);
+	return fits ? OUTCOME_DONE : OUTCOME_BAD_DESCRIPTION;
+}
+
+static enum command_outcome may_scale(
+	const struct decider *d, struct command_job_scale *c, const struct job *job)
 {
 	if (c->group.size == 0)
 		return scale_refuse(
@@ -149,10 +168,6 @@ static enum command_outcome may_scale(struct command_job_scale *c, const struct 
 	if (c->count.set && c->count.value < 0)
 		return scale_refuse(
 			c, OUTCOME_BAD_DESCRIPTION, "scaling action count can't be negative");
-	if (c->count.set && c->count.value > (int64_t)ALLOCATIONS_MAX)
-		return scale_refuse(c, OUTCOME_BAD_DESCRIPTION,
-			"scaling action count is %ld, more than the %u that are allowed",
-			c->count.value, ALLOCATIONS_MAX);
 	if (c->message.size > SCALING_TEXT_BYTES_MAX || c->meta.size > SCALING_TEXT_BYTES_MAX)
 		return scale_refuse(c, OUTCOME_BAD_DESCRIPTION,
 			"scaling message and meta must be at most %u bytes each",
@@ -167,12 +182,7 @@ static enum command_outcome may_scale(struct command_job_scale *c, const struct 
 	if (c->enforce_index && c->job_modify_index != job->job_modify_index)
 		return scale_refuse(c, OUTCOME_CONFLICT, "job modify index is %lu, not %lu",
 			job->job_modify_index, c->job_modify_index);
-	return OUTCOME_DONE;
-}
-
-static struct task_group *group_of(const struct job *job, struct text name)
-{
-	return ARRAY_AT(&job->task_groups, struct task_group, job_group_index(job, name));
+	return check_count(d, c, job);
 }
 
 static struct scaling_event *event_of(const struct command_job_scale *c, int64_t previous_count)
@@ -272,7 +282,7 @@ enum command_outcome decide_job_scale(struct decider *d, struct command *command
 	if (!cell)
 		return OUTCOME_UNKNOWN_JOB;
 	const struct job *job = job_cell_keep(cell)->versions[0];
-	enum command_outcome outcome = may_scale(c, job);
+	enum command_outcome outcome = may_scale(d, c, job);
 	if (outcome != OUTCOME_DONE)
 		return outcome;
 	if (d->store_is_full)

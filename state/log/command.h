@@ -421,7 +421,7 @@ struct command_job_register {
 	bool preserve_counts;          // of groups that exist already
 	uint64_t current_modify_index; // result of CONFLICT
 	bool existed;                  // result
-	char message[64];              // result of BAD_DESCRIPTION: why, or ""
+	char message[160];             // result of BAD_DESCRIPTION: why, or ""
 	struct eval_made made;         // result; none for direct, periodic and parameterized jobs
 };
 

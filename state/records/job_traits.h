@@ -41,3 +41,7 @@ static inline bool job_has_scheduler(const struct job *job)
 {
 	return !job_is_direct(job) && !job_makes_jobs(job);
 }
+
+// Instances that the job asks for in a fleet of so many nodes; INT64_MAX when there are more. Groups that ask for one
+// on every node count as one: what they hold grows with the fleet whatever the job says.
+int64_t job_instances(const struct job *, uint32_t nodes);

@@ -106,6 +106,9 @@ uint64_t state_node_report_index(const struct state *, const struct node *);
 void state_node_prefetch(const struct state *, uint32_t slot);
 const struct node *state_node_by_id(const struct state *, const struct uuid *);
 const struct job *state_job(const struct state *, struct text namespace_name, struct text id);
+// Whether all instances that the job asks for of the fleet as it is could be known at once (limits.allocations); if
+// not, says why. Any thread.
+bool state_can_hold(const struct state *, const struct job *, char *why, size_t size);
 const struct job *state_job_version(
 	const struct state *, struct text namespace_name, struct text id, uint64_t version);
 const struct allocation *state_allocation(const struct state *, const struct uuid *);

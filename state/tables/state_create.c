@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include "state/tables/buckets.h"
 #include "state/tables/client.h"
 #include "state/tables/index_wait.h"
@@ -9,6 +10,7 @@
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
@@ -161,6 +163,23 @@ struct summary state_summary_now(const struct state *state)
 	summary.counts.bytes_nodes = nodes * sizeof(struct node_cell) + state->bytes_records +
 				     state->classes.bytes + state->strings.bytes;
 	return summary;
+}
+
+bool state_can_hold(const struct state *state, const struct job *job, char *why, size_t size)
+{
+	struct state_counts counts;
+	state_counts(state, &counts);
+	uint32_t nodes = 0;
+	for (uint32_t i = 0; i < NODE_STATUSES; i++)
+		nodes += counts.nodes[i];
+	int64_t instances = job_instances(job, nodes);
+	if (instances <= (int64_t)state->limits.allocations)
+		return true;
+	snprintf(why, size,
+		"Count of all groups together is %ld instances, more than the %u that "
+		"limits.allocations allows",
+		instances, state->limits.allocations);
+	return false;
 }
 
 void state_counts(const struct state *state, struct state_counts *counts)

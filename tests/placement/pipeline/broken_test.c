@@ -46,6 +46,10 @@ static void register_uncountable(struct cluster *c)
 	struct task_group *second = add_group(job, "b");
 	second->count = 1u << 31;
 	add_task(second, "t");
+	// Keeps the sum below what the applier lets a job ask for.
+	struct task_group *third = add_group(job, "c");
+	third->count = -(1ll << 40);
+	add_task(third, "t");
 	job_canonicalize(job);
 	assert_true(job_derive(job));
 	struct command command = {.type = COMMAND_JOB_REGISTER, .job_register = {.job = job}};

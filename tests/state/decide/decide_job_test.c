@@ -356,6 +356,63 @@ static void queued_counts_reach_the_summary(void **unused)
 	controller_free(&c);
 }
 
+static struct job *job_of_counts(const char *id, enum job_type type, int64_t first, int64_t second)
+{
+	struct job *job = build_scheduled_job(id, type);
+	struct task_group *group = array_append(&job->task_groups, sizeof *group);
+
+	record_init(&task_group_description, group);
+	group->name = text_copy(TEXT("second"));
+	group->count = second;
+	ARRAY_AT(&job->task_groups, struct task_group, 0)->count = first;
+	assert_true(job_derive(job));
+	return job;
+}
+
+static void no_job_asks_for_more_than_can_be_known(void **unused)
+{
+	struct controller c;
+	struct command_job_register result = {0};
+
+	controller_init(&c, (struct state_limits){.allocations = 1000});
+	controller_open(&c);
+	assert_int_equal(
+		register_job(&c, job_of_counts("web", JOB_SERVICE, 999, 1), NULL), OUTCOME_DONE);
+	assert_int_equal(register_job(&c, job_of_counts("web", JOB_SERVICE, 999, 2), &result),
+		OUTCOME_BAD_DESCRIPTION);
+	assert_string_equal(result.message,
+		"Count of all groups together is 1001 instances, more than the 1000 that "
+		"limits.allocations allows");
+	struct job *huge = job_of_counts("huge", JOB_BATCH, INT64_MAX, INT64_MAX);
+	assert_int_equal(register_job(&c, huge, NULL), OUTCOME_BAD_DESCRIPTION);
+	// What is kept of the stored job counts too.
+	struct command_job_register kept = {.preserve_counts = true};
+	struct job *more = job_of_counts("web", JOB_SERVICE, 1, 1);
+	struct task_group *third = array_append(&more->task_groups, sizeof *third);
+	record_init(&task_group_description, third);
+	third->name = text_copy(TEXT("third"));
+	assert_true(job_derive(more));
+	assert_int_equal(register_job(&c, more, &kept), OUTCOME_BAD_DESCRIPTION);
+	expect_restores(&c);
+	controller_free(&c);
+}
+
+// A node has as many of a group as its count says.
+static void what_every_node_gets_counts_on_each(void **unused)
+{
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){.allocations = 1000});
+	controller_open(&c);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(controller_register(&c, i, NULL), OUTCOME_DONE);
+	assert_int_equal(
+		register_job(&c, job_of_counts("a", JOB_SYSBATCH, 99, 1), NULL), OUTCOME_DONE);
+	assert_int_equal(register_job(&c, job_of_counts("b", JOB_SYSBATCH, 100, 1), NULL),
+		OUTCOME_BAD_DESCRIPTION);
+	controller_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +427,8 @@ int main(void)
 		cmocka_unit_test(evaluating_makes_one_more),
 		cmocka_unit_test(status_follows_evaluations),
 		cmocka_unit_test(queued_counts_reach_the_summary),
+		cmocka_unit_test(no_job_asks_for_more_than_can_be_known),
+		cmocka_unit_test(what_every_node_gets_counts_on_each),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,6 +248,23 @@ static void scaling_makes_a_version_an_evaluation_and_an_event(void **unused)
 	close_controller(&c);
 }
 
+static void scaling_is_bounded_as_registering_is(void **unused)
+{
+	struct controller c;
+	struct command_job_scale up = {.group = TEXT("g0"), .count = {true, 65537}};
+
+	open_controller(&c);
+	register_version(&c, 40);
+	assert_int_equal(scale(&c, &up), OUTCOME_BAD_DESCRIPTION);
+	assert_string_equal(up.message_out,
+		"Count of all groups together is 65537 instances, more than the 65536 that "
+		"limits.allocations allows");
+	assert_int_equal(newest(&c).version, 0);
+	up.count.value = 65536;
+	assert_int_equal(scale(&c, &up), OUTCOME_DONE);
+	close_controller(&c);
+}
+
 static void an_event_alone_changes_nothing(void **unused)
 {
 	struct controller c;
@@ -349,6 +366,7 @@ int main(void)
 		cmocka_unit_test(the_newest_stable_version_is_not_dropped),
 		cmocka_unit_test(a_stopped_version_is_not_stable),
 		cmocka_unit_test(scaling_makes_a_version_an_evaluation_and_an_event),
+		cmocka_unit_test(scaling_is_bounded_as_registering_is),
 		cmocka_unit_test(an_event_alone_changes_nothing),
 		cmocka_unit_test(scaling_is_refused_with_a_reason),
 		cmocka_unit_test(the_newest_events_are_kept),

@@ -194,6 +194,22 @@ static void twenty_mistakes_in_one_answer(void **unused)
 	expect("GET", "/v1/job/a%20b", NULL, 404, "job not found");
 }
 
+// The server of these tests can know 65,536 allocations.
+static void counts_have_their_bound(void **unused)
+{
+	static const char body[] =
+		"{\"Job\":{\"ID\":\"huge\",\"TaskGroups\":["
+		"{\"Name\":\"a\",\"Count\":65536,\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\"}]},"
+		"{\"Name\":\"b\",\"Count\":1,\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\"}]}]}}";
+	static const char sentence[] =
+		"Count of all groups together is 65537 instances, more than the 65536 that "
+		"limits.allocations allows";
+	expect("PUT", "/v1/jobs", body, 500, sentence);
+	expect("PUT", "/v1/job/huge/plan", body, 500, sentence);
+	expect("PUT", "/v1/validate/job", body, 200, sentence);
+	expect("GET", "/v1/job/huge", NULL, 404, "job not found");
+}
+
 static void every_type_is_taken(void **unused)
 {
 	static const char *const types[] = {"service", "batch", "system", "sysbatch"};
@@ -396,6 +412,7 @@ int main(void)
 		cmocka_unit_test(broken_json_is_pointed_at),
 		cmocka_unit_test(mistakes_of_form_name_their_path),
 		cmocka_unit_test(twenty_mistakes_in_one_answer),
+		cmocka_unit_test(counts_have_their_bound),
 		cmocka_unit_test(every_type_is_taken),
 		cmocka_unit_test(launchers_have_no_evaluation),
 		cmocka_unit_test(a_type_does_not_change),

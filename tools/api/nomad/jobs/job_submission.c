@@ -29,6 +29,19 @@ static void note_not_done(const struct request *request, struct job_body *read)
 	job_not_done(read->job, &read->report.warnings, &read->invalid);
 }
 
+static void note_mistake(const char *text, void *context)
+{
+	json_sentence(context, "%s", text);
+}
+
+// The applier refuses such a job too; here that is told with all other mistakes, and to those who only plan or validate.
+static void check_instances(const struct request *request, struct job_body *read)
+{
+	char why[MESSAGE_BYTES];
+	if (read->job && !state_can_hold(request->api->settings.state, read->job, why, sizeof why))
+		json_sentence(&read->invalid, "%s", why);
+}
+
 struct job_body *job_submission_read(struct request *request, struct reply *reply)
 {
 	char message[MESSAGE_BYTES];
@@ -40,15 +53,11 @@ struct job_body *job_submission_read(struct request *request, struct reply *repl
 		    sizeof message)) {
 		note_not_done(request, read);
 		rollout_settle(request, read);
+		check_instances(request, read);
 		return read;
 	}
 	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
 	return NULL;
-}
-
-static void note_mistake(const char *text, void *context)
-{
-	json_sentence(context, "%s", text);
 }
 
 void job_submission_check_update(const struct request *request, struct job_body *read)
