@@ -17,7 +17,8 @@ static const uint32_t allowed_parts[JOB_TYPES] = {
 		      PART_STOP_AFTER_DISCONNECT | PART_MAX_DISCONNECT | PART_PER_ALLOC |
 		      PART_PLACED_BY_NOMAD,
 	[JOB_SYSTEM] = PART_UPDATE | PART_DISTINCT | PART_MAX_DISCONNECT | PART_PLACED_BY_NOMAD,
-	[JOB_SYSBATCH] = PART_PERIODIC | PART_DISTINCT | PART_MAX_DISCONNECT | PART_PLACED_BY_NOMAD,
+	[JOB_SYSBATCH] = PART_RESCHEDULE | PART_PERIODIC | PART_RANKING | PART_DISTINCT |
+			 PART_MAX_DISCONNECT | PART_PLACED_BY_NOMAD,
 	[JOB_DIRECT] = PART_TINY,
 };
 
@@ -184,9 +185,10 @@ static void check_group_placement(struct checker *c)
 static void check_count(struct checker *c)
 {
 	int64_t count = c->group->count;
-	bool everywhere = job_traits_of(c->job)->is_on_every_node;
+	const struct job_traits *traits = job_traits_of(c->job);
+	bool once_a_node = traits->is_on_every_node && !traits->is_scalable;
 	checker_at_least(c, "Count", count, 0);
-	if (everywhere && count > 1)
+	if (once_a_node && count > 1)
 		checker_mistake(c, "Count is %ld but jobs of type \"%s\" run at most once per node",
 			(long)count, job_type_names[c->job->type]);
 	else if (count > (int64_t)ALLOCATIONS_MAX)

@@ -649,6 +649,12 @@ static void good_jobs_of_every_type_pass(void **unused)
 	job = job_of(JOB_BATCH);
 	any_periodic(job);
 	assert_good(job);
+	job = job_of(JOB_SYSBATCH);
+	group_of(job)->count = 3;
+	any_affinity(job);
+	any_spread(job);
+	*reschedule(job) = (struct reschedule_policy){0};
+	assert_good(job);
 	job = job_of(JOB_SYSTEM);
 	job_update(job);
 	any_update(job);
