@@ -1,5 +1,6 @@
 // The devices that a group's asks get.
 #include "placement/scheduler/rules/device_needs.h"
+#include "state/base/check.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world.h"
 #include <setjmp.h>
@@ -33,10 +34,45 @@ static void devices_are_shared_out_so_that_all_asks_are_served(void **state)
 	world_destroy(w);
 }
 
+// The failing function's arrays are lost (GUARDED_FAILURES_MAX of state/base/limits.h).
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+
+// What is chosen is there to be taken; were it not, the work that asked fails and nothing else.
+static void a_choice_that_nobody_can_serve_fails_its_work_alone(void **state)
+{
+	struct world *w = world_create();
+	const struct node *n = world_node(w, "device.nvidia/gpu/a100=1");
+	struct job *job = world_job(w, "service web");
+	struct device_needs needs;
+	struct device_choice choice = {.groups = {0}};
+	struct check_guard guard;
+	ask_device(job, "gpu", 2);
+	device_needs_compile(&needs, group_of(job));
+	struct device_set all = device_set_of_class(n->node_class), taken;
+	struct alloc_details *details = alloc_details_create();
+	if (setjmp(guard.back) == 0) {
+		check_guard_set(&guard);
+		device_needs_assign(
+			&needs, group_of(job), n->node_class, &all, &choice, &taken, details);
+		check_guard_set(NULL);
+		fail();
+	}
+	assert_non_null(strstr(guard.text, "device_needs.c:"));
+	assert_non_null(strstr(guard.text, "invariant broken: left.groups[from]"));
+	alloc_details_release(details);
+	device_needs_release(&needs);
+	world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(devices_are_shared_out_so_that_all_asks_are_served),
+		cmocka_unit_test(a_choice_that_nobody_can_serve_fails_its_work_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
