@@ -41,7 +41,7 @@ static enum command_outcome may_launch(struct command_job_child *c, const struct
 		return child_refuse(c, "can't launch non-periodic job");
 	if (parent->stop)
 		return refuse_stopped(c, parent);
-	if (!parent->periodic->enabled)
+	if (!parent->periodic->enabled || parent->parameterized)
 		return child_refuse(c, "can't force run non-tracked job");
 	return c->launch_ns >= NS_PER_S ? OUTCOME_DONE : child_refuse(c, "no time to launch for");
 }
@@ -165,12 +165,13 @@ static struct job *build_child(const struct job *parent, const struct command_jo
 	replace(&child->name, c->child_id);
 	child->stable = false;
 	child->dispatched = c->dispatch;
-	if (!c->dispatch) {
+	if (child->periodic) {
 		record_release(&periodic_config_description, child->periodic);
 		free(child->periodic);
 		child->periodic = NULL;
-		return child;
 	}
+	if (!c->dispatch)
+		return child;
 	free(child->dispatch_idempotency_token);
 	child->dispatch_idempotency_token =
 		c->idempotency_token.size ? text_copy(c->idempotency_token) : NULL;

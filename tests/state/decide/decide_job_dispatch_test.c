@@ -189,6 +189,38 @@ static void only_active_periodic_jobs_are_launched(void **unused)
 	close_controller(&c);
 }
 
+// Only a dispatch makes children of it, and they are ordinary jobs.
+static void a_periodic_job_with_parameters_is_only_dispatched(void **unused)
+{
+	struct controller c;
+	struct command_job_child made;
+
+	open_controller(&c);
+	struct job *job = build_scheduled_job("cron", JOB_BATCH);
+	job->periodic = memory_take(sizeof *job->periodic);
+	job->periodic->enabled = true;
+	job->periodic->spec = text_copy(TEXT("* * * * *"));
+	job->parameterized = memory_take(sizeof *job->parameterized);
+	assert_int_equal(register_job(&c, job, NULL), OUTCOME_DONE);
+	assert_int_equal(launch(&c, LAUNCH_S, false, &made), OUTCOME_BAD_DESCRIPTION);
+	assert_string_equal(made.message, "can't force run non-tracked job");
+	made = (struct command_job_child){.parent = TEXT("cron"), .dispatch = true};
+	assert_int_equal(child(&c, &made), OUTCOME_DONE);
+	state_read_begin();
+	const struct job *dispatched = state_job(c.state, TEXT("default"), text_of(made.child_id));
+	assert_true(dispatched->dispatched);
+	assert_null(dispatched->periodic);
+	state_read_end();
+	struct evaluation *e = published_evaluation(&c, &made.made.id);
+	assert_int_equal(e->triggered_by, TRIGGER_JOB_REGISTER);
+	evaluation_free(e);
+	assert_int_equal(job_status(&c, made.child_id), JOB_PENDING);
+	finish(&c, &made.made.id);
+	assert_int_equal(job_status(&c, made.child_id), JOB_DEAD);
+	expect_children(&c, "cron", 0, 0, 1);
+	close_controller(&c);
+}
+
 static const struct node_pair who = {.name = TEXT("who"), .value = TEXT("me")};
 
 static void dispatching_makes_a_child(void **unused)
@@ -414,6 +446,7 @@ int main(void)
 		cmocka_unit_test(a_launch_that_is_asked_for_again_finds_its_child),
 		cmocka_unit_test(overlap_is_prohibited_while_a_child_has_work),
 		cmocka_unit_test(only_active_periodic_jobs_are_launched),
+		cmocka_unit_test(a_periodic_job_with_parameters_is_only_dispatched),
 		cmocka_unit_test(dispatching_makes_a_child),
 		cmocka_unit_test(what_is_dispatched_follows_the_rules),
 		cmocka_unit_test(a_token_finds_what_it_made),
