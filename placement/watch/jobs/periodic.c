@@ -77,9 +77,11 @@ static void periodic_destroy(void *context)
 	free(l);
 }
 
+// Jobs with parameters get them with a dispatch (row B64).
 static bool is_to_launch(const struct job *job)
 {
-	return job->periodic && job->periodic->enabled && !job->stop && !job->record.deleted;
+	return job->periodic && job->periodic->enabled && !job->parameterized && !job->stop &&
+	       !job->record.deleted;
 }
 
 static struct launch *find_launcher(const struct launcher *l, const struct job *job)
@@ -317,13 +319,14 @@ static int64_t periodic_turn(void *context, int64_t now_ns, bool *done)
 }
 
 // Launches at once if another launch was due since the last one, while no controller ran, or is due now: the next
-// time is later.
-static void recall_launch(
-	struct launcher *l, struct launch *launch, int64_t launched_ns, int64_t now_ns)
+// time is later. Before a specification was submitted it missed nothing, so its first launch counts from then.
+static void recall_launch(struct launcher *l, struct launch *launch, const struct job *job,
+	const struct job_notes *notes, int64_t now_ns)
 {
-	if (!launch->times || launched_ns == 0)
-		return;
-	int64_t missed_ns = launch_times_next(launch->times, launched_ns);
+	int64_t since_ns = notes ? notes->launched_ns : 0;
+	if (since_ns < job->submit_time_ns)
+		since_ns = job->submit_time_ns;
+	int64_t missed_ns = launch_times_next(launch->times, since_ns);
 	if (missed_ns <= now_ns)
 		schedule_job(l, launch, now_ns, now_ns);
 }
@@ -342,7 +345,7 @@ static void take_job_over(struct launcher *l, const struct job *job, int64_t now
 		return;
 	int64_t next_ns = launch_times_next(launch->times, now_ns);
 	schedule_job(l, launch, next_ns, next_ns);
-	recall_launch(l, launch, notes ? notes->launched_ns : 0, now_ns);
+	recall_launch(l, launch, job, notes, now_ns);
 }
 
 static void periodic_take_over(void *context)

@@ -15,7 +15,7 @@
 
 struct periodic_ask {
 	const char *id, *spec;
-	bool prohibit_overlap, disabled;
+	bool prohibit_overlap, disabled, parameterized;
 };
 
 static void register_periodic(struct scene *s, struct periodic_ask ask)
@@ -26,6 +26,8 @@ static void register_periodic(struct scene *s, struct periodic_ask ask)
 	job->periodic->enabled = !ask.disabled;
 	job->periodic->prohibit_overlap = ask.prohibit_overlap;
 	job->periodic->spec = text_copy(text_of(ask.spec));
+	if (ask.parameterized)
+		job->parameterized = memory_take(sizeof *job->parameterized);
 	assert_int_equal(register_job(&s->controller, job, NULL), OUTCOME_DONE);
 	scene_settle(s);
 }
@@ -180,6 +182,44 @@ static void missed_while_nobody_was_there(void **state)
 	scene_free(&s);
 }
 
+// A job that was never launched counts from its registration.
+static void a_first_launch_that_was_missed_is_made_up(void **state)
+{
+	struct scene s;
+
+	scene_init(&s);
+	register_periodic(&s, (struct periodic_ask){"cron", "*/10 * * * *"});
+	register_periodic(&s, (struct periodic_ask){"yearly", "@yearly"});
+	scene_restart(&s, 5 * MINUTE_MS);
+	assert_int_equal(children(&s, "cron"), 0); // not due yet
+	scene_restart(&s, 10 * MINUTE_MS);
+	assert_int_equal(children(&s, "cron"), 1);
+	assert_true(is_there(&s, "cron", START_S + 900));
+	assert_int_equal(children(&s, "yearly"), 0);
+	// What another specification would have launched before it was there was not missed.
+	register_periodic(&s, (struct periodic_ask){"cron", "25 * * * *"});
+	scene_restart(&s, MINUTE_MS);
+	assert_int_equal(children(&s, "cron"), 1);
+	scene_free(&s);
+}
+
+// Its payload and metadata come with a dispatch, not with the clock.
+static void what_takes_parameters_is_not_launched(void **state)
+{
+	struct scene s;
+
+	scene_init(&s);
+	register_periodic(&s, (struct periodic_ask){"both", "* * * * *", .parameterized = true});
+	register_periodic(&s, (struct periodic_ask){"cron", "* * * * *"});
+	assert_int_equal(scene_stats(&s).periodic_jobs, 1);
+	scene_advance(&s, 3 * MINUTE_MS);
+	assert_int_equal(children(&s, "cron"), 3);
+	scene_restart(&s, 3 * MINUTE_MS);
+	assert_int_equal(scene_stats(&s).periodic_jobs, 1);
+	assert_int_equal(children(&s, "both"), 0);
+	scene_free(&s);
+}
+
 // A child that is due when the controller starts is launched then, once.
 static void due_at_the_moment_of_a_restart(void **state)
 {
@@ -262,6 +302,8 @@ int main(void)
 		cmocka_unit_test(never_over_each_other),
 		cmocka_unit_test(stopped_changed_disabled),
 		cmocka_unit_test(missed_while_nobody_was_there),
+		cmocka_unit_test(a_first_launch_that_was_missed_is_made_up),
+		cmocka_unit_test(what_takes_parameters_is_not_launched),
 		cmocka_unit_test(due_at_the_moment_of_a_restart),
 		cmocka_unit_test(a_minute_late_is_not_too_late),
 		cmocka_unit_test(forced),
