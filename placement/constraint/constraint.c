@@ -145,12 +145,19 @@ static struct target target_compile(const char *text)
 	return (struct target){no_value, NULL, false};
 }
 
+// What a side of a constraint may have: lists are compared item by item with those of nodes.
+#define TARGET_BYTES_MAX 4096u
+
 static const struct constraint_operator *operator_check(const char *l_target, const char *r_target,
 	const char *operand, struct constraint_error *error)
 {
 	char names[256];
 	if (operand[0] == 0)
 		return constraint_refuse(error, "missing constraint operator");
+	if (strnlen(l_target, TARGET_BYTES_MAX + 1) > TARGET_BYTES_MAX ||
+		strnlen(r_target, TARGET_BYTES_MAX + 1) > TARGET_BYTES_MAX)
+		return constraint_refuse(
+			error, "LTarget and RTarget may have %u bytes each", TARGET_BYTES_MAX);
 	const struct constraint_operator *operation = operator_find(operand);
 	if (!operation)
 		return constraint_refuse(error,
@@ -204,6 +211,11 @@ void constraint_free(struct compiled_constraint *c)
 bool constraint_is_node_unique(const struct compiled_constraint *c)
 {
 	return c->left.node_unique || c->right.node_unique;
+}
+
+bool constraint_searches(const struct compiled_constraint *c)
+{
+	return c->operation->searches;
 }
 
 // Attributes of devices have units, so they are ordered as quantities.

@@ -20,6 +20,9 @@ void constraint_free(struct compiled_constraint *); // NULL is fine
 // "${meta.unique.…}"): then only constraint_matches_node decides it.
 bool constraint_is_node_unique(const struct compiled_constraint *);
 
+// True when its work depends on a pattern that its author chose. The applier, for which all wait, has no time for that.
+bool constraint_searches(const struct compiled_constraint *);
+
 // Under read lock, or on the applier's thread. For a class, what is unique to a node counts as missing.
 bool constraint_matches_class(const struct compiled_constraint *, const struct node_class *);
 bool constraint_matches_node(const struct compiled_constraint *, const struct node *);

@@ -153,7 +153,7 @@ static const struct constraint_operator operators[] = {
 	{">=", true, test_greater_or_equal, .accepts = ORDER_GREATER | ORDER_EQUAL},
 	{"is_set", false, test_is_set},
 	{"is_not_set", false, test_is_not_set},
-	{"regexp", true, regexp_test, regexp_compile, regexp_release},
+	{"regexp", true, regexp_test, regexp_compile, regexp_release, .searches = true},
 	{"version", true, test_version, loose_compile, version_release},
 	{"semver", true, test_version, semver_compile, version_release},
 	{"set_contains", true, test_contains_all},

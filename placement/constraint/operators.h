@@ -16,6 +16,7 @@ struct constraint_operator {
 	void *(*compile)(const char *right, struct constraint_error *error);
 	void (*release)(void *program);
 	uint8_t accepts; // orders that a comparison accepts: bits of enum order
+	bool searches;   // its work depends on the pattern
 };
 
 const struct constraint_operator *operator_find(const char *name); // NULL: not known

@@ -10,8 +10,6 @@
 #define PATTERN_BYTES_MAX 1024u
 #define PATTERN_NESTING_MAX 64u
 #define COMPILED_BYTES_MAX (32u * 1024)
-// Steps per start position; a sensible pattern takes tens. 10000 take about a tenth of a millisecond.
-#define MATCH_STEPS_MAX 10000u
 #define MATCH_DEPTH_MAX 1000u
 #define MATCH_HEAP_KIB_MAX 1024u
 #define SUBJECT_BYTES_MAX 4096u
@@ -20,7 +18,16 @@ struct regexp {
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;
+	uint32_t *steps; // of the last search
 };
+
+// A search begins anew at each character of its subject, and the engine's own limit is for one beginning: the steps of
+// all are counted, before each part of the pattern.
+static int count_step(pcre2_callout_block *block, void *steps)
+{
+	uint32_t *count = steps;
+	return ++*count < REGEXP_STEPS_MAX ? 0 : PCRE2_ERROR_MATCHLIMIT;
+}
 
 void regexp_release(void *program)
 {
@@ -30,6 +37,7 @@ void regexp_release(void *program)
 	pcre2_match_data_free(r->data);
 	pcre2_match_context_free(r->context);
 	pcre2_code_free(r->code);
+	free(r->steps);
 	free(r);
 }
 
@@ -43,7 +51,8 @@ static pcre2_code *compile_bounded(const char *pattern, struct constraint_error 
 	int code;
 	PCRE2_SIZE at = 0;
 	pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-		PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &code, &at, context);
+		PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT,
+		&code, &at, context);
 	pcre2_compile_context_free(context);
 	if (!compiled) {
 		char why[160];
@@ -70,13 +79,15 @@ void *regexp_compile(const char *pattern, struct constraint_error *error)
 		return NULL;
 	struct regexp *r = memory_take(sizeof *r);
 	r->code = code;
+	r->steps = memory_take(sizeof *r->steps);
 	r->data = pcre2_match_data_create(1, NULL);
 	r->context = pcre2_match_context_create(NULL);
 	if (!r->data || !r->context) {
 		regexp_release(r);
 		return constraint_refuse(error, "no memory to compile the regular expression");
 	}
-	pcre2_set_match_limit(r->context, MATCH_STEPS_MAX);
+	pcre2_set_callout(r->context, count_step, r->steps);
+	pcre2_set_match_limit(r->context, REGEXP_STEPS_MAX);
 	pcre2_set_depth_limit(r->context, MATCH_DEPTH_MAX);
 	pcre2_set_heap_limit(r->context, MATCH_HEAP_KIB_MAX);
 	return r;
@@ -88,7 +99,14 @@ bool regexp_test(const char *left, const char *right, const void *program)
 	struct text subject = text_of(left);
 	if (!left || subject.size > SUBJECT_BYTES_MAX)
 		return false;
+	*r->steps = 0;
 	// Zero also means a match: there is no room for groups.
 	return pcre2_match(r->code, (PCRE2_SPTR)subject.data, subject.size, 0, 0, r->data,
 		       r->context) >= 0;
+}
+
+uint32_t regexp_steps(const void *program)
+{
+	const struct regexp *r = program;
+	return *r->steps;
 }

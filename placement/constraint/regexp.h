@@ -2,8 +2,14 @@
 #pragma once
 #include "placement/constraint/constraint_error.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 // The functions of a constraint_operator. regexp_compile returns NULL and fills error when it refuses the pattern.
 void *regexp_compile(const char *pattern, struct constraint_error *error);
 bool regexp_test(const char *left, const char *right, const void *program);
 void regexp_release(void *program);
+// Steps of a whole search: a sensible pattern takes tens, this many take about a millisecond. A search that would take
+// more does not match.
+#define REGEXP_STEPS_MAX 20000u
+// What the last search took.
+uint32_t regexp_steps(const void *program);

@@ -30,6 +30,10 @@ static struct compiled_constraint *compile_constraints(
 	char reason[CONSTRAINT_ERROR_BYTES];
 	struct compiled_constraint *compiled =
 		constraint_compile(c->l_target, c->r_target, c->operand, &error);
+	if (compiled && constraint_searches(compiled)) {
+		constraint_free(compiled);
+		compiled = constraint_refuse(&error, "direct jobs may not search by a pattern");
+	}
 	if (!compiled)
 		log_warn("constraint-unusable", "job=%s error=%s", job->id,
 			log_quote(error.text, reason, sizeof reason));

@@ -182,14 +182,15 @@ void trace_free(struct trace *t)
 	*t = (struct trace){0};
 }
 
-// {"LTarget": "${attr.gpu.model}", …}: one model with "=", several with "regexp".
+// {"LTarget": "${attr.gpu.model}", …}: one of the models that the trace divides by '|'.
 static json_t *model_constraint(const char *spec)
 {
-	char pattern[72];
-	bool several = strchr(spec, '|') != NULL;
-	snprintf(pattern, sizeof pattern, several ? "^(%s)$" : "%s", spec);
-	return json_pack("[{s:s,s:s,s:s}]", "LTarget", "${attr.gpu.model}", "RTarget", pattern,
-		"Operand", several ? "regexp" : "=");
+	char models[72];
+	snprintf(models, sizeof models, "%s", spec);
+	for (char *at = models; (at = strchr(at, '|')); at++)
+		*at = ',';
+	return json_pack("[{s:s,s:s,s:s}]", "LTarget", "${attr.gpu.model}", "RTarget", models,
+		"Operand", "set_contains_any");
 }
 
 static json_t *job_of(const struct trace_shape *shape)

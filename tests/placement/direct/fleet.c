@@ -183,10 +183,10 @@ static void random_constraint(struct fleet *f, struct array *to)
 		{"${meta.rack}", "set_contains", "r2"},
 		{"${meta.rack}", "is_set", ""},
 		{"${node.class}", "is", "big"},
-		{"${node.datacenter}", "regexp", "^(dc|east-2)"},
+		{"${node.datacenter}", "set_contains_any", "dc1,dc2,east-2"},
 		{"${attr.unique.host}", "!=", "host-1"},
-		{"${attr.unique.host}", "regexp", "host-[23]"},
-		{"${node.unique.name}", "regexp", "[0-7]$"},
+		{"${attr.unique.host}", "set_contains_any", "host-2,host-3,host-20,host-31"},
+		{"${node.unique.name}", "<", "node-5"},
 		{"${attr.nothing}", "is_not_set", ""},
 	};
 	uint32_t i = below(f, sizeof rows / sizeof rows[0]);

@@ -112,6 +112,14 @@ static void bad_regexp(struct job *j)
 {
 	constrain(&j->constraints, "${attr.a}", "regexp", "(");
 }
+static void any_regexp(struct job *j)
+{
+	constrain(&group_of(j)->constraints, "${attr.unique.host}", "regexp", "a");
+}
+static void device_regexp(struct job *j)
+{
+	constrain(&ask_device(j, "gpu", 1)->constraints, "${device.model}", "regexp", "a");
+}
 static void bad_distinct(struct job *j)
 {
 	constrain(&j->constraints, "${attr.a}", "distinct_property", "0");
@@ -566,6 +574,8 @@ static const struct {
 	{JOB_DIRECT, any_spread, "Spreads are not allowed for jobs of type \"direct\""},
 	{JOB_DIRECT, any_distinct,
 		"constraint distinct_hosts is not allowed for jobs of type \"direct\""},
+	{JOB_DIRECT, any_regexp, "constraint regexp is not allowed for jobs of type \"direct\""},
+	{JOB_DIRECT, device_regexp, "constraint regexp is not allowed for jobs of type \"direct\""},
 	{JOB_DIRECT, any_property,
 		"constraint distinct_property is not allowed for jobs of type \"direct\""},
 	{JOB_DIRECT, any_network, "Networks are not allowed for jobs of type \"direct\""},
