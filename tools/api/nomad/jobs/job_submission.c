@@ -34,7 +34,7 @@ static void note_mistake(const char *text, void *context)
 	json_sentence(context, "%s", text);
 }
 
-// The applier refuses such a job too; here that is told with all other mistakes, and to those who only plan or validate.
+// The applier refuses such a job too; here that is told with other mistakes, and to those who only plan or validate.
 static void check_instances(const struct request *request, struct job_body *read)
 {
 	char why[MESSAGE_BYTES];
