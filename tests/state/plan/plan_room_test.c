@@ -22,7 +22,6 @@ struct world {
 static void register_special(struct controller *c)
 {
 	struct node_registration n;
-	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = &n};
 
 	build_node(&n, SPECIAL, 1);
 	n.pairs[n.pair_count++] =
@@ -30,7 +29,7 @@ static void register_special(struct controller *c)
 	n.device_group_count = 1;
 	n.device_groups[0] =
 		(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("a100"), 2};
-	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+	assert_int_equal(core_join(&c->core, &n), OUTCOME_DONE);
 }
 
 static int setup(void **test)
