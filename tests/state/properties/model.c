@@ -312,8 +312,9 @@ void model_report(struct model *m, uint32_t node, const struct command *command)
 	// Its slot may be another's by now.
 	if (!n->is_known || n->slot != c->slot || n->generation != c->generation)
 		return;
-	assert_int_equal(command->outcome, n->is_ready ? OUTCOME_DONE : OUTCOME_NODE_NOT_ALLOWED);
-	for (uint32_t i = 0; i < c->count && n->is_ready; i++) {
+	bool may_report = n->is_ready || n->is_new;
+	assert_int_equal(command->outcome, may_report ? OUTCOME_DONE : OUTCOME_NODE_NOT_ALLOWED);
+	for (uint32_t i = 0; i < c->count && may_report; i++) {
 		struct model_allocation *a = find(m, &c->items[i].allocation);
 		if (!a || a->node != node || a->is_off_node)
 			continue;
