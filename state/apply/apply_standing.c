@@ -58,7 +58,8 @@ void node_task_scheduled(struct state *state, uint32_t slot, const struct task_g
 	const char *snapshot = task->snapshot ? task->snapshot : "";
 
 	CHECK(slot < state_node_slots(state) && cell->working);
-	if (!node_groups_has(state->node_groups, slot))
+	// A task without a snapshot leaves what was there before it (row E22).
+	if (!*snapshot || !node_groups_has(state->node_groups, slot))
 		return;
 	node_groups_schedule(state->node_groups, slot, text_of(snapshot));
 	const char *group = node_groups_snapshot(state->node_groups, slot);

@@ -30,7 +30,8 @@
 #define VM_LABELS_MAX 64u
 // Bytes of a machine's startup script or list of folders: both stay in memory with it.
 #define VM_JSON_BYTES_MAX (64u * 1024)
-// Groups of nodes by the snapshot that they ran last; empty groups are dropped first.
+// Groups of nodes by the snapshot that they ran last: beyond so many empty ones are dropped. With nodes in them there
+// may be as many as nodes.
 #define NODE_GROUPS_MAX (64u * 1024)
 
 // Versions of a job that are kept (row B60).

@@ -160,7 +160,7 @@ static void group_drop(struct node_groups *g, uint32_t number)
 	g->count--;
 }
 
-// Returns the group that a node is about to enter; NODE_GROUP_EMPTY when there is no room for it.
+// Returns the group that a node is about to enter. There are never more groups with nodes in them than nodes.
 static uint32_t find_or_add(struct node_groups *g, struct text snapshot)
 {
 	uint32_t hash = (uint32_t)hash_bytes(0, snapshot.data, snapshot.size);
@@ -168,12 +168,9 @@ static uint32_t find_or_add(struct node_groups *g, struct text snapshot)
 
 	if (number != NONE)
 		return number;
-	if (g->count - 1 >= g->groups_max) {
-		if (g->oldest == NONE)
-			return NODE_GROUP_EMPTY;
+	if (g->count - 1 >= g->groups_max && g->oldest != NONE)
 		group_drop(g, g->oldest);
-	}
-	CHECK(g->count <= g->groups_max);
+	CHECK(g->count <= g->groups_max || g->oldest == NONE);
 	number = group_add(g, snapshot, hash);
 	list_empty(g, number);
 	return number;

@@ -14,7 +14,8 @@ struct node_groups;
 #define NODE_GROUP_EMPTY 0u // the group "" is always this one
 #define NODE_GROUP_NO_NODE 0xffffffffu
 
-// groups_max: without the group "". NULL when memory is short.
+// groups_max: how many groups there may be, without the group "", before empty ones are dropped. NULL when memory is
+// short.
 struct node_groups *node_groups_create(uint32_t nodes_max, uint32_t groups_max);
 void node_groups_destroy(struct node_groups *);
 
@@ -32,8 +33,7 @@ void node_groups_set_busy(struct node_groups *, uint32_t node, bool busy);
 
 bool node_groups_has(const struct node_groups *, uint32_t node);
 bool node_groups_is_busy(const struct node_groups *, uint32_t node);
-// The snapshot of the node's group. It is "", too, when all groups had nodes in them and there was no room for one
-// more.
+// The snapshot of the node's group.
 const char *node_groups_snapshot(const struct node_groups *, uint32_t node);
 
 // A group by its snapshot, or NODE_GROUP_NONE; and all of them: *cursor begins as 0.

@@ -352,6 +352,28 @@ static void jobs_are_looked_at_when_their_node_is_healthy_again(void **unused)
 	close_world(&w);
 }
 
+static const char *last_run(const struct world *w)
+{
+	return w->c.state->cells[w->node.slot].working->snapshot;
+}
+
+// What a node ran last is changed by tasks that have a snapshot, and by no others (row E22).
+static void tasks_without_a_snapshot_leave_it(void **unused)
+{
+	struct command_job_register result = {0};
+	struct world w;
+
+	(void)unused;
+	open_world(&w, false);
+	run_web(&w);
+	assert_string_equal(last_run(&w), "warm");
+	assert_int_equal(register_job(&w.c, build_scheduled_job("plain", JOB_SYSTEM), &result),
+		OUTCOME_DONE);
+	assert_int_equal(place_one(&w.c, &result.made.id, "plain", &w.node, 3), OUTCOME_DONE);
+	assert_string_equal(last_run(&w), "warm");
+	close_world(&w);
+}
+
 static void entries_that_no_decider_makes_are_corrupt(void **unused)
 {
 	struct standing_change items[2];
@@ -488,6 +510,7 @@ int main(void)
 		cmocka_unit_test(commands_that_say_nothing_are_refused),
 		cmocka_unit_test(a_sweep_takes_whatever_it_is_given),
 		cmocka_unit_test(jobs_are_looked_at_when_their_node_is_healthy_again),
+		cmocka_unit_test(tasks_without_a_snapshot_leave_it),
 		cmocka_unit_test(entries_that_no_decider_makes_are_corrupt),
 		cmocka_unit_test(who_is_known_to_be_unready_is_lost_with_a_release),
 		cmocka_unit_test(who_is_ready_or_has_no_probe_is_healthy_after_a_release),

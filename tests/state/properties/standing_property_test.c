@@ -263,7 +263,8 @@ static void place(struct life *l, uint32_t i)
 		place_one(&l->c, &eval, jobs[job], &l->nodes[i], ++l->placed), OUTCOME_DONE);
 	l->on[l->placed] = (int)i;
 	m->living++;
-	m->snapshot = (int)job;
+	if (job > 0)
+		m->snapshot = (int)job;
 }
 
 // One that lives, 0: there is none.
@@ -304,7 +305,7 @@ static void end_one(struct life *l)
 	l->on[number] = -1;
 }
 
-// Where a placer puts it; its snapshot is "".
+// Where a placer puts it; it has no snapshot.
 static void place_direct(struct life *l)
 {
 	struct command_place place;
@@ -321,7 +322,6 @@ static void place_direct(struct life *l)
 		assert_int_equal(m->place, HEALTHY);
 		assert_false(m->away);
 		m->living++;
-		m->snapshot = 0;
 		l->direct_on[l->direct_count] = (int)i;
 	}
 	l->direct[l->direct_count++] = place.items[0].allocation;

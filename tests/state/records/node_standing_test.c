@@ -93,11 +93,14 @@ static void groups_follow_work(void **state)
 	node_groups_join(g, 2, TEXT("c"), true);
 	node_groups_join(g, 3, TEXT("d"), true); // makes room: "b" goes
 	assert_int_equal(node_groups_find(g, TEXT("b")), NODE_GROUP_NONE);
-	node_groups_join(g, 4, TEXT("e"), true); // no room
-	assert_string_equal(node_groups_snapshot(g, 4), "");
-	assert_int_equal(node_groups_count(g), 3);
+	node_groups_join(g, 4, TEXT("e"), true); // each node may have a group of its own
+	assert_string_equal(node_groups_snapshot(g, 4), "e");
+	assert_int_equal(node_groups_count(g), 4);
 	node_groups_leave(g, 2);
 	assert_false(node_groups_has(g, 2));
+	node_groups_join(g, 2, TEXT("f"), true); // "c" goes
+	assert_int_equal(node_groups_find(g, TEXT("c")), NODE_GROUP_NONE);
+	assert_int_equal(node_groups_count(g), 4);
 	node_groups_destroy(g);
 }
 
