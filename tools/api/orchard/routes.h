@@ -3,6 +3,8 @@
 #include "tools/api/server/route.h"
 
 #define ORCHARD_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                          \
+	READ("/v1/", controller_greet)                                              \
+	READ("/v1/controller/info", controller_info)                                \
 	LIST("/v1/vms", vms_list, STATE_VMS)                                        \
 	WRITE("PUT", "/v1/vms", vm_add, vm_added)                                   \
 	ONE("/v1/vms/:id", vm_by_name)                                              \

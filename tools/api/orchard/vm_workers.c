@@ -144,14 +144,21 @@ static bool is_said(json_t *body, const char *name)
 	return value && !json_is_null(value);
 }
 
-// Reads a change: whether the worker is paused, and when it was seen. A worker may send its whole description.
+// Orchard's clients and workers read a worker, change it and send it back whole, without what is false.
+static bool is_whole(json_t *body)
+{
+	return is_said(body, "name") || is_said(body, "machine_id");
+}
+
+// Reads a change: whether the worker is paused, and when it was seen.
 static bool read_change(json_t *body, struct worker_change *change, struct reply *reply)
 {
 	struct json_report report = {0};
 	struct vm_worker *worker = vm_worker_create();
 	json_read_record(&vm_worker_description, worker, body, "Worker", &report);
 	*change = (struct worker_change){
-		.paused = {is_said(body, "scheduling_paused"), worker->scheduling_paused},
+		.paused = {is_whole(body) || is_said(body, "scheduling_paused"),
+			worker->scheduling_paused},
 		.last_seen_ns = {is_said(body, "last_seen"), worker->last_seen_ns},
 	};
 	bool fine = report_is_clean(&report, reply);

@@ -187,6 +187,12 @@ static void workers_are_kept_by_hand(void **unused)
 	assert_true(json_is_true(json_object_get(worker, "scheduling_paused")));
 	json_decref(worker);
 	json_decref(api_put("/v1/workers/*", "w", "{\"scheduling_paused\":false}"));
+	// As Orchard's client pauses and resumes: it sends back what it read, without what is false.
+	json_decref(api_put("/v1/workers/*", "w",
+		"{\"name\":\"w\",\"machine_id\":\"m1\",\"scheduling_paused\":true}"));
+	worker = api_put("/v1/workers/*", "w", "{\"name\":\"w\",\"machine_id\":\"m1\"}");
+	assert_false(json_is_true(json_object_get(worker, "scheduling_paused")));
+	json_decref(worker);
 	expect_answer("PUT", "/v1/workers", "{\"name\":\"w\",\"machine_id\":\"m2\"}", 409,
 		"managed from a different machine ID");
 	expect_answer("PUT", "/v1/workers", "{\"machine_id\":\"m2\"}", 412, "worker name is empty");
@@ -197,6 +203,20 @@ static void workers_are_kept_by_hand(void **unused)
 	expect_answer(
 		"PUT", "/v1/workers/n", "{\"scheduling_paused\":true}", 404, "worker not found");
 	expect_answer("DELETE", "/v1/workers/n", NULL, 404, "worker not found");
+}
+
+static void the_controller_says_what_it_can(void **unused)
+{
+	json_t *greeting = http_json(server, "GET", "/v1/", NULL);
+	assert_int_equal(json_object_size(greeting), 0);
+	json_decref(greeting);
+	json_t *info = http_json(server, "GET", "/v1/controller/info", NULL);
+	assert_true(*member_text(info, "version"));
+	json_t *capabilities = json_object_get(info, "capabilities");
+	assert_int_equal(json_array_size(capabilities), 1);
+	assert_string_equal(
+		json_string_value(json_array_get(capabilities, 0)), "vm-state-endpoint");
+	json_decref(info);
 }
 
 static void lists_are_cut_by_worker(void **unused)
@@ -327,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_failed_one_stays_failed),
 		cmocka_unit_test(what_is_deleted_is_gone),
 		cmocka_unit_test(workers_are_kept_by_hand),
+		cmocka_unit_test(the_controller_says_what_it_can),
 		cmocka_unit_test(lists_are_cut_by_worker),
 		cmocka_unit_test(events_are_told_in_both_orders),
 		cmocka_unit_test(a_worker_can_be_deleted),
