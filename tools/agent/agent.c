@@ -11,7 +11,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -60,6 +62,18 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 	return 0;
 }
 
+// The state directory is made the same way.
+static int make_data_folder(
+	const struct agent_options *options, char *message, uint32_t message_size)
+{
+	const char *folder = options->data_dir;
+	if (!folder || mkdir(folder, 0711) == 0 || errno == EEXIST)
+		return 0;
+	int error = errno;
+	snprintf(message, message_size, "cannot make --data-dir %s: %s", folder, strerror(error));
+	return -error;
+}
+
 int agent_create(
 	struct agent *a, const struct agent_options *options, char *message, uint32_t message_size)
 {
@@ -68,6 +82,9 @@ int agent_create(
 	prng_seed_from_system(&a->prng);
 	int rc = identity_open(options->state_dir, &a->prng, &a->identity, message, message_size);
 	if (rc < 0 || options->print_id)
+		return rc;
+	rc = make_data_folder(options, message, message_size);
+	if (rc < 0)
 		return rc;
 	char path[300];
 	snprintf(path, sizeof path, "%s/node.key", options->state_dir);

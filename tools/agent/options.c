@@ -16,8 +16,8 @@ static const struct flag table[] = {
 	{"key-file", "FILE", FLAG_TEXT, AT(key_file),
 		"the node's key, from `berth node key UUID` (default DIR/node.key)"},
 	{"data-dir", "DIR", FLAG_TEXT, AT(data_dir),
-		"where tasks run; its file system's free room is offered as disk (default the "
-		"state directory)"},
+		"where tasks run, made when it is missing; its file system's free room is offered "
+		"as disk (default the state directory)"},
 	{"name", "NAME", FLAG_TEXT, AT(name), "name shown to people (default the host name)"},
 	{"datacenter", "NAME", FLAG_TEXT, AT(datacenter), "datacenter (default dc1)"},
 	{"class", "NAME", FLAG_TEXT, AT(class_name), "node class (default none)"},
