@@ -164,6 +164,9 @@ static void settle_job_update(struct job *job, bool handed_down)
 	update->stagger_ns = stagger;
 	update->max_parallel = parallel;
 	update->auto_revert = update->auto_promote = (struct optional_bool){true, false};
+	// A job without the block is shown with an empty one.
+	if (handed_down && stagger == 0 && parallel == 0)
+		drop_block(&update_description, (void **)&job->update);
 }
 
 static void settle_identity(struct job *job)

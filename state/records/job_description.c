@@ -15,6 +15,12 @@ static const char *const zero[] = {"0"}, *const null[] = {"null"}, *const blank[
 		name, FIELD_FIXED, 0, NULL, value, 0 \
 	}
 
+// What a block says that is left out, as clients send it back; the first is how it is shown.
+static const char *const no_consul[] = {"{\"Namespace\":\"\"}", NULL};
+static const char *const usual_logs[] = {
+	"{\"Disabled\":false,\"MaxFileSizeMB\":10,\"MaxFiles\":10}",
+	"{\"MaxFileSizeMB\":10,\"MaxFiles\":10}", NULL};
+
 // The description of struct `type` by the table `type`_fields.
 #define DESCRIBE(variable, type, set_defaults)                                          \
 	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
@@ -109,6 +115,9 @@ static const struct field network_ask_fields[] = {
 		FIELD_NULL_EMPTY},
 	{"DynamicPorts", FIELD_ARRAY, OF(network_ask, dynamic_ports), &port_description, NULL,
 		FIELD_NULL_EMPTY},
+	ALWAYS("Device", blank),
+	ALWAYS("CIDR", blank),
+	ALWAYS("IP", blank),
 };
 DESCRIBE(network_ask_description, network_ask, NULL);
 
@@ -252,7 +261,7 @@ static const struct field task_fields[] = {
 	{"Lifecycle", FIELD_OPTIONAL, OF(task, lifecycle), &task_lifecycle_description},
 	{"Meta", FIELD_MAP, OF(task, meta), NULLABLE},
 	{"KillTimeout", FIELD_I64, OF(task, kill_timeout_ns), DURATION},
-	{"LogConfig", FIELD_JSON, OF(task, log_config)},
+	{"LogConfig", FIELD_JSON, OF(task, log_config), NULL, usual_logs},
 	{"Artifacts", FIELD_JSON, OF(task, artifacts)},
 	{"Leader", FIELD_BOOL, OF(task, leader)},
 	{"ShutdownDelay", FIELD_I64, OF(task, shutdown_delay_ns), DURATION},
@@ -287,7 +296,7 @@ static const struct field task_group_fields[] = {
 	SPREADS(task_group),
 	{"Networks", FIELD_ARRAY, OF(task_group, networks), &network_ask_description, NULL,
 		FIELD_NULL_EMPTY},
-	{"Consul", FIELD_JSON, OF(task_group, consul)},
+	{"Consul", FIELD_JSON, OF(task_group, consul), NULL, no_consul},
 	{"Services", FIELD_JSON, OF(task_group, services)},
 	{"Volumes", FIELD_STRUCT_MAP, OF(task_group, volumes), &volume_ask_description, NULL,
 		FIELD_NULL_EMPTY},

@@ -1,4 +1,5 @@
 #include "tools/agent/fingerprint.h"
+#include "state/base/nomad_version.h"
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
@@ -247,6 +248,12 @@ static bool take_system(struct fingerprint *f, const struct fingerprint_source *
 	attribute(f, "unique.hostname", u.nodename);
 	attribute(f, "unique.network.ip-address", s->address);
 	attribute(f, "berth.version", BERTH_VERSION);
+	// What constraints of Nomad's jobs ask of the client that runs them.
+	attribute(f, "nomad.version", NOMAD_VERSION_FULL);
+	attribute(f, "os.signals",
+		"SIGABRT,SIGALRM,SIGBUS,SIGCHLD,SIGCONT,SIGFPE,SIGHUP,SIGILL,SIGINT,SIGIO,SIGKILL,"
+		"SIGNULL,SIGPIPE,SIGPROF,SIGQUIT,SIGSEGV,SIGSTOP,SIGSYS,SIGTERM,SIGTRAP,SIGTSTP,"
+		"SIGTTIN,SIGTTOU,SIGURG,SIGUSR1,SIGUSR2,SIGVTALRM,SIGWINCH,SIGXCPU,SIGXFSZ");
 	const char *name = keep_text(f, u.nodename, (uint32_t)strlen(u.nodename));
 	f->description.name = text_of(name);
 	return name != NULL;

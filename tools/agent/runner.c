@@ -142,6 +142,7 @@ void runner_add(struct runner *r, const struct uuid *id, uint64_t job_index, uin
 	for (uint32_t i = 0; i < a->task_count; i++) {
 		struct task *t = &a->tasks[i];
 		task_note(t, place.now_ns, 0, "Received", "Task received by client");
+		task_note(t, place.now_ns, 0, "Task Setup", "Building Task Directory");
 		if (!error)
 			continue;
 		task_note(t, place.now_ns, 0, "Setup Failure",

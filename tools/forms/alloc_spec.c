@@ -8,6 +8,19 @@ static bool has_name(const struct array *map, const char *name)
 	return map_get(map, name) != NULL;
 }
 
+// What a dispatch may leave out is there for the task, and empty.
+static void put_unset_meta(
+	struct json_writer *w, const struct job *job, const struct array *const maps[3])
+{
+	const struct array *names = job->parameterized ? &job->parameterized->meta_optional : NULL;
+	for (uint32_t i = 0; names && i < names->count; i++) {
+		const char *name = *ARRAY_AT(names, char *, i);
+		if (!has_name(maps[0], name) && !has_name(maps[1], name) &&
+			!has_name(maps[2], name))
+			json_put_string(w, name, "");
+	}
+}
+
 // Merges the metadata of job, group and task; the innermost value wins.
 static void put_meta(struct json_writer *w, const struct job *job, const struct task_group *group,
 	const struct task *task)
@@ -25,6 +38,7 @@ static void put_meta(struct json_writer *w, const struct job *job, const struct 
 				json_put_string(w, pair->name, pair->value);
 		}
 	}
+	put_unset_meta(w, job, maps);
 	json_end_object(w);
 }
 

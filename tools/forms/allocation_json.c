@@ -153,6 +153,16 @@ static void put_states(struct json_writer *w, const struct alloc_details *detail
 	json_end_array(w);
 }
 
+// Tasks are in the network of their node: none was made for them.
+static void put_network_status(struct json_writer *w)
+{
+	json_open_object(w, "NetworkStatus");
+	json_put_string(w, "InterfaceName", "");
+	json_put_string(w, "Address", "");
+	json_put_null(w, "DNS");
+	json_end_object(w);
+}
+
 static void put_members(
 	struct json_writer *w, const struct state *state, const struct allocation *a)
 {
@@ -163,6 +173,7 @@ static void put_members(
 	put_metrics(w, a);
 	put_status(w, a);
 	put_states(w, details);
+	put_network_status(w);
 	json_put_uuid(w, "DeploymentID", &details->deployment_id);
 	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
 	json_put_uuid(w, "NextAllocation", &details->next_allocation);

@@ -1,4 +1,5 @@
 #include "tools/forms/node_json.h"
+#include "state/base/nomad_version.h"
 #include "state/base/time_units.h"
 #include "tools/forms/node_resources_json.h"
 #include "tools/json/timestamp.h"
@@ -31,8 +32,19 @@ static void put_driver_attributes(
 	json_end_object(w);
 }
 
-static void put_drivers(struct json_writer *w, const struct node_class *class)
+static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
 {
+	json_write_key(w, key);
+	if (unix_ns)
+		json_write_time(w, unix_ns);
+	else
+		json_write_string(w, TIMESTAMP_NEVER);
+}
+
+// What a node says of its drivers, it says when it registers.
+static void put_drivers(struct json_writer *w, const struct node *node)
+{
+	const struct node_class *class = node->node_class;
 	json_open_object(w, "Drivers");
 	for (uint32_t i = 0; i < class->driver_count; i++) {
 		const struct attribute *driver = &class->drivers[i];
@@ -42,7 +54,7 @@ static void put_drivers(struct json_writer *w, const struct node_class *class)
 		json_put_bool(w, "Detected", true);
 		json_put_bool(w, "Healthy", healthy);
 		json_put_string(w, "HealthDescription", healthy ? "Healthy" : "Unhealthy");
-		json_put_string(w, "UpdateTime", TIMESTAMP_NEVER);
+		put_time(w, "UpdateTime", (int64_t)node->register_sequence * NS_PER_MS);
 		json_end_object(w);
 	}
 	json_end_object(w);
@@ -71,15 +83,6 @@ static void put_volumes(struct json_writer *w, const struct node *node)
 		json_end_object(w);
 	}
 	json_end_object(w);
-}
-
-static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
-{
-	json_write_key(w, key);
-	if (unix_ns)
-		json_write_time(w, unix_ns);
-	else
-		json_write_string(w, TIMESTAMP_NEVER);
 }
 
 static void put_drain(struct json_writer *w, const struct drain_strategy *drain)
@@ -166,7 +169,7 @@ static void put_identity(struct json_writer *w, const struct node *node)
 	json_put_string(w, "SchedulingEligibility", node_eligibility_names[node->eligibility]);
 	json_put_string(w, "Status", node_status_names[node->status]);
 	json_put_string(w, "StatusDescription", node->status_description);
-	put_drivers(w, node->node_class);
+	put_drivers(w, node);
 	put_volumes(w, node);
 	put_last_drain(w, node->last_drain);
 	json_put_u64(w, "CreateIndex", node->record.create_index);
@@ -182,13 +185,21 @@ static void put_os(struct json_writer *w, const struct node_class *class)
 	json_end_object(w);
 }
 
+// Of the Nomad that an agent stands for; its own follows behind the "+".
+static void put_version(struct json_writer *w, const struct node *node)
+{
+	char version[128];
+	snprintf(version, sizeof version, "%s+berth.%s", NOMAD_VERSION, node->version);
+	json_put_string(w, "Version", version);
+}
+
 void node_json_stub(struct json_writer *w, const struct node *node, bool resources, bool os)
 {
 	json_begin_object(w);
 	json_write_key(w, "Address");
 	json_write_text(w, host_of(node->address));
 	put_identity(w, node);
-	json_put_string(w, "Version", node->version);
+	put_version(w, node);
 	if (resources) {
 		node_resources_json(w, node);
 	} else {
@@ -255,7 +266,8 @@ void node_json(struct json_writer *w, struct state *state, const struct node *no
 	put_identity(w, node);
 	put_attributes(w, node);
 	json_put_string(w, "ComputedClass", class_hash);
-	json_put_string(w, "HTTPAddr", node->address);
+	// Nodes answer no HTTP: a client that was told an address would ask whoever answers there.
+	json_put_string(w, "HTTPAddr", "");
 	json_put_bool(w, "TLSEnabled", false);
 	json_put_string(w, "SecretID", "");
 	json_put_u64(w, "StatusUpdatedAt", node->status_updated_at_s);

@@ -368,11 +368,17 @@ static void read_struct_map(
 		qsort(at->items, at->count, type->size, by_name);
 }
 
-static void read_json(char **at, const json_t *value)
+// A block that says what a missing one means is as good as missing.
+static void read_json(const struct field *f, char **at, const json_t *value)
 {
 	free(*at);
 	*at = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
 	CHECK(*at);
+	for (uint32_t i = 0; f->names && f->names[i] && *at; i++)
+		if (strcmp(*at, f->names[i]) == 0) {
+			free(*at);
+			*at = NULL;
+		}
 }
 
 static void read_list(struct reader *r, const struct field *f, struct array *at, json_t *value)
@@ -430,7 +436,7 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP:
 	case FIELD_STRUCT_MAP: read_list(r, f, at, value); break;
-	case FIELD_JSON: read_json(at, value); break;
+	case FIELD_JSON: read_json(f, at, value); break;
 	case FIELD_OPTIONAL_I64: read_optional_i64(r, f, at, value); break;
 	case FIELD_OPTIONAL_BOOL: read_optional_bool(r, at, value); break;
 	case FIELD_FIXED: break;

@@ -81,9 +81,10 @@ static void put_optional(struct json_writer *w, const struct record_type *type, 
 		json_write_null(w);
 }
 
-static void put_json(struct json_writer *w, const char *value)
+static void put_json(struct json_writer *w, const struct field *f, const char *value)
 {
-	json_write_raw(w, value ? text_of(value) : TEXT("null"));
+	const char *missing = f->names ? f->names[0] : "null";
+	json_write_raw(w, text_of(value ? value : missing));
 }
 
 static void put_list(struct json_writer *w, const struct field *f, const struct array *array)
@@ -176,7 +177,7 @@ static void put_value(struct json_writer *w, const struct field *f, const void *
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP:
 	case FIELD_STRUCT_MAP: put_list(w, f, at); break;
-	case FIELD_JSON: put_json(w, *(char *const *)at); break;
+	case FIELD_JSON: put_json(w, f, *(char *const *)at); break;
 	case FIELD_OPTIONAL_I64: put_optional_i64(w, f, at); break;
 	case FIELD_OPTIONAL_BOOL: put_optional_bool(w, at); break;
 	case FIELD_FIXED: json_write_raw(w, text_of(f->names[0])); break;

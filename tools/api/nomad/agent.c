@@ -1,6 +1,7 @@
 // Answers about the server itself.
 #include "tools/api/nomad/agent.h"
 #include "state/base/check.h"
+#include "state/base/nomad_version.h"
 #include "tools/api/nomad/routes.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +37,9 @@ static void put_config(struct json_writer *w, struct api *api)
 	json_put_bool(w, "Enabled", false);
 	json_end_object(w);
 	json_open_object(w, "Version");
-	json_put_string(w, "Version", API_NOMAD_VERSION);
+	json_put_string(w, "Version", NOMAD_VERSION);
 	json_put_string(w, "VersionPrerelease", "");
-	json_put_string(w, "VersionMetadata", "berth-" BERTH_VERSION);
+	json_put_string(w, "VersionMetadata", NOMAD_VERSION_METADATA);
 	json_put_string(w, "Revision", "");
 	json_end_object(w);
 	char *configuration = api->settings.configuration
@@ -59,7 +60,7 @@ static void put_tags(struct json_writer *w, const struct api *api)
 	json_put_string(w, "role", "nomad");
 	json_put_string(w, "region", api->region);
 	json_put_string(w, "dc", api->datacenter);
-	json_put_string(w, "build", API_NOMAD_VERSION);
+	json_put_string(w, "build", NOMAD_VERSION_FULL);
 	json_put_string(w, "berth", BERTH_VERSION);
 	json_put_string(w, "rpc_addr", api->address);
 	json_put_string(w, "port", port);

@@ -2,8 +2,6 @@
 #pragma once
 #include "tools/api/server/request.h"
 
-// The version of Nomad that this API follows; tools compare it.
-#define API_NOMAD_VERSION "1.1.2"
 #define API_LEADER_BYTES 300u
 
 // "HOST:PORT".

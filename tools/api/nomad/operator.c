@@ -1,5 +1,6 @@
 // Actions of operators: the schedulers' configuration, garbage collection.
 #include "state/base/memory.h"
+#include "state/base/nomad_version.h"
 #include "state/records/scheduler_config.h"
 #include "tools/api/nomad/agent.h"
 #include "tools/api/nomad/routes.h"
@@ -181,7 +182,7 @@ static void put_server_health(struct json_writer *w, const struct api *api, bool
 	json_put_string(w, "Name", name);
 	json_put_string(w, "Address", leader);
 	json_put_string(w, "SerfStatus", "alive");
-	json_put_string(w, "Version", API_NOMAD_VERSION);
+	json_put_string(w, "Version", NOMAD_VERSION_FULL);
 	json_put_bool(w, "Leader", true);
 	json_put_string(w, "LastContact", "0s");
 	json_put_u64(w, "LastTerm", state_node_table(api->settings.state)->term);
