@@ -14,7 +14,7 @@
 
 static char *configuration(void *context)
 {
-	return text_copy(TEXT("{\"http\":{\"port\":1}}"));
+	return text_copy(TEXT("{\"http\":{\"port\":1},\"scheduler\":{\"workers\":2}}"));
 }
 
 static void metrics(void *context, const struct metric_sink *sink)

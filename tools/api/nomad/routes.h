@@ -33,6 +33,13 @@
 	READ("/v1/agent/self", agent_self)                                         \
 	READ("/v1/agent/health", agent_health)                                     \
 	READ("/v1/agent/members", agent_members)                                   \
+	READ("/v1/agent/servers", agent_servers)                                   \
+	ASK("PUT", "/v1/agent/servers", agent_servers_set)                         \
+	ASK("PUT", "/v1/agent/join", agent_join)                                   \
+	ASK("PUT", "/v1/agent/force-leave", agent_force_leave)                     \
+	READ("/v1/agent/schedulers", agent_schedulers)                             \
+	READ("/v1/agent/schedulers/config", agent_schedulers_config)               \
+	ASK("PUT", "/v1/agent/schedulers/config", agent_schedulers_not_set)        \
 	READ("/v1/agent/monitor", agent_not_shown)                                 \
 	READ("/v1/agent/host", agent_not_shown)                                    \
 	READ("/v1/status/leader", status_leader)                                   \

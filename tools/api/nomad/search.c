@@ -118,17 +118,140 @@ static bool step_jobs(struct search *s)
 	return true;
 }
 
+// Names a part of a job when it fits: its scope says where it stands.
+static void match_part(struct search *s, const char *name, const struct job *job,
+	const struct task_group *group, const struct task *task)
+{
+	const char *const scope[] = {
+		job->namespace_name, job->id, group ? group->name : NULL, task ? task->name : NULL};
+	if (!name || !strcasestr(name, s->text) || !begin_match(s))
+		return;
+	struct json_writer *w = s->writer;
+	json_begin_object(w);
+	json_put_string(w, "ID", name);
+	json_open_array(w, "Scope");
+	for (size_t i = 0; i < sizeof scope / sizeof scope[0] && scope[i]; i++)
+		json_write_string(w, scope[i]);
+	json_end_array(w);
+	json_end_object(w);
+}
+
+static void match_setting(struct search *s, const char *setting, const struct job *job,
+	const struct task_group *group, const struct task *task)
+{
+	json_t *config = task->config ? json_loads(task->config, 0, NULL) : NULL;
+	match_part(s, json_string_value(json_object_get(config, setting)), job, group, task);
+	json_decref(config);
+}
+
+static void match_services(struct search *s, const char *json, const struct job *job,
+	const struct task_group *group, const struct task *task)
+{
+	json_t *services = json ? json_loads(json, 0, NULL) : NULL, *service;
+	size_t i;
+	json_array_foreach(services, i, service)
+	{
+		match_part(
+			s, json_string_value(json_object_get(service, "Name")), job, group, task);
+	}
+	json_decref(services);
+}
+
+typedef void match_in_group(
+	struct search *, const struct job *, const struct task_group *, const struct task *);
+
+// Calls match for the group itself, with no task, and for each of its tasks.
+static bool step_parts(struct search *s, match_in_group *match)
+{
+	const struct job *job = state_next_job(s->state, &s->cursor);
+	if (!job || !shows(s, job->namespace_name))
+		return job != NULL;
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		match(s, job, group, NULL);
+		for (uint32_t k = 0; k < group->tasks.count; k++)
+			match(s, job, group, ARRAY_AT(&group->tasks, struct task, k));
+	}
+	return true;
+}
+
+static void match_group(struct search *s, const struct job *job, const struct task_group *group,
+	const struct task *task)
+{
+	if (!task)
+		match_part(s, group->name, job, NULL, NULL);
+}
+
+static void match_task(struct search *s, const struct job *job, const struct task_group *group,
+	const struct task *task)
+{
+	if (task)
+		match_part(s, task->name, job, group, NULL);
+}
+
+static void match_service(struct search *s, const struct job *job, const struct task_group *group,
+	const struct task *task)
+{
+	match_services(s, task ? task->services : group->services, job, group, task);
+}
+
+static void match_command(struct search *s, const struct job *job, const struct task_group *group,
+	const struct task *task)
+{
+	if (task)
+		match_setting(s, "command", job, group, task);
+}
+
+static void match_image(struct search *s, const struct job *job, const struct task_group *group,
+	const struct task *task)
+{
+	if (task)
+		match_setting(s, "image", job, group, task);
+}
+
+static bool step_groups(struct search *s)
+{
+	return step_parts(s, match_group);
+}
+
+static bool step_tasks(struct search *s)
+{
+	return step_parts(s, match_task);
+}
+
+static bool step_services(struct search *s)
+{
+	return step_parts(s, match_service);
+}
+
+static bool step_commands(struct search *s)
+{
+	return step_parts(s, match_command);
+}
+
+static bool step_images(struct search *s)
+{
+	return step_parts(s, match_image);
+}
+
 // Kinds that Berth does not have.
 static bool step_nothing(struct search *s)
 {
 	return false;
 }
 
+// What is a part of jobs cannot be asked for by itself, and is only found by a part of its name.
 static const struct {
 	const char *name;
 	search_step *step;
+	bool is_part_of_jobs;
 } contexts[] = {
 	{"jobs", step_jobs},
+	{"groups", step_groups, true},
+	{"tasks", step_tasks, true},
+	{"services", step_services, true},
+	{"commands", step_commands, true},
+	{"images", step_images, true},
 	{"nodes", step_nodes},
 	{"allocs", step_allocations},
 	{"evals", step_evaluations},
@@ -137,6 +260,8 @@ static const struct {
 	{"plugins", step_nothing},
 	{"scaling_policy", step_nothing},
 	{"namespaces", step_nothing},
+	{"node_pools", step_nothing},
+	{"vars", step_nothing},
 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 
@@ -155,9 +280,20 @@ static void walk(struct search *s, search_step *step)
 		json_write_null(s->writer);
 }
 
-static bool is_asked(size_t context, const char *asked)
+static bool is_asked(size_t context, const char *asked, bool fuzzy)
 {
-	return !*asked || strcmp(asked, "all") == 0 || strcmp(asked, contexts[context].name) == 0;
+	const char *name = contexts[context].is_part_of_jobs ? "jobs" : contexts[context].name;
+	if (contexts[context].is_part_of_jobs && !fuzzy)
+		return false;
+	return strcmp(asked, "all") == 0 || strcmp(asked, name) == 0;
+}
+
+static bool context_is_known(const char *asked)
+{
+	for (size_t i = 0; i < CONTEXTS; i++)
+		if (!contexts[i].is_part_of_jobs && strcmp(contexts[i].name, asked) == 0)
+			return true;
+	return strcmp(asked, "all") == 0;
 }
 
 static void answer_search(struct request *request, struct reply *reply, const char *text,
@@ -170,7 +306,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 	json_begin_object(w);
 	json_open_object(w, "Matches");
 	for (size_t i = 0; i < CONTEXTS; i++) {
-		if (!is_asked(i, asked))
+		if (!is_asked(i, asked, fuzzy))
 			continue;
 		struct search search = {state, w, text, request_namespace(request), fuzzy, 0, 0};
 		json_write_key(w, contexts[i].name);
@@ -180,7 +316,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 	json_end_object(w);
 	json_open_object(w, "Truncations");
 	for (size_t i = 0; i < CONTEXTS; i++)
-		if (is_asked(i, asked))
+		if (is_asked(i, asked, fuzzy))
 			json_put_bool(w, contexts[i].name, truncated[i]);
 	json_end_object(w);
 	json_put_u64(w, "Index", index);
@@ -200,11 +336,18 @@ static void search_for(struct request *request, struct reply *reply, bool fuzzy)
 	if (body && !text)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s: a string is expected", member);
 	else if (body && fuzzy && strlen(text) < FUZZY_BYTES_MIN)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			"fuzzy search query must be at least %u characters, got %zu",
 			FUZZY_BYTES_MIN, strlen(text));
+	else if (body && !context_is_known(context && *context ? context : "all"))
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"context must be one of [allocs jobs nodes node_pools evals deployment "
+			"plugins "
+			"volumes scaling_policy vars namespaces] or 'all' for all contexts; got "
+			"\"%.64s\"",
+			context);
 	else if (body)
-		answer_search(request, reply, text, context ? context : "", fuzzy);
+		answer_search(request, reply, text, context && *context ? context : "all", fuzzy);
 	json_decref(body);
 }
 

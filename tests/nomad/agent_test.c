@@ -1,0 +1,124 @@
+// What the command line asks about servers, schedulers and names.
+#include "tests/tools/api/server.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct server *server;
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){.schedulers = 1});
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	server_stop(server);
+	return 0;
+}
+
+static void expect(const char *method, const char *path, long status, const char *body)
+{
+	struct response r = http(server, method, path, strcmp(method, "PUT") == 0 ? "" : NULL);
+	if (r.status != status || strcmp(r.body, body) != 0)
+		fail_msg("%s %s answered %ld \"%s\"", method, path, r.status, r.body);
+	response_free(&r);
+}
+
+static void servers_are_joined_and_left(void **unused)
+{
+	expect("GET", "/v1/agent/join?address=x", 405, "Invalid method");
+	expect("PUT", "/v1/agent/join", 400, "missing address to join");
+	expect("PUT", "/v1/agent/force-leave", 400, "missing node to force leave");
+	expect("PUT", "/v1/agent/force-leave?node=nosuch", 200, "");
+	expect("PUT", "/v1/agent/force-leave?node=nosuch&prune=true", 200, "");
+	expect("PUT", "/v1/agent/servers", 400, "missing server address");
+	expect("PUT", "/v1/agent/servers?address=127.0.0.1:4647", 200, "");
+	json_t *joined = http_json(server, "PUT", "/v1/agent/join?address=127.0.0.1:1", "");
+	assert_int_equal(json_integer_value(json_object_get(joined, "num_joined")), 0);
+	assert_true(json_string_length(json_object_get(joined, "error")) > 0);
+	json_decref(joined);
+	json_t *servers = http_json(server, "GET", "/v1/agent/servers", NULL);
+	assert_int_equal(json_array_size(servers), 1);
+	json_decref(servers);
+}
+
+static void schedulers_are_listed(void **unused)
+{
+	json_t *all = http_json(server, "GET", "/v1/agent/schedulers", NULL);
+	assert_string_equal(json_string_value(json_object_get(all, "server_id")), "test.global");
+	json_t *list = json_object_get(all, "schedulers");
+	assert_int_equal(json_array_size(list), 2);
+	static const char *const texts[] = {"id", "started", "status", "workload_status"};
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		assert_true(json_is_string(json_object_get(json_array_get(list, 0), texts[i])));
+	assert_int_equal(
+		json_array_size(json_object_get(json_array_get(list, 0), "enabled_schedulers")), 5);
+	json_decref(all);
+	json_t *config = http_json(server, "GET", "/v1/agent/schedulers/config", NULL);
+	assert_int_equal(json_integer_value(json_object_get(config, "num_schedulers")), 2);
+	json_decref(config);
+}
+
+static void expect_scope(const char *context, const char *id, const char *const *scope, size_t size)
+{
+	static const char body[] = "{\"Text\":\"find\",\"Context\":\"jobs\"}";
+	json_t *found = http_json(server, "PUT", "/v1/search/fuzzy", body);
+	json_t *list = json_object_get(json_object_get(found, "Matches"), context);
+	json_t *match = json_array_get(list, 0);
+	assert_string_equal(json_string_value(json_object_get(match, "ID")), id);
+	json_t *said = json_object_get(match, "Scope");
+	assert_int_equal(json_array_size(said), size);
+	for (size_t i = 0; i < size; i++)
+		assert_string_equal(json_string_value(json_array_get(said, i)), scope[i]);
+	json_decref(found);
+}
+
+static void names_are_found_in_parts_of_jobs(void **unused)
+{
+	static const char *const scope[] = {"default", "j", "find-group", "find-task"};
+	json_decref(http_json(server, "PUT", "/v1/jobs",
+		"{\"Job\":{\"ID\":\"j\",\"Name\":\"find-job\",\"Type\":\"batch\",\"TaskGroups\":[{"
+		"\"Name\":\"find-group\",\"Services\":[{\"Name\":\"find-service\"}],\"Tasks\":[{"
+		"\"Name\":\"find-task\",\"Driver\":\"exec\",\"Config\":{\"command\":\"/bin/find\"}}"
+		"]}]}}"));
+	expect_scope("jobs", "find-job", scope, 2);
+	expect_scope("groups", "find-group", scope, 2);
+	expect_scope("tasks", "find-task", scope, 3);
+	expect_scope("services", "find-service", scope, 3);
+	expect_scope("commands", "/bin/find", scope, 4);
+}
+
+static void unknown_contexts_are_refused(void **unused)
+{
+	static const char *const paths[] = {"/v1/search", "/v1/search/fuzzy"};
+	for (size_t i = 0; i < 2; i++) {
+		struct response r = http(server, "PUT", paths[i],
+			"{\"Prefix\":\"web\",\"Text\":\"web\",\"Context\":\"commands\"}");
+		assert_int_equal(r.status, 500);
+		assert_string_equal(r.body,
+			"context must be one of [allocs jobs nodes node_pools evals deployment "
+			"plugins volumes scaling_policy vars namespaces] or 'all' for all "
+			"contexts; got \"commands\"");
+		response_free(&r);
+	}
+	struct response r =
+		http(server, "PUT", "/v1/search/fuzzy", "{\"Text\":\"w\",\"Context\":\"all\"}");
+	assert_int_equal(r.status, 500);
+	assert_string_equal(r.body, "fuzzy search query must be at least 2 characters, got 1");
+	response_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(servers_are_joined_and_left),
+		cmocka_unit_test(schedulers_are_listed),
+		cmocka_unit_test(names_are_found_in_parts_of_jobs),
+		cmocka_unit_test(unknown_contexts_are_refused),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,131 @@
+// Answers about the server's place among servers, of which there is one, and about its schedulers.
+#include "state/records/scheduler_config.h"
+#include "tools/api/nomad/agent.h"
+#include "tools/api/nomad/routes.h"
+#include "tools/json/json_reader.h"
+#include <stdlib.h>
+
+// A member of the effective configuration's section "scheduler"; 0 when there is none.
+static uint64_t scheduler_setting(const struct api *api, const char *name)
+{
+	const struct api_settings *settings = &api->settings;
+	char *text = settings->configuration ? settings->configuration(settings->context) : NULL;
+	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
+	json_int_t value =
+		json_integer_value(json_object_get(json_object_get(root, "scheduler"), name));
+	json_decref(root);
+	free(text);
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static void put_types(struct json_writer *w)
+{
+	static const char *const types[] = {"service", "batch", "system", "sysbatch", "_core"};
+	json_open_array(w, "enabled_schedulers");
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		json_write_string(w, types[i]);
+	json_end_array(w);
+}
+
+static void put_server_id(struct json_writer *w, const struct api *api)
+{
+	char name[300];
+	snprintf(name, sizeof name, "%s.%s", api->name, api->region);
+	json_put_string(w, "server_id", name);
+}
+
+// All schedulers are alike: they began with the server, and work unless the broker is paused.
+void agent_schedulers(struct request *request, struct reply *reply)
+{
+	struct api *api = request->api;
+	uint64_t count = scheduler_setting(api, "workers");
+	uint64_t age_ns = time_monotonic_ns(api->settings.time) - api->started_ns;
+	int64_t started_ns = (int64_t)(time_wall_ns(api->settings.time) - age_ns);
+	struct json_writer *w = reply_json(request, reply);
+	state_read_begin();
+	bool paused = state_scheduler_config(api->settings.state)->pause_eval_broker;
+	state_read_end();
+	json_begin_object(w);
+	put_server_id(w, api);
+	json_open_array(w, "schedulers");
+	for (uint64_t i = 0; i < count; i++) {
+		char id[16];
+		snprintf(id, sizeof id, "%u", (unsigned)i);
+		json_begin_object(w);
+		json_put_string(w, "id", id);
+		put_types(w);
+		json_write_key(w, "started");
+		json_write_time(w, started_ns);
+		json_put_string(w, "status", "Started");
+		json_put_string(w, "workload_status", paused ? "Paused" : "WaitingToDequeue");
+		json_end_object(w);
+	}
+	json_end_array(w);
+	json_end_object(w);
+}
+
+void agent_schedulers_config(struct request *request, struct reply *reply)
+{
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	put_server_id(w, request->api);
+	json_put_u64(w, "num_schedulers", scheduler_setting(request->api, "workers"));
+	put_types(w);
+	json_end_object(w);
+}
+
+void agent_schedulers_not_set(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"the number of schedulers is the setting scheduler.workers, read when the server "
+		"starts");
+}
+
+// False with a reply when the query does not name what the route is about.
+static bool names(const struct request *request, const char *parameter, const char *missing,
+	struct reply *reply)
+{
+	const char *value = request_parameter(request, parameter);
+	if (value && *value)
+		return true;
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", missing);
+	return false;
+}
+
+// Answered as by a server that cannot reach the other: 200, and why.
+void agent_join(struct request *request, struct reply *reply)
+{
+	if (!names(request, "address", "missing address to join", reply))
+		return;
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_put_u64(w, "num_joined", 0);
+	json_put_string(w, "error",
+		"1 error occurred:\n\t* a server of Berth stands alone: regions know each other "
+		"by the setting peers.regions\n\n");
+	json_end_object(w);
+}
+
+// There is no other server that could be made to leave.
+void agent_force_leave(struct request *request, struct reply *reply)
+{
+	if (names(request, "node", "missing node to force leave", reply))
+		reply->status = MHD_HTTP_OK;
+}
+
+void agent_servers(struct request *request, struct reply *reply)
+{
+	char leader[API_LEADER_BYTES];
+	leader_address(request->api, leader);
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_array(w);
+	json_write_string(w, leader);
+	json_end_array(w);
+}
+
+// Nodes know their controller by its own address: what is named here changes nothing.
+void agent_servers_set(struct request *request, struct reply *reply)
+{
+	if (names(request, "address", "missing server address", reply))
+		reply->status = MHD_HTTP_OK;
+}
