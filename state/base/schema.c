@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include <malloc.h>
 #include <stdlib.h>
 
 static void *field_member(const struct field *f, void *record)
@@ -592,10 +593,18 @@ int record_decode(const struct record_type *type, void *record, struct bytes_rea
 	return error;
 }
 
+#define LIST_SHORT 64u
+
 void *array_append(struct array *a, size_t bytes_each)
 {
 	CHECK(a->count < UINT32_MAX);
-	a->items = memory_resize(a->items, ((size_t)a->count + 1) * bytes_each);
+	size_t bytes = ((size_t)a->count + 1) * bytes_each;
+	// Most lists are short and kept for long: they have no spare room. A long one grows by half: to move it for
+	// each item costs the square of its length.
+	if (a->count < LIST_SHORT)
+		a->items = memory_resize(a->items, bytes);
+	else if (malloc_usable_size(a->items) < bytes)
+		a->items = memory_resize(a->items, bytes + bytes / 2);
 	void *item = (char *)a->items + (size_t)a->count++ * bytes_each;
 	memset(item, 0, bytes_each);
 	return item;
