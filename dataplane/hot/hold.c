@@ -68,7 +68,7 @@ static void hold_begin(struct expiry_hold *h, const struct hold_view *v)
 }
 
 // Each worker drains its part of the rate.
-static void drain(struct expiry_hold *h, const struct hold_view *v, uint64_t gap_ns)
+static void expiry_drain(struct expiry_hold *h, const struct hold_view *v, uint64_t gap_ns)
 {
 	if (v->nodes == 0 || v->own_nodes > v->nodes)
 		return;
@@ -113,7 +113,7 @@ bool hold_step(struct expiry_hold *h, const struct hold_limits *l, const struct 
 			port_silent_for(h, v, l->ttl_ms * NS_PER_MS / 2);
 	h->is_bounded = h->state >= HOLD_DRAINING || is_quiet;
 	if (h->state == HOLD_DRAINING)
-		drain(h, v, v->alive_ns - h->stepped_ns);
+		expiry_drain(h, v, v->alive_ns - h->stepped_ns);
 	else
 		h->left = 0;
 	h->stepped_ns = v->alive_ns;

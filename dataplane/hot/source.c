@@ -35,7 +35,7 @@ void source_take(struct node_source *source, const struct hot_port *port,
 				 (vlan ? NODE_SOURCE_VLAN : 0));
 }
 
-static void put16(uint8_t *data, uint32_t value)
+static void header_put16(uint8_t *data, uint32_t value)
 {
 	word16_put(data, swapped16(value));
 }
@@ -47,11 +47,11 @@ uint32_t source_put(const struct node_source *source, const struct hot_port *por
 	memcpy(data, port->mac, sizeof port->mac);
 	memcpy(data + 6, source->mac, sizeof source->mac);
 	if (source->kind & NODE_SOURCE_VLAN) {
-		put16(data + 12, ETHERTYPE_VLAN);
+		header_put16(data + 12, ETHERTYPE_VLAN);
 		memcpy(data + ETHER_BYTES, source->vlan, sizeof source->vlan);
 		type_at += VLAN_BYTES;
 	}
-	put16(data + type_at, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
+	header_put16(data + type_at, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
 	uint8_t *ip = data + type_at + 2, *udp = ip + (ipv6 ? IPV6_BYTES : IPV4_BYTES);
 	if (ipv6) {
 		memcpy(ip + IPV6_SOURCE, source->address, 16);
@@ -61,6 +61,6 @@ uint32_t source_put(const struct node_source *source, const struct hot_port *por
 		memcpy(ip + IPV4_DESTINATION, port->ipv4[source->ours], 4);
 	}
 	memcpy(udp, source->udp_port, sizeof source->udp_port);
-	put16(udp + 2, port->udp_port);
+	header_put16(udp + 2, port->udp_port);
 	return (uint32_t)(udp + UDP_BYTES - data);
 }

@@ -31,7 +31,7 @@ static int ask_link(int fd, unsigned interface, char answer[static ANSWER_BYTES]
 	return got < 0 ? -errno : (int)got;
 }
 
-static const struct rtattr *attribute(
+static const struct rtattr *link_attribute(
 	const struct rtattr *attributes, size_t bytes, unsigned short type)
 {
 	while (bytes >= sizeof *attributes) {
@@ -52,7 +52,7 @@ static uint32_t program_of(const struct rtattr *xdp)
 	static const unsigned short types[] = {
 		IFLA_XDP_PROG_ID, IFLA_XDP_DRV_PROG_ID, IFLA_XDP_SKB_PROG_ID, IFLA_XDP_HW_PROG_ID};
 	for (size_t i = 0; xdp != NULL && i < sizeof types / sizeof types[0]; i++) {
-		const struct rtattr *id = attribute(RTA_DATA(xdp), RTA_PAYLOAD(xdp), types[i]);
+		const struct rtattr *id = link_attribute(RTA_DATA(xdp), RTA_PAYLOAD(xdp), types[i]);
 		uint32_t program = 0;
 		if (id == NULL || RTA_PAYLOAD(id) < sizeof program)
 			continue;
@@ -73,7 +73,7 @@ static int read_answer(const char *answer, size_t bytes, uint32_t *program)
 		header->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifinfomsg)))
 		return -EPROTO;
 	const struct ifinfomsg *link = NLMSG_DATA(header);
-	*program = program_of(attribute(IFLA_RTA(link), IFLA_PAYLOAD(header), IFLA_XDP));
+	*program = program_of(link_attribute(IFLA_RTA(link), IFLA_PAYLOAD(header), IFLA_XDP));
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "dataplane/requests/alloc_requests.h"
+#include "dataplane/requests/answer_header.h"
 #include "dataplane/requests/packet_worker.h"
 #include "dataplane/requests/vm_requests.h"
 #include "dataplane/wire/wire_alloc.h"
@@ -56,14 +57,6 @@ static struct wire_alloc_item item_of(const struct allocation *a)
 		.client = a->client_status,
 		.group = a->group,
 		.flags = flags_of(a->details)};
-}
-
-struct wire_header answer_header(const struct hot_frame *f, uint32_t bytes)
-{
-	struct wire_header header = f->header;
-	if (header.length < bytes + WIRE_TERM_BYTES)
-		header.flags &= (uint8_t)~WIRE_FLAG_TERM;
-	return header;
 }
 
 static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f, uint8_t *frame)

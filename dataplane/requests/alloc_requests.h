@@ -19,7 +19,3 @@ bool alloc_update_decode(struct request *);
 // Frees what the applier did not take over.
 void alloc_update_release(struct request *);
 uint32_t alloc_updated_encode(const struct request *, uint8_t *frame);
-
-// The header of an answer that takes so many bytes besides the term. A question that leaves no room for the term is
-// answered without.
-struct wire_header answer_header(const struct hot_frame *, uint32_t bytes);

@@ -1,5 +1,5 @@
 #include "dataplane/requests/vm_requests.h"
-#include "dataplane/requests/alloc_requests.h"
+#include "dataplane/requests/answer_header.h"
 #include "dataplane/requests/packet_worker.h"
 #include "dataplane/wire/wire_vm.h"
 #include "state/records/nodes/vm.h"

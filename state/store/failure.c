@@ -2,7 +2,6 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/store/files.h"
-#include "state/store/store_private.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,15 +12,15 @@
 
 #define MARK_NAME "failed"
 
-void store_note_failure(const struct store *s, int error)
+void failure_mark(const char *directory, int error)
 {
 	char text[256];
-	char *path = path_of(s->directory, MARK_NAME);
+	char *path = path_of(directory, MARK_NAME);
 	int size =
 		snprintf(text, sizeof text, "a write of the log failed: %s\n", error_text(error));
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 	bool is_durable = fd >= 0 && write(fd, text, (size_t)size) == size && fsync(fd) == 0 &&
-			  directory_sync(s->directory) == 0;
+			  directory_sync(directory) == 0;
 
 	if (!is_durable)
 		log_error("store-not-marked",

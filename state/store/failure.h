@@ -4,6 +4,8 @@
 #pragma once
 #include "state/store/complaint.h"
 
+// Leaves the mark, as durably as the disk allows.
+void failure_mark(const char *directory, int error);
 // Returns 0, or -EIO and a sentence when a writer of the log left its mark in this directory.
 int failure_check(const char *directory, const struct complaint *);
 // Gives up the pages of the store's files that the kernel keeps, so that the next read asks the disk.

@@ -178,3 +178,8 @@ const struct store_counters *store_counters(const struct store *s)
 {
 	return &s->counters;
 }
+
+void store_note_failure(const struct store *s, int error)
+{
+	failure_mark(s->directory, error);
+}

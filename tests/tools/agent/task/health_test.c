@@ -333,8 +333,9 @@ static void a_payload_that_is_none(void **unused)
 {
 	struct alloc_run *a = run("batch", "\"Payload\":\"a===\",", PAYLOAD_TO("x"));
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
-	assert_true(a->tasks[0].note_count > 1);
-	assert_string_equal(a->tasks[0].notes[1].type, "Setup Failure");
+	assert_true(a->tasks[0].note_count > 2);
+	assert_string_equal(a->tasks[0].notes[1].type, "Task Setup");
+	assert_string_equal(a->tasks[0].notes[2].type, "Setup Failure");
 }
 
 static void a_payload_stays_in_its_folder(void **unused)

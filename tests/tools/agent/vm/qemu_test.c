@@ -604,7 +604,7 @@ static void tasks_of_jobs_are_not_its_business(void **unused)
 	struct alloc_run *a = runner_find(&runner, &id);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 	assert_true(noted(&a->tasks[0], "Driver Failure"));
-	assert_non_null(strstr(a->tasks[0].notes[1].message, "not tasks of jobs"));
+	assert_non_null(strstr(a->tasks[0].notes[2].message, "not tasks of jobs"));
 }
 
 static void one_that_comes_after_qemu_went_is_told_so(void **unused)
