@@ -55,7 +55,9 @@ wait "$(cat "$TESTBED_DIR/north-1.pid")" 2>/dev/null
 worker north-1 north
 berthd_kill KILL
 berthd_start
-have_registered() { grep -q 'event=registered.* term=2' "$TESTBED_DIR/north-1.log"; }
+# The term of a controller is in the line that says it is ready.
+term=$(grep 'event=ready' "$TESTBED_DIR/berthd.log" | tail -1 | grep -o 'term=[0-9]*')
+have_registered() { grep -q "event=registered.* $term\b" "$TESTBED_DIR/north-1.log"; }
 wait_until 20 "the next agent meets the next controller" have_registered
 said=$(output north-1 | wc -l)
 wait_until 20 "web goes on" speaks north-1 "$said"
