@@ -61,6 +61,9 @@ struct kind {
 
 	// All functions may be NULL unless said otherwise.
 
+	// Whether readers see something else, though both show the same record to observers.
+	bool (*shown_anew)(const struct record *before, const struct record *after);
+
 	// Whether the tables can rely on a record; required for a kind with fields.
 	bool (*is_sound)(const void *record);
 	// More checks of a record that a snapshot brings. Returns 0 or -ERROR_CORRUPT.

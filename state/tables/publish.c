@@ -93,12 +93,14 @@ static uint32_t observe_changes(struct state *state, const struct change_list *c
 		const struct kind *kind = kind_of(change);
 		if (!is_told(change))
 			continue;
+		bool anew = kind->shown_anew && before && !before->deleted && !after->deleted &&
+			    kind->shown_anew(before, after);
 		before = seen(kind, before && before->deleted ? NULL : before);
 		after = after->deleted && kind->seen_gone ? kind->seen_gone(before)
 			: after->deleted                  ? after
 							  : seen(kind, after);
 		*observed_next(state, count++) =
-			(struct state_change){change->table, before, after};
+			(struct state_change){change->table, before, after, anew};
 	}
 	return count;
 }

@@ -188,6 +188,7 @@ struct state_change {
 	enum state_table table;
 	const struct record *before,
 		*after; // struct node, job (newest version), allocation, evaluation, scheduler_config, deployment, vm …
+	bool shown_anew; // before and after are one record, of which something that is kept beside it changed
 };
 struct state_observer {
 	void (*changed)(

@@ -134,6 +134,13 @@ static const struct record *job_seen(const struct record *record)
 	return &((const struct job_keep *)record)->versions[0]->record;
 }
 
+static bool job_shown_anew(const struct record *before, const struct record *after)
+{
+	const struct job_keep *was = (const struct job_keep *)before;
+	const struct job_keep *is = (const struct job_keep *)after;
+	return was->status != is->status;
+}
+
 static struct record *job_seen_gone(const struct record *before)
 {
 	CHECK(!before->deleted);
@@ -209,6 +216,7 @@ const struct kind job_kind = {
 	.position_offset = offsetof(struct job_cell, position),
 	.is_hashed = true,
 	.showing = job_showing,
+	.shown_anew = job_shown_anew,
 	.seen = job_seen,
 	.seen_gone = job_seen_gone,
 	.retired = job_keep_retired,

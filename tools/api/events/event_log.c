@@ -167,11 +167,12 @@ static void push_node(
 	push_event(log, index, (struct kind){TOPIC_NODE, (uint8_t)type, 0}, &after->id);
 }
 
-static void push_job(
-	struct event_log *log, const struct job *before, const struct job *after, uint64_t index)
+// of_status: the type of a change of its status.
+static void push_job(struct event_log *log, const struct job *before, const struct job *after,
+	enum event_type of_status, uint64_t index)
 {
 	const char *const names[2] = {after->namespace_name, after->id};
-	enum event_type type = EVENT_EVALUATION_UPDATED; // for a change of its status
+	enum event_type type = of_status;
 	if (after->record.deleted || (after->stop && !(before && before->stop)))
 		type = EVENT_JOB_DEREGISTERED;
 	else if (!before || before->job_modify_index != after->job_modify_index)
@@ -192,17 +193,68 @@ static void push_evaluation(struct event_log *log, const struct evaluation *befo
 	push_event(log, index, (struct kind){TOPIC_EVALUATION, (uint8_t)type, 0}, &after->id);
 }
 
+static enum event_type allocation_event(
+	const struct allocation *before, const struct allocation *after)
+{
+	if (before && before->alloc_modify_index == after->alloc_modify_index)
+		return EVENT_ALLOCATION_UPDATED;
+	if (before && before->desired == after->desired && before->job == after->job)
+		return EVENT_ALLOCATION_UPDATE_DESIRED_STATUS;
+	return EVENT_PLAN_RESULT;
+}
+
 static void push_allocation(struct event_log *log, const struct allocation *before,
 	const struct allocation *after, uint64_t index)
 {
-	enum event_type type = EVENT_PLAN_RESULT;
-	if (after->record.deleted)
-		return;
-	if (before && before->alloc_modify_index == after->alloc_modify_index)
-		type = EVENT_ALLOCATION_UPDATED;
-	else if (before && before->desired == after->desired && before->job == after->job)
-		type = EVENT_ALLOCATION_UPDATE_DESIRED_STATUS;
-	push_event(log, index, (struct kind){TOPIC_ALLOCATION, (uint8_t)type, 0}, &after->id);
+	enum event_type type = allocation_event(before, after);
+	if (!after->record.deleted)
+		push_event(
+			log, index, (struct kind){TOPIC_ALLOCATION, (uint8_t)type, 0}, &after->id);
+}
+
+// What made a batch, as far as the types of its events tell.
+struct batch {
+	bool has_plan, has_report;
+};
+
+// Only a node's report changes what a client says; verdicts on health may also come from elsewhere.
+static bool is_reported(const struct allocation *before, const struct allocation *after)
+{
+	return before && !after->record.deleted &&
+	       (before->client_status != after->client_status || before->report != after->report);
+}
+
+static struct batch batch_of(const struct state_change *changes, uint32_t count)
+{
+	struct batch batch = {false, false};
+	for (uint32_t i = 0; i < count; i++) {
+		const struct allocation *before = (const void *)changes[i].before;
+		const struct allocation *after = (const void *)changes[i].after;
+		if (changes[i].table != STATE_ALLOCATIONS || after->record.deleted)
+			continue;
+		enum event_type type = allocation_event(before, after);
+		batch.has_plan |= type == EVENT_PLAN_RESULT;
+		batch.has_report |= type == EVENT_ALLOCATION_UPDATED && is_reported(before, after);
+	}
+	return batch;
+}
+
+// A node's report also is an event of the node, once in its batch.
+static void push_reporters(
+	struct event_log *log, const struct state_change *changes, uint32_t count, uint64_t index)
+{
+	struct uuid last = {{0}};
+	for (uint32_t i = 0; i < count; i++) {
+		const struct allocation *before = (const void *)changes[i].before;
+		const struct allocation *after = (const void *)changes[i].after;
+		if (changes[i].table != STATE_ALLOCATIONS ||
+			allocation_event(before, after) != EVENT_ALLOCATION_UPDATED ||
+			!is_reported(before, after) || uuid_equal(&after->node_id, &last))
+			continue;
+		last = after->node_id;
+		push_event(log, index, (struct kind){TOPIC_NODE, EVENT_ALLOCATION_UPDATED, 0},
+			&after->node_id);
+	}
 }
 
 static bool is_promoted(const struct deployment *d, uint32_t group)
@@ -222,8 +274,9 @@ static int64_t verdicts(const struct deployment *d)
 	return sum;
 }
 
+// of_health: the type of a change of its verdicts.
 static void push_deployment(struct event_log *log, const struct deployment *before,
-	const struct deployment *after, uint64_t index)
+	const struct deployment *after, enum event_type of_health, uint64_t index)
 {
 	enum event_type type = EVENT_PLAN_RESULT;
 	bool promoted = false;
@@ -236,7 +289,7 @@ static void push_deployment(struct event_log *log, const struct deployment *befo
 	else if (before && before->status != after->status)
 		type = EVENT_DEPLOYMENT_STATUS_UPDATE;
 	else if (before && verdicts(before) != verdicts(after))
-		type = EVENT_DEPLOYMENT_ALLOC_HEALTH;
+		type = of_health;
 	push_event(log, index, (struct kind){TOPIC_DEPLOYMENT, (uint8_t)type, 0}, &after->id);
 }
 
@@ -272,19 +325,27 @@ static void push_vm_worker(struct event_log *log, const struct vm_worker *before
 	push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
 }
 
-static void push_change(struct event_log *log, const struct state_change *change, uint64_t index)
+static void push_change(struct event_log *log, const struct state_change *change,
+	const struct batch *batch, uint64_t index)
 {
 	const void *before = change->before, *after = change->after;
 	switch (change->table) {
 	case STATE_NODES: push_node(log, before, after, index); break;
 	case STATE_JOBS:
-		// The same version: only counts of its allocations changed.
-		if (before != after)
-			push_job(log, before, after, index);
+		// The same version: its status, or only counts of its allocations changed.
+		if (before != after || change->shown_anew)
+			push_job(log, before, after,
+				batch->has_plan ? EVENT_PLAN_RESULT : EVENT_EVALUATION_UPDATED,
+				index);
 		break;
 	case STATE_ALLOCATIONS: push_allocation(log, before, after, index); break;
 	case STATE_EVALUATIONS: push_evaluation(log, before, after, index); break;
-	case STATE_DEPLOYMENTS: push_deployment(log, before, after, index); break;
+	case STATE_DEPLOYMENTS:
+		push_deployment(log, before, after,
+			batch->has_report ? EVENT_ALLOCATION_UPDATED
+					  : EVENT_DEPLOYMENT_ALLOC_HEALTH,
+			index);
+		break;
 	case STATE_VMS: push_vm(log, before, after, index); break;
 	case STATE_VM_WORKERS: push_vm_worker(log, before, after, index); break;
 	default: break;
@@ -306,9 +367,12 @@ static void state_changed(
 	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
 {
 	struct event_log *log = context;
+	const struct batch batch = batch_of(changes, count);
 	CHECK(pthread_mutex_lock(&log->writing) == 0);
 	for (uint32_t i = 0; i < count; i++)
-		push_change(log, &changes[i], index);
+		push_change(log, &changes[i], &batch, index);
+	if (batch.has_report)
+		push_reporters(log, changes, count, index);
 	CHECK(pthread_mutex_unlock(&log->writing) == 0);
 	wake_listeners(log);
 }

@@ -30,7 +30,7 @@ static int tear_down(void **unused)
 static void tell(enum state_table table, const void *before, const void *after, uint64_t index)
 {
 	struct state_observer *observer = event_log_observer(ring);
-	struct state_change change = {table, before, after};
+	struct state_change change = {table, before, after, false};
 	observer->changed(observer->context, &change, 1, index);
 }
 
@@ -79,6 +79,40 @@ static void changes_of_nodes_have_kinds(void **unused)
 	node.drain = &same;
 	tell(STATE_NODES, &node, &again, 10);
 	expect(7, 10, TOPIC_NODE, EVENT_NODE_STREAM_EVENT);
+}
+
+// A report is an event of the allocation, of its node, once, and of the deployment that it judges; a job whose status
+// changed with a plan has one, too, though its record is the same.
+static void a_batch_tells_what_made_it(void **unused)
+{
+	char name[] = "g", id[] = "web", namespace_name[] = "default";
+	struct job job = {.namespace_name = namespace_name, .id = id};
+	struct allocation placed[2], reported[2];
+	struct deployment_group groups[2] = {{.group = name}, {.group = name, .healthy_allocs = 1}};
+	struct deployment before = {.id = {{9}}, .groups = {&groups[0], 1}}, after = before;
+	after.groups.items = &groups[1];
+	for (uint8_t i = 0; i < 2; i++) {
+		placed[i] = (struct allocation){
+			.id = {{i}}, .node_id = {{7}}, .job = &job, .alloc_modify_index = 3};
+		reported[i] = placed[i];
+		reported[i].client_status = ALLOC_RUNNING;
+	}
+	struct state_observer *observer = event_log_observer(ring);
+	struct state_change report[] = {
+		{STATE_ALLOCATIONS, &placed[0].record, &reported[0].record, false},
+		{STATE_ALLOCATIONS, &placed[1].record, &reported[1].record, false},
+		{STATE_DEPLOYMENTS, &before.record, &after.record, false}};
+	observer->changed(observer->context, report, 3, 4);
+	expect(0, 4, TOPIC_ALLOCATION, EVENT_ALLOCATION_UPDATED);
+	expect(1, 4, TOPIC_ALLOCATION, EVENT_ALLOCATION_UPDATED);
+	expect(2, 4, TOPIC_DEPLOYMENT, EVENT_ALLOCATION_UPDATED);
+	expect(3, 4, TOPIC_NODE, EVENT_ALLOCATION_UPDATED);
+	struct state_change plan[] = {{STATE_ALLOCATIONS, NULL, &placed[0].record, false},
+		{STATE_JOBS, &job.record, &job.record, true}};
+	observer->changed(observer->context, plan, 2, 5);
+	expect(4, 5, TOPIC_ALLOCATION, EVENT_PLAN_RESULT);
+	expect(5, 5, TOPIC_JOB, EVENT_PLAN_RESULT);
+	assert_int_equal(event_log_head(ring), 6);
 }
 
 static void changes_of_deployments_have_kinds(void **unused)
@@ -310,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(changes_of_nodes_have_kinds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_batch_tells_what_made_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			changes_of_deployments_have_kinds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -326,7 +326,7 @@ static bool await_event(int fd, char *text, size_t size, const char *part)
 static void a_stream_tells_of_them(void **unused)
 {
 	static const char *const parts[] = {"\"Topic\":\"Deployment\",\"Type\":\"PlanResult\"",
-		"\"Type\":\"DeploymentAllocHealth\"", "\"Type\":\"DeploymentPromotion\"",
+		"\"Type\":\"AllocationUpdated\"", "\"Type\":\"DeploymentPromotion\"",
 		"\"Type\":\"DeploymentStatusUpdate\"", "\"FilterKeys\":[\"web\"]",
 		"\"Payload\":{\"Deployment\":{\"ID\":\""};
 	static char text[1u << 20];
