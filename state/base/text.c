@@ -1,6 +1,7 @@
 #include "state/base/text.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include <arpa/inet.h>
 
 char *text_copy(struct text t)
 {
@@ -90,6 +91,19 @@ bool text_is_job_id(const char *string)
 			return false;
 	}
 	return true;
+}
+
+bool text_is_ip_address(struct text t)
+{
+	char copy[INET6_ADDRSTRLEN];
+	struct in6_addr address;
+
+	if (t.size >= sizeof copy)
+		return false;
+	memcpy(copy, t.data, t.size);
+	copy[t.size] = '\0';
+	return strlen(copy) == t.size && (inet_pton(AF_INET, copy, &address) == 1 ||
+						 inet_pton(AF_INET6, copy, &address) == 1);
 }
 
 void text_make_printable(char *string)

@@ -1,6 +1,5 @@
 #include "state/records/nodes/node_pairs.h"
 #include "state/base/number_ranges.h"
-#include <arpa/inet.h>
 
 #define PORT_MOST 65535u
 #define CORE_MOST 65535u
@@ -161,18 +160,6 @@ static bool mode_is_known(struct text mode)
 	       (mode.size > 4 && memcmp(mode.data, "cni/", 4) == 0);
 }
 
-static bool is_ip_address(struct text text)
-{
-	char copy[INET6_ADDRSTRLEN];
-	struct in6_addr address;
-
-	if (text.size >= sizeof copy)
-		return false;
-	memcpy(copy, text.data, text.size);
-	copy[text.size] = '\0';
-	return inet_pton(AF_INET, copy, &address) == 1 || inet_pton(AF_INET6, copy, &address) == 1;
-}
-
 static bool offer_is_sound(const struct node_pair *pair)
 {
 	struct network_pair network;
@@ -183,7 +170,7 @@ static bool offer_is_sound(const struct node_pair *pair)
 		return text_equal(pair->value, TEXT("1")) || text_equal(pair->value, TEXT("0"));
 	case PAIR_NETWORK: return network_pair_read(pair, &network) && mode_is_known(network.mode);
 	case PAIR_ADDRESS:
-		return address_pair_read(pair, &address) && is_ip_address(address.address) &&
+		return address_pair_read(pair, &address) && text_is_ip_address(address.address) &&
 		       address.alias.size > 0;
 	case PAIR_SETTING:
 		return !text_equal(pair->name, TEXT("ports.dynamic")) ||

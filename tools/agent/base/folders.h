@@ -11,7 +11,8 @@ int folder_open(const char *path);
 // if it is there already). A descriptor of the last, which the caller closes, or -errno; -ENOTDIR or -ELOOP: something
 // else is in the way.
 int folder_make(int top, const char *path, mode_t mode);
-// Writes a whole file of an open folder, over one that is there. 0 or -errno; part of it may then exist.
+// Writes a whole file of an open folder (AT_FDCWD: of this path), over one that is there. 0 or -errno; part of it may
+// then exist.
 int folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t size);
 // Removes the folder of this name and all that is in it, but not other file systems that are mounted there. Nothing
 // outside of it is touched, whoever changes it meanwhile.

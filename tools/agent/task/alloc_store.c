@@ -5,7 +5,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
-#include "tools/agent/base/file.h"
+#include "tools/agent/base/folders.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ void alloc_store_save(const char *state_folder, struct alloc_run *a)
 	json_decref(json);
 	path_of(state_folder, &a->id, "", path);
 	path_of(state_folder, &a->id, ".new", temporary);
-	int error = text ? file_write(temporary, O_TRUNC, 0600, text, strlen(text)) : -ENOMEM;
+	int error = text ? folder_write(AT_FDCWD, temporary, 0600, text, strlen(text)) : -ENOMEM;
 	if (!error && rename(temporary, path) < 0)
 		error = -errno;
 	if (error)

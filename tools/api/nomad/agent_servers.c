@@ -113,16 +113,6 @@ void agent_force_leave(struct request *request, struct reply *reply)
 		reply->status = MHD_HTTP_OK;
 }
 
-void agent_servers(struct request *request, struct reply *reply)
-{
-	char leader[API_LEADER_BYTES];
-	leader_address(request->api, leader);
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_array(w);
-	json_write_string(w, leader);
-	json_end_array(w);
-}
-
 // Nodes know their controller by its own address: what is named here changes nothing.
 void agent_servers_set(struct request *request, struct reply *reply)
 {

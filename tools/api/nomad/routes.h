@@ -33,7 +33,7 @@
 	READ("/v1/agent/self", agent_self)                                         \
 	READ("/v1/agent/health", agent_health)                                     \
 	READ("/v1/agent/members", agent_members)                                   \
-	READ("/v1/agent/servers", agent_servers)                                   \
+	READ("/v1/agent/servers", status_peers)                                    \
 	ASK("PUT", "/v1/agent/servers", agent_servers_set)                         \
 	ASK("PUT", "/v1/agent/join", agent_join)                                   \
 	ASK("PUT", "/v1/agent/force-leave", agent_force_leave)                     \

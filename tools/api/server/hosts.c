@@ -1,5 +1,4 @@
 #include "tools/api/server/hosts.h"
-#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
@@ -25,18 +24,6 @@ static struct text name_of(struct text host)
 	return host;
 }
 
-static bool is_address(struct text name)
-{
-	char text[INET6_ADDRSTRLEN];
-	struct in6_addr address;
-
-	if (name.size >= sizeof text)
-		return false;
-	memcpy(text, name.data, name.size);
-	text[name.size] = '\0';
-	return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
-}
-
 static bool is_among(struct text name, struct text names)
 {
 	for (uint32_t at = 0, end; at < names.size; at = end + 1) {
@@ -52,8 +39,8 @@ bool host_is_known(struct text host, struct text names)
 {
 	struct text name = name_of(host);
 
-	return name.size > 0 &&
-	       (is_address(name) || text_is(name, TEXT("localhost")) || is_among(name, names));
+	return name.size > 0 && (text_is_ip_address(name) || text_is(name, TEXT("localhost")) ||
+					is_among(name, names));
 }
 
 bool origin_is_host(struct text origin, struct text host)
