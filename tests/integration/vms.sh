@@ -79,7 +79,10 @@ equal "machines that were restarted" "$(machines vm- '.restart_count > 0')" 0
 workers brief brief- $WORKERS 2 --worker-label brief=yes
 create brief- 0 $((2 * BRIEF)) '{"labels":{"brief":"yes"},"image":"mock:debian?run_for=1s&exit_code=1"}'
 
-# Silent for less than it takes to be offline: nothing happens.
+# Silent for less than it takes to be offline: nothing happens. Nodes have a grace after the restart until they were
+# heard, which is longer than that.
+were_heard() { [ "$(metric berth_heartbeats_accepted_total)" -ge $((3 * WORKERS)) ]; }
+wait_until 20 "every node was heard since the restart" were_heard
 places vm-9 >"$TESTBED_DIR/before"
 kill -STOP "$(cat "$TESTBED_DIR/dying.pid")"
 wait_until 20 "ten nodes are silent" nodes_are down $DYING
