@@ -338,7 +338,7 @@ enum wire_refusal {
 	WIRE_REFUSED_BAD_DESCRIPTION, // registration: over a limit, or a reserved name
 	WIRE_REFUSED_NOT_ALLOWED,     // ALLOC_UPDATE of a node that is not ready: beat first
 	WIRE_REFUSED_UNKNOWN_ALLOCATION,
-	WIRE_REFUSED_CONFLICT, // registration: another machine is the worker of that name (row D28)
+	WIRE_REFUSED_CONFLICT, // registration: the worker of that name is of another node or machine (row D28)
 	WIRE_REFUSED_REASONS,
 };
 

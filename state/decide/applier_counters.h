@@ -8,6 +8,8 @@ struct applier_counters {
 	_Atomic uint64_t batches, entries, batch_bytes;
 	_Atomic uint64_t log_waits;   // times append returned ENOSPC and is retried
 	_Atomic uint64_t bad_choices; // placement chose a node that does not fit; refused
+	_Atomic uint64_t
+		worker_claims; // registrations that named the worker of another node; refused
 	// Histograms, powers of two of microseconds: bucket i counts values < 2^i us.
 	_Atomic uint64_t journal_us[32]; // one commit
 	_Atomic uint64_t place_us[32];   // time from submit to done

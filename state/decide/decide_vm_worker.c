@@ -1,6 +1,7 @@
 // Workers of virtual machines: nodes and workers kept by hand; and what operators set for workers and for placement.
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/log.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/nodes/node_worker.h"
@@ -35,6 +36,25 @@ static bool is_same_machine(const struct vm_worker *a, const struct vm_worker *b
 	return text_equal(text_of(a->machine_id), text_of(b->machine_id));
 }
 
+// Whatever a node says of its hardware, its key speaks for its UUID alone.
+static enum command_outcome worker_claim_refuse(
+	const struct decider *d, const struct vm_worker *worker, const struct uuid *by)
+{
+	bool is_of_it = vm_worker_is_of(worker, by);
+	const struct uuid *of = uuid_is_zero(&worker->owner) ? &worker->node : &worker->owner;
+	char by_text[UUID_TEXT_BYTES], of_text[UUID_TEXT_BYTES], name[240];
+
+	atomic_fetch_add(&d->counters->worker_claims, 1);
+	log_warn("worker-claimed",
+		"worker=%s node=%s owner=%s reason=%s action=\"refused; if the machine was set up "
+		"anew: berth "
+		"node purge OWNER, or berth worker delete NAME\"",
+		log_quote(worker->name, name, sizeof name), uuid_format(by, by_text),
+		uuid_is_zero(of) ? "by-hand" : uuid_format(of, of_text),
+		is_of_it ? "another-machine" : "another-node");
+	return OUTCOME_CONFLICT;
+}
+
 enum command_outcome decider_check_worker(
 	const struct decider *d, const struct node_registration *described)
 {
@@ -45,8 +65,9 @@ enum command_outcome decider_check_worker(
 		return outcome;
 	struct text name = text_of(worker->name);
 	const struct vm_worker_cell *known = worker_find(d, name);
-	if (known && !is_same_machine(known->working, worker))
-		outcome = OUTCOME_CONFLICT;
+	if (known && !(is_same_machine(known->working, worker) &&
+			     vm_worker_is_of(known->working, &described->node)))
+		outcome = worker_claim_refuse(d, known->working, &described->node);
 	else if (!table_has_room_for(d->state, STATE_VM_WORKERS, &name))
 		outcome = OUTCOME_TABLE_FULL;
 	vm_worker_free(worker);
@@ -59,6 +80,7 @@ static void leave_node(struct decider *d, const struct vm_worker_cell *cell)
 {
 	struct vm_worker *worker = vm_worker_copy(cell->working);
 
+	worker->owner = worker->node;
 	worker->node = (struct uuid){0};
 	worker->beats = false;
 	worker->last_seen_ns = d->now_ns;
@@ -116,6 +138,7 @@ static void complete(struct vm_worker *worker, const struct vm_worker_cell *know
 	worker->scheduling_paused = known && known->working->scheduling_paused;
 	worker->beats = known && known->working->beats;
 	worker->node = known ? known->working->node : (struct uuid){0};
+	worker->owner = known ? known->working->owner : (struct uuid){0};
 	if (worker->beats)
 		worker->last_seen_ns = known->working->last_seen_ns;
 }

@@ -363,8 +363,8 @@ static void tell_refusal(struct agent *a, const struct wire_refused *why)
 		why->retry_after_ms);
 	if (why->reason == WIRE_REFUSED_CONFLICT)
 		log_error("conflict", "hint=%s",
-			"\"another machine is the worker of this name: berth worker delete, or "
-			"--name\"");
+			"\"another node has the worker of this name: take another --name or, if "
+			"this machine was set up anew, berth node purge OLD-NODE\"");
 	if (why->reason == WIRE_REFUSED_BAD_DESCRIPTION)
 		log_error("bad-description", "hint=%s",
 			"\"see berth-agent --print-fingerprint and the controller's log\"");

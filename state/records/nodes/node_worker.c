@@ -164,6 +164,6 @@ struct vm_worker *node_worker(const struct node_registration *d)
 	for (uint32_t i = 0; i < d->pair_count; i++)
 		if (d->pairs[i].kind == PAIR_SETTING)
 			add_setting(worker, &d->pairs[i]);
-	worker->node = d->node;
+	worker->node = worker->owner = d->node;
 	return worker;
 }

@@ -89,6 +89,7 @@ static const struct field worker_fields[] = {
 	{"last_seen", FIELD_I64, OF(vm_worker, last_seen_ns), TIME},
 	{"node", FIELD_UUID, OF(vm_worker, node), FLAGS(FIELD_HIDDEN)},
 	{"beats", FIELD_BOOL, OF(vm_worker, beats), FLAGS(FIELD_HIDDEN)},
+	{"owner", FIELD_UUID, OF(vm_worker, owner), FLAGS(FIELD_HIDDEN)},
 };
 const struct record_type vm_worker_description = {"vm_worker", sizeof(struct vm_worker),
 	worker_fields, sizeof worker_fields / sizeof worker_fields[0], NULL};

@@ -95,6 +95,9 @@ struct vm_worker {
 	struct uuid node;                         // zero: none, it is kept by hand
 	int64_t last_seen_ns;                     // unix; while it beats: when it began to beat
 	bool beats; // its node beats, so it is online whatever last_seen_ns is
+	// The node that made it, also after that node left it; zero: its node, or it is kept by hand. No other node may
+	// have it (row D28).
+	struct uuid owner;
 };
 
 struct cluster_settings {
@@ -123,6 +126,8 @@ static inline bool vm_is_failed(const struct vm *vm)
 }
 // Waits for a worker: unscheduled, not failed, to be running (D12, D26).
 bool vm_wants_worker(const struct vm *);
+// Whether a registration of the node may have the worker (row D28).
+bool vm_worker_is_of(const struct vm_worker *, const struct uuid *node);
 bool vm_worker_is_offline(
 	const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns); // D23
 // Whether two descriptions of a worker agree; pauses and the time when it was seen do not count.

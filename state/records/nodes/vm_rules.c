@@ -71,6 +71,11 @@ bool vm_worker_is_offline(const struct vm_worker *worker, int64_t now_ns, int64_
 	return !worker->beats && is_longer_than(worker->last_seen_ns, now_ns, offline_after_ns);
 }
 
+bool vm_worker_is_of(const struct vm_worker *worker, const struct uuid *node)
+{
+	return uuid_equal(uuid_is_zero(&worker->owner) ? &worker->node : &worker->owner, node);
+}
+
 bool vm_worker_is_described_as(const struct vm_worker *worker, const struct vm_worker *before)
 {
 	struct vm_worker like = *worker;
@@ -78,6 +83,7 @@ bool vm_worker_is_described_as(const struct vm_worker *worker, const struct vm_w
 	like.scheduling_paused = before->scheduling_paused;
 	like.last_seen_ns = before->last_seen_ns;
 	like.beats = before->beats;
+	like.owner = before->owner;
 	return record_equal(&vm_worker_description, before, &like);
 }
 

@@ -133,6 +133,11 @@ static void what_is_too_much_is_refused(void **test)
 	vm_worker_free(w);
 }
 
+static uint64_t worker_claims(const struct controller *c)
+{
+	return atomic_load(&applier_counters(c->applier)->worker_claims);
+}
+
 static void another_machine_under_a_known_name_is_refused(void **test)
 {
 	struct controller *c = *test;
@@ -144,15 +149,75 @@ static void another_machine_under_a_known_name_is_refused(void **test)
 	uint64_t index = state_index(c->state);
 	assert_int_equal(register_worker(c, 2, "a", m2, &n), OUTCOME_CONFLICT);
 	assert_int_equal(state_index(c->state), index); // nor is the node registered
-	// Its state directory is new, but the machine is the same.
-	assert_int_equal(register_worker(c, 2, "a", m1, &n), OUTCOME_DONE);
-	struct vm_worker *w = published_worker(c, "a");
-	assert_true(uuid_equal(&w->node, &n.node));
+	assert_int_equal(register_worker(c, 1, "a", m2, &n), OUTCOME_CONFLICT);
+	assert_int_equal(worker_claims(c), 2);
+}
+
+static void expect_node(const struct controller *c, const char *worker, uint32_t number)
+{
+	struct vm_worker *w = published_worker(c, worker);
+	struct uuid node = number ? number_uuid(number) : (struct uuid){0};
+
+	assert_true(uuid_equal(&w->node, &node));
 	vm_worker_free(w);
-	struct uuid former = number_uuid(1);
-	state_read_begin();
-	assert_null(state_vm_worker_of_node(c->state, &former));
-	state_read_end();
+}
+
+// Whoever has a key of any node may say any machine id: it speaks for its own uuid alone.
+static void another_node_gets_no_worker_by_naming_its_machine(void **test)
+{
+	struct controller *c = *test;
+	const struct worker_setting m1[] = {{"vm.machine_id", "m1"}, {"vm.worker", "1"}, {0}};
+
+	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_DONE);
+	assert_int_equal(create_vm(c, build_vm("vm", 0)), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
+	uint64_t index = state_index(c->state);
+	assert_int_equal(register_worker(c, 2, "a", m1, NULL), OUTCOME_CONFLICT);
+	assert_int_equal(state_index(c->state), index);
+	assert_int_equal(worker_claims(c), 1);
+	expect_node(c, "a", 1);
+	// Nor while the node is another worker, or none.
+	assert_int_equal(register_worker(c, 1, "b", m1, NULL), OUTCOME_DONE);
+	expect_node(c, "a", 0);
+	assert_int_equal(register_worker(c, 2, "a", m1, NULL), OUTCOME_CONFLICT);
+	assert_int_equal(worker_claims(c), 2);
+	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_DONE);
+	expect_node(c, "a", 1);
+	// Whoever keeps it by hand too changes nothing of that.
+	assert_int_equal(put_worker(c, build_worker("a", "m1", 3)), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 2, "a", m1, NULL), OUTCOME_CONFLICT);
+	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_DONE);
+}
+
+static void a_node_gets_no_worker_that_is_kept_by_hand(void **test)
+{
+	struct controller *c = *test;
+	const struct worker_setting m1[] = {{"vm.machine_id", "m1"}, {"vm.worker", "1"}, {0}};
+
+	assert_int_equal(put_worker(c, build_worker("a", "m1", 3)), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_CONFLICT);
+	assert_int_equal(worker_claims(c), 1);
+	assert_int_equal(delete_worker(c, "a"), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_DONE);
+}
+
+// Its state directory is new, so it is another node: an operator says that the former one is no more.
+static void a_machine_that_was_set_up_anew_waits_for_an_operator(void **test)
+{
+	struct controller *c = *test;
+	const struct worker_setting m1[] = {{"vm.machine_id", "m1"}, {"vm.worker", "1"}, {0}};
+	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = number_uuid(1)}};
+
+	assert_int_equal(register_worker(c, 1, "a", m1, NULL), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 2, "a", m1, NULL), OUTCOME_CONFLICT);
+	assert_int_equal(controller_run(c, &purge), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 2, "a", m1, NULL), OUTCOME_DONE);
+	expect_node(c, "a", 2);
+	assert_int_equal(register_worker(c, 3, "a", m1, NULL), OUTCOME_CONFLICT);
+	assert_int_equal(delete_worker(c, "a"), OUTCOME_DONE);
+	assert_int_equal(register_worker(c, 3, "a", m1, NULL), OUTCOME_DONE);
+	expect_node(c, "a", 3);
+	assert_int_equal(register_worker(c, 2, "a", m1, NULL), OUTCOME_CONFLICT);
 }
 
 static void there_is_an_end_of_room(void **test)
@@ -539,6 +604,9 @@ int main(void)
 		TEST(what_is_not_of_the_form_is_refused),
 		TEST(what_is_too_much_is_refused),
 		TEST(another_machine_under_a_known_name_is_refused),
+		TEST(another_node_gets_no_worker_by_naming_its_machine),
+		TEST(a_node_gets_no_worker_that_is_kept_by_hand),
+		TEST(a_machine_that_was_set_up_anew_waits_for_an_operator),
 		TEST(there_is_an_end_of_room),
 		TEST(a_pause_outlives_registrations),
 		TEST(a_node_of_another_name_leaves_its_worker),

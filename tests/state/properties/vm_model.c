@@ -244,7 +244,7 @@ enum command_outcome model_register(
 	int former = worker_of(m, node);
 	struct model_worker *w = worker == NO_ONE ? NULL : &m->workers[worker];
 
-	if (w && w->is_there && w->machine != machine)
+	if (w && w->is_there && (w->machine != machine || w->owner != node))
 		return OUTCOME_CONFLICT;
 	m->nodes[node].is_there = m->nodes[node].is_up = true;
 	if (former != NO_ONE && former != worker) {
@@ -259,6 +259,7 @@ enum command_outcome model_register(
 		.beats = true,
 		.paused = w->is_there && w->paused,
 		.machine = machine,
+		.owner = node,
 		.cores = cores,
 		.memory_mib = model_node_total.memory_mb,
 		.last_seen_ns = is_seen_already ? w->last_seen_ns : m->now_ns};
@@ -310,7 +311,8 @@ enum command_outcome model_put_worker(struct vm_model *m, int worker, int machin
 	if (w->is_there && w->machine != machine)
 		return OUTCOME_CONFLICT;
 	if (!w->is_there)
-		*w = (struct model_worker){.is_there = true, .machine = machine, .node = NO_ONE};
+		*w = (struct model_worker){
+			.is_there = true, .machine = machine, .node = NO_ONE, .owner = NO_ONE};
 	if (!w->beats)
 		w->last_seen_ns = m->now_ns;
 	w->cores = cores;

@@ -21,7 +21,7 @@ struct model_vm {
 
 struct model_worker {
 	bool is_there, beats, paused;
-	int machine, node;
+	int machine, node, owner; // owner: the one node that may have it; NO_ONE: none may
 	int64_t cores, memory_mib, last_seen_ns;
 };
 

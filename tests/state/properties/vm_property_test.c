@@ -155,9 +155,17 @@ static void hear(struct life *l)
 	l->heard += is_known;
 }
 
+// A worker is of one node or of nobody, so most nodes say the same name each time.
+static int worker_to_be(struct life *l, int node)
+{
+	if (chance(l, 6))
+		return NO_ONE;
+	return chance(l, 4) ? any_worker(l) : node;
+}
+
 static void register_node(struct life *l)
 {
-	int node = any_node(l), worker = chance(l, 6) ? NO_ONE : any_worker(l);
+	int node = any_node(l), worker = worker_to_be(l, node);
 	int machine = chance(l, 3) ? (int)below(l, MACHINES) : 0;
 	int64_t cores = 2 << below(l, 2);
 	char count[8];
@@ -213,7 +221,8 @@ static void purge(struct life *l)
 
 static void put_by_hand(struct life *l)
 {
-	int worker = any_worker(l), machine = chance(l, 3) ? (int)below(l, MACHINES) : 0;
+	int worker = chance(l, 4) ? any_worker(l) : MODEL_WORKERS - 1;
+	int machine = chance(l, 3) ? (int)below(l, MACHINES) : 0;
 	int64_t cores = 2 << below(l, 2);
 	struct vm_worker *w = build_worker(worker_names[worker], machine_ids[machine], cores);
 	struct named_count *memory = map_item(&w->resources, sizeof *memory, VM_RESOURCE_MEMORY);

@@ -239,6 +239,7 @@ struct vm_worker *vm_worker_body_read(json_t *body, struct json_report *report, 
 	json_t *said = json_copy(body);
 	json_object_del(said, "node");
 	json_object_del(said, "beats");
+	json_object_del(said, "owner");
 	json_read_record(&vm_worker_description, worker, said, "Worker", report);
 	json_decref(said);
 	if (report_is_clean(report, reply) && worker_name_is_fit(worker->name, reply) &&
