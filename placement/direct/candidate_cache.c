@@ -15,7 +15,8 @@
 // The best nodes of one kind, as far as they are known.
 struct ranking {
 	struct candidate_cache *of;
-	const char *snapshot; // of idle nodes that ran it last; NULL: any node
+	bool is_idle;         // idle nodes only
+	const char *snapshot; // of them, those that ran it last; NULL: any
 	struct fit_query query;
 	struct shortlist list;
 	bool known;
@@ -43,8 +44,8 @@ struct candidate_cache {
 	uint32_t member_count;
 	bool members_listed;
 
-	// Asked in this order. A group that names a snapshot has three: idle nodes that ran it, idle nodes that ran
-	// none (row E32), all nodes; other groups have the last only.
+	// Asked in this order. A group that names a snapshot has four: idle nodes that ran it, idle nodes that ran
+	// none, all idle nodes, all nodes (row E32); other groups have the last only.
 	struct ranking *rankings;
 	uint32_t ranking_count;
 	uint64_t seen; // number of index changes taken in so far
@@ -69,7 +70,7 @@ static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
 
 static uint8_t category_of(const struct candidate_cache *, uint32_t slot, const struct fit_node *);
 
-// In the tree of idle nodes, a node's class is not its node class: the index holds that.
+// In the tree of idle nodes by snapshot, a node's class is not its node class: the index holds that.
 static bool accepts_idle(void *context, uint32_t slot, const struct fit_node *unused)
 {
 	const struct ranking *r = context;
@@ -96,10 +97,11 @@ static void make_ranking(struct candidate_cache *p, uint32_t i)
 		r->query.accepts = accepts;
 }
 
-static void make_idle_ranking(struct candidate_cache *p, uint32_t i, const char *snapshot)
+static void make_snapshot_ranking(struct candidate_cache *p, uint32_t i, const char *snapshot)
 {
 	struct ranking *r = &p->rankings[i];
 	make_ranking(p, i);
+	r->is_idle = true;
 	r->snapshot = fit_index_snapshot_share(p->index, snapshot);
 	r->query.class_bits = 1ull << fit_index_snapshot_class(r->snapshot);
 	r->query.accepts = accepts_idle;
@@ -108,18 +110,24 @@ static void make_idle_ranking(struct candidate_cache *p, uint32_t i, const char 
 
 static void make_rankings(struct candidate_cache *p, const char *snapshot)
 {
-	p->ranking_count = snapshot && snapshot[0] ? 3 : 1;
+	p->ranking_count = snapshot && snapshot[0] ? 4 : 1;
 	p->rankings = memory_take_array(p->ranking_count, sizeof *p->rankings);
 	make_ranking(p, p->ranking_count - 1);
 	if (p->ranking_count == 1)
 		return;
-	make_idle_ranking(p, 0, snapshot);
-	make_idle_ranking(p, 1, "");
+	make_snapshot_ranking(p, 0, snapshot);
+	make_snapshot_ranking(p, 1, "");
+	make_ranking(p, 2);
+	p->rankings[2].is_idle = true;
 }
 
-static struct fit_query *general_query(struct candidate_cache *p)
+// Whether the node is of the ranking's kind.
+static bool ranking_includes(const struct ranking *r, uint32_t slot)
 {
-	return &p->rankings[p->ranking_count - 1].query;
+	if (!r->is_idle)
+		return true;
+	const char *last = fit_index_snapshot(r->of->index, slot);
+	return last && (!r->snapshot || last == r->snapshot);
 }
 
 struct candidate_cache *candidate_cache_create(struct fit_index *index,
@@ -197,15 +205,19 @@ static void judge_class(struct candidate_cache *p, uint32_t id)
 
 static void summarise_classes(struct candidate_cache *p)
 {
-	struct fit_query *query = general_query(p);
-	query->class_bits = 0;
+	uint64_t bits = 0;
 	bool all = true;
 	for (uint32_t i = 0; i < p->class_count; i++)
 		if (p->verdicts[i] == VERDICT_PASS)
-			query->class_bits |= 1ull << (i % 64);
+			bits |= 1ull << (i % 64);
 		else
 			all = false;
-	query->classes = all ? NULL : p->classes;
+	for (uint32_t i = 0; i < p->ranking_count; i++) {
+		if (p->rankings[i].snapshot)
+			continue;
+		p->rankings[i].query.class_bits = bits;
+		p->rankings[i].query.classes = all ? NULL : p->classes;
+	}
 }
 
 static void catch_up_classes(struct candidate_cache *p)
@@ -293,7 +305,7 @@ static void reconsider(struct candidate_cache *p, struct ranking *r, uint32_t sl
 {
 	shortlist_drop(&r->list, slot);
 	const struct fit_node *n = fit_index_node(p->index, slot);
-	if (r->snapshot && fit_index_snapshot(p->index, slot) != r->snapshot)
+	if (!ranking_includes(r, slot))
 		return;
 	if (!fit_is_placeable(n) || category_of(p, slot, n) != CATEGORY_FITS)
 		return;
@@ -372,6 +384,14 @@ static void go_through_members(struct candidate_cache *p, struct ranking *r)
 		reconsider(p, r, p->members[i]);
 }
 
+static struct fit_tree *tree_of(struct candidate_cache *p, const struct ranking *r)
+{
+	if (!r->is_idle)
+		return fit_index_tree(p->index);
+	return fit_index_idle_tree(
+		p->index, r->snapshot ? FIT_IDLE_BY_SNAPSHOT : FIT_IDLE_BY_CLASS);
+}
+
 static void refill(struct candidate_cache *p, struct ranking *r)
 {
 	if (r->known && r->wanted < SHORTLIST_MAX)
@@ -379,9 +399,7 @@ static void refill(struct candidate_cache *p, struct ranking *r)
 	if (p->node_unique && p->members_listed) {
 		go_through_members(p, r);
 	} else {
-		struct fit_tree *tree =
-			r->snapshot ? fit_index_idle_tree(p->index) : fit_index_tree(p->index);
-		r->list.count = fit_tree_search(tree, &r->query, r->wanted, r->list.at);
+		r->list.count = fit_tree_search(tree_of(p, r), &r->query, r->wanted, r->list.at);
 		shortlist_fill(&r->list, r->wanted);
 	}
 	r->known = true;

@@ -13,14 +13,18 @@ struct class_record {
 	uint32_t nodes, ready;
 };
 
+struct idle_tree {
+	struct fit_tree *tree; // NULL: nobody asked for it
+	struct fit_node *nodes;
+};
+
 struct fit_index {
 	enum placement_algorithm algorithm;
 	struct fit_tree *tree;
 	struct fit_node *nodes;
-	struct fit_tree *idle;       // NULL: nobody asked for it
-	struct fit_node *idle_nodes; // of the idle tree, NULL alike
-	uint32_t *stamps;            // beside the nodes: the search does not look at them
-	const char **snapshots;      // likewise
+	struct idle_tree idle[FIT_IDLE_TREES];
+	uint32_t *stamps;       // beside the nodes: the search does not look at them
+	const char **snapshots; // likewise
 	struct strings strings;
 	uint32_t slots, room;
 	uint32_t node_count, not_ready_count;
@@ -45,9 +49,11 @@ void fit_index_destroy(struct fit_index *x)
 	if (!x)
 		return;
 	fit_tree_destroy(x->tree);
-	fit_tree_destroy(x->idle);
-	if (x->idle_nodes)
-		memory_unmap(x->idle_nodes, x->room * sizeof *x->idle_nodes);
+	for (uint32_t i = 0; i < FIT_IDLE_TREES; i++) {
+		fit_tree_destroy(x->idle[i].tree);
+		if (x->idle[i].nodes)
+			memory_unmap(x->idle[i].nodes, x->room * sizeof *x->idle[i].nodes);
+	}
 	if (x->room > 0) {
 		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
 		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
@@ -80,14 +86,16 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		x->nodes = enlarge_index(x->nodes, x->room, room, sizeof *x->nodes);
 		x->stamps = enlarge_index(x->stamps, x->room, room, sizeof *x->stamps);
 		x->snapshots = enlarge_index(x->snapshots, x->room, room, sizeof *x->snapshots);
-		if (x->idle)
-			x->idle_nodes =
-				enlarge_index(x->idle_nodes, x->room, room, sizeof *x->idle_nodes);
+		for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
+			if (x->idle[i].tree)
+				x->idle[i].nodes = enlarge_index(
+					x->idle[i].nodes, x->room, room, sizeof *x->idle[i].nodes);
 		x->room = room;
 	}
 	for (; x->slots <= slot; x->slots++) {
-		if (x->idle)
-			x->idle_nodes[x->slots].place = FIT_ABSENT;
+		for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
+			if (x->idle[i].tree)
+				x->idle[i].nodes[x->slots].place = FIT_ABSENT;
 		x->nodes[x->slots] = (struct fit_node){.place = FIT_ABSENT};
 		x->stamps[x->slots] = 0;
 		x->snapshots[x->slots] = NULL;
@@ -204,31 +212,34 @@ uint32_t fit_index_snapshot_class(const char *shared)
 		       : 1 + (uint32_t)(((uintptr_t)shared * 0x9e3779b97f4a7c15ull >> 32) % 63);
 }
 
-static void follow_idle(struct fit_index *x, uint32_t slot)
+static void follow_idle(struct fit_index *x, enum fit_idle kind, uint32_t slot)
 {
-	struct fit_node *n = &x->idle_nodes[slot];
+	struct idle_tree *idle = &x->idle[kind];
+	struct fit_node *n = &idle->nodes[slot];
 	if (n->place != FIT_ABSENT)
-		fit_tree_remove(x->idle, slot);
+		fit_tree_remove(idle->tree, slot);
 	n->place = FIT_ABSENT;
 	if (!x->snapshots[slot] || !fit_is_placeable(&x->nodes[slot]))
 		return;
 	*n = x->nodes[slot];
-	n->node_class = fit_index_snapshot_class(x->snapshots[slot]);
-	fit_tree_insert(x->idle, slot);
+	if (kind == FIT_IDLE_BY_SNAPSHOT)
+		n->node_class = fit_index_snapshot_class(x->snapshots[slot]);
+	fit_tree_insert(idle->tree, slot);
 }
 
-struct fit_tree *fit_index_idle_tree(struct fit_index *x)
+struct fit_tree *fit_index_idle_tree(struct fit_index *x, enum fit_idle kind)
 {
-	if (x->idle)
-		return x->idle;
-	x->idle = fit_tree_create(x->algorithm, &x->idle_nodes);
+	struct idle_tree *idle = &x->idle[kind];
+	if (idle->tree)
+		return idle->tree;
+	idle->tree = fit_tree_create(x->algorithm, &idle->nodes);
 	if (x->room > 0)
-		x->idle_nodes = enlarge_index(NULL, 0, x->room, sizeof *x->idle_nodes);
+		idle->nodes = enlarge_index(NULL, 0, x->room, sizeof *idle->nodes);
 	for (uint32_t slot = 0; slot < x->slots; slot++) {
-		x->idle_nodes[slot].place = FIT_ABSENT;
-		follow_idle(x, slot);
+		idle->nodes[slot].place = FIT_ABSENT;
+		follow_idle(x, kind, slot);
 	}
-	return x->idle;
+	return idle->tree;
 }
 
 void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *in)
@@ -256,8 +267,9 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 	count_device(x, &after, 1);
 	if (fit_is_placeable(&after))
 		fit_tree_insert(x->tree, slot);
-	if (x->idle)
-		follow_idle(x, slot);
+	for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
+		if (x->idle[i].tree)
+			follow_idle(x, (enum fit_idle)i, slot);
 	x->log[x->head++ % FIT_LOG_CHANGES] =
 		(struct fit_change){slot, described_anew, before, after};
 }

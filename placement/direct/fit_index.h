@@ -1,5 +1,5 @@
-// The fleet as placement sees it: a record per slot, the fit tree over the nodes that may take work, a second tree
-// over the idle ones among them, and a log of the last changes. The candidate caches catch up from the log.
+// The fleet as placement sees it: a record per slot, the fit tree over the nodes that may take work, two more over the
+// idle ones among them, and a log of the last changes. The candidate caches catch up from the log.
 #pragma once
 #include "placement/direct/fit_tree.h"
 
@@ -52,10 +52,11 @@ void fit_index_set(struct fit_index *, uint32_t slot, const struct fit_input *);
 
 enum placement_algorithm fit_index_algorithm(const struct fit_index *);
 struct fit_tree *fit_index_tree(struct fit_index *);
-// Idle nodes that may take work, by the snapshot that they ran last: in this tree a node's class is
-// fit_index_snapshot_class() of its snapshot, below 64, which other snapshots may share. Made on first use, when a
-// group names a snapshot.
-struct fit_tree *fit_index_idle_tree(struct fit_index *);
+// Idle nodes that may take work, in two trees. In that by snapshot a node's class is fit_index_snapshot_class() of the
+// one that it ran last, below 64, which other snapshots may share; in the other it is the node's class. Each is made on
+// first use, when a group names a snapshot.
+enum fit_idle { FIT_IDLE_BY_SNAPSHOT, FIT_IDLE_BY_CLASS, FIT_IDLE_TREES };
+struct fit_tree *fit_index_idle_tree(struct fit_index *, enum fit_idle);
 uint32_t fit_index_snapshot_class(const char *shared);
 uint32_t fit_index_slots(const struct fit_index *); // slots 0 … n-1 may hold nodes
 const struct fit_node *fit_index_node(const struct fit_index *, uint32_t slot);

@@ -27,7 +27,7 @@ struct group_explanation {
 	uint32_t running;       // of nodes: run an instance
 	uint32_t fitting;       // of nodes: can take one more
 	const char *snapshot;   // that the group names; NULL: none
-	uint32_t tiers[3];      // with a snapshot: of fitting, by enum snapshot_tier
+	uint32_t tiers[4];      // with a snapshot: of fitting, by enum snapshot_tier
 	struct reason *reasons; // most nodes first
 	uint32_t reason_count, reason_capacity;
 };

@@ -181,8 +181,9 @@ static void show_snapshot(const struct stack *s, const struct group_rules *g,
 	const struct stack_request *r, struct stack_option *o)
 {
 	CHECK(g->snapshot);
-	enum snapshot_tier tier =
-		is_penalised(r, o->node) ? SNAPSHOT_OTHER : stack_snapshot_tier(s, g, o->node);
+	enum snapshot_tier tier = stack_snapshot_tier(s, g, o->node);
+	if (tier > SNAPSHOT_OTHER && is_penalised(r, o->node))
+		tier = SNAPSHOT_OTHER;
 	o->scores[SCORE_SNAPSHOT] = snapshot_tier_score(tier);
 	o->shown |= 1u << SCORE_SNAPSHOT;
 }

@@ -97,8 +97,11 @@ static void verify_tree(struct fleet *f)
 		idle += is_in && fit_index_snapshot(f->index, i);
 	}
 	assert_int_equal(nodes, placeable);
-	assert_null(fit_tree_verify(fit_index_idle_tree(f->index), &nodes));
-	assert_int_equal(nodes, idle);
+	for (uint32_t i = 0; i < FIT_IDLE_TREES; i++) {
+		struct fit_tree *tree = fit_index_idle_tree(f->index, (enum fit_idle)i);
+		assert_null(fit_tree_verify(tree, &nodes));
+		assert_int_equal(nodes, idle);
+	}
 }
 
 struct warmth {
@@ -118,7 +121,7 @@ static bool is_warm(void *context, uint32_t slot, const struct fit_node *n)
 static void idle_nodes_are_known_however_many_come(void **state)
 {
 	struct fit_index *x = fit_index_create(PLACEMENT_BINPACK);
-	struct fit_tree *idle = fit_index_idle_tree(x);
+	struct fit_tree *idle = fit_index_idle_tree(x, FIT_IDLE_BY_SNAPSHOT);
 	const char *warm = fit_index_snapshot_share(x, "warm");
 	struct fit_input in = {.capacity = {1000, 1000, 1000}, .class_hash = 1, .ready = true};
 	struct warmth warmth = {x, warm, 0};
@@ -141,6 +144,39 @@ static void idle_nodes_are_known_however_many_come(void **state)
 	fit_index_set(x, 7000, &in);
 	assert_int_equal(fit_tree_search(idle, &query, 4, best), 0);
 	fit_index_snapshot_release(x, warm);
+	fit_index_destroy(x);
+}
+
+static bool count_asked(void *context, uint32_t slot, const struct fit_node *n)
+{
+	((struct warmth *)context)->asked++;
+	return true;
+}
+
+// Idle nodes of whatever snapshot are found by their class, as all nodes are.
+static void idle_nodes_of_a_class_are_found_without_a_look_at_the_others(void **state)
+{
+	struct fit_index *x = fit_index_create(PLACEMENT_BINPACK);
+	struct fit_input in = {.capacity = {1000, 1000, 1000}, .class_hash = 1, .ready = true};
+	struct warmth asked = {0};
+	uint64_t second = 1ull << 1;
+	struct fit_query query = {.cpu = 100,
+		.class_bits = second,
+		.classes = &second,
+		.accepts = count_asked,
+		.context = &asked};
+	struct fit_candidate best[4];
+	for (uint32_t slot = 0; slot < 10000; slot++) {
+		in.snapshot = slot % 2 == 0 ? "cold" : NULL;
+		in.node_class = slot > 6998 && slot < 7003;
+		in.class_hash = 1 + in.node_class;
+		fit_index_set(x, slot, &in);
+	}
+	struct fit_tree *idle = fit_index_idle_tree(x, FIT_IDLE_BY_CLASS);
+	assert_int_equal(fit_tree_search(idle, &query, 4, best), 2);
+	assert_int_equal(best[0].slot, 7000);
+	assert_int_equal(best[1].slot, 7002);
+	assert_true(asked.asked < 10); // of 5,000 idle ones
 	fit_index_destroy(x);
 }
 
@@ -215,6 +251,7 @@ int main(int count, char **arguments)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(idle_nodes_are_known_however_many_come),
+		cmocka_unit_test(idle_nodes_of_a_class_are_found_without_a_look_at_the_others),
 		cmocka_unit_test(answers_as_the_naive_scan_binpack),
 		cmocka_unit_test(answers_as_the_naive_scan_spread),
 		cmocka_unit_test(identical_nodes_are_taken_in_order),

@@ -391,9 +391,9 @@ struct fleet_answer fleet_naive(const struct fleet *f, const struct job *job)
 		double score = placement_score(f->algorithm, node_capacity(&n->record), used);
 		const char *last = n->record.snapshot;
 		uint32_t tier = !g->snapshot || !g->snapshot[0] || n->living ? 0
-				: !last[0]                                   ? 1
-				: strcmp(last, g->snapshot) == 0             ? 2
-									     : 0;
+				: !last[0]                                   ? 2
+				: strcmp(last, g->snapshot) == 0             ? 3
+									     : 1;
 		if (a.slot == PLACER_NO_NODE || tier > best_tier ||
 			(tier == best_tier && score > a.score)) {
 			best_tier = tier;

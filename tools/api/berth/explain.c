@@ -56,7 +56,8 @@ static void put_snapshot(struct json_writer *w, const struct group_explanation *
 	json_put_string(w, "ID", group->snapshot);
 	json_put_u64(w, "NodesIdleWithIt", group->tiers[SNAPSHOT_SAME]);
 	json_put_u64(w, "NodesIdleWithout", group->tiers[SNAPSHOT_NONE]);
-	json_put_u64(w, "NodesOther", group->tiers[SNAPSHOT_OTHER]);
+	json_put_u64(w, "NodesIdleOther", group->tiers[SNAPSHOT_OTHER]);
+	json_put_u64(w, "NodesBusy", group->tiers[SNAPSHOT_BUSY]);
 	json_end_object(w);
 }
 

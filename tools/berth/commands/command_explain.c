@@ -48,12 +48,12 @@ static void put_snapshot(json_t *snapshot)
 {
 	if (json_is_object(snapshot))
 		printf("  of these %lld are idle and ran snapshot \"%s\" last, %lld are idle and "
-		       "ran "
-		       "none, %lld are others\n",
+		       "ran none, %lld are idle and ran another, %lld run something\n",
 			(long long)field_number(snapshot, "NodesIdleWithIt"),
 			field_text(snapshot, "ID"),
 			(long long)field_number(snapshot, "NodesIdleWithout"),
-			(long long)field_number(snapshot, "NodesOther"));
+			(long long)field_number(snapshot, "NodesIdleOther"),
+			(long long)field_number(snapshot, "NodesBusy"));
 }
 
 static void put_group(json_t *group)

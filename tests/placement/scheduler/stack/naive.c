@@ -307,12 +307,17 @@ static bool is_penalised(const struct stack_request *r, const struct node *n)
 	return false;
 }
 
-// Row E32: idle nodes that ran it last come first, then idle nodes that ran none.
-static double preference(const struct task_group *g, const struct node *n, bool idle)
+// Row E32: idle nodes that ran it last come first, then idle nodes that ran none, then other idle ones. What failed on
+// a node is no reason to come back.
+static double preference(
+	const struct stack_request *r, const struct task_group *g, const struct node *n, bool idle)
 {
 	if (!g->snapshot || strcmp(g->snapshot, "") == 0 || !idle)
 		return 0;
-	return strcmp(n->snapshot, g->snapshot) == 0 ? 1 : strcmp(n->snapshot, "") == 0 ? 0.5 : 0;
+	return is_penalised(r, n)                      ? 0.25
+	       : strcmp(n->snapshot, g->snapshot) == 0 ? 1
+	       : strcmp(n->snapshot, "") == 0          ? 0.5
+						       : 0.25;
 }
 
 static double mean_score(struct naive *m, const struct stack_request *r, const struct task_group *g,
@@ -371,9 +376,8 @@ struct naive_verdict naive_node(
 		return (struct naive_verdict){.outcome = STACK_EXHAUSTED, .dimension = dimension};
 	struct resources used = {(uint32_t)t.cpu + ask.cpu_mhz, (uint32_t)t.memory + ask.memory_mb,
 		(uint32_t)t.disk + ask.disk_mb};
-	bool idle = t.all == 0 && !is_penalised(r, n);
-	return (struct naive_verdict){
-		.score = mean_score(m, r, g, n, &t, used), .preference = preference(g, n, idle)};
+	return (struct naive_verdict){.score = mean_score(m, r, g, n, &t, used),
+		.preference = preference(r, g, n, t.all == 0)};
 }
 
 static bool passes_static(const struct naive *m, const struct task_group *g, const struct node *n)

@@ -15,7 +15,7 @@ struct naive {
 struct naive_verdict {
 	enum stack_outcome outcome;
 	const char *dimension; // when exhausted
-	double preference;     // by the snapshot: 1, a half or 0; before the score
+	double preference;     // by the snapshot: 1, a half, a quarter or 0; before the score
 	double score;
 };
 

@@ -52,6 +52,32 @@ static void the_tier_comes_before_the_score(void **state)
 	asking_teardown(&b);
 }
 
+// Packing would fill what runs something: the node with the best score is busy here.
+static void an_idle_node_of_another_snapshot_comes_before_busy_ones(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "cpu=700 snapshot=web");    // 0: busy, the best fit
+	world_node(b.world, "cpu=710");                 // 1: busy
+	world_node(b.world, "cpu=1300 snapshot=other"); // 2
+	world_node(b.world, "cpu=1200 snapshot=other"); // 3
+	world_node(b.world, "cpu=1400");                // 4
+	world_node(b.world, "cpu=1500 snapshot=web");   // 5
+	struct job *busy = world_job(b.world, "service other cpu=100 memory=0");
+	for (uint32_t i = 0; i < 2; i++)
+		world_allocate(b.world, busy, 0, i, i);
+	struct job *job = asks_for(&b, "service web count=10 cpu=600", "web");
+	asking_begin(&b, STACK_GENERIC, job);
+	for (uint32_t i = 0; i < 4; i++) {
+		static const uint32_t slots[] = {5, 4, 3, 2};
+		assert_int_equal(select_any(&b), slots[i]);
+		asking_place(&b, slots[i]);
+	}
+	// Every node runs something now: the score alone decides among all of them.
+	CHECK_ORDER(&b, 0, 1, 3, 2, 4, 5);
+	asking_teardown(&b);
+}
+
 static void without_a_snapshot_the_score_alone_decides(void **state)
 {
 	struct asking b;
@@ -151,25 +177,48 @@ static void nodes_that_are_not_healthy_are_passed_over(void **state)
 }
 
 struct crowd_node {
-	uint32_t cpu;
+	uint32_t cpu, left;
 	double preference;
-	bool is_busy;
 };
 
-// Scores only the fit: the node with the least cpu left is the best; a group of one instance has no neighbours.
+static double share_left(const struct crowd_node *n, uint32_t cpu)
+{
+	return (double)(n->left - cpu) / n->cpu;
+}
+
+// Scores only the fit: the node with the least share of its cpu left is the best. Anti-affinity is next to nothing in
+// a group of so many.
 static uint32_t best_of(const struct crowd_node *nodes, uint32_t count, uint32_t cpu)
 {
 	uint32_t best = NODE_SLOT_NONE;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct crowd_node *n = &nodes[i],
 					*b = best == NODE_SLOT_NONE ? NULL : &nodes[best];
-		if (n->is_busy || n->cpu < cpu)
+		if (n->left < cpu)
 			continue;
 		if (!b || n->preference > b->preference ||
-			(n->preference == b->preference && n->cpu < b->cpu))
+			(n->preference == b->preference && share_left(n, cpu) < share_left(b, cpu)))
 			best = i;
 	}
 	return best;
+}
+
+// Of a hundred, one is idle and ran the snapshot, three ran none, four another; the others run something small.
+static void make_crowd_node(struct asking *b, struct crowd_node *n, uint32_t slot, uint32_t kind)
+{
+	static const char *const ran[] = {" snapshot=web", "", " snapshot=other"};
+	static const double preferences[] = {1, 0.5, 0.25, 0};
+	uint32_t tier = kind == 0 ? 0 : kind < 4 ? 1 : kind < 8 ? 2 : 3;
+	char words[64];
+	snprintf(words, sizeof words, "cpu=%u%s", n->cpu, ran[tier < 3 ? tier : kind % 3]);
+	world_node(b->world, words);
+	n->preference = preferences[tier];
+	n->left = n->cpu;
+	if (tier < 3)
+		return;
+	n->left -= 40 + kind;
+	snprintf(words, sizeof words, "service small%u cpu=%u memory=0", slot, 40 + kind);
+	world_allocate(b->world, world_job(b->world, words), 0, slot, 0);
 }
 
 static void the_best_of_thousands(void **state)
@@ -178,28 +227,19 @@ static void the_best_of_thousands(void **state)
 	static struct crowd_node nodes[NODES];
 	struct asking b;
 	struct prng prng;
-	char words[64];
 	asking_setup(&b);
 	prng_seed(&prng, 7);
 	for (uint32_t i = 0; i < NODES; i++) {
-		uint32_t kind = (uint32_t)prng_below(&prng, 100);
-		nodes[i] = (struct crowd_node){.cpu = 1000 + (uint32_t)prng_below(&prng, 500),
-			.preference = kind == 0  ? 1
-				      : kind < 4 ? 0.5
-						 : 0};
-		snprintf(words, sizeof words, "cpu=%u%s", nodes[i].cpu,
-			kind == 0  ? " snapshot=web"
-			: kind < 4 ? ""
-				   : " snapshot=other");
-		world_node(b.world, words);
+		nodes[i].cpu = 1100 + (uint32_t)prng_below(&prng, 500);
+		make_crowd_node(&b, &nodes[i], i, (uint32_t)prng_below(&prng, 100));
 	}
 	asking_begin(&b, STACK_GENERIC,
 		asks_for(&b, "service web count=1000000 cpu=1000 memory=0", "web"));
-	for (uint32_t i = 0; i < 300; i++) {
+	for (uint32_t i = 0; i < 400; i++) {
 		uint32_t wanted = best_of(nodes, NODES, 1000);
 		assert_int_equal(select_any(&b), wanted);
 		asking_place(&b, wanted);
-		nodes[wanted].is_busy = true;
+		nodes[wanted].left -= 1000;
 	}
 	asking_teardown(&b);
 }
@@ -217,7 +257,7 @@ static double shown_as(const struct node_score *of, const char *name)
 
 static void it_is_shown_and_not_in_the_mean(void **state)
 {
-	static const double wanted[SCORES_KEPT] = {1, 1, 0.5, 0.5, 0};
+	static const double wanted[SCORES_KEPT] = {1, 1, 0.5, 0.5, 0.25};
 	static const uint32_t slots[SCORES_KEPT] = {4, 3, 1, 2, 0};
 	struct asking b;
 	struct alloc_metrics m = {0};
@@ -250,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_tier_comes_before_the_score),
+		cmocka_unit_test(an_idle_node_of_another_snapshot_comes_before_busy_ones),
 		cmocka_unit_test(without_a_snapshot_the_score_alone_decides),
 		cmocka_unit_test(a_batch_job_asks_alike),
 		cmocka_unit_test(it_is_the_same_when_all_nodes_are_looked_at),

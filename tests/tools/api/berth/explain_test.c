@@ -137,7 +137,7 @@ static bool says(json_t *holder, const char *sentence)
 	return false;
 }
 
-static void expect_tiers(const char *job, int same, int none, int other)
+static void expect_tiers(const char *job, int same, int none, int other, int busy)
 {
 	json_t *why = api_get("/v1/berth/explain/job/*", job);
 	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
@@ -145,8 +145,9 @@ static void expect_tiers(const char *job, int same, int none, int other)
 	assert_string_equal(member_text(snapshot, "ID"), "warm");
 	assert_int_equal(member_number(snapshot, "NodesIdleWithIt"), same);
 	assert_int_equal(member_number(snapshot, "NodesIdleWithout"), none);
-	assert_int_equal(member_number(snapshot, "NodesOther"), other);
-	assert_int_equal(member_number(group, "NodesFitting"), same + none + other);
+	assert_int_equal(member_number(snapshot, "NodesIdleOther"), other);
+	assert_int_equal(member_number(snapshot, "NodesBusy"), busy);
+	assert_int_equal(member_number(group, "NodesFitting"), same + none + other + busy);
 	json_decref(why);
 }
 
@@ -186,7 +187,7 @@ static void who_comes_first_by_the_snapshot_is_counted(void **unused)
 	json_t *all = api_get("/v1/job/*/allocations", "warm");
 	assert_int_equal(json_array_size(all), 1);
 	const char *node = member_text(json_array_get(all, 0), "NodeID");
-	expect_tiers("warm", 0, NODES - 1, 1);
+	expect_tiers("warm", 0, NODES - 1, 0, 1);
 	for (uint32_t i = 0; i < NODES; i++) {
 		char text[UUID_TEXT_BYTES];
 		struct uuid id = server_node_id(i);
@@ -194,7 +195,7 @@ static void who_comes_first_by_the_snapshot_is_counted(void **unused)
 			server_report(server, slots[i], member_text(json_array_get(all, 0), "ID"),
 				ALLOC_COMPLETE, 0);
 	}
-	expect_tiers("warm", 1, NODES - 1, 0);
+	expect_tiers("warm", 1, NODES - 1, 0, 0);
 	json_t *why = api_get("/v1/berth/explain/node/*", node);
 	assert_true(says(why, "The snapshot that it ran last is warm."));
 	json_decref(why);
