@@ -2,6 +2,7 @@
 
 checks_test.py ROOT
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import folder_table  # noqa: E402
 import format as form  # noqa: E402
 import how_to  # noqa: E402
 import layers  # noqa: E402
+import rows  # noqa: E402
 import shape  # noqa: E402
 import symbols  # noqa: E402
 import tidy  # noqa: E402
@@ -150,11 +152,29 @@ DOCS_GOOD = [
     ("docs/more.md", "```\nx[1](2)\n```\n"),
 ]
 
-DOCS_SHOWN = [
-    ("done: `one-test` (a_case_of_one), `once`", None),
-    ("done: `lost-test`", "lost-test is no test"),
-    ("done: `one-test` (a_case_of_two)", "no test has a case a_case_of_two"),
+# What a cell of the list of rows says, and what is complained about.
+ROWS = [
+    ("done: `one-test` (a_case_of_one)", None),
+    ("done: `oracle-recordings`, `struct thing` (a word), `a script` (\"what it, says\", helps)", None),
+    ("done: `scenes` (first-scene), `a py` (a_case)", None),
+    ("done: `one-test`", "row A1: say in brackets which case of one-test it is"),
+    ("done: `one-test`", "row A1: names no test with a case"),
+    ("done", "names no test with a case"),
+    ("done: `oracle-recordings`", "names no test with a case"),
+    ("done: `one-test` (a_case_of_one, a_case_of_two)", "one-test has no case a_case_of_two"),
+    ("done: `one-test` (a_case_of_one: so)", "one-test has no case a_case_of_one: so"),
+    ("done: `one-test` (only_called)", "one-test has no case only_called"),
+    ("done: `one-test` (a_case_of_one), `lost-test` (some_case)", "lost-test is no test"),
+    ("done: `a script` (\"what it does not\")", "a script has no case"),
+    ("done: `scenes` (second-scene)", "scenes has no case second-scene"),
 ]
+ROWS_TESTS = {
+    "one-test": {"one_test.c": "static void a_case_of_one(void **state)\n{\n\tonly_called();\n}\n"},
+    "a script": {"a.sh": "helps() { true; }\nsay \"what it, says\"\n"},
+    "a py": {"a.py": "def a_case():\n    pass\n"},
+    "scenes": {"first-scene.json": "{}", "replay.py": ""},
+    "oracle-recordings": {"recordings.py": ""},
+}
 
 SYMBOLS = [
     ("hot", "#include <stdlib.h>\nvoid *f(void) { return malloc(3); }\n", "malloc"),
@@ -215,12 +235,24 @@ def test_docs():
     for name, content in DOCS_GOOD:
         said = complaints_about(docs.check, {**DOCS_AROUND, name: content})
         assert said == [], (name, content, said)
-    listed = DOCS_AROUND["docs/features.md"]
-    for cell, wanted in DOCS_SHOWN:
-        files = {**DOCS_AROUND, "tests/one_test.c": "TEST(a_case_of_one)\n",
-                 "docs/features.md": listed.replace("x", cell)}
-        said = complaints_about(lambda root: docs.check(root, {"one-test"}), files)
+
+
+def test_rows():
+    tests = {n: {pathlib.Path(p): text for p, text in files.items()} for n, files in ROWS_TESTS.items()}
+    for cell, wanted in ROWS:
+        said = list(rows.judge(f"| A1 | [a](spec/one.md#a1) | {cell} |", tests))
         assert any(wanted in line for line in said) if wanted else said == [], (cell, said)
+    expect(rows.judge("| row | | |\n", tests), "has no rows", "no rows")
+    build = {"meson-info/intro-targets.json": json.dumps([{"filename": ["/b/one"], "target_sources": [
+                 {"sources": ["ROOT/tests/one_test.c", "ROOT/state/one.c"]}, {"linker": []}]}]),
+             "meson-info/intro-tests.json": json.dumps([
+                 {"name": "one", "cmd": ["/b/one"]}, {"name": "two", "cmd": ["python3", "ROOT/tests/two.py", "-B"]}])}
+    files = {"tests/one_test.c": "x", "tests/two.py": "y", "state/one.c": "z"}
+    with tempfile.TemporaryDirectory() as root:
+        root = str(pathlib.Path(root).resolve())
+        write(root, files | {name: text.replace("ROOT", root) for name, text in build.items()})
+        found = rows.tests_of(root, root)
+    assert {n: list(f.values()) for n, f in found.items()} == {"one": ["x"], "two": ["y"]}, found
 
 
 # Files, the rule, what the complaint must say.
@@ -372,7 +404,7 @@ def test_count():
         assert count.count_test(sample) == wanted, (sample, count.count_test(sample))
 
 
-for test in (test_count, test_tidy, test_layers, test_docs, test_shape, test_folder_table, test_how_to, test_symbols,
-             test_format):
+for test in (test_count, test_tidy, test_layers, test_docs, test_rows, test_shape, test_folder_table, test_how_to,
+             test_symbols, test_format):
     test()
     print(f"{test.__name__}: passed")

@@ -1,9 +1,8 @@
-"""What pages say of each other and of the code must be there: rows, links, paths, tests.
+"""What pages say of each other and of the code must be there: rows, links, paths. Tests of rows are looked up by rows.py.
 
-docs.py ROOT [BUILD]: the tests that the list of rows names are looked up in a build directory.
+docs.py ROOT
 """
 import fnmatch
-import json
 import pathlib
 import re
 import sys
@@ -38,9 +37,6 @@ COMMENT = re.compile(r"(?:^|\s)(?://|#) (.*)")
 BLOCK_LINE = re.compile(r"^([^|#`\n].*)$", re.M)
 # A path: folders, a name, an ending; a star stands for any text.
 PATH = re.compile(r"[\w.*{},-]+(?:/[\w.*{},-]+)*\.[a-z][\w]*")
-# `a-test` (a_case, another_case)
-CASES = re.compile(r"`[\w. -]+` \(([^()]*)\)")
-CASE = re.compile(r"\b[a-z0-9]+(?:_[a-z0-9]+){2,}\b")
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -141,20 +137,6 @@ def judge_paths(root, name, text, folders, files):
                 yield f"{name}:{line_of(text, found.start())}: there is no {path}"
 
 
-def judge_shown(text, texts, tests):
-    """Tests and their cases in the list of rows."""
-    if tests is None:
-        return
-    code = "\n".join(t for n, t in texts.items() if not n.endswith((".md", "docs.py")))
-    cases = set(re.findall(r"\w+", "\n".join(t for n, t in texts.items() if n.startswith("tests/"))))
-    for number, line in enumerate(text.split("\n"), 1):
-        for name in CODE.findall(line) if LISTED.match(line) else ():
-            if re.fullmatch(r"[\w -]+", name) and name not in tests and name not in code:
-                yield f"{ROWS_PAGE}:{number}: {name} is no test and nothing in the code"
-        for case in {c for group in CASES.findall(line) for c in CASE.findall(group)} - cases:
-            yield f"{ROWS_PAGE}:{number}: no test has a case {case}"
-
-
 def judge_comments(root, name, text, folders, files, anchors):
     """Paths that comments name, and places on pages."""
     for number, line in enumerate(text.split("\n"), 1):
@@ -168,11 +150,7 @@ def judge_comments(root, name, text, folders, files, anchors):
                 yield f"{name}:{number}: there is no {anchor} in {place}"
 
 
-def tests_of(build):
-    return {t["name"] for t in json.loads((pathlib.Path(build) / "meson-info/intro-tests.json").read_text())}
-
-
-def check(root, tests=None):
+def check(root):
     root = pathlib.Path(root).resolve()
     names = sources.list_files(root)
     texts = {n: (root / n).read_text(errors="replace") for n in names if n.endswith(CITING)}
@@ -188,12 +166,11 @@ def check(root, tests=None):
     for name, text in pages.items():
         complaints += judge_links(root, name, text, anchors)
         complaints += judge_paths(root, name, text, folders, files)
-    complaints += judge_shown(pages.get(ROWS_PAGE, ""), texts, tests)
     return complaints
 
 
 def main():
-    complaints = check(sys.argv[1], tests_of(sys.argv[2]) if len(sys.argv) > 2 else None)
+    complaints = check(sys.argv[1])
     print(*complaints, sep="\n")
     print(f"docs: {len(complaints)} complaints")
     return 1 if complaints else 0

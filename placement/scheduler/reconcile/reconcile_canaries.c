@@ -112,21 +112,26 @@ static int64_t canary_count(const struct group_pass *g)
 	return count;
 }
 
+static bool requires_canaries(const struct group_pass *g, int64_t there)
+{
+	const struct update_strategy *update = g->group->update;
+
+	return update && g->destructive_count > 0 && there < update->canary && !g->dstate->promoted;
+}
+
 // Steps 3n and 3o (rows C32, C33).
 void compute_canaries(struct group_pass *g)
 {
 	CHECK(g->dstate && g->group);
-	const struct update_strategy *update = g->group->update;
 	int64_t there = canary_count(g);
 	if (is_canarying(g))
 		FOR_MEMBERS(m, g)
 	if (m->canary && m->set == SET_UNTAINTED)
 		m->set = SET_NONE;
-	g->requires_canaries = update && g->destructive_count > 0 && there < update->canary &&
-			       !g->dstate->promoted;
+	g->requires_canaries = requires_canaries(g, there);
 	if (!g->requires_canaries)
 		return;
-	g->dstate->desired_canaries = update->canary;
+	g->dstate->desired_canaries = g->group->update->canary;
 	if (!g->r->paused && !g->r->failed)
-		place_canaries(g, update->canary - there);
+		place_canaries(g, g->group->update->canary - there);
 }

@@ -264,6 +264,26 @@ static void a_stopped_job_ends_everywhere(void **state)
 }
 
 // B35, trap 1. The log has room for evaluations, but not for placements on so many nodes: every delivery is nacked.
+// What the purged job left runs on; the next job of its id takes it over instead of running beside it (row A15).
+static void what_a_purged_job_left_is_of_the_next_of_its_id(void **state)
+{
+	struct cluster *c = *state;
+	struct command purge = {.type = COMMAND_JOB_DEREGISTER,
+		.job_deregister = {
+			.namespace_name = TEXT("default"), .id = TEXT("agent"), .purge = true}};
+
+	add_nodes(c, 0, 10);
+	cluster_job(c, agent("1"));
+	(void)cluster_settle(c);
+	assert_int_equal(cluster_run(c, &purge), OUTCOME_DONE);
+	cluster_job(c, agent("2"));
+	(void)cluster_settle(c);
+	struct alloc_counts counts = cluster_allocations(c, "agent");
+	assert_int_equal(counts.live, 10);
+	assert_int_equal(counts.of_version, 10);
+	assert_int_equal(counts.stopped, 10);
+}
+
 static void what_fails_three_times_is_followed_up(void **state)
 {
 	struct cluster *c = *state;
@@ -405,6 +425,7 @@ int main(void)
 		TEST(room_is_not_forgotten_in_a_kill),
 		TEST(a_full_fleet_is_not_asked_again),
 		TEST(a_stopped_job_ends_everywhere),
+		TEST(what_a_purged_job_left_is_of_the_next_of_its_id),
 		TEST(what_fails_three_times_is_followed_up),
 		TEST(an_unknown_core_job_is_dropped),
 		TEST(needless_evaluations_are_canceled),

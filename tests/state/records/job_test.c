@@ -81,6 +81,23 @@ static void footprint_is_that_of_the_largest_phase(void **unused)
 	job_free(job);
 }
 
+// They are started after the main tasks and run as long as these, so that both count.
+static void what_runs_after_the_start_runs_beside_the_main_tasks(void **unused)
+{
+	struct job *job = job_create();
+	struct task_group *group = add_group(job, "web");
+	add_task(group, 100, 50);
+	add_hook(group, 20, 60, "poststart", false);
+	add_hook(group, 30, 5, "poststart", true);
+	add_hook(group, 110, 70, "prestart", false);
+	add_hook(group, 120, 80, "poststop", false);
+	add_hook(group, 7, 9, "prestart", true);
+	assert_true(job_derive(job));
+	assert_int_equal(ask_of(job, 0)->resources.cpu_mhz, 7 + (100 + 20 + 30));
+	assert_int_equal(ask_of(job, 0)->resources.memory_mb, 9 + (50 + 60 + 5));
+	job_free(job);
+}
+
 static void device_asks_of_a_group_are_summed(void **unused)
 {
 	struct job *job = job_create();
@@ -189,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_those_of_the_specification),
 		cmocka_unit_test(footprint_is_that_of_the_largest_phase),
+		cmocka_unit_test(what_runs_after_the_start_runs_beside_the_main_tasks),
 		cmocka_unit_test(device_asks_of_a_group_are_summed),
 		cmocka_unit_test(asks_out_of_bounds_are_not_derived),
 		cmocka_unit_test(specification_ignores_what_the_applier_keeps),

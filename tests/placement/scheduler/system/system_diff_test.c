@@ -154,6 +154,22 @@ static void a_job_that_is_gone_or_stopped_requires_nothing(void **state)
 	assert_int_equal(f->diff.nodes.count, 0);
 }
 
+// The job was purged and registered anew under its id: what its predecessor left is its own to change or to stop.
+static void one_of_an_earlier_job_of_this_id_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct allocation *a = begin(f, "system web", "");
+	f->job = world_job(f->world, "system web");
+	assert_true(f->job->record.create_index > a->job->record.create_index);
+	expect_one(f, DIFF_UPDATE);
+	set(&group_of(f->job)->name, "other");
+	world_job_changed(f->job);
+	run(f);
+	assert_int_equal(f->diff.lists[DIFF_STOP].count, 1);
+	assert_ptr_equal(f->diff.lists[DIFF_STOP].items[0].existing, a);
+	assert_int_equal(f->diff.lists[DIFF_PLACE].count, 1);
+}
+
 static void a_flagged_instance_migrates_and_is_not_placed_again(void **state)
 {
 	struct fixture *f = *state;
@@ -571,6 +587,7 @@ int main(void)
 		ROW(a_name_that_is_not_required_is_stopped),
 		ROW(another_name_of_the_job_makes_every_instance_new),
 		ROW(a_job_that_is_gone_or_stopped_requires_nothing),
+		ROW(one_of_an_earlier_job_of_this_id_counts),
 		ROW(a_flagged_instance_migrates_and_is_not_placed_again),
 		ROW(an_instance_on_a_node_that_is_down_or_gone_is_lost),
 		ROW(a_slot_that_another_node_has_now_does_not_count),
