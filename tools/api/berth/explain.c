@@ -433,15 +433,15 @@ static void work_out_node(struct request *request, struct reply *reply)
 
 void explain_job(struct request *request, struct reply *reply)
 {
-	answer_in_background(request, reply, work_out_job);
+	answer_in_background(request, reply, BACKGROUND_WORK, work_out_job);
 }
 
 void explain_allocation(struct request *request, struct reply *reply)
 {
-	answer_in_background(request, reply, work_out_allocation);
+	answer_in_background(request, reply, BACKGROUND_WORK, work_out_allocation);
 }
 
 void explain_node(struct request *request, struct reply *reply)
 {
-	answer_in_background(request, reply, work_out_node);
+	answer_in_background(request, reply, BACKGROUND_WORK, work_out_node);
 }

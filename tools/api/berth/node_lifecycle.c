@@ -145,5 +145,5 @@ static void work_out(struct request *request, struct reply *reply)
 
 void node_groups_read(struct request *request, struct reply *reply)
 {
-	answer_in_background(request, reply, work_out);
+	answer_in_background(request, reply, BACKGROUND_WORK, work_out);
 }

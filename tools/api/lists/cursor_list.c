@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "tools/api/lists/list_page.h"
 #include "tools/api/lists/list_stream.h"
+#include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include <stdlib.h>
 
@@ -208,6 +209,9 @@ void cursor_list_answer(
 	struct request *request, struct reply *reply, const struct cursor_kind *kind)
 {
 	if (!kind->has_no_filter && list_filter_defers(request, reply, false))
+		return;
+	bool is_walked = request_flag(request, "reverse") || request_parameter(request, "per_page");
+	if (is_walked && list_begins_in_background(request, reply, request->route->answer))
 		return;
 	struct cursor_list *list = list_create(request, kind);
 	reply_index(reply, list_index(request));

@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "tools/api/lists/list_page.h"
 #include "tools/api/lists/list_stream.h"
+#include "tools/api/server/background_answers.h"
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -23,6 +24,21 @@ void id_list_add(struct id_list *list, const struct uuid *id, uint32_t slot)
 			memory_resize(list->items, (size_t)list->capacity * sizeof list->items[0]);
 	}
 	list->items[list->count++] = (struct id_item){*id, slot};
+}
+
+bool id_list_visits(struct id_list *list, const struct request *request)
+{
+	list->visited++;
+	return request->stage == REQUEST_WORKING || list->visited <= RECORDS_VISITED_AT_ONCE;
+}
+
+bool id_list_begins_again(struct id_list *list, struct request *request, struct reply *reply)
+{
+	if (list->visited <= RECORDS_VISITED_AT_ONCE ||
+		!list_begins_in_background(request, reply, request->route->answer))
+		return false;
+	id_list_free(list);
+	return true;
 }
 
 static int by_id(const void *a, const void *b)

@@ -12,8 +12,9 @@ struct id_list {
 	struct api *api;
 	struct id_item *items;
 	uint32_t count, capacity, next;
-	bool detailed; // the long form, or with resources
-	bool os;       // of nodes: with their operating system
+	uint32_t visited; // records that the caller looked at, when it can be many
+	bool detailed;    // the long form, or with resources
+	bool os;          // of nodes: with their operating system
 	// Writes one item, or nothing when its record is gone. Under read lock.
 	void (*write)(struct id_list *, struct json_writer *, const struct id_item *);
 	// For filters, as in cursor_list.h.
@@ -24,6 +25,10 @@ struct id_list {
 
 struct id_list *id_list_create(struct api *);
 void id_list_add(struct id_list *, const struct uuid *, uint32_t slot);
+// Counts a record that is looked at. False: the list takes so long that it should begin in the background.
+bool id_list_visits(struct id_list *, const struct request *);
+// Once that was false: frees the list, and has the route's answer called again there. False: it never was.
+bool id_list_begins_again(struct id_list *, struct request *, struct reply *);
 // Sorts the list, applies ?filter=, ?reverse=, ?per_page= and ?next_token= and makes it the reply's stream, or refuses
 // them. Owns the list and frees it.
 void id_list_answer(struct id_list *, uint64_t index, struct request *, struct reply *);

@@ -7,7 +7,7 @@ bool list_filter_defers(struct request *request, struct reply *reply, bool is_co
 	if (request->stage == REQUEST_WORKING || !text || !*text ||
 		!(is_count || request_parameter(request, "per_page")))
 		return false;
-	answer_in_background(request, reply, request->route->answer);
+	answer_in_background(request, reply, BACKGROUND_WORK, request->route->answer);
 	return true;
 }
 

@@ -53,11 +53,14 @@ static void put_parking(struct api *api, const struct metric_sink *sink)
 
 static void put_background(struct api *api, const struct metric_sink *sink)
 {
-	struct background_answers_counts counts;
-	background_answers_count(api->background, &counts);
-	put_metric(sink, 'g', "berth_http_heavy_waiting", counts.waiting);
-	put_metric(sink, 'c', "berth_http_heavy_total", (double)counts.done);
-	put_metric(sink, 'c', "berth_http_heavy_refused_total", (double)counts.refused);
+	struct background_answers_counts work, lists;
+	background_answers_count(api->background[BACKGROUND_WORK], &work);
+	background_answers_count(api->background[BACKGROUND_LISTS], &lists);
+	put_metric(sink, 'g', "berth_http_heavy_waiting", work.waiting);
+	put_metric(sink, 'c', "berth_http_heavy_total", (double)work.done);
+	put_metric(sink, 'c', "berth_http_heavy_refused_total", (double)work.refused);
+	put_metric(sink, 'g', "berth_http_lists_waiting", lists.waiting);
+	put_metric(sink, 'c', "berth_http_lists_total", (double)lists.done);
 }
 
 static void put_events(struct api *api, const struct metric_sink *sink)

@@ -3,6 +3,7 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "tools/api/nomad/routes.h"
+#include "tools/api/server/background_answers.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/request.h"
 #include <stdio.h>
@@ -353,10 +354,14 @@ static void search_for(struct request *request, struct reply *reply, bool fuzzy)
 
 void search(struct request *request, struct reply *reply)
 {
+	if (list_begins_in_background(request, reply, search))
+		return;
 	search_for(request, reply, false);
 }
 
 void search_fuzzy(struct request *request, struct reply *reply)
 {
+	if (list_begins_in_background(request, reply, search_fuzzy))
+		return;
 	search_for(request, reply, true);
 }

@@ -3,8 +3,14 @@
 #include "tools/api/server/parking.h"
 #include <stdlib.h>
 
-// Most requests that wait together; others are told to come back.
-#define WAITING_MAX 32u
+// Most requests that wait together for a thread; others are told to come back.
+static const struct {
+	const char *name;
+	uint32_t waiting_max;
+} threads[BACKGROUND_THREADS] = {
+	[BACKGROUND_WORK] = {"api-background", 32},
+	[BACKGROUND_LISTS] = {"api-lists", UINT32_MAX},
+};
 
 struct background_answer {
 	struct request *request;
@@ -16,6 +22,7 @@ struct background_answer {
 
 struct background_answers {
 	struct api *api;
+	enum background_thread kind;
 	pthread_t thread;
 	pthread_mutex_t lock; // guards what follows
 	pthread_cond_t come;
@@ -38,12 +45,21 @@ static struct background_answer *take_next(struct background_answers *b)
 	return item;
 }
 
+static void work_out(struct background_answers *b, struct background_answer *item)
+{
+	// Nobody waits for a long row of lists when the server stops.
+	if (parking_is_open(b->api->parking))
+		item->work(item->request, &item->reply);
+	else
+		reply_error(&item->reply, MHD_HTTP_SERVICE_UNAVAILABLE, "the server stops");
+}
+
 static void *background_answers_main(void *argument)
 {
 	struct background_answers *b = argument;
 	struct background_answer *item;
 	while ((item = take_next(b))) {
-		item->work(item->request, &item->reply);
+		work_out(b, item);
 		pthread_mutex_lock(&b->lock);
 		b->counts.waiting--;
 		b->counts.done++;
@@ -57,10 +73,12 @@ static void *background_answers_main(void *argument)
 	return NULL;
 }
 
-int background_answers_start(struct api *api, struct background_answers **out)
+int background_answers_start(
+	struct api *api, enum background_thread kind, struct background_answers **out)
 {
 	struct background_answers *b = memory_take(sizeof *b);
 	b->api = api;
+	b->kind = kind;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->come, NULL);
 	int error = -pthread_create(&b->thread, NULL, background_answers_main, b);
@@ -68,7 +86,7 @@ int background_answers_start(struct api *api, struct background_answers **out)
 		free(b);
 		return error;
 	}
-	pthread_setname_np(b->thread, "api-background");
+	pthread_setname_np(b->thread, threads[kind].name);
 	*out = b;
 	return 0;
 }
@@ -89,7 +107,7 @@ void background_answers_stop(struct background_answers *b)
 static bool append_answer(struct background_answers *b, struct background_answer *item)
 {
 	pthread_mutex_lock(&b->lock);
-	bool room = b->counts.waiting < WAITING_MAX;
+	bool room = b->counts.waiting < threads[b->kind].waiting_max;
 	b->counts.refused += !room;
 	if (room) {
 		b->counts.waiting++;
@@ -104,7 +122,8 @@ static bool append_answer(struct background_answers *b, struct background_answer
 	return room;
 }
 
-void answer_in_background(struct request *request, struct reply *reply, route_answer *work)
+void answer_in_background(struct request *request, struct reply *reply,
+	enum background_thread thread, route_answer *work)
 {
 	struct api *api = request->api;
 	struct background_answer *item = memory_take(sizeof *item);
@@ -113,7 +132,7 @@ void answer_in_background(struct request *request, struct reply *reply, route_an
 	request->background = item;
 	request->stage = REQUEST_WORKING;
 	atomic_fetch_add(&api->commands_under_way, 1);
-	if (append_answer(api->background, item))
+	if (append_answer(api->background[thread], item))
 		return;
 	atomic_fetch_sub(&api->commands_under_way, 1);
 	request->stage = REQUEST_HEADERS;
@@ -123,6 +142,22 @@ void answer_in_background(struct request *request, struct reply *reply, route_an
 		"too many plans, explanations and filtered pages are being worked out; try again "
 		"in a second");
 	reply->retry_after_s = 1;
+}
+
+bool list_begins_in_background(struct request *request, struct reply *reply, route_answer *work)
+{
+	const struct state *state = request->api->settings.state;
+	struct state_counts counts;
+
+	if (request->stage == REQUEST_WORKING)
+		return false;
+	state_counts(state, &counts);
+	uint64_t records = (uint64_t)state_node_slots(state) + counts.allocations +
+			   counts.evaluations + counts.deployments + counts.jobs;
+	if (records <= RECORDS_VISITED_AT_ONCE)
+		return false;
+	answer_in_background(request, reply, BACKGROUND_LISTS, work);
+	return true;
 }
 
 static bool answer_is_done(const void *context)

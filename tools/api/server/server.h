@@ -12,6 +12,13 @@
 // Longest request line and headers; libmicrohttpd answers longer ones with 431.
 #define API_HEADER_BYTES_MAX (32u * 1024)
 
+// Threads for answers that take long (background_answers.h).
+enum background_thread {
+	BACKGROUND_WORK, // plans, explanations, filtered pages: visit every node, some of them more than once
+	BACKGROUND_LISTS, // visits every record before the first byte of a list, or of what was searched for, is known
+	BACKGROUND_THREADS,
+};
+
 struct api {
 	struct api_settings settings;
 	const struct route_table *routes;
@@ -25,7 +32,7 @@ struct api {
 	_Atomic uint32_t requests_active;
 	_Atomic uint32_t commands_under_way;
 	struct parking *parking;
-	struct background_answers *background;
+	struct background_answers *background[BACKGROUND_THREADS];
 	struct connections *connections;
 	struct request_counters *counters;
 	pthread_mutex_t prng_lock;

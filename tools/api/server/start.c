@@ -157,8 +157,9 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 
 static void api_destroy(struct api *api)
 {
-	if (api->background)
-		background_answers_stop(api->background);
+	for (uint32_t i = 0; i < BACKGROUND_THREADS; i++)
+		if (api->background[i])
+			background_answers_stop(api->background[i]);
 	if (api->parking)
 		parking_stop(api->parking);
 	connections_destroy(api->connections);
@@ -179,7 +180,8 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 	struct api *api = api_create(settings, routes);
 	int fd = listen_socket(&api->settings, message, message_size);
 	int error = fd < 0 ? fd : parking_start(api, wake_fd, &api->parking);
-	error = error ? error : background_answers_start(api, &api->background);
+	for (uint32_t i = 0; i < BACKGROUND_THREADS && error == 0; i++)
+		error = background_answers_start(api, i, &api->background[i]);
 	if (fd >= 0 && error == 0) {
 		api->port = bound_port(fd);
 		api->daemon = start_daemon(api, fd);

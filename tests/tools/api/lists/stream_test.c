@@ -125,6 +125,39 @@ static void a_filter_that_finds_nothing_holds_up_nobody(void **unused)
 		close(filtered[i]);
 }
 
+#define BEGUN 64
+
+// Lists whose beginning is answered: their headers are there.
+static int count_begun(const int *fds)
+{
+	char first;
+	int count = 0;
+	for (int i = 0; i < BEGUN; i++)
+		count += recv(fds[i], &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+	return count;
+}
+
+// A list looks at all nodes before its first byte: who asks for something else does not wait for the lists that its
+// thread was asked for before.
+static void lists_that_begin_hold_up_nobody(void **unused)
+{
+	static const char request[] = "GET /v1/nodes HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	int fds[BEGUN];
+	for (int i = 0; i < BEGUN; i++) {
+		fds[i] = server_connect(server);
+		assert_int_equal(
+			send(fds[i], request, sizeof request - 1, 0), (ssize_t)sizeof request - 1);
+	}
+	struct response r = http(server, "GET", "/v1/regions", NULL);
+	assert_int_equal(r.status, 200);
+	int begun = count_begun(fds);
+	if (begun > BEGUN / 2)
+		fail_msg("the request waited for %d lists", begun);
+	response_free(&r);
+	for (int i = 0; i < BEGUN; i++)
+		close(fds[i]);
+}
+
 static void pages_of_a_large_list(void **unused)
 {
 	struct response r = http(server, "GET", "/v1/nodes?per_page=10", NULL);
@@ -193,6 +226,7 @@ int main(void)
 		cmocka_unit_test(a_large_list_is_whole_and_bounded),
 		cmocka_unit_test(a_large_list_is_compressed_on_its_way),
 		cmocka_unit_test(a_filter_that_finds_nothing_holds_up_nobody),
+		cmocka_unit_test(lists_that_begin_hold_up_nobody),
 		cmocka_unit_test(pages_of_a_large_list),
 		cmocka_unit_test(a_slow_reader_gets_it_all),
 		cmocka_unit_test(readers_may_leave),

@@ -181,5 +181,5 @@ void job_plan(struct request *request, struct reply *reply)
 		return;
 	job_submission_check_update(request, read);
 	if (job_submission_is_valid(request, read, reply))
-		answer_in_background(request, reply, work_out);
+		answer_in_background(request, reply, BACKGROUND_WORK, work_out);
 }

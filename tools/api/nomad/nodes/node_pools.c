@@ -2,6 +2,7 @@
 #include "tools/api/lists/name_set.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 
 #define EVERYTHING "all"
@@ -56,6 +57,8 @@ static void put_pool(struct json_writer *w, const struct request *request, const
 void node_pools_list(struct request *request, struct reply *reply)
 {
 	struct name_set pools = {0};
+	if (list_begins_in_background(request, reply, node_pools_list))
+		return;
 	uint64_t index = list_index(request);
 	collect_pools(request, &pools);
 	if (name_set_answer(&pools, request, reply, put_pool))
@@ -66,6 +69,8 @@ void node_pools_list(struct request *request, struct reply *reply)
 void node_pool_read(struct request *request, struct reply *reply)
 {
 	struct name_set pools = {0};
+	if (list_begins_in_background(request, reply, node_pool_read))
+		return;
 	uint64_t index = state_index(request->api->settings.state);
 	collect_pools(request, &pools);
 	if (name_set_has(&pools, request->ids[0]))

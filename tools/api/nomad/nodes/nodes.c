@@ -1,6 +1,7 @@
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/lists/id_list.h"
 #include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
@@ -55,7 +56,8 @@ static void collect_nodes(struct id_list *list, const struct id_prefix *prefix, 
 void nodes_of_pool(struct request *request, const char *pool, struct reply *reply)
 {
 	struct id_prefix prefix;
-	if (!id_prefix_read(request, "node", &prefix, reply))
+	if (list_begins_in_background(request, reply, request->route->answer) ||
+		!id_prefix_read(request, "node", &prefix, reply))
 		return;
 	struct id_list *list = id_list_create(request->api);
 	list->write = write_stub;

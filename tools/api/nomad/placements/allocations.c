@@ -62,6 +62,20 @@ static bool collect_one(const struct allocation *a, void *context)
 	return true;
 }
 
+struct owned_list {
+	struct id_list *list;
+	const struct request *request;
+	struct allocation_owner owner; // without has: the job
+};
+
+static bool collect_owned(const struct allocation *a, void *context)
+{
+	struct owned_list *of = context;
+	if (!of->owner.has || of->owner.has(a, &of->owner.id))
+		id_list_add(of->list, &a->id, a->node_slot);
+	return id_list_visits(of->list, of->request);
+}
+
 static void write_stub_of(struct id_list *list, struct json_writer *w, const struct id_item *item)
 {
 	const struct allocation *a = state_allocation(list->api->settings.state, &item->id);
@@ -133,28 +147,18 @@ void job_allocations(struct request *request, struct reply *reply)
 {
 	const struct state *state = request->api->settings.state;
 	struct id_list *list = id_list_create(request->api);
+	struct owned_list of = {.list = list, .request = request};
 	state_read_begin();
 	uint64_t index = job_allocations_watched(request);
 	if (index)
 		state_job_allocations(state, text_of(request_namespace(request)),
-			text_of(request->ids[0]), collect_one, list);
+			text_of(request->ids[0]), collect_owned, &of);
 	state_read_end();
+	if (id_list_begins_again(list, request, reply))
+		return;
 	// Nomad answers an unknown job with an empty list.
 	allocation_list_answer(
 		list, index ? index : table_index(request, STATE_ALLOCATIONS), request, reply);
-}
-
-struct owned_list {
-	struct id_list *list;
-	struct allocation_owner owner;
-};
-
-static bool collect_owned(const struct allocation *a, void *context)
-{
-	struct owned_list *of = context;
-	if (of->owner.has(a, &of->owner.id))
-		id_list_add(of->list, &a->id, a->node_slot);
-	return true;
 }
 
 // Every change of its own allocations also changes the index of the job's allocations.
@@ -172,7 +176,7 @@ void owned_allocations_answer(
 	struct request *request, struct reply *reply, find_allocation_owner *find)
 {
 	const struct state *state = request->api->settings.state;
-	struct owned_list of = {.list = id_list_create(request->api)};
+	struct owned_list of = {.list = id_list_create(request->api), .request = request};
 	uint64_t index = table_index(request, STATE_ALLOCATIONS);
 	state_read_begin();
 	if (find(request, &of.owner)) {
@@ -181,5 +185,7 @@ void owned_allocations_answer(
 			text_of(of.owner.job_id), collect_owned, &of);
 	}
 	state_read_end();
+	if (id_list_begins_again(of.list, request, reply))
+		return;
 	allocation_list_answer(of.list, index, request, reply);
 }
