@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #define RETRY_MS 1000
+// An append that takes longer is said: every write waits for it.
+#define SLOW_US US_PER_S
 
 struct journal_thread {
 	struct command_log log;
@@ -67,6 +69,20 @@ static uint32_t bucket_of(uint64_t us)
 	return bucket < 32 ? bucket : 31;
 }
 
+// Reads, heartbeats and answers from the published state go on meanwhile, so that a slow disk looks like a controller
+// that takes no writes.
+static void note_slow(struct journal_thread *w, const struct batch *batch, uint64_t us)
+{
+	if (us < (uint64_t)SLOW_US)
+		return;
+	atomic_fetch_add(&w->counters->log_slow, 1);
+	log_warn("log-slow",
+		"index=%lu bytes=%zu ms=%lu consequence=\"writes wait\" action=\"see what else "
+		"writes to the disk of data_dir\"",
+		(unsigned long)batch->header.first_index, batch->bytes.size,
+		(unsigned long)(us / 1000));
+}
+
 int journal_thread_append(struct journal_thread *w, const struct batch *batch)
 {
 	uint64_t start = time_monotonic_ns(w->time);
@@ -74,6 +90,7 @@ int journal_thread_append(struct journal_thread *w, const struct batch *batch)
 		batch->bytes.data, (uint32_t)batch->bytes.size);
 	uint64_t us = (time_monotonic_ns(w->time) - start) / 1000;
 
+	note_slow(w, batch, us);
 	atomic_store(&w->has_no_room, error == -ENOSPC);
 	if (error == -ENOSPC) {
 		atomic_fetch_add(&w->counters->log_waits, 1);

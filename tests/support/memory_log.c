@@ -12,6 +12,8 @@ static int append(
 	atomic_fetch_add(&log->appends, 1);
 	while (atomic_load(&log->block))
 		sched_yield();
+	if (log->time)
+		manual_time_advance_ms(log->time, log->append_ms);
 	int error = atomic_load(&log->error);
 	if (error)
 		return error;

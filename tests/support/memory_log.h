@@ -2,6 +2,7 @@
 // rest only between appends, but the faults at any time.
 #pragma once
 #include "state/applier/applier.h"
+#include "state/base/time_source.h"
 #include <stdatomic.h>
 
 struct memory_batch {
@@ -17,6 +18,8 @@ struct memory_log {
 	_Atomic int error;          // append returns it instead of storing; 0: append stores
 	_Atomic uint32_t appends;   // calls of append, with refused ones
 	_Atomic uint32_t block;     // append spins while this is 1
+	struct manual_time *time;   // moved on by each append; NULL: none is
+	uint32_t append_ms;
 };
 
 void memory_log_init(struct memory_log *); // plenty of room, no fault

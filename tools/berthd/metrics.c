@@ -47,6 +47,7 @@ static const struct counter applier_own_counters[] = {
 	{"berth_log_entries_total", offsetof(struct applier_counters, entries)},
 	{"berth_log_bytes_total", offsetof(struct applier_counters, batch_bytes)},
 	{"berth_log_waits_total", offsetof(struct applier_counters, log_waits)},
+	{"berth_log_slow_total", offsetof(struct applier_counters, log_slow)},
 	{"berth_placement_bad_choices_total", offsetof(struct applier_counters, bad_choices)},
 	{"berth_vm_worker_claims_refused_total", offsetof(struct applier_counters, worker_claims)},
 };

@@ -552,6 +552,21 @@ static void little_room_refuses_growth_only(void **fixture)
 	assert_int_equal(controller_register(c, 2, NULL), OUTCOME_DONE);
 }
 
+static void a_slow_disk_is_counted(void **fixture)
+{
+	struct controller *c = *fixture;
+	uint64_t before = applier_counters(c->applier)->log_slow;
+
+	c->log.time = &c->time;
+	c->log.append_ms = 999;
+	assert_int_equal(controller_register(c, 0, NULL), OUTCOME_DONE);
+	assert_int_equal(applier_counters(c->applier)->log_slow, before);
+	c->log.append_ms = 20000;
+	assert_int_equal(controller_register(c, 1, NULL), OUTCOME_DONE);
+	assert_int_equal(applier_counters(c->applier)->log_slow, before + 1);
+	c->log.time = NULL;
+}
+
 // Nothing is lost and nothing is said while there is no room.
 static void a_full_disk_is_waited_for(void **fixture)
 {
@@ -757,6 +772,7 @@ int main(void)
 		TEST(a_purged_job_may_come_back),
 		cmocka_unit_test(tables_are_bounded),
 		TEST(little_room_refuses_growth_only),
+		TEST(a_slow_disk_is_counted),
 		TEST(a_full_disk_is_waited_for),
 		TEST(deletions_wait_for_their_batch),
 		TEST(a_large_collection_comes_in_pieces),
