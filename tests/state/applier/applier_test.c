@@ -555,15 +555,15 @@ static void little_room_refuses_growth_only(void **fixture)
 static void a_slow_disk_is_counted(void **fixture)
 {
 	struct controller *c = *fixture;
-	uint64_t before = applier_counters(c->applier)->log_slow;
 
 	c->log.time = &c->time;
 	c->log.append_ms = 999;
 	assert_int_equal(controller_register(c, 0, NULL), OUTCOME_DONE);
-	assert_int_equal(applier_counters(c->applier)->log_slow, before);
+	assert_int_equal(applier_counters(c->applier)->log_slow, 0);
 	c->log.append_ms = 20000;
+	uint32_t before = c->log.count;
 	assert_int_equal(controller_register(c, 1, NULL), OUTCOME_DONE);
-	assert_int_equal(applier_counters(c->applier)->log_slow, before + 1);
+	assert_int_equal(applier_counters(c->applier)->log_slow, c->log.count - before);
 	c->log.time = NULL;
 }
 
