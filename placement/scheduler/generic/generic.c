@@ -86,10 +86,11 @@ static void reconcile_job(struct generic_attempt *a)
 static void count_queued(struct generic_attempt *a, const struct array *places)
 {
 	for (uint32_t i = 0; i < places->count; i++) {
-		uint32_t group = ARRAY_AT(places, struct reconcile_place, i)->group;
-		CHECK(group < a->job->task_groups.count);
+		const struct reconcile_place *place = ARRAY_AT(places, struct reconcile_place, i);
+		CHECK(place->group < a->job->task_groups.count);
 		count_add(&a->run->queued,
-			ARRAY_AT(&a->job->task_groups, struct task_group, group)->name, 1);
+			ARRAY_AT(&a->job->task_groups, struct task_group, place->group)->name,
+			1 + (int64_t)place->more);
 	}
 }
 

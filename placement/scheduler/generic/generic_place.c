@@ -124,11 +124,11 @@ static void fail_group(struct placing *p, struct alloc_metrics *metrics)
 {
 	struct failed_group *failed = map_item(&p->a->run->failed_groups, sizeof *failed, p->group);
 	failed->metrics = *metrics;
-	stack_count_exhausted(group_of(p), &failed->metrics);
+	stack_count_exhausted(group_of(p), 1, &failed->metrics);
 }
 
-// A group that did not fit once is not tried again.
-static bool failed_before(struct placing *p)
+// A group that did not fit once is not tried again, nor are the instances of the same run that follow.
+static bool failed_before(struct placing *p, int64_t instances)
 {
 	CHECK(p->group);
 	struct array *failed = &p->a->run->failed_groups;
@@ -136,8 +136,8 @@ static bool failed_before(struct placing *p)
 	if (!map_find(failed, sizeof(struct failed_group), p->group, &at))
 		return false;
 	struct alloc_metrics *metrics = &ARRAY_AT(failed, struct failed_group, at)->metrics;
-	metrics->coalesced_failures++;
-	stack_count_exhausted(group_of(p), metrics);
+	metrics->coalesced_failures += instances;
+	stack_count_exhausted(group_of(p), instances, metrics);
 	return true;
 }
 
@@ -148,7 +148,7 @@ static void place_one(struct placing *p)
 	const struct allocation *replaced = p->wanted->destructive ? p->wanted->previous : NULL;
 	struct alloc_metrics metrics = {0};
 	struct stack_option option;
-	if (failed_before(p))
+	if (failed_before(p, 1))
 		return;
 	if (replaced)
 		stack_plan_stop(a->stack, replaced, STOP_UPDATING, false, NULL);
@@ -167,20 +167,28 @@ static bool generic_goes_on(struct generic_attempt *a)
 	return !run->is_cut && run->pass_error == 0 && scheduler_run_goes_on(a->run, a->plan, true);
 }
 
+static void place_run(
+	struct generic_attempt *a, const struct reconcile_place *run, struct array *penalties)
+{
+	struct reconcile_place wanted = *run;
+	struct placing p = {.a = a, .wanted = &wanted, .penalties = penalties};
+	p.version = newest_version(a, run);
+	p.group = ARRAY_AT(&a->job->task_groups, struct task_group, run->group)->name;
+	if (run->downgrade)
+		generic_older_version(a, run, &p.version);
+	for (; generic_goes_on(a); wanted.name_index++, wanted.more--) {
+		place_one(&p);
+		if (wanted.more == 0 || failed_before(&p, wanted.more))
+			break;
+	}
+}
+
 static void place_all(
 	struct generic_attempt *a, const struct array *wanted, struct array *penalties)
 {
 	CHECK(a->job || wanted->count == 0);
-	for (uint32_t i = 0; i < wanted->count && generic_goes_on(a); i++) {
-		struct placing p = {.a = a,
-			.wanted = ARRAY_AT(wanted, struct reconcile_place, i),
-			.penalties = penalties};
-		p.version = newest_version(a, p.wanted);
-		p.group = ARRAY_AT(&a->job->task_groups, struct task_group, p.wanted->group)->name;
-		if (p.wanted->downgrade)
-			generic_older_version(a, p.wanted, &p.version);
-		place_one(&p);
-	}
+	for (uint32_t i = 0; i < wanted->count && !a->run->is_cut && a->run->pass_error == 0; i++)
+		place_run(a, ARRAY_AT(wanted, struct reconcile_place, i), penalties);
 }
 
 void generic_place(struct generic_attempt *a)

@@ -120,7 +120,8 @@ void stack_count(const struct stack_option *o, struct alloc_metrics *m)
 	}
 }
 
-void stack_count_exhausted(const struct task_group *group, struct alloc_metrics *m)
+void stack_count_exhausted(
+	const struct task_group *group, int64_t instances, struct alloc_metrics *m)
 {
 	bool cpu = count_get(&m->dimension_exhausted, "cpu") > 0;
 	bool memory = count_get(&m->dimension_exhausted, "memory") > 0;
@@ -128,7 +129,7 @@ void stack_count_exhausted(const struct task_group *group, struct alloc_metrics 
 		const struct task *task = ARRAY_AT(&group->tasks, struct task, i);
 		struct exhausted_resources *entry =
 			map_item(&m->resources_exhausted, sizeof *entry, task->name);
-		entry->cpu += cpu ? task->resources.cpu : 0;
-		entry->memory_mb += memory ? task->resources.memory_mb : 0;
+		entry->cpu += cpu ? instances * task->resources.cpu : 0;
+		entry->memory_mb += memory ? instances * task->resources.memory_mb : 0;
 	}
 }

@@ -67,4 +67,4 @@ void stack_count(const struct stack_option *, struct alloc_metrics *);
 bool stack_option_is_plain(const struct stack_option *);
 // Adds what the group asks of the dimensions that metrics call exhausted (ResourcesExhausted); once for each instance
 // that could not be placed.
-void stack_count_exhausted(const struct task_group *, struct alloc_metrics *);
+void stack_count_exhausted(const struct task_group *, int64_t instances, struct alloc_metrics *);

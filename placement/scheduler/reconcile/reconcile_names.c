@@ -39,16 +39,19 @@ static struct reconcile_place *place_at(struct array *places, uint32_t i)
 static void reserve_names(struct repair *r, struct array *places, uint32_t first)
 {
 	CHECK(first <= places->count);
-	for (uint32_t i = first; i < places->count; i++)
-		if (place_at(places, i)->name_index < r->names->taken.size)
-			number_set_add(&r->names->taken, place_at(places, i)->name_index);
+	for (uint32_t i = first; i < places->count; i++) {
+		const struct reconcile_place *place = place_at(places, i);
+		for (uint32_t n = 0; n <= place->more; n++)
+			if (place->name_index + n < r->names->taken.size)
+				number_set_add(&r->names->taken, place->name_index + n);
+	}
 }
 
 // A replacement takes the name of the allocation that it replaces, unless an allocation that goes on has that name and
 // another name is free. A canary takes the name of the one allocation that it will replace, but none of two.
 static bool takes_another(const struct repair *r, const struct reconcile_place *place)
 {
-	CHECK(r->twice.size == r->given.size);
+	CHECK(r->twice.size == r->given.size && (place->more == 0 || !place->previous));
 	if (name_index_lowest_free(r->names) == r->names->count)
 		return false;
 	if (place->canary && !place->previous)

@@ -62,12 +62,29 @@ static int64_t replace_lost(struct group_pass *g, int64_t there)
 
 static void fill_up(struct group_pass *g, int64_t there)
 {
-	for (; there < g->group->count; there++)
-		*APPEND(&g->place, struct reconcile_place) = (struct reconcile_place){
+	struct reconcile_place *run = NULL;
+	for (; there < g->group->count; there++) {
+		uint32_t name_index = name_index_next(&g->names);
+		if (run && name_index == run->name_index + run->more + 1) {
+			run->more++;
+			continue;
+		}
+		run = APPEND(&g->place, struct reconcile_place);
+		*run = (struct reconcile_place){
 			.group = g->number,
-			.name_index = name_index_next(&g->names),
+			.name_index = name_index,
 			.downgrade = is_canarying(g),
 		};
+	}
+}
+
+static int64_t count_missing(const struct group_pass *g)
+{
+	int64_t count = 0;
+	for (uint32_t i = 0; i < g->place.count; i++)
+		count += 1 + (int64_t)ARRAY_AT(&g->place, struct reconcile_place, i)->more;
+	CHECK(count >= g->place.count);
+	return count;
 }
 
 // Step 3q.
@@ -78,14 +95,14 @@ void compute_placements(struct group_pass *g)
 		return;
 	fill_up(g, replace_lost(g, replace_failed(g)));
 	if (!g->had_dstate)
-		g->dstate->desired_total += g->place.count;
+		g->dstate->desired_total += count_missing(g);
 }
 
 static void place_missing(struct group_pass *g, const struct reconcile_place *missing)
 {
 	CHECK(missing->group == g->number);
 	*APPEND(&g->r->result->place, struct reconcile_place) = *missing;
-	g->desired->place++;
+	g->desired->place += 1 + (int64_t)missing->more;
 }
 
 // While a deployment is paused, failed or tries canaries out, only lost and failed allocations are replaced, without
@@ -131,8 +148,9 @@ void compute_replacements(struct group_pass *g)
 		if (ready || is_placed_anyway(g, missing_at(g, i)))
 			place_missing(g, missing_at(g, i));
 	stop_replaced(g, ready);
+	int64_t missing = count_missing(g);
 	if (ready)
-		g->limit -= g->place.count < g->limit ? g->place.count : g->limit;
+		g->limit -= missing < g->limit ? missing : g->limit;
 }
 
 // Step 3t: drains go on whatever becomes of the deployment (row C35).

@@ -32,10 +32,11 @@ struct reconcile_stop {
 	struct uuid followup_eval;
 };
 
-// An instance to place.
+// An instance to place, or several that have nothing but their numbers to tell them apart: a job may ask for millions.
 struct reconcile_place {
 	uint32_t group; // of the job
 	uint32_t name_index;
+	uint32_t more; // instances beyond it: name_index + 1, + 2, …
 	bool canary;
 	// The allocation that it replaces; NULL: it is one more.
 	const struct allocation *previous;

@@ -46,7 +46,7 @@ static void note_exhausted(
 		stack_count(option, failed);
 		system_add_available(a, failed);
 	}
-	stack_count_exhausted(a->groups[item->group].group, failed);
+	stack_count_exhausted(a->groups[item->group].group, 1, failed);
 }
 
 static bool is_blocked_first_time(struct system_attempt *a, uint32_t slot)

@@ -116,6 +116,20 @@ static void what_finds_no_room_waits_in_one_blocked_evaluation(void **state)
 	assert_true(uuid_equal(&blocked->id, &committer_end(&f->committer)->blocked_eval));
 }
 
+static void millions_that_find_no_room_are_one_number(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "service web count=4000000 cpu=3000");
+	nodes(f, 2, "cpu=4000");
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0);
+	const struct evaluation *end = committer_end(&f->committer);
+	assert_int_equal(metrics_of(end)->coalesced_failures, 3999997);
+	assert_int_equal(count_get(&end->queued, "a"), 3999998);
+	assert_int_equal(
+		ARRAY_AT(&metrics_of(end)->resources_exhausted, struct exhausted_resources, 0)->cpu,
+		3999998ll * 3000);
+}
+
 static void one_unique_constraint_escapes_the_classes(void **state)
 {
 	struct fixture *f = *state;
@@ -702,6 +716,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ROW(missing_instances_are_placed),
 		ROW(what_finds_no_room_waits_in_one_blocked_evaluation),
+		ROW(millions_that_find_no_room_are_one_number),
 		ROW(one_unique_constraint_escapes_the_classes),
 		ROW(what_is_blocked_is_put_back_until_all_is_placed),
 		ROW(victims_are_taken_where_the_configuration_allows),

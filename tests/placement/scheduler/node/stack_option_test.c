@@ -24,7 +24,7 @@ static void options_are_counted(void **state)
 		ask(&b, slot);
 		stack_count(&b.option, &m);
 	}
-	stack_count_exhausted(group_of(job), &m);
+	stack_count_exhausted(group_of(job), 1, &m);
 	assert_int_equal(m.nodes_evaluated, 3);
 	assert_int_equal(m.nodes_filtered, 2);
 	assert_int_equal(m.nodes_exhausted, 1);

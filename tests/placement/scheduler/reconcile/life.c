@@ -310,7 +310,10 @@ void life_apply(struct life *l, struct reconciliation *r)
 		note(*ARRAY_AT(&r->reconnects, struct allocation *, i), ALLOC_RUNNING, l->now_ns);
 	for (uint32_t i = 0; i < r->destructive.count; i++)
 		apply_place(l, ARRAY_AT(&r->destructive, struct reconcile_place, i));
-	for (uint32_t i = 0; i < r->place.count; i++)
-		apply_place(l, ARRAY_AT(&r->place, struct reconcile_place, i));
+	for (uint32_t i = 0; i < r->place.count; i++) {
+		struct reconcile_place place = *ARRAY_AT(&r->place, struct reconcile_place, i);
+		for (uint32_t n = 0; n <= place.more; n++, place.name_index++)
+			apply_place(l, &place);
+	}
 	apply_follow_ups(l, &r->follow_ups);
 }

@@ -24,6 +24,32 @@ static void a_group_is_filled_up(void **state)
 	CHECK_ROWS(rows);
 }
 
+// Millions of missing instances are two runs: before and after the number that is taken.
+static void missing_instances_are_kept_as_runs(void **state)
+{
+	static const struct scene_row row = {"", "count=4000000", NULL, "1000000", NULL, ""};
+	struct scene s;
+	scene_open(&s, &row);
+	struct reconcile_ask ask = {.view = &s.view,
+		.job = s.job,
+		.eval = s.eval,
+		.allocations = (const struct allocation *const *)s.allocations,
+		.allocation_count = s.count,
+		.now_ns = SCENE_NOW,
+		.prng = &s.prng};
+	reconcile(&ask, &s.result);
+	assert_int_equal(s.result.place.count, 2);
+	const struct reconcile_place *first = ARRAY_AT(&s.result.place, struct reconcile_place, 0);
+	assert_int_equal(first[0].name_index, 0);
+	assert_int_equal(first[0].more, 999999);
+	assert_int_equal(first[1].name_index, 1000001);
+	assert_int_equal(first[1].more, 2999999 - 1);
+	const struct desired_updates *desired =
+		ARRAY_AT(&s.result.desired, struct desired_updates, 0);
+	assert_int_equal(desired->place, 3999999);
+	scene_close(&s);
+}
+
 static void too_many_are_stopped_from_the_highest_name(void **state)
 {
 	static const struct scene_row rows[] = {
@@ -251,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_is_filled_up),
+		cmocka_unit_test(missing_instances_are_kept_as_runs),
 		cmocka_unit_test(too_many_are_stopped_from_the_highest_name),
 		cmocka_unit_test(stopped_jobs_and_removed_groups_end),
 		cmocka_unit_test(what_is_lost_is_replaced_while_it_is_missed),

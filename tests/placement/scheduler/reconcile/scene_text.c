@@ -93,8 +93,12 @@ static void say_places(struct scene *s)
 {
 	for (uint32_t i = 0; i < s->result.destructive.count; i++)
 		say_place(s, "update", ARRAY_AT(&s->result.destructive, struct reconcile_place, i));
-	for (uint32_t i = 0; i < s->result.place.count; i++)
-		say_place(s, "place", ARRAY_AT(&s->result.place, struct reconcile_place, i));
+	for (uint32_t i = 0; i < s->result.place.count; i++) {
+		struct reconcile_place place =
+			*ARRAY_AT(&s->result.place, struct reconcile_place, i);
+		for (uint32_t n = 0; n <= place.more; n++, place.name_index++)
+			say_place(s, "place", &place);
+	}
 }
 
 static void say_allocations(struct scene *s, const char *what, const struct array *list)
