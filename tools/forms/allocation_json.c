@@ -65,6 +65,7 @@ static void put_status(struct json_writer *w, const struct allocation *a)
 	else
 		json_write_null(w);
 	json_put_uuid(w, "FollowupEvalID", &details->followup_eval);
+	json_put_uuid(w, "NextAllocation", &details->next_allocation);
 	put_reschedule(w, details);
 	put_preempted(w, details);
 	json_put_uuid(w, "PreemptedByAllocation", &details->preempted_by);
@@ -147,9 +148,16 @@ static void put_states(struct json_writer *w, const struct alloc_details *detail
 		return;
 	}
 	json_begin_array(w);
-	for (uint32_t i = 0; i < details->states.count; i++)
-		json_record(w, &alloc_state_description,
-			ARRAY_AT(&details->states, struct alloc_state, i));
+	for (uint32_t i = 0; i < details->states.count; i++) {
+		const struct alloc_state *state = ARRAY_AT(&details->states, struct alloc_state, i);
+		json_begin_object(w);
+		// The client's status is the only field, and Nomad's number of it is 0.
+		json_put_u64(w, "Field", 0);
+		json_put_string(w, "Value", state->value);
+		json_write_key(w, "Time");
+		json_write_time(w, state->time_ns);
+		json_end_object(w);
+	}
 	json_end_array(w);
 }
 
@@ -176,7 +184,7 @@ static void put_members(
 	put_network_status(w);
 	json_put_uuid(w, "DeploymentID", &details->deployment_id);
 	json_put_uuid(w, "PreviousAllocation", &details->previous_allocation);
-	json_put_uuid(w, "NextAllocation", &details->next_allocation);
+	json_put_string(w, "SigningKeyID", "");
 	json_put_u64(w, "AllocModifyIndex", a->alloc_modify_index);
 	put_berth(w, state, a);
 }

@@ -37,4 +37,13 @@ void write_meta_json(struct json_writer *w, uint64_t index)
 	json_put_u64(w, "Index", index);
 	json_put_u64(w, "LastContact", 0);
 	json_put_bool(w, "KnownLeader", false);
+	json_put_string(w, "NextToken", "");
+}
+
+void read_meta_json(struct json_writer *w, uint64_t index)
+{
+	json_put_u64(w, "Index", index);
+	json_put_u64(w, "LastContact", 0);
+	json_put_bool(w, "KnownLeader", true);
+	json_put_string(w, "NextToken", "");
 }

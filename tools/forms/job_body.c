@@ -1,5 +1,6 @@
 #include "tools/forms/job_body.h"
 #include "placement/job_check/job_check.h"
+#include "tools/forms/scaling_policy.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,34 +15,6 @@ static void check_job(struct job_body *request)
 	job_check(job, note_mistake, &request->invalid);
 	if (request->invalid.count == 0 && !job_derive(request->job))
 		json_sentence(&request->invalid, "what a task group asks for is out of bounds");
-}
-
-static void put_default(json_t *object, const char *name, json_t *value)
-{
-	json_t *given = json_object_get(object, name);
-	bool missing = !given || json_is_null(given) ||
-		       (json_is_object(given) && json_object_size(given) == 0) ||
-		       (json_is_string(given) && json_string_length(given) == 0);
-	if (missing)
-		json_object_set(object, name, value);
-	json_decref(value);
-}
-
-// Completes the scaling block of a group: an autoscaler finds by its target what it scales.
-static void settle_scaling(const struct job *job, struct task_group *group)
-{
-	json_t *scaling = group->scaling ? json_loads(group->scaling, 0, NULL) : NULL;
-	if (!json_is_object(scaling)) {
-		json_decref(scaling);
-		return;
-	}
-	put_default(scaling, "Target",
-		json_pack("{s:s?,s:s?,s:s?}", "Namespace", job->namespace_name, "Job", job->id,
-			"Group", group->name));
-	put_default(scaling, "Type", json_string("horizontal"));
-	free(group->scaling);
-	group->scaling = json_dumps(scaling, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(scaling);
 }
 
 // A plugin's block is not kept, so the task would run as one that nobody can reach.
@@ -75,7 +48,7 @@ static void read_job(struct job_body *request, json_t *value, const char *namesp
 	}
 	job_canonicalize(request->job);
 	for (uint32_t i = 0; i < request->job->task_groups.count; i++)
-		settle_scaling(
+		scaling_policy_settle(
 			request->job, ARRAY_AT(&request->job->task_groups, struct task_group, i));
 	check_job(request);
 	refuse_plugins(request, value);

@@ -257,6 +257,13 @@ static void put_attributes(struct json_writer *w, const struct node *node)
 	json_end_object(w);
 }
 
+// Of these a node has none, ever.
+static void put_nothing(struct json_writer *w, const char *key)
+{
+	json_open_object(w, key);
+	json_end_object(w);
+}
+
 void node_json(struct json_writer *w, struct state *state, const struct node *node)
 {
 	char class_hash[32];
@@ -272,10 +279,12 @@ void node_json(struct json_writer *w, struct state *state, const struct node *no
 	json_put_string(w, "SecretID", "");
 	json_put_u64(w, "StatusUpdatedAt", node->status_updated_at_s);
 	put_drain(w, node->drain);
-	json_put_null(w, "Links");
+	put_nothing(w, "Links");
 	put_events(w, node);
-	json_put_null(w, "CSIControllerPlugins");
-	json_put_null(w, "CSINodePlugins");
+	put_nothing(w, "CSIControllerPlugins");
+	put_nothing(w, "CSINodePlugins");
+	json_put_null(w, "HostNetworks");
+	json_put_string(w, "CgroupParent", "");
 	node_resources_json(w, node);
 	node_resources_json_legacy(w, "Resources", node->total);
 	node_resources_json_legacy(w, "Reserved", node->reserved);

@@ -1,5 +1,6 @@
 #include "tests/tools/api/server.h"
 #include "state/base/memory.h"
+#include "state/records/alloc_details.h"
 #include "tools/api/events/event_log.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -186,6 +187,13 @@ static void describe(struct node_registration *r, uint32_t n, char name[static 3
 			PAIR_ATTRIBUTE, text_of(pairs[i][0]), text_of(pairs[i][1])};
 	r->pairs[r->pair_count++] = (struct node_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
 	r->pairs[r->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
+	r->pairs[r->pair_count++] =
+		(struct node_pair){PAIR_SETTING, TEXT("cores.reservable"), TEXT("0-3")};
+	r->pairs[r->pair_count++] = (struct node_pair){PAIR_VOLUME, TEXT("data"), TEXT("rw /srv")};
+	r->pairs[r->pair_count++] =
+		(struct node_pair){PAIR_NETWORK, TEXT("host:eth0"), TEXT("1000")};
+	r->pairs[r->pair_count++] =
+		(struct node_pair){PAIR_ADDRESS, TEXT("host:eth0 10.0.0.1"), TEXT("default")};
 }
 
 static void server_node_returns(struct server *s, struct node_slot node)
@@ -376,12 +384,37 @@ int server_connect(struct server *s)
 	return fd;
 }
 
+// Of the task "t", as agents tell it.
+static struct alloc_report *task_report(int status)
+{
+	static const char *const events[] = {"Received", "Task Setup", "Started", "Terminated"};
+	int state = status == ALLOC_PENDING   ? TASK_PENDING
+		    : status == ALLOC_RUNNING ? TASK_RUNNING
+					      : TASK_DEAD;
+	int64_t now_ns = (int64_t)time_wall_ns(&time_source_real);
+	struct alloc_report *report = alloc_report_create();
+	struct task_state *task = array_append(&report->task_states, sizeof *task);
+	*task = (struct task_state){.task = text_copy(TEXT("t")),
+		.state = state,
+		.failed = status == ALLOC_FAILED,
+		.started_at_ns = state == TASK_PENDING ? 0 : now_ns,
+		.finished_at_ns = state == TASK_DEAD ? now_ns : 0};
+	for (int i = 0; i < (int)(sizeof events / sizeof events[0]) - (state != TASK_DEAD); i++) {
+		struct task_event *event = array_append(&task->events, sizeof *event);
+		*event = (struct task_event){.type = text_copy(text_of(events[i])),
+			.display_message = text_copy(text_of(events[i])),
+			.time_ns = now_ns};
+	}
+	return report;
+}
+
 void server_report(
 	struct server *s, struct node_slot node, const char *allocation, int status, int health)
 {
 	static _Atomic uint64_t sequence;
-	struct alloc_update_item item = {
-		.client_status = (uint8_t)status, .healthy = {health != 0, health > 0}};
+	struct alloc_update_item item = {.client_status = (uint8_t)status,
+		.healthy = {health != 0, health > 0},
+		.report = task_report(status)};
 	assert_true(uuid_parse(allocation, &item.allocation));
 	struct command_alloc_update update = {.slot = node.slot,
 		.generation = node.generation,

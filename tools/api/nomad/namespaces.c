@@ -33,7 +33,10 @@ static void put_namespace(struct json_writer *w, const struct request *request, 
 	json_put_string(
 		w, "Description", strcmp(name, USUAL) == 0 ? "Default shared namespace" : "");
 	json_put_string(w, "Quota", "");
-	json_put_null(w, "Hash");
+	json_put_null(w, "Capabilities");
+	json_put_null(w, "NodePoolConfiguration");
+	json_put_null(w, "Meta");
+	json_put_string(w, "Hash", "");
 	json_put_u64(w, "CreateIndex", 1);
 	json_put_u64(w, "ModifyIndex", 1);
 	json_end_object(w);

@@ -6,6 +6,7 @@
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/submission.h"
+#include "tools/forms/eval_made_json.h"
 #include "tools/json/json_record.h"
 #include <errno.h>
 #include <stdio.h>
@@ -23,9 +24,7 @@ void scheduler_config_read(struct request *request, struct reply *reply)
 	json_write_key(w, "SchedulerConfig");
 	json_record(w, &scheduler_config_description, config);
 	state_read_end();
-	json_put_u64(w, "Index", index);
-	json_put_u64(w, "LastContact", 0);
-	json_put_bool(w, "KnownLeader", true);
+	read_meta_json(w, index);
 	json_end_object(w);
 	reply_index(reply, index);
 }

@@ -6,6 +6,7 @@
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/request.h"
+#include "tools/forms/eval_made_json.h"
 #include <stdio.h>
 #include <strings.h>
 
@@ -275,7 +276,9 @@ static void walk(struct search *s, search_step *step)
 			goes_on = step(s);
 		state_read_end();
 	}
-	if (s->found)
+	if (!s->found && s->fuzzy)
+		json_begin_array(s->writer);
+	if (s->found || s->fuzzy)
 		json_end_array(s->writer);
 	else
 		json_write_null(s->writer);
@@ -320,9 +323,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 		if (is_asked(i, asked, fuzzy))
 			json_put_bool(w, contexts[i].name, truncated[i]);
 	json_end_object(w);
-	json_put_u64(w, "Index", index);
-	json_put_u64(w, "LastContact", 0);
-	json_put_bool(w, "KnownLeader", true);
+	read_meta_json(w, index);
 	json_end_object(w);
 	reply->is_read = true;
 	reply_index(reply, index);

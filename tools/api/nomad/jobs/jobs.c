@@ -4,6 +4,7 @@
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/forms/diff/job_diff.h"
+#include "tools/forms/eval_made_json.h"
 #include "tools/forms/job_json.h"
 #include "tools/json/json_record.h"
 
@@ -124,9 +125,7 @@ static void write_versions(struct json_writer *w, const struct request *request,
 		put_diffs(w, versions, count);
 	else
 		json_write_null(w);
-	json_put_u64(w, "Index", job->record.modify_index);
-	json_put_u64(w, "LastContact", 0);
-	json_put_bool(w, "KnownLeader", true);
+	read_meta_json(w, job->record.modify_index);
 	json_end_object(w);
 }
 

@@ -1,7 +1,7 @@
 // Scaling policies: the "scaling" blocks of task groups; their place gives their id.
-#include "state/records/shared_strings.h"
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/nomad/jobs/routes.h"
+#include "tools/forms/scaling_policy.h"
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -13,30 +13,11 @@ static bool is_scaled(const struct task_group *group)
 	return group->scaling && strcmp(group->scaling, "null") != 0;
 }
 
-static uint64_t hash_name(uint64_t seed, const char *name)
-{
-	return hash_bytes(seed, name, (uint32_t)strlen(name) + 1);
-}
-
-static struct uuid policy_id(const struct job *job, const struct task_group *group)
-{
-	struct uuid id;
-	for (uint64_t half = 0; half < 2; half++) {
-		uint64_t hash = hash_name(half + 1, job->namespace_name);
-		hash = hash_name(hash_name(hash, job->id), group->name);
-		memcpy(id.bytes + 8 * half, &hash, sizeof hash);
-	}
-	// Version and variant of RFC 4122.
-	id.bytes[6] = (uint8_t)((id.bytes[6] & 0x0f) | 0x80);
-	id.bytes[8] = (uint8_t)((id.bytes[8] & 0x3f) | 0x80);
-	return id;
-}
-
 static void put_head(struct json_writer *w, const struct job *job, const struct task_group *group,
 	json_t *scaling)
 {
 	const char *type = json_string_value(json_object_get(scaling, "Type"));
-	struct uuid id = policy_id(job, group);
+	struct uuid id = scaling_policy_id(job, group);
 	json_put_uuid(w, "ID", &id);
 	json_put_bool(w, "Enabled", !json_is_false(json_object_get(scaling, "Enabled")));
 	json_put_string(w, "Type", type && *type ? type : HORIZONTAL);
@@ -95,7 +76,7 @@ static const struct task_group *policy_of(const struct request *request, const s
 				ARRAY_AT(&(*job)->task_groups, struct task_group, i);
 			if (!is_scaled(group))
 				continue;
-			struct uuid id = policy_id(*job, group);
+			struct uuid id = scaling_policy_id(*job, group);
 			if (uuid_equal(&id, &wanted))
 				return group;
 		}

@@ -64,6 +64,16 @@ void node_purge(struct request *request, struct reply *reply)
 	submit_named(request, reply, COMMAND_NODE_PURGE);
 }
 
+// "" of a node that was purged.
+static void put_eligibility(struct json_writer *w, const struct state *state, const struct uuid *id)
+{
+	state_read_begin();
+	const struct node *node = state_node_by_id(state, id);
+	json_put_string(
+		w, "SchedulingEligibility", node ? node_eligibility_names[node->eligibility] : "");
+	state_read_end();
+}
+
 void node_evaluated(struct request *request, struct reply *reply)
 {
 	const struct command *command;
@@ -77,6 +87,7 @@ void node_evaluated(struct request *request, struct reply *reply)
 	json_put_u64(w, "Features", 0);
 	json_put_string(w, "LeaderRPCAddr", "");
 	json_put_u64(w, "NumNodes", 0);
+	put_eligibility(w, request->api->settings.state, &command->node_named.node);
 	json_put_null(w, "Servers");
 	write_meta_json(w, command->index);
 	done_end(w, reply, command);

@@ -49,6 +49,7 @@ static void put_pool(struct json_writer *w, const struct request *request, const
 	json_put_string(w, "Description", description_of(name));
 	json_put_null(w, "Meta");
 	json_put_null(w, "SchedulerConfiguration");
+	json_put_null(w, "Hash");
 	json_put_u64(w, "CreateIndex", 1);
 	json_put_u64(w, "ModifyIndex", 1);
 	json_end_object(w);

@@ -5,6 +5,7 @@
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
+#include "tools/forms/eval_made_json.h"
 #include "tools/json/json_record.h"
 
 // Most related evaluations that one answer shows.
@@ -108,9 +109,7 @@ void evaluations_count(struct request *request, struct reply *reply)
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_put_u64(w, "Count", count);
-	json_put_u64(w, "Index", index);
-	json_put_u64(w, "LastContact", 0);
-	json_put_bool(w, "KnownLeader", true);
+	read_meta_json(w, index);
 	json_end_object(w);
 	reply_index(reply, index);
 }
