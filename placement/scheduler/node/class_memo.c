@@ -35,6 +35,6 @@ void remembered_class_reset(
 {
 	CHECK(m->entry_bytes > 0);
 	memset(entry, 0, m->entry_bytes);
-	entry->of = c;
+	entry->serial_next = c->serial + 1;
 	entry->hash = c->hash;
 }

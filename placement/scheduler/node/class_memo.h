@@ -5,7 +5,8 @@
 enum class_verdict { CLASS_UNKNOWN, CLASS_ELIGIBLE, CLASS_INELIGIBLE };
 
 struct remembered_class {
-	const struct node_class *of; // a number is reused when its class is gone
+	uint64_t
+		serial_next; // the serial of the class, plus one: its number is reused when it is gone; 0: none
 	uint64_t hash;
 	uint8_t targeted; // by datacenters and pool
 	uint8_t job;      // enum class_verdict
@@ -37,7 +38,7 @@ static inline struct remembered_class *class_memo_of(
 	if (__builtin_expect(c->id >= m->count, 0))
 		class_memo_grow(m, c->id);
 	struct remembered_class *entry = class_memo_entry(m, c->id);
-	if (__builtin_expect(entry->of != c, 0))
+	if (__builtin_expect(entry->serial_next != c->serial + 1, 0))
 		remembered_class_reset(m, entry, c);
 	return entry;
 }

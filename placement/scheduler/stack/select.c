@@ -7,6 +7,8 @@
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct scan {
@@ -16,13 +18,24 @@ struct scan {
 	bool evict;
 	struct stack_option *best;
 	struct alloc_metrics *metrics;
+	// By slot, what kept a node off when spreads looked at all of them; NULL: nothing did, or nobody looked. The
+	// memo would not say it again.
+	const char **refusals;
+	uint32_t slots; // of refusals
 };
+
+static const char *check_static(const struct scan *scan, const struct node *n)
+{
+	if (n->slot < scan->slots && scan->refusals[n->slot])
+		return scan->refusals[n->slot];
+	return stack_check_static(scan->s, scan->g, n, scan->request->name_index);
+}
 
 static void evaluate_node(const struct scan *scan, const struct node *n, struct stack_option *o)
 {
 	struct stack *s = scan->s;
 	option_begin(o, n);
-	const char *refusal = stack_check_static(s, scan->g, n, scan->request->name_index);
+	const char *refusal = check_static(scan, n);
 	if (!refusal)
 		refusal = stack_check_distinct(s, scan->g, n);
 	if (refusal) {
@@ -64,16 +77,28 @@ static bool is_candidate(struct stack *s, const struct node *n)
 	return n && node_is_usable(n) && stack_targets_node(s, n);
 }
 
-static void note_lowest_boosts(const struct scan *scan)
+static void note_lowest_boosts(struct scan *scan)
 {
 	const struct scheduler_view *view = &scan->s->view;
-	uint32_t slots = scan->g->spread_count ? view->slots(view->context) : 0;
-	for (uint32_t slot = 0; slot < slots; slot++) {
+	if (!scan->g->spread_count)
+		return;
+	scan->slots = view->slots(view->context);
+	scan->refusals = memory_take_array((size_t)scan->slots + 1, sizeof *scan->refusals);
+	for (uint32_t slot = 0; slot < scan->slots; slot++) {
 		const struct node *n = view->node_at(view->context, slot);
-		if (is_candidate(scan->s, n) &&
-			!stack_check_static(scan->s, scan->g, n, scan->request->name_index))
+		if (!is_candidate(scan->s, n))
+			continue;
+		scan->refusals[slot] = check_static(scan, n);
+		if (!scan->refusals[slot])
 			spread_note_lowest(scan->g, n);
 	}
+}
+
+static void forget_refusals(struct scan *scan)
+{
+	free(scan->refusals);
+	scan->refusals = NULL;
+	scan->slots = 0;
 }
 
 static bool scan_all(const struct scan *scan)
@@ -206,12 +231,14 @@ static bool try_preferred(const struct scan *scan)
 	return scan->best->node;
 }
 
-static bool select_all(const struct scan *scan)
+static bool select_all(struct scan *scan)
 {
 	if (!scan->evict && columns_suffice(scan->g, scan->request))
 		return select_by_columns(scan);
 	note_lowest_boosts(scan);
-	return scan_all(scan);
+	bool found = scan_all(scan);
+	forget_refusals(scan);
+	return found;
 }
 
 static void forget_metrics(const struct scan *scan)
@@ -225,7 +252,7 @@ bool stack_select(struct stack *s, const struct stack_request *r, struct stack_o
 {
 	CHECK(s->job && r->group < s->group_count);
 	CHECK(r->penalty_count == 0 || r->penalty_nodes);
-	struct scan scan = {s, stack_group(s, r->group), r, false, o, metrics};
+	struct scan scan = {s, stack_group(s, r->group), r, false, o, metrics, NULL, 0};
 	option_begin(o, NULL);
 	for (uint32_t pass = 0; pass < (s->preemption ? 2u : 1u); pass++) {
 		scan.evict = pass == 1;

@@ -182,7 +182,7 @@ bool stack_stay_on_node(
 // A class is ineligible when the job found it so, else eligible when any group did, else ineligible when any group did.
 static enum class_verdict class_verdict_of(const struct remembered_class *e, uint32_t groups)
 {
-	CHECK(e->of);
+	CHECK(e->serial_next);
 	enum class_verdict verdict = e->job;
 	if (e->job == CLASS_INELIGIBLE)
 		return CLASS_INELIGIBLE;
@@ -207,8 +207,9 @@ void stack_eligibility(struct stack *s, struct evaluation *e)
 		e->escaped_computed_class |= group_escapes(s, i);
 	for (uint32_t i = 0; i < s->classes.count && !e->escaped_computed_class; i++) {
 		const struct remembered_class *entry = class_memo_entry(&s->classes, i);
-		enum class_verdict verdict =
-			entry->of ? class_verdict_of(entry, s->group_count) : CLASS_UNKNOWN;
+		enum class_verdict verdict = entry->serial_next
+						     ? class_verdict_of(entry, s->group_count)
+						     : CLASS_UNKNOWN;
 		char name[32];
 		if (verdict == CLASS_UNKNOWN)
 			continue;

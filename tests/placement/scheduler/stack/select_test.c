@@ -320,6 +320,37 @@ static void cores_and_device_scores_are_found_by_looking_at_all(void **state)
 	asking_teardown(&b);
 }
 
+// All nodes are looked at before any is scored, as spreads ask for it, and one after the other because volumes have the
+// number of an instance.
+static void the_first_reason_is_counted_when_spreads_look_first(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "no-driver volume.data[0]=/data");
+	world_node(b.world, "no-driver volume.data[0]=/data");
+	world_node(b.world, "volume.data[1]=/data");
+	struct job *job = world_job(b.world, "service web count=2");
+	struct volume_ask *volume = array_append(&group_of(job)->volumes, sizeof *volume);
+	set(&volume->name, "data");
+	set(&volume->type, "host");
+	set(&volume->source, "data");
+	volume->per_alloc = true;
+	spread_over(&group_of(job)->spreads, "${node.datacenter}")->weight = 50;
+	asking_begin(&b, STACK_GENERIC, job);
+	for (uint32_t round = 0; round < 2; round++) {
+		struct alloc_metrics m = {0};
+		struct stack_request r = any();
+		assert_int_equal(select_with(&b, &r, &m), NODE_SLOT_NONE);
+		assert_int_equal(count_get(&m.constraint_filtered, "missing drivers"), round == 0);
+		assert_int_equal(count_get(&m.constraint_filtered, "computed class ineligible"),
+			round == 0 ? 1 : 2);
+		assert_int_equal(
+			count_get(&m.constraint_filtered, "missing compatible host volumes"), 1);
+		metrics_release(&m);
+	}
+	asking_teardown(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +365,7 @@ int main(void)
 		cmocka_unit_test(the_preferred_node_is_tried_alone),
 		cmocka_unit_test(preemption_is_the_second_pass),
 		cmocka_unit_test(the_memo_is_seen_by_the_next_instance),
+		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
 		cmocka_unit_test(cores_and_device_scores_are_found_by_looking_at_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
