@@ -2,7 +2,10 @@
 // whether all machines are well, then places those that wait. The decider judges everything again.
 #include "placement/watch/vms.h"
 #include "placement/vms/pass.h"
+#include "placement/watch/vm_log.h"
+#include "state/base/error.h"
 #include "state/base/limits.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/log/command.h"
 #include <stdlib.h>
@@ -13,6 +16,7 @@
 
 struct vm_watch {
 	struct watch_tools tools;
+	bool is_requested; // since the newest turn began; for the log alone
 };
 
 static void *vms_create(const struct watch_tools *tools)
@@ -61,17 +65,34 @@ static bool node_matters(
 	       state_vm_worker_of_node(w->tools.state, &after->id);
 }
 
+// A request while another one waits adds nothing (row D2).
+static bool request_turn(struct vm_watch *w, const char *by)
+{
+	if (__atomic_exchange_n(&w->is_requested, true, __ATOMIC_RELAXED))
+		log_debug("vms-requested-already", "by=%s", by);
+	else
+		log_debug("vms-requested", "by=%s", by);
+	return true;
+}
+
 static bool vms_changed(void *context, const struct state_change *change)
 {
-	if (change->table == STATE_VMS)
-		return vm_matters(
-			(const struct vm *)change->before, (const struct vm *)change->after);
+	struct vm_watch *w = context;
+
+	if (change->table == STATE_VMS) {
+		const struct vm *before = (const struct vm *)change->before,
+				*after = (const struct vm *)change->after;
+		vm_log_change(before, after, (int64_t)time_wall_ns(w->tools.time));
+		return vm_matters(before, after) && request_turn(w, "machine");
+	}
 	if (change->table == STATE_NODES)
-		return node_matters(context, (const struct node *)change->before,
-			(const struct node *)change->after);
+		return node_matters(w, (const struct node *)change->before,
+			       (const struct node *)change->after) &&
+		       request_turn(w, "node");
 	return change->table == STATE_VM_WORKERS &&
-	       worker_matters(context, (const struct vm_worker *)change->before,
-		       (const struct vm_worker *)change->after);
+	       worker_matters(w, (const struct vm_worker *)change->before,
+		       (const struct vm_worker *)change->after) &&
+	       request_turn(w, "worker");
 }
 
 static struct vm_roster list_all(const struct vm_watch *w, int64_t now_ns)
@@ -112,6 +133,7 @@ struct vm_view {
 	struct vm **waiting;
 	struct vm_worker **workers;
 	uint32_t waiting_count, worker_count;
+	uint32_t seen_vms, seen_workers; // of all
 };
 
 static void note_unwell(struct vm_view *v, const struct vm_roster *r)
@@ -180,6 +202,8 @@ static struct vm_view look_at_vms(const struct vm_watch *w, int64_t now_ns, bool
 	if (v.unwell_count == 0)
 		begin_pass(w, &v, &r, state_cluster_settings(w->tools.state)->scheduler_profile);
 	count_workers(w, &r);
+	v.seen_vms = r.vm_count;
+	v.seen_workers = r.worker_count;
 	state_read_end();
 	forget_list(&r);
 	return v;
@@ -199,19 +223,18 @@ static void look_away(struct vm_view *v)
 	free(v->workers);
 }
 
-static bool note_health(struct vm_watch *w, const struct vm_view *v)
+// The first command that is refused ends the pass (row D19).
+static void note_health(struct vm_watch *w, const struct vm_view *v, struct vm_pass_log *pass)
 {
 	struct text texts[VM_ASSIGN_MAX];
-	uint32_t changes = 0;
 
-	for (uint32_t from = 0; from < v->unwell_count; from += VM_ASSIGN_MAX) {
+	for (uint32_t from = 0; from < v->unwell_count && !pass->error; from += VM_ASSIGN_MAX) {
 		struct command c = {.type = COMMAND_VM_HEALTH, .vm_health = {.names = texts}};
 		for (uint32_t i = from; i < v->unwell_count && i - from < VM_ASSIGN_MAX; i++)
 			texts[c.vm_health.count++] = text_of(v->unwell[i]);
-		(void)watch_run(&w->tools, &c); // a refused one is looked at again
-		changes += c.vm_health.changed;
+		pass->error = watch_run(&w->tools, &c);
+		pass->changed += pass->error ? 0 : c.vm_health.changed;
 	}
-	return changes > 0;
 }
 
 // Proposals of one round, in commands that one log write can take together.
@@ -241,19 +264,18 @@ static bool propose_round(struct round *r, struct vm_pass *pass)
 }
 
 // Withdraws refused proposals. False: the pass cannot go on (row D17).
-static bool settle_round(struct round *r, struct vm_pass *pass, uint64_t *assigned)
+static bool settle_round(struct round *r, struct vm_pass *pass, struct vm_pass_log *log)
 {
-	bool goes_on = true;
-
 	for (uint32_t i = 0; i < r->command_count; i++) {
-		goes_on = goes_on && r->commands[i].outcome == OUTCOME_DONE;
-		*assigned += r->commands[i].vm_assign.assigned;
+		if (!log->error)
+			log->error = outcome_error(r->commands[i].outcome);
+		log->changed += r->commands[i].vm_assign.assigned;
 	}
-	for (uint32_t i = 0; goes_on && i < r->count; i++)
+	for (uint32_t i = 0; !log->error && i < r->count; i++)
 		if (r->items[i].result != VM_ASSIGNED)
 			vm_pass_withdraw(
 				pass, &r->proposals[i], r->items[i].result == VM_WORKER_SKIPPED);
-	return goes_on;
+	return !log->error;
 }
 
 // Counts how long the assigned machines had waited.
@@ -276,37 +298,53 @@ static void count_round(const struct vm_watch *w, const struct round *r)
 	pthread_mutex_unlock(w->tools.stats_mutex);
 }
 
-static bool schedule_vms(struct vm_watch *w, struct vm_pass *pass)
+static void schedule_vms(struct vm_watch *w, struct vm_pass *pass, struct vm_pass_log *log)
 {
 	struct round *r = memory_take(sizeof *r);
 	struct command *commands[ROUND_COMMANDS];
-	uint64_t assigned = 0;
 
 	for (uint32_t i = 0; i < ROUND_COMMANDS; i++)
 		commands[i] = &r->commands[i];
 	while (propose_round(r, pass)) {
 		watch_run_all(&w->tools, commands, r->command_count);
 		count_round(w, r);
-		if (!settle_round(r, pass, &assigned))
+		if (!settle_round(r, pass, log))
 			break;
 	}
 	free(r);
-	return assigned > 0;
+}
+
+static void end_pass(const struct vm_watch *w, const struct vm_view *v, uint64_t began_ns,
+	struct vm_pass_log *log)
+{
+	log->took_ns = time_monotonic_ns(w->tools.time) - began_ns;
+	if (log->error)
+		return;
+	log->workers = v->seen_workers;
+	log->vms = v->seen_vms;
 }
 
 static int64_t vms_turn(void *context, int64_t now_ns, bool *done)
 {
 	struct vm_watch *w = context;
-	struct vm_view v = look_at_vms(w, now_ns, true);
+	struct vm_pass_log health = {0}, scheduling = {0};
 
+	__atomic_store_n(&w->is_requested, false, __ATOMIC_RELAXED);
+	uint64_t began_ns = time_monotonic_ns(w->tools.time);
+	struct vm_view v = look_at_vms(w, now_ns, true);
+	note_health(w, &v, &health);
+	end_pass(w, &v, began_ns, &health);
+	began_ns = time_monotonic_ns(w->tools.time);
 	if (v.unwell_count > 0) {
-		*done |= note_health(w, &v);
 		look_away(&v);
 		v = look_at_vms(w, now_ns, false);
 	}
 	if (v.pass)
-		*done |= schedule_vms(w, v.pass);
+		schedule_vms(w, v.pass, &scheduling);
+	end_pass(w, &v, began_ns, &scheduling);
 	look_away(&v);
+	*done |= health.changed + scheduling.changed > 0;
+	vm_log_turn(&health, &scheduling);
 	watch_count(&w->tools, &w->tools.stats->vm_turns, 1);
 	return now_ns + w->tools.vm_interval_ns;
 }

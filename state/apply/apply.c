@@ -45,6 +45,7 @@ static const struct {
 	[ENTRY_PLAN] = {plan_entry_check, plan_apply},
 	[ENTRY_DEPLOYMENT] = {deployment_entry_check, deployment_entry_apply},
 	[ENTRY_VM] = {vm_entry_check, vm_entry_apply},
+	[ENTRY_VM_NOTED] = {vm_entry_check, vm_entry_apply},
 	[ENTRY_RECORD_PUT] = {record_put_check, record_put_apply},
 	[ENTRY_RECORD_DELETE] = {record_delete_check, record_delete_apply},
 	[ENTRY_GC] = {gc_check, gc_apply},

@@ -2,6 +2,7 @@
 #include "state/apply/apply_record.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/records/nodes/vm_events.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_room.h"
 #include "state/tables/state.h"
@@ -159,6 +160,7 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 
 	CHECK(cell && e->change < VM_CHANGES);
 	struct vm *vm = cell_revise(state, &cell->cell, state->index);
+	struct vm_marks before = vm_marks(vm);
 
 	switch (e->change) {
 	case VM_CHANGES_POWER: machine_change_power(vm, e->power_state); break;
@@ -166,6 +168,8 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 	case VM_IS_JUDGED: machine_judge(vm, e->verdict, time_ns); break;
 	case VM_IS_ASSIGNED: machine_assign(state, vm, e, time_ns); break;
 	}
+	if (e->is_noted)
+		vm_note_news(vm, &before, time_ns);
 	vm_cell_changed(state, cell);
 	CHECK(cell->working == vm && vm->record.modify_index == state->index);
 }

@@ -4,6 +4,7 @@
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
+#include "state/records/nodes/vm_events.h"
 #include "state/tables/vms/vm_table.h"
 #include <stdio.h>
 
@@ -15,7 +16,8 @@ static struct vm_cell *machine_find(const struct decider *d, struct text name)
 
 static void commit_vm(struct decider *d, struct entry_vm change)
 {
-	struct entry e = {.kind = ENTRY_VM, .vm = change};
+	struct entry e = {.kind = ENTRY_VM_NOTED, .vm = change};
+	e.vm.is_noted = true;
 	CHECK(decider_commit(d, &e) == 0);
 }
 
@@ -28,6 +30,7 @@ enum command_outcome decide_vm_create(struct decider *d, struct command *command
 	c->message[0] = 0;
 	if (!vm_complete(c->vm, uuid_format(&id, uid), d->now_ns, c->message, sizeof c->message))
 		return OUTCOME_BAD_DESCRIPTION;
+	vm_note_news(c->vm, &(struct vm_marks){0}, d->now_ns);
 	if (machine_find(d, text_of(c->vm->name))) {
 		snprintf(c->message, sizeof c->message, "VM with this name already exists");
 		return OUTCOME_CONFLICT;
@@ -90,7 +93,8 @@ enum command_outcome decide_vm_report(struct decider *d, struct command *command
 {
 	struct command_vm_report *c = command->vm_report;
 	const struct vm_cell *cell = machine_find(d, c->name);
-	struct entry e = {.kind = ENTRY_VM, .vm = {.change = VM_IS_REPORTED, .name = c->name}};
+	struct entry e = {.kind = ENTRY_VM_NOTED,
+		.vm = {.change = VM_IS_REPORTED, .is_noted = true, .name = c->name}};
 	struct vm_report *report = &e.vm.report;
 
 	if (!cell)

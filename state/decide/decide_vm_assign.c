@@ -25,8 +25,9 @@ static void machine_judge(
 	const struct vm_worker_cell *worker = worker_find(d, text_of(cell->working->worker));
 	enum vm_verdict verdict = vm_health(
 		cell->working, worker ? worker->working : NULL, d->now_ns, d->vm_offline_after_ns);
-	struct entry e = {.kind = ENTRY_VM,
+	struct entry e = {.kind = ENTRY_VM_NOTED,
 		.vm = {.change = VM_IS_JUDGED,
+			.is_noted = true,
 			.name = text_of(cell->name),
 			.verdict = (uint8_t)verdict}};
 
@@ -122,8 +123,9 @@ static enum vm_assign_result machine_assign(struct decider *d, const struct vm_a
 	if (!may_take(d, item, worker, cell->working))
 		return VM_WORKER_SKIPPED;
 	const struct node_cell *node = vm_worker_cell_node(d->state, worker);
-	struct entry e = {.kind = ENTRY_VM,
+	struct entry e = {.kind = ENTRY_VM_NOTED,
 		.vm = {.change = VM_IS_ASSIGNED,
+			.is_noted = true,
 			.name = text_of(cell->name),
 			.worker = text_of(worker->name),
 			.instance = prng_uuid(&d->prng)}};

@@ -126,6 +126,7 @@ static const struct entry_codec codecs[] = {
 	[ENTRY_GC] = {NULL, OWN(gc), entry_gc_release},
 	[ENTRY_PLACE_IN_PART] = {NULL, OWN(place_in_part)},
 	[ENTRY_NODE_AWAITED] = {NULL, entry_node_register_encode, entry_node_awaited_decode},
+	[ENTRY_VM_NOTED] = {NULL, entry_vm_encode, entry_vm_noted_decode},
 };
 _Static_assert(sizeof codecs / sizeof codecs[0] == ENTRY_KINDS, "every kind has its row");
 

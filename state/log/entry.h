@@ -47,6 +47,7 @@ enum entry_kind { // stored: numbers are never given again
 	ENTRY_GC,
 	ENTRY_PLACE_IN_PART,
 	ENTRY_NODE_AWAITED,
+	ENTRY_VM_NOTED,
 	ENTRY_KINDS,
 };
 

@@ -74,3 +74,11 @@ int entry_vm_decode(void *body, struct bytes_reader *r)
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
 }
+
+int entry_vm_noted_decode(void *body, struct bytes_reader *r)
+{
+	int error = entry_vm_decode(body, r);
+
+	((struct entry_vm *)body)->is_noted = true;
+	return error;
+}

@@ -30,6 +30,7 @@ struct vm_report {
 
 struct entry_vm {
 	uint8_t change; // enum vm_change
+	bool is_noted;  // the machine's own events tell of it; said by the kind of the entry
 	struct text name;
 	uint8_t power_state, verdict;
 	struct vm_report report;
@@ -41,3 +42,4 @@ struct entry_vm {
 
 void entry_vm_encode(const void *body, struct bytes_writer *);
 int entry_vm_decode(void *body, struct bytes_reader *);
+int entry_vm_noted_decode(void *body, struct bytes_reader *);

@@ -39,7 +39,8 @@ extern const char
 #define VM_DEFAULT_MEMORY_MIB 8192u
 #define VM_OFFLINE_AFTER_NS (3 * NS_PER_MIN)
 #define VM_RESTART_DELAY_NS (15 * NS_PER_S)
-#define VM_EVENTS_MAX 32u // kept with each, oldest dropped
+#define VM_EVENTS_MAX 32u       // kept with each, oldest dropped
+#define VM_EVENT_BYTES_MAX 512u // of the text of an event
 
 #define VM_TEXT_WORKER_GONE "VM is assigned to a worker that doesn't exist anymore"
 #define VM_TEXT_WORKER_LOST "VM is assigned to a worker that lost connection with the controller"

@@ -288,6 +288,59 @@ static void machines_outlive_their_worker(void **test)
 	assert_int_equal(listed_on(c, "w", NULL), 0);
 }
 
+static void expect_events(const struct controller *c, const char *const *texts, uint32_t count)
+{
+	struct vm *vm = published_vm(c, "vm");
+
+	for (uint32_t i = 0; i < vm->events.count && i < count; i++)
+		assert_string_equal(ARRAY_AT(&vm->events, struct vm_event, i)->message, texts[i]);
+	assert_int_equal(vm->events.count, count);
+	vm_free(vm);
+}
+
+// From its creation to its second stop, over a worker that vanishes; and the same after a restart of the controller.
+static void its_events_tell_its_life(void **test)
+{
+	static const char *const texts[] = {"VM created", "VM assigned to worker a",
+		"VM started on worker a", "VM failed: " VM_TEXT_WORKER_GONE, "VM restarted",
+		"VM assigned to worker b", "VM failed: no image", "VM released by worker b",
+		"VM restarted", "VM assigned to worker b", "VM is to be stopped",
+		"VM released by worker b"};
+	struct controller *c = *test, next;
+	struct command_vm_report runs = {.status = {true, VM_RUNNING}};
+	struct command_vm_report fails = {
+		.status = {true, VM_FAILED}, .status_message = "no image"};
+	struct vm_condition ended = {VM_CONDITION_RUNNING, 0};
+	struct command_vm_report rests = {.conditions = {&ended, 1}};
+	struct vm *vm = build_vm("vm", 1);
+
+	vm->restart_policy = VM_RESTART_ON_FAILURE;
+	assert_int_equal(create_vm(c, vm), OUTCOME_DONE);
+	assert_int_equal(put_worker(c, build_worker("a", "m", 4)), OUTCOME_DONE);
+	assert_int_equal(put_worker(c, build_worker("b", "m", 4)), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
+	assert_int_equal(report_vm(c, "vm", NULL, &runs), OUTCOME_DONE);
+	assert_int_equal(report_vm(c, "vm", NULL, &runs), OUTCOME_DONE);
+	assert_int_equal(delete_worker(c, "a"), OUTCOME_DONE);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	assert_int_equal(assign_vm(c, "vm", "b"), VM_ASSIGNED);
+	assert_int_equal(report_vm(c, "vm", NULL, &fails), OUTCOME_DONE);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	advance_ms(c, 16000);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	assert_int_equal(assign_vm(c, "vm", "b"), VM_ASSIGNED);
+	assert_int_equal(set_power(c, "vm", VM_POWER_STOPPED), OUTCOME_DONE);
+	assert_int_equal(report_vm(c, "vm", NULL, &rests), OUTCOME_DONE);
+	assert_int_equal(judge_vm(c, "vm"), 1);
+	expect_events(c, texts, sizeof texts / sizeof texts[0]);
+	controller_init(&next, (struct state_limits){.vms = 8, .vm_workers = 4});
+	assert_int_equal(controller_replay(&next, &c->log, c->log.count), 0);
+	controller_open(&next);
+	expect_events(&next, texts, sizeof texts / sizeof texts[0]);
+	controller_free(&next);
+}
+
 static void settings_are_kept(void **test)
 {
 	struct controller *c = *test;
@@ -324,6 +377,7 @@ int main(void)
 		TEST(what_its_worker_says_is_noted),
 		TEST(a_worker_keeps_its_pause_and_its_machine),
 		TEST(machines_outlive_their_worker),
+		TEST(its_events_tell_its_life),
 		TEST(settings_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

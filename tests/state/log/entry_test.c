@@ -88,7 +88,10 @@ static void make_of_records(struct entry *e)
 {
 	switch (e->kind) {
 	case ENTRY_VM:
-		e->vm = (struct entry_vm){.change = VM_IS_REPORTED, .name = TEXT("a")};
+	case ENTRY_VM_NOTED:
+		e->vm = (struct entry_vm){.change = VM_IS_REPORTED,
+			.is_noted = e->kind == ENTRY_VM_NOTED,
+			.name = TEXT("a")};
 		e->vm.report = (struct vm_report){.parts = VM_REPORT_PARTS,
 			.status = VM_RUNNING,
 			.message = TEXT("up"),

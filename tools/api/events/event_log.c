@@ -3,42 +3,11 @@
 #include "state/base/memory.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
-#include "state/records/nodes/vm.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", "Deployment",
-	"VM", "VMWorker", "Liveness", NULL};
-const char *const event_type_names[] = {
-	"NodeRegistration",
-	"NodeDeregistration",
-	"NodeEligibility",
-	"NodeDrain",
-	"NodeStreamEvent",
-	"JobRegistered",
-	"JobDeregistered",
-	"EvaluationUpdated",
-	"PlanResult",
-	"AllocationUpdated",
-	"AllocationUpdateDesiredStatus",
-	"DeploymentStatusUpdate",
-	"DeploymentPromotion",
-	"DeploymentAllocHealth",
-	"VMCreated",
-	"VMDeleted",
-	"VMScheduled",
-	"VMRestarted",
-	"VMUpdated",
-	"VMWorkerRegistration",
-	"VMWorkerDeregistration",
-	"VMWorkerPause",
-	"VMWorkerUpdated",
-	"ExpiryHeld",
-	"ExpiryReleased",
-};
 
 // One thread at a time writes a slot. The slot's number is 0 while it changes and one more than the event's afterwards,
 // so that a reader sees whether its whole copy belongs to one event.
@@ -297,32 +266,19 @@ static void push_vm(
 	struct event_log *log, const struct vm *before, const struct vm *after, uint64_t index)
 {
 	const char *const name = after->name;
-	enum event_type type = EVENT_VM_UPDATED;
-	if (after->record.deleted)
-		type = EVENT_VM_DELETED;
-	else if (!before || strcmp(before->uid, after->uid) != 0)
-		type = EVENT_VM_CREATED;
-	else if (before->restart_count != after->restart_count)
-		type = EVENT_VM_RESTARTED;
-	else if (vm_is_scheduled(after) && !uuid_equal(&before->instance, &after->instance))
-		type = EVENT_VM_SCHEDULED;
-	push_named(log, NAMES_OF_MACHINES, TOPIC_VM, type, &name, index);
+	enum event_type types[EVENT_TYPES_AT_ONCE];
+	uint32_t count = event_types_of_vm(before, after, types);
+	for (uint32_t i = 0; i < count; i++)
+		push_named(log, NAMES_OF_MACHINES, TOPIC_VM, types[i], &name, index);
 }
 
 static void push_vm_worker(struct event_log *log, const struct vm_worker *before,
 	const struct vm_worker *after, uint64_t index)
 {
 	const char *const name = after->name;
-	enum event_type type = EVENT_VM_WORKER_UPDATED;
-	if (after->record.deleted)
-		type = EVENT_VM_WORKER_DEREGISTRATION;
-	else if (!before || before->record.deleted || !vm_worker_is_described_as(after, before))
-		type = EVENT_VM_WORKER_REGISTRATION;
-	else if (before->scheduling_paused != after->scheduling_paused)
-		type = EVENT_VM_WORKER_PAUSE;
-	else if (before->beats == after->beats)
-		return; // the worker was only seen again
-	push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
+	enum event_type type = event_type_of_vm_worker(before, after);
+	if (type != EVENT_TYPES)
+		push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
 }
 
 static void push_change(struct event_log *log, const struct state_change *change,

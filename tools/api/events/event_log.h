@@ -3,53 +3,12 @@
 // record.
 #pragma once
 #include "state/tables/state.h"
+#include "tools/api/events/event_types.h"
 
 #define EVENT_LOG_EVENTS (1u << 18)
 // Names of jobs, and of virtual machines and their workers, that the log holds; each change of one takes a place.
 #define EVENT_LOG_JOBS (1u << 13)
 #define EVENT_LOG_MACHINES (1u << 16)
-
-enum event_topic {
-	TOPIC_NODE,
-	TOPIC_JOB,
-	TOPIC_EVALUATION,
-	TOPIC_ALLOCATION,
-	TOPIC_DEPLOYMENT,
-	TOPIC_VM,
-	TOPIC_VM_WORKER,
-	TOPIC_LIVENESS,
-	EVENT_TOPICS
-};
-extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
-enum event_type {
-	EVENT_NODE_REGISTRATION,
-	EVENT_NODE_DEREGISTRATION,
-	EVENT_NODE_ELIGIBILITY,
-	EVENT_NODE_DRAIN,
-	EVENT_NODE_STREAM_EVENT,
-	EVENT_JOB_REGISTERED,
-	EVENT_JOB_DEREGISTERED,
-	EVENT_EVALUATION_UPDATED,
-	EVENT_PLAN_RESULT,
-	EVENT_ALLOCATION_UPDATED,
-	EVENT_ALLOCATION_UPDATE_DESIRED_STATUS,
-	EVENT_DEPLOYMENT_STATUS_UPDATE,
-	EVENT_DEPLOYMENT_PROMOTION,
-	EVENT_DEPLOYMENT_ALLOC_HEALTH,
-	EVENT_VM_CREATED,
-	EVENT_VM_DELETED,
-	EVENT_VM_SCHEDULED,
-	EVENT_VM_RESTARTED,
-	EVENT_VM_UPDATED,
-	EVENT_VM_WORKER_REGISTRATION,
-	EVENT_VM_WORKER_DEREGISTRATION,
-	EVENT_VM_WORKER_PAUSE,
-	EVENT_VM_WORKER_UPDATED,
-	EVENT_EXPIRY_HELD,
-	EVENT_EXPIRY_RELEASED,
-	EVENT_TYPES
-};
-extern const char *const event_type_names[]; // "NodeRegistration" …
 
 struct event {
 	uint64_t index; // of the state

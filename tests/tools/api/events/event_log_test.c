@@ -199,7 +199,7 @@ static void changes_of_machines_have_kinds(void **unused)
 	stages[7] = stages[6];
 	stages[7].record.deleted = true;
 	static const int types[] = {EVENT_VM_CREATED, EVENT_VM_SCHEDULED, EVENT_VM_UPDATED,
-		EVENT_VM_RESTARTED, EVENT_VM_SCHEDULED, EVENT_VM_UPDATED, EVENT_VM_CREATED,
+		EVENT_VM_RESTARTED, EVENT_VM_SCHEDULED, EVENT_VM_RELEASED, EVENT_VM_CREATED,
 		EVENT_VM_DELETED};
 	for (uint32_t i = 0; i < 8; i++) {
 		tell(STATE_VMS, i ? &stages[i - 1] : NULL, &stages[i], 3 + i);
@@ -217,6 +217,48 @@ static void changes_of_machines_have_kinds(void **unused)
 	assert_true(event_log_read(ring, 7, &event));
 	assert_true(event_has_lost_its_name(&event));
 	assert_int_equal(event.type, EVENT_VM_DELETED);
+}
+
+// What is published at once happened one after the other.
+static void several_changes_of_a_machine_are_several_events(void **unused)
+{
+	struct vm_condition yes[] = {{VM_CONDITION_SCHEDULED, 1}};
+	char name[] = "vm", uid[] = "1", lost[] = VM_TEXT_WORKER_LOST, why[] = "no image";
+	struct vm stages[6] = {{.name = name, .uid = uid}};
+	stages[0].conditions = (struct array){yes, 1};
+	stages[0].instance = (struct uuid){{1}};
+	for (uint32_t i = 1; i < 6; i++)
+		stages[i] = stages[0];
+	stages[1].started_at_ns = 5;
+	stages[1].status = VM_RUNNING;
+	stages[2] = stages[1];
+	stages[2].generation = 1;
+	stages[2].power_state = VM_POWER_STOPPED;
+	stages[3] = stages[1];
+	stages[3].generation = 1;
+	stages[4].status = VM_FAILED;
+	stages[4].status_message = why;
+	stages[5] = stages[4];
+	stages[5].status_message = lost;
+	const struct {
+		const struct vm *before, *after;
+		int types[3];
+	} rows[] = {
+		{NULL, &stages[0], {EVENT_VM_CREATED, EVENT_VM_SCHEDULED, -1}},
+		{NULL, &stages[1], {EVENT_VM_CREATED, EVENT_VM_SCHEDULED, EVENT_VM_STARTED}},
+		{&stages[0], &stages[1], {EVENT_VM_STARTED, -1}},
+		{&stages[1], &stages[2], {EVENT_VM_POWER, -1}},
+		{&stages[1], &stages[3], {EVENT_VM_SPEC, -1}},
+		{&stages[0], &stages[4], {EVENT_VM_FAILED, -1}},
+		{&stages[0], &stages[5], {EVENT_VM_WORKER_LOST, -1}},
+	};
+	uint32_t number = 0;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		tell(STATE_VMS, rows[i].before, rows[i].after, 3 + i);
+		for (uint32_t t = 0; t < 3 && rows[i].types[t] >= 0; t++)
+			expect(number++, 3 + i, TOPIC_VM, rows[i].types[t]);
+		assert_int_equal(event_log_head(ring), number);
+	}
 }
 
 static void changes_of_workers_have_kinds(void **unused)
@@ -350,6 +392,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			changes_of_jobs_keep_their_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(changes_of_machines_have_kinds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			several_changes_of_a_machine_are_several_events, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(changes_of_workers_have_kinds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_goes_quietly_is_no_event, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_oldest_give_way, set_up, tear_down),

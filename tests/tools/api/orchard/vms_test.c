@@ -269,10 +269,14 @@ static void events_are_told_in_both_orders(void **unused)
 	json_decref(vm);
 	json_t *up = api_get("/v1/vms/*/events", "again");
 	json_t *down = api_get("/v1/vms/*/events?order=desc&limit=1", "again");
-	assert_int_equal(json_array_size(up), 1);
-	assert_true(json_equal(up, down));
+	static const char *const texts[] = {
+		"VM created", "VM failed: oops", VM_TEXT_RESTARTED, "VM failed: oops"};
+	assert_int_equal(json_array_size(up), 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(member_text(json_array_get(up, i), "payload"), texts[i]);
+	assert_int_equal(json_array_size(down), 1);
 	json_t *event = json_array_get(down, 0);
-	assert_string_equal(member_text(event, "payload"), VM_TEXT_RESTARTED);
+	assert_true(json_equal(json_array_get(up, 3), event));
 	assert_string_equal(member_text(event, "kind"), "lifecycle");
 	assert_true(member_number(event, "timestamp") > 1700000000);
 	json_decref(up);
