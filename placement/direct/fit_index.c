@@ -242,12 +242,26 @@ struct fit_tree *fit_index_idle_tree(struct fit_index *x, enum fit_idle kind)
 	return idle->tree;
 }
 
+// Takes the place of a record that is another one for the search.
+static void replace_node(struct fit_index *x, uint32_t slot, const struct fit_node *after)
+{
+	struct fit_node *n = &x->nodes[slot];
+
+	if (fit_is_placeable(n))
+		fit_tree_remove(x->tree, slot);
+	count_device(x, n, -1);
+	*n = *after;
+	count_device(x, n, 1);
+	if (fit_is_placeable(n))
+		fit_tree_insert(x->tree, slot);
+}
+
 void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *in)
 {
 	if (!in && slot >= x->slots)
 		return;
 	make_room(x, slot);
-	struct fit_node *n = &x->nodes[slot], before = *n;
+	struct fit_node before = x->nodes[slot];
 	struct fit_node after = in ? node_of(in) : (struct fit_node){.place = FIT_ABSENT};
 	if (in)
 		class_enter(x, in);
@@ -255,18 +269,13 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 	bool described_anew = (before.place == FIT_ABSENT) != (after.place == FIT_ABSENT) ||
 			      x->stamps[slot] != stamp || before.node_class != after.node_class;
 	x->stamps[slot] = stamp;
-	bool other_snapshot = take_snapshot(x, slot, in ? in->snapshot : NULL);
-	if (is_same(&before, &after) && !described_anew && !other_snapshot)
+	bool is_other = described_anew || !is_same(&before, &after);
+	if (!take_snapshot(x, slot, in ? in->snapshot : NULL) && !is_other)
 		return;
 	if (fit_is_ready(&before) != fit_is_ready(&after) || described_anew)
 		x->ready_epoch++;
-	if (fit_is_placeable(&before))
-		fit_tree_remove(x->tree, slot);
-	count_device(x, &before, -1);
-	*n = after;
-	count_device(x, &after, 1);
-	if (fit_is_placeable(&after))
-		fit_tree_insert(x->tree, slot);
+	if (is_other)
+		replace_node(x, slot, &after);
 	for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
 		if (x->idle[i].tree)
 			follow_idle(x, (enum fit_idle)i, slot);

@@ -35,29 +35,31 @@ struct node_use {
 	uint32_t living;       // living allocations; 0: the node is idle
 };
 
-// What the applier keeps per slot beside the published record. `used`, `devices_used`, `with_details` and `living` are
-// working values: written by the applier, read relaxed by others for display.
+// What is kept per slot. A placement works on the first two lines of the cache, a reader's look at the use on the
+// third. `used`, `devices_used`, `with_details` and `living` are working values: written by the applier, read relaxed
+// by others for display.
 struct node_cell {
-	struct node *published;    // RCU
-	struct node *working;      // applier only
+	struct node *published; // RCU
+	struct node *working;   // applier only
+	struct uuid id;
 	struct resources used;     // by allocations that have not ended, and machines
 	struct resources stopping; // the part of used that is held by allocations that are to stop
-	struct device_set devices_used;
 	uint32_t with_details, living;
-	struct node_use published_use;      // by published records: state_node_use()
+	struct device_set devices_used;
+	struct cds_list_head allocations; // struct alloc_cell.on_node; RCU list
+	uint32_t allocation_count;        // on the list, terminal ones included
+	bool is_busy;                     // counted as a node with living allocations
+	_Atomic bool is_resting;          // the slot may not be used again yet
+	// By published records: state_node_use().
+	struct node_use published_use __attribute__((aligned(64)));
 	struct node_report *report;         // RCU; NULL: none yet
 	struct node_report *report_working; // applier
-	struct cds_list_head allocations;   // struct alloc_cell.on_node; RCU list
-	uint32_t allocation_count;          // on the list, terminal ones included
-	bool is_busy;                       // counted as a node with living allocations
 	// The newest answer of its probe, and the registration of the node that gave it; not stored.
 	uint64_t probe_sequence, probe_register_index; // applier
-	// Of the tables, for state/ only.
-	struct uuid id;
 	struct cds_lfht_node by_id;
-	struct node *gone;       // tombstone of a free slot (node_slots.h); else NULL
-	_Atomic bool is_resting; // the slot may not be used again yet
+	struct node *gone; // tombstone of a free slot (node_slots.h); else NULL
 };
+_Static_assert(sizeof(struct node_cell) == 256, "a node's cell is four lines of the cache");
 
 struct state *state_create(const struct state_limits *); // NULL when memory is short
 void state_destroy(struct state *);                      // when no reader and no applier is left
