@@ -29,7 +29,7 @@ enum command_outcome decider_store_version(
 	if (!known)
 		return OUTCOME_UNKNOWN_VERSION;
 	struct job *job = job_copy(known);
-	job->stable = false; // it has to prove itself again
+	// The new version is as stable as the one that it repeats.
 	enum command_outcome outcome = decider_store_job(d, keep, &job);
 	job_free(job);
 	return outcome;
@@ -253,7 +253,6 @@ static enum command_outcome change_count(
 	if (group_of(keep->versions[0], c->group)->count == c->count.value)
 		return OUTCOME_DONE;
 	struct job *job = job_copy(keep->versions[0]);
-	job->stable = false;
 	group_of(job, c->group)->count = c->count.value;
 	enum command_outcome outcome = decider_store_job(d, keep, &job);
 	job_free(job);
