@@ -64,6 +64,7 @@ static int run_scheduler(struct scheduler_thread *w, struct planning *planning)
 		.planner = planning_planner(planning),
 		.prng = &w->prng,
 		.now_ns = (int64_t)time_wall_ns(w->pipeline->settings.time),
+		.time = w->pipeline->settings.time,
 		.ties = uuid_hash(&planning->eval->id),
 		.rescheduled = note_reschedule,
 		.broken = count_broken,

@@ -120,12 +120,37 @@ static void an_allocation_tells_of_its_network(void **unused)
 	snprintf(path, sizeof path, "/v1/allocation/%s",
 		json_string_value(json_object_get(json_array_get(list, 0), "ID")));
 	json_t *shown = http_json(server, "GET", path, NULL);
+	json_t *metrics = json_object_get(shown, "Metrics");
+	assert_true(json_integer_value(json_object_get(metrics, "AllocationTime")) > 0);
 	json_t *status = json_object_get(shown, "NetworkStatus");
 	expect_text(status, "InterfaceName", "");
 	expect_text(status, "Address", "");
 	assert_true(json_is_null(json_object_get(status, "DNS")));
 	json_decref(shown);
 	json_decref(list);
+}
+
+#define COUNTED(type, count)                                                               \
+	"{\"Job\":{\"ID\":\"back\",\"Type\":\"" type                                       \
+	"\",\"TaskGroups\":[{\"Name\":\"g\",\"Meta\":{"                                    \
+	"\"n\":\"" count "\"},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{" \
+	"\"command\":\"/x\"}}]}]}}"
+
+// A version that was stable is stable again as soon as the job goes back to it.
+static void what_a_job_goes_back_to_is_as_stable_as_it_was(void **unused)
+{
+	json_decref(http_json(server, "PUT", "/v1/jobs", COUNTED("batch", "1")));
+	json_decref(http_json(server, "PUT", "/v1/job/back/stable",
+		"{\"JobID\":\"back\",\"JobVersion\":0,\"Stable\":true}"));
+	json_decref(http_json(server, "PUT", "/v1/jobs", COUNTED("batch", "2")));
+	json_t *job = http_json(server, "GET", "/v1/job/back", NULL);
+	assert_true(json_is_false(json_object_get(job, "Stable")));
+	json_decref(job);
+	json_decref(http_json(server, "PUT", "/v1/job/back/revert", "{\"JobVersion\":0}"));
+	job = http_json(server, "GET", "/v1/job/back", NULL);
+	assert_int_equal(json_integer_value(json_object_get(job, "Version")), 2);
+	assert_true(json_is_true(json_object_get(job, "Stable")));
+	json_decref(job);
 }
 
 int main(void)
@@ -135,6 +160,7 @@ int main(void)
 		cmocka_unit_test(what_is_shown_is_the_same_job),
 		cmocka_unit_test(a_node_answers_no_http),
 		cmocka_unit_test(an_allocation_tells_of_its_network),
+		cmocka_unit_test(what_a_job_goes_back_to_is_as_stable_as_it_was),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -219,6 +219,7 @@ int dry_run(struct state *state, const struct job *job, struct prng *prng, int64
 			reblock_eval},
 		.prng = prng,
 		.now_ns = now_ns,
+		.time = &time_source_real,
 	};
 	struct evaluation *evaluation = evaluation_for(job, prng, now_ns);
 	int error = scheduler_process(&settings, evaluation);

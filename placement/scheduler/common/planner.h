@@ -3,6 +3,7 @@
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "state/base/prng.h"
+#include "state/base/time_source.h"
 #include "state/records/plan.h"
 
 // How a pass over missing instances goes on.
@@ -39,7 +40,9 @@ struct scheduler_settings {
 	struct planner planner;
 	struct prng *prng; // ids of allocations and evaluations
 	int64_t now_ns;    // unix; the evaluation's "now"
-	uint64_t ties;     // decides between equal nodes; 0: the lowest slot
+	// How long the choice of a node took goes into its metrics. NULL: not measured.
+	const struct time_source *time;
+	uint64_t ties; // decides between equal nodes; 0: the lowest slot
 	// The text of a trigger that we do not know (triggered_by is then EVAL_TRIGGERS); only scenarios have such.
 	// Else NULL.
 	const char *unknown_trigger;
@@ -49,3 +52,9 @@ struct scheduler_settings {
 	void (*broken)(void *context, const struct evaluation *, const char *text);
 	void *notes_context; // of rescheduled and broken
 };
+
+// For differences; 0 when nothing is measured.
+static inline int64_t scheduler_clock_ns(const struct scheduler_settings *settings)
+{
+	return settings->time ? (int64_t)time_monotonic_ns(settings->time) : 0;
+}

@@ -73,7 +73,9 @@ static bool select_node(
 		.penalty_nodes = p->penalties->items,
 		.penalty_count = p->penalties->count};
 	generic_use_version(a, p->version.job);
+	int64_t begun_ns = scheduler_clock_ns(a->run->settings);
 	bool found = stack_select(a->stack, &request, option, metrics);
+	metrics->allocation_time_ns = scheduler_clock_ns(a->run->settings) - begun_ns;
 	stack_nodes_available(a->stack, metrics);
 	CHECK(found == !!option->node);
 	return found;

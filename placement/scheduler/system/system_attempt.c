@@ -34,6 +34,9 @@ uint32_t system_keep_metrics(
 	else
 		stack_count(option, &metrics->metrics);
 	system_add_available(a, &metrics->metrics);
+	if (a->looking_since_ns)
+		metrics->metrics.allocation_time_ns =
+			scheduler_clock_ns(a->run->settings) - a->looking_since_ns;
 	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof metrics) = metrics;
 	if (is_plain)
 		*plain = number;

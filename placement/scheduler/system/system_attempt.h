@@ -23,6 +23,7 @@ struct system_attempt {
 	struct group_progress *groups;
 	struct alloc_metrics available; // nodes by datacenter and in the pool
 	struct diff_list place;         // destructive updates included
+	int64_t looking_since_ns;       // at the node of the current placement
 	bool limit_reached;             // of the rolling update
 	struct version_changes changes;
 	uint64_t *blocked_slots; // a bit per slot that has a blocked evaluation

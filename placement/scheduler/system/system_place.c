@@ -89,6 +89,9 @@ void system_place(struct system_attempt *a)
 		// What a rolling update stopped in this pass counts against its limit, so the pass ends whole.
 		if (!scheduler_run_goes_on(a->run, a->plan, !a->limit_reached))
 			break;
+		// Most instances of a group share the metrics of its first one.
+		if (a->groups[item->group].metrics == PLAN_NO_METRICS)
+			a->looking_since_ns = scheduler_clock_ns(a->run->settings);
 		if (stack_select_node(a->stack, item->group, item->name_index, item->slot, &option))
 			place_instance(a, item, &option);
 		else
