@@ -1,5 +1,6 @@
 #include "placement/constraint/constraint.h"
 #include "placement/constraint/regexp.h"
+#include "state/base/nomad_version.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +12,9 @@
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 static const struct attribute attributes[] = {{"arch", "amd64"}, {"cores", "10"}, {"empty", ""},
-	{"flags", "a, b ,c"}, {"kernel.version", "5.10.0-rc1"}, {"pattern", "^n[0-9]$"},
-	{"score", "5.1"}, {"wanted", ">= 5"}};
+	{"flags", "a, b ,c"}, {"kernel.version", "5.10.0-rc1"},
+	{"nomad.version", NOMAD_VERSION_FULL}, {"os.signals", "SIGINT,SIGTERM"},
+	{"pattern", "^n[0-9]$"}, {"score", "5.1"}, {"wanted", ">= 5"}};
 static const struct attribute meta[] = {{"rack", "r1"}};
 static const struct attribute device_attributes[] = {{"memory", "40960 MiB"}};
 static const struct device_group device = {"nvidia", "gpu", "a100", 8, 1, device_attributes};
@@ -150,6 +152,11 @@ static void programs(void **state)
 		{"${attr.kernel.version}", "version", ">= 5.10.0-rc0", true},
 		{"${attr.kernel.version}", "version", ">= 5", false},
 		{"${attr.kernel.version}", "semver", ">= 5", true},
+		// What a client of Nomad's release says; what is behind the "+" is not compared.
+		{"${attr.nomad.version}", "semver", ">= 1.6.0, < 1.7.0", true},
+		{"${attr.nomad.version}", "version", "= 1.6.5", true},
+		{"${attr.nomad.version}", "version", "> 1.6.5", false},
+		{"${attr.os.signals}", "set_contains", "SIGTERM", true},
 		{"${attr.cores}", "version", "${attr.wanted}", true},
 		{"${attr.cores}", "version", "${attr.arch}", false}, // no condition at all
 	};

@@ -1,4 +1,5 @@
 // The fingerprint of machines that are folders: proc/, etc/ and sys/ are written, the topology is synthetic.
+#include "state/base/nomad_version.h"
 #include "tools/agent/fingerprint.h"
 #include <ftw.h>
 #include <setjmp.h>
@@ -90,6 +91,19 @@ static void expect(const char *name, const char *value)
 		fail_msg("%s is missing", name);
 }
 
+// Valid until the next call.
+static const char *attribute_of(const char *name)
+{
+	static char value[1024];
+	for (uint32_t i = 0; i < f.description.pair_count; i++) {
+		const struct wire_pair *pair = &f.description.pairs[i];
+		if (text_equal(pair->name, text_of(name)))
+			snprintf(value, sizeof value, "%.*s", (int)pair->value.size,
+				pair->value.data);
+	}
+	return value;
+}
+
 static void reports_what_is_there(void **unused)
 {
 	assert_true(take(0));
@@ -110,6 +124,9 @@ static void reports_what_is_there(void **unused)
 	expect("numa.node.count", "2");
 	expect("numa.node0.cores", "0-7");
 	expect("numa.node1.cores", "8-15");
+	expect("nomad.version", NOMAD_VERSION_FULL);
+	assert_int_equal(strncmp(NOMAD_VERSION_FULL, "1.6.5+berth.", 12), 0);
+	assert_non_null(strstr(attribute_of("os.signals"), ",SIGTERM,"));
 	char host[128];
 	gethostname(host, sizeof host);
 	expect("unique.hostname", host);

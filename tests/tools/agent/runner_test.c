@@ -244,7 +244,10 @@ static void a_restarted_agent_goes_on(void **unused)
 	assert_int_equal(phase(a, "a"), PHASE_RUNNING);
 	assert_int_equal(phase(a, "b"), PHASE_RUNNING);
 	assert_int_equal(a->tasks[1].restarts, 1);
-	assert_true(noted(&a->tasks[0], "Started", ""));
+	assert_string_equal(a->tasks[0].notes[0].type, "Received");
+	assert_string_equal(a->tasks[0].notes[1].type, "Task Setup");
+	assert_string_equal(a->tasks[0].notes[1].message, "Building Task Directory");
+	assert_string_equal(a->tasks[0].notes[2].type, "Started");
 	stage_pass_ms(4000);
 	assert_int_equal(phase(a, "a"), PHASE_ENDED);
 }
@@ -282,12 +285,12 @@ static void expected(const struct environment *e, const char *text, const char *
 
 static void texts_are_expanded(void **unused)
 {
-	struct alloc_run *a =
-		ADD("batch", "\"Name\":\"a\",\"CPU\":500,\"MemoryMB\":64,\"Cores\":[2,3],"
-			     "\"Meta\":{\"team-name\":\"x\"},\"Env\":{\"GREETING\":\"hi "
-			     "${NOMAD_META_team_name}\"},"
-			     "\"Ports\":[{\"Label\":\"http\",\"Value\":25000,\"To\":8080,"
-			     "\"HostIP\":\"192.0.2.7\"}]," FOREVER);
+	struct alloc_run *a = ADD("batch",
+		"\"Name\":\"a\",\"CPU\":500,\"MemoryMB\":64,\"Cores\":[2,3],"
+		"\"Meta\":{\"team-name\":\"x\",\"why\":\"\"},\"Env\":{\"GREETING\":\"hi "
+		"${NOMAD_META_team_name}\"},"
+		"\"Ports\":[{\"Label\":\"http\",\"Value\":25000,\"To\":8080,"
+		"\"HostIP\":\"192.0.2.7\"}]," FOREVER);
 	struct environment e;
 	struct task_folders folders = {"/a", "/l", "/s"};
 	char message[300];
@@ -302,8 +305,8 @@ static void texts_are_expanded(void **unused)
 		{"NOMAD_REGION", "global"}, {"NOMAD_NAMESPACE", "default"},
 		{"NOMAD_CPU_LIMIT", "500"}, {"NOMAD_MEMORY_LIMIT", "64"},
 		{"NOMAD_CPU_CORES", "2,3"}, {"NOMAD_ALLOC_DIR", "/a"}, {"NOMAD_TASK_DIR", "/l"},
-		{"NOMAD_SECRETS_DIR", "/s"}, {"NOMAD_META_team-name", "x"},
-		{"NOMAD_META_TEAM_NAME", "x"}, {"NOMAD_PORT_http", "8080"},
+		{"NOMAD_SECRETS_DIR", "/s"}, {"NOMAD_META_team-name", "x"}, {"NOMAD_META_why", ""},
+		{"NOMAD_META_WHY", ""}, {"NOMAD_META_TEAM_NAME", "x"}, {"NOMAD_PORT_http", "8080"},
 		{"NOMAD_HOST_PORT_http", "25000"}, {"NOMAD_IP_http", "192.0.2.7"},
 		{"NOMAD_ADDR_http", "192.0.2.7:25000"}};
 	for (uint32_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {

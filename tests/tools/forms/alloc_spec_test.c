@@ -91,6 +91,22 @@ static void a_task_is_described(void **unused)
 	job_free(a.job);
 }
 
+// The task finds an empty text for what a dispatch may say and did not.
+static void optional_metadata_is_empty(void **unused)
+{
+	struct allocation a = {.id = {{1}}, .job = build()};
+	struct parameterized_config *p = calloc(1, sizeof *p);
+	a.job->parameterized = p;
+	*(char **)array_append(&p->meta_optional, sizeof(char *)) = text_copy(TEXT("from"));
+	*(char **)array_append(&p->meta_optional, sizeof(char *)) = text_copy(TEXT("why"));
+	json_t *json = render(&a);
+	const json_t *task = json_array_get(json_object_get(json, "Tasks"), 0);
+	assert_string_equal(string_at(json_object_get(task, "Meta"), "from"), "task");
+	assert_string_equal(string_at(json_object_get(task, "Meta"), "why"), "");
+	json_decref(json);
+	job_free(a.job);
+}
+
 // As it was reported by the task of that name, be it of another allocation.
 static void a_task_comes_with_its_handle(void **unused)
 {
@@ -210,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task_is_described),
+		cmocka_unit_test(optional_metadata_is_empty),
 		cmocka_unit_test(a_task_comes_with_its_handle),
 		cmocka_unit_test(ports_and_cores_are_told),
 		cmocka_unit_test(rules_of_health_and_silence_are_told),
