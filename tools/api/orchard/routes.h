@@ -7,7 +7,7 @@
 	READ("/v1/controller/info", controller_info)                                \
 	LIST("/v1/vms", vms_list, STATE_VMS)                                        \
 	WRITE("PUT", "/v1/vms", vm_add, vm_added)                                   \
-	ONE("/v1/vms/:id", vm_by_name)                                              \
+	WATCH("/v1/vms/:id", vm_read, vm_watched)                                   \
 	WRITE("PUT", "/v1/vms/:id", vm_change, vm_changed)                          \
 	WRITE("DELETE", "/v1/vms/:id", vm_remove, vm_removed)                       \
 	WATCH("/v1/vms/:id/events", vm_events_read, vm_watched)                     \

@@ -57,3 +57,19 @@ void vm_filter_translate(struct request *request)
 		p->value = expression;
 	}
 }
+
+const char *vm_filter_worker(const struct request *request, char name[NAME_BYTES_MAX + 1])
+{
+	const char *worker = request_parameter(request, "worker");
+	const char *filter = request_parameter(request, "filter");
+	int end = 0;
+
+	if (worker) {
+		snprintf(name, NAME_BYTES_MAX + 1, "%s", worker);
+		return *worker ? name : NULL;
+	}
+	if (!filter || !(sscanf(filter, "worker=%255[^,=\"]%n", name, &end) == 1 ||
+			       sscanf(filter, "worker == \"%255[^\"\\]\"%n", name, &end) == 1))
+		return NULL;
+	return filter[end] == '\0' ? name : NULL;
+}

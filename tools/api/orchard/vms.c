@@ -2,7 +2,7 @@
 #include "tools/api/lists/cursor_list.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_filter.h"
-#include "tools/api/server/one_record.h"
+#include "tools/api/orchard/vm_stream.h"
 #include "tools/forms/vm_json.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -25,13 +25,22 @@ static void reply_unknown(const struct request *request, struct reply *reply)
 	reply_index(reply, state_index(request->api->settings.state));
 }
 
-static void write_one(struct json_writer *w, const struct request *request, const void *record)
+void vm_read(struct request *request, struct reply *reply)
 {
-	vm_json(w, record);
+	if (vm_stream_is_wanted(request)) {
+		vm_stream_answer(request, reply, request->ids[0], false);
+		return;
+	}
+	state_read_begin();
+	const struct vm *vm = vm_of(request);
+	if (vm) {
+		vm_json(reply_json(request, reply), vm);
+		reply_index(reply, vm->record.modify_index);
+	} else {
+		reply_unknown(request, reply);
+	}
+	state_read_end();
 }
-
-const struct one_record vm_by_name = {
-	.noun = "VM", .says_its_name = true, .find = vm_of, .write = write_one};
 
 struct events_wish {
 	uint32_t most;
@@ -111,6 +120,13 @@ static const struct cursor_kind all = {
 
 void vms_list(struct request *request, struct reply *reply)
 {
+	char name[NAME_BYTES_MAX + 1];
+	const char *worker = vm_filter_worker(request, name);
+
+	if (worker && vm_stream_is_wanted(request)) {
+		vm_stream_answer(request, reply, worker, true);
+		return;
+	}
 	vm_filter_translate(request);
 	cursor_list_answer(request, reply, &all);
 }
