@@ -126,6 +126,7 @@ static struct job *stopped_version(const struct job *from, uint64_t index,
 	if (job->multiregion) {
 		job->multiregion->stop_everywhere_ns = e->everywhere != STOP_HERE ? time_ns : 0;
 		job->multiregion->purge_everywhere = e->everywhere == PURGE_EVERYWHERE;
+		job->multiregion->eval_priority = e->eval_priority;
 	}
 	job->version++;
 	job->record.create_index = from->record.create_index;

@@ -82,6 +82,8 @@ static enum command_outcome may_register(
 static enum command_outcome store_job(struct decider *d, struct command_job_register *c,
 	const struct job_keep *keep, uint64_t *index)
 {
+	if (c->job->multiregion)
+		c->job->multiregion->eval_priority = c->eval_priority;
 	if (!keep || job_specification_differs(c->job, keep->versions[0])) {
 		*index = d->state->index + 1;
 		return decider_store_job(d, keep, &c->job);
@@ -193,7 +195,8 @@ enum command_outcome decide_job_deregister(struct decider *d, struct command *co
 	bool everywhere = c->everywhere && job->multiregion;
 	uint8_t whom = !everywhere ? STOP_HERE : c->purge ? PURGE_EVERYWHERE : STOP_EVERYWHERE;
 	struct entry e = {.kind = ENTRY_JOB_DEREGISTER,
-		.job_deregister = {namespace_name, c->id, c->purge && !everywhere, whom}};
+		.job_deregister = {namespace_name, c->id, c->purge && !everywhere, whom,
+			everywhere ? c->eval_priority : 0}};
 	return stop_job(d, c, job, &e, index);
 }
 

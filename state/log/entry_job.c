@@ -12,9 +12,10 @@ static const struct field deregister_fields[] = {
 	{"ID", FIELD_TEXT, OF(job_deregister, id)},
 	{"Purge", FIELD_BOOL, OF(job_deregister, purge)},
 	{"Everywhere", FIELD_U8, OF(job_deregister, everywhere)},
+	{"EvalPriority", FIELD_I64, OF(job_deregister, eval_priority)},
 };
 const struct record_type entry_job_deregister_fields = {
-	"job_deregister", sizeof(struct entry_job_deregister), deregister_fields, 4, NULL};
+	"job_deregister", sizeof(struct entry_job_deregister), deregister_fields, 5, NULL};
 
 static const struct field stable_fields[] = {
 	{"Namespace", FIELD_TEXT, OF(job_stable, namespace_name)},

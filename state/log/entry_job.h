@@ -21,7 +21,8 @@ enum stop_everywhere { // stored; of a stop that is no purge
 struct entry_job_deregister {
 	struct text namespace_name, id;
 	bool purge;
-	uint8_t everywhere; // enum stop_everywhere
+	uint8_t everywhere;    // enum stop_everywhere
+	int64_t eval_priority; // that other regions are told of; 0: the job's
 };
 
 struct entry_job_stable {

@@ -146,6 +146,9 @@ struct multiregion {
 	// and whether all regions are to forget it.
 	int64_t stop_everywhere_ns;
 	bool purge_everywhere;
+	// Of the evaluation that the submission, or the stop, asked for: the other regions give theirs the same (row
+	// C50). 0: the job's.
+	int64_t eval_priority;
 };
 struct parameterized_config {
 	char *payload;

@@ -362,6 +362,8 @@ static const struct field multiregion_fields[] = {
 		FLAGS(FIELD_HIDDEN | FIELD_DERIVED)},
 	{"PurgeEverywhere", FIELD_BOOL, OF(multiregion, purge_everywhere),
 		FLAGS(FIELD_HIDDEN | FIELD_DERIVED)},
+	{"EvalPriority", FIELD_I64, OF(multiregion, eval_priority),
+		FLAGS(FIELD_HIDDEN | FIELD_DERIVED)},
 };
 DESCRIBE(multiregion_description, multiregion, NULL);
 

@@ -246,9 +246,10 @@ static int submit_job(void *context, const char *region, const struct job *job)
 	char url[URL_BYTES];
 	if (!peer || !make_url(peer, url, &about))
 		return -EINVAL;
-	size_t size = strlen(m->submission) + sizeof "{\"Job\":}";
+	size_t size = strlen(m->submission) + sizeof "{\"EvalPriority\":,\"Job\":}" + 20;
 	char *body = memory_take(size);
-	snprintf(body, size, "{\"Job\":%s}", m->submission);
+	snprintf(body, size, "{\"EvalPriority\":%lld,\"Job\":%s}", (long long)m->eval_priority,
+		m->submission);
 	int error = send_command(p, peer, &(struct question){"PUT", url, body});
 	free(body);
 	return error == -ENOENT ? -EINVAL : error;
@@ -264,9 +265,10 @@ static int stop_job(void *context, const char *region, const struct job *job)
 	if (!peer || !make_url(peer, url, &about))
 		return -EINVAL;
 	size_t size = strlen(url);
-	bool purge = job->multiregion->purge_everywhere;
-	if (snprintf(url + size, sizeof url - size, "%s", purge ? "&purge=true" : "") >=
-		(int)(sizeof url - size))
+	const struct multiregion *m = job->multiregion;
+	if (snprintf(url + size, sizeof url - size, "&eval_priority=%lld%s",
+		    (long long)m->eval_priority,
+		    m->purge_everywhere ? "&purge=true" : "") >= (int)(sizeof url - size))
 		return -EINVAL;
 	int error = send_command(p, peer, &(struct question){"DELETE", url, NULL});
 	return error == -ENOENT ? 0 : error;

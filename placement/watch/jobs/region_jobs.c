@@ -293,13 +293,14 @@ static bool step_rollout(struct region_watch *x, const struct region_standing *s
 }
 
 // Purges the job once the others know, or the time to tell them is over. False: try again.
-static bool purge_here(struct region_watch *x, const struct region_job *j)
+static bool purge_here(struct region_watch *x, const struct region_job *j, int64_t eval_priority)
 {
 	struct command command = {.type = COMMAND_JOB_DEREGISTER,
 		.job_deregister = {.namespace_name = text_of(j->namespace_name),
 			.id = text_of(j->id),
 			.purge = true,
-			.before_ns = j->stopped_ns}};
+			.before_ns = j->stopped_ns,
+			.eval_priority = eval_priority}};
 
 	return watch_run(x->tools, &command) == 0;
 }
@@ -315,7 +316,8 @@ static bool tell_of_stop(struct region_watch *x, struct region_job *j,
 			j->has[i] = tell_region(x, s->job, i);
 	if (in_time && !all_have_it(j, s->self))
 		return true;
-	return s->job->multiregion->purge_everywhere && !purge_here(x, j);
+	const struct multiregion *m = s->job->multiregion;
+	return m->purge_everywhere && !purge_here(x, j, m->eval_priority);
 }
 
 static bool look_at_rollout(struct region_watch *x, struct region_job *j,

@@ -363,6 +363,7 @@ static int create_eval(void *context, const struct evaluation *eval)
 	CHECK(!c->in_view);
 	if (c->create_error)
 		return c->create_error;
+	CHECK(eval->priority == c->priority); // row C50
 	keep(&c->created, &c->created_count, eval);
 	return 0;
 }
@@ -439,7 +440,7 @@ struct evaluation *evaluation_for(const struct job *job, enum eval_trigger trigg
 	eval->id.bytes[0] = 0xe0;
 	set(&eval->namespace_name, job->namespace_name);
 	set(&eval->job_id, job->id);
-	eval->priority = job->priority;
+	eval->priority = job->priority + 3; // all that follows has the same (row C50)
 	eval->type = job->type;
 	eval->triggered_by = (int)trigger;
 	eval->job_modify_index = job->job_modify_index;
@@ -456,6 +457,7 @@ int committer_run(struct committer *c, const struct evaluation *eval)
 	forget(&c->reblocked, &c->reblocked_count);
 	c->plans = c->views = c->changes = c->reschedules = 0;
 	struct scheduler_settings settings = committer_settings(c, &prng, NS_PER_S);
+	c->priority = eval->priority;
 	int result = scheduler_process(&settings, eval);
 	CHECK(!c->in_view);
 	CHECK(result < 0 || c->updated_count + c->reblocked_count == 1);

@@ -14,6 +14,7 @@ struct committer {
 	uint32_t plans, views;
 	uint32_t changes; // committed so far
 	bool in_view;
+	int64_t priority;     // of the evaluation that is worked off
 	uint64_t asked_index; // of the newest view
 	// Of the newest submitted plan, with its annotations.
 	uint32_t stops, preemptions, placements, updates;

@@ -226,15 +226,21 @@ static void a_stop_everywhere_is_kept_with_the_job(void **unused)
 	struct controller c;
 
 	open_controller(&c);
-	register_job(&c, build_job_of_regions("two"), NULL);
+	struct command_job_register with_priority = {.eval_priority = 77};
+	register_job(&c, build_job_of_regions("two"), &with_priority);
+	state_read_begin();
+	assert_int_equal(regions_of(&c, "two")->eval_priority, 77);
+	state_read_end();
 	for (uint32_t purge = 0; purge < 2; purge++) { // the second time it is stopped already
 		command.job_deregister.purge = purge;
+		command.job_deregister.eval_priority = purge ? 33 : 0;
 		assert_int_equal(controller_run(&c, &command), OUTCOME_DONE);
 		assert_int_equal(version_of(&c, "two"), 1 + purge);
 		state_read_begin();
 		const struct multiregion *m = regions_of(&c, "two");
 		assert_true(m->stop_everywhere_ns >= controller_now_ms(&c) * 1000000);
 		assert_int_equal(m->purge_everywhere, purge);
+		assert_int_equal(m->eval_priority, purge ? 33 : 0);
 		state_read_end();
 	}
 	expect_restores(&c);

@@ -96,6 +96,11 @@ static void a_job_is_planned_and_run(void **unused)
 	expect_run(with_file("job run --detach *", "b.json"), 0, "Evaluation ID: ", "");
 	await_scheduler();
 	expect_run(with_file("job plan --json *", "b.json"), 0, "\"DesiredTGUpdates\"", "");
+	expect_run(with_file("job run --detach --eval-priority 101 *", "b.json"), 2, "",
+		"eval-priority");
+	expect_run(with_file("job run --detach --eval-priority 91 *", "b.json"), 0,
+		"Evaluation ID: ", "");
+	expect_run("eval list --json", 0, "\"Priority\":91", "");
 }
 
 static void people_look_at_it(void **unused)
@@ -186,9 +191,12 @@ static void operators_see_and_set(void **unused)
 
 static void a_job_is_stopped_and_forgotten(void **unused)
 {
-	expect_run("job stop --purge -yes sys", 0, "Stopped job \"sys\" and purged it", "");
+	expect_run("job stop --purge -yes --eval-priority 0 sys", 2, "", "eval-priority");
+	expect_run("job stop --purge -yes --eval-priority 92 sys", 0,
+		"Stopped job \"sys\" and purged it", "");
 	printed("finished with status \"complete\"\n");
 	expect_run("job status sys", 3, "", "job not found");
+	expect_run("eval list --json", 0, "\"Priority\":92", "");
 	expect_run("system gc", 0, "", "");
 	expect_run("system reconcile summaries", 0, "", "");
 }

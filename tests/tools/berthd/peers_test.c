@@ -196,6 +196,7 @@ static void a_job_is_sent_as_it_was_submitted(void **state)
 	job->multiregion = memory_take(sizeof *job->multiregion);
 	job->multiregion->rollout = text_copy(TEXT("r1"));
 	job->multiregion->submission = text_copy(TEXT("{\"ID\":\"web\"}"));
+	job->multiregion->eval_priority = 77;
 	for (int good = 0; good < 2; good++) {
 		listen_with(&l, good ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 				     : "HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nbad.");
@@ -206,7 +207,8 @@ static void a_job_is_sent_as_it_was_submitted(void **state)
 		peer_controllers_destroy(p);
 		listen_no_more(&l);
 		assert_non_null(strstr(l.request, "PUT /v1/job/web?namespace=default&rollout=r1 "));
-		assert_non_null(strstr(l.request, "{\"Job\":{\"ID\":\"web\"}}"));
+		assert_non_null(
+			strstr(l.request, "{\"EvalPriority\":77,\"Job\":{\"ID\":\"web\"}}"));
 	}
 	job_free(job);
 }
@@ -235,15 +237,14 @@ static void a_stop_is_told_of(void **state)
 		struct peer_controllers *p = create_at(l.port);
 		const struct peers *peers = peer_controllers_peers(p);
 		job->multiregion->purge_everywhere = cases[i].purge;
+		job->multiregion->eval_priority = cases[i].purge ? 0 : 33;
 		assert_int_equal(peers->stop(peers->context, "east", job), cases[i].error);
 		assert_int_equal(peers->stop(peers->context, "north", job), -EINVAL);
 		peer_controllers_destroy(p);
 		listen_no_more(&l);
-		assert_non_null(strstr(l.request,
-			cases[i].purge ? "DELETE /v1/job/a%2Fweb?namespace=default&before="
-					 "1700000000000000007&purge=true "
-				       : "DELETE /v1/job/a%2Fweb?namespace=default&before="
-					 "1700000000000000007 "));
+		assert_non_null(strstr(l.request, "DELETE /v1/job/a%2Fweb?namespace=default&before="
+						  "1700000000000000007&eval_priority="));
+		assert_non_null(strstr(l.request, cases[i].purge ? "=0&purge=true " : "=33 "));
 	}
 	job_free(job);
 }

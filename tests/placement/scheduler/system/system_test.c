@@ -265,7 +265,7 @@ static void a_rolling_update_goes_in_steps(void **state)
 		assert_int_equal(next->triggered_by, TRIGGER_ROLLING_UPDATE);
 		assert_int_equal(next->wait_ns, 30 * NS_PER_S);
 		assert_int_equal(next->status, EVAL_PENDING);
-		assert_int_equal(next->priority, job->priority);
+		assert_int_equal(next->priority, job->priority + 3); // the evaluation's
 		assert_true(uuid_equal(&committer_end(&f->committer)->next_eval, &next->id));
 		assert_true(uuid_equal(&next->previous_eval, &committer_end(&f->committer)->id));
 	}

@@ -263,6 +263,35 @@ static void what_does_not_fit_waits(void **unused)
 	json_decref(gone);
 }
 
+static void expect_priority(const char *id, json_int_t priority)
+{
+	json_t *e = api_get("/v1/evaluation/*", id);
+	assert_int_equal(member_number(e, "Priority"), priority);
+	if (*member_text(e, "BlockedEval"))
+		expect_priority(member_text(e, "BlockedEval"), priority);
+	json_decref(e);
+}
+
+// Row C50: it is the evaluation's alone, and of the blocked one that follows from it.
+static void an_evaluation_has_the_priority_that_was_asked_for(void **unused)
+{
+	char body[1100];
+	snprintf(body, sizeof body, "{\"EvalPriority\":77,%s",
+		job_body("asked", "service", "1", 100000) + 1);
+	json_t *e = run_job(body);
+	assert_string_not_equal(member_text(e, "BlockedEval"), "");
+	expect_priority(member_text(e, "ID"), 77);
+	json_t *job = api_get("/v1/job/*", "asked");
+	assert_int_equal(member_number(job, "Priority"), 50);
+	json_decref(job);
+	json_decref(e);
+	json_t *gone =
+		http_json(server, "DELETE", "/v1/job/asked?purge=true&eval_priority=33", NULL);
+	json_decref(await_evaluation(member_text(gone, "EvalID")));
+	expect_priority(member_text(gone, "EvalID"), 33);
+	json_decref(gone);
+}
+
 static void the_configuration_is_set_by_who_read_it(void **unused)
 {
 	json_t *before = api_get("/v1/operator/scheduler/configuration*", "");
@@ -399,6 +428,7 @@ int main(void)
 		cmocka_unit_test(nodes_are_taken_out_and_in),
 		cmocka_unit_test(a_stopped_job_ends_and_is_forgotten),
 		cmocka_unit_test(what_does_not_fit_waits),
+		cmocka_unit_test(an_evaluation_has_the_priority_that_was_asked_for),
 		cmocka_unit_test(the_configuration_is_set_by_who_read_it),
 		cmocka_unit_test(registration_can_be_closed),
 		cmocka_unit_test(garbage_is_collected_on_request),
