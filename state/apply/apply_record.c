@@ -20,6 +20,7 @@ static const struct record_rule rules[] = {
 	[STATE_VM_WORKERS] = {vm_worker_put_check, .is_deleted = true},
 	[STATE_SCHEDULER_CONFIG] = {scheduler_config_put_check},
 	[STATE_CLUSTER_SETTINGS] = {NULL},
+	[STATE_NODE_POOLS] = {.is_deleted = true},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == STATE_TABLES, "every kind has its rule");
 

@@ -34,6 +34,12 @@
 // may be as many as nodes.
 #define NODE_GROUPS_MAX (64u * 1024)
 
+// Node pools that operators describe, and what one may hold. A pool takes a few KiB at most.
+#define NODE_POOLS_MAX (16u * 1024)
+#define NODE_POOL_NAME_MAX 128u
+#define NODE_POOL_DESCRIPTION_MAX 256u
+#define NODE_POOL_META_MAX 64u
+
 // Versions of a job that are kept (row B60).
 #define JOB_VERSIONS_MAX 6
 

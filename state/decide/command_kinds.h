@@ -26,6 +26,8 @@ enum command_outcome decide_node_drain(struct decider *, struct command *);
 enum command_outcome decide_node_eligibility(struct decider *, struct command *);
 enum command_outcome decide_node_evaluate(struct decider *, struct command *);
 enum command_outcome decide_node_standing(struct decider *, struct command *);
+enum command_outcome decide_node_pool(struct decider *, struct command *);
+enum command_outcome decide_node_pool_delete(struct decider *, struct command *);
 enum command_outcome decide_node_purge(struct decider *, struct command *);
 enum command_outcome decide_node_register(struct decider *, struct command *);
 enum command_outcome decide_node_status(struct decider *, struct command *);

@@ -44,6 +44,8 @@ static const struct {
 	[COMMAND_VM_WORKER_PAUSE] = {"vm-worker-pause", decide_vm_worker_pause},
 	[COMMAND_VM_WORKER_DELETE] = {"vm-worker-delete", decide_vm_worker_delete},
 	[COMMAND_CLUSTER_SETTINGS] = {"cluster-settings", decide_cluster_settings},
+	[COMMAND_NODE_POOL] = {"node-pool", decide_node_pool},
+	[COMMAND_NODE_POOL_DELETE] = {"node-pool-delete", decide_node_pool_delete},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
 

@@ -56,6 +56,8 @@ enum command_type {
 	COMMAND_VM_WORKER_PAUSE,
 	COMMAND_VM_WORKER_DELETE,
 	COMMAND_CLUSTER_SETTINGS,
+	COMMAND_NODE_POOL, // describe a pool anew, or as it is from now on
+	COMMAND_NODE_POOL_DELETE,
 	COMMAND_TYPES,
 };
 
@@ -84,6 +86,7 @@ enum command_outcome {
 	OUTCOME_NOT_NOW, // DEPLOYMENT: not in its status; message says why. JOB_SCALE: an active deployment
 	OUTCOME_UNKNOWN_VM,
 	OUTCOME_UNKNOWN_WORKER,
+	OUTCOME_UNKNOWN_POOL,
 	OUTCOME_TABLE_FULL,
 	OUTCOME_STORE_FULL,
 	OUTCOME_STOPPING,
@@ -413,6 +416,15 @@ struct command_cluster_settings {
 	struct cluster_settings *settings; // taken over (set to NULL) unless refused
 };
 
+struct node_pool;
+struct command_node_pool {
+	struct node_pool *pool; // taken over (set to NULL) unless refused
+};
+struct command_node_pool_delete {
+	struct text name;         // a view that must stay valid until done
+	bool has_jobs, has_nodes; // of CONFLICT: who uses the pool
+};
+
 struct command_job_register {
 	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
 	bool enforce_index;
@@ -477,5 +489,7 @@ struct command {
 		struct command_vm_assign vm_assign;
 		struct command_vm_worker vm_worker;
 		struct command_cluster_settings cluster_settings;
+		struct command_node_pool node_pool;
+		struct command_node_pool_delete node_pool_delete;
 	};
 };

@@ -15,5 +15,6 @@ enum state_table { // stored: numbers are never given again
 	STATE_VM_WORKERS,
 	STATE_VMS,
 	STATE_CLUSTER_SETTINGS,
+	STATE_NODE_POOLS,
 	STATE_TABLES
 };

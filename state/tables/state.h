@@ -22,6 +22,7 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t evaluations;     // 0: the maximum
 	uint32_t deployments;     // the same
 	uint32_t vms, vm_workers; // the same
+	uint32_t node_pools;      // the same
 };
 
 // What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation
@@ -171,6 +172,10 @@ typedef bool state_vm_visit(const struct vm *, void *context);
 void state_worker_vms(
 	const struct state *, struct text worker, uint64_t *index, state_vm_visit *, void *context);
 const struct cluster_settings *state_cluster_settings(const struct state *);
+// Pools that operators described; NULL: the pool is a name and nothing else.
+struct node_pool;
+const struct node_pool *state_node_pool(const struct state *, struct text name);
+const struct node_pool *state_next_node_pool(const struct state *, uint64_t *cursor);
 // What published allocations and machines hold of a node (display, schedulers). Each number is of one moment, all
 // together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);

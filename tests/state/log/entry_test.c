@@ -6,6 +6,7 @@
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
 #include "state/records/nodes/node_description.h"
+#include "state/records/nodes/node_pool.h"
 #include "state/records/scheduler_config.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
@@ -340,6 +341,20 @@ static void *a_config(void)
 	return config;
 }
 
+static void *a_pool(void)
+{
+	struct node_pool *pool = node_pool_create();
+
+	pool->name = text_copy(TEXT("gpu"));
+	pool->description = text_copy(TEXT("with devices"));
+	struct string_pair *pair = map_item(&pool->meta, sizeof *pair, "rack");
+	pair->value = text_copy(TEXT("r1"));
+	pool->scheduler = memory_take(sizeof *pool->scheduler);
+	pool->scheduler->algorithm = 1 + ALGORITHM_SPREAD;
+	pool->scheduler->memory_oversubscription = (struct optional_bool){true, false};
+	return pool;
+}
+
 static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -350,6 +365,7 @@ static void every_kind_of_record_comes_back(void **unused)
 		[STATE_VM_WORKERS] = a_worker(),
 		[STATE_CLUSTER_SETTINGS] = some_settings(),
 		[STATE_SCHEDULER_CONFIG] = a_config(),
+		[STATE_NODE_POOLS] = a_pool(),
 	};
 
 	for (uint8_t kind = STATE_EVALUATIONS; kind < STATE_TABLES; kind++) {

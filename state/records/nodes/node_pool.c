@@ -1,0 +1,86 @@
+// Names are Nomad's. Rows are only ever appended to a table: their order is the binary form (state/base/schema.h).
+#include "state/records/nodes/node_pool.h"
+#include "state/base/limits.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+
+#define OF(type, member) offsetof(struct type, member)
+#define FLAGS(flags) NULL, NULL, flags
+
+static const char *const algorithms[] = {"", "binpack", "spread", NULL};
+
+static const struct field scheduler_fields[] = {
+	{"SchedulerAlgorithm", FIELD_ENUM, OF(node_pool_scheduler, algorithm), NULL, algorithms},
+	{"MemoryOversubscriptionEnabled", FIELD_OPTIONAL_BOOL,
+		OF(node_pool_scheduler, memory_oversubscription)},
+};
+static const struct record_type scheduler_description = {"node_pool_scheduler",
+	sizeof(struct node_pool_scheduler), scheduler_fields,
+	sizeof scheduler_fields / sizeof scheduler_fields[0], NULL};
+
+static const struct field node_pool_fields[] = {
+	{"Name", FIELD_STRING, OF(node_pool, name)},
+	{"Description", FIELD_STRING, OF(node_pool, description)},
+	{"Meta", FIELD_MAP, OF(node_pool, meta), FLAGS(FIELD_NULL_EMPTY)},
+	{"SchedulerConfiguration", FIELD_OPTIONAL, OF(node_pool, scheduler),
+		&scheduler_description},
+	{"CreateIndex", FIELD_U64, OF(node_pool, record.create_index), FLAGS(FIELD_DERIVED)},
+	{"ModifyIndex", FIELD_U64, OF(node_pool, record.modify_index), FLAGS(FIELD_DERIVED)},
+};
+const struct record_type node_pool_description = {"node_pool", sizeof(struct node_pool),
+	node_pool_fields, sizeof node_pool_fields / sizeof node_pool_fields[0], NULL};
+
+struct node_pool *node_pool_create(void)
+{
+	struct node_pool *pool = memory_take(sizeof *pool);
+	record_init(&node_pool_description, pool);
+	return pool;
+}
+
+void node_pool_free(struct node_pool *pool)
+{
+	if (pool)
+		record_release(&node_pool_description, pool);
+	free(pool);
+}
+
+bool node_pool_name_is_fit(struct text name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_";
+
+	for (size_t i = 0; i < name.size; i++)
+		if (!memchr(allowed, name.data[i], sizeof allowed - 1))
+			return false;
+	return name.size > 0 && name.size <= NODE_POOL_NAME_MAX;
+}
+
+bool node_pool_is_built_in(struct text name)
+{
+	return text_equal(name, TEXT(NODE_POOL_ALL)) || text_equal(name, TEXT(NODE_POOL_DEFAULT));
+}
+
+bool node_pool_meta_is_fit(const struct array *meta)
+{
+	for (uint32_t i = 0; i < meta->count; i++) {
+		const struct string_pair *pair = ARRAY_AT(meta, struct string_pair, i);
+		if (text_of(pair->name).size > ATTRIBUTE_NAME_BYTES_MAX ||
+			text_of(pair->value).size > ATTRIBUTE_VALUE_BYTES_MAX)
+			return false;
+	}
+	return meta->count <= NODE_POOL_META_MAX;
+}
+
+enum scheduler_algorithm node_pool_algorithm(
+	const struct node_pool *pool, const struct scheduler_config *config)
+{
+	int own = pool && pool->scheduler ? pool->scheduler->algorithm : 0;
+	return (enum scheduler_algorithm)(own ? own - 1 : config->algorithm);
+}
+
+bool node_pool_oversubscribes(const struct node_pool *pool, const struct scheduler_config *config)
+{
+	bool has_own = pool && pool->scheduler && pool->scheduler->memory_oversubscription.set;
+	return has_own ? pool->scheduler->memory_oversubscription.value
+		       : config->memory_oversubscription;
+}
