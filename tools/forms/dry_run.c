@@ -95,6 +95,12 @@ static const struct scheduler_config *view_config(void *context)
 	return c->view.config(c->view.context);
 }
 
+static const struct node_pool *view_pool(void *context, const char *name)
+{
+	struct planner_context *c = context;
+	return c->view.pool(c->view.context, name);
+}
+
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
 {
 	struct planner_context *c = context;
@@ -114,6 +120,7 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 		.allocation = view_allocation,
 		.node_use = view_node_use,
 		.config = view_config,
+		.pool = view_pool,
 		.supports_disconnect = c->view.supports_disconnect,
 	};
 	return 0;

@@ -172,9 +172,9 @@ static const struct scheduler_config *view_config(void *context)
 	return &((const struct scenario *)context)->config;
 }
 
-static int view_pool_algorithm(void *context, const char *pool)
+static const struct node_pool *view_pool(void *context, const char *name)
 {
-	return scenario_pool_algorithm(&((const struct scenario *)context)->pools, pool);
+	return scenario_pool_find(&((const struct scenario *)context)->pools, name);
 }
 
 struct scheduler_view scenario_view(struct scenario *s)
@@ -194,7 +194,7 @@ struct scheduler_view scenario_view(struct scenario *s)
 		.allocation = view_allocation,
 		.node_use = view_node_use,
 		.config = view_config,
-		.pool_algorithm = view_pool_algorithm,
+		.pool = view_pool,
 		.supports_disconnect = s->supports_disconnect,
 	};
 }

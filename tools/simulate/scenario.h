@@ -12,7 +12,7 @@ struct scenario {
 	int64_t now_ns;
 	uint64_t index; // the newest of any record
 	struct scheduler_config config;
-	struct array pools; // scenario_pool
+	struct array pools; // struct node_pool
 	bool supports_disconnect;
 	struct scenario_node *nodes; // by slot
 	uint32_t node_count;

@@ -1,17 +1,10 @@
-// Node pools of a scenario, of which only the algorithm that they set matters (row A55).
+// Node pools of a scenario, of which only what they set for the schedulers matters (row A55).
 #pragma once
+#include "state/records/nodes/node_pool.h"
 #include "tools/json/json_reader.h"
 
-struct scenario_pool_config {
-	int algorithm; // 0: none; else 1 + enum scheduler_algorithm
-};
-struct scenario_pool {
-	char *name;
-	struct scenario_pool_config config;
-};
-
 void scenario_pool_read(
-	struct scenario_pool *, json_t *value, const char *path, struct json_report *);
+	struct node_pool *, json_t *value, const char *path, struct json_report *report);
 void scenario_pools_release(struct array *pools);
-// Of the pool in the list of scenario_pool: an enum scheduler_algorithm, or -1.
-int scenario_pool_algorithm(const struct array *pools, const char *name);
+// In a list of struct node_pool; NULL: the scenario does not describe the pool.
+const struct node_pool *scenario_pool_find(const struct array *pools, const char *name);

@@ -361,8 +361,8 @@ static void read_pools(const struct loading *l, json_t *input)
 	json_array_foreach(list_at(l, input, "NodePools"), i, value)
 	{
 		path_of(path, l, "NodePools", i);
-		struct scenario_pool *pool =
-			array_append(&l->scenario->pools, sizeof(struct scenario_pool));
+		struct node_pool *pool =
+			array_append(&l->scenario->pools, sizeof(struct node_pool));
 		scenario_pool_read(pool, value, path, l->report);
 	}
 }

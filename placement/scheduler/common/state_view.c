@@ -78,6 +78,11 @@ static const struct scheduler_config *view_config(void *context)
 	return state_scheduler_config(context);
 }
 
+static const struct node_pool *view_pool(void *context, const char *name)
+{
+	return state_node_pool(context, text_of(name));
+}
+
 struct scheduler_view state_view_begin(struct state *state)
 {
 	CHECK(state);
@@ -97,6 +102,7 @@ struct scheduler_view state_view_begin(struct state *state)
 		.allocation = view_allocation,
 		.node_use = view_node_use,
 		.config = view_config,
+		.pool = view_pool,
 		.supports_disconnect = true,
 	};
 }

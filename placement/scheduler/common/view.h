@@ -7,6 +7,7 @@
 #include "state/records/evaluation.h"
 #include "state/records/job.h"
 #include "state/records/nodes/node.h"
+#include "state/records/nodes/node_pool.h"
 #include "state/records/scheduler_config.h"
 #include "state/tables/state.h"
 
@@ -37,9 +38,8 @@ struct scheduler_view {
 	// The sum over the node's allocations that have not ended.
 	struct node_use (*node_use)(void *context, uint32_t slot);
 	const struct scheduler_config *(*config)(void *context);
-	// The algorithm that a node pool sets for its jobs, an enum scheduler_algorithm; negative: none, so that of
-	// the configuration holds. NULL: no pool sets one.
-	int (*pool_algorithm)(void *context, const char *pool);
+	// What an operator described of a node pool; NULL: nothing.
+	const struct node_pool *(*pool)(void *context, const char *name);
 	// Every server of the cluster understands disconnected clients (row C8).
 	bool supports_disconnect;
 };

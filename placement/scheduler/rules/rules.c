@@ -232,6 +232,8 @@ static void look_at_tasks(
 	struct group_rules *g, const struct scheduler_view *view, struct reasons *reasons)
 {
 	CHECK(!g->drivers);
+	bool oversubscribes = node_pool_oversubscribes(
+		view->pool(view->context, g->job->node_pool), view->config(view->context));
 	g->drivers = memory_take_array(g->group->tasks.count + 1, sizeof *g->drivers);
 	for (uint32_t i = 0; i < g->group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&g->group->tasks, struct task, i);
@@ -241,8 +243,7 @@ static void look_at_tasks(
 		add_affinities(g, &task->affinities);
 		g->task_networks |= task->resources.networks.count > 0;
 		g->cores |= task->resources.cores > 0;
-		g->memory_max |= view->config(view->context)->memory_oversubscription &&
-				 task->resources.memory_max_mb > 0;
+		g->memory_max |= oversubscribes && task->resources.memory_max_mb > 0;
 	}
 }
 

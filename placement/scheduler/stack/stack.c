@@ -70,9 +70,9 @@ void stack_destroy(struct stack *s)
 // The job's node pool may prefer another algorithm than the configuration (row A55).
 static enum placement_algorithm algorithm_for(const struct scheduler_view *view, const char *pool)
 {
-	CHECK(view->config);
-	int of_pool = view->pool_algorithm ? view->pool_algorithm(view->context, pool) : -1;
-	int algorithm = of_pool < 0 ? view->config(view->context)->algorithm : of_pool;
+	CHECK(view->config && view->pool);
+	enum scheduler_algorithm algorithm =
+		node_pool_algorithm(view->pool(view->context, pool), view->config(view->context));
 	return algorithm == ALGORITHM_SPREAD ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
 }
 

@@ -322,10 +322,10 @@ static const struct scheduler_config *view_config(void *context)
 	return v->below.config(v->below.context);
 }
 
-static int view_pool_algorithm(void *context, const char *pool)
+static const struct node_pool *view_pool(void *context, const char *name)
 {
 	const struct altered_view *v = context;
-	return v->below.pool_algorithm ? v->below.pool_algorithm(v->below.context, pool) : -1;
+	return v->below.pool(v->below.context, name);
 }
 
 struct scheduler_view altered_view_of(struct altered_view *v)
@@ -345,7 +345,7 @@ struct scheduler_view altered_view_of(struct altered_view *v)
 		.allocation = view_allocation,
 		.node_use = view_node_use,
 		.config = view_config,
-		.pool_algorithm = view_pool_algorithm,
+		.pool = view_pool,
 		.supports_disconnect = v->below.supports_disconnect,
 	};
 }

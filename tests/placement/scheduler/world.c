@@ -182,6 +182,12 @@ static const struct scheduler_config *view_config(void *context)
 	return &((struct world *)context)->config;
 }
 
+static const struct node_pool *view_pool(void *context, const char *name)
+{
+	const struct world *w = context;
+	return w->pool && strcmp(w->pool->name, name) == 0 ? w->pool : NULL;
+}
+
 struct scheduler_view world_view(struct world *w)
 {
 	return (struct scheduler_view){
@@ -199,6 +205,7 @@ struct scheduler_view world_view(struct world *w)
 		.allocation = view_allocation,
 		.node_use = view_node_use,
 		.config = view_config,
+		.pool = view_pool,
 		.supports_disconnect = true,
 	};
 }

@@ -13,6 +13,7 @@ struct world_allocation {
 struct world {
 	uint64_t index; // of the newest record
 	struct scheduler_config config;
+	const struct node_pool *pool; // the one that is described; NULL: none is
 	uint32_t node_count;
 	struct node **nodes; // by slot; NULL: purged
 	struct world_allocation **of_node;

@@ -351,6 +351,41 @@ static void the_first_reason_is_counted_when_spreads_look_first(void **state)
 	asking_teardown(&b);
 }
 
+static int64_t memory_max_of(const struct asking *b)
+{
+	const struct alloc_details *details = b->option.details;
+	return details ? ARRAY_AT(&details->tasks, struct allocated_task, 0)->memory_max_mb : 0;
+}
+
+// A job goes by its pool's algorithm and memory, jobs of other pools by the configuration (row A55).
+static void a_pool_sets_its_own_algorithm_and_memory(void **state)
+{
+	char name[] = "wide";
+	struct node_pool_scheduler wide = {1 + ALGORITHM_SPREAD, {true, true}};
+	struct node_pool pool = {.name = name, .scheduler = &wide};
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "cpu=2000 pool=wide");
+	world_node(b.world, "cpu=2000 pool=wide");
+	world_allocate(b.world, world_job(b.world, "service other cpu=500"), 0, 0, 0);
+	b.world->pool = &pool;
+	struct job *job = world_job(b.world, "service web cpu=500 pool=wide");
+	task_of(job)->resources.memory_max_mb = 512;
+	asking_begin(&b, STACK_GENERIC, job);
+	assert_int_equal(select_any(&b), 1);
+	assert_int_equal(memory_max_of(&b), 512);
+	wide = (struct node_pool_scheduler){0, {true, false}};
+	b.world->config = (struct scheduler_config){.memory_oversubscription = true};
+	asking_begin(&b, STACK_GENERIC, job);
+	assert_int_equal(select_any(&b), 0);
+	assert_int_equal(memory_max_of(&b), 0);
+	wide = (struct node_pool_scheduler){0};
+	asking_begin(&b, STACK_GENERIC, job);
+	assert_int_equal(select_any(&b), 0);
+	assert_int_equal(memory_max_of(&b), 512);
+	asking_teardown(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +401,7 @@ int main(void)
 		cmocka_unit_test(preemption_is_the_second_pass),
 		cmocka_unit_test(the_memo_is_seen_by_the_next_instance),
 		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
+		cmocka_unit_test(a_pool_sets_its_own_algorithm_and_memory),
 		cmocka_unit_test(cores_and_device_scores_are_found_by_looking_at_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

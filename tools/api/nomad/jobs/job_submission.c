@@ -1,7 +1,7 @@
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
-#include "state/records/scheduler_config.h"
+#include "state/records/nodes/node_pool.h"
 #include "tools/api/nomad/jobs/rollout.h"
 #include "tools/forms/job_not_done.h"
 #include <stdlib.h>
@@ -21,9 +21,11 @@ static void note_not_done(const struct request *request, struct job_body *read)
 {
 	if (!read->job || read->report.errors.count)
 		return;
+	const struct state *state = request->api->settings.state;
 	state_read_begin();
 	bool oversubscription =
-		state_scheduler_config(request->api->settings.state)->memory_oversubscription;
+		node_pool_oversubscribes(state_node_pool(state, text_of(read->job->node_pool)),
+			state_scheduler_config(state));
 	state_read_end();
 	job_warn_of_memory_max(read->job, oversubscription, &read->report.warnings);
 	job_not_done(read->job, &read->report.warnings, &read->invalid);
