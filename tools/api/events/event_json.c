@@ -5,6 +5,7 @@
 #include "tools/forms/allocation_json.h"
 #include "tools/forms/job_json.h"
 #include "tools/forms/node_json.h"
+#include "tools/forms/node_pool_json.h"
 #include "tools/forms/vm_json.h"
 #include "tools/json/json_record.h"
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #include <strings.h>
 
 // Nomad's topics that never have an event here; a subscriber may name them.
-static const char *const empty_topics[] = {"NodePool", "Service", "Operator", "ACLToken",
-	"ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
+static const char *const empty_topics[] = {
+	"Service", "Operator", "ACLToken", "ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
 #define TOPIC_NEVER (EVENT_TOPICS + 1)
 
 static bool is_of_nomad_only(const char *text, size_t size)
@@ -45,7 +46,8 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 	if (wish->topic == EVENT_TOPICS && !all) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
-			"Deployment, VM, VMWorker, Liveness or *, and may be followed by : and a "
+			"Deployment, NodePool, VM, VMWorker, Liveness or *, and may be followed by "
+			": and a "
 			"key",
 			text);
 		return false;
@@ -254,6 +256,17 @@ static void write_vm_worker(struct json_writer *w, const struct api *api, const 
 	vm_worker_json(w, &view, record);
 }
 
+static const void *find_node_pool(
+	struct state *state, const struct event *event, struct names *names)
+{
+	return state_node_pool(state, text_of(event->name));
+}
+
+static void write_node_pool(struct json_writer *w, const struct api *api, const void *record)
+{
+	node_pool_json(w, record);
+}
+
 // What it is about is no record; the event stands for it.
 static const void *find_liveness(
 	struct state *state, const struct event *event, struct names *names)
@@ -279,6 +292,7 @@ static const struct subject subjects[EVENT_TOPICS] = {
 	[TOPIC_VM] = {find_vm, write_vm, EVENT_VM_DELETED},
 	[TOPIC_VM_WORKER] = {find_vm_worker, write_vm_worker, EVENT_VM_WORKER_DEREGISTRATION},
 	[TOPIC_LIVENESS] = {find_liveness, write_liveness, EVENT_TYPES},
+	[TOPIC_NODE_POOL] = {find_node_pool, write_node_pool, EVENT_NODE_POOL_DELETED},
 };
 
 static bool put_event(struct json_writer *w, struct state *state, const struct event_filter *filter,

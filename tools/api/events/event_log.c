@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/records/nodes/node_pool.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct event_slot {
 	_Atomic uint64_t number;
 	_Atomic uint64_t words[EVENT_WORDS]; // index, kind, id
 };
-// Names of records without ids, in rings of slots: one ring for jobs, which have two names, and one for machines, so
+// Names of records without ids, in rings of slots: one ring for jobs, which have two names, and one for the rest, so
 // that many changes of machines do not overwrite names of jobs.
 struct names {
 	_Atomic uint64_t *slots; // number, then the words of each name
@@ -281,6 +282,14 @@ static void push_vm_worker(struct event_log *log, const struct vm_worker *before
 		push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
 }
 
+static void push_node_pool(struct event_log *log, const struct node_pool *after, uint64_t index)
+{
+	const char *const name = after->name;
+	push_named(log, NAMES_OF_MACHINES, TOPIC_NODE_POOL,
+		after->record.deleted ? EVENT_NODE_POOL_DELETED : EVENT_NODE_POOL_UPSERTED, &name,
+		index);
+}
+
 static void push_change(struct event_log *log, const struct state_change *change,
 	const struct batch *batch, uint64_t index)
 {
@@ -304,6 +313,7 @@ static void push_change(struct event_log *log, const struct state_change *change
 		break;
 	case STATE_VMS: push_vm(log, before, after, index); break;
 	case STATE_VM_WORKERS: push_vm_worker(log, before, after, index); break;
+	case STATE_NODE_POOLS: push_node_pool(log, after, index); break;
 	default: break;
 	}
 }
@@ -365,7 +375,8 @@ bool event_log_read(const struct event_log *log, uint64_t number, struct event *
 	if (event->topic == TOPIC_JOB)
 		read_names(&log->names[NAMES_OF_JOBS], name,
 			(char *const[]){event->namespace_name, event->name});
-	else if (event->topic == TOPIC_VM || event->topic == TOPIC_VM_WORKER)
+	else if (event->topic == TOPIC_VM || event->topic == TOPIC_VM_WORKER ||
+		 event->topic == TOPIC_NODE_POOL)
 		read_names(
 			&log->names[NAMES_OF_MACHINES], name, (char *const[]){event->name, NULL});
 	return true;

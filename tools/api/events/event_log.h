@@ -6,7 +6,8 @@
 #include "tools/api/events/event_types.h"
 
 #define EVENT_LOG_EVENTS (1u << 18)
-// Names of jobs, and of virtual machines and their workers, that the log holds; each change of one takes a place.
+// Names of jobs, and of virtual machines, their workers and node pools, that the log holds; each change of one takes a
+// place.
 #define EVENT_LOG_JOBS (1u << 13)
 #define EVENT_LOG_MACHINES (1u << 16)
 
@@ -15,15 +16,16 @@ struct event {
 	uint8_t topic, type;
 	struct uuid id;                          // of a node, evaluation, allocation or deployment
 	char namespace_name[NAME_BYTES_MAX + 1]; // of a job
-	// Of a job (its id), a virtual machine or a worker; "" when the log has forgotten it.
+	// Of a job (its id), a virtual machine, a worker or a node pool; "" when the log has forgotten it.
 	char name[NAME_BYTES_MAX + 1];
 };
 
-// Whether the event is about a job, machine or worker whose name the log has forgotten.
+// Whether the event is about a job, machine, worker or pool whose name the log has forgotten.
 static inline bool event_has_lost_its_name(const struct event *event)
 {
-	return !event->name[0] && (event->topic == TOPIC_JOB || event->topic == TOPIC_VM ||
-					  event->topic == TOPIC_VM_WORKER);
+	uint8_t topic = event->topic;
+	return !event->name[0] && (topic == TOPIC_JOB || topic == TOPIC_VM ||
+					  topic == TOPIC_VM_WORKER || topic == TOPIC_NODE_POOL);
 }
 
 struct event_log;

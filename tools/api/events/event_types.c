@@ -2,7 +2,7 @@
 #include "state/records/nodes/vm_events.h"
 
 const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", "Deployment",
-	"VM", "VMWorker", "Liveness", NULL};
+	"VM", "VMWorker", "Liveness", "NodePool", NULL};
 const char *const event_type_names[] = {
 	"NodeRegistration",
 	"NodeDeregistration",
@@ -35,6 +35,8 @@ const char *const event_type_names[] = {
 	"VMWorkerUpdated",
 	"ExpiryHeld",
 	"ExpiryReleased",
+	"NodePoolUpserted",
+	"NodePoolDeleted",
 };
 
 static const struct {

@@ -11,6 +11,7 @@ enum event_topic {
 	TOPIC_VM,
 	TOPIC_VM_WORKER,
 	TOPIC_LIVENESS,
+	TOPIC_NODE_POOL,
 	EVENT_TOPICS
 };
 extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
@@ -46,6 +47,8 @@ enum event_type {
 	EVENT_VM_WORKER_UPDATED,
 	EVENT_EXPIRY_HELD,
 	EVENT_EXPIRY_RELEASED,
+	EVENT_NODE_POOL_UPSERTED,
+	EVENT_NODE_POOL_DELETED,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …

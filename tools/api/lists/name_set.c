@@ -1,4 +1,5 @@
 #include "tools/api/lists/name_set.h"
+#include "tools/api/lists/list_filter.h"
 #include "tools/api/lists/list_page.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,28 +20,81 @@ bool name_set_has(const struct name_set *set, const char *name)
 	return map_find(&set->names, sizeof(char *), name, &at);
 }
 
-bool name_set_answer(const struct name_set *set, struct request *request, struct reply *reply,
-	void (*put)(struct json_writer *, const struct request *, const char *name))
+struct listing {
+	const struct name_set *set;
+	const struct request *request;
+	name_set_put *put;
+	const char *prefix, *token; // NULL: none
+	uint32_t size, shown;       // of a page; 0: all
+	bool reverse;
+	struct list_filter filter;
+};
+
+static void write_item(void *list, const void *name, bool whole, struct json_writer *w)
 {
-	const char *prefix = request_parameter(request, "prefix");
-	const char *token = request_parameter(request, "next_token");
-	uint32_t size, shown = 0;
-	if (!page_size_read(request, &size, reply))
-		return false;
+	const struct listing *l = list;
+	l->put(w, l->request, name);
+}
+
+static bool is_before_page(const struct listing *l, const char *name)
+{
+	int order = l->token ? strcmp(name, l->token) : 0;
+	return l->reverse ? order > 0 : order < 0;
+}
+
+static void put_item(
+	struct listing *l, const char *name, struct json_writer *w, struct reply *reply)
+{
+	if ((l->prefix && strncmp(name, l->prefix, strlen(l->prefix)) != 0) ||
+		is_before_page(l, name))
+		return;
+	state_read_begin();
+	bool fits = list_filter_fits(&l->filter, write_item, l, name);
+	if (fits && l->size && l->shown++ == l->size)
+		reply->next_token = text_copy(text_of(name));
+	else if (fits)
+		l->put(w, l->request, name);
+	state_read_end();
+}
+
+static bool learn(struct listing *l, struct reply *reply)
+{
+	bool knows = true;
+	state_read_begin();
+	if (l->set->names.count)
+		knows = list_filter_learn(
+			&l->filter, NULL, write_item, l, name_at(l->set, 0), reply);
+	state_read_end();
+	return knows;
+}
+
+static void put_items(struct listing *l, struct request *request, struct reply *reply)
+{
 	struct json_writer *w = reply_json(request, reply);
+	uint32_t count = l->set->names.count;
 	json_begin_array(w);
-	for (uint32_t i = 0; i < set->names.count && !reply->next_token; i++) {
-		const char *name = name_at(set, i);
-		if ((prefix && strncmp(name, prefix, strlen(prefix)) != 0) ||
-			(token && strcmp(name, token) < 0))
-			continue;
-		if (size && shown++ == size)
-			reply->next_token = text_copy(text_of(name));
-		else
-			put(w, request, name);
-	}
+	for (uint32_t i = 0; i < count && !reply->next_token; i++)
+		put_item(l, name_at(l->set, l->reverse ? count - 1 - i : i), w, reply);
 	json_end_array(w);
-	return true;
+}
+
+bool name_set_answer(
+	const struct name_set *set, struct request *request, struct reply *reply, name_set_put *put)
+{
+	struct listing l = {.set = set,
+		.request = request,
+		.put = put,
+		.prefix = request_parameter(request, "prefix"),
+		.token = request_parameter(request, "next_token"),
+		.reverse = request_flag(request, "reverse")};
+	if (!page_size_read(request, &l.size, reply) ||
+		!list_filter_read(request, &l.filter, reply))
+		return false;
+	bool knows = learn(&l, reply);
+	if (knows)
+		put_items(&l, request, reply);
+	list_filter_free(&l.filter);
+	return knows;
 }
 
 void name_set_free(struct name_set *set)

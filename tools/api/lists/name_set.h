@@ -9,8 +9,10 @@ struct name_set {
 
 void name_set_add(struct name_set *, const char *name);
 bool name_set_has(const struct name_set *, const char *name);
-// Answers with a list of the names that begin with ?prefix=, or with a page of it; put writes each. The next page's
-// token is its first name. False with a reply when a parameter is malformed.
-bool name_set_answer(const struct name_set *, struct request *, struct reply *,
-	void (*put)(struct json_writer *, const struct request *, const char *name));
+// Writes the item of a name. Under read lock.
+typedef void name_set_put(struct json_writer *, const struct request *, const char *name);
+// Answers with a list of the names that begin with ?prefix= and whose items fit ?filter=, or with a page of it, with
+// ?reverse=true from the last one on; put writes each. The next page's token is its first name. False with a reply when
+// a parameter is malformed.
+bool name_set_answer(const struct name_set *, struct request *, struct reply *, name_set_put *);
 void name_set_free(struct name_set *);

@@ -1,5 +1,5 @@
 // Namespaces: those of jobs, and the one that always exists.
-#include "tools/api/lists/name_set.h"
+#include "tools/api/nomad/namespaces.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/request.h"
@@ -8,9 +8,8 @@
 // Jobs that one read section visits.
 #define JOBS_PER_SECTION 1024u
 
-static void collect_namespaces(struct request *request, struct name_set *namespaces)
+void namespaces_collect(const struct state *state, struct name_set *namespaces)
 {
-	const struct state *state = request->api->settings.state;
 	uint64_t cursor = 0;
 	const struct job *job;
 	name_set_add(namespaces, USUAL);
@@ -46,7 +45,7 @@ void namespaces_list(struct request *request, struct reply *reply)
 {
 	struct name_set namespaces = {0};
 	uint64_t index = list_index(request);
-	collect_namespaces(request, &namespaces);
+	namespaces_collect(request->api->settings.state, &namespaces);
 	if (name_set_answer(&namespaces, request, reply, put_namespace))
 		reply_index(reply, index ? index : 1);
 	name_set_free(&namespaces);
@@ -56,7 +55,7 @@ void namespace_read(struct request *request, struct reply *reply)
 {
 	struct name_set namespaces = {0};
 	uint64_t index = state_index(request->api->settings.state);
-	collect_namespaces(request, &namespaces);
+	namespaces_collect(request->api->settings.state, &namespaces);
 	if (name_set_has(&namespaces, request->ids[0]))
 		put_namespace(reply_json(request, reply), request, request->ids[0]);
 	else

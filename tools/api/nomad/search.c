@@ -2,6 +2,8 @@
 // PUT /v1/search/fuzzy: finds names by a part of them.
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "tools/api/nomad/namespaces.h"
+#include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/body.h"
@@ -21,6 +23,9 @@ struct search {
 	struct json_writer *writer;
 	const char *text, *namespace_name; // namespace "*" is all
 	bool fuzzy;
+	const char *context; // the member of Matches
+	struct name_set names;
+	bool names_are_scopes; // of a fuzzy match
 	uint64_t cursor;
 	uint32_t found;
 };
@@ -32,7 +37,7 @@ typedef bool search_step(struct search *);
 static bool begin_match(struct search *s)
 {
 	if (s->found++ == 0)
-		json_begin_array(s->writer);
+		json_open_array(s->writer, s->context);
 	return s->found <= MATCHES_MAX;
 }
 
@@ -236,6 +241,28 @@ static bool step_images(struct search *s)
 	return step_parts(s, match_image);
 }
 
+static bool step_names(struct search *s)
+{
+	if (s->cursor >= s->names.names.count)
+		return false;
+	const char *name = *ARRAY_AT(&s->names.names, char *, s->cursor++);
+	if (s->fuzzy) {
+		if (!strcasestr(name, s->text) || !begin_match(s))
+			return true;
+		json_begin_object(s->writer);
+		json_put_string(s->writer, "ID", name);
+		if (s->names_are_scopes) {
+			json_open_array(s->writer, "Scope");
+			json_write_string(s->writer, name);
+			json_end_array(s->writer);
+		}
+		json_end_object(s->writer);
+	} else if (strncmp(name, s->text, strlen(s->text)) == 0 && begin_match(s)) {
+		json_write_string(s->writer, name);
+	}
+	return true;
+}
+
 // Kinds that Berth does not have.
 static bool step_nothing(struct search *s)
 {
@@ -243,51 +270,65 @@ static bool step_nothing(struct search *s)
 }
 
 // What is a part of jobs cannot be asked for by itself, and is only found by a part of its name.
-static const struct {
+static const struct context {
 	const char *name;
 	search_step *step;
 	bool is_part_of_jobs;
+	bool has_ids;      // which a prefix that is none does not ask for
+	bool has_no_names; // parts of names find nothing, which is said
+	bool names_are_scopes;
+	void (*collect)(const struct state *, struct name_set *); // NULL: no set of names
 } contexts[] = {
 	{"jobs", step_jobs},
-	{"groups", step_groups, true},
-	{"tasks", step_tasks, true},
-	{"services", step_services, true},
-	{"commands", step_commands, true},
-	{"images", step_images, true},
-	{"nodes", step_nodes},
-	{"allocs", step_allocations},
-	{"evals", step_evaluations},
-	{"deployment", step_deployments},
-	{"volumes", step_nothing},
+	{"groups", step_groups, .is_part_of_jobs = true},
+	{"tasks", step_tasks, .is_part_of_jobs = true},
+	{"services", step_services, .is_part_of_jobs = true},
+	{"commands", step_commands, .is_part_of_jobs = true},
+	{"images", step_images, .is_part_of_jobs = true},
+	{"nodes", step_nodes, .has_ids = true},
+	{"allocs", step_allocations, .has_ids = true},
+	{"evals", step_evaluations, .has_ids = true, .has_no_names = true},
+	{"deployment", step_deployments, .has_ids = true, .has_no_names = true},
+	{"volumes", step_nothing, .has_no_names = true},
 	{"plugins", step_nothing},
-	{"scaling_policy", step_nothing},
-	{"namespaces", step_nothing},
-	{"node_pools", step_nothing},
+	{"scaling_policy", step_nothing, .has_no_names = true},
+	{"namespaces", step_names, .collect = namespaces_collect},
+	{"node_pools", step_names, .collect = node_pools_collect, .names_are_scopes = true},
 	{"vars", step_nothing},
 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 
-static void walk(struct search *s, search_step *step)
+static void walk(struct search *s, const struct context *context)
 {
 	bool goes_on = true;
+	if (context->collect)
+		context->collect(s->state, &s->names);
 	while (goes_on && s->found <= MATCHES_MAX) {
 		state_read_begin();
 		for (uint32_t i = 0; i < STEPS_PER_SECTION && goes_on; i++)
-			goes_on = step(s);
+			goes_on = context->step(s);
 		state_read_end();
 	}
-	if (!s->found && s->fuzzy)
-		json_begin_array(s->writer);
-	if (s->found || s->fuzzy)
+	name_set_free(&s->names);
+	if (!s->found && s->fuzzy && context->has_no_names)
+		json_open_array(s->writer, s->context);
+	if (s->found || (s->fuzzy && context->has_no_names))
 		json_end_array(s->writer);
-	else
-		json_write_null(s->writer);
+	else if (!s->fuzzy)
+		json_put_null(s->writer, s->context);
 }
 
-static bool is_asked(size_t context, const char *asked, bool fuzzy)
+static bool is_beginning_of_id(const char *text)
 {
-	const char *name = contexts[context].is_part_of_jobs ? "jobs" : contexts[context].name;
-	if (contexts[context].is_part_of_jobs && !fuzzy)
+	return strlen(text) < UUID_TEXT_BYTES &&
+	       text[strspn(text, "0123456789abcdefABCDEF-")] == '\0';
+}
+
+static bool is_asked(size_t context, const char *asked, const char *text, bool fuzzy)
+{
+	const struct context *c = &contexts[context];
+	const char *name = c->is_part_of_jobs ? "jobs" : c->name;
+	if (!fuzzy && (c->is_part_of_jobs || (c->has_ids && !is_beginning_of_id(text))))
 		return false;
 	return strcmp(asked, "all") == 0 || strcmp(asked, name) == 0;
 }
@@ -310,17 +351,22 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 	json_begin_object(w);
 	json_open_object(w, "Matches");
 	for (size_t i = 0; i < CONTEXTS; i++) {
-		if (!is_asked(i, asked, fuzzy))
+		if (!is_asked(i, asked, text, fuzzy))
 			continue;
-		struct search search = {state, w, text, request_namespace(request), fuzzy, 0, 0};
-		json_write_key(w, contexts[i].name);
-		walk(&search, contexts[i].step);
+		struct search search = {.state = state,
+			.writer = w,
+			.text = text,
+			.namespace_name = request_namespace(request),
+			.fuzzy = fuzzy,
+			.context = contexts[i].name,
+			.names_are_scopes = contexts[i].names_are_scopes};
+		walk(&search, &contexts[i]);
 		truncated[i] = search.found > MATCHES_MAX;
 	}
 	json_end_object(w);
 	json_open_object(w, "Truncations");
 	for (size_t i = 0; i < CONTEXTS; i++)
-		if (is_asked(i, asked, fuzzy))
+		if (is_asked(i, asked, text, fuzzy))
 			json_put_bool(w, contexts[i].name, truncated[i]);
 	json_end_object(w);
 	read_meta_json(w, index);
@@ -332,7 +378,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 static void search_for(struct request *request, struct reply *reply, bool fuzzy)
 {
 	const char *member = fuzzy ? "Text" : "Prefix";
-	json_t *body = body_read(request, reply);
+	json_t *body = body_read_some(request, reply);
 	const char *text = json_string_value(json_object_get(body, member));
 	const char *context = json_string_value(json_object_get(body, "Context"));
 	if (body && !text)
@@ -341,15 +387,15 @@ static void search_for(struct request *request, struct reply *reply, bool fuzzy)
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			"fuzzy search query must be at least %u characters, got %zu",
 			FUZZY_BYTES_MIN, strlen(text));
-	else if (body && !context_is_known(context && *context ? context : "all"))
+	else if (body && !context_is_known(context ? context : ""))
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			"context must be one of [allocs jobs nodes node_pools evals deployment "
 			"plugins "
 			"volumes scaling_policy vars namespaces] or 'all' for all contexts; got "
 			"\"%.64s\"",
-			context);
+			context ? context : "");
 	else if (body)
-		answer_search(request, reply, text, context && *context ? context : "all", fuzzy);
+		answer_search(request, reply, text, context ? context : "", fuzzy);
 	json_decref(body);
 }
 

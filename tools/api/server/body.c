@@ -28,6 +28,14 @@ json_t *body_read(struct request *request, struct reply *reply)
 	return body;
 }
 
+json_t *body_read_some(struct request *request, struct reply *reply)
+{
+	if (!is_blank(request))
+		return body_read(request, reply);
+	reply_error(reply, MHD_HTTP_BAD_REQUEST, "Request body is empty");
+	return NULL;
+}
+
 bool body_names(const struct request *request, json_t *body, const char *member, const char *what,
 	struct reply *reply)
 {

@@ -5,6 +5,8 @@
 
 // Parses the body as an object; an empty body gives an empty one. NULL with a reply when it is no JSON.
 json_t *body_read(struct request *, struct reply *);
+// The same, but refuses an empty body, with Nomad's words.
+json_t *body_read_some(struct request *, struct reply *);
 // True when the body fits the path: its member is absent, empty, or equal to the path's id. False with a reply.
 bool body_names(
 	const struct request *, json_t *body, const char *member, const char *what, struct reply *);

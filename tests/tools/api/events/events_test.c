@@ -124,6 +124,26 @@ static void a_hold_is_an_event(void **unused)
 	close(stream.fd);
 }
 
+static void pools_have_a_topic(void **unused)
+{
+	open_stream(&stream, "?topic=NodePool:gpu&index=now");
+	await(&stream, "{}\n");
+	for (int i = 0; i < 2; i++) {
+		struct response r = http(server, "PUT", "/v1/node/pools",
+			i ? "{\"Name\":\"gpu\",\"Description\":\"d\"}" : "{\"Name\":\"other\"}");
+		assert_int_equal(r.status, 200);
+		response_free(&r);
+	}
+	await(&stream, "\"Topic\":\"NodePool\",\"Type\":\"NodePoolUpserted\",\"Key\":\"gpu\","
+		       "\"Namespace\":\"\"");
+	await(&stream, "\"Payload\":{\"NodePool\":{\"Name\":\"gpu\",\"Description\":\"d\"");
+	delete ("/v1/node/pool/gpu");
+	await(&stream, "\"Type\":\"NodePoolDeleted\",\"Key\":\"gpu\"");
+	assert_null(strstr(stream.text, "other"));
+	delete ("/v1/node/pool/other");
+	close(stream.fd);
+}
+
 static void machines_and_workers_have_topics(void **unused)
 {
 	struct command pause = {
@@ -330,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_stream_begins_with_a_heartbeat),
 		cmocka_unit_test(changes_come_as_they_happen),
 		cmocka_unit_test(a_hold_is_an_event),
+		cmocka_unit_test(pools_have_a_topic),
 		cmocka_unit_test(machines_and_workers_have_topics),
 		cmocka_unit_test(topics_and_keys_select),
 		cmocka_unit_test(namespaces_select),

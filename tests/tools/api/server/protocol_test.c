@@ -97,7 +97,7 @@ static void small_answers_and_refusals_go_as_they_are(void **unused)
 
 static void event_streams_go_as_they_are(void **unused)
 {
-	static const char request[] = "GET /v1/event/stream?topic=NodePool&topic=Service:x "
+	static const char request[] = "GET /v1/event/stream?topic=Operator&topic=Service:x "
 				      "HTTP/1.1\r\nHost: localhost\r\n" GZIP "\r\n\r\n";
 	char text[65536];
 	size_t size = 0;
@@ -348,7 +348,6 @@ static void what_is_not_offered_is_501(void **unused)
 		{"GET", "/v1/agent/monitor"},
 		{"GET", "/v1/operator/snapshot"},
 		{"PUT", "/v1/operator/snapshot"},
-		{"PUT", "/v1/node/pools"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct response r = http(server, cases[i].method, cases[i].path,

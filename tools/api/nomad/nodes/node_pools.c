@@ -1,12 +1,12 @@
-// Node pools: those that nodes name, and the two that always exist.
+// Node pools: those that operators described, those that nodes name, and the two that always exist.
+#include "state/records/nodes/node_pool.h"
 #include "tools/api/lists/name_set.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
+#include "tools/forms/node_pool_json.h"
 
-#define EVERYTHING "all"
-#define USUAL "default"
 // Slots that one read section visits.
 #define SLOTS_PER_SECTION 8192u
 
@@ -28,31 +28,40 @@ static void add_pools_of_nodes(const struct state *state, struct name_set *pools
 	}
 }
 
-static void collect_pools(struct request *request, struct name_set *pools)
+static void add_described_pools(const struct state *state, struct name_set *pools)
 {
-	name_set_add(pools, EVERYTHING);
-	name_set_add(pools, USUAL);
-	add_pools_of_nodes(request->api->settings.state, pools);
+	const struct node_pool *pool;
+	uint64_t cursor = 0;
+	state_read_begin();
+	while ((pool = state_next_node_pool(state, &cursor)))
+		name_set_add(pools, pool->name);
+	state_read_end();
 }
 
-static const char *description_of(const char *name)
+void node_pools_collect(const struct state *state, struct name_set *pools)
 {
-	if (strcmp(name, EVERYTHING) == 0)
-		return "Node pool with all nodes in the cluster.";
-	return strcmp(name, USUAL) == 0 ? "Default node pool." : "";
+	name_set_add(pools, NODE_POOL_ALL);
+	name_set_add(pools, NODE_POOL_DEFAULT);
+	add_described_pools(state, pools);
+	add_pools_of_nodes(state, pools);
 }
 
 static void put_pool(struct json_writer *w, const struct request *request, const char *name)
 {
-	json_begin_object(w);
-	json_put_string(w, "Name", name);
-	json_put_string(w, "Description", description_of(name));
-	json_put_null(w, "Meta");
-	json_put_null(w, "SchedulerConfiguration");
-	json_put_null(w, "Hash");
-	json_put_u64(w, "CreateIndex", 1);
-	json_put_u64(w, "ModifyIndex", 1);
-	json_end_object(w);
+	const struct node_pool *pool = state_node_pool(request->api->settings.state, text_of(name));
+	if (pool)
+		node_pool_json(w, pool);
+	else
+		node_pool_json_undescribed(w, name);
+}
+
+// A pool comes with its description or with a node, and goes with both.
+uint64_t node_pools_watched(const struct request *request)
+{
+	uint64_t pools = table_index(request, STATE_NODE_POOLS);
+	uint64_t nodes = table_index(request, STATE_NODES);
+	uint64_t index = pools > nodes ? pools : nodes;
+	return index ? index : 1;
 }
 
 void node_pools_list(struct request *request, struct reply *reply)
@@ -61,10 +70,17 @@ void node_pools_list(struct request *request, struct reply *reply)
 	if (list_begins_in_background(request, reply, node_pools_list))
 		return;
 	uint64_t index = list_index(request);
-	collect_pools(request, &pools);
+	node_pools_collect(request->api->settings.state, &pools);
 	if (name_set_answer(&pools, request, reply, put_pool))
-		reply_index(reply, index ? index : 1);
+		reply_index(reply, index);
 	name_set_free(&pools);
+}
+
+uint64_t node_pool_watched(const struct request *request)
+{
+	const struct node_pool *pool =
+		state_node_pool(request->api->settings.state, text_of(request->ids[0]));
+	return pool ? pool->record.modify_index : node_pools_watched(request);
 }
 
 void node_pool_read(struct request *request, struct reply *reply)
@@ -72,12 +88,16 @@ void node_pool_read(struct request *request, struct reply *reply)
 	struct name_set pools = {0};
 	if (list_begins_in_background(request, reply, node_pool_read))
 		return;
-	uint64_t index = state_index(request->api->settings.state);
-	collect_pools(request, &pools);
-	if (name_set_has(&pools, request->ids[0]))
-		put_pool(reply_json(request, reply), request, request->ids[0]);
-	else
+	uint64_t index = list_index(request);
+	node_pools_collect(request->api->settings.state, &pools);
+	if (name_set_has(&pools, request->ids[0])) {
+		struct json_writer *w = reply_json(request, reply);
+		state_read_begin();
+		put_pool(w, request, request->ids[0]);
+		state_read_end();
+	} else {
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "node pool not found");
+	}
 	name_set_free(&pools);
 	reply_index(reply, index);
 }
@@ -85,12 +105,5 @@ void node_pool_read(struct request *request, struct reply *reply)
 void node_pool_nodes(struct request *request, struct reply *reply)
 {
 	const char *name = request->ids[0];
-	nodes_of_pool(request, strcmp(name, EVERYTHING) == 0 ? NULL : name, reply);
-}
-
-void pools_not_made(struct request *request, struct reply *reply)
-{
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-		"node pools are not made here: a pool is there as long as a node says that it is "
-		"in it");
+	nodes_of_pool(request, strcmp(name, NODE_POOL_ALL) == 0 ? NULL : name, reply);
 }

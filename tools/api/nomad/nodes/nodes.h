@@ -1,8 +1,11 @@
-// The nodes that paths name.
+// The nodes that paths name, and their pools.
 #pragma once
+#include "tools/api/lists/name_set.h"
 #include "tools/api/server/request.h"
 
 // The node that the path names, or NULL. Under read lock.
 const void *node_named(const struct request *);
+// Adds the names of all node pools.
+void node_pools_collect(const struct state *, struct name_set *);
 // Answers with the nodes of a pool, or with all nodes when it is NULL.
 void nodes_of_pool(struct request *, const char *pool, struct reply *);

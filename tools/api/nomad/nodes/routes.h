@@ -4,11 +4,11 @@
 
 #define NODE_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                                      \
 	LIST("/v1/nodes", nodes_list, STATE_NODES)                                           \
-	LIST("/v1/node/pools", node_pools_list, STATE_NODES)                                 \
-	ASK("PUT", "/v1/node/pools", pools_not_made)                                         \
-	LIST("/v1/node/pool/:id", node_pool_read, STATE_NODES)                               \
-	ASK("PUT", "/v1/node/pool/:id", pools_not_made)                                      \
-	ASK("DELETE", "/v1/node/pool/:id", pools_not_made)                                   \
+	WATCH("/v1/node/pools", node_pools_list, node_pools_watched)                         \
+	WRITE("PUT", "/v1/node/pools", node_pool_put, node_pool_was_put)                     \
+	WATCH("/v1/node/pool/:id", node_pool_read, node_pool_watched)                        \
+	WRITE("PUT", "/v1/node/pool/:id", node_pool_put, node_pool_was_put)                  \
+	WRITE("DELETE", "/v1/node/pool/:id", node_pool_delete, node_pool_was_deleted)        \
 	LIST("/v1/node/pool/:id/nodes", node_pool_nodes, STATE_NODES)                        \
 	ONE("/v1/node/:id", node_by_id)                                                      \
 	WRITE("PUT", "/v1/node/:id/eligibility", node_set_eligibility, node_eligibility_set) \
