@@ -58,6 +58,7 @@ int dataplane_start(struct dataplane *, struct state *, struct command_queue *,
 void dataplane_refuse(struct dataplane *);
 // Stops the workers (they finish their burst), then the ports.
 void dataplane_stop(struct dataplane *);
+// After the applier: its commands are in the workers' memory.
 void dataplane_destroy(struct dataplane *);
 
 uint32_t dataplane_workers(const struct dataplane *);

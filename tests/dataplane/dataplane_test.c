@@ -136,7 +136,8 @@ static int prepare(void **unused)
 
 static int clean_up(void **unused)
 {
-	core_stop(&core, 1000);
+	if (core.is_running)
+		core_stop(&core, 1000);
 	core_destroy(&core);
 	return unlink(capture);
 }
@@ -224,6 +225,8 @@ static void capture_is_replayed(void **unused)
 		nap();
 	assert_true(dataplane_alive(d, &time_source_real));
 	check_counters(counters);
+	dataplane_refuse(d);
+	core_stop(&core, 1000);
 	dataplane_stop(d);
 	struct dataplane_port_counters port;
 	dataplane_port_counters(d, 0, &port);
