@@ -30,6 +30,13 @@ static _Noreturn void keep(const char *path, int end)
 	_exit(0);
 }
 
+// Whatever ends the keeper too, a container that is taken away say, leaves nothing where people work.
+static const char *temporary_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+	return folder && *folder ? folder : "/var/tmp";
+}
+
 void bench_directory_begin(const struct bench *b, char path[BENCH_PATH_BYTES])
 {
 	int ends[2];
@@ -40,8 +47,8 @@ void bench_directory_begin(const struct bench *b, char path[BENCH_PATH_BYTES])
 	sigaddset(&deadly, SIGTERM);
 	// Until the keeper is there no signal may end this process; the keeper never unblocks them.
 	CHECK(sigprocmask(SIG_BLOCK, &deadly, &before) == 0);
-	snprintf(path, BENCH_PATH_BYTES, "%s/%s-bench-XXXXXX", bench_option_text(b, "dir", "."),
-		b->name);
+	snprintf(path, BENCH_PATH_BYTES, "%s/%s-bench-XXXXXX",
+		bench_option_text(b, "dir", temporary_folder()), b->name);
 	if (!mkdtemp(path)) {
 		perror(path);
 		exit(1);

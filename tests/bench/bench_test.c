@@ -133,10 +133,10 @@ static void clocks_agree(void **unused)
 // In a process of its own: makes a directory with something in it, says where, and waits for its end.
 static _Noreturn void work(int to)
 {
-	const char *arguments[] = {"x_bench", "--dir", "/tmp", NULL};
+	const char *arguments[] = {"x_bench", NULL};
 	char directory[BENCH_PATH_BYTES], inside[BENCH_PATH_BYTES + 8];
 	struct bench b;
-	bench_begin(&b, "x", 3, (char **)arguments);
+	bench_begin(&b, "x", 1, (char **)arguments);
 	bench_directory_begin(&b, directory);
 	snprintf(inside, sizeof inside, "%s/log", directory);
 	FILE *file = fopen(inside, "w");
@@ -150,6 +150,7 @@ static _Noreturn void work(int to)
 static void an_interrupted_run_leaves_no_directory(void **unused)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGKILL};
+	assert_int_equal(setenv("TMPDIR", "/tmp", 1), 0);
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
 		char directory[BENCH_PATH_BYTES], byte;
 		int pipes[2];
@@ -160,6 +161,7 @@ static void an_interrupted_run_leaves_no_directory(void **unused)
 		close(pipes[1]);
 		assert_int_equal(read(pipes[0], directory, sizeof directory), sizeof directory);
 		assert_int_equal(access(directory, F_OK), 0);
+		assert_int_equal(strncmp(directory, "/tmp/x-bench-", 13), 0);
 		assert_int_equal(kill(child, ends[i]), 0);
 		assert_int_equal(waitpid(child, NULL, 0), child);
 		// Until nobody is left who could write: the one that removes is the last.
