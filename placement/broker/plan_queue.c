@@ -67,7 +67,7 @@ int plan_queue_push(struct plan_queue *q, struct command *command)
 	pthread_mutex_unlock(&q->mutex);
 	if (w)
 		command_queue_kick(q->applier);
-	return w ? 0 : -ERROR_STOPPING;
+	return w ? 0 : -ERROR_PLANS_OFF;
 }
 
 static struct command *take_first(struct plan_queue *q)

@@ -8,10 +8,10 @@ struct plan_queue;
 // Wakes the applier through the command queue. Created disabled.
 struct plan_queue *plan_queue_create(struct command_queue *);
 void plan_queue_destroy(struct plan_queue *);
-// Disabling finishes waiting plans with OUTCOME_STOPPING ("plan queue flushed").
+// Disabling finishes waiting plans with OUTCOME_STOPPING.
 void plan_queue_set_enabled(struct plan_queue *, bool);
 
-// The caller owns the command until its `done`. Returns 0, or -ERROR_STOPPING ("plan queue is disabled").
+// The caller owns the command until its `done`. Returns 0, or -ERROR_PLANS_OFF.
 int plan_queue_push(struct plan_queue *, struct command *);
 struct command *plan_queue_take(struct plan_queue *); // NULL: no plan waits
 uint32_t plan_queue_depth(struct plan_queue *);

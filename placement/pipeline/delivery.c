@@ -20,7 +20,7 @@ struct delivery_command {
 	struct delivery *delivery;
 	uint64_t began_ns;
 	uint32_t count;
-	bool are_needed;
+	uint32_t store; // enum delivery_store
 	struct evaluation *items[];
 };
 
@@ -68,10 +68,12 @@ static void log_answer(const struct delivery *d, int outcome, int error)
 	uuid_format(&d->eval, id);
 	log_debug("evaluation-answered", "eval=%s job=%s namespace=%s answer=%s", id, d->job_id,
 		d->namespace_name, outcome_name(outcome));
-	if (outcome != 0 && outcome != -ERROR_STOPPING && outcome != -ERROR_YIELDED)
-		log_warn("evaluation-nacked", "eval=%s job=%s namespace=%s error=\"%s\"", id,
-			d->job_id, d->namespace_name, error_text(outcome));
-	if (error != 0 && !submitter_is_stopping(d->pipeline->submitter))
+	bool is_stopping = submitter_is_stopping(d->pipeline->submitter);
+	if (outcome != 0 && outcome != -ERROR_YIELDED)
+		LOG_AT(is_stopping ? LOG_DEBUG : LOG_WARN, "evaluation-nacked",
+			"eval=%s job=%s namespace=%s error=\"%s\"", id, d->job_id,
+			d->namespace_name, error_text(outcome));
+	if (error != 0 && !is_stopping)
 		log_warn("evaluation-not-answered",
 			"eval=%s job=%s namespace=%s answer=%s error=\"%s\"", id, d->job_id,
 			d->namespace_name, outcome_name(outcome), broker_error_text(error));
@@ -116,7 +118,7 @@ static void note_outcome(const struct delivery_command *c, int error)
 {
 	char id[UUID_TEXT_BYTES];
 
-	if (c->are_needed)
+	if (c->store & DELIVERY_NEEDS)
 		note_error(c->delivery, error);
 	else if (error != 0 && error != -ERROR_STOPPING)
 		log_warn("evaluations-given-up", "eval=%s count=%u error=\"%s\"",
@@ -128,20 +130,22 @@ static void delivery_stored(struct command *command)
 	struct delivery_command *c = command->context;
 	struct delivery *d = c->delivery;
 
-	timing_add(&d->pipeline->counters.update_eval, d->pipeline->settings.time, c->began_ns);
+	if (c->store & DELIVERY_UPDATES)
+		timing_add(&d->pipeline->counters.update_eval, d->pipeline->settings.time,
+			c->began_ns);
 	note_outcome(c, outcome_error(command->outcome));
 	command_free(c);
 	delivery_release(d);
 }
 
-int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count, bool are_needed)
+int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count, uint32_t store)
 {
 	struct pipeline *p = d->pipeline;
 	struct delivery_command *c = memory_take(sizeof *c + count * sizeof(struct evaluation *));
 
 	memcpy(c->items, evals, count * sizeof(struct evaluation *));
 	c->count = count;
-	c->are_needed = are_needed;
+	c->store = store;
 	c->delivery = d;
 	c->began_ns = time_monotonic_ns(p->settings.time);
 	c->command = (struct command){
@@ -157,7 +161,7 @@ int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count
 		command_free(c);
 		delivery_release(d);
 	}
-	return are_needed ? error : 0;
+	return store & DELIVERY_NEEDS ? error : 0;
 }
 
 void delivery_end(struct delivery *d, int error)

@@ -7,7 +7,11 @@
 struct delivery;
 
 struct delivery *delivery_begin(struct pipeline *, const struct evaluation *, uint64_t token);
-// Takes the evaluations over. 0: they were sent. If they are not needed, a refusal is logged and nacks nothing.
-int delivery_store(struct delivery *, struct evaluation **, uint32_t count, bool are_needed);
+enum delivery_store {
+	DELIVERY_NEEDS = 1,   // without it a refusal is logged and nacks nothing
+	DELIVERY_UPDATES = 2, // the outcome of the evaluation is among them: its time is measured
+};
+// Takes the evaluations over. store: bits of enum delivery_store. 0: they were sent.
+int delivery_store(struct delivery *, struct evaluation **, uint32_t count, uint32_t store);
 // The thread is done with the evaluation: it is acked or nacked once every command was answered.
 void delivery_end(struct delivery *, int error);

@@ -59,23 +59,37 @@ static uint64_t await_index(struct planning *g, uint64_t index)
 	return state_index(s->state);
 }
 
-// B10, B11. Checks the index before the time.
-int planning_wait_for_index(struct planning *g, uint64_t index)
+// Checks the index before the time.
+static int await_state(struct planning *g, uint64_t index, uint64_t began_ns)
 {
 	struct pipeline *p = g->pipeline;
-	uint64_t began_ns = now_ns(g);
-	bool was_there = state_index(p->settings.state) >= index, is_there = was_there;
+	bool is_there = state_index(p->settings.state) >= index;
 
 	while (!is_there && !submitter_is_stopping(p->submitter)) {
 		is_there = await_index(g, index) >= index;
 		if (!is_there && (p->settings.step || now_ns(g) - began_ns >= INDEX_WAIT_NS))
-			return -ERROR_TIMEOUT;
+			return -ERROR_SYNC_TIMEOUT;
 	}
+	return is_there ? 0 : -ERROR_SYNC_STOPPING;
+}
+
+// B8: one counter for all calls of a scheduler.
+static int note_success(struct planning *g, int error)
+{
+	if (error == 0)
+		backoff_reset(g->backoff);
+	return error;
+}
+
+// B10, B11.
+int planning_wait_for_index(struct planning *g, uint64_t index)
+{
+	struct pipeline *p = g->pipeline;
+	uint64_t began_ns = now_ns(g);
+	int error = await_state(g, index, began_ns);
+
 	timing_add(&p->counters.wait_for_index, p->settings.time, began_ns);
-	if (!is_there)
-		return -ERROR_STOPPING;
-	backoff_reset(g->backoff);
-	return 0;
+	return note_success(g, error);
 }
 
 // After each pass of an evaluation another one of its priority or a higher one has its turn.
@@ -122,7 +136,7 @@ static int may_go_on(struct planning *g, const struct uuid *id, const char *what
 	char text[UUID_TEXT_BYTES];
 
 	if (submitter_is_stopping(p->submitter))
-		return -ERROR_STOPPING; // "shutdown while planning"
+		return -ERROR_PLANNING_STOPPING;
 	int error = broker_outstanding(p->broker, id, g->token);
 	if (error != 0)
 		log_warn("evaluation-lost", "eval=%s job=%s namespace=%s request=%s error=\"%s\"",
@@ -179,13 +193,20 @@ static struct evaluation *stamped(struct planning *g, const struct evaluation *e
 	return e;
 }
 
+// B23: a sample of each call, but of those that were not made since the program ends (B15).
+static void note_call(struct planning *g, struct timing *timing, uint64_t began_ns, int error)
+{
+	if (error != -ERROR_PLANNING_STOPPING)
+		timing_add(timing, g->pipeline->settings.time, began_ns);
+}
+
 static void send_spare(struct planning *g)
 {
 	uint32_t count = g->spare.count;
 
 	g->spare.count = 0;
 	if (count)
-		(void)delivery_store(g->delivery, g->spare.items, count, false);
+		(void)delivery_store(g->delivery, g->spare.items, count, 0);
 }
 
 int planning_flush(struct planning *g)
@@ -194,7 +215,7 @@ int planning_flush(struct planning *g)
 
 	send_spare(g);
 	g->created.count = 0;
-	return count ? delivery_store(g->delivery, g->created.items, count, true) : 0;
+	return count ? delivery_store(g->delivery, g->created.items, count, DELIVERY_NEEDS) : 0;
 }
 
 // What goes on after a plan must be stored before the plan is submitted (A11).
@@ -224,29 +245,30 @@ static void count_result(
 	atomic_fetch_add(&p->counters.nodes_rejected, r->rejections.count);
 }
 
+static bool is_plan_queue_off(int error)
+{
+	return error == -ERROR_PLANS_OFF || error == -ERROR_PLANS_FLUSHED;
+}
+
 // B17: a queue that is switched off, unless the pipeline stops.
 static int submit_again(struct planning *g, struct command *command)
 {
 	struct submitter *s = g->pipeline->submitter;
 	int error;
 
-	while ((error = submitter_run_plan(s, command)) == -ERROR_STOPPING) {
+	while (is_plan_queue_off(error = submitter_run_plan(s, command))) {
 		if (g->pipeline->settings.step ||
 			!submitter_sleep(
 				s, backoff_next_ns(g->backoff, RESUBMIT_BASE_NS, RESUBMIT_CAP_NS)))
 			return error;
 	}
-	if (error == 0)
-		backoff_reset(g->backoff);
-	return error;
+	return note_success(g, error);
 }
 
-static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
+static int run_plan(struct planning *g, struct plan *plan, struct plan_result *result)
 {
-	struct planning *g = context;
 	struct pipeline *p = g->pipeline;
 	struct command command = {.type = COMMAND_PLAN, .plan = {plan, result}};
-	uint64_t began_ns = now_ns(g);
 	int error = may_go_on(g, &g->eval->id, "plan");
 
 	if (error != 0)
@@ -258,7 +280,16 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	if (error == 0)
 		error = submit_again(g, &command);
 	broker_resume_nack(p->broker, &g->eval->id, g->token);
-	timing_add(&p->counters.submit_plan, p->settings.time, began_ns);
+	return error;
+}
+
+static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
+{
+	struct planning *g = context;
+	uint64_t began_ns = now_ns(g);
+	int error = run_plan(g, plan, result);
+
+	note_call(g, &g->pipeline->counters.submit_plan, began_ns, error);
 	if (error == 0) {
 		count_result(g, plan, result);
 		g->has_gone_far = g->is_full && result->placements_committed > 0;
@@ -268,16 +299,31 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	return error;
 }
 
-static int update_eval(void *context, const struct evaluation *eval)
+// What was created goes with it, and the sample is taken when all of it is durable.
+static int store_update(struct planning *g, const struct evaluation *eval)
 {
-	struct planning *g = context;
 	int error = may_go_on(g, &eval->id, "update");
 
 	if (error != 0)
 		return error;
 	log_evaluation(eval, "evaluation-updated", "status=%s", eval_status_names[eval->status]);
+	send_spare(g);
 	g->created.items[g->created.count++] = stamped(g, eval, false);
-	return planning_flush(g);
+	uint32_t count = g->created.count;
+	g->created.count = 0;
+	return delivery_store(
+		g->delivery, g->created.items, count, DELIVERY_NEEDS | DELIVERY_UPDATES);
+}
+
+static int update_eval(void *context, const struct evaluation *eval)
+{
+	struct planning *g = context;
+	uint64_t began_ns = now_ns(g);
+	int error = store_update(g, eval);
+
+	if (error != 0)
+		note_call(g, &g->pipeline->counters.update_eval, began_ns, error);
+	return note_success(g, error);
 }
 
 // One that waits for room on a node; the node's next change makes one anyway (A37).
@@ -286,27 +332,31 @@ static bool is_spare(const struct evaluation *eval)
 	return eval->status == EVAL_BLOCKED && !uuid_is_zero(&eval->node_id);
 }
 
-static int create_eval(void *context, const struct evaluation *eval)
+static int keep_created(struct planning *g, const struct evaluation *eval)
 {
-	struct planning *g = context;
-	struct pipeline *p = g->pipeline;
-	uint64_t began_ns = now_ns(g);
 	int error = may_go_on(g, &eval->previous_eval, "create");
 	char text[UUID_TEXT_BYTES];
 
 	if (error != 0)
 		return error;
-	if (eval->status == EVAL_BLOCKED && blocked_has_equal(p->blocked, eval))
+	if (eval->status == EVAL_BLOCKED && blocked_has_equal(g->pipeline->blocked, eval))
 		return 0;
 	log_evaluation(g->eval, "evaluation-created", "created=%s status=%s triggered_by=%s",
 		uuid_format(&eval->id, text), eval_status_names[eval->status],
 		eval_trigger_names[eval->triggered_by]);
 	struct created *to = is_spare(eval) ? &g->spare : &g->created;
 	to->items[to->count++] = stamped(g, eval, true);
-	if (to->count == CREATED_MAX)
-		error = planning_flush(g);
-	timing_add(&p->counters.create_eval, p->settings.time, began_ns);
-	return error;
+	return to->count == CREATED_MAX ? planning_flush(g) : 0;
+}
+
+static int create_eval(void *context, const struct evaluation *eval)
+{
+	struct planning *g = context;
+	uint64_t began_ns = now_ns(g);
+	int error = keep_created(g, eval);
+
+	note_call(g, &g->pipeline->counters.create_eval, began_ns, error);
+	return note_success(g, error);
 }
 
 // B21: whether the job's summary and the evaluation disagree about what is queued.
@@ -347,11 +397,9 @@ static int store_and_reblock(struct planning *g, const struct evaluation *eval)
 	return error;
 }
 
-static int reblock_eval(void *context, const struct evaluation *eval)
+static int put_back(struct planning *g, const struct evaluation *eval)
 {
-	struct planning *g = context;
 	struct pipeline *p = g->pipeline;
-	uint64_t began_ns = now_ns(g);
 	int error = may_go_on(g, &eval->id, "reblock");
 
 	if (error == 0)
@@ -364,9 +412,19 @@ static int reblock_eval(void *context, const struct evaluation *eval)
 	}
 	if (error == 0)
 		error = store_and_reblock(g, eval);
-	log_evaluation(eval, "evaluation-reblocked", "error=%d", error);
-	timing_add(&p->counters.reblock_eval, p->settings.time, began_ns);
 	return error;
+}
+
+static int reblock_eval(void *context, const struct evaluation *eval)
+{
+	struct planning *g = context;
+	uint64_t began_ns = now_ns(g);
+	int error = put_back(g, eval);
+
+	log_evaluation(
+		eval, "evaluation-reblocked", "error=\"%s\"", error ? error_text(error) : "");
+	note_call(g, &g->pipeline->counters.reblock_eval, began_ns, error);
+	return note_success(g, error);
 }
 
 struct planner planning_planner(struct planning *g)

@@ -39,8 +39,7 @@ void planning_begin(
 void planning_end(struct planning *, int error);
 
 struct planner planning_planner(struct planning *);
-// B10, B11: 0, -ERROR_TIMEOUT ("sync wait timeout reached") or -ERROR_STOPPING ("shutdown while waiting for state
-// sync").
+// B10, B11: 0, -ERROR_SYNC_TIMEOUT or -ERROR_SYNC_STOPPING.
 int planning_wait_for_index(struct planning *, uint64_t index);
 // Sends the created evaluations that are not sent yet.
 int planning_flush(struct planning *);

@@ -88,8 +88,7 @@ static int run_evaluation(
 
 	if (!is_core && !pipeline_has(p, &eval->id))
 		return 0; // it ended and was collected meanwhile
-	int error = planning_wait_for_index(
-		planning, is_core ? wait_index : index_of_job(w, eval, wait_index));
+	int error = planning_wait_for_index(planning, wait_index);
 	if (error != 0)
 		return error;
 	uint64_t began_ns = now_ns(w);
@@ -119,9 +118,11 @@ bool scheduler_thread_turn(struct scheduler_thread *w, uint32_t timeout_ms)
 	struct evaluation *eval =
 		broker_dequeue(p->broker, ALL_TYPES, timeout_ms, &token, &wait_index);
 
+	timing_add(&p->counters.dequeue, p->settings.time, began_ns);
 	if (!eval)
 		return false;
-	timing_add(&p->counters.dequeue, p->settings.time, began_ns);
+	if (eval->type != EVAL_CORE)
+		wait_index = index_of_job(w, eval, wait_index);
 	backoff_reset(&w->backoff);
 	log_evaluation(eval, "evaluation-dequeued", "type=%s triggered_by=%s index=%lu",
 		eval_type_names[eval->type], eval_trigger_names[eval->triggered_by],

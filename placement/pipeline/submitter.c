@@ -158,5 +158,6 @@ int submitter_run(struct submitter *s, struct command *c)
 int submitter_run_plan(struct submitter *s, struct command *c)
 {
 	CHECK(c->type == COMMAND_PLAN);
-	return submitter_run(s, c);
+	int error = submitter_run(s, c);
+	return error == -ERROR_STOPPING && !submitter_is_stopping(s) ? -ERROR_PLANS_FLUSHED : error;
 }

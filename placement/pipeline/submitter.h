@@ -25,7 +25,7 @@ bool submitter_sleep(struct submitter *, int64_t ns);
 // Sends and waits: 0 when the command was done, otherwise the error of its outcome (-ERROR_STOPPING,
 // -ERROR_STORE_FULL, -ERROR_TABLE_FULL, -ERROR_CONFLICT, -ERROR_NOT_FOUND, -EINVAL).
 int submitter_run(struct submitter *, struct command *);
-// The same through the queue of plans.
+// The same through the queue of plans; -ERROR_PLANS_OFF or -ERROR_PLANS_FLUSHED where that was switched off.
 int submitter_run_plan(struct submitter *, struct command *);
 // Only sends; the command's own `done` is called later. Negative: it will not be called.
 int submitter_send(struct submitter *, struct command *);

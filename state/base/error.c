@@ -15,11 +15,16 @@ static const struct {
 	{ERROR_NOT_FOUND, "not found"},
 	{ERROR_CONFLICT, "the change was made against an outdated view"},
 	{ERROR_STOPPING, "shutting down"},
-	{ERROR_TIMEOUT, "timed out"},
+	{ERROR_SYNC_TIMEOUT, "sync wait timeout reached"},
 	{ERROR_TOKEN, "the token does not match"},
 	{ERROR_LATE, "the delivery timed out"},
 	{ERROR_UNSUPPORTED, "not supported"},
 	{ERROR_YIELDED, "another evaluation goes first"},
+	{ERROR_SYNC_STOPPING, "shutdown while waiting for state sync"},
+	{ERROR_PLANNING_STOPPING, "shutdown while planning"},
+	{ERROR_PLANS_OFF, "plan queue is disabled"},
+	{ERROR_PLANS_FLUSHED, "plan queue flushed"},
+	{ERROR_NO_REFRESH, "missing state refresh after partial commit"},
 };
 
 const char *error_text(int error)

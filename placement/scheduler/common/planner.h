@@ -15,7 +15,7 @@
 struct planner {
 	void *context;
 	// Begins a view that is at least as new as index (0: any), waiting for it if need be, and ends it. begin_view
-	// fails with -ERROR_TIMEOUT when the state does not get there in time.
+	// fails with -ERROR_SYNC_TIMEOUT when the state does not get there in time.
 	int (*begin_view)(void *context, uint64_t index, struct scheduler_view *);
 	void (*end_view)(void *context);
 	// Outside of a view. The caller keeps the plan and releases the result.

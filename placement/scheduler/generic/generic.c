@@ -229,7 +229,7 @@ static int submit_attempt(struct generic_attempt *a)
 		return error;
 	int result = scheduler_run_submit(a->run, a->plan);
 	// When a part was not committed and there is no newer state to look at, another attempt would not help.
-	return result == ATTEMPT_AGAIN && !a->run->refresh_index ? -ERROR_CONFLICT : result;
+	return result == ATTEMPT_AGAIN && !a->run->refresh_index ? -ERROR_NO_REFRESH : result;
 }
 
 // Holds the attempt, so that what it holds can be freed wherever it ended.

@@ -3,10 +3,12 @@
 #include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "tests/placement/broker/evals.h"
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -170,6 +172,69 @@ static void b27_the_type_with_the_highest_priority(void **state)
 		assert_int_equal(ack(f, n2, t2), 0);
 	}
 	assert_in_range(first, 60, 140);
+}
+
+static void b28_a_delivery_has_a_token_a_count_and_a_timer(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t tokens[3] = {0};
+
+	enqueue(f, (struct eval_ask){.number = 1});
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(dequeue(f, ALL, &tokens[i]), 1);
+		assert_true(tokens[i] != 0 && tokens[i] != tokens[(i + 2) % 3]);
+		assert_int_equal(outstanding(f, 1, tokens[i]), 0);
+		manual_time_advance_ms(&f->time, 60000); // its timer ends
+		assert_int_equal(outstanding(f, 1, tokens[i]), -ERROR_LATE);
+		(void)broker_tick(f->broker);
+		manual_time_advance_ms(&f->time, 40000);
+		assert_int_equal(dequeue(f, 0, &(uint64_t){0}), 0);
+	}
+	// The third delivery was the last.
+	uint64_t token;
+	assert_int_equal(dequeue(f, ALL, &token), 0);
+	assert_int_equal(stats(f).failed, 1);
+}
+
+struct late {
+	struct broker *broker;
+	_Atomic bool asked;
+};
+
+static void *enqueue_later(void *argument)
+{
+	struct late *late = argument;
+	struct evaluation *e = make_eval((struct eval_ask){.number = 1});
+
+	while (!late->asked)
+		usleep(1000);
+	usleep(20000);
+	broker_enqueue(late->broker, e, 0);
+	evaluation_free(e);
+	return NULL;
+}
+
+// By the real clock: it comes back with work as soon as there is some, or without after the time that it was given.
+static void b28_it_waits_for_work(void **unused)
+{
+	struct broker *b = broker_create(&(struct broker_settings){.time = &time_source_real,
+		.seed = 1,
+		.nack_timeout_ns = 60000000000,
+		.delivery_limit = 3});
+	struct late late = {.broker = b};
+	uint64_t token, index, began_ns = time_monotonic_ns(&time_source_real);
+	pthread_t thread;
+
+	broker_set_enabled(b, true);
+	assert_null(broker_dequeue(b, ALL, 50, &token, &index));
+	assert_true(time_monotonic_ns(&time_source_real) - began_ns >= 50 * 1000000ull);
+	assert_int_equal(pthread_create(&thread, NULL, enqueue_later, &late), 0);
+	late.asked = true;
+	struct evaluation *e = broker_dequeue(b, ALL, 3600000, &token, &index);
+	assert_non_null(e);
+	evaluation_free(e);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	broker_destroy(b);
 }
 
 static void b29_ack_knows_id_and_token(void **state)
@@ -526,6 +591,8 @@ int main(void)
 		TEST(b26_one_that_yields_waits_for_its_turn),
 		TEST(b26_rivals_are_as_important),
 		TEST(b27_the_type_with_the_highest_priority),
+		TEST(b28_a_delivery_has_a_token_a_count_and_a_timer),
+		cmocka_unit_test(b28_it_waits_for_work),
 		TEST(b29_ack_knows_id_and_token),
 		TEST(b29_too_late_is_told),
 		TEST(b30_silence_is_a_nack),

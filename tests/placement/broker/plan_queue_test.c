@@ -98,7 +98,7 @@ static void a_disabled_queue_refuses(void **state)
 	struct fixture *f = *state;
 
 	plan_queue_set_enabled(f->queue, false);
-	assert_int_equal(push(f, 0, 50), -ERROR_STOPPING);
+	assert_int_equal(push(f, 0, 50), -ERROR_PLANS_OFF);
 	assert_int_equal(f->finished, 0);
 	plan_queue_set_enabled(f->queue, true);
 	assert_int_equal(push(f, 0, 50), 0);

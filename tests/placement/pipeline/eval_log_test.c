@@ -1,6 +1,8 @@
 // What schedulers do at level debug: each line names the evaluation, its job and its namespace, and the lines of one
 // place are bounded.
 #include "placement/pipeline/pipeline.h"
+#include "placement/pipeline/pipeline_parts.h"
+#include "placement/pipeline/scheduler_thread.h"
 #include "state/base/log.h"
 #include "tests/placement/pipeline/cluster.h"
 #include <setjmp.h>
@@ -94,6 +96,57 @@ static void each_step_names_evaluation_job_and_namespace(void **unused)
 	cluster_free(&c);
 }
 
+// Two evaluations of one job: whoever gets the first waits for what the second was made with (row B10).
+static void the_newest_evaluation_of_the_job_is_waited_for(void **unused)
+{
+	char wanted[64];
+	struct cluster c;
+
+	cluster_init(&c, 9);
+	cluster_node(&c, 0);
+	cluster_job(&c, (struct job_ask){.id = "web", .type = JOB_SERVICE, .cpu = 10});
+	uint64_t first = state_index(c.state);
+	cluster_job(&c, (struct job_ask){.id = "web", .type = JOB_SERVICE, .cpu = 10});
+	uint64_t second = state_index(c.state);
+	assert_true(second > first);
+	start_capture();
+	(void)cluster_settle(&c);
+	end_capture();
+	snprintf(wanted, sizeof wanted, "triggered_by=job-register index=%lu\n",
+		(unsigned long)second);
+	assert_non_null(strstr(output, wanted));
+	snprintf(wanted, sizeof wanted, "triggered_by=job-register index=%lu\n",
+		(unsigned long)first);
+	assert_null(strstr(output, wanted));
+	cluster_free(&c);
+}
+
+// What a call was refused for is in the line of the nack, in the words of rows B11 and B15.
+static void a_nack_says_what_it_was_for(void **unused)
+{
+	struct evaluation *e;
+	uint64_t token, index;
+	struct cluster c;
+
+	cluster_init(&c, 9);
+	cluster_node(&c, 0);
+	cluster_job(&c, (struct job_ask){.id = "web", .type = JOB_SERVICE, .cpu = 10});
+	(void)applier_step(c.applier);
+	struct broker *broker = c.pipeline->broker;
+	e = broker_dequeue(broker, 1u << EVAL_SERVICE, 0, &token, &index);
+	assert_int_equal(broker_ack(broker, &e->id, token), 0);
+	e->record.modify_index = 1u << 30;
+	broker_enqueue(broker, e, 0);
+	start_capture();
+	(void)scheduler_thread_turn(c.pipeline->threads[0], 0);
+	end_capture();
+	assert_non_null(strstr(output, " level=warn event=evaluation-nacked eval="));
+	assert_non_null(
+		strstr(output, " job=web namespace=default error=\"sync wait timeout reached\"\n"));
+	evaluation_free(e);
+	cluster_free(&c);
+}
+
 static void many_evaluations_log_a_few_lines(void **unused)
 {
 	struct cluster c;
@@ -108,6 +161,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_step_names_evaluation_job_and_namespace),
+		cmocka_unit_test(the_newest_evaluation_of_the_job_is_waited_for),
+		cmocka_unit_test(a_nack_says_what_it_was_for),
 		cmocka_unit_test(many_evaluations_log_a_few_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

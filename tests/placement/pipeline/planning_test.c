@@ -93,8 +93,9 @@ static void b10_an_index_that_does_not_come(void **state)
 	uint64_t index = state_index(f->cluster.state);
 
 	assert_int_equal(planning_wait_for_index(&f->planning, index), 0);
-	assert_int_equal(planning_wait_for_index(&f->planning, index + 1), -ERROR_TIMEOUT);
-	assert_int_equal(f->planner.begin_view(&f->planning, index + 1, &view), -ERROR_TIMEOUT);
+	assert_int_equal(planning_wait_for_index(&f->planning, index + 1), -ERROR_SYNC_TIMEOUT);
+	assert_int_equal(
+		f->planner.begin_view(&f->planning, index + 1, &view), -ERROR_SYNC_TIMEOUT);
 	// Trap 3: the failures stay until a plan succeeds.
 	assert_int_equal(f->backoff.failures, 2);
 	assert_int_equal(f->planner.begin_view(&f->planning, index, &view), 0);
@@ -193,7 +194,7 @@ static void b15_nothing_is_asked_while_it_stops(void **state)
 	struct fixture *f = *state;
 
 	pipeline_stop(f->cluster.pipeline);
-	ask_everything(f, -ERROR_STOPPING);
+	ask_everything(f, -ERROR_PLANNING_STOPPING);
 }
 
 static void b36_another_delivery_asks_in_vain(void **state)

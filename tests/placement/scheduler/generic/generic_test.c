@@ -243,7 +243,9 @@ static void a_partial_commit_without_anything_newer_is_an_error(void **state)
 	struct job *job = world_job(f->world, "service web");
 	nodes(f, 1, "");
 	f->committer.rejections = 1;
-	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), -ERROR_CONFLICT);
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), -ERROR_NO_REFRESH);
+	assert_string_equal(
+		error_text(-ERROR_NO_REFRESH), "missing state refresh after partial commit");
 }
 
 static void unknown_triggers_are_refused(void **state)

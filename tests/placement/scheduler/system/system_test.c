@@ -163,8 +163,8 @@ static void errors_are_the_callers(void **state)
 	struct fixture *f = *state;
 	struct job *job = world_job(f->world, "system web");
 	nodes(f, 1, "");
-	f->committer.view_error = -ERROR_TIMEOUT;
-	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), -ERROR_TIMEOUT);
+	f->committer.view_error = -ERROR_SYNC_TIMEOUT;
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), -ERROR_SYNC_TIMEOUT);
 	f->committer.view_error = 0;
 	f->committer.submit_error = -ERROR_TOKEN;
 	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), -ERROR_TOKEN);
