@@ -1,10 +1,11 @@
 // Descriptions of plain records: one table row per field gives the binary codec, the JSON form,
-// copy, equality and release, so that a new field is one line. The JSON side lives in tools/api.
+// copy, equality and release, so that a new field is one line. The JSON side lives in tools/json.
 //
 // Binary form of a struct: u16 number of fields, then each field in table order. Fields are only
 // ever appended to a table; a reader of fewer fields leaves the rest at their defaults, a reader
 // that knows fewer fields than were written refuses (ERROR_VERSION).
 #pragma once
+#include "state/base/array.h"
 #include "state/base/bytes.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,22 +43,6 @@ enum field_kind {
 	FIELD_TEXT,
 };
 
-struct array {
-	void *items;
-	uint32_t count;
-};
-struct string_pair {
-	char *name;
-	char *value;
-};
-struct named_count {
-	char *name;
-	int64_t count;
-};
-struct named_number {
-	char *name;
-	double number;
-};
 struct optional_i64 {
 	bool set;
 	int64_t value;
@@ -97,9 +82,6 @@ struct record_type {
 	void (*defaults)(void *record);
 };
 
-// Array access: ARRAY_AT(&job->task_groups, struct task_group, i)
-#define ARRAY_AT(array, type, i) (&((type *)(array)->items)[i])
-
 void record_init(const struct record_type *, void *record);    // zeros, then defaults
 void record_release(const struct record_type *, void *record); // frees what it owns, zeroes it
 void record_copy(const struct record_type *, void *to, const void *from); // deep; to is overwritten
@@ -113,14 +95,3 @@ void record_encode(const struct record_type *, const void *record, struct bytes_
 // Sticky error in the reader; on failure record is released and zeroed.
 // Returns 0, -ERROR_CORRUPT or -ERROR_VERSION.
 int record_decode(const struct record_type *, void *record, struct bytes_reader *);
-// Appends one zeroed item to an array of items of bytes_each; returns it.
-void *array_append(struct array *, size_t bytes_each);
-// Sorts the items of a map by name, the first member of each (char *). Returns false when a name comes twice.
-bool map_sort(struct array *, size_t bytes_each);
-// Value of a name in a FIELD_MAP array, or NULL.
-const char *map_get(const struct array *, const char *name);
-// Finds a name in an ordered array of structs that begin with their name: *at is where it is or would go. Returns
-// whether it is there.
-bool map_find(const struct array *, size_t bytes_each, const char *name, uint32_t *at);
-// The item of a name in such an array; if missing, a zeroed item with a copy of the name is inserted in order.
-void *map_item(struct array *, size_t bytes_each, const char *name);

@@ -1,0 +1,57 @@
+// Where the fields of a record are and what their items take: what its codec and its other functions share.
+#pragma once
+#include "state/base/schema.h"
+
+static inline void *field_member(const struct field *f, void *record)
+{
+	return (char *)record + f->offset;
+}
+
+static inline const void *field_member_const(const struct field *f, const void *record)
+{
+	return (const char *)record + f->offset;
+}
+
+static inline bool field_is_array(enum field_kind kind)
+{
+	switch (kind) {
+	case FIELD_ARRAY:
+	case FIELD_STRUCT_MAP:
+	case FIELD_STRINGS:
+	case FIELD_INTEGERS:
+	case FIELD_UUIDS:
+	case FIELD_MAP:
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP: return true;
+	default: return false;
+	}
+}
+
+static inline bool field_is_map(enum field_kind kind)
+{
+	return kind == FIELD_MAP || kind == FIELD_STRUCT_MAP || kind == FIELD_COUNT_MAP ||
+	       kind == FIELD_FLAG_MAP || kind == FIELD_NUMBER_MAP;
+}
+
+static inline size_t field_item_bytes(const struct field *f)
+{
+	switch (f->kind) {
+	case FIELD_STRINGS: return sizeof(char *);
+	case FIELD_INTEGERS: return sizeof(int64_t);
+	case FIELD_UUIDS: return sizeof(struct uuid);
+	case FIELD_MAP: return sizeof(struct string_pair);
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP: return sizeof(struct named_count);
+	case FIELD_NUMBER_MAP: return sizeof(struct named_number);
+	default: return f->type->size;
+	}
+}
+
+static inline void *field_item_at(const struct field *f, const struct array *a, uint32_t i)
+{
+	return (char *)a->items + (size_t)i * field_item_bytes(f);
+}
+
+// Frees what the field owns; array and pointers are empty then.
+void field_release(const struct field *, void *at);
