@@ -37,6 +37,9 @@ _berth_ids()
 	"vm get" | "vm stop" | "vm suspend" | "vm delete" | "vm events")
 		berth vm list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
+	"node pool info" | "node pool delete")
+		berth node pool list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
 	"worker get" | "worker pause" | "worker resume" | "worker delete")
 		berth worker list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
@@ -60,7 +63,7 @@ _berth()
 		;;
 	esac
 	case "$typed" in
-	"job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate")
+	"job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate" | "node pool apply")
 		[[ $current == -* ]] || {
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return

@@ -60,6 +60,30 @@ static void a_hold_is_shown_and_released(void **unused)
 	expect_run("health", 0, "ok", "");
 }
 
+static void pools_are_described_and_forgotten(void **unused)
+{
+	char line[256];
+	run_write("pool.json",
+		"{\"Name\":\"gpu\",\"Description\":\"machines with devices\",\"Meta\":{"
+		"\"rack\":\"r1\"},\"SchedulerConfiguration\":{"
+		"\"MemoryOversubscriptionEnabled\":true}}");
+	run_write("all.json", "{\"Name\":\"all\"}");
+	snprintf(line, sizeof line, "node pool apply %s/pool.json", run_folder());
+	expect_run(line, 0, "Node pool \"gpu\" is described", "");
+	expect_run("node pool list", 0, "gpu      machines with devices", "");
+	expect_run("node pool list --json", 0, "\"Name\":\"default\"", "");
+	expect_run("node pool info gpu", 0, "Memory Oversubscription  = true", "");
+	expect_run("node pool info gpu", 0, "Scheduler Algorithm      = as configured", "");
+	expect_run("node pool info gpu", 0, "Meta rack                = r1", "");
+	expect_run("node pool info gpu --json", 0, "\"SchedulerAlgorithm\": \"\"", "");
+	expect_run("node pool info nosuch", 3, "", "node pool not found");
+	snprintf(line, sizeof line, "node pool apply %s/all.json", run_folder());
+	expect_run(line, 4, "", "modifying node pool \"all\" is not allowed");
+	expect_run("node pool delete default", 4, "", "has nodes in regions: [global]");
+	expect_run("node pool delete gpu", 0, "Node pool \"gpu\" is deleted", "");
+	expect_run("node pool delete gpu", 4, "", "node pool gpu not found");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -67,6 +91,7 @@ int main(void)
 		cmocka_unit_test(how_many_ran_what),
 		cmocka_unit_test(a_lost_node_is_left_as_it_is),
 		cmocka_unit_test(a_hold_is_shown_and_released),
+		cmocka_unit_test(pools_are_described_and_forgotten),
 	};
 	return cmocka_run_group_tests(tests, two_nodes_begin, two_nodes_end);
 }
