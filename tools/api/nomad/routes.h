@@ -19,7 +19,7 @@
 	ASK("PUT", "/v1/system/reconcile/summaries", system_reconcile)             \
 	READ("/v1/client/stats", client_stats)                                     \
 	READ("/v1/client/allocation/:id/stats", client_stats)                      \
-	READ("/v1/client/allocation/:id/exec", client_not_reached)                 \
+	READ("/v1/client/allocation/:id/exec", exec_refused)                       \
 	ASK("PUT", "/v1/client/allocation/:id/restart", client_not_reached)        \
 	ASK("PUT", "/v1/client/allocation/:id/signal", client_not_reached)         \
 	READ("/v1/client/allocation/:id/gc", client_not_reached)                   \

@@ -11,6 +11,7 @@
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
 #include "tools/api/server/submission.h"
+#include "tools/api/server/web_socket.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -55,9 +56,11 @@ static void put_headers(
 	put_header(response, "X-Nomad-LastContact", "0");
 }
 
-static struct MHD_Response *response_of(struct reply *reply)
+static struct MHD_Response *response_of(struct request *request, struct reply *reply)
 {
 	struct reply_source *source = reply->source;
+	if (reply->status == MHD_HTTP_SWITCHING_PROTOCOLS)
+		return web_socket_response(request);
 	if (source)
 		return MHD_create_response_from_callback(
 			MHD_SIZE_UNKNOWN, source->block_bytes, source->read, source, source->free);
@@ -99,13 +102,16 @@ static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 	request->stage = REQUEST_ANSWERED;
 	request->status = reply->status;
 	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
-	choose_encoding(request, reply);
-	struct MHD_Response *response = response_of(reply);
+	bool is_web_socket = reply->status == MHD_HTTP_SWITCHING_PROTOCOLS;
+	if (!is_web_socket)
+		choose_encoding(request, reply);
+	struct MHD_Response *response = response_of(request, reply);
 	if (!response) {
 		reply_free(reply);
 		return MHD_NO;
 	}
-	put_headers(response, request, reply);
+	if (!is_web_socket)
+		put_headers(response, request, reply);
 	free(reply->next_token);
 	enum MHD_Result result = MHD_queue_response(request->connection, reply->status, response);
 	MHD_destroy_response(response);

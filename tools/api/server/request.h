@@ -46,7 +46,10 @@ struct request {
 	struct background_answer *background; // while its answer is worked out
 	void *context; // the route's, between submit and answer; see context_free
 	void (*context_free)(void *);
-	unsigned status; // of the answer, for the counters
+	uint16_t
+		close_code; // of a WebSocket that is opened to be closed (tools/api/server/web_socket.h)
+	char close_reason[124]; // the same
+	unsigned status;        // of the answer, for the counters
 	// Owned by parking.c while the request is parked.
 	struct cds_list_head parked;
 	const struct parked_kind *parked_kind;

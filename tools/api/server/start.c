@@ -99,8 +99,8 @@ static struct MHD_Daemon *start_daemon(struct api *api, int fd)
 {
 	const struct api_settings *s = &api->settings;
 	uint32_t connections = s->connections_max ? s->connections_max : API_CONNECTIONS_MAX;
-	unsigned flags =
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+			 MHD_USE_ERROR_LOG | MHD_ALLOW_UPGRADE;
 	return MHD_start_daemon(flags, 0, NULL, NULL, http_access, api, MHD_OPTION_EXTERNAL_LOGGER,
 		log_complaint, api, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE,
 		(unsigned)API_THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,
