@@ -71,7 +71,8 @@ struct candidate_columns {
 	uint8_t *tiers;        // enum snapshot_tier; NULL: the group names no snapshot
 	const char **refusals; // the row's own; NULL: none
 	uint8_t *outcomes;     // enum stack_outcome of refusals
-	const char **shown;    // reason in the metrics, the row's or its bin's; NULL: open
+	bool *is_full; // of cpu, memory or disk, and not looked into yet; NULL: those say it all
+	const char **shown; // reason in the metrics, the row's or its bin's; NULL: open
 	uint8_t *shown_outcomes;
 	uint32_t *slot_of;
 	uint8_t *recorded;    // how many scores are in the sum
@@ -160,6 +161,9 @@ void candidate_columns_set_refusal(
 	struct candidate_columns *, uint32_t row, const char *reason, enum stack_outcome);
 void candidate_columns_set_bin_refusal(
 	struct candidate_columns *, struct column_bin *, const char *refusal);
+// Looks into full nodes: a group with ports, devices or cores asks for those before cpu, memory and disk. That takes as
+// long as placing on them, so it waits until somebody wants to know why nothing fits.
+void candidate_columns_look_into_full(struct candidate_columns *);
 
 // candidate_columns_tree.c: finds the best blocks.
 void candidate_columns_tree_create(struct candidate_columns *);

@@ -224,6 +224,7 @@ static void make_columns(struct candidate_columns *c, uint32_t rows)
 	c->tiers = c->g->snapshot ? memory_take(room) : NULL;
 	c->refusals = memory_take_array(room, sizeof(*c->refusals));
 	c->outcomes = memory_take(room);
+	c->is_full = c->g->plain ? NULL : memory_take(room);
 	c->shown = memory_take_array(room, sizeof(*c->shown));
 	c->shown_outcomes = memory_take(room);
 	c->slot_of = memory_take_array(room, sizeof *c->slot_of);
@@ -315,7 +316,7 @@ void candidate_columns_destroy(struct candidate_columns *c)
 		return;
 	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
 		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->row_of, c->bins,
-		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers};
+		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers, c->is_full};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	refusal_counts_release(&c->first);

@@ -1,5 +1,6 @@
 // Why rows are refused, and what each of them is counted for in the metrics.
 #include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 
@@ -39,4 +40,22 @@ void candidate_columns_set_bin_refusal(
 	bin->refusal = refusal;
 	for (uint32_t row = bin->first_row; row < bin->first_row + bin->rows; row++)
 		show_row(c, row);
+}
+
+void candidate_columns_look_into_full(struct candidate_columns *c)
+{
+	for (uint32_t row = 0; c->is_full && row < c->row_count; row++) {
+		struct stack_option option;
+		if (!c->is_full[row])
+			continue;
+		c->is_full[row] = false;
+		if (!c->refusals[row] || c->outcomes[row] != STACK_EXHAUSTED)
+			continue;
+		option_begin(&option, c->nodes[row]);
+		// The node may have got room since its use was read: what was short then stays the reason.
+		if (stack_fit(c->s, c->g, c->nodes[row], false, &option))
+			alloc_details_release(option.details);
+		else
+			candidate_columns_set_refusal(c, row, option.reason, STACK_EXHAUSTED);
+	}
 }

@@ -84,21 +84,6 @@ static void add_score(struct candidate_columns *c, uint32_t row, double score)
 	c->recorded[row]++;
 }
 
-// Why a node is exhausted whose cpu, memory or disk is short: a group with ports, devices or cores asks for those
-// first. The node may have got room since its use was read.
-static const char *first_shortage(
-	const struct candidate_columns *c, uint32_t row, const char *dimension)
-{
-	struct stack_option option;
-	if (c->g->plain)
-		return dimension;
-	option_begin(&option, c->nodes[row]);
-	if (!stack_fit(c->s, c->g, c->nodes[row], false, &option))
-		return option.reason;
-	alloc_details_release(option.details);
-	return dimension;
-}
-
 static void fill_row(struct candidate_columns *c, uint32_t row, const struct resources *capacity,
 	const struct resources *used, bool exact)
 {
@@ -115,8 +100,8 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		return;
 	}
 	const char *dimension = resources_shortage(capacity, used, &c->g->ask);
-	if (dimension)
-		dimension = first_shortage(c, row, dimension);
+	if (c->is_full)
+		c->is_full[row] = dimension != NULL;
 	candidate_columns_set_refusal(c, row, dimension, dimension ? STACK_EXHAUSTED : STACK_FITS);
 	if (dimension)
 		return;

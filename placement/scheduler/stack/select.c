@@ -203,6 +203,9 @@ static bool select_by_columns(const struct scan *scan)
 		alloc_details_release(scan->best->details);
 		option_begin(scan->best, NULL);
 	}
+	// With preemption a second pass finds out why.
+	if (!scan->best->node && !s->preemption)
+		candidate_columns_look_into_full(c);
 	candidate_columns_count(c, again, scan->metrics);
 	scan->metrics->score_metadata = scores;
 	return scan->best->node;

@@ -386,6 +386,67 @@ static void a_pool_sets_its_own_algorithm_and_memory(void **state)
 	asking_teardown(&b);
 }
 
+static uint32_t walks; // looks at what runs on a node
+static void (*walk_node)(void *, uint32_t, bool (*)(const struct allocation *, void *), void *);
+
+static void walk_and_count(
+	void *context, uint32_t slot, bool (*visit)(const struct allocation *, void *), void *to)
+{
+	walks++;
+	walk_node(context, slot, visit, to);
+}
+
+// Full nodes whose port is taken, and one with room.
+static void make_full_fleet(struct asking *b, struct job *job, uint32_t full)
+{
+	struct job *busy = world_job(b->world, "service busy cpu=4000");
+	ask_port(&ask_network(job, "host")->reserved_ports, "http", 8080, 0);
+	world_job_changed(job);
+	for (uint32_t i = 0; i < full; i++) {
+		world_node(b->world, "cpu=4000 net=host/eth0/default/10.0.0.9");
+		world_hold_port(world_allocate(b->world, busy, 0, i, i), "http", 8080, "10.0.0.9");
+	}
+	world_node(b->world, "cpu=4000");
+	asking_begin(b, STACK_GENERIC, job);
+	walk_node = b->view.node_allocations;
+	b->view.node_allocations = walk_and_count;
+	stack_destroy(b->stack);
+	b->stack = stack_create(STACK_GENERIC, &b->view, b->plan);
+	stack_set_job(b->stack, job);
+	walks = 0;
+}
+
+// Which of all that a full node lacks is asked for first matters when nothing fits; before, a look at its cpu will do.
+static void full_nodes_are_looked_into_when_nothing_fits(void **state)
+{
+	enum { FULL = 500 };
+	static const char *const taken = "network: reserved port collision http=8080";
+	struct asking b;
+	struct stack_request r = any();
+	struct alloc_metrics m = {0};
+	asking_setup(&b);
+	make_full_fleet(&b, world_job(b.world, "service web count=3 cpu=3000"), FULL);
+	assert_int_equal(select_with(&b, &r, &m), FULL);
+	assert_int_equal(m.nodes_exhausted, FULL);
+	assert_true(walks < 10);
+	metrics_release(&m);
+	asking_place(&b, FULL);
+	m = (struct alloc_metrics){0};
+	assert_int_equal(select_with(&b, &r, &m), NODE_SLOT_NONE);
+	assert_int_equal(count_get(&m.dimension_exhausted, taken), FULL + 1);
+	assert_int_equal(count_get(&m.dimension_exhausted, "cpu"), 0);
+	assert_true(walks >= FULL);
+	metrics_release(&m);
+	// They are not looked into again.
+	walks = 0;
+	m = (struct alloc_metrics){0};
+	assert_int_equal(select_with(&b, &r, &m), NODE_SLOT_NONE);
+	assert_int_equal(count_get(&m.dimension_exhausted, taken), FULL + 1);
+	assert_true(walks < 10);
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +461,7 @@ int main(void)
 		cmocka_unit_test(the_preferred_node_is_tried_alone),
 		cmocka_unit_test(preemption_is_the_second_pass),
 		cmocka_unit_test(the_memo_is_seen_by_the_next_instance),
+		cmocka_unit_test(full_nodes_are_looked_into_when_nothing_fits),
 		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
 		cmocka_unit_test(a_pool_sets_its_own_algorithm_and_memory),
 		cmocka_unit_test(cores_and_device_scores_are_found_by_looking_at_all),
