@@ -1,4 +1,4 @@
-#include "state/applier/applier.h"
+#include "state/applier/applier_private.h"
 #include "state/applier/journal_thread.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -7,8 +7,6 @@
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
 #include "state/records/nodes/vm.h"
-#include "state/tables/node_table.h"
-#include "state/tables/nodes/node_slots.h"
 #include "state/tables/placer.h"
 #include "state/tables/publish.h"
 #include "state/tables/state.h"
@@ -21,36 +19,13 @@
 
 // A batch is closed at half of its limit, so that one more large command does not exceed it.
 #define BATCH_CLOSE_BYTES (BATCH_BYTES_MAX / 2)
-#define TAKE_MAX 32u
 #define NAP_US 100000u
 // A plan is taken when no other command waits, and at the latest after this many other commands.
 #define COMMANDS_PER_PLAN 64u
 // Nodes of one piece of what placement puts off until nothing waits: a fraction of a millisecond.
 #define CATCH_UP_NODES 1024u
 
-struct applier {
-	struct applier_settings settings;
-	struct state *state;
-	struct decider decider;
-	struct journal_thread *journal;
-	struct widener *widener; // while the threads run
-	struct batch batches[2];
-	struct batch *open;   // the decider fills it
-	struct batch *flying; // the journal thread writes it; or NULL
-	// Taken from the queue, not decided yet.
-	struct command *taken[TAKE_MAX];
-	uint32_t taken_at, taken_count;
-	struct command *held; // taken; decided once the tables have buckets for its placements
-	uint32_t since_plan;  // other commands since the last call of next_plan
-	bool has_failed;      // the log failed: nothing is acknowledged any more
-	pthread_t thread;
-	bool is_running;
-	_Atomic bool is_stopping;
-	_Atomic uint64_t stop_deadline_ns;
-	struct applier_counters counters;
-};
-
-static void batch_begin(struct applier *a, struct batch *batch)
+void applier_batch_begin(struct applier *a, struct batch *batch)
 {
 	batch->bytes.size = 0;
 	batch->bytes.failed = false;
@@ -89,7 +64,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 		prng_seed(&a->decider.prng, settings->seed);
 	else
 		prng_seed_from_system(&a->decider.prng);
-	batch_begin(a, &a->batches[0]);
+	applier_batch_begin(a, &a->batches[0]);
 	return a;
 }
 
@@ -168,7 +143,7 @@ static bool is_closed(const struct batch *batch)
 }
 
 // The batch is durable (or changed nothing): publishes it, then completes its commands.
-static void batch_settle(struct applier *a, struct batch *batch)
+void applier_batch_settle(struct applier *a, struct batch *batch)
 {
 	if (batch->header.entries > 0)
 		state_publish(a->state, &batch->changes,
@@ -189,18 +164,18 @@ static void seal(struct applier *a, struct batch *batch)
 
 // Closes the open batch and begins the next. Commands that only read or were refused need no log, but wait for the
 // entries decided before them; those are durable when no batch is flying.
-static void batch_launch(struct applier *a)
+void applier_batch_launch(struct applier *a)
 {
 	struct batch *batch = a->open;
 
 	CHECK(!a->flying);
 	if (batch->header.entries == 0) {
-		batch_settle(a, batch);
+		applier_batch_settle(a, batch);
 		return;
 	}
 	seal(a, batch);
 	a->flying = batch;
-	batch_begin(a, batch == &a->batches[0] ? &a->batches[1] : &a->batches[0]);
+	applier_batch_begin(a, batch == &a->batches[0] ? &a->batches[1] : &a->batches[0]);
 }
 
 static struct command *next_plan(struct applier *a)
@@ -297,7 +272,7 @@ static uint32_t step(struct applier *a)
 	state_read_begin();
 	uint32_t count = decide_waiting(a);
 	if (!a->flying && has_work(a->open))
-		batch_launch(a);
+		applier_batch_launch(a);
 	while (a->flying) {
 		int error = journal_thread_append(a->journal, a->flying);
 		if (error && error != -ENOSPC) {
@@ -308,9 +283,9 @@ static uint32_t step(struct applier *a)
 			break;
 		struct batch *durable = a->flying;
 		a->flying = NULL;
-		batch_settle(a, durable);
+		applier_batch_settle(a, durable);
 		if (has_work(a->open))
-			batch_launch(a);
+			applier_batch_launch(a);
 	}
 	state_read_end();
 	widen_here(a);
@@ -365,7 +340,7 @@ static bool collect_flying(struct applier *a)
 	}
 	journal_thread_take_back(a->journal);
 	a->flying = NULL;
-	batch_settle(a, batch);
+	applier_batch_settle(a, batch);
 	return true;
 }
 
@@ -387,7 +362,7 @@ static bool applier_turn(struct applier *a)
 
 	is_busy |= collect_flying(a);
 	if (!a->has_failed && !a->flying && has_work(a->open)) {
-		batch_launch(a);
+		applier_batch_launch(a);
 		if (a->flying)
 			journal_thread_hand_over(a->journal, a->flying);
 		is_busy = true;
@@ -428,7 +403,7 @@ static uint32_t nap_us(const struct applier *a)
 	return left_ns > NS_PER_MS ? (uint32_t)(left_ns / 1000) : 1000;
 }
 
-static bool placer_catches_up(struct applier *a, uint32_t nodes)
+bool applier_placer_catches_up(struct applier *a, uint32_t nodes)
 {
 	const struct placer *placer = &a->settings.placer;
 	return placer->catch_up && placer->catch_up(placer->context, nodes);
@@ -440,7 +415,7 @@ static void *applier_run(void *argument)
 
 	while (!is_over(a)) {
 		state_read_begin();
-		bool is_busy = applier_turn(a) || placer_catches_up(a, CATCH_UP_NODES);
+		bool is_busy = applier_turn(a) || applier_placer_catches_up(a, CATCH_UP_NODES);
 		state_read_end();
 		if (tables_want(a->state))
 			widener_kick(a->widener);
@@ -518,90 +493,5 @@ int applier_replay(struct applier *a, uint64_t first_index, const void *batch, u
 	int error = batch_apply(a->state, first_index, batch, size);
 	state_read_end();
 	widen_here(a);
-	return error;
-}
-
-// Gives blocks of workers that no longer exist to those that do.
-static void hand_out_blocks(struct applier *a)
-{
-	_Atomic uint16_t *owner = a->state->node_table->block_owner;
-	uint32_t workers = command_queue_workers(a->settings.queue);
-
-	for (uint32_t block = 0; block < a->state->block_count; block++)
-		if (owner[block] >= workers)
-			owner[block] = workers ? (uint16_t)(block % workers) : 0;
-	decider_open_blocks(&a->decider);
-}
-
-static void announce_allocations(struct applier *a)
-{
-	struct node_line *lines = a->state->node_table->lines;
-	const struct allocation *allocation;
-	uint64_t cursor = 0;
-
-	while ((allocation = state_next_allocation(a->state, &cursor))) {
-		if (allocation->node_slot == NODE_SLOT_NONE)
-			continue;
-		struct node_line *line = &lines[allocation->node_slot];
-		if (allocation->alloc_modify_index > line->alloc_index)
-			line->alloc_index = allocation->alloc_modify_index;
-	}
-}
-
-static void announce_directives(struct applier *a)
-{
-	uint32_t used = state_node_slots(a->state);
-
-	for (uint32_t slot = 0; slot < used; slot++) {
-		const struct node *n = state_node_at(a->state, slot);
-		if (n)
-			node_slot_direct(a->state, n);
-	}
-}
-
-// Nodes take no answer of a term below the highest that they know. So the time begins a term: that of a store that was
-// made anew is above those of the store before it.
-static uint64_t next_term(const struct applier *a)
-{
-	uint64_t now_s = time_wall_ns(a->settings.time) / NS_PER_S;
-
-	return now_s > a->state->term ? now_s : a->state->term + 1;
-}
-
-static int begin_term(struct applier *a)
-{
-	struct entry e = {.kind = ENTRY_TERM, .term = next_term(a)};
-
-	a->decider.now_ns = (int64_t)time_wall_ns(a->settings.time);
-	batch_begin(a, a->open);
-	CHECK(decider_commit(&a->decider, &e) == 0);
-	batch_launch(a);
-	int error = journal_thread_append(a->journal, a->flying);
-	if (error)
-		return error;
-	struct batch *durable = a->flying;
-	a->flying = NULL;
-	batch_settle(a, durable);
-	a->state->node_table->term = a->state->term;
-	return 0;
-}
-
-int applier_open(struct applier *a)
-{
-	const struct placer *placer = &a->settings.placer;
-
-	state_read_begin();
-	hand_out_blocks(a);
-	announce_allocations(a);
-	announce_directives(a);
-	int error = begin_term(a);
-	if (!error) {
-		a->state->placer = placer;
-		for (uint32_t slot = 0; slot < state_node_slots(a->state); slot++)
-			if (a->state->cells[slot].working)
-				placer->node_changed(placer->context, slot);
-		placer_catches_up(a, UINT32_MAX);
-	}
-	state_read_end();
 	return error;
 }

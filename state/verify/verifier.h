@@ -17,6 +17,12 @@ struct verifier {
 __attribute__((format(printf, 3, 4))) void expect(
 	struct verifier *, bool holds, const char *format, ...);
 
+// Checks each node, and what is counted and listed of all.
+void verify_nodes(struct verifier *);
+// Checks each job with its versions and its list of allocations.
+void verify_jobs(struct verifier *);
+// Checks each allocation, the lists of ended ones and the counts.
+void verify_allocations(struct verifier *);
 // One living allocation at most holds each port and core of the node.
 void verify_ports_cores(struct verifier *, const struct node_cell *);
 // Checks a node's standing, its group, and whether it is busy, after its use was checked.

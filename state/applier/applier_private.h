@@ -1,0 +1,37 @@
+// The applier's own state. For applier*.c only.
+#pragma once
+#include "state/applier/applier.h"
+#include "state/decide/decide.h"
+#include <pthread.h>
+
+#define TAKE_MAX 32u // commands that are taken from the queue at once
+
+struct applier {
+	struct applier_settings settings;
+	struct state *state;
+	struct decider decider;
+	struct journal_thread *journal;
+	struct widener *widener; // while the threads run
+	struct batch batches[2];
+	struct batch *open;   // the decider fills it
+	struct batch *flying; // the journal thread writes it; or NULL
+	// Taken from the queue, not decided yet.
+	struct command *taken[TAKE_MAX];
+	uint32_t taken_at, taken_count;
+	struct command *held; // taken; decided once the tables have buckets for its placements
+	uint32_t since_plan;  // other commands since the last call of next_plan
+	bool has_failed;      // the log failed: nothing is acknowledged any more
+	pthread_t thread;
+	bool is_running;
+	_Atomic bool is_stopping;
+	_Atomic uint64_t stop_deadline_ns;
+	struct applier_counters counters;
+};
+
+void applier_batch_begin(struct applier *, struct batch *);
+// Closes the open batch, which is the flying one then, and begins the other.
+void applier_batch_launch(struct applier *);
+// Publishes a batch that is durable, and answers its commands.
+void applier_batch_settle(struct applier *, struct batch *);
+// Lets the placer follow changes of at most so many nodes. Returns whether some are left.
+bool applier_placer_catches_up(struct applier *, uint32_t nodes);
