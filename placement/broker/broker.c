@@ -350,8 +350,8 @@ uint32_t broker_delayed(struct broker *b, struct broker_delayed *items, uint32_t
 {
 	pthread_mutex_lock(&b->mutex);
 	int64_t now_ns = (int64_t)time_wall_ns(b->settings.time);
-	uint32_t count = b->delays.count < room ? b->delays.count : room;
-	for (uint32_t i = 0; i < count; i++) {
+	uint32_t count = b->delays.count;
+	for (uint32_t i = 0; i < count && i < room; i++) {
 		const struct entry *e = CONTAINER_OF(b->delays.items[i], struct entry, due);
 		items[i] = (struct broker_delayed){
 			.id = e->eval->id,

@@ -52,7 +52,7 @@ struct evaluation *broker_take_failed(struct broker *, uint64_t *token);
 
 void broker_stats(struct broker *, struct broker_stats *);
 
-// At most room evaluations that wait for their own time, in no order.
+// At most room evaluations that wait for their own time, in no order. Returns how many wait.
 struct broker_delayed {
 	struct uuid id;
 	char *namespace_name, *job_id; // the caller frees

@@ -1,6 +1,6 @@
 #include "placement/pipeline/planning.h"
 #include "placement/pipeline/delivery.h"
-#include "placement/pipeline/eval_log.h"
+#include "placement/scheduler/common/eval_log.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"

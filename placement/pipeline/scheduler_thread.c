@@ -1,7 +1,7 @@
 #include "placement/pipeline/scheduler_thread.h"
 #include "placement/pipeline/core.h"
-#include "placement/pipeline/eval_log.h"
 #include "placement/pipeline/planning.h"
+#include "placement/scheduler/common/eval_log.h"
 #include "placement/scheduler/scheduler.h"
 #include "state/base/check.h"
 #include "state/base/error.h"

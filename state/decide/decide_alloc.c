@@ -1,5 +1,6 @@
 // COMMAND_ALLOC_UPDATE (rows B57, B58, C5) and COMMAND_ALLOC_STOP (row B61).
 #include "state/base/check.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
@@ -13,6 +14,15 @@
 #include "state/tables/tables.h"
 #include <stdlib.h>
 
+static void log_refused_report(const struct node *node)
+{
+	char id[UUID_TEXT_BYTES];
+
+	log_warn("report-refused",
+		"error=\"node %s is not allowed to update allocs while in status %s\"",
+		uuid_format(&node->id, id), node_status_names[node->status]);
+}
+
 static enum command_outcome find_reporter(
 	const struct state *state, const struct command_alloc_update *c, const struct node **node)
 {
@@ -23,8 +33,10 @@ static enum command_outcome find_reporter(
 		return OUTCOME_UNKNOWN_NODE;
 	if (n->generation != c->generation)
 		return OUTCOME_STALE_GENERATION;
-	if (!node_may_report(n))
+	if (!node_may_report(n)) {
+		log_refused_report(n);
 		return OUTCOME_NODE_NOT_ALLOWED;
+	}
 	*node = n;
 	return OUTCOME_DONE;
 }

@@ -64,6 +64,13 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", TASK "VolumeMounts: "},
 		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"}]}],", "",
 			GROUP "Services: not registered anywhere, and their Checks are not run"},
+		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"}]}],"
+		 "\"Update\":{\"MaxParallel\":1},",
+			"", GROUP "Update.HealthCheck: \"checks\" means \"task_states\""},
+		{"\"Migrate\":{\"MaxParallel\":1},",
+			"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"}]}],",
+			GROUP "Migrate.HealthCheck: \"checks\" means \"task_states\""},
+		{"\"Update\":{\"MaxParallel\":1},", "", ""},
 		{"\"Consul\":{\"Namespace\":\"x\"},", "", GROUP "Consul: "},
 		{"\"EphemeralDisk\":{\"Sticky\":true},", "", GROUP "EphemeralDisk: "},
 		{"\"ShutdownDelay\":1,", "", GROUP "ShutdownDelay: "},

@@ -27,7 +27,10 @@ static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
 	char labels[64], id[UUID_TEXT_BYTES];
 	uint32_t count = pipeline_delayed(p, delayed, DELAYED_MAX);
 
-	for (uint32_t i = 0; i < count; i++) {
+	uint32_t shown = count < DELAYED_MAX ? count : DELAYED_MAX;
+
+	pipeline_gauge(m, "berth_evaluations_waiting_not_shown", count - shown);
+	for (uint32_t i = 0; i < shown; i++) {
 		snprintf(labels, sizeof labels, "eval_id=\"%s\"", uuid_format(&delayed[i].id, id));
 		m->value(m->sink, 'g', "nomad.nomad.broker.eval_waiting", labels,
 			(double)delayed[i].due_in_ns / 1e9);

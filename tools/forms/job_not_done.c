@@ -143,6 +143,39 @@ static void judge_volumes(
 	}
 }
 
+static bool has_checks(const char *json)
+{
+	json_t *services = block_is_given(json) ? json_loads(json, JSON_DECODE_ANY, NULL) : NULL;
+	bool checks = false;
+	size_t i;
+	json_t *service;
+	json_array_foreach(services, i, service) checks |=
+		json_array_size(json_object_get(service, "Checks")) > 0;
+	json_decref(services);
+	return checks;
+}
+
+// Without Checks the rule "checks" asks for no more than "task_states" does.
+static void judge_health(
+	const struct task_group *group, const struct place *place, const struct findings *found)
+{
+	const struct {
+		const char *field, *rule;
+	} rules[] = {{"Update", group->update ? group->update->health_check : NULL},
+		{"Migrate", group->migrate ? group->migrate->health_check : NULL}};
+	bool checks = has_checks(group->services);
+
+	for (uint32_t i = 0; i < group->tasks.count && !checks; i++)
+		checks = has_checks(ARRAY_AT(&group->tasks, struct task, i)->services);
+	for (size_t i = 0; checks && i < sizeof rules / sizeof rules[0]; i++)
+		if (rules[i].rule && strcmp(rules[i].rule, "checks") == 0)
+			json_sentence(found->warnings,
+				"%s: %s.HealthCheck: \"checks\" means \"task_states\": an "
+				"allocation "
+				"is healthy when its tasks run, whatever its Checks would say",
+				place->text, rules[i].field);
+}
+
 static void judge_group(const struct task_group *group, const struct findings *found)
 {
 	static const char *const consul[] = {"Namespace", NULL};
@@ -151,6 +184,7 @@ static void judge_group(const struct task_group *group, const struct findings *f
 	judge_services(group->services, &place, found);
 	judge_networks(&group->networks, &place, found);
 	judge_volumes(group, &place, found);
+	judge_health(group, &place, found);
 	if (block_says_more(group->consul, consul, no_defaults))
 		json_sentence(found->warnings, "%s: Consul: not asked for anything", place.text);
 	if (group->disk.sticky || group->disk.migrate)

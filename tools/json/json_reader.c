@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "tools/json/duration.h"
 #include "tools/json/timestamp.h"
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,8 +107,21 @@ static const char *const json_type_names[] = {[JSON_OBJECT] = "an object",
 	[JSON_FALSE] = "false",
 	[JSON_NULL] = "null"};
 
+// A number that no 64-bit integer holds is read as one with a fraction.
+static bool is_too_large(const json_t *value)
+{
+	return json_is_real(value) &&
+	       !(json_real_value(value) >= -0x1p63 && json_real_value(value) < 0x1p63);
+}
+
 static void mismatch(struct reader *r, const char *expected, const json_t *value)
 {
+	if (is_too_large(value)) {
+		json_sentence(&r->report->errors,
+			"%s: %g is out of range; write an integer from %" PRId64 " to %" PRId64,
+			r->path, json_real_value(value), INT64_MIN, INT64_MAX);
+		return;
+	}
 	json_sentence(&r->report->errors, "%s: expected %s, not %s", r->path, expected,
 		json_type_names[json_typeof(value)]);
 }

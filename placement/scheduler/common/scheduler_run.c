@@ -1,4 +1,5 @@
 #include "placement/scheduler/common/scheduler_run.h"
+#include "placement/scheduler/common/eval_log.h"
 #include "state/base/check.h"
 #include "state/base/text.h"
 #include <stdio.h>
@@ -183,7 +184,7 @@ bool scheduler_run_goes_on(struct scheduler_run *run, const struct plan *plan, b
 	return !run->is_cut && run->pass_error == 0;
 }
 
-// Takes placed allocations off the queued counts. Groups that are not in the queued counts are left out.
+// Takes placed allocations off the queued counts (row A12).
 static void lower_queued(struct scheduler_run *run, const struct array *placed)
 {
 	for (uint32_t i = 0; i < placed->count; i++) {
@@ -191,7 +192,22 @@ static void lower_queued(struct scheduler_run *run, const struct array *placed)
 		uint32_t at;
 		if (map_find(&run->queued, sizeof(struct named_count), group->name, &at))
 			ARRAY_AT(&run->queued, struct named_count, at)->count -= group->count;
+		else
+			log_evaluation(run->eval, "group-not-queued", "task_group=%s placed=%lld",
+				group->name, (long long)group->count);
 	}
+}
+
+// What another attempt is for.
+static void log_next_attempt(
+	const struct scheduler_run *run, const struct plan *plan, const struct plan_result *result)
+{
+	if (run->refresh_index)
+		log_evaluation(run->eval, "refresh-forced", "index=%lu",
+			(unsigned long)run->refresh_index);
+	if (result->placements_committed < plan->placements.count)
+		log_evaluation(run->eval, "plan-not-fully-committed", "attempted=%u placed=%u",
+			plan->placements.count, result->placements_committed);
 }
 
 static void note_rejected(struct scheduler_run *run, const struct array *rejections)
@@ -222,6 +238,7 @@ int scheduler_run_submit(struct scheduler_run *run, struct plan *plan)
 	run->refresh_index = result.refresh_index;
 	lower_queued(run, &result.placed_by_group);
 	note_rejected(run, &result.rejections);
+	log_next_attempt(run, plan, &result);
 	if (run->is_cut && run->refresh_index < result.alloc_index)
 		run->refresh_index = result.alloc_index;
 	plan_result_release(&result);

@@ -2,6 +2,7 @@
 // → follow-ups → submit.
 #include "placement/scheduler/generic/generic.h"
 #include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/common/eval_log.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
@@ -66,6 +67,26 @@ static void look_at_job(struct generic_attempt *a)
 	CHECK(a->stack);
 }
 
+static int64_t count_instances(const struct array *places)
+{
+	int64_t count = places->count;
+	for (uint32_t i = 0; i < places->count; i++)
+		count += ARRAY_AT(places, struct reconcile_place, i)->more;
+	return count;
+}
+
+static void log_found(const struct generic_attempt *a)
+{
+	const struct reconciliation *r = &a->found;
+
+	log_evaluation(a->run->eval, "job-reconciled",
+		"place=%lld destructive=%lld in_place=%u stop=%u disconnect=%u reconnect=%u "
+		"attribute_updates=%u follow_ups=%u",
+		(long long)count_instances(&r->place), (long long)count_instances(&r->destructive),
+		r->in_place.count, r->stops.count, r->disconnects.count, r->reconnects.count,
+		r->attribute_updates.count, r->follow_ups.count);
+}
+
 static void reconcile_job(struct generic_attempt *a)
 {
 	CHECK(a->stack && a->run->in_view);
@@ -81,6 +102,7 @@ static void reconcile_job(struct generic_attempt *a)
 		.change_of = generic_change_of,
 		.context = a};
 	reconcile(&ask, &a->found);
+	log_found(a);
 }
 
 static void count_queued(struct generic_attempt *a, const struct array *places)

@@ -2,6 +2,7 @@
 // A1–A14, A28–A31). One attempt: see → plan → follow-ups → submit.
 #include "placement/scheduler/system/system.h"
 #include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/common/eval_log.h"
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -108,6 +109,18 @@ static bool is_of_another_scheduler(const struct job *job)
 	return job && !job->stop && !job_traits_of(job)->is_on_every_node;
 }
 
+static void log_diff(const struct system_attempt *a)
+{
+	const struct diff_list *lists = a->diff.lists;
+
+	log_evaluation(a->run->eval, "job-reconciled",
+		"place=%u update=%u migrate=%u stop=%u ignore=%u lost=%u disconnecting=%u "
+		"reconnecting=%u",
+		lists[DIFF_PLACE].count, lists[DIFF_UPDATE].count, lists[DIFF_MIGRATE].count,
+		lists[DIFF_STOP].count, lists[DIFF_IGNORE].count, lists[DIFF_LOST].count,
+		lists[DIFF_DISCONNECTING].count, lists[DIFF_RECONNECTING].count);
+}
+
 // Does everything that needs the view.
 static void make_plan(struct system_attempt *a)
 {
@@ -128,6 +141,7 @@ static void make_plan(struct system_attempt *a)
 		.sysbatch = a->job && job_traits_of(a->job)->runs_to_end,
 		.now_ns = a->run->settings->now_ns};
 	system_diff(&ask, &a->diff);
+	log_diff(a);
 	stop_all(a, &a->diff.lost_late, STOP_LOST);
 	stop_all(a, &a->diff.lists[DIFF_STOP], STOP_NOT_NEEDED);
 	stop_all(a, &a->diff.lists[DIFF_MIGRATE], STOP_NODE_TAINTED);
@@ -202,8 +216,12 @@ static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 		scheduler_run_follow_up(a->run, TRIGGER_ROLLING_UPDATE, EVAL_PENDING);
 	next->wait_ns = stagger_ns;
 	int error = scheduler_run_create(a->run, next);
-	if (error >= 0)
+	if (error >= 0) {
+		char id[UUID_TEXT_BYTES];
 		a->run->next_eval = next->id;
+		log_evaluation(a->run->eval, "rolling-update-limit-reached", "next_eval=%s",
+			uuid_format(&next->id, id));
+	}
 	evaluation_free(next);
 	return error < 0 ? error : 0;
 }

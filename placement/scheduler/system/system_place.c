@@ -1,4 +1,5 @@
 // Places missing instances, each on its own node (rows A30–A36).
+#include "placement/scheduler/common/eval_log.h"
 #include "placement/scheduler/system/system_attempt.h"
 #include "state/base/check.h"
 #include <stdlib.h>
@@ -60,6 +61,19 @@ static bool takes_instances(const struct system_attempt *a, const struct diff_it
 	       (!item->existing || target_nodes_contain(&a->diff.nodes, &item->existing->node_id));
 }
 
+static void log_node_not_found(const struct system_attempt *a, const struct diff_item *item)
+{
+	char id[UUID_TEXT_BYTES] = "";
+	struct uuid node = {0};
+
+	if (item->existing)
+		node = item->existing->node_id;
+	else if (item->node)
+		node = item->node->id;
+	log_evaluation(a->run->eval, "node-not-found", "node=%s task_group=%s index=%u",
+		uuid_format(&node, id), a->groups[item->group].group->name, item->name_index);
+}
+
 // Nodes come in the order of their ids, which is no order in memory, so the next few are prefetched.
 #define NODES_AHEAD 8u
 #define NODE_LINES_AHEAD 4u
@@ -84,8 +98,10 @@ void system_place(struct system_attempt *a)
 		const struct diff_item *item = &a->place.items[i];
 		struct stack_option option;
 		fetch_ahead(a, i);
-		if (!takes_instances(a, item))
+		if (!takes_instances(a, item)) {
+			log_node_not_found(a, item);
 			continue;
+		}
 		// What a rolling update stopped in this pass counts against its limit, so the pass ends whole.
 		if (!scheduler_run_goes_on(a->run, a->plan, !a->limit_reached))
 			break;

@@ -12,7 +12,7 @@ struct watchers_stats {
 	uint64_t vm_turns, vms_assigned;
 	struct pipeline_timing vm_scheduling; // per assignment: time since the machine's creation
 	uint64_t looks_changed,
-		looks_unchanged; // at how the nodes stand: numbers were new, or not (row E30)
+		looks_unchanged; // at how the nodes stand: a node came or went, or none (row E30)
 	uint32_t sweep_us;       // duration of the newest sweep
 	uint64_t commands_refused;
 	uint32_t deployments_watched, nodes_draining, periodic_jobs, nodes_disconnected;

@@ -1,9 +1,11 @@
 // Counts the standing of the nodes once a second and logs changes, in the words of row E29, with the number of looks
-// before that saw nothing new (row E30).
+// before that saw no node come or go (row E30).
 #include "placement/watch/nodes/standings.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "state/records/nodes/node.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define LOOK_NS NS_PER_S
@@ -11,8 +13,9 @@
 struct standings {
 	struct watch_tools tools;
 	struct node_standings newest;
-	uint64_t unchanged; // looks since the numbers changed
-	int64_t look_ns;    // time of the next look
+	_Atomic uint32_t changes; // nodes that came or went since the last look
+	uint64_t unchanged;       // looks since a node came or went
+	int64_t look_ns;          // time of the next look
 };
 
 static void *standings_create(const struct watch_tools *tools)
@@ -32,9 +35,23 @@ static void standings_take_over(void *context)
 {
 }
 
+static bool is_away(const struct node *node)
+{
+	return node->status == NODE_DOWN || node->status == NODE_DISCONNECTED ||
+	       node->record.deleted;
+}
+
 // The next look comes soon enough for these numbers.
 static bool standings_changed(void *context, const struct state_change *change)
 {
+	struct standings *s = context;
+	const struct node *before = (const struct node *)change->before;
+	const struct node *after = (const struct node *)change->after;
+
+	if (change->table == STATE_NODES &&
+		(!before || is_away(before) != is_away(after) ||
+			before->standing.offlined != after->standing.offlined))
+		atomic_fetch_add(&s->changes, 1);
 	return false;
 }
 
@@ -63,11 +80,11 @@ static void count_standings(struct standings *s)
 
 	state_counts(s->tools.state, &counts);
 	struct node_standings now = node_standings_of(&counts);
-	bool is_new = !is_as_before(&now, &s->newest);
+	bool has_changes = atomic_exchange(&s->changes, 0) > 0;
 	watch_count(&s->tools,
-		is_new ? &s->tools.stats->looks_changed : &s->tools.stats->looks_unchanged, 1);
-	s->unchanged += !is_new;
-	if (!is_new)
+		has_changes ? &s->tools.stats->looks_changed : &s->tools.stats->looks_unchanged, 1);
+	s->unchanged += !has_changes;
+	if (!has_changes && is_as_before(&now, &s->newest))
 		return;
 	log_info("nodes",
 		"status=\"now have %u healthy (%u free, %u running), and %u suspended\" "
@@ -75,7 +92,8 @@ static void count_standings(struct standings *s)
 		now.healthy, now.free, now.running, now.suspended,
 		(unsigned long long)s->unchanged);
 	s->newest = now;
-	s->unchanged = 0;
+	if (has_changes)
+		s->unchanged = 0;
 }
 
 static int64_t standings_turn(void *context, int64_t now_ns, bool *done)

@@ -393,6 +393,7 @@ static void b34_a_wait_and_a_time(void **state)
 	enqueue(f,
 		(struct eval_ask){.number = 2, .job = "b", .wait_until_ns = wall + 10 * NS_PER_S});
 	assert_int_equal(stats(f).waiting, 2);
+	assert_int_equal(broker_delayed(f->broker, delayed, 0), 1); // no room, but it is counted
 	assert_int_equal(broker_delayed(f->broker, delayed, 4), 1);
 	assert_string_equal(delayed[0].job_id, "b");
 	assert_true(delayed[0].due_in_ns == 10 * NS_PER_S);

@@ -3,42 +3,19 @@
 #include "placement/pipeline/pipeline.h"
 #include "placement/pipeline/pipeline_parts.h"
 #include "placement/pipeline/scheduler_thread.h"
-#include "state/base/log.h"
 #include "tests/placement/pipeline/cluster.h"
+#include "tests/support/log_capture.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 enum { NODES = 2, JOBS = 100 };
 
-static char output[1u << 20];
-static int captured, real_stderr;
-
-static void start_capture(void)
-{
-	captured = memfd_create("log", 0);
-	real_stderr = dup(STDERR_FILENO);
-	assert_true(captured >= 0 && real_stderr >= 0);
-	assert_true(dup2(captured, STDERR_FILENO) >= 0);
-	log_configure(LOG_DEBUG, false);
-}
-
-static void end_capture(void)
-{
-	ssize_t size = pread(captured, output, sizeof output - 1, 0);
-
-	log_configure(LOG_INFO, false);
-	assert_true(dup2(real_stderr, STDERR_FILENO) >= 0);
-	assert_int_equal(close(real_stderr), 0);
-	assert_int_equal(close(captured), 0);
-	assert_true(size > 0);
-	output[size] = 0;
-}
+static struct log_capture capture;
+static char *const output = capture.output;
 
 // How many lines of the event there are; each names an evaluation of the job.
 static uint32_t count_lines(const char *event, const char *job)
@@ -66,7 +43,7 @@ static void work_off(struct cluster *c, uint32_t jobs, int64_t instances)
 
 	for (uint32_t n = 0; n < NODES; n++)
 		cluster_node(c, n);
-	start_capture();
+	log_capture_begin(&capture);
 	for (uint32_t j = 0; j < jobs; j++) {
 		snprintf(id, sizeof id, "web-%u", j);
 		cluster_job(c, (struct job_ask){.id = id,
@@ -76,7 +53,7 @@ static void work_off(struct cluster *c, uint32_t jobs, int64_t instances)
 				       .memory_mb = jobs > 1 ? 10 : 6000});
 	}
 	(void)cluster_settle(c);
-	end_capture();
+	log_capture_end(&capture);
 }
 
 static void each_step_names_evaluation_job_and_namespace(void **unused)
@@ -87,6 +64,8 @@ static void each_step_names_evaluation_job_and_namespace(void **unused)
 	work_off(&c, 1, NODES + 1); // one finds no room
 	assert_int_equal(count_lines("evaluation-dequeued", "web-0 "), 1);
 	assert_int_equal(count_lines("state-awaited", "web-0 "), 1);
+	assert_int_equal(count_lines("job-reconciled", "web-0 "), 1);
+	assert_non_null(strstr(output, " namespace=default place=3 "));
 	assert_int_equal(count_lines("evaluation-created", "web-0 "), 1);
 	assert_int_equal(count_lines("plan-committed", "web-0 "), 1);
 	assert_non_null(strstr(output, " attempted=2 placed=2 "));
@@ -109,9 +88,9 @@ static void the_newest_evaluation_of_the_job_is_waited_for(void **unused)
 	cluster_job(&c, (struct job_ask){.id = "web", .type = JOB_SERVICE, .cpu = 10});
 	uint64_t second = state_index(c.state);
 	assert_true(second > first);
-	start_capture();
+	log_capture_begin(&capture);
 	(void)cluster_settle(&c);
-	end_capture();
+	log_capture_end(&capture);
 	snprintf(wanted, sizeof wanted, "triggered_by=job-register index=%lu\n",
 		(unsigned long)second);
 	assert_non_null(strstr(output, wanted));
@@ -137,9 +116,9 @@ static void a_nack_says_what_it_was_for(void **unused)
 	assert_int_equal(broker_ack(broker, &e->id, token), 0);
 	e->record.modify_index = 1u << 30;
 	broker_enqueue(broker, e, 0);
-	start_capture();
+	log_capture_begin(&capture);
 	(void)scheduler_thread_turn(c.pipeline->threads[0], 0);
-	end_capture();
+	log_capture_end(&capture);
 	assert_non_null(strstr(output, " level=warn event=evaluation-nacked eval="));
 	assert_non_null(
 		strstr(output, " job=web namespace=default error=\"sync wait timeout reached\"\n"));

@@ -267,6 +267,8 @@ static void commit_rest(struct committer *c, const struct plan *plan, struct pla
 			ARRAY_AT(&job->task_groups, struct task_group, p->group)->name, 1);
 		result->placements_committed++;
 	}
+	if (c->other_group)
+		count_add(&result->placed_by_group, c->other_group, 7);
 }
 
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)

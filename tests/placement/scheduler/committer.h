@@ -26,6 +26,7 @@ struct committer {
 	int view_error, submit_error, create_error, update_error;
 	uint32_t rejected_slot, rejections;
 	bool refreshes;
+	const char *other_group; // a result names 7 placed instances of it; NULL: none
 	bool may_break;  // a test expects an invariant to fail; otherwise that ends the test
 	uint32_t broken; // number of failed invariants
 };

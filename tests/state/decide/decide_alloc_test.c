@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "tests/state/plans.h"
+#include "tests/support/log_capture.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -68,10 +69,13 @@ static void reports_change_the_status_once(void **test)
 	state_read_end();
 }
 
+static struct log_capture capture;
+
 static void reports_of_nodes_that_are_away_are_refused(void **test)
 {
 	struct controller *c = *test;
 	struct planned_job job = plan_job(c, "web", JOB_SYSTEM);
+	char id[UUID_TEXT_BYTES], wanted[160];
 	bool known = true;
 
 	place_planned(c, &job, 100, 0);
@@ -83,8 +87,17 @@ static void reports_of_nodes_that_are_away_are_refused(void **test)
 	assert_int_equal(report_status(c, 1, 1, 1, 100, ALLOC_RUNNING, &known), OUTCOME_DONE);
 	assert_false(known); // another node's
 	down(c, 0);
+	log_capture_begin(&capture);
 	assert_int_equal(
 		report_status(c, 0, 1, 1, 100, ALLOC_RUNNING, NULL), OUTCOME_NODE_NOT_ALLOWED);
+	log_capture_end(&capture);
+	state_read_begin();
+	uuid_format(&state_node_at(c->state, 0)->id, id);
+	state_read_end();
+	snprintf(wanted, sizeof wanted,
+		" error=\"node %s is not allowed to update allocs while in status down\"", id);
+	assert_int_equal(
+		log_capture_count(&capture, " level=warn event=report-refused ", wanted), 1);
 	assert_int_equal(controller_node(c, COMMAND_NODE_RETURNED, 0, 1), OUTCOME_DONE);
 	assert_int_equal(report_status(c, 0, 1, 1, 100, ALLOC_RUNNING, NULL), OUTCOME_DONE);
 	state_read_begin();

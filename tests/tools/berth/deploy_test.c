@@ -266,6 +266,12 @@ static void a_stopped_allocation_is_replaced(void **unused)
 	char id[16];
 	snprintf(id, sizeof id, "%.8s", line + 1);
 	expect_run(with("alloc stop *", id), 0, "finished with status \"complete\"", "");
+	expect_run(with("alloc status *", id), 0, "\nReplacement Alloc ID  = ", "");
+	char replacement[16];
+	snprintf(replacement, sizeof replacement, "%.8s",
+		strstr(run.out, "Replacement Alloc ID  = ") + strlen("Replacement Alloc ID  = "));
+	expect_run(with("alloc status *", replacement), 0, "ID ", "");
+	assert_null(strstr(run.out, "Replacement"));
 }
 
 int main(void)

@@ -1,8 +1,12 @@
 // The whole daemon on a device that is silent: every counter of its parts is among its metrics, and what is said once
 // in its configuration is known to all of them.
+#include "placement/pipeline/pipeline_parts.h"
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
+#include "state/records/allocation.h"
 #include "state/records/nodes/vm.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/core/builders.h"
 #include "tools/api/server/server.h"
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/metrics.h"
@@ -21,7 +25,7 @@
 
 // What the daemon told the sink; buckets of histograms are values of their own.
 static struct {
-	char name[64];
+	char name[512];
 	double value;
 } exported[EXPORTED_MOST];
 static uint32_t exported_count;
@@ -29,7 +33,7 @@ static uint32_t exported_count;
 static void keep(void *sink, char kind, const char *name, const char *labels, double value)
 {
 	assert_true(exported_count < EXPORTED_MOST);
-	bool is_of_worker = strstr(labels, "worker_name=");
+	bool is_of_worker = strstr(labels, "worker_name=") || strstr(labels, "alloc_id=");
 	snprintf(exported[exported_count].name, sizeof exported->name,
 		is_of_worker ? "%s{%s}" : "%s", name, labels);
 	exported[exported_count++].value = value;
@@ -99,7 +103,8 @@ static struct berthd *silent_daemon(const char *directory)
 		{"ports.0.device", "net_null0,no-rx=1"}, {"ports.0.addresses", "10.0.0.1"},
 		{"dataplane.huge", "no"}, {"limits.nodes", "1000"}, {"limits.allocations", "1000"},
 		{"limits.place_requests", "1000"}, {"log.level", "error"},
-		{"vms.offline_after_ms", "300"}, {"vms.interval_ms", "50"}};
+		{"vms.offline_after_ms", "300"}, {"vms.interval_ms", "50"},
+		{"lifecycle.lost_after_ms", "300"}};
 	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
 		if (!config_set(&b->config, settings[i][0], settings[i][1], message))
 			fail_msg("%s", message);
@@ -117,7 +122,12 @@ static void dashboards_find_their_names(void)
 		"nomad.nomad.broker.total_pending", "nomad.nomad.blocked_evals.total_blocked",
 		"nomad.nomad.plan.queue_depth", "nomad.nomad.plan.submit",
 		"nomad.nomad.plan.evaluate", "nomad.nomad.plan.node_rejected",
-		"nomad.nomad.worker.invoke_scheduler.service",
+		"nomad.nomad.worker.dequeue_eval", "nomad.nomad.worker.send_ack",
+		"nomad.nomad.worker.wait_for_index", "nomad.nomad.worker.submit_plan",
+		"nomad.nomad.worker.update_eval", "nomad.nomad.worker.create_eval",
+		"nomad.nomad.worker.reblock_eval", "nomad.nomad.worker.invoke_scheduler.service",
+		"nomad.nomad.worker.invoke_scheduler.sysbatch",
+		"nomad.nomad.worker.invoke_scheduler._core",
 		"nomad.nomad.worker.invoke_scheduler.batch",
 		"nomad.nomad.worker.invoke_scheduler.system", "nomad.nomad.job_status.pending",
 		"nomad.nomad.job_status.running", "nomad.nomad.job_status.dead", "availableNodes",
@@ -233,6 +243,116 @@ static void names_of_orchard_are_off_by_default(void **state)
 	assert_true(value_of(names[0]) > 0);
 }
 
+static void await_value(struct berthd *b, const char *name, double value)
+{
+	for (int i = 0; i < 1000; i++) {
+		collect(b);
+		if (value_of(name) == value)
+			return;
+		usleep(10000);
+	}
+	fail_msg("%s is %f", name, value_of(name));
+}
+
+static struct command_node register_node(struct berthd *b)
+{
+	static struct node_registration node;
+	describe_plain_node(&node, 1, 1);
+	struct command c = {.type = COMMAND_NODE_REGISTER, .node_register = &node};
+	run(b, &c);
+	struct command beats = {
+		.type = COMMAND_NODE_RETURNED, .node = {node.slot, node.generation}};
+	run(b, &beats);
+	return beats.node;
+}
+
+// Row E28: a node comes, is lost, and is forgotten by a sweep, whose time is measured.
+static void gauges_of_nodes_move(void **state)
+{
+	struct berthd *b = *state;
+	collect(b);
+	assert_int_equal(value_of("schedUpdateClusterLatency_ms"), 0);
+	struct command expired = {.type = COMMAND_NODE_EXPIRED, .node = register_node(b)};
+	collect(b);
+	assert_int_equal(value_of("availableNodes"), 1);
+	assert_int_equal(value_of("freeNodes"), 1);
+	assert_int_equal(value_of("lostNodes"), 0);
+	run(b, &expired);
+	collect(b);
+	assert_int_equal(value_of("availableNodes"), 0);
+	assert_int_equal(value_of("freeNodes"), 0);
+	assert_int_equal(value_of("lostNodes"), 1);
+	await_value(b, "lostNodes", 0);
+	await_value(b, "berth_nodes_swept_total", 1);
+	assert_true(value_of("schedUpdateClusterLatency_ms") > 0);
+	assert_true(value_of("berth_node_update_seconds") > 0);
+}
+
+// Row C29: what a scheduler decided about a failed allocation, with all that names it.
+static void gauges_of_rescheduling_name_the_allocation(void **state)
+{
+	struct berthd *b = *state;
+	struct job *job = plain_job("web", JOB_SERVICE);
+	(void)add_plain_group(job, "g", (struct resources){1, 1, 1});
+	struct allocation failed = {.id = number_uuid(5), .job = job};
+	struct evaluation *later = evaluation_create();
+	char id[UUID_TEXT_BYTES], follow_up[UUID_TEXT_BYTES], name[512];
+	later->id = number_uuid(6);
+	later->wait_until_ns = 1234 * NS_PER_S;
+	struct reschedule_note note = {&failed, later, 2, 3};
+	reschedules_note(b->pipeline->reschedules, &note, time_monotonic_ns(&time_source_real));
+	collect(b);
+	static const struct {
+		const char *gauge;
+		double value;
+	} gauges[] = {{"attempted", 2}, {"limit", 3}, {"wait_until", 1234}};
+	for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
+		snprintf(name, sizeof name,
+			"nomad.nomad.scheduler.allocs.reschedule.%s{alloc_id=\"%s\",job=\"web\","
+			"namespace=\"default\",task_group=\"g\",followup_eval_id=\"%s\"}",
+			gauges[i].gauge, uuid_format(&failed.id, id),
+			uuid_format(&later->id, follow_up));
+		assert_true(value_of(name) == gauges[i].value);
+	}
+	evaluation_free(later);
+	job_free(job);
+}
+
+static void wait_for_its_time(struct berthd *b, uint32_t number)
+{
+	struct evaluation *e = evaluation_create();
+	char job[16];
+	snprintf(job, sizeof job, "job-%u", number);
+	e->id = number_uuid(1000 + number);
+	e->namespace_name = text_copy(TEXT("default"));
+	e->job_id = text_copy(text_of(job));
+	e->type = EVAL_SERVICE;
+	e->status = EVAL_PENDING;
+	e->wait_until_ns = INT64_MAX / 2;
+	broker_enqueue(b->pipeline->broker, e, 0);
+	evaluation_free(e);
+}
+
+// Each has a series of its own, up to so many; of the others it is told how many there are.
+static void evaluations_that_wait_are_shown_or_counted(void **state)
+{
+	enum { SHOWN = 64, MORE = 6 };
+	struct berthd *b = *state;
+	uint32_t series = 0;
+	collect(b);
+	assert_int_equal(value_of("berth_evaluations_waiting_not_shown"), 0);
+	for (uint32_t i = 0; i < SHOWN + MORE; i++)
+		wait_for_its_time(b, i);
+	collect(b);
+	for (uint32_t i = 0; i < exported_count; i++)
+		series += strcmp(exported[i].name, "nomad.nomad.broker.eval_waiting") == 0;
+	assert_int_equal(series, SHOWN);
+	assert_int_equal(value_of("berth_evaluations_waiting_not_shown"), MORE);
+	assert_int_equal(value_of("nomad.nomad.broker.total_waiting"), SHOWN + MORE);
+	broker_set_enabled(b->pipeline->broker, false);
+	broker_set_enabled(b->pipeline->broker, true);
+}
+
 static void all_counters_are_exported(void **state)
 {
 	struct berthd *b = *state;
@@ -283,6 +403,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_agree_who_is_offline),
 		cmocka_unit_test(names_of_orchard_are_off_by_default),
+		cmocka_unit_test(gauges_of_nodes_move),
+		cmocka_unit_test(gauges_of_rescheduling_name_the_allocation),
+		cmocka_unit_test(evaluations_that_wait_are_shown_or_counted),
 		cmocka_unit_test(all_counters_are_exported),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

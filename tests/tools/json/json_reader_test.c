@@ -198,6 +198,10 @@ static void every_mistake_is_named(void **unused)
 	} cases[] = {
 		{"{\"Flag\":1}", "Thing.Flag: expected true or false, not a number"},
 		{"{\"Number\":\"4\"}", "Thing.Number: expected an integer, not a string"},
+		{"{\"Number\":9.3e18}", "Thing.Number: 9.3e+18 is out of range; write an integer "
+					"from -9223372036854775808 to 9223372036854775807"},
+		{"{\"Number\":-1e19}", "Thing.Number: -1e+19 is out of range; write an integer "
+				       "from -9223372036854775808 to 9223372036854775807"},
 		{"{\"Number\":4.5}",
 			"Thing.Number: expected an integer, not a number with a fraction"},
 		{"{\"Number\":1e3}",

@@ -105,6 +105,7 @@ static void put_allocation(json_t *a)
 	json_t *berth = json_object_get(a, "Berth"), *metrics = json_object_get(a, "Metrics");
 	int64_t created = field_number(a, "CreateTime"), modified = field_number(a, "ModifyTime");
 	const char *client = field_text(berth, "Client"), *evaluation = field_text(a, "EvalID");
+	const char *replacement = field_text(a, "NextAllocation");
 	struct table t;
 	table_begin_pairs(&t);
 	table_pair(&t, "ID", "= %s", field_text(a, "ID"));
@@ -125,6 +126,8 @@ static void put_allocation(json_t *a)
 		*evaluation ? evaluation
 		: *client   ? client
 			    : "-");
+	if (*replacement)
+		table_pair(&t, "Replacement Alloc ID", "= %s", replacement);
 	table_pair(&t, "Resources", "= %lld MHz, %lld MiB memory, %lld MiB disk",
 		(long long)field_number(resources, "CPU"),
 		(long long)field_number(resources, "MemoryMB"),

@@ -3,6 +3,7 @@
 #include "state/base/time_units.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/committed.h"
+#include "tests/support/log_capture.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,6 +243,8 @@ static void stopping_that_conflicts_too_often_is_tried_later(void **state)
 	assert_true(uuid_equal(&later->id, &committer_end(&f->committer)->blocked_eval));
 }
 
+static struct log_capture capture;
+
 static void a_rolling_update_goes_in_steps(void **state)
 {
 	struct fixture *f = *state;
@@ -255,7 +258,13 @@ static void a_rolling_update_goes_in_steps(void **state)
 	static const uint32_t done[] = {3, 6, 7};
 	for (uint32_t i = 0; i < COUNT(done); i++) {
 		bool last = i == COUNT(done) - 1;
+		log_capture_begin(&capture);
 		assert_int_equal(run(f, job, i ? TRIGGER_ROLLING_UPDATE : TRIGGER_JOB_REGISTER), 0);
+		log_capture_end(&capture);
+		assert_int_equal(
+			log_capture_count(&capture, "event=rolling-update-limit-reached eval=",
+				" job=web namespace=default next_eval="),
+			!last);
 		assert_int_equal(of_version(f->world, job), done[i]);
 		assert_int_equal(world_living(f->world, job), 7);
 		assert_int_equal(f->committer.created_count, !last);
@@ -363,10 +372,55 @@ static void a_replaced_instance_waits_for_its_node(void **state)
 	set(&seen->value, "unknown");
 	f->world->nodes[0]->eligibility = NODE_INELIGIBLE;
 	job = changed(f, job);
+	log_capture_begin(&capture);
 	assert_int_equal(run(f, job, TRIGGER_NODE_UPDATE), 0);
+	log_capture_end(&capture);
 	assert_int_equal(f->committer.stops, 1);
 	assert_int_equal(f->committer.placements, 0);
 	assert_int_equal(queued(f), 1);
+	assert_int_equal(log_capture_count(&capture, " level=debug event=node-not-found eval=",
+				 " job=web namespace=default node="),
+		1);
+	assert_int_equal(log_capture_count(&capture, " level=debug event=job-reconciled eval=",
+				 " job=web namespace=default place="),
+		1);
+}
+
+// What a plan placed of a group that the evaluation does not name is noted and changes no count (row A12).
+static void what_was_placed_of_another_group_is_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "system web");
+	nodes(f, 2, "");
+	f->committer.other_group = "other";
+	log_capture_begin(&capture);
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0);
+	log_capture_end(&capture);
+	assert_int_equal(queued(f), 0);
+	assert_int_equal(committer_end(&f->committer)->queued.count, 1);
+	assert_int_equal(log_capture_count(&capture, " level=debug event=group-not-queued eval=",
+				 " job=web namespace=default task_group=other placed=7"),
+		1);
+}
+
+// What a second attempt is for, and what goes on later, is said at level debug.
+static void further_attempts_are_explained(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "system web");
+	nodes(f, 2, "");
+	f->committer.rejections = 1;
+	f->committer.refreshes = true;
+	log_capture_begin(&capture);
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), 0);
+	log_capture_end(&capture);
+	assert_int_equal(log_capture_count(&capture, " level=debug event=refresh-forced eval=",
+				 " job=web namespace=default index="),
+		1);
+	assert_int_equal(
+		log_capture_count(&capture, " level=debug event=plan-not-fully-committed eval=",
+			" job=web namespace=default attempted=2 placed=1"),
+		1);
 }
 
 static void instances_are_lost_with_their_node_and_come_back_with_it(void **state)
@@ -605,6 +659,8 @@ int main(void)
 		ROW(what_need_not_be_replaced_is_changed_in_place),
 		ROW(what_ended_is_not_changed_in_place),
 		ROW(a_replaced_instance_waits_for_its_node),
+		ROW(what_was_placed_of_another_group_is_left_out),
+		ROW(further_attempts_are_explained),
 		ROW(instances_are_lost_with_their_node_and_come_back_with_it),
 		ROW(a_lost_connection_is_outlived),
 		ROW(nodes_that_do_not_qualify_are_no_failure),

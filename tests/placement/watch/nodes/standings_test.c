@@ -66,6 +66,62 @@ static void each_look_is_counted_once(void **state)
 	scene_free(&s);
 }
 
+// A node goes as another one comes: the numbers are as before, but it was no look at which nothing happened.
+static void who_comes_and_goes_is_counted(void **state)
+{
+	struct node_registration nodes[2];
+	struct uuid id = number_uuid(2);
+	struct scene s;
+
+	scene_init(&s);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(
+			controller_register(&s.controller, i + 1, &nodes[i]), OUTCOME_DONE);
+	expire(&s, &nodes[0]);
+	scene_advance(&s, 2000);
+	struct watchers_stats before = scene_stats(&s);
+	struct node_standings were = standings_of(&s);
+	expire(&s, &nodes[1]);
+	struct command returned = {
+		.type = COMMAND_NODE_RETURNED, .node = {nodes[0].slot, nodes[0].generation}};
+	assert_int_equal(scene_run(&s, &returned), OUTCOME_DONE);
+	struct node_standings are = standings_of(&s);
+	assert_memory_equal(&were, &are, sizeof are);
+	scene_advance(&s, 2000);
+	struct watchers_stats after = scene_stats(&s);
+	assert_int_equal(after.looks_changed - before.looks_changed, 1);
+	assert_int_equal(after.looks_unchanged - before.looks_unchanged, 1);
+	state_read_begin();
+	assert_int_equal(state_node_by_id(s.controller.state, &id)->status, NODE_DOWN);
+	state_read_end();
+	scene_free(&s);
+}
+
+// The numbers change, but no node came or went.
+static void a_task_that_starts_is_no_news_of_nodes(void **state)
+{
+	struct node_registration node;
+	struct scene s;
+
+	scene_init(&s);
+	assert_int_equal(controller_register(&s.controller, 1, &node), OUTCOME_DONE);
+	struct command returned = {
+		.type = COMMAND_NODE_RETURNED, .node = {node.slot, node.generation}};
+	assert_int_equal(scene_run(&s, &returned), OUTCOME_DONE);
+	struct planned_job job = plan_job(&s.controller, "web", JOB_SERVICE);
+	scene_advance(&s, 2000);
+	struct watchers_stats before = scene_stats(&s);
+	struct plan *plan = build_plan(&job);
+	plan_place(plan, 100, 1, node.slot);
+	commit_plan(&s.controller, plan);
+	assert_int_equal(standings_of(&s).running, 1);
+	scene_advance(&s, 3000);
+	struct watchers_stats after = scene_stats(&s);
+	assert_int_equal(after.looks_changed, before.looks_changed);
+	assert_int_equal(after.looks_unchanged - before.looks_unchanged, 3);
+	scene_free(&s);
+}
+
 static void a_lost_node_is_forgotten_after_a_minute_and_no_sooner(void **state)
 {
 	struct node_registration nodes[2];
@@ -169,6 +225,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_look_is_counted_once),
+		cmocka_unit_test(who_comes_and_goes_is_counted),
+		cmocka_unit_test(a_task_that_starts_is_no_news_of_nodes),
 		cmocka_unit_test(a_lost_node_is_forgotten_after_a_minute_and_no_sooner),
 		cmocka_unit_test(each_is_forgotten_in_its_own_time),
 		cmocka_unit_test(so_it_is_after_a_restart),
