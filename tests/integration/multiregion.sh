@@ -63,7 +63,7 @@ submit() {
 	jq -n --arg id "$id" --arg version "$version" --argjson strategy "$strategy" \
 		--argjson parallel ${PARALLEL:-1} --argjson regions "$regions" '{Job: {
 		ID: $id, Name: $id, Type: "service", Multiregion: {Strategy: $strategy, Regions: $regions},
-		TaskGroups: [{Name: "g", Count: 0, EphemeralDisk: {SizeMB: 10},
+		TaskGroups: [{Name: "g", Count: 0, EphemeralDisk: {SizeMB: 110},
 		Update: {MaxParallel: $parallel, AutoRevert: true, HealthCheck: "task_states",
 			MinHealthyTime: 500000000, HealthyDeadline: 10000000000, ProgressDeadline: 20000000000},
 		ReschedulePolicy: {Attempts: 0, Unlimited: false},

@@ -11,7 +11,7 @@ node_start fleet "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" \
 wait_until 60 "all nodes are ready" nodes_are ready $NODES
 for i in $(seq $JOBS); do
 	jq -n --arg id "job-$i" '{Job: {ID: $id, Name: $id, Type: "system", Datacenters: ["*"], TaskGroups: [{
-		Name: "g", EphemeralDisk: {SizeMB: 10},
+		Name: "g", EphemeralDisk: {SizeMB: 110},
 		Tasks: [{Name: "t", Driver: "mock", Resources: {CPU: 5, MemoryMB: 10}}]}]}}' \
 		>"$TESTBED_DIR/job.json"
 	berth job run --detach "$TESTBED_DIR/job.json" >/dev/null || die "job-$i was not registered"

@@ -8,7 +8,7 @@ service() {
 	for pair in "$@"; do arguments+=(--argjson "${pair%%=*}" "${pair#*=}"); done
 	jq -n --arg id "$id" "${arguments[@]}" '$ARGS.named as $a | {Job: {ID: $id, Name: $id, Type: "service",
 		Datacenters: ["*"], Constraints: $a.constraints, TaskGroups: [{Name: "g", Count: $a.count,
-		Update: $a.update, Migrate: $a.migrate, ReschedulePolicy: $a.reschedule, EphemeralDisk: {SizeMB: 10},
+		Update: $a.update, Migrate: $a.migrate, ReschedulePolicy: $a.reschedule, EphemeralDisk: {SizeMB: 110},
 		RestartPolicy: {Attempts: 0, Mode: "fail", Interval: 60000000000, Delay: 1000000000},
 		Tasks: [{Name: "t", Driver: ($a.driver // "mock"), Config: ($a.config // {}), Env: $a.env,
 			Resources: {CPU: 20, MemoryMB: 16}}]} + ($a.group // {})]}}' >"$TESTBED_DIR/$id.json"

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -111,6 +112,17 @@ static void what_would_run_wrong_is_refused(void **unused)
 			GROUP "Volumes[\"v\"]: "},
 		{"\"Services\":[{\"Name\":\"s\",\"Connect\":{\"SidecarService\":{}}}],", "",
 			GROUP "Services: Connect: "},
+		{"\"EphemeralDisk\":{\"SizeMB\":20},", "",
+			TASK "log storage (100 MB) must be less than requested disk capacity (20 "
+			     "MB)"},
+		{"\"EphemeralDisk\":{\"SizeMB\":100},", "", "capacity (100 MB)"},
+		{"", "\"LogConfig\":{\"MaxFiles\":30,\"MaxFileSizeMB\":10},",
+			"log storage (300 MB) must be less than requested disk capacity (300 MB)"},
+		{"", "\"LogConfig\":{\"MaxFiles\":9000000000000000000,\"MaxFileSizeMB\":9},",
+			"must be less than requested disk capacity (300 MB)"},
+		{"", "\"LogConfig\":{\"MaxFiles\":0},", TASK "minimum number of files is 1; got 0"},
+		{"", "\"LogConfig\":{\"MaxFileSizeMB\":0},",
+			TASK "minimum file size is 1MB; got 0"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char body[1024];
@@ -122,6 +134,24 @@ static void what_would_run_wrong_is_refused(void **unused)
 			strstr(json_string_value(json_object_get(reply, "Error")), cases[i].text));
 		json_decref(reply);
 	}
+}
+
+static void one_cron_spec_is_a_warning(void **unused)
+{
+	static const char text[] = "cron is deprecated and may be removed in a future release. "
+				   "Use crons instead";
+	char body[1024];
+	job_body(body, sizeof body,
+		"batch\",\"Periodic\":{\"Spec\":\"@daily\"},\"Region\":\"global", "", "");
+	expect_warning("/v1/validate/job", body, text);
+	// Another job of this id is there.
+	char *id = strstr(body, "odd");
+	memcpy(id, "day", 3);
+	expect_warning("/v1/job/day/plan", body, text);
+	expect_warning("/v1/jobs", body, text);
+	job_body(body, sizeof body,
+		"batch\",\"Periodic\":{\"Specs\":[\"@daily\"]},\"Region\":\"global", "", "");
+	expect_warning("/v1/validate/job", body, "");
 }
 
 // Clients run the instances of direct jobs, and may do all of it.
@@ -137,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_no_effect_is_a_warning),
 		cmocka_unit_test(what_would_run_wrong_is_refused),
+		cmocka_unit_test(one_cron_spec_is_a_warning),
 		cmocka_unit_test(direct_jobs_are_their_clients_business),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -222,6 +222,14 @@ void job_not_done(
 	}
 }
 
+void job_warn_of_cron(const struct job *job, struct json_sentences *warnings)
+{
+	if (job->periodic && job->periodic->spec && *job->periodic->spec)
+		json_sentence(warnings,
+			"cron is deprecated and may be removed in a future release. "
+			"Use crons instead");
+}
+
 void job_warn_of_memory_max(
 	const struct job *job, bool oversubscription, struct json_sentences *warnings)
 {

@@ -46,7 +46,7 @@ const char *job_body(const char *id, const char *type, const char *env, int memo
 	snprintf(body, sizeof body,
 		"{\"Diff\":true,\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"%s\","
 		"\"Datacenters\":[\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\",\"Count\":1,"
-		"\"EphemeralDisk\":{\"SizeMB\":100},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\","
+		"\"EphemeralDisk\":{\"SizeMB\":101},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\","
 		"\"Env\":{\"A\":\"%s\"},\"Config\":{\"command\":\"/bin/"
 		"true\"},\"Resources\":{\"CPU\":"
 		"100,\"MemoryMB\":%d}}]}]}}",

@@ -48,7 +48,7 @@ static const char picky[] =
 	"{\"Job\":{\"ID\":\"picky\",\"Name\":\"picky\",\"Type\":\"system\",\"Datacenters\":["
 	"\"dc1\"],\"Constraints\":[{\"LTarget\":\"${attr.cpu.arch}\",\"RTarget\":\"arm64\","
 	"\"Operand\":\"=\"},{\"LTarget\":\"${node.class}\",\"RTarget\":\"large\",\"Operand\":"
-	"\"=\"}],\"TaskGroups\":[{\"Name\":\"g\",\"EphemeralDisk\":{\"SizeMB\":100},\"Tasks\":["
+	"\"=\"}],\"TaskGroups\":[{\"Name\":\"g\",\"EphemeralDisk\":{\"SizeMB\":101},\"Tasks\":["
 	"{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"a\"},\"Resources\":{"
 	"\"CPU\":4100,\"MemoryMB\":64}}]}]}}";
 
@@ -177,7 +177,7 @@ static void nodes_that_are_not_healthy_are_counted(void **unused)
 static const char warm[] =
 	"{\"Job\":{\"ID\":\"warm\",\"Name\":\"warm\",\"Type\":\"batch\",\"Datacenters\":["
 	"\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\",\"Count\":1,\"Snapshot\":\"warm\","
-	"\"EphemeralDisk\":{\"SizeMB\":100},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\","
+	"\"EphemeralDisk\":{\"SizeMB\":101},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\","
 	"\"Config\":{\"command\":\"a\"},\"Resources\":{\"CPU\":100,\"MemoryMB\":64}}]}]}}";
 
 // Nodes have nothing on them, and what ended left its snapshot on one of them.

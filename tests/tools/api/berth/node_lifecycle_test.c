@@ -151,7 +151,7 @@ static void nodes_are_in_the_group_without_a_snapshot_first(void **unused)
 	"{\"Job\":{\"ID\":\"warm\",\"Name\":\"warm\",\"Type\":\"batch\",\"Datacenters\":["        \
 	"\"dc1\"],"                                                                               \
 	"\"TaskGroups\":[{\"Name\":\"g\",\"Count\":1,\"Snapshot\":\"s1\",\"EphemeralDisk\":{"     \
-	"\"SizeMB\":100},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":" \
+	"\"SizeMB\":101},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":" \
 	"\"/bin/true\"},\"Resources\":{\"CPU\":100,\"MemoryMB\":64}}]}]}}"
 
 static uint32_t number_of(const char *id)

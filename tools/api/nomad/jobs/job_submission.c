@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/records/nodes/node_pool.h"
 #include "tools/api/nomad/jobs/rollout.h"
+#include "tools/forms/job_logs.h"
 #include "tools/forms/job_not_done.h"
 #include <stdlib.h>
 
@@ -28,7 +29,9 @@ static void note_not_done(const struct request *request, struct job_body *read)
 			state_scheduler_config(state));
 	state_read_end();
 	job_warn_of_memory_max(read->job, oversubscription, &read->report.warnings);
+	job_warn_of_cron(read->job, &read->report.warnings);
 	job_not_done(read->job, &read->report.warnings, &read->invalid);
+	job_check_logs(read->job, &read->invalid);
 }
 
 static void note_mistake(const char *text, void *context)
