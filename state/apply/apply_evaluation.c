@@ -152,6 +152,12 @@ static bool is_garbage_evaluation(const struct state *state, const struct uuid *
 	       cell->allocations == 0;
 }
 
+static bool is_evaluation_unused(const struct state *state, const struct uuid *id)
+{
+	const struct eval_cell *cell = eval_cell_find(state, id);
+	return cell && eval_cell_is_there(cell) && cell->allocations == 0;
+}
+
 static struct job_cell *job_of_version(const struct state *state, uint64_t modify_index)
 {
 	const struct job *job = job_version_find(state, modify_index);
@@ -181,6 +187,7 @@ static bool is_garbage(const struct state *state, const struct entry_gc *e, uint
 	case GC_ALLOCATION: return is_garbage_allocation(state, &e->ids[i]);
 	case GC_EVALUATION: return is_garbage_evaluation(state, &e->ids[i]);
 	case GC_DEPLOYMENT: return is_garbage_deployment(state, &e->ids[i]);
+	case GC_EVALUATION_ALIVE: return is_evaluation_unused(state, &e->ids[i]);
 	default: return is_garbage_job(state, e->job_index[i]);
 	}
 }
@@ -204,6 +211,17 @@ int gc_check(const struct state *state, const void *body)
 	return 0;
 }
 
+// A job that waits for nothing else is dead without its evaluation.
+static void evaluation_drop(struct state *state, const struct uuid *id)
+{
+	struct eval_cell *cell = eval_cell_find(state, id);
+	struct job_cell *job = cell->job_cell;
+
+	eval_cell_delete(state, cell, state->index);
+	job_cell_update_status(state, job, state->index);
+	CHECK(!eval_cell_is_there(cell));
+}
+
 void gc_apply(struct state *state, void *body, int64_t time_ns)
 {
 	struct entry_gc *e = body;
@@ -217,6 +235,7 @@ void gc_apply(struct state *state, void *body, int64_t time_ns)
 		case GC_EVALUATION:
 			eval_cell_delete(state, eval_cell_find(state, &e->ids[i]), state->index);
 			break;
+		case GC_EVALUATION_ALIVE: evaluation_drop(state, &e->ids[i]); break;
 		case GC_DEPLOYMENT:
 			deployment_cell_delete(
 				state, deployment_cell_find(state, &e->ids[i]), state->index);

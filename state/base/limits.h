@@ -14,6 +14,8 @@
 // Each of JOBS_MAX jobs may have a few evaluations, open or kept for queries; most are of system jobs, one per node
 // that waits for room. About 1 KiB each.
 #define EVALUATIONS_MAX (4u * 1024 * 1024)
+// Evaluations that one request deletes by their ids; as many as Nomad takes.
+#define EVALUATION_IDS_MAX 7281u
 
 // About one for each version of a service job that is kept.
 #define DEPLOYMENTS_MAX (1024u * 1024)

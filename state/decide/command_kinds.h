@@ -14,6 +14,7 @@ enum command_outcome decide_cluster_settings(struct decider *, struct command *)
 enum command_outcome decide_collect(struct decider *, struct command *);
 enum command_outcome decide_deployment(struct decider *, struct command *);
 enum command_outcome decide_evaluations(struct decider *, struct command *);
+enum command_outcome decide_evaluations_delete(struct decider *, struct command *);
 enum command_outcome decide_gc(struct decider *, struct command *);
 enum command_outcome decide_job_child(struct decider *, struct command *);
 enum command_outcome decide_job_deregister(struct decider *, struct command *);

@@ -58,6 +58,7 @@ enum command_type {
 	COMMAND_CLUSTER_SETTINGS,
 	COMMAND_NODE_POOL, // describe a pool anew, or as it is from now on
 	COMMAND_NODE_POOL_DELETE,
+	COMMAND_EVALUATIONS_DELETE, // an operator's, while the broker is paused
 	COMMAND_TYPES,
 };
 
@@ -417,6 +418,15 @@ struct command_cluster_settings {
 };
 
 struct node_pool;
+struct command_evaluations_delete {
+	struct uuid *ids; // the submitter's; sorted by the applier
+	uint32_t count;
+	bool leaves_others; // leave those that are gone or may not go, instead of a refusal for all
+	// result
+	uint32_t deleted;
+	char message[160]; // of CONFLICT
+};
+
 struct command_node_pool {
 	struct node_pool *pool; // taken over (set to NULL) unless refused
 };
@@ -489,6 +499,7 @@ struct command {
 		struct command_vm_assign vm_assign;
 		struct command_vm_worker vm_worker;
 		struct command_cluster_settings cluster_settings;
+		struct command_evaluations_delete *evaluations_delete; // the submitter's
 		struct command_node_pool node_pool;
 		struct command_node_pool_delete node_pool_delete;
 	};

@@ -1,13 +1,14 @@
-// The entry that deletes what is past its time: the body of an entry as entry.h tells. The bytes are documented at the
-// top of entry.c.
+// The entry that deletes what is past its time or not wanted any more: the body of an entry as entry.h tells. The bytes
+// are documented at the top of entry.c.
 #pragma once
 #include "state/base/bytes.h"
 
 // The most that one GC entry deletes.
 #define GC_ITEMS_MAX 4096u
-enum gc_kind { GC_ALLOCATION, GC_EVALUATION, GC_JOB, GC_DEPLOYMENT, GC_KINDS };
+// GC_EVALUATION_ALIVE: also one that is not at its end; an operator wants it gone.
+enum gc_kind { GC_ALLOCATION, GC_EVALUATION, GC_JOB, GC_DEPLOYMENT, GC_EVALUATION_ALIVE, GC_KINDS };
 
-// Items of one kind that the decider found past their time.
+// Items of one kind that the decider found past their time, or that an operator named.
 struct entry_gc {
 	uint8_t kind; // enum gc_kind
 	uint32_t count;

@@ -20,8 +20,6 @@ static const struct {
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{"DELETE /v1/evaluations", "evaluations are not deleted one by one"},
-	{"DELETE/v1/evaluations", "the same"},
 	{"GET /v1/client/metadata", "a node's metadata is what it registered"},
 	{"PUT /v1/client/metadata", "the same"},
 	{"GET/v1/client/metadata", "the same"},

@@ -318,6 +318,16 @@ static void writes_have_the_recorded_shape(void **unused)
 	compare_all(questions, sizeof questions / sizeof questions[0]);
 }
 
+static void evaluations_are_deleted(void **unused)
+{
+	static const struct question questions[] = {
+		{"PUT /v1/operator/scheduler/configuration", NULL, "{'PauseEvalBroker':true}"},
+		{"DELETE /v1/evaluations", NULL, "{'Filter':'JobID == `nosuch`'}"},
+		{"PUT /v1/operator/scheduler/configuration", NULL, "{'PauseEvalBroker':false}"},
+	};
+	compare_all(questions, sizeof questions / sizeof questions[0]);
+}
+
 // Canaries that wait for a promotion, and what is done to their deployment.
 static void deployments_are_changed(void **unused)
 {
@@ -448,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_have_the_recorded_shape),
 		cmocka_unit_test(writes_have_the_recorded_shape),
+		cmocka_unit_test(evaluations_are_deleted),
 		cmocka_unit_test(deployments_are_changed),
 		cmocka_unit_test(deployments_fail),
 		cmocka_unit_test(nodes_are_drained),

@@ -376,6 +376,21 @@ static void every_kind_of_record_comes_back(void **unused)
 	free(read);
 }
 
+static void every_kind_of_garbage_comes_back(void **unused)
+{
+	struct node_registration *read = memory_take(sizeof *read);
+
+	for (uint8_t kind = 0; kind < GC_KINDS; kind++) {
+		struct entry e = {.kind = ENTRY_GC, .gc = {.kind = kind, .count = 1}};
+		if (kind == GC_JOB)
+			e.gc.job_index = memory_take_array(1, sizeof e.gc.job_index[0]);
+		else
+			e.gc.ids = memory_take_array(1, sizeof e.gc.ids[0]);
+		expect_same(&e, read);
+	}
+	free(read);
+}
+
 // What an older program does not know is not damaged.
 static void newer_kinds_of_records_are_refused_as_such(void **unused)
 {
@@ -475,6 +490,7 @@ int main(void)
 		cmocka_unit_test(every_change_of_a_deployment_comes_back),
 		cmocka_unit_test(every_change_of_a_machine_comes_back),
 		cmocka_unit_test(every_kind_of_record_comes_back),
+		cmocka_unit_test(every_kind_of_garbage_comes_back),
 		cmocka_unit_test(newer_kinds_of_records_are_refused_as_such),
 		cmocka_unit_test(a_report_of_no_allocation_comes_back),
 		cmocka_unit_test(newer_kinds_are_refused_as_such),

@@ -9,6 +9,7 @@
 	WATCH("/v1/job/:id/deployment", job_deployment, job_deployments_watched)           \
 	WATCH("/v1/job/:id/deployments", job_deployments, job_deployments_watched)         \
 	LIST("/v1/evaluations", evaluations_list, STATE_EVALUATIONS)                       \
+	WRITE("DELETE", "/v1/evaluations", evaluations_delete, evaluations_deleted)        \
 	LIST("/v1/evaluations/count", evaluations_count, STATE_EVALUATIONS)                \
 	ONE("/v1/evaluation/:id", evaluation_by_id)                                        \
 	WATCH("/v1/evaluation/:id/allocations", evaluation_allocations,                    \
