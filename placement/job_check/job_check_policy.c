@@ -37,9 +37,19 @@ static void check_deadlines(struct checker *c, const struct update_strategy *upd
 			seconds(update->progress_deadline_ns));
 }
 
+// In the words of row A26.
+static bool allow_update(struct checker *c)
+{
+	if (c->allowed & PART_UPDATE)
+		return true;
+	checker_mistake(
+		c, "Job type \"%s\" does not allow update block", job_type_names[c->job->type]);
+	return false;
+}
+
 void check_update(struct checker *c, const struct update_strategy *update)
 {
-	if (!checker_allow_part(c, PART_UPDATE, "Update is"))
+	if (!allow_update(c))
 		return;
 	checker_at_least(c, "Update.MaxParallel", update->max_parallel, 0);
 	checker_at_least(c, "Update.Stagger", update->stagger_ns, 0);

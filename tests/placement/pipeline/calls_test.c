@@ -3,6 +3,7 @@
 #include "placement/pipeline/core.h"
 #include "placement/pipeline/pipeline_parts.h"
 #include "placement/pipeline/planning.h"
+#include "placement/pipeline/scheduler_thread.h"
 #include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "tests/placement/broker/evals.h"
@@ -206,6 +207,24 @@ static void b15_nothing_that_was_not_asked_is_measured(void **state)
 	assert_int_equal(samples(&s.update_eval) + samples(&s.reblock_eval), 0);
 }
 
+static void b9_what_comes_during_the_stop_goes_back(void **unused)
+{
+	struct cluster c;
+
+	cluster_init(&c, 7);
+	cluster_node(&c, 0);
+	cluster_job(&c, (struct job_ask){.id = "agent", .type = JOB_SYSTEM});
+	(void)applier_step(c.applier);
+	submitter_stop(c.pipeline->submitter);
+	assert_true(scheduler_thread_turn(c.pipeline->threads[0], 0));
+	struct pipeline_stats s = stats_of(&c);
+	assert_int_equal(s.broker.unacked, 0);
+	assert_int_equal(s.broker.waiting, 1); // it would be delivered again
+	assert_int_equal(s.nacked, 1);
+	assert_int_equal(samples(&s.invoke[EVAL_SYSTEM]), 0);
+	cluster_free(&c);
+}
+
 static void b11_a_stop_ends_the_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -378,6 +397,7 @@ int main(void)
 		TEST(b23_each_call_is_a_sample),
 		cmocka_unit_test(b23_a_turn_is_measured),
 		TEST(b15_nothing_that_was_not_asked_is_measured),
+		cmocka_unit_test(b9_what_comes_during_the_stop_goes_back),
 		TEST(b11_a_stop_ends_the_wait),
 		cmocka_unit_test(b11_an_index_is_looked_for_again_and_again),
 		TEST(b40_who_waits_is_told_why),

@@ -11,7 +11,7 @@
 
 static void every_own_error_has_its_own_words(void **unused)
 {
-	for (int e = ERROR_CORRUPT; e <= ERROR_YIELDED; e++) {
+	for (int e = ERROR_CORRUPT; e <= ERROR_NO_REFRESH; e++) {
 		assert_string_not_equal(error_text(-e), "unknown error");
 		for (int other = ERROR_CORRUPT; other < e; other++)
 			assert_string_not_equal(error_text(-e), error_text(-other));
@@ -28,7 +28,7 @@ static void anything_else_is_unknown(void **unused)
 {
 	assert_string_equal(error_text(-100000), "unknown error");
 	assert_string_equal(error_text(INT_MIN), "unknown error");
-	assert_string_equal(error_text(-(ERROR_YIELDED + 1)), "unknown error");
+	assert_string_equal(error_text(-(ERROR_NO_REFRESH + 1)), "unknown error");
 }
 
 int main(void)

@@ -174,12 +174,16 @@ static void only_targets_of_the_job_mark_it(void **unused)
 	job = build_scheduled_job("stopped", JOB_SYSTEM);
 	register_job(&c, job, NULL);
 	controller_stop_job(&c, "stopped", false);
+	register_job(&c, build_scheduled_job("once", JOB_SYSBATCH), NULL);
+	register_job(&c, build_scheduled_job("web", JOB_SERVICE), NULL);
 	controller_register(&c, 1, NULL);
 	step_at(&c, 100);
 	assert_int_equal(node_updates(&c, "sys"), 0);
 	assert_int_equal(node_updates(&c, "pool"), 0);
 	assert_int_equal(node_updates(&c, "all"), 1);
 	assert_int_equal(node_updates(&c, "stopped"), 0);
+	assert_int_equal(node_updates(&c, "once"), 0); // nor does a new node wake what runs once
+	assert_int_equal(node_updates(&c, "web"), 0);
 	controller_free(&c);
 }
 

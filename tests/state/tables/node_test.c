@@ -461,6 +461,29 @@ static void the_newest_ten_events_are_kept(void **unused)
 	controller_free(&c);
 }
 
+// The texts of rows B53, B54, B56 and B59.
+static void events_say_what_happened(void **unused)
+{
+	static const struct {
+		enum node_message message;
+		const char *text, *subsystem;
+	} events[] = {{NODE_REGISTERED, "Node registered", "Cluster"},
+		{NODE_RE_REGISTERED, "Node re-registered", "Cluster"},
+		{NODE_HEARTBEAT_MISSED, "Node heartbeat missed", "Cluster"},
+		{NODE_REREGISTERED_BY_HEARTBEAT, "Node reregistered by heartbeat", "Cluster"},
+		{NODE_MARKED_ELIGIBLE, "Node marked as eligible for scheduling", "Cluster"},
+		{NODE_MARKED_INELIGIBLE, "Node marked as ineligible for scheduling", "Cluster"},
+		{NODE_DRAIN_SET, "Node drain strategy set", "Drain"},
+		{NODE_DRAIN_UPDATED, "Node drain strategy updated", "Drain"},
+		{NODE_DRAIN_DISABLED, "Node drain disabled", "Drain"}};
+
+	for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+		const struct node_message_text *shown = &node_messages[events[i].message];
+		assert_string_equal(shown->message, events[i].text);
+		assert_string_equal(shown->subsystem, events[i].subsystem);
+	}
+}
+
 // Both within one batch: the first of them is never seen by readers, but counts.
 static void events_of_one_batch(void **unused)
 {
@@ -699,6 +722,7 @@ int main(void)
 		cmocka_unit_test(a_node_has_networks_and_volumes),
 		cmocka_unit_test(pairs_that_say_nothing_are_refused),
 		cmocka_unit_test(the_newest_ten_events_are_kept),
+		cmocka_unit_test(events_say_what_happened),
 		cmocka_unit_test(events_of_one_batch),
 		cmocka_unit_test(a_registration_keeps_the_history),
 		cmocka_unit_test(unique_is_a_part_of_a_name),
