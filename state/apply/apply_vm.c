@@ -83,6 +83,38 @@ static bool may_be_assigned(
 	       resources_add_up(node->used, e->holds);
 }
 
+static struct vm_spec spec_of(const struct entry_vm *e, char **allow, char **block)
+{
+	*allow = text_copy(e->net_softnet_allow);
+	*block = text_copy(e->net_softnet_block);
+	return (struct vm_spec){e->power_state, e->suspendable, e->net_softnet, *allow, *block};
+}
+
+static bool may_change_spec(const struct vm *vm, const struct entry_vm *e)
+{
+	char message[160], *allow, *block;
+	struct vm *copy = vm_copy(vm);
+	struct vm_spec spec = spec_of(e, &allow, &block);
+	bool may = e->power_state <= VM_POWER_SUSPENDED && text_is_printable(text_of(allow)) &&
+		   text_is_printable(text_of(block)) &&
+		   vm_set_spec(copy, &spec, message, sizeof message);
+
+	vm_free(copy);
+	free(allow);
+	free(block);
+	return may;
+}
+
+static bool told_is_sound(struct text told)
+{
+	struct bytes_reader r = bytes_reader_over(told.data, told.size);
+	uint32_t count = 0;
+
+	for (; !r.failed && bytes_left(&r) > 0; count++)
+		(void)vm_told_take(&r);
+	return !r.failed && count <= VM_TOLD_MAX;
+}
+
 int vm_entry_check(const struct state *state, const void *body)
 {
 	const struct entry_vm *e = body;
@@ -96,6 +128,8 @@ int vm_entry_check(const struct state *state, const void *body)
 	case VM_IS_REPORTED: holds = report_is_sound(&e->report); break;
 	case VM_IS_JUDGED: holds = may_be_judged(cell->working, e->verdict); break;
 	case VM_IS_ASSIGNED: holds = may_be_assigned(state, cell->working, e); break;
+	case VM_CHANGES_SPEC: holds = may_change_spec(cell->working, e); break;
+	case VM_IS_TOLD: holds = told_is_sound(e->told); break;
 	}
 	return holds ? 0 : -ERROR_CORRUPT;
 }
@@ -153,6 +187,27 @@ static void machine_assign(
 	vm->holds_index = state->index;
 }
 
+static void machine_change_spec(struct vm *vm, const struct entry_vm *e)
+{
+	char message[160], *allow, *block;
+	struct vm_spec spec = spec_of(e, &allow, &block);
+
+	CHECK(vm_set_spec(vm, &spec, message, sizeof message));
+	free(allow);
+	free(block);
+}
+
+static void machine_tell(struct vm *vm, struct text packed)
+{
+	struct bytes_reader r = bytes_reader_over(packed.data, packed.size);
+
+	while (bytes_left(&r) > 0) {
+		struct vm_told told = vm_told_take(&r);
+		CHECK(!r.failed);
+		vm_tell(vm, told.kind, told.message, told.time_ns);
+	}
+}
+
 void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_vm *e = body;
@@ -167,6 +222,8 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 	case VM_IS_REPORTED: machine_report(vm, &e->report, time_ns); break;
 	case VM_IS_JUDGED: machine_judge(vm, e->verdict, time_ns); break;
 	case VM_IS_ASSIGNED: machine_assign(state, vm, e, time_ns); break;
+	case VM_CHANGES_SPEC: machine_change_spec(vm, e); break;
+	case VM_IS_TOLD: machine_tell(vm, e->told); break;
 	}
 	if (e->is_noted)
 		vm_note_news(vm, &before, time_ns);

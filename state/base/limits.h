@@ -31,6 +31,7 @@
 #define VM_RESOURCES_MAX 32u
 #define VM_LABELS_MAX 64u
 // Bytes of a machine's startup script or list of folders: both stay in memory with it.
+#define HOST_DIR_POLICIES_MAX 256u
 #define VM_JSON_BYTES_MAX (64u * 1024)
 // Groups of nodes by the snapshot that they ran last: beyond so many empty ones are dropped. With nodes in them there
 // may be as many as nodes.

@@ -43,6 +43,7 @@ enum command_outcome decide_vm_delete(struct decider *, struct command *);
 enum command_outcome decide_vm_health(struct decider *, struct command *);
 enum command_outcome decide_vm_power(struct decider *, struct command *);
 enum command_outcome decide_vm_report(struct decider *, struct command *);
+enum command_outcome decide_vm_tell(struct decider *, struct command *);
 enum command_outcome decide_vm_worker(struct decider *, struct command *);
 enum command_outcome decide_vm_worker_delete(struct decider *, struct command *);
 enum command_outcome decide_vm_worker_pause(struct decider *, struct command *);

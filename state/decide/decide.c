@@ -37,6 +37,7 @@ static const struct {
 	[COMMAND_VM_CREATE] = {"vm-create", decide_vm_create},
 	[COMMAND_VM_POWER] = {"vm-power", decide_vm_power},
 	[COMMAND_VM_DELETE] = {"vm-delete", decide_vm_delete},
+	[COMMAND_VM_TELL] = {"vm-tell", decide_vm_tell},
 	[COMMAND_VM_REPORT] = {"vm-report", decide_vm_report},
 	[COMMAND_VM_HEALTH] = {"vm-health", decide_vm_health},
 	[COMMAND_VM_ASSIGN] = {"vm-assign", decide_vm_assign},

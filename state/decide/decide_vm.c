@@ -44,6 +44,30 @@ enum command_outcome decide_vm_create(struct decider *d, struct command *command
 	return OUTCOME_DONE;
 }
 
+static struct vm_spec wanted_spec(const struct command_vm_power *c, const struct vm *vm)
+{
+	struct vm_spec spec = vm_spec_of(vm);
+
+	spec.power_state = c->power_state;
+	if (c->suspendable.set)
+		spec.suspendable = c->suspendable.value;
+	if (c->net_softnet.set)
+		spec.net_softnet = c->net_softnet.value;
+	if (c->net_softnet_allow)
+		spec.net_softnet_allow = c->net_softnet_allow;
+	if (c->net_softnet_block)
+		spec.net_softnet_block = c->net_softnet_block;
+	return spec;
+}
+
+// A worker that is a node runs machines with qemu.
+static bool worker_is_able(
+	const struct decider *d, const struct vm_cell *cell, const struct vm *changed)
+{
+	return !cell->worker || !vm_worker_cell_node(d->state, cell->worker) ||
+	       !changed->net_softnet || cell->working->net_softnet;
+}
+
 enum command_outcome decide_vm_power(struct decider *d, struct command *command)
 {
 	struct command_vm_power *c = command->vm_power;
@@ -52,17 +76,40 @@ enum command_outcome decide_vm_power(struct decider *d, struct command *command)
 	c->message[0] = 0;
 	if (!cell)
 		return OUTCOME_UNKNOWN_VM;
+	struct vm_spec spec = wanted_spec(c, cell->working);
 	struct vm *copy = vm_copy(cell->working);
-	bool may = vm_set_power(copy, c->power_state, c->message, sizeof c->message);
-	bool changes = copy->power_state != cell->working->power_state;
+	bool may = vm_set_spec(copy, &spec, c->message, sizeof c->message);
+	bool changes = copy->generation != cell->working->generation;
+	if (may && !worker_is_able(d, cell, copy)) {
+		snprintf(c->message, sizeof c->message,
+			"its worker runs machines with qemu, which has no netSoftnet");
+		may = false;
+	}
 	vm_free(copy);
 	if (!may)
 		return OUTCOME_NOT_NOW;
 	if (changes)
-		commit_vm(d, (struct entry_vm){.change = VM_CHANGES_POWER,
+		commit_vm(d, (struct entry_vm){.change = VM_CHANGES_SPEC,
 				     .name = text_of(cell->name),
-				     .power_state = (uint8_t)c->power_state});
+				     .power_state = (uint8_t)spec.power_state,
+				     .suspendable = spec.suspendable,
+				     .net_softnet = spec.net_softnet,
+				     .net_softnet_allow = text_of(spec.net_softnet_allow),
+				     .net_softnet_block = text_of(spec.net_softnet_block)});
 	return OUTCOME_DONE;
+}
+
+enum command_outcome decide_vm_tell(struct decider *d, struct command *command)
+{
+	const struct command_vm_tell *c = &command->vm_tell;
+	struct entry e = {.kind = ENTRY_VM_NOTED,
+		.vm = {.change = VM_IS_TOLD, .is_noted = true, .name = c->name, .told = c->told}};
+
+	if (!machine_find(d, c->name))
+		return OUTCOME_UNKNOWN_VM;
+	if (d->store_is_full)
+		return OUTCOME_STORE_FULL;
+	return c->told.size && decider_commit(d, &e) ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
 }
 
 enum command_outcome decide_vm_delete(struct decider *d, struct command *command)

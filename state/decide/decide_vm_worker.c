@@ -93,6 +93,7 @@ static void keep_what_is_known(struct vm_worker *worker, const struct vm_worker 
 	worker->scheduling_paused = known->scheduling_paused;
 	worker->last_seen_ns = known->last_seen_ns;
 	worker->beats = known->beats;
+	worker->created_at_ns = known->created_at_ns;
 }
 
 void decider_register_worker(struct decider *d, const struct node_registration *described)
@@ -103,6 +104,8 @@ void decider_register_worker(struct decider *d, const struct node_registration *
 
 	if (former && former != known)
 		leave_node(d, former);
+	if (worker)
+		worker->created_at_ns = d->now_ns;
 	if (known)
 		keep_what_is_known(worker, known->working);
 	if (worker && !(known && record_equal(&vm_worker_description, known->working, worker)))
@@ -135,6 +138,7 @@ static enum command_outcome see(struct decider *d, const struct vm_worker_cell *
 static void complete(struct vm_worker *worker, const struct vm_worker_cell *known, int64_t now_ns)
 {
 	worker->last_seen_ns = now_ns;
+	worker->created_at_ns = known ? known->working->created_at_ns : now_ns;
 	worker->scheduling_paused = known && known->working->scheduling_paused;
 	worker->beats = known && known->working->beats;
 	worker->node = known ? known->working->node : (struct uuid){0};

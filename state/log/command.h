@@ -49,6 +49,7 @@ enum command_type {
 	COMMAND_VM_CREATE,
 	COMMAND_VM_POWER,
 	COMMAND_VM_DELETE,
+	COMMAND_VM_TELL,
 	COMMAND_VM_REPORT, // over HTTP; reports of nodes come as ALLOC_UPDATE
 	COMMAND_VM_HEALTH, // a health pass over some machines
 	COMMAND_VM_ASSIGN, // what a scheduling pass proposes
@@ -374,6 +375,14 @@ struct command_vm_power {
 	struct text name;
 	int power_state;   // enum vm_power
 	char message[160]; // of NOT_NOW
+	// What else its user changes; not set, or NULL: as it was. The submitter's.
+	struct optional_bool suspendable, net_softnet;
+	const char *net_softnet_allow, *net_softnet_block;
+};
+struct command_vm_tell {
+	struct text name;
+	struct text
+		told; // events of its worker (state/records/nodes/vm_events.h), at most VM_TOLD_MAX
 };
 struct command_vm_named { // DELETE of a machine or a worker, PAUSE
 	struct text name;
@@ -494,6 +503,7 @@ struct command {
 		struct command_vm_create *vm_create;
 		struct command_vm_power *vm_power;
 		struct command_vm_named vm_named;
+		struct command_vm_tell vm_tell;
 		struct command_vm_report *vm_report;
 		struct command_vm_health vm_health;
 		struct command_vm_assign vm_assign;

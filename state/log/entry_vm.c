@@ -51,16 +51,19 @@ void entry_vm_encode(const void *body, struct bytes_writer *w)
 		bytes_put_uuid(w, &e->instance);
 		resources_encode(e->holds, w);
 		break;
+	case VM_CHANGES_SPEC:
+		bytes_put_u8(w, e->power_state);
+		bytes_put_u8(w, e->suspendable);
+		bytes_put_u8(w, e->net_softnet);
+		bytes_put_text32(w, e->net_softnet_allow);
+		bytes_put_text32(w, e->net_softnet_block);
+		break;
+	case VM_IS_TOLD: bytes_put_text32(w, e->told); break;
 	}
 }
 
-int entry_vm_decode(void *body, struct bytes_reader *r)
+static int change_decode(struct entry_vm *e, struct bytes_reader *r)
 {
-	struct entry_vm *e = body;
-
-	*e = (struct entry_vm){.change = bytes_take_u8(r)};
-	if (r->failed || e->change >= VM_CHANGES)
-		return -ERROR_CORRUPT;
 	e->name = bytes_take_text16(r);
 	switch (e->change) {
 	case VM_CHANGES_POWER: e->power_state = bytes_take_u8(r); break;
@@ -71,14 +74,30 @@ int entry_vm_decode(void *body, struct bytes_reader *r)
 		e->instance = bytes_take_uuid(r);
 		e->holds = resources_decode(r);
 		break;
+	case VM_CHANGES_SPEC:
+		e->power_state = bytes_take_u8(r);
+		e->suspendable = flag_decode(r);
+		e->net_softnet = flag_decode(r);
+		e->net_softnet_allow = bytes_take_text32(r);
+		e->net_softnet_block = bytes_take_text32(r);
+		break;
+	case VM_IS_TOLD: e->told = bytes_take_text32(r); break;
 	}
 	return r->failed ? -ERROR_CORRUPT : 0;
 }
 
+int entry_vm_decode(void *body, struct bytes_reader *r)
+{
+	struct entry_vm *e = body;
+
+	*e = (struct entry_vm){.change = bytes_take_u8(r)};
+	return r->failed || e->change > VM_IS_ASSIGNED ? -ERROR_CORRUPT : change_decode(e, r);
+}
+
 int entry_vm_noted_decode(void *body, struct bytes_reader *r)
 {
-	int error = entry_vm_decode(body, r);
+	struct entry_vm *e = body;
 
-	((struct entry_vm *)body)->is_noted = true;
-	return error;
+	*e = (struct entry_vm){.change = bytes_take_u8(r), .is_noted = true};
+	return r->failed || e->change >= VM_CHANGES ? -ERROR_CORRUPT : change_decode(e, r);
 }

@@ -10,6 +10,8 @@ enum vm_change { // stored: numbers are never given again
 	VM_IS_REPORTED,
 	VM_IS_JUDGED,
 	VM_IS_ASSIGNED,
+	VM_CHANGES_SPEC, // this and the next one are noted entries alone
+	VM_IS_TOLD,
 	VM_CHANGES
 };
 
@@ -33,6 +35,9 @@ struct entry_vm {
 	bool is_noted;  // the machine's own events tell of it; said by the kind of the entry
 	struct text name;
 	uint8_t power_state, verdict;
+	bool suspendable, net_softnet;                    // CHANGES_SPEC, as power_state and
+	struct text net_softnet_allow, net_softnet_block; // JSON
+	struct text told;                                 // IS_TOLD: events (vm_events.h)
 	struct vm_report report;
 	// IS_ASSIGNED
 	struct text worker;

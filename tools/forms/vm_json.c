@@ -6,18 +6,24 @@
 void vm_members_json(struct json_writer *w, const struct vm *vm)
 {
 	json_record_members(w, &vm_description, vm, 0);
+	// Older names, which older clients and workers read.
+	json_put_string(w, "tartName", vm->local_name);
+	if (vm->net_softnet)
+		json_put_bool(w, "net-softnet", true);
 }
 
 void vm_json(struct json_writer *w, const struct vm *vm)
 {
-	json_record(w, &vm_description, vm);
+	json_begin_object(w);
+	vm_members_json(w, vm);
+	json_end_object(w);
 }
 
 void vm_json_without_password(struct json_writer *w, const struct vm *vm)
 {
 	struct vm shown = *vm;
 	shown.password = NULL;
-	json_record(w, &vm_description, &shown);
+	vm_json(w, &shown);
 }
 
 struct worker_view worker_view_now(
@@ -33,7 +39,7 @@ struct worker_view worker_view_now(
 static void put_event(struct json_writer *w, const struct vm_event *event)
 {
 	json_begin_object(w);
-	json_put_string(w, "kind", "lifecycle");
+	json_put_string(w, "kind", event->kind && *event->kind ? event->kind : "lifecycle");
 	json_put_i64(w, "timestamp", event->time_ns / NS_PER_S);
 	json_put_string(w, "payload", event->message);
 	json_end_object(w);
@@ -110,5 +116,6 @@ void vm_worker_json(
 void cluster_settings_members_json(struct json_writer *w, const struct cluster_settings *settings)
 {
 	const char *profile = settings->scheduler_profile;
+	json_record_members(w, &cluster_settings_description, settings, FIELD_OMIT_EMPTY);
 	json_put_string(w, "schedulerProfile", profile && *profile ? profile : VM_PROFILE_OPTIMIZE);
 }

@@ -42,6 +42,11 @@ void vm_spec_json(void *context, const struct vm *vm, struct bytes_writer *out)
 	json_put_bool(&w, "headless", vm->headless);
 	json_put_bool(&w, "nested", vm->nested);
 	json_put_bool(&w, "suspendable", vm->suspendable);
+	json_put_bool(&w, "netSoftnet", vm->net_softnet);
+	put_raw(&w, "netSoftnetAllow", vm->net_softnet_allow);
+	put_raw(&w, "netSoftnetBlock", vm->net_softnet_block);
+	json_put_string(&w, "net-bridged", vm->net_bridged);
+	json_put_bool(&w, "randomSerial", vm->random_serial);
 	put_raw(&w, "startup_script", vm->startup_script);
 	put_raw(&w, "hostDirs", vm->host_dirs);
 	json_put_u64(&w, "generation", vm->generation);

@@ -27,6 +27,7 @@ const struct record_type vm_condition_description = {"vm_condition", sizeof(stru
 static const struct field event_fields[] = {
 	{"time", FIELD_I64, OF(vm_event, time_ns), TIME},
 	{"message", FIELD_STRING, OF(vm_event, message)},
+	{"kind", FIELD_STRING, OF(vm_event, kind)},
 };
 const struct record_type vm_event_description = {"vm_event", sizeof(struct vm_event), event_fields,
 	sizeof event_fields / sizeof event_fields[0], NULL};
@@ -72,6 +73,11 @@ static const struct field vm_fields[] = {
 	{"holds", FIELD_STRUCT, OF(vm, holds), &resources_description, NULL, OWN},
 	{"holdsSlot", FIELD_U32, OF(vm, holds_slot), FLAGS(OWN)},
 	{"holdsIndex", FIELD_U64, OF(vm, holds_index), FLAGS(OWN)},
+	{"netSoftnet", FIELD_BOOL, OF(vm, net_softnet), OMIT},
+	{"netSoftnetAllow", FIELD_JSON, OF(vm, net_softnet_allow), OMIT},
+	{"netSoftnetBlock", FIELD_JSON, OF(vm, net_softnet_block), OMIT},
+	{"net-bridged", FIELD_STRING, OF(vm, net_bridged), OMIT},
+	{"randomSerial", FIELD_BOOL, OF(vm, random_serial), OMIT},
 };
 const struct record_type vm_description = {
 	"vm", sizeof(struct vm), vm_fields, sizeof vm_fields / sizeof vm_fields[0], NULL};
@@ -90,12 +96,23 @@ static const struct field worker_fields[] = {
 	{"node", FIELD_UUID, OF(vm_worker, node), FLAGS(FIELD_HIDDEN)},
 	{"beats", FIELD_BOOL, OF(vm_worker, beats), FLAGS(FIELD_HIDDEN)},
 	{"owner", FIELD_UUID, OF(vm_worker, owner), FLAGS(FIELD_HIDDEN)},
+	{"createdAt", FIELD_I64, OF(vm_worker, created_at_ns), TIME},
 };
 const struct record_type vm_worker_description = {"vm_worker", sizeof(struct vm_worker),
 	worker_fields, sizeof worker_fields / sizeof worker_fields[0], NULL};
 
+static const struct field policy_fields[] = {
+	{"pathPrefix", FIELD_STRING, OF(host_dir_policy, path_prefix)},
+	{"ro", FIELD_BOOL, OF(host_dir_policy, read_only), OMIT},
+};
+const struct record_type host_dir_policy_description = {"host_dir_policy",
+	sizeof(struct host_dir_policy), policy_fields,
+	sizeof policy_fields / sizeof policy_fields[0], NULL};
+
 static const struct field settings_fields[] = {
 	{"schedulerProfile", FIELD_STRING, OF(cluster_settings, scheduler_profile)},
+	{"hostDirPolicies", FIELD_ARRAY, OF(cluster_settings, host_dir_policies),
+		&host_dir_policy_description, NULL, FIELD_OMIT_EMPTY},
 };
 const struct record_type cluster_settings_description = {"cluster_settings",
 	sizeof(struct cluster_settings), settings_fields,

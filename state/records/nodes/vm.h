@@ -39,7 +39,10 @@ extern const char
 #define VM_DEFAULT_MEMORY_MIB 8192u
 #define VM_OFFLINE_AFTER_NS (3 * NS_PER_MIN)
 #define VM_RESTART_DELAY_NS (15 * NS_PER_S)
-#define VM_EVENTS_MAX 32u       // kept with each, oldest dropped
+#define VM_EVENTS_MAX 32u // of its life kept with each, oldest dropped
+// What workers tell of a machine, such as the lines that its script writes: kept with each, oldest dropped.
+#define VM_TOLD_MAX 256u
+#define VM_TOLD_BYTES_MAX (32u * 1024)
 #define VM_EVENT_BYTES_MAX 512u // of the text of an event
 
 #define VM_TEXT_WORKER_GONE "VM is assigned to a worker that doesn't exist anymore"
@@ -54,6 +57,7 @@ struct vm_condition {
 struct vm_event {
 	int64_t time_ns;
 	char *message;
+	char *kind; // as its worker says; "": of the machine's own life
 };
 
 struct vm {
@@ -77,7 +81,11 @@ struct vm {
 	struct array conditions; // vm_condition, each type at most once
 	int64_t created_at_ns, scheduled_at_ns, started_at_ns, restarted_at_ns; // unix; 0: never
 	uint64_t restart_count, generation, observed_generation;
-	struct array events; // vm_event, oldest first
+	struct array events;                         // vm_event, oldest first
+	bool net_softnet;                            // isolated by Softnet
+	char *net_softnet_allow, *net_softnet_block; // JSON, kept as given: lists of networks
+	char *net_bridged;                           // the interface of the worker; "": none
+	bool random_serial;
 	// Not shown:
 	struct uuid instance;   // names one assignment to a worker; zero: none
 	struct resources holds; // of its worker's node, while it is scheduled
@@ -99,15 +107,23 @@ struct vm_worker {
 	// The node that made it, also after that node left it; zero: its node, or it is kept by hand. No other node may
 	// have it (row D28).
 	struct uuid owner;
+	int64_t created_at_ns; // unix; 0: by a program that did not note it
+};
+
+// What machines may have of their worker's files.
+struct host_dir_policy {
+	char *path_prefix;
+	bool read_only;
 };
 
 struct cluster_settings {
-	struct record record;    // first
-	char *scheduler_profile; // "": optimize-utilization
+	struct record record;           // first
+	char *scheduler_profile;        // "": optimize-utilization
+	struct array host_dir_policies; // host_dir_policy; a directory needs one that allows it
 };
 
 extern const struct record_type vm_description, vm_worker_description, cluster_settings_description,
-	vm_condition_description, vm_event_description;
+	vm_condition_description, vm_event_description, host_dir_policy_description;
 
 struct vm *vm_create(void);            // zeros; caller frees with vm_free
 void vm_free(struct vm *);             // NULL is allowed, as in the others
@@ -162,4 +178,18 @@ void vm_assign(struct vm *, const struct vm_worker *, int64_t now_ns);
 bool vm_complete(struct vm *, const char *uid, int64_t now_ns, char *message, uint32_t size);
 // D29. False, with a reason, when the change is not allowed.
 bool vm_set_power(struct vm *, int power_state, char *message, uint32_t size);
+bool vm_has_softnet(const struct vm *); // asked for in any of three ways
+// Whether the runtime that it names can do all that it asks for. False, with a reason, when it cannot.
+bool vm_runtime_is_able(const struct vm *, char *message, uint32_t size);
+// What its user may change of it.
+struct vm_spec {
+	int power_state;
+	bool suspendable, net_softnet;
+	const char *net_softnet_allow, *net_softnet_block; // the machine's, or the caller's
+};
+struct vm_spec vm_spec_of(const struct vm *);
+// Also counts a change in generation. False, with a reason, when the change is not allowed.
+bool vm_set_spec(struct vm *, const struct vm_spec *, char *message, uint32_t size);
 void vm_note(struct vm *, const char *message, int64_t now_ns);
+void vm_tell(struct vm *, struct text kind, struct text message, int64_t time_ns);
+void vm_drop_events(struct vm *);

@@ -105,3 +105,21 @@ void vm_note_news(struct vm *vm, const struct vm_marks *before, int64_t now_ns)
 	if (news & VM_NEWS_RELEASED)
 		vm_note_text(vm, now_ns, "VM released by worker %s", worker);
 }
+
+void vm_told_put(struct bytes_writer *w, const struct vm_told *told)
+{
+	bytes_put_u64(w, (uint64_t)told->time_ns);
+	bytes_put_text16(w, told->kind);
+	bytes_put_text16(w, told->message);
+}
+
+struct vm_told vm_told_take(struct bytes_reader *r)
+{
+	struct vm_told told = {.time_ns = (int64_t)bytes_take_u64(r)};
+
+	told.kind = bytes_take_text16(r);
+	told.message = bytes_take_text16(r);
+	r->failed |= told.kind.size == 0 || !text_is_printable(told.kind) ||
+		     told.message.size > VM_TOLD_BYTES_MAX;
+	return told;
+}

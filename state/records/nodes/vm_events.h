@@ -1,5 +1,6 @@
 // What is worth telling of a change of a virtual machine: to its own list of events, to the event stream, to the log.
 #pragma once
+#include "state/base/bytes.h"
 #include "state/records/nodes/vm.h"
 
 enum vm_news { // bits
@@ -30,3 +31,11 @@ uint32_t vm_news(const struct vm_marks *before, const struct vm_marks *now);
 bool vm_lost_its_worker(const struct vm *);
 // Adds the news since these marks to the machine's own events; "VM restarted" is noted with the restart.
 void vm_note_news(struct vm *, const struct vm_marks *before, int64_t now_ns);
+
+// What a worker tells of a machine, packed: for each event i64 time (unix ns), u16 size and kind, u16 size and message.
+struct vm_told {
+	int64_t time_ns;
+	struct text kind, message;
+};
+void vm_told_put(struct bytes_writer *, const struct vm_told *);
+struct vm_told vm_told_take(struct bytes_reader *); // the reader fails on what is not of that form

@@ -84,6 +84,7 @@ bool vm_worker_is_described_as(const struct vm_worker *worker, const struct vm_w
 	like.last_seen_ns = before->last_seen_ns;
 	like.beats = before->beats;
 	like.owner = before->owner;
+	like.created_at_ns = before->created_at_ns;
 	return record_equal(&vm_worker_description, before, &like);
 }
 
@@ -352,18 +353,12 @@ static bool request_is_sound(const struct vm *vm, char *message, uint32_t size)
 		return false;
 	if (is_empty(vm->image))
 		return vm_rule_refuse(message, size, "VM image is empty");
+	if (!vm_runtime_is_able(vm, message, size))
+		return false;
 	if (!pull_policy_is_known(vm->image_pull_policy))
 		return vm_rule_refuse(message, size, "unsupported image pull policy: \"%.60s\"",
 			vm->image_pull_policy);
 	return resources_are_sound(vm, message, size) && labels_are_sound(vm, message, size);
-}
-
-static void drop_events(struct vm *vm)
-{
-	for (uint32_t i = 0; i < vm->events.count; i++)
-		free(ARRAY_AT(&vm->events, struct vm_event, i)->message);
-	free(vm->events.items);
-	vm->events = (struct array){0};
 }
 
 // Whatever a request said of what only the controller says.
@@ -378,7 +373,7 @@ static void vm_begin(struct vm *vm)
 	vm->restart_count = vm->generation = vm->observed_generation = 0;
 	vm->instance = (struct uuid){0};
 	vm->holds = (struct resources){0};
-	drop_events(vm);
+	vm_drop_events(vm);
 	drop_conditions(vm);
 	vm_set_condition(vm, VM_CONDITION_SCHEDULED, false);
 }
@@ -390,6 +385,7 @@ bool vm_complete(struct vm *vm, const char *uid, int64_t now_ns, char *message, 
 	vm_begin(vm);
 	vm_put(&vm->uid, uid);
 	vm->created_at_ns = now_ns;
+	vm->net_softnet = vm_has_softnet(vm);
 	name_locally(vm);
 	if (is_empty(vm->image_pull_policy))
 		vm_put(&vm->image_pull_policy, "IfNotPresent");
@@ -398,35 +394,4 @@ bool vm_complete(struct vm *vm, const char *uid, int64_t now_ns, char *message, 
 			 &vm->resources, sizeof(struct named_count), VM_RESOURCE_TART))
 			->count = 1;
 	return true;
-}
-
-bool vm_set_power(struct vm *vm, int power_state, char *message, uint32_t size)
-{
-	if (vm_is_failed(vm))
-		return vm_rule_refuse(message, size, "cannot update VM in a terminal state");
-	if (vm->power_state != VM_POWER_RUNNING)
-		return vm_rule_refuse(message, size,
-			"invalid \"powerState\" transition: cannot transition from a terminal "
-			"power state");
-	if (power_state == VM_POWER_SUSPENDED && !vm->suspendable)
-		return vm_rule_refuse(message, size,
-			"invalid \"powerState\" transition: only suspendable VMs can be suspended");
-	if (power_state == vm->power_state)
-		return true;
-	vm->power_state = power_state;
-	vm->generation++;
-	return true;
-}
-
-void vm_note(struct vm *vm, const char *message, int64_t now_ns)
-{
-	if (vm->events.count == VM_EVENTS_MAX) {
-		struct vm_event *events = vm->events.items;
-		free(events[0].message);
-		memmove(events, events + 1, (VM_EVENTS_MAX - 1) * sizeof *events);
-		vm->events.count--;
-	}
-	struct vm_event *event = array_append(&vm->events, sizeof *event);
-	event->time_ns = now_ns;
-	event->message = text_copy(text_of(message));
 }

@@ -55,7 +55,7 @@ bool vm_is_sound(const struct vm *vm)
 
 	return text_is_name(vm->name) && record_is_sound(&vm_description, vm) &&
 	       vm_counts_are_sound(&vm->resources) && vm->labels.count <= VM_LABELS_MAX &&
-	       vm->events.count <= VM_EVENTS_MAX && conditions_are_single(vm) &&
+	       vm->events.count <= VM_EVENTS_MAX + VM_TOLD_MAX && conditions_are_single(vm) &&
 	       is_scheduled == !uuid_is_zero(&vm->instance) &&
 	       (!is_scheduled || text_is_name(vm->worker)) &&
 	       (is_scheduled || !holds_something(vm->holds)) &&
@@ -255,7 +255,7 @@ static void vm_published(struct state *state, void *seen, void *old, void *new)
 	if (!goes_on)
 		instance_begin(state, cell, now);
 	note_change(state, cell->instance->worker, now,
-		!goes_on || !before || before->power_state != now->power_state);
+		!goes_on || !before || before->generation != now->generation);
 	CHECK(cell->instance->cell == cell);
 }
 

@@ -594,6 +594,38 @@ static void a_node_that_takes_no_new_work_takes_no_machines(void **test)
 	assert_int_equal(assign_vm(c, "vm", "a"), VM_ASSIGNED);
 }
 
+static enum command_outcome change_softnet(struct controller *c, bool softnet, char *message)
+{
+	struct command_vm_power ask = {.name = TEXT("vm"), .net_softnet = {true, softnet}};
+	struct command command = {.type = COMMAND_VM_POWER, .vm_power = &ask};
+	enum command_outcome outcome = controller_run(c, &command);
+
+	snprintf(message, sizeof ask.message, "%s", ask.message);
+	return outcome;
+}
+
+// Its agent runs machines with qemu, and is told at once of what it can do.
+static void what_its_agent_cannot_do_is_refused(void **test)
+{
+	struct controller *c = *test;
+	struct machine m;
+	char message[160];
+
+	open_machine(c, &m);
+	uint64_t before = alloc_index_of(c, m.node.slot);
+	assert_int_equal(change_softnet(c, true, message), OUTCOME_NOT_NOW);
+	assert_string_equal(message, "its worker runs machines with qemu, which has no netSoftnet");
+	assert_int_equal(alloc_index_of(c, m.node.slot), before);
+	struct command_vm_power ask = {.name = TEXT("vm"), .suspendable = {true, true}};
+	struct command command = {.type = COMMAND_VM_POWER, .vm_power = &ask};
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+	assert_true(alloc_index_of(c, m.node.slot) > before);
+	struct vm *vm = published_vm(c, "vm");
+	assert_true(vm->suspendable);
+	assert_int_equal(vm->generation, 1);
+	vm_free(vm);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -621,6 +653,7 @@ int main(void)
 		TEST(one_without_a_word_ended),
 		TEST(one_that_was_to_stop_comes_to_rest),
 		TEST(nobody_speaks_for_others),
+		TEST(what_its_agent_cannot_do_is_refused),
 		TEST(a_node_that_takes_no_new_work_takes_no_machines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,7 +292,10 @@ static void every_change_of_a_machine_comes_back(void **unused)
 	struct node_registration *read = memory_take(sizeof *read);
 
 	for (uint8_t change = VM_CHANGES_POWER; change < VM_CHANGES; change++) {
-		struct entry e = {.kind = ENTRY_VM, .time_ns = 8, .vm = {.change = change}};
+		bool is_noted = change > VM_IS_ASSIGNED;
+		struct entry e = {.kind = is_noted ? ENTRY_VM_NOTED : ENTRY_VM,
+			.time_ns = 8,
+			.vm = {.change = change, .is_noted = is_noted}};
 		e.vm.name = TEXT("a");
 		if (change == VM_CHANGES_POWER)
 			e.vm.power_state = VM_POWER_SUSPENDED;
@@ -303,6 +306,12 @@ static void every_change_of_a_machine_comes_back(void **unused)
 			e.vm.instance = number_uuid(5);
 			e.vm.holds = (struct resources){1, 2, 3};
 		}
+		if (change == VM_CHANGES_SPEC) {
+			e.vm.net_softnet = true;
+			e.vm.net_softnet_block = TEXT("[\"0.0.0.0/0\"]");
+		}
+		if (change == VM_IS_TOLD)
+			e.vm.told = TEXT("told");
 		expect_same(&e, read);
 	}
 	free(read);

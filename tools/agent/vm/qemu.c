@@ -181,6 +181,24 @@ static uint64_t disk_bytes(const json_t *machine)
 	return size_gib < UINT64_MAX / GIB ? size_gib * GIB : UINT64_MAX;
 }
 
+static bool is_asked_for(const json_t *value)
+{
+	return json_is_true(value) || json_string_length(value) > 0 || json_array_size(value) > 0;
+}
+
+// The first thing that the machine asks for and qemu has not; NULL: there is none. Running it without would give up
+// what was asked for: its isolation, its network, its files.
+static const char *beyond_qemu(const json_t *machine)
+{
+	static const char *const members[] = {"netSoftnet", "netSoftnetAllow", "netSoftnetBlock",
+		"net-bridged", "randomSerial", "hostDirs"};
+
+	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+		if (is_asked_for(json_object_get(machine, members[i])))
+			return members[i];
+	return NULL;
+}
+
 static int start_machine(struct task *t, const struct task_start *start, char *message,
 	uint32_t message_size, bool *recoverable)
 {
@@ -192,6 +210,14 @@ static int start_machine(struct task *t, const struct task_start *start, char *m
 			start->alloc->is_machine
 				? "qemu is not installed on this worker any more"
 				: "the driver qemu runs virtual machines, not tasks of jobs");
+		return -EINVAL;
+	}
+	const char *beyond = beyond_qemu(machine);
+	if (beyond) {
+		snprintf(message, message_size,
+			"this worker runs machines with qemu, which has no %s; name a runtime or "
+			"labels of a worker that has",
+			beyond);
 		return -EINVAL;
 	}
 	struct vm_shape shape = vm_shape_of(machine, start->machines);

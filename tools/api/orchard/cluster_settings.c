@@ -1,4 +1,5 @@
 // Settings for the placement of virtual machines.
+#include "state/base/limits.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
@@ -33,6 +34,25 @@ static bool profile_is_known(const char *profile)
 	       strcmp(profile, VM_PROFILE_DISTRIBUTE) == 0;
 }
 
+static void policies_are_fit(const struct array *policies, struct reply *reply)
+{
+	if (policies->count > HOST_DIR_POLICIES_MAX)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"ClusterSettings.hostDirPolicies: there are %u, %u are the most",
+			policies->count, HOST_DIR_POLICIES_MAX);
+	for (uint32_t i = 0; i < policies->count && !reply->status; i++) {
+		const struct host_dir_policy *p = ARRAY_AT(policies, struct host_dir_policy, i);
+		if (!p->path_prefix || !*p->path_prefix)
+			reply_error(
+				reply, MHD_HTTP_BAD_REQUEST, "pathPrefix field cannot be empty");
+		else if (strlen(p->path_prefix) > ATTRIBUTE_VALUE_BYTES_MAX)
+			reply_error(reply, MHD_HTTP_BAD_REQUEST,
+				"ClusterSettings.hostDirPolicies[%u].pathPrefix: has more than %u "
+				"bytes",
+				i, ATTRIBUTE_VALUE_BYTES_MAX);
+	}
+}
+
 static bool settings_are_fit(
 	const struct cluster_settings *settings, json_t *body, struct reply *reply)
 {
@@ -45,6 +65,8 @@ static bool settings_are_fit(
 			"ClusterSettings.schedulerProfile: \"%.64s\" is none "
 			"of " VM_PROFILE_OPTIMIZE ", " VM_PROFILE_DISTRIBUTE,
 			settings->scheduler_profile);
+	else
+		policies_are_fit(&settings->host_dir_policies, reply);
 	return !reply->status;
 }
 

@@ -11,6 +11,7 @@
 	WRITE("PUT", "/v1/vms/:id", vm_change, vm_changed)                          \
 	WRITE("DELETE", "/v1/vms/:id", vm_remove, vm_removed)                       \
 	WATCH("/v1/vms/:id/events", vm_events_read, vm_watched)                     \
+	WRITE("PUT", "/v1/vms/:id/events", vm_events_add, vm_events_added)          \
 	WRITE("PUT", "/v1/vms/:id/state", vm_report, vm_reported)                   \
 	LIST("/v1/workers", vm_workers_list, STATE_VM_WORKERS)                      \
 	WRITE("PUT", "/v1/workers", vm_worker_register, vm_worker_registered)       \

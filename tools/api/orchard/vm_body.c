@@ -42,9 +42,9 @@ bool texts_are_fit(
 
 // Clients send back all members that they were shown; these are skipped, because only the controller sets them.
 static const char *const of_controller[] = {"uid", "status", "status_message", "worker",
-	"assignedCPU", "assignedMemory", "powerState", "localName", "conditions", "createdAt",
-	"scheduled_at", "started_at", "restarted_at", "restart_count", "generation",
-	"observedGeneration", "events", "instance"};
+	"assignedCPU", "assignedMemory", "powerState", "localName", "tartName", "conditions",
+	"createdAt", "image_fqn", "version", "scheduled_at", "started_at", "restarted_at",
+	"restart_count", "generation", "observedGeneration", "events", "instance"};
 
 static bool is_of_controller(const char *name)
 {
@@ -142,13 +142,36 @@ static void check_host_dirs(json_t *dirs, struct json_report *report)
 	}
 }
 
+static void check_networks(json_t *networks, const char *name, struct json_report *report)
+{
+	size_t i;
+	json_t *network;
+	if (!is_absent(networks) && !json_is_array(networks))
+		json_sentence(&report->errors, "VM.%s: expected a list", name);
+	json_array_foreach(networks, i, network) if (!json_is_string(network))
+		json_sentence(&report->errors, "VM.%s[%zu]: expected a string", name, i);
+}
+
+// The older name says the same.
+static void rename_softnet(json_t *said)
+{
+	json_t *older = body_member(said, "net-softnet");
+	if (json_is_true(older))
+		json_object_set_new(said, "netSoftnet", json_true());
+	if (is_absent(older) || json_is_boolean(older))
+		json_object_del(said, "net-softnet");
+}
+
 struct vm *vm_body_read(json_t *body, struct json_report *report, struct reply *reply)
 {
 	if (!restart_policy_is_known(body, reply))
 		return NULL;
 	struct vm *vm = vm_create();
 	json_t *said = without_controllers(body);
+	rename_softnet(said);
 	json_read_record(&vm_description, vm, said, "VM", report);
+	check_networks(body_member(said, "netSoftnetAllow"), "netSoftnetAllow", report);
+	check_networks(body_member(said, "netSoftnetBlock"), "netSoftnetBlock", report);
 	check_script(body_member(said, "startup_script"), report);
 	check_host_dirs(body_member(said, "hostDirs"), report);
 	json_decref(said);
@@ -156,6 +179,17 @@ struct vm *vm_body_read(json_t *body, struct json_report *report, struct reply *
 		return vm;
 	vm_free(vm);
 	return NULL;
+}
+
+// What a user may change.
+static bool is_of_spec(const char *name)
+{
+	static const char *const names[] = {
+		"suspendable", "netSoftnet", "netSoftnetAllow", "netSoftnetBlock"};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
 }
 
 static bool field_equal(const struct field *field, const void *a, const void *b)
@@ -170,8 +204,9 @@ const char *vm_body_differs(json_t *body, const struct vm *said, const struct vm
 	for (uint32_t i = 0; i < vm_description.field_count; i++) {
 		const struct field *f = &vm_description.fields[i];
 		// Clients in Go send empty members that nobody set.
-		if (!is_of_controller(f->name) && !is_absent(body_member(body, f->name)) &&
-			!field_equal(f, said, &nothing) && !field_equal(f, said, vm))
+		if (!is_of_controller(f->name) && !is_of_spec(f->name) &&
+			!is_absent(body_member(body, f->name)) && !field_equal(f, said, &nothing) &&
+			!field_equal(f, said, vm))
 			return f->name;
 	}
 	return NULL;
@@ -240,6 +275,8 @@ struct vm_worker *vm_worker_body_read(json_t *body, struct json_report *report, 
 	json_object_del(said, "node");
 	json_object_del(said, "beats");
 	json_object_del(said, "owner");
+	json_object_del(said, "createdAt");
+	json_object_del(said, "version");
 	json_read_record(&vm_worker_description, worker, said, "Worker", report);
 	json_decref(said);
 	if (report_is_clean(report, reply) && worker_name_is_fit(worker->name, reply) &&

@@ -1,5 +1,6 @@
 // Creates, changes and deletes virtual machines.
 #include "state/base/memory.h"
+#include "tools/api/orchard/host_dirs.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
@@ -41,6 +42,10 @@ void vm_add(struct request *request, struct reply *reply)
 	struct subject *subject = subject_begin(request);
 	struct vm *vm = body ? vm_body_read(body, &subject->report, reply) : NULL;
 	json_decref(body);
+	if (vm && !host_dirs_are_allowed(request, vm, reply)) {
+		vm_free(vm);
+		return;
+	}
 	if (!vm)
 		return;
 	subject->name = text_copy(text_of(vm->name));
@@ -98,12 +103,44 @@ static bool body_is_of(
 	return !reply->status;
 }
 
-static void submit_power(struct request *request, int power_state)
+static bool is_said(json_t *body, const char *name)
 {
+	json_t *value = json_object_get(body, name);
+	return value && !json_is_null(value);
+}
+
+static const char *text_for(struct request *request, const char *text)
+{
+	return text && *text ? command_text(request, text).data : "";
+}
+
+// A body with an image is the whole machine, as Orchard's clients send it: what is false or empty is left out there.
+static void submit_change(
+	struct request *request, json_t *body, const struct vm *said, int power_state)
+{
+	bool is_whole = is_said(body, "image");
 	struct command *command = submission_one(request, COMMAND_VM_POWER, NULL);
-	command->vm_power = submission_take(request, sizeof *command->vm_power);
-	command->vm_power->name = command_text(request, request->ids[0]);
-	command->vm_power->power_state = power_state;
+	struct command_vm_power *c = submission_take(request, sizeof *c);
+	*c = (struct command_vm_power){
+		.name = command_text(request, request->ids[0]), .power_state = power_state};
+	c->suspendable =
+		(struct optional_bool){is_whole || is_said(body, "suspendable"), said->suspendable};
+	c->net_softnet = (struct optional_bool){
+		is_whole || is_said(body, "netSoftnet") || is_said(body, "net-softnet"),
+		said->net_softnet};
+	if (is_whole || is_said(body, "netSoftnetAllow"))
+		c->net_softnet_allow = text_for(request, said->net_softnet_allow);
+	if (is_whole || is_said(body, "netSoftnetBlock"))
+		c->net_softnet_block = text_for(request, said->net_softnet_block);
+	command->vm_power = c;
+}
+
+// Without a power state the machine keeps its own, if the body changes anything else.
+static bool says_spec(json_t *body)
+{
+	return is_said(body, "suspendable") || is_said(body, "netSoftnet") ||
+	       is_said(body, "net-softnet") || is_said(body, "netSoftnetAllow") ||
+	       is_said(body, "netSoftnetBlock");
 }
 
 static void change_vm(
@@ -115,9 +152,11 @@ static void change_vm(
 	if (!vm)
 		reply_outcome(reply, OUTCOME_UNKNOWN_VM);
 	bool fits = vm && body_is_of(body, said, vm, reply);
+	power_state = vm ? vm->power_state : 0;
 	state_read_end();
-	if (fits && read_power_state(body, &power_state, reply))
-		submit_power(request, power_state);
+	bool keeps_power = !is_said(body, "powerState") && says_spec(body);
+	if (fits && (keeps_power || read_power_state(body, &power_state, reply)))
+		submit_change(request, body, said, power_state);
 }
 
 void vm_change(struct request *request, struct reply *reply)
@@ -158,12 +197,6 @@ static struct vm *read_state(json_t *body, struct reply *reply)
 		return vm;
 	vm_free(vm);
 	return NULL;
-}
-
-static bool is_said(json_t *body, const char *name)
-{
-	json_t *value = json_object_get(body, name);
-	return value && !json_is_null(value);
 }
 
 // Only the controller decides whether a machine is scheduled.

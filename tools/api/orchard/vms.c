@@ -42,6 +42,7 @@ void vm_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
+#define EVENTS_MOST (VM_EVENTS_MAX + VM_TOLD_MAX)
 struct events_wish {
 	uint32_t most;
 	bool newest_first;
@@ -57,7 +58,7 @@ static bool read_limit(const char *text, uint32_t *most, struct reply *reply)
 			"invalid limit \"%.32s\": expected positive integer", text);
 		return false;
 	}
-	*most = limit < VM_EVENTS_MAX ? (uint32_t)limit : VM_EVENTS_MAX;
+	*most = limit < EVENTS_MOST ? (uint32_t)limit : EVENTS_MOST;
 	return true;
 }
 
@@ -65,7 +66,7 @@ static bool read_wish(const struct request *request, struct events_wish *wish, s
 {
 	const char *limit = request_parameter(request, "limit");
 	const char *order = request_parameter(request, "order");
-	*wish = (struct events_wish){.most = VM_EVENTS_MAX};
+	*wish = (struct events_wish){.most = EVENTS_MOST};
 	if (limit && *limit && !read_limit(limit, &wish->most, reply))
 		return false;
 	wish->newest_first = order && strcmp(order, "desc") == 0;

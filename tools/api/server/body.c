@@ -36,6 +36,25 @@ json_t *body_read_some(struct request *request, struct reply *reply)
 	return NULL;
 }
 
+json_t *body_read_list(struct request *request, struct reply *reply)
+{
+	json_error_t error;
+	if (is_blank(request) || is_null(request))
+		return json_array();
+	json_t *body =
+		json_loadb(request->body, request->body_size, JSON_REJECT_DUPLICATES, &error);
+	if (json_is_array(body))
+		return body;
+	if (body)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"line 1 column 1: a list of JSON objects is expected");
+	else
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "line %d column %d: %s", error.line,
+			error.column, error.text);
+	json_decref(body);
+	return NULL;
+}
+
 bool body_names(const struct request *request, json_t *body, const char *member, const char *what,
 	struct reply *reply)
 {

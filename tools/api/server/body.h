@@ -7,6 +7,8 @@
 json_t *body_read(struct request *, struct reply *);
 // The same, but refuses an empty body, with Nomad's words.
 json_t *body_read_some(struct request *, struct reply *);
+// Parses the body as a list; an empty body, or null, gives an empty one. NULL with a reply when it is none.
+json_t *body_read_list(struct request *, struct reply *);
 // True when the body fits the path: its member is absent, empty, or equal to the path's id. False with a reply.
 bool body_names(
 	const struct request *, json_t *body, const char *member, const char *what, struct reply *);

@@ -498,6 +498,17 @@ static void what_cannot_be_is_told(void **unused)
 		const char *members, *description;
 	} wrong[] = {{"\"image\":\"none.img\"" SMALL,
 			     "cannot use the image \"none.img\": No such file or directory"},
+		{"\"image\":\"none.img\",\"netSoftnet\":true" SMALL,
+			"this worker runs machines with qemu, which has no netSoftnet; name a "
+			"runtime or labels of a worker that has"},
+		{"\"image\":\"none.img\",\"net-bridged\":\"en0\"" SMALL,
+			"this worker runs machines with qemu, which has no net-bridged; name a "
+			"runtime or labels of a worker that has"},
+		{"\"image\":\"none.img\",\"hostDirs\":[{\"name\":\"a\"}]" SMALL,
+			"this worker runs machines with qemu, which has no hostDirs; name a "
+			"runtime or labels of a worker that has"},
+		{"\"image\":\"none.img\",\"net-bridged\":\"\",\"hostDirs\":[]" SMALL,
+			"cannot use the image \"none.img\": No such file or directory"},
 		{"\"image\":\"../secret\"" SMALL,
 			"cannot use the image \"../secret\": it is not named as one of the "
 			"images folder"},

@@ -49,17 +49,22 @@ static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){0});
 	put("/v1/workers",
-		"{\"name\":\"rack\",\"machine_id\":\"m\",\"arch\":\"amd64\",\"runtime\":\"vetu\","
+		"{\"name\":\"rack\",\"machine_id\":\"m\",\"arch\":\"amd64\",\"runtime\":\"tart\","
 		"\"resources\":{\"slots\":3},\"labels\":{\"site\":\"north\"},\"defaultCPU\":6,"
 		"\"defaultMemory\":2048}");
-	put("/v1/vms", "{\"name\":\"full\",\"image\":\"i\",\"imagePullPolicy\":\"Always\",\"os\":"
-		       "\"linux\","
-		       "\"arch\":\"amd64\",\"runtime\":\"vetu\",\"diskSize\":20,\"headless\":true,"
-		       "\"nested\":true,\"suspendable\":true,\"username\":\"u\",\"password\":\"p\","
-		       "\"startup_script\":{\"script_content\":\"true\",\"env\":{\"A\":\"b\"}},"
-		       "\"hostDirs\":[{\"name\":\"d\",\"path\":\"/srv\",\"ro\":true}],"
-		       "\"resources\":{\"slots\":2},\"labels\":{\"site\":\"north\"},"
-		       "\"restart_policy\":\"OnFailure\"}");
+	put("/v1/cluster-settings",
+		"{\"hostDirPolicies\":[{\"pathPrefix\":\"/srv\",\"ro\":true}]}");
+	put("/v1/vms",
+		"{\"name\":\"full\",\"image\":\"i\",\"imagePullPolicy\":\"Always\",\"os\":"
+		"\"linux\","
+		"\"arch\":\"amd64\",\"runtime\":\"tart\",\"diskSize\":20,\"headless\":true,"
+		"\"nested\":true,\"suspendable\":true,\"username\":\"u\",\"password\":\"p\","
+		"\"startup_script\":{\"script_content\":\"true\",\"env\":{\"A\":\"b\"}},"
+		"\"hostDirs\":[{\"name\":\"d\",\"path\":\"/srv\",\"ro\":true}],"
+		"\"netSoftnet\":true,\"netSoftnetAllow\":[\"10.0.0.0/8\"],"
+		"\"netSoftnetBlock\":[\"0.0.0.0/0\"],\"net-bridged\":\"en0\","
+		"\"randomSerial\":true,\"resources\":{\"slots\":2},\"labels\":{\"site\":\"north\"},"
+		"\"restart_policy\":\"OnFailure\"}");
 	put("/v1/vms/full/state", "{\"status\":\"failed\",\"status_message\":\"oops\"}");
 	judge();
 	give_to_worker();
@@ -106,8 +111,8 @@ static void nothing_else_is_in_it(void **unused)
 {
 	json_t *full = http_json(server, "GET", "/v1/vms/full", NULL);
 	json_t *worker = http_json(server, "GET", "/v1/workers/rack", NULL);
-	assert_int_equal(json_object_size(full), 35);
-	assert_int_equal(json_object_size(worker), 14);
+	assert_int_equal(json_object_size(full), 42);
+	assert_int_equal(json_object_size(worker), 15);
 	json_decref(full);
 	json_decref(worker);
 }

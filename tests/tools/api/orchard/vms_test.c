@@ -285,6 +285,133 @@ static void events_are_told_in_both_orders(void **unused)
 	expect_answer("GET", "/v1/vms/again/events?order=up", NULL, 400, "asc or desc");
 }
 
+// What workers of Orchard tell: the lines of a startup script.
+static void lines_of_workers_are_kept(void **unused)
+{
+	static char many[200000];
+	int size = snprintf(many, sizeof many, "[");
+	json_decref(create("{\"name\":\"told\",\"image\":\"i\"}"));
+	expect_answer("POST", "/v1/vms/told/events",
+		"[{\"kind\":\"log_line\",\"timestamp\":1700000001,\"payload\":\"one\\u001b[0m\"},"
+		"{\"timestamp\":1700000002,\"payload\":\"two\"}]",
+		200, "");
+	expect_answer("POST", "/v1/vms/told/events", "null", 200, "");
+	expect_answer("POST", "/v1/vms/none/events", "[]", 404, "VM not found");
+	expect_answer("POST", "/v1/vms/told/events", "{}", 400, "a list");
+	expect_answer("POST", "/v1/vms/told/events", "[7]", 400, "events[0]: expected an object");
+	expect_answer("POST", "/v1/vms/told/events", "[{},{\"timestamp\":-1}]", 400,
+		"events[1].timestamp");
+	json_t *events = api_get("/v1/vms/*/events", "told");
+	assert_int_equal(json_array_size(events), 3);
+	json_t *one = json_array_get(events, 1);
+	assert_string_equal(member_text(one, "kind"), "log_line");
+	assert_string_equal(member_text(one, "payload"), "one\x1b[0m");
+	assert_int_equal(member_number(one, "timestamp"), 1700000001);
+	json_decref(events);
+	for (int i = 0; i < 1000; i++)
+		size += snprintf(many + size, sizeof many - (size_t)size,
+			"%s{\"kind\":\"log_line\",\"payload\":\"line %d %099d\"}", i ? "," : "", i,
+			0);
+	snprintf(many + size, sizeof many - (size_t)size, "]");
+	expect_answer("POST", "/v1/vms/told/events", many, 200, "");
+	events = api_get("/v1/vms/*/events", "told");
+	// Lines do not push out what is told of the machine's own life.
+	assert_string_equal(member_text(json_array_get(events, 0), "payload"), "VM created");
+	assert_int_equal(json_array_size(events), 1 + VM_TOLD_MAX);
+	one = json_array_get(events, VM_TOLD_MAX);
+	assert_non_null(strstr(member_text(one, "payload"), "line 999 "));
+	json_decref(events);
+}
+
+static void host_directories_need_a_policy(void **unused)
+{
+	static const char settings[] = "/v1/cluster-settings";
+	static const char allowed[] = "{\"name\":\"dirs\",\"image\":\"i\",\"hostDirs\":"
+				      "[{\"name\":\"a\",\"path\":\"/srv/ci/a\",\"ro\":true}]}";
+	static const char wider[] = "{\"name\":\"wide\",\"image\":\"i\",\"hostDirs\":"
+				    "[{\"name\":\"a\",\"path\":\"/srv/ci\"}]}";
+	expect_answer("PUT", "/v1/vms", allowed, 400,
+		"host directory \\\"a:/srv/ci/a:ro\\\" is disallowed by policy, check your cluster "
+		"settings");
+	expect_answer("PUT", settings, "{\"hostDirPolicies\":[{\"ro\":true}]}", 400,
+		"pathPrefix field cannot be empty");
+	json_decref(http_json(server, "PUT", settings,
+		"{\"hostDirPolicies\":[{\"pathPrefix\":\"/srv/ci/\",\"ro\":true},"
+		"{\"pathPrefix\":\"/tmp\"}]}"));
+	json_t *kept = http_json(server, "GET", settings, NULL);
+	json_t *policy = json_array_get(json_object_get(kept, "hostDirPolicies"), 0);
+	assert_string_equal(member_text(policy, "pathPrefix"), "/srv/ci/");
+	assert_true(json_is_true(json_object_get(policy, "ro")));
+	json_decref(kept);
+	json_t *vm = create(allowed);
+	assert_null(json_object_get(vm, "warnings"));
+	json_decref(vm);
+	expect_answer("PUT", "/v1/vms", wider, 400, "\\\"a:/srv/ci\\\" is disallowed by policy");
+	expect_answer("PUT", "/v1/vms",
+		"{\"name\":\"up\",\"image\":\"i\",\"hostDirs\":[{\"name\":\"a\",\"path\":"
+		"\"/tmp/../etc\"}]}",
+		400, "is disallowed by policy");
+}
+
+static void networks_are_kept_and_may_change(void **unused)
+{
+	json_t *vm = create("{\"name\":\"net\",\"image\":\"i\",\"net-softnet\":true,"
+			    "\"netSoftnetBlock\":[\"0.0.0.0/0\"],\"randomSerial\":true,"
+			    "\"net-bridged\":\"en0\"}");
+	assert_null(json_object_get(vm, "warnings"));
+	assert_true(json_is_true(json_object_get(vm, "netSoftnet")));
+	assert_true(json_is_true(json_object_get(vm, "net-softnet")));
+	assert_true(json_is_true(json_object_get(vm, "randomSerial")));
+	assert_string_equal(member_text(vm, "net-bridged"), "en0");
+	assert_string_equal(member_text(vm, "tartName"), member_text(vm, "localName"));
+	assert_int_equal(json_array_size(json_object_get(vm, "netSoftnetBlock")), 1);
+	json_decref(vm);
+	vm = create("{\"name\":\"allow\",\"image\":\"i\",\"netSoftnetAllow\":[\"10.0.0.0/8\"]}");
+	assert_true(json_is_true(json_object_get(vm, "netSoftnet")));
+	json_decref(vm);
+	expect_answer("PUT", "/v1/vms", "{\"name\":\"x\",\"image\":\"i\",\"netSoftnetAllow\":[7]}",
+		400, "VM.netSoftnetAllow[0]: expected a string");
+	expect_answer("PUT", "/v1/vms",
+		"{\"name\":\"x\",\"image\":\"i\",\"runtime\":\"vetu\",\"netSoftnet\":true}", 412,
+		"runtime \\\"vetu\\\" does not support field \\\"netSoftnet\\\"");
+	// The whole machine, as Orchard's clients send it, with what is false left out.
+	vm = api_put("/v1/vms/*", "net",
+		"{\"name\":\"net\",\"image\":\"i\",\"powerState\":\"running\","
+		"\"suspendable\":true}");
+	assert_false(json_is_true(json_object_get(vm, "netSoftnet")));
+	assert_true(json_is_true(json_object_get(vm, "suspendable")));
+	assert_int_equal(member_number(vm, "generation"), 1);
+	json_decref(vm);
+	expect_answer("PUT", "/v1/vms/net", "{\"netSoftnet\":true}", 412,
+		"\\\"netSoftnet\\\" cannot be toggled for suspendable VMs");
+	expect_answer("PUT", "/v1/vms/net", "{\"suspendable\":false}", 412,
+		"\\\"suspendable\\\" cannot be toggled for suspendable VMs");
+	vm = api_put("/v1/vms/*", "allow", "{\"suspendable\":true}");
+	assert_true(json_is_true(json_object_get(vm, "netSoftnet")));
+	assert_int_equal(member_number(vm, "generation"), 1);
+	json_decref(vm);
+	vm = api_put("/v1/vms/*", "allow", "{\"suspendable\":true}");
+	assert_int_equal(member_number(vm, "generation"), 1);
+	json_decref(vm);
+	json_t *events = api_get("/v1/vms/*/events?order=desc&limit=1", "allow");
+	assert_string_equal(
+		member_text(json_array_get(events, 0), "payload"), "VM specification changed");
+	json_decref(events);
+}
+
+static void a_worker_says_since_when_it_is_known(void **unused)
+{
+	static const char body[] = "{\"name\":\"since\",\"machine_id\":\"m\"}";
+	json_t *worker = http_json(server, "PUT", "/v1/workers", body);
+	char first[64];
+	snprintf(first, sizeof first, "%s", member_text(worker, "createdAt"));
+	assert_true(strncmp(first, "20", 2) == 0);
+	json_decref(worker);
+	worker = http_json(server, "PUT", "/v1/workers", body);
+	assert_string_equal(member_text(worker, "createdAt"), first);
+	json_decref(worker);
+}
+
 static void a_worker_can_be_deleted(void **unused)
 {
 	struct response gone = http(server, "DELETE", "/v1/workers/w", NULL);
@@ -354,8 +481,12 @@ int main(void)
 		cmocka_unit_test(the_controller_says_what_it_can),
 		cmocka_unit_test(lists_are_cut_by_worker),
 		cmocka_unit_test(events_are_told_in_both_orders),
+		cmocka_unit_test(lines_of_workers_are_kept),
+		cmocka_unit_test(networks_are_kept_and_may_change),
+		cmocka_unit_test(a_worker_says_since_when_it_is_known),
 		cmocka_unit_test(a_worker_can_be_deleted),
 		cmocka_unit_test(settings_are_kept),
+		cmocka_unit_test(host_directories_need_a_policy),
 		cmocka_unit_test(who_waits_is_woken_by_a_change),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
