@@ -1,0 +1,28 @@
+#!/bin/bash
+# A fleet that registers at one moment, and again when the controller has lost its store: nobody goes down meanwhile,
+# because an authentic REGISTER is a sign of life. By hand with as many as the machine holds:
+#
+#   NODES=1000000 BUILD=build tests/integration/storm.sh
+NODES=${NODES:-20000}
+# Agents beat at a third of this, and a registration is to be answered within it.
+TESTBED_TTL_MS=${TESTBED_TTL_MS:-$((3000 + NODES / 10))}
+. "$(dirname "$0")/setup.sh"
+PATIENCE=$((60 + NODES / 1000))
+testbed_up
+berthd_start --limits.nodes=$((NODES + 1024))
+began=$SECONDS
+node_start fleet "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" --key-file "$TESTBED_DIR/master.key" \
+	--nodes "$NODES" --register-rate 0 --quiet
+wait_until "$PATIENCE" "all nodes are ready" nodes_are ready "$NODES"
+say "$NODES nodes that came at once are ready after $((SECONDS - began)) s"
+equal "nodes that went down while others came" "$(metric berth_nodes_expired_total)" 0
+
+berthd_kill KILL
+rm -rf "$TESTBED_DIR/data"
+began=$SECONDS
+berthd_start --limits.nodes=$((NODES + 1024))
+wait_until "$PATIENCE" "all nodes are back" nodes_are ready "$NODES"
+say "they are back in an empty store after $((SECONDS - began)) s"
+equal "nodes that went down while others came back" "$(metric berth_nodes_expired_total)" 0
+say "refused for want of room: $(metric berth_packets_refused_total 'reason="requests-full"')"
+balanced
