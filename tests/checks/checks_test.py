@@ -20,6 +20,7 @@ import layers  # noqa: E402
 import rows  # noqa: E402
 import shape  # noqa: E402
 import symbols  # noqa: E402
+import threaded  # noqa: E402
 import tidy  # noqa: E402
 
 GOOD = {
@@ -372,6 +373,21 @@ def test_symbols():
         assert symbols.check("no_dpdk", [library]) == []
 
 
+THREADED = [
+    ("int main(void) { return 0; }", False),
+    ("#include <pthread.h>\nint main(void) { pthread_t t; return pthread_create(&t, 0, 0, 0); }", True),
+]
+
+
+def test_threaded():
+    for source, wanted in THREADED:
+        with tempfile.TemporaryDirectory() as root:
+            write(root, {"a.c": source, "a.sh": "exit 0\n"})
+            subprocess.run(["cc", "-w", "-pthread", "a.c", "-o", "a"], cwd=root, check=True)
+            assert threaded.is_threaded(root, {"cmd": [f"{root}/a"]}) == wanted, source
+            assert threaded.is_threaded(root, {"cmd": ["/bin/sh", f"{root}/a.sh", f"{root}/a"]}) == wanted, source
+
+
 def test_format():
     formatter = form.find_formatter()
     if not formatter:
@@ -405,6 +421,6 @@ def test_count():
 
 
 for test in (test_count, test_tidy, test_layers, test_docs, test_rows, test_shape, test_folder_table, test_how_to,
-             test_symbols, test_format):
+             test_symbols, test_threaded, test_format):
     test()
     print(f"{test.__name__}: passed")

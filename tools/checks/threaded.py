@@ -1,0 +1,48 @@
+"""Names the tests whose programs can have a second thread, one a line: those that the thread sanitizer is for.
+
+threaded.py BUILD SUITE...
+
+The link decides. A program that takes none of the functions below from a library cannot begin a thread, and one
+thread has no race. A test that is a script counts by the programs that it is given. Tests of the suite one-thread are
+left out, as docs/style.md tells.
+"""
+import json
+import os
+import subprocess
+import sys
+
+# What begins a thread: directly, or inside of a library that does so when it is called.
+BEGINS_THREAD = {"pthread_create", "urcu_qsbr_call_rcu", "MHD_start_daemon", "rte_eal_init"}
+LEFT_OUT = "one-thread"
+
+
+def functions_of(program):
+    """Names of the functions that a program takes from libraries; none when it is no program of ours."""
+    with open(program, "rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return set()
+    symbols = subprocess.run(
+        ["nm", "-D", "--undefined-only", program], capture_output=True, text=True, check=True
+    ).stdout
+    return {line.split()[-1].split("@")[0] for line in symbols.splitlines() if line.split()}
+
+
+def is_threaded(build, test):
+    words = [os.path.join(build, word) for word in test["cmd"]]
+    programs = [word for word in words if os.path.isfile(word) and not os.path.relpath(word, build).startswith("..")]
+    return any(BEGINS_THREAD & functions_of(program) for program in programs)
+
+
+def main():
+    build, suites = sys.argv[1], set(sys.argv[2:])
+    listed = subprocess.run(
+        ["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True
+    ).stdout
+    for test in json.loads(listed):
+        of = {suite.split(":")[-1] for suite in test["suite"]}
+        if of & suites and LEFT_OUT not in of and is_threaded(build, test):
+            print(test["name"])
+
+
+if __name__ == "__main__":
+    main()
