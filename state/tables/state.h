@@ -37,8 +37,8 @@ struct node_use {
 };
 
 // What is kept per slot. A placement works on the first two lines of the cache, a reader's look at the use on the
-// third. `used`, `devices_used`, `with_details` and `living` are working values: written by the applier, read relaxed
-// by others for display.
+// third. `used`, `devices_used`, `with_details` and `living` are working values, the applier's only; others read what
+// published records use.
 struct node_cell {
 	struct node *published; // RCU
 	struct node *working;   // applier only
@@ -48,9 +48,10 @@ struct node_cell {
 	uint32_t with_details, living;
 	struct device_set devices_used;
 	struct cds_list_head allocations; // struct alloc_cell.on_node; RCU list
-	uint32_t allocation_count;        // on the list, terminal ones included
-	bool is_busy;                     // counted as a node with living allocations
-	_Atomic bool is_resting;          // the slot may not be used again yet
+	// On the list, terminal ones included. Written by the applier, read relaxed by others.
+	_Atomic uint32_t allocation_count;
+	bool is_busy;            // counted as a node with living allocations
+	_Atomic bool is_resting; // the slot may not be used again yet
 	// By published records: state_node_use().
 	struct node_use published_use __attribute__((aligned(64)));
 	struct node_report *report;         // RCU; NULL: none yet
@@ -179,6 +180,8 @@ const struct node_pool *state_next_node_pool(const struct state *, uint64_t *cur
 // What published allocations and machines hold of a node (display, schedulers). Each number is of one moment, all
 // together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);
+// Allocations of a node, ended ones included (display).
+uint32_t state_node_allocation_count(const struct state *, uint32_t slot);
 // Allocations of a job's group by client status, and what its evaluations left waiting (job summary). Under
 // read lock. False when there is no such job.
 struct task_group_summary {

@@ -232,15 +232,14 @@ void node_json_standing(struct json_writer *w, const struct state *state, const 
 // Properties of a node that only Berth has.
 static void put_berth(struct json_writer *w, struct state *state, const struct node *node)
 {
-	const struct node_cell *cell = state_node_cell(state, node->slot);
 	json_open_object(w, "Berth");
 	json_put_u64(w, "Slot", node->slot);
 	json_put_u64(w, "Generation", node->generation);
 	json_write_key(w, "RegisteredAt");
 	json_write_time(w, (int64_t)node->register_sequence * NS_PER_MS);
 	json_put_string(w, "AgentVersion", node->version);
-	node_resources_json_legacy(w, "Used", cell->used);
-	json_put_u64(w, "Allocations", cell->allocation_count);
+	node_resources_json_legacy(w, "Used", state_node_use(state, node->slot).used);
+	json_put_u64(w, "Allocations", state_node_allocation_count(state, node->slot));
 	node_json_standing(w, state, node);
 	json_end_object(w);
 }

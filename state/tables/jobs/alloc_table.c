@@ -49,6 +49,14 @@ static void count_allocation(struct state *state, const struct allocation *a, in
 		state->counts.allocations_terminal += (uint32_t)change;
 }
 
+// One thread writes, so that nothing has to be locked.
+static void change_count(struct node_cell *node, int change)
+{
+	uint32_t count = atomic_load_explicit(&node->allocation_count, memory_order_relaxed);
+	atomic_store_explicit(
+		&node->allocation_count, count + (uint32_t)change, memory_order_relaxed);
+}
+
 struct alloc_cell *alloc_cell_add(
 	struct state *state, struct job_cell *job_cell, struct allocation *a)
 {
@@ -64,7 +72,7 @@ struct alloc_cell *alloc_cell_add(
 	if (a->node_slot != NODE_SLOT_NONE) {
 		struct node_cell *node = &state->cells[a->node_slot];
 		cds_list_add_tail_rcu(&cell->on_node, &node->allocations);
-		node->allocation_count++;
+		change_count(node, 1);
 	}
 	cds_list_add_tail_rcu(&cell->of_job, &job_cell->allocations);
 	sequence_append(&state->tables[STATE_ALLOCATIONS].order, a->record.create_index, cell);
@@ -149,7 +157,7 @@ static void leave_list(struct state *state, struct alloc_cell *cell)
 	CHECK(cell->working->node_slot != NODE_SLOT_NONE);
 	CHECK(state->cells[cell->working->node_slot].allocation_count > 0);
 	cds_list_del_rcu(&cell->on_node);
-	state->cells[cell->working->node_slot].allocation_count--;
+	change_count(&state->cells[cell->working->node_slot], -1);
 }
 
 void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_t index)

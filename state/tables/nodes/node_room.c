@@ -227,6 +227,12 @@ static struct resources take_resources(const struct resources *at)
 		USE_LOAD(at->cpu_mhz), USE_LOAD(at->memory_mb), USE_LOAD(at->disk_mb)};
 }
 
+uint32_t state_node_allocation_count(const struct state *state, uint32_t slot)
+{
+	CHECK(slot < state->slots_max);
+	return atomic_load_explicit(&state->cells[slot].allocation_count, memory_order_relaxed);
+}
+
 struct node_use state_node_use(const struct state *state, uint32_t slot)
 {
 	struct node_use use = {0};
