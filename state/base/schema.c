@@ -60,7 +60,7 @@ static void item_copy(const struct field *f, void *to, const void *from)
 	}
 }
 
-static bool item_equal(const struct field *f, const void *a, const void *b)
+static bool item_equal(const struct field *f, const void *a, const void *b, uint32_t except)
 {
 	const struct string_pair *p = a, *q = b;
 	const struct named_count *m = a, *n = b;
@@ -72,7 +72,7 @@ static bool item_equal(const struct field *f, const void *a, const void *b)
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP: return string_equal(m->name, n->name) && m->count == n->count;
 	case FIELD_MAP: return string_equal(p->name, q->name) && string_equal(p->value, q->value);
-	default: return record_equal(f->type, a, b);
+	default: return record_equal_except(f->type, a, b, except);
 	}
 }
 
@@ -95,12 +95,13 @@ static void array_copy(const struct field *f, struct array *to, const struct arr
 		item_copy(f, field_item_at(f, to, i), field_item_at(f, from, i));
 }
 
-static bool array_equal(const struct field *f, const struct array *a, const struct array *b)
+static bool array_equal(
+	const struct field *f, const struct array *a, const struct array *b, uint32_t except)
 {
 	if (a->count != b->count)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++)
-		if (!item_equal(f, field_item_at(f, a, i), field_item_at(f, b, i)))
+		if (!item_equal(f, field_item_at(f, a, i), field_item_at(f, b, i), except))
 			return false;
 	return true;
 }
@@ -172,20 +173,20 @@ static void field_copy(const struct field *f, void *to, const void *from)
 	}
 }
 
-static bool optional_equal(const struct field *f, const void *a, const void *b)
+static bool optional_equal(const struct field *f, const void *a, const void *b, uint32_t except)
 {
 	if (!a || !b)
 		return a == b;
-	return record_equal(f->type, a, b);
+	return record_equal_except(f->type, a, b, except);
 }
 
-static bool field_equal(const struct field *f, const void *a, const void *b)
+static bool field_equal(const struct field *f, const void *a, const void *b, uint32_t except)
 {
 	const struct optional_i64 *i = a, *j = b;
 	const struct optional_bool *p = a, *q = b;
 	switch (f->kind) {
-	case FIELD_STRUCT: return record_equal(f->type, a, b);
-	case FIELD_OPTIONAL: return optional_equal(f, *(void *const *)a, *(void *const *)b);
+	case FIELD_STRUCT: return record_equal_except(f->type, a, b, except);
+	case FIELD_OPTIONAL: return optional_equal(f, *(void *const *)a, *(void *const *)b, except);
 	case FIELD_STRING:
 	case FIELD_JSON: return string_equal(*(char *const *)a, *(char *const *)b);
 	case FIELD_TEXT: return text_equal(*(const struct text *)a, *(const struct text *)b);
@@ -193,7 +194,7 @@ static bool field_equal(const struct field *f, const void *a, const void *b)
 	case FIELD_OPTIONAL_BOOL: return p->set == q->set && (!p->set || p->value == q->value);
 	default:
 		if (field_is_array(f->kind))
-			return array_equal(f, a, b);
+			return array_equal(f, a, b, except);
 		return memcmp(a, b, scalar_bytes(f->kind)) == 0;
 	}
 }
@@ -238,7 +239,7 @@ bool record_equal_except(
 		const struct field *f = &type->fields[i];
 		if (f->flags & flags)
 			continue;
-		if (!field_equal(f, field_member_const(f, a), field_member_const(f, b)))
+		if (!field_equal(f, field_member_const(f, a), field_member_const(f, b), flags))
 			return false;
 	}
 	return true;

@@ -86,7 +86,7 @@ void record_init(const struct record_type *, void *record);    // zeros, then de
 void record_release(const struct record_type *, void *record); // frees what it owns, zeroes it
 void record_copy(const struct record_type *, void *to, const void *from); // deep; to is overwritten
 bool record_equal(const struct record_type *, const void *a, const void *b);
-// Like record_equal, but ignores the record's own fields that have one of the flags.
+// Like record_equal, but ignores fields that have one of the flags, also in records within the record.
 bool record_equal_except(const struct record_type *, const void *a, const void *b, uint32_t flags);
 // Whether the encoded record can be decoded again: maps are in order and every enum has a name. For records that a
 // program made, before they are stored.
