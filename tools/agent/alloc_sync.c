@@ -119,11 +119,11 @@ static bool try_item(struct alloc_sync *s, struct wire_alloc_update *u, const st
 {
 	static const struct {
 		uint32_t notes, tasks;
-	} tries[] = {{4, SPEC_TASKS_MAX}, {2, SPEC_TASKS_MAX}, {1, SPEC_TASKS_MAX},
-		{0, SPEC_TASKS_MAX}, {0, 8}, {0, 1}};
+	} tries[] = {{TASK_EVENTS_KEPT, SPEC_TASKS_MAX}, {4, SPEC_TASKS_MAX}, {2, SPEC_TASKS_MAX},
+		{1, SPEC_TASKS_MAX}, {0, SPEC_TASKS_MAX}, {0, 8}, {0, 1}};
 	const struct wire_alloc_update before = *u;
 	for (uint32_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
-		if (i > 3 && before.count > 0)
+		if (tries[i].tasks < SPEC_TASKS_MAX && before.count > 0)
 			break;
 		*u = before;
 		add_item(u, a, tries[i].notes, tries[i].tasks);
