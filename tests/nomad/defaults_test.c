@@ -153,6 +153,27 @@ static void what_a_job_goes_back_to_is_as_stable_as_it_was(void **unused)
 	json_decref(job);
 }
 
+// A child has the parameters of its parent, and is none that takes some.
+static void a_dispatched_job_is_not_parameterized(void **unused)
+{
+	static const char parent[] =
+		"{\"Job\":{\"ID\":\"param\",\"Type\":\"batch\",\"ParameterizedJob\":{},"
+		"\"TaskGroups\":["
+		"{\"Name\":\"g\",\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{"
+		"\"command\":\"/x\"}}]}]}}";
+	json_decref(http_json(server, "PUT", "/v1/jobs", parent));
+	json_decref(http_json(server, "PUT", "/v1/job/param/dispatch", "{}"));
+	json_t *jobs = http_json(server, "GET", "/v1/jobs?prefix=param", NULL);
+	assert_int_equal(json_array_size(jobs), 2);
+	for (size_t i = 0; i < 2; i++) {
+		json_t *job = json_array_get(jobs, i);
+		bool is_parent =
+			strcmp(json_string_value(json_object_get(job, "ID")), "param") == 0;
+		assert_int_equal(json_is_true(json_object_get(job, "ParameterizedJob")), is_parent);
+	}
+	json_decref(jobs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +181,7 @@ int main(void)
 		cmocka_unit_test(what_is_shown_is_the_same_job),
 		cmocka_unit_test(a_node_answers_no_http),
 		cmocka_unit_test(an_allocation_tells_of_its_network),
+		cmocka_unit_test(a_dispatched_job_is_not_parameterized),
 		cmocka_unit_test(what_a_job_goes_back_to_is_as_stable_as_it_was),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

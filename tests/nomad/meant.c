@@ -30,7 +30,6 @@ static const struct {
 	{"GET/v1/job/:id/submission", "the same"},
 	{"PUT /v1/agent/schedulers/config", "schedulers are a setting of the server"},
 	{"PUT /v1/operator/autopilot/configuration", "a single server has no pilot"},
-	{"PUT /v1/deployment/unblock/:id", "takes a job of several regions"},
 	{"GET/v1/agent/health.client", "a server is no client"},
 	{"Namespace.Capabilities", "namespaces have no settings"},
 	{"NodeHeard.Servers", "nodes do not learn of servers by this"},

@@ -337,6 +337,8 @@ static void deployments_are_changed(void **unused)
 	static const struct question waiting[] = {
 		{"GET /v1/job/:id/deployment", "/v1/job/canary/deployment"},
 		{"GET /v1/job/:id/versions", "/v1/job/canary/versions?diffs=true"},
+		{"PUT /v1/deployment/unblock/:id", "/v1/deployment/unblock/<canary deployment>",
+			"{}"},
 		{"PUT /v1/deployment/pause/:id", "/v1/deployment/pause/<canary deployment>",
 			"{'Pause':true}"},
 		{"PUT /v1/deployment/pause/:id", "/v1/deployment/pause/<canary deployment>",

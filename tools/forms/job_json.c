@@ -181,7 +181,8 @@ void job_json_stub(
 	json_begin_object(w);
 	json_record_members(w, &job_type_description, job, FIELD_IN_LIST);
 	json_put_bool(w, "Periodic", job->periodic != NULL);
-	json_put_bool(w, "ParameterizedJob", job->parameterized != NULL);
+	// What was dispatched has its parameters, and takes none.
+	json_put_bool(w, "ParameterizedJob", job->parameterized && !job->dispatched);
 	json_write_key(w, "JobSummary");
 	job_json_summary(w, state, job);
 	if (meta)

@@ -44,6 +44,12 @@ void snapshot_not_sent(struct request *request, struct reply *reply)
 		"snapshots are not sent over HTTP; back up data_dir while the server is stopped");
 }
 
+void autopilot_not_set(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+		"a single server has no autopilot: there is nothing to set");
+}
+
 void jobs_parse(struct request *request, struct reply *reply)
 {
 	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,

@@ -15,6 +15,7 @@
 	READ("/v1/operator/autopilot/health", autopilot_health)                    \
 	READ("/v1/operator/snapshot", snapshot_not_sent)                           \
 	ASK("PUT", "/v1/operator/snapshot", snapshot_not_sent)                     \
+	ASK("PUT", "/v1/operator/autopilot/configuration", autopilot_not_set)      \
 	WRITE("PUT", "/v1/system/gc", system_collect, system_collected)            \
 	ASK("PUT", "/v1/system/reconcile/summaries", system_reconcile)             \
 	READ("/v1/client/stats", client_stats)                                     \

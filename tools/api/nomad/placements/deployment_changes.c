@@ -153,10 +153,27 @@ void deployment_set_health(struct request *request, struct reply *reply)
 	json_decref(body);
 }
 
+// There was nothing to unblock, which is as good as done.
+static void put_nothing_unblocked(struct json_writer *w)
+{
+	json_begin_object(w);
+	json_put_string(w, "EvalID", "");
+	json_put_u64(w, "EvalCreateIndex", 0);
+	json_put_u64(w, "DeploymentModifyIndex", 0);
+	json_put_null(w, "RevertedJobVersion");
+	json_put_u64(w, "Index", 0);
+	json_end_object(w);
+}
+
 void deployment_changed(struct request *request, struct reply *reply)
 {
 	const struct command *command = submission_command(request->submission, 0);
 	const struct command_deployment *result = command->deployment;
+	if (result->action == DEPLOYMENT_UNBLOCK && command->outcome == OUTCOME_NOT_NOW) {
+		put_nothing_unblocked(reply_json(request, reply));
+		reply_index(reply, 0);
+		return;
+	}
 	// The status with which Nomad refuses a change.
 	struct json_writer *w = done_begin_or_say(
 		request, reply, &command, result->message, MHD_HTTP_INTERNAL_SERVER_ERROR);
