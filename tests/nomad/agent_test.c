@@ -3,6 +3,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -63,6 +65,60 @@ static void schedulers_are_listed(void **unused)
 	json_decref(config);
 }
 
+static void expect_config(const char *body, long status, const char *answer)
+{
+	struct response r = http(server, "PUT", "/v1/agent/schedulers/config", body);
+	if (r.status != status || (answer && strcmp(r.body, answer) != 0))
+		fail_msg("%s answered %ld \"%s\"", body, r.status, r.body);
+	response_free(&r);
+}
+
+#define SCHEDULERS(count, types) "{\"num_schedulers\":" count ",\"enabled_schedulers\":[" types "]}"
+#define MOST "\"_core\",\"service\",\"batch\",\"system\""
+
+static void schedulers_are_as_configured(void **unused)
+{
+	expect_config("", 400, "Invalid request: Request body is empty");
+	expect_config("{}", 400, "Invalid request");
+	expect_config(SCHEDULERS("2", "\"_core\",\"foo\""), 400, "Invalid request");
+	expect_config(SCHEDULERS("-1", "\"_core\",\"service\""), 400, "Invalid request");
+	expect_config(SCHEDULERS("2", "\"service\",\"batch\""), 400, "Invalid request");
+	expect_config(SCHEDULERS("2", MOST ",\"sysbatch\""), 200, NULL);
+	expect_config(SCHEDULERS("64", MOST ",\"sysbatch\""), 501, NULL);
+	expect_config(SCHEDULERS("2", MOST), 501, NULL);
+}
+
+static void expect_meta(
+	const char *method, const char *query, const char *body, long status, const char *answer)
+{
+	char path[128];
+	snprintf(path, sizeof path, "/v1/client/metadata%s", query);
+	struct response r = http(server, method, path, body);
+	if (r.status != status || !strstr(r.body, answer))
+		fail_msg("%s %s answered %ld \"%s\"", method, path, r.status, r.body);
+	response_free(&r);
+}
+
+static void metadata_is_what_nodes_registered(void **unused)
+{
+	static const char unknown[] = "?node_id=12345678-1234-1234-1234-123456789abc";
+	static const char some[] = "{\"Meta\":{\"a.b-c\":\"c\"}}";
+	char query[64] = "?node_id=", id[UUID_TEXT_BYTES];
+	const struct uuid node = server_node(server, 0);
+	snprintf(query, sizeof query, "?node_id=%s", uuid_format(&node, id));
+	expect_meta("GET", query, NULL, 200,
+		"{\"Meta\":{\"rack\":\"r1\"},\"Dynamic\":{},\"Static\":{\"rack\":\"r1\"}}");
+	expect_meta("GET", "", NULL, 500, "Unknown node ID");
+	expect_meta("GET", unknown, NULL, 500, "Unknown node 12345678-1234-1234-1234-123456789abc");
+	expect_meta("POST", query, "{\"Meta\":{}}", 400, "missing required Meta object");
+	expect_meta("POST", query, "{\"Meta\":{\"a b\":\"c\"}}", 400,
+		"\"a b\" is invalid; metadata keys must be valid dotted hcl identifiers");
+	expect_meta(
+		"POST", unknown, some, 500, "Unknown node 12345678-1234-1234-1234-123456789abc");
+	expect_meta("POST", query, some, 501, "what its agent was started with");
+	expect_meta("PUT", query, some, 405, "Invalid method");
+}
+
 static void expect_scope(const char *context, const char *id, const char *const *scope, size_t size)
 {
 	static const char body[] = "{\"Text\":\"find\",\"Context\":\"jobs\"}";
@@ -117,6 +173,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(servers_are_joined_and_left),
 		cmocka_unit_test(schedulers_are_listed),
+		cmocka_unit_test(schedulers_are_as_configured),
+		cmocka_unit_test(metadata_is_what_nodes_registered),
 		cmocka_unit_test(names_are_found_in_parts_of_jobs),
 		cmocka_unit_test(unknown_contexts_are_refused),
 	};

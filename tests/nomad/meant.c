@@ -20,15 +20,12 @@ static const struct {
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{"GET /v1/client/metadata", "a node's metadata is what it registered"},
-	{"PUT /v1/client/metadata", "the same"},
-	{"GET/v1/client/metadata", "the same"},
+	{"PUT /v1/client/metadata", "a node's metadata is what it registered"},
 	{"PUT/v1/client/metadata", "the same"},
 	{"GET /v1/job/:id/services", "services are not registered anywhere"},
 	{"ServiceStub", "the same"},
 	{"GET /v1/job/:id/submission", "the source of a job is not kept"},
 	{"GET/v1/job/:id/submission", "the same"},
-	{"PUT /v1/agent/schedulers/config", "schedulers are a setting of the server"},
 	{"PUT /v1/operator/autopilot/configuration", "a single server has no pilot"},
 	{"GET/v1/agent/health.client", "a server is no client"},
 	{"Namespace.Capabilities", "namespaces have no settings"},

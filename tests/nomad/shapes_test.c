@@ -237,6 +237,7 @@ static void reads_have_the_recorded_shape(void **unused)
 		{"GET /v1/allocation/:id", "/v1/allocation/<failed allocation>"},
 		{"GET /v1/allocations"},
 		{"GET /v1/allocations", "/v1/allocations?resources=true"},
+		{"GET /v1/client/metadata", "/v1/client/metadata?node_id=<node>"},
 		{"GET /v1/deployment/:id", "/v1/deployment/<web deployment>"},
 		{"GET /v1/deployment/allocations/:id",
 			"/v1/deployment/allocations/<web deployment>"},
@@ -309,6 +310,9 @@ static void writes_have_the_recorded_shape(void **unused)
 		{"PUT /v1/operator/scheduler/configuration", NULL,
 			"{'SchedulerAlgorithm':'binpack'}"},
 		{"PUT /v1/agent/join", "/v1/agent/join?address=127.0.0.1:1", ""},
+		{"PUT /v1/agent/schedulers/config", NULL,
+			"{'num_schedulers':2,'enabled_schedulers':['_core','service',"
+			"'batch','system','sysbatch']}"},
 		{"PUT /v1/node/:id/eligibility", "/v1/node/<node>/eligibility",
 			"{'Eligibility':'eligible'}"},
 		{"PUT /v1/node/:id/evaluate", "/v1/node/<node>/evaluate", ""},

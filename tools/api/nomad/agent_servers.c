@@ -2,8 +2,10 @@
 #include "state/records/scheduler_config.h"
 #include "tools/api/nomad/agent.h"
 #include "tools/api/nomad/routes.h"
+#include "tools/api/server/body.h"
 #include "tools/json/json_reader.h"
 #include <stdlib.h>
+#include <string.h>
 
 // A member of the effective configuration's section "scheduler"; 0 when there is none.
 static uint64_t scheduler_setting(const struct api *api, const char *name)
@@ -18,11 +20,14 @@ static uint64_t scheduler_setting(const struct api *api, const char *name)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
+static const char *const types[] = {"service", "batch", "system", "sysbatch", "_core"};
+#define TYPES (sizeof types / sizeof types[0])
+#define CORE (TYPES - 1)
+
 static void put_types(struct json_writer *w)
 {
-	static const char *const types[] = {"service", "batch", "system", "sysbatch", "_core"};
 	json_open_array(w, "enabled_schedulers");
-	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+	for (size_t i = 0; i < TYPES; i++)
 		json_write_string(w, types[i]);
 	json_end_array(w);
 }
@@ -74,11 +79,47 @@ void agent_schedulers_config(struct request *request, struct reply *reply)
 	json_end_object(w);
 }
 
-void agent_schedulers_not_set(struct request *request, struct reply *reply)
+// The types that the list names, a bit for each; 0: it names something else.
+static unsigned read_types(json_t *list)
 {
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-		"the number of schedulers is the setting scheduler.workers, read when the server "
-		"starts");
+	unsigned found = 0;
+	json_t *item;
+	size_t i;
+	json_array_foreach(list, i, item)
+	{
+		const char *name = json_string_value(item);
+		size_t type = 0;
+		while (type < TYPES && !(name && strcmp(name, types[type]) == 0))
+			type++;
+		if (type == TYPES)
+			return 0;
+		found |= 1u << type;
+	}
+	return found;
+}
+
+// What is so already may be asked for; the rest is a setting.
+void agent_schedulers_set(struct request *request, struct reply *reply)
+{
+	struct reply refusal = {0};
+	json_t *body = body_read_some(request, &refusal);
+	json_t *count = json_object_get(body, "num_schedulers");
+	unsigned asked = read_types(json_object_get(body, "enabled_schedulers"));
+	bool is_valid = json_integer_value(count) >= 0 && (asked & 1u << CORE);
+	uint64_t configured = scheduler_setting(request->api, "workers");
+	if (!body)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Invalid request: %.*s",
+			(int)refusal.body.size, refusal.body.data);
+	else if (!is_valid)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Invalid request");
+	else if (asked == (1u << TYPES) - 1 && (uint64_t)json_integer_value(count) == configured)
+		agent_schedulers_config(request, reply);
+	else
+		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+			"the number of schedulers is the setting scheduler.workers, read when the "
+			"server starts; each serves all types");
+	reply_free(&refusal);
+	json_decref(body);
 }
 
 // False with a reply when the query does not name what the route is about.

@@ -40,7 +40,7 @@
 	ASK("PUT", "/v1/agent/force-leave", agent_force_leave)                     \
 	READ("/v1/agent/schedulers", agent_schedulers)                             \
 	READ("/v1/agent/schedulers/config", agent_schedulers_config)               \
-	ASK("PUT", "/v1/agent/schedulers/config", agent_schedulers_not_set)        \
+	ASK("PUT", "/v1/agent/schedulers/config", agent_schedulers_set)            \
 	READ("/v1/agent/monitor", agent_not_shown)                                 \
 	READ("/v1/agent/host", agent_not_shown)                                    \
 	READ("/v1/status/leader", status_leader)                                   \
