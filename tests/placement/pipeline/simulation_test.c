@@ -352,6 +352,35 @@ static void needless_evaluations_are_canceled(void **state)
 	evaluation_free(e);
 }
 
+// They are canceled in commands of 728 (row B31).
+static void many_needless_evaluations_are_canceled_in_batches(void **unused)
+{
+	enum { PUSHED = 400, EVALUATIONS = 6 * PUSHED };
+	static struct evaluation *batch[EVALUATIONS];
+	struct cluster c;
+
+	cluster_init_limited(&c, 42, 2 * EVALUATIONS);
+	cluster_node(&c, 0);
+	cluster_job(&c, agent("1"));
+	for (uint32_t i = 0; i < EVALUATIONS; i++)
+		batch[i] = make_eval((struct eval_ask){.number = 1 + i,
+			.job = "agent",
+			.type = EVAL_SYSTEM,
+			.triggered_by = TRIGGER_NODE_UPDATE});
+	for (uint32_t i = 0; i < EVALUATIONS; i += PUSHED) {
+		struct command command = {.type = COMMAND_EVALUATIONS,
+			.evaluations = {.items = batch + i, .count = PUSHED}};
+		assert_int_equal(cluster_run(&c, &command), OUTCOME_DONE);
+	}
+	const _Atomic uint64_t *done =
+		&applier_counters(c.applier)->outcomes[COMMAND_EVALUATIONS][OUTCOME_DONE];
+	uint64_t before = *done;
+	(void)cluster_settle(&c);
+	assert_int_equal(cluster_evaluations(&c, "agent", EVAL_CANCELED, -1), EVALUATIONS - 1);
+	assert_int_equal(*done - before, 2 + 4); // two were worked off
+	cluster_free(&c);
+}
+
 static void set_pause(struct cluster *c, bool paused)
 {
 	state_read_begin();
@@ -429,6 +458,7 @@ int main(void)
 		TEST(what_fails_three_times_is_followed_up),
 		TEST(an_unknown_core_job_is_dropped),
 		TEST(needless_evaluations_are_canceled),
+		cmocka_unit_test(many_needless_evaluations_are_canceled_in_batches),
 		TEST(a_paused_broker_takes_over_later),
 		TEST(ended_evaluations_are_collected),
 		TEST(forced_collection_does_not_wait),

@@ -145,6 +145,21 @@ static void the_score_is_a_mean_of_what_is_recorded(void **state)
 	asking_teardown(&b);
 }
 
+// Each part of a score is shown under the name that row A65 gives it.
+static void parts_of_a_score_have_their_names(void **state)
+{
+	static const char *const names[SCORE_KINDS] = {[SCORE_BINPACK] = "binpack",
+		[SCORE_DEVICES] = "devices",
+		[SCORE_ANTI_AFFINITY] = "job-anti-affinity",
+		[SCORE_RESCHEDULE_PENALTY] = "node-reschedule-penalty",
+		[SCORE_AFFINITY] = "node-affinity",
+		[SCORE_SPREAD] = "allocation-spread",
+		[SCORE_PREEMPTION] = "preemption"};
+	for (uint32_t kind = 0; kind < SCORE_KINDS; kind++)
+		if (names[kind])
+			assert_string_equal(score_kind_names[kind], names[kind]);
+}
+
 static void scores_of_zero_are_shown_but_not_recorded(void **state)
 {
 	struct asking b;
@@ -454,6 +469,7 @@ int main(void)
 		cmocka_unit_test(a_spread_with_targets),
 		cmocka_unit_test(spreads_share_their_weight),
 		cmocka_unit_test(the_score_is_a_mean_of_what_is_recorded),
+		cmocka_unit_test(parts_of_a_score_have_their_names),
 		cmocka_unit_test(scores_of_zero_are_shown_but_not_recorded),
 		cmocka_unit_test(ties_go_to_the_lowest_slot),
 		cmocka_unit_test(ties_go_to_the_slot_of_the_number),
