@@ -140,6 +140,10 @@ static void they_are_found(void **unused)
 	expect_search("/v1/search", "{\"Prefix\":\"n\",\"Context\":\"vars\"}", "{\"vars\":null}");
 	expect_search("/v1/search/fuzzy", "{\"Text\":\"nosuch\",\"Context\":\"all\"}",
 		"{\"deployment\":[],\"evals\":[],\"scaling_policy\":[],\"volumes\":[]}");
+	json_t *found = http_json(
+		server, "PUT", "/v1/search/fuzzy", "{\"Text\":\"nosuch\",\"Context\":\"all\"}");
+	assert_int_equal(json_object_size(json_object_get(found, "Truncations")), 11);
+	json_decref(found);
 	expect("PUT", "/v1/search", "", 400, "Request body is empty");
 	expect_answer("PUT", "/v1/search", "{\"Prefix\":\"w\"}", 500, "got \"\"");
 }

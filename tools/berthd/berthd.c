@@ -246,6 +246,7 @@ static bool start_api(struct berthd *b, char *message)
 		.datacenter = b->config.datacenter,
 		.name = b->config.name,
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
+		.schedulers = b->plan.scheduler_count,
 		.metrics = berthd_metrics,
 		.configuration = configuration,
 		.healthy = berthd_healthy,

@@ -15,7 +15,7 @@
 
 static char *configuration(void *context)
 {
-	return text_copy(TEXT("{\"http\":{\"port\":1},\"scheduler\":{\"workers\":2}}"));
+	return text_copy(TEXT("{\"http\":{\"port\":1},\"scheduler\":{\"workers\":0}}"));
 }
 
 static void metrics(void *context, const struct metric_sink *sink)
@@ -71,6 +71,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.name = "test",
 		.seed = 5,
 		.metrics = metrics,
+		.schedulers = 2,
 		.configuration = configuration,
 		.healthy = is_healthy,
 		.liveness = liveness,

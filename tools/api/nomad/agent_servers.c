@@ -7,19 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A member of the effective configuration's section "scheduler"; 0 when there is none.
-static uint64_t scheduler_setting(const struct api *api, const char *name)
-{
-	const struct api_settings *settings = &api->settings;
-	char *text = settings->configuration ? settings->configuration(settings->context) : NULL;
-	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
-	json_int_t value =
-		json_integer_value(json_object_get(json_object_get(root, "scheduler"), name));
-	json_decref(root);
-	free(text);
-	return value > 0 ? (uint64_t)value : 0;
-}
-
 static const char *const types[] = {"service", "batch", "system", "sysbatch", "_core"};
 #define TYPES (sizeof types / sizeof types[0])
 #define CORE (TYPES - 1)
@@ -43,7 +30,7 @@ static void put_server_id(struct json_writer *w, const struct api *api)
 void agent_schedulers(struct request *request, struct reply *reply)
 {
 	struct api *api = request->api;
-	uint64_t count = scheduler_setting(api, "workers");
+	uint32_t count = api->settings.schedulers;
 	uint64_t age_ns = time_monotonic_ns(api->settings.time) - api->started_ns;
 	int64_t started_ns = (int64_t)(time_wall_ns(api->settings.time) - age_ns);
 	struct json_writer *w = reply_json(request, reply);
@@ -53,9 +40,9 @@ void agent_schedulers(struct request *request, struct reply *reply)
 	json_begin_object(w);
 	put_server_id(w, api);
 	json_open_array(w, "schedulers");
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		char id[16];
-		snprintf(id, sizeof id, "%u", (unsigned)i);
+		snprintf(id, sizeof id, "%u", i);
 		json_begin_object(w);
 		json_put_string(w, "id", id);
 		put_types(w);
@@ -74,7 +61,7 @@ void agent_schedulers_config(struct request *request, struct reply *reply)
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	put_server_id(w, request->api);
-	json_put_u64(w, "num_schedulers", scheduler_setting(request->api, "workers"));
+	json_put_u64(w, "num_schedulers", request->api->settings.schedulers);
 	put_types(w);
 	json_end_object(w);
 }
@@ -106,13 +93,13 @@ void agent_schedulers_set(struct request *request, struct reply *reply)
 	json_t *count = json_object_get(body, "num_schedulers");
 	unsigned asked = read_types(json_object_get(body, "enabled_schedulers"));
 	bool is_valid = json_integer_value(count) >= 0 && (asked & 1u << CORE);
-	uint64_t configured = scheduler_setting(request->api, "workers");
+	uint32_t running = request->api->settings.schedulers;
 	if (!body)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Invalid request: %.*s",
 			(int)refusal.body.size, refusal.body.data);
 	else if (!is_valid)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Invalid request");
-	else if (asked == (1u << TYPES) - 1 && (uint64_t)json_integer_value(count) == configured)
+	else if (asked == (1u << TYPES) - 1 && json_integer_value(count) == running)
 		agent_schedulers_config(request, reply);
 	else
 		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,

@@ -345,7 +345,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 	const char *asked, bool fuzzy)
 {
 	const struct state *state = request->api->settings.state;
-	bool truncated[CONTEXTS] = {false};
+	bool truncated[CONTEXTS] = {false}, said[CONTEXTS] = {false};
 	uint64_t index = state_index(state);
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
@@ -362,11 +362,12 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 			.names_are_scopes = contexts[i].names_are_scopes};
 		walk(&search, &contexts[i]);
 		truncated[i] = search.found > MATCHES_MAX;
+		said[i] = search.found || !contexts[i].is_part_of_jobs;
 	}
 	json_end_object(w);
 	json_open_object(w, "Truncations");
 	for (size_t i = 0; i < CONTEXTS; i++)
-		if (is_asked(i, asked, text, fuzzy))
+		if (said[i])
 			json_put_bool(w, contexts[i].name, truncated[i]);
 	json_end_object(w);
 	read_meta_json(w, index);

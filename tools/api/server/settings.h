@@ -33,6 +33,7 @@ struct api_settings {
 	struct event_log *events; // source of event streams; NULL: there are none
 	const char *region, *datacenter, *name;
 	int64_t vm_offline_after_ns; // a worker that is silent for longer is offline; 0: 3 minutes
+	uint32_t schedulers;         // threads that run
 	uint64_t seed;               // of the jitter of blocking queries; 0: from the system
 	// Emits every metric of the process (berthd knows all of them). Any API thread.
 	void (*metrics)(void *context, const struct metric_sink *);
