@@ -144,6 +144,8 @@ static void choose_profile(struct vms_bench *b)
 {
 	struct cluster_settings *settings = cluster_settings_create();
 	settings->scheduler_profile = text_copy(text_of(b->profile));
+	settings->count_assigned =
+		false; // machines say all that they take, as the naive side has it
 	struct command command = {
 		.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {.settings = settings}};
 

@@ -9,14 +9,16 @@
 struct candidate {
 	const struct vm *vm;
 	uint32_t shape;
-	uint32_t worker; // the proposed worker, or NONE
-	bool is_out;     // left out of this pass
+	uint32_t worker;       // the proposed worker, or NONE
+	struct vm_share share; // of that worker
+	bool is_out;           // left out of this pass
 };
 
 struct vm_pass {
 	const struct vm_worker **workers;
 	uint32_t worker_count;
 	struct array *used;     // named_count: per worker
+	struct vm_share *held;  // the same of shares; NULL: they take no room (row D16)
 	struct array most_free; // named_count: per resource, the most left on any worker
 	struct vm_ranking ranking;
 	struct vm_shapes shapes;
@@ -32,6 +34,9 @@ static void count_usage(struct vm_pass *p, const struct vm_roster *r)
 			continue;
 		p->ranking.machines[worker]++;
 		vm_resources_add(&p->used[worker], &r->vms[i]->resources);
+		if (p->held)
+			p->held[worker] =
+				vm_share_plus(p->held[worker], vm_share_assigned(r->vms[i]));
 	}
 }
 
@@ -89,7 +94,7 @@ static void take_candidates(struct vm_pass *p, const struct vm_roster *r)
 	free(waiting);
 }
 
-struct vm_pass *vm_pass_begin(const struct vm_roster *r, const char *profile)
+struct vm_pass *vm_pass_begin(const struct vm_roster *r, const struct cluster_settings *settings)
 {
 	struct vm_pass *p = memory_take(sizeof *p);
 
@@ -100,8 +105,10 @@ struct vm_pass *vm_pass_begin(const struct vm_roster *r, const char *profile)
 	p->used = memory_take_array(r->worker_count + 1u, sizeof *p->used);
 	p->ranking.machines = memory_take_array(r->worker_count + 1u, sizeof(uint32_t));
 	p->ranking.order = memory_take_array(r->worker_count + 1u, sizeof(uint32_t));
+	if (settings->count_assigned)
+		p->held = memory_take_array(r->worker_count + 1u, sizeof *p->held);
 	count_usage(p, r);
-	rank_workers(p, r, profile);
+	rank_workers(p, r, settings->scheduler_profile);
 	for (uint32_t i = 0; i < p->ranking.size; i++)
 		note_free(p, p->ranking.order[i]);
 	take_candidates(p, r);
@@ -126,6 +133,7 @@ void vm_pass_end(struct vm_pass *p)
 	free(p->ranking.order);
 	free(p->ranking.machines);
 	free(p->used);
+	free(p->held);
 	free(p->candidates);
 	free(p->workers);
 	free(p);
@@ -134,7 +142,8 @@ void vm_pass_end(struct vm_pass *p)
 static bool takes(const struct vm_pass *p, uint32_t worker, const struct vm *vm)
 {
 	return vm_suits_worker(vm, p->workers[worker]) &&
-	       vm_fits(&vm->resources, &p->workers[worker]->resources, &p->used[worker]);
+	       vm_has_room(
+		       vm, p->workers[worker], &p->used[worker], p->held ? &p->held[worker] : NULL);
 }
 
 static uint32_t find_worker(struct vm_pass *p, const struct candidate *c)
@@ -156,6 +165,13 @@ static uint32_t find_worker(struct vm_pass *p, const struct candidate *c)
 	return VM_ROSTER_NONE;
 }
 
+static void take_share(struct vm_pass *p, struct candidate *c)
+{
+	c->share = vm_share_on(c->vm, p->workers[c->worker]);
+	if (p->held)
+		p->held[c->worker] = vm_share_plus(p->held[c->worker], c->share);
+}
+
 uint32_t vm_pass_propose(struct vm_pass *p, struct vm_proposal *proposals, uint32_t most)
 {
 	uint32_t count = 0;
@@ -168,6 +184,7 @@ uint32_t vm_pass_propose(struct vm_pass *p, struct vm_proposal *proposals, uint3
 		if (c->worker == VM_ROSTER_NONE)
 			continue;
 		vm_resources_add(&p->used[c->worker], &c->vm->resources);
+		take_share(p, c);
 		vm_ranking_move(&p->ranking, c->worker, 1);
 		proposals[count++] =
 			(struct vm_proposal){c->vm, p->workers[c->worker], c->worker, p->cursor};
@@ -182,6 +199,8 @@ void vm_pass_withdraw(struct vm_pass *p, const struct vm_proposal *proposal, boo
 
 	CHECK(proposal->candidate < p->candidate_count && worker != VM_ROSTER_NONE);
 	vm_resources_remove(&p->used[worker], &c->vm->resources);
+	if (p->held)
+		p->held[worker] = vm_share_minus(p->held[worker], c->share);
 	vm_ranking_move(&p->ranking, worker, -1);
 	vm_shapes_room(&p->shapes, worker);
 	if (again)

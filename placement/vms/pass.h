@@ -13,8 +13,8 @@ struct vm_proposal {
 };
 
 // Only the roster's workers and the machines that want one must stay until vm_pass_end. Workers must be in order.
-// profile: of the settings, NULL is none.
-struct vm_pass *vm_pass_begin(const struct vm_roster *, const char *profile);
+// The settings count for the whole pass.
+struct vm_pass *vm_pass_begin(const struct vm_roster *, const struct cluster_settings *);
 void vm_pass_end(struct vm_pass *); // NULL is fine
 // The next proposals, at most `most`; 0 when no machine left finds a worker.
 uint32_t vm_pass_propose(struct vm_pass *, struct vm_proposal *, uint32_t most);

@@ -37,6 +37,8 @@ static uint64_t shape_hash(const struct vm *vm)
 		const struct string_pair *l = ARRAY_AT(&vm->labels, struct string_pair, i);
 		hash = mix_text(mix_text(hash, l->name), l->value);
 	}
+	hash = (hash ^ vm->cpu) * 0x9e3779b97f4a7c15u;
+	hash = (hash ^ vm->memory_mib) * 0x9e3779b97f4a7c15u;
 	return hash ^ hash >> 32;
 }
 
@@ -76,6 +78,10 @@ static int compare_shapes(const struct vm *a, const struct vm *b)
 
 	if (order == 0)
 		order = strcmp(or_empty(a->runtime), or_empty(b->runtime));
+	if (order == 0 && a->cpu != b->cpu)
+		order = a->cpu < b->cpu ? -1 : 1;
+	if (order == 0 && a->memory_mib != b->memory_mib)
+		order = a->memory_mib < b->memory_mib ? -1 : 1;
 	if (order == 0)
 		order = compare_resources(&a->resources, &b->resources);
 	return order ? order : compare_labels(&a->labels, &b->labels);

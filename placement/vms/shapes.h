@@ -1,5 +1,5 @@
-// Machines that ask for the same resources, labels, architecture and runtime have one shape. A worker without room
-// for one of them has none for the others, until something on it is released.
+// Machines that ask for the same resources, cpu, memory, labels, architecture and runtime have one shape. A worker
+// without room for one of them has none for the others, until something on it is released.
 #pragma once
 #include "state/records/nodes/vm.h"
 

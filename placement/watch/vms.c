@@ -169,8 +169,8 @@ static struct vm_worker *worker_to_ask(const struct vm_watch *w, const struct vm
 	return copy;
 }
 
-static void begin_pass(
-	const struct vm_watch *w, struct vm_view *v, struct vm_roster *r, const char *profile)
+static void begin_pass(const struct vm_watch *w, struct vm_view *v, struct vm_roster *r,
+	const struct cluster_settings *settings)
 {
 	note_waiting(v, r);
 	if (v->waiting_count == 0)
@@ -178,7 +178,7 @@ static void begin_pass(
 	v->workers = memory_take_array(r->worker_count + 1u, sizeof *v->workers);
 	for (uint32_t i = 0; i < r->worker_count; i++)
 		r->workers[i] = v->workers[v->worker_count++] = worker_to_ask(w, r->workers[i]);
-	v->pass = vm_pass_begin(r, profile);
+	v->pass = vm_pass_begin(r, settings);
 }
 
 static void count_workers(const struct vm_watch *w, const struct vm_roster *r)
@@ -200,7 +200,7 @@ static struct vm_view look_at_vms(const struct vm_watch *w, int64_t now_ns, bool
 	if (judges)
 		note_unwell(&v, &r);
 	if (v.unwell_count == 0)
-		begin_pass(w, &v, &r, state_cluster_settings(w->tools.state)->scheduler_profile);
+		begin_pass(w, &v, &r, state_cluster_settings(w->tools.state));
 	count_workers(w, &r);
 	v.seen_vms = r.vm_count;
 	v.seen_workers = r.worker_count;

@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
+#include "state/tables/settings.h"
 #include "state/tables/state.h"
 #include "state/tables/vms/vm_table.h"
 #include <stdlib.h>
@@ -74,13 +75,26 @@ static uint64_t cores_of(const struct node *n, const struct vm_worker *worker)
 	return cores ? cores : count_of(&worker->resources, VM_RESOURCE_CORES);
 }
 
-// The memory and cores that the machine asks for, by the resource names that stand for the node's own.
-static struct resources held(
-	const struct vm *vm, const struct vm_worker *worker, const struct node *n)
+// What the machine takes of a resource of the worker: what it asks for by name, and its share of what the worker names.
+static uint64_t holds_of(
+	const struct vm *vm, const struct vm_worker *worker, const char *name, int64_t share)
 {
-	uint64_t cores = count_of(&vm->resources, VM_RESOURCE_CORES), all = cores_of(n, worker);
-	struct resources holds = {
-		.memory_mb = limited(count_of(&vm->resources, VM_RESOURCE_MEMORY))};
+	uint64_t asked = count_of(&vm->resources, name);
+	uint32_t at;
+	if (!map_find(&worker->resources, sizeof(struct named_count), name, &at))
+		share = 0;
+	return asked + (uint64_t)share; // asked is an int64_t
+}
+
+// The memory and cores that the machine takes, by the resource names that stand for the node's own.
+static struct resources held(
+	const struct vm *vm, const struct vm_worker *worker, const struct node *n, bool counts)
+{
+	uint64_t all = cores_of(n, worker), cores, memory_mib;
+	struct vm_share share = counts ? vm_share_on(vm, worker) : (struct vm_share){0};
+	cores = holds_of(vm, worker, VM_RESOURCE_CORES, share.cpu);
+	memory_mib = holds_of(vm, worker, VM_RESOURCE_MEMORY, share.memory_mib);
+	struct resources holds = {.memory_mb = limited(memory_mib)};
 	uint64_t cpu = 0;
 
 	if (cores && all && __builtin_mul_overflow(cores, (uint64_t)node_capacity(n).cpu_mhz, &cpu))
@@ -102,6 +116,11 @@ static bool takes_new_work(const struct decider *d, const struct vm_worker_cell 
 	return !worker->working->scheduling_paused && (!node || node_is_usable(node->working));
 }
 
+static bool counts_assigned(const struct decider *d)
+{
+	return cluster_settings_working(d->state)->count_assigned;
+}
+
 // The worker has the description it was chosen by, is in use, and has room.
 static bool may_take(const struct decider *d, const struct vm_assign_item *item,
 	const struct vm_worker_cell *worker, const struct vm *vm)
@@ -110,7 +129,8 @@ static bool may_take(const struct decider *d, const struct vm_assign_item *item,
 	       takes_new_work(d, worker) &&
 	       !vm_worker_is_offline(worker->working, d->now_ns, d->vm_offline_after_ns) &&
 	       vm_suits_worker(vm, worker->working) && worker->machine_count < WORKER_VMS_MAX &&
-	       vm_fits(&vm->resources, &worker->working->resources, &worker->used);
+	       vm_has_room(vm, worker->working, &worker->used,
+		       counts_assigned(d) ? &worker->held : NULL);
 }
 
 static enum vm_assign_result machine_assign(struct decider *d, const struct vm_assign_item *item)
@@ -130,7 +150,8 @@ static enum vm_assign_result machine_assign(struct decider *d, const struct vm_a
 			.worker = text_of(worker->name),
 			.instance = prng_uuid(&d->prng)}};
 	if (node)
-		e.vm.holds = held(cell->working, worker->working, node->working);
+		e.vm.holds =
+			held(cell->working, worker->working, node->working, counts_assigned(d));
 	// Allocations on its node hold what the machine would take.
 	if (node && !resources_fit(
 			    e.vm.holds, resources_minus(node_capacity(node->working), node->used)))

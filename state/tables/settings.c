@@ -46,6 +46,12 @@ const struct cluster_settings *state_cluster_settings(const struct state *state)
 	return cell_published(state->tables[STATE_CLUSTER_SETTINGS].one);
 }
 
+const struct cluster_settings *cluster_settings_working(const struct state *state)
+{
+	CHECK(state->tables[STATE_CLUSTER_SETTINGS].one);
+	return state->tables[STATE_CLUSTER_SETTINGS].one->working;
+}
+
 const struct scheduler_config *scheduler_config_working(const struct state *state)
 {
 	CHECK(state->tables[STATE_SCHEDULER_CONFIG].one);

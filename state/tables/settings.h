@@ -5,5 +5,6 @@
 
 extern const struct kind scheduler_config_kind, cluster_settings_kind;
 
-// The working record; applier thread.
+// The working records; applier thread.
 const struct scheduler_config *scheduler_config_working(const struct state *);
+const struct cluster_settings *cluster_settings_working(const struct state *);

@@ -104,12 +104,14 @@ static void check_machines(
 	const struct vm_instance *instance;
 	const struct vm_cell *vm;
 	struct array use = {0};
+	struct vm_share held = {0};
 	uint32_t count = 0, listed = 0;
 
 	cds_list_for_each_entry (vm, &cell->machines, of_worker) {
 		expect(v, vm->worker == cell, "worker %s: machine %s of another is on its list",
 			cell->name, vm->name);
 		vm_resources_add(&use, &vm->working->resources);
+		held = vm_share_plus(held, vm_share_assigned(vm->working));
 		count++;
 	}
 	cds_list_for_each_entry_rcu (instance, &cell->listed, of_worker)
@@ -118,6 +120,8 @@ static void check_machines(
 		"worker %s: counts of machines do not add up", cell->name);
 	expect(v, is_same_use(&use, &cell->used) && is_same_use(&cell->used, &use),
 		"worker %s: use does not add up", cell->name);
+	expect(v, held.cpu == cell->held.cpu && held.memory_mib == cell->held.memory_mib,
+		"worker %s: shares of machines do not add up", cell->name);
 	found->on_workers += count;
 	found->listed += listed;
 	free_use(&use);

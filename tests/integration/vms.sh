@@ -54,6 +54,9 @@ steady living 0 $((WORKERS - DYING))
 steady dying $((WORKERS - DYING)) $DYING
 wait_until 30 "all workers are there" workers_are online $WORKERS
 
+# What machines take of their workers here is slots.
+berth settings --count-assigned false >/dev/null || die "the settings were not changed"
+
 # The fullest first: worker after worker, by name.
 create vm- 0 $HALF "$with_slot"
 wait_until 20 "the first half runs" running_are $HALF

@@ -32,6 +32,15 @@ struct vm_worker *build_worker(const char *name, const char *machine_id, int64_t
 	return worker;
 }
 
+void count_assigned(struct controller *c, bool counts)
+{
+	struct cluster_settings *settings = cluster_settings_create();
+	struct command command = {.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {settings}};
+
+	settings->count_assigned = counts;
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+}
+
 enum command_outcome create_vm(struct controller *c, struct vm *vm)
 {
 	struct command_vm_create ask = {.vm = vm};

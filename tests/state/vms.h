@@ -20,6 +20,9 @@ enum vm_assign_result assign_vm(struct controller *, const char *name, const cha
 enum vm_assign_result assign_chosen(
 	struct controller *, const char *name, const char *worker, uint64_t worker_modify_index);
 
+// Whether shares of machines take room of their workers (row D16); they do until this says otherwise.
+void count_assigned(struct controller *, bool counts);
+
 enum command_outcome put_worker(struct controller *, struct vm_worker *); // frees what is refused
 enum command_outcome see_worker(struct controller *, const char *name);
 enum command_outcome pause_worker(struct controller *, const char *name, bool paused);

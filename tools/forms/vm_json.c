@@ -60,6 +60,7 @@ void vm_events_json(struct json_writer *w, const struct vm *vm, uint32_t most, b
 struct load {
 	uint32_t count;
 	struct array used; // named_count
+	struct vm_share held;
 };
 
 static bool add_load(const struct vm *vm, void *context)
@@ -67,6 +68,7 @@ static bool add_load(const struct vm *vm, void *context)
 	struct load *load = context;
 	load->count++;
 	vm_resources_add(&load->used, &vm->resources);
+	load->held = vm_share_plus(load->held, vm_share_assigned(vm));
 	return true;
 }
 
@@ -77,11 +79,28 @@ static void free_load(struct load *load)
 	free(load->used.items);
 }
 
+// Adds the shares of machines to what is used of what the worker names (row D16).
+static void add_shares(struct load *load, const struct vm_worker *worker)
+{
+	static const char *const names[] = {VM_RESOURCE_CORES, VM_RESOURCE_MEMORY};
+	const int64_t held[] = {load->held.cpu, load->held.memory_mib};
+	uint32_t at;
+	for (uint32_t i = 0; i < 2; i++) {
+		if (!held[i] ||
+			!map_find(&worker->resources, sizeof(struct named_count), names[i], &at))
+			continue;
+		struct named_count share = {(char *)names[i], held[i]};
+		vm_resources_add(&load->used, &(struct array){&share, 1});
+	}
+}
+
 static void put_load(
 	struct json_writer *w, const struct worker_view *view, const struct vm_worker *worker)
 {
 	struct load load = {0};
 	state_worker_vms(view->state, text_of(worker->name), NULL, add_load, &load);
+	if (state_cluster_settings(view->state)->count_assigned)
+		add_shares(&load, worker);
 	json_put_u64(w, "vms", load.count);
 	json_open_object(w, "used");
 	for (uint32_t i = 0; i < load.used.count; i++) {
@@ -118,4 +137,5 @@ void cluster_settings_members_json(struct json_writer *w, const struct cluster_s
 	const char *profile = settings->scheduler_profile;
 	json_record_members(w, &cluster_settings_description, settings, FIELD_OMIT_EMPTY);
 	json_put_string(w, "schedulerProfile", profile && *profile ? profile : VM_PROFILE_OPTIMIZE);
+	json_put_bool(w, "countAssigned", settings->count_assigned);
 }

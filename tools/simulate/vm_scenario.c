@@ -109,6 +109,8 @@ static bool read_said(struct scenario_vms_json *given, json_t *input, struct jso
 	json_read_exact(&json_description, given, object, "Input", report);
 	if (!offline_after || json_is_null(offline_after))
 		given->offline_after_ns = OFFLINE_AFTER_NS;
+	given->settings.count_assigned |= !json_is_boolean(
+		json_object_get(json_object_get(object, "Settings"), "countAssigned"));
 	json_decref(object);
 	check_names(&given->workers, &vm_worker_description, "Workers", report);
 	check_names(&given->vms, &vm_description, "VMs", report);
@@ -176,7 +178,7 @@ static void write_assignment(struct json_writer *w, const struct vm *vm)
 static void schedule_vms(struct json_writer *w, struct scenario_vms_json *given,
 	const struct vm_roster *r, bool *is_told)
 {
-	struct vm_pass *pass = vm_pass_begin(r, given->settings.scheduler_profile);
+	struct vm_pass *pass = vm_pass_begin(r, &given->settings);
 	struct vm_proposal proposals[BATCH];
 	uint32_t count;
 

@@ -113,10 +113,18 @@ static const struct field settings_fields[] = {
 	{"schedulerProfile", FIELD_STRING, OF(cluster_settings, scheduler_profile)},
 	{"hostDirPolicies", FIELD_ARRAY, OF(cluster_settings, host_dir_policies),
 		&host_dir_policy_description, NULL, FIELD_OMIT_EMPTY},
+	{"countAssigned", FIELD_BOOL, OF(cluster_settings, count_assigned)},
 };
+
+static void settings_defaults(void *record)
+{
+	struct cluster_settings *settings = record;
+	settings->count_assigned = true;
+}
+
 const struct record_type cluster_settings_description = {"cluster_settings",
 	sizeof(struct cluster_settings), settings_fields,
-	sizeof settings_fields / sizeof settings_fields[0], NULL};
+	sizeof settings_fields / sizeof settings_fields[0], settings_defaults};
 
 struct vm *vm_create(void)
 {

@@ -120,7 +120,14 @@ struct cluster_settings {
 	struct record record;           // first
 	char *scheduler_profile;        // "": optimize-utilization
 	struct array host_dir_policies; // host_dir_policy; a directory needs one that allows it
+	bool count_assigned;            // shares of machines take room of their workers (row D16)
 };
+
+// The cpu and memory of a machine as its worker gives them (rows D14 to D16), whatever it asks for by name.
+struct vm_share {
+	int64_t cpu, memory_mib; // each at most VM_SHARE_MOST, so that sums do not overflow
+};
+#define VM_SHARE_MOST (1ll << 40)
 
 extern const struct record_type vm_description, vm_worker_description, cluster_settings_description,
 	vm_condition_description, vm_event_description, host_dir_policy_description;
@@ -172,6 +179,14 @@ enum vm_verdict vm_health(
 	const struct vm *, const struct vm_worker *, int64_t now_ns, int64_t offline_after_ns);
 // The caller sets instance and holds, here and in an assignment.
 void vm_apply_verdict(struct vm *, enum vm_verdict, int64_t now_ns);
+struct vm_share vm_share_assigned(const struct vm *);
+struct vm_share vm_share_on(const struct vm *, const struct vm_worker *); // if it were assigned
+struct vm_share vm_share_plus(struct vm_share, struct vm_share);
+struct vm_share vm_share_minus(struct vm_share, struct vm_share);
+// D11, and D16 with the shares of the worker's machines; held NULL: shares take no room. A share takes room only of
+// what the worker names: VM_RESOURCE_CORES, VM_RESOURCE_MEMORY.
+bool vm_has_room(const struct vm *, const struct vm_worker *, const struct array *used,
+	const struct vm_share *held);
 // D14 to D16.
 void vm_assign(struct vm *, const struct vm_worker *, int64_t now_ns);
 // D28: fills defaults. False, with a reason, when a value is missing or names nothing that exists.

@@ -253,6 +253,59 @@ static uint64_t first_said(uint64_t asked, uint64_t of_worker, uint64_t otherwis
 	return of_worker ? of_worker : otherwise;
 }
 
+static int64_t share_limited(uint64_t value)
+{
+	return value < (uint64_t)VM_SHARE_MOST ? (int64_t)value : VM_SHARE_MOST;
+}
+
+struct vm_share vm_share_assigned(const struct vm *vm)
+{
+	return (struct vm_share){
+		share_limited(vm->assigned_cpu), share_limited(vm->assigned_memory_mib)};
+}
+
+struct vm_share vm_share_on(const struct vm *vm, const struct vm_worker *worker)
+{
+	return (struct vm_share){
+		share_limited(first_said(vm->cpu, worker->default_cpu, VM_DEFAULT_CPU)),
+		share_limited(first_said(
+			vm->memory_mib, worker->default_memory_mib, VM_DEFAULT_MEMORY_MIB))};
+}
+
+struct vm_share vm_share_plus(struct vm_share a, struct vm_share b)
+{
+	return (struct vm_share){a.cpu + b.cpu, a.memory_mib + b.memory_mib};
+}
+
+struct vm_share vm_share_minus(struct vm_share a, struct vm_share b)
+{
+	return (struct vm_share){a.cpu - b.cpu, a.memory_mib - b.memory_mib};
+}
+
+// Whether what the machine asks for by this name and its share of it fit beside what is held.
+static bool share_fits(const struct vm *vm, const struct vm_worker *worker,
+	const struct array *used, const char *name, int64_t share, int64_t held)
+{
+	uint32_t at;
+
+	if (!map_find(&worker->resources, sizeof(struct named_count), name, &at))
+		return true;
+	int64_t left = vm_resource_left(&worker->resources, used, name) - held - share;
+	return left >= 0 && left >= count_of(&vm->resources, name);
+}
+
+bool vm_has_room(const struct vm *vm, const struct vm_worker *worker, const struct array *used,
+	const struct vm_share *held)
+{
+	if (!vm_fits(&vm->resources, &worker->resources, used))
+		return false;
+	if (!held)
+		return true;
+	struct vm_share share = vm_share_on(vm, worker);
+	return share_fits(vm, worker, used, VM_RESOURCE_CORES, share.cpu, held->cpu) &&
+	       share_fits(vm, worker, used, VM_RESOURCE_MEMORY, share.memory_mib, held->memory_mib);
+}
+
 void vm_assign(struct vm *vm, const struct vm_worker *worker, int64_t now_ns)
 {
 	vm_put(&vm->worker, or_empty(worker->name));

@@ -86,6 +86,7 @@ static void leave_worker(struct state *state, struct vm_cell *cell)
 	cds_list_del(&cell->of_worker);
 	CHECK(worker->machine_count > 0);
 	vm_resources_remove(&worker->used, &cell->working->resources);
+	worker->held = vm_share_minus(worker->held, cell->share);
 	worker->machine_count--;
 	cell->worker = NULL;
 	cell_bury_if_idle(state, &worker->cell);
@@ -98,6 +99,8 @@ static void join_worker(struct state *state, struct vm_cell *cell)
 	CHECK(!cell->worker && worker->cell.table == STATE_VM_WORKERS);
 	cds_list_add_tail(&cell->of_worker, &worker->machines);
 	vm_resources_add(&worker->used, &cell->working->resources);
+	cell->share = vm_share_assigned(cell->working);
+	worker->held = vm_share_plus(worker->held, cell->share);
 	worker->machine_count++;
 	cell->worker = worker;
 }

@@ -25,6 +25,7 @@ struct vm_cell {
 	// What is counted of the working record.
 	struct vm_worker_cell *worker;  // the worker that it is scheduled on; NULL: none
 	struct cds_list_head of_worker; // struct vm_worker_cell.machines, with worker
+	struct vm_share share;          // of the worker
 	struct resources holds;         // of the node at holds_slot
 	uint32_t holds_slot;
 	uint8_t counted_status; // 1 + enum vm_status; 0: not counted
@@ -46,6 +47,7 @@ struct vm_worker_cell {
 		machines; // struct vm_cell.of_worker: machines that are scheduled on it
 	uint32_t machine_count;
 	struct array used;           // named_count, by machines (row D5)
+	struct vm_share held;        // by machines, besides (row D16)
 	struct cds_list_head listed; // struct vm_instance.of_worker; RCU list
 	uint32_t listed_count;
 	_Atomic uint64_t

@@ -17,12 +17,14 @@
 #define VMS 7
 #define WORKERS 4
 #define KINDS 3
+#define SHARED 2 // cores and memory, of which each machine has a share
 #define OFFLINE_AFTER (180 * NS_PER_S)
 #define NOBODY (-1)
 
 enum said { UNSAID, NO, YES };
 
 static const char *const kinds[KINDS] = {"cores", "gpus", VM_RESOURCE_TART};
+static const char *const shared[SHARED] = {VM_RESOURCE_CORES, VM_RESOURCE_MEMORY};
 static const char *const vm_names[VMS] = {"a", "b", "c", "d", "e", "f", "g"};
 static const char *const worker_names[WORKERS] = {"k", "l", "m", "n"};
 static const char *const arches[] = {"", "amd64", "arm64"};
@@ -35,7 +37,7 @@ struct plain_vm {
 	bool exists;
 	int64_t created, restarted, scheduled_at, started;
 	uint64_t cpu, memory, assigned_cpu, assigned_memory, restarts;
-	int64_t asks[KINDS];
+	int64_t asks[KINDS], asks_shared[SHARED];
 	int arch, zone, runtime, policy, status, power;
 	int worker; // its number, also of a gone worker, or NOBODY
 	enum said scheduled, running, cloning;
@@ -43,7 +45,8 @@ struct plain_vm {
 };
 struct plain_worker {
 	bool exists, paused, beats;
-	int64_t seen, has[KINDS];
+	int64_t seen, has[KINDS], has_shared[SHARED];
+	bool names[SHARED];
 	int arch, zone, runtime;
 	uint64_t cpu, memory;
 };
@@ -54,9 +57,15 @@ static struct vm *real_vms[VMS];
 static struct vm_worker *real_workers[WORKERS];
 static int64_t now;
 static const char *profile;
+static bool counts_assigned;
 static int refusing_worker, vanishing_vm;
 static struct prng prng;
 static uint64_t assignments, refusals, restarts, losses;
+
+static char *copy(const char *string)
+{
+	return string[0] ? text_copy(text_of(string)) : NULL;
+}
 
 static bool is_scheduled(const struct plain_vm *v)
 {
@@ -112,6 +121,34 @@ static int machines_on(int worker)
 	return count;
 }
 
+static int64_t share_on(const struct plain_vm *v, const struct plain_worker *w, int kind)
+{
+	uint64_t said = kind ? v->memory : v->cpu, otherwise = kind ? w->memory : w->cpu;
+	return (int64_t)(said ? said : otherwise ? otherwise : kind ? 8192 : 4);
+}
+
+// Row D16: what machines ask for by name, and their shares where the worker names the kind.
+static bool shares_fit(const struct plain_vm *v, int worker)
+{
+	const struct plain_worker *w = &workers[worker];
+	for (int k = 0; k < SHARED; k++) {
+		int64_t left = w->names[k] ? w->has_shared[k] : 0, asked = 0, shares = 0;
+		for (int i = 0; i < VMS; i++) {
+			if (!vms[i].exists || !is_scheduled(&vms[i]) || vms[i].worker != worker)
+				continue;
+			asked += vms[i].asks_shared[k];
+			shares += (int64_t)(k ? vms[i].assigned_memory : vms[i].assigned_cpu);
+		}
+		left = left > asked ? left - asked : 0;
+		if (v->asks_shared[k] > left)
+			return false;
+		if (counts_assigned && w->names[k] &&
+			shares + share_on(v, w, k) + v->asks_shared[k] > left)
+			return false;
+	}
+	return true;
+}
+
 static bool has_room(const struct plain_vm *v, int worker)
 {
 	for (int k = 0; k < KINDS; k++) {
@@ -122,7 +159,7 @@ static bool has_room(const struct plain_vm *v, int worker)
 		if (v->asks[k] > (left > 0 ? left : 0))
 			return false;
 	}
-	return true;
+	return shares_fit(v, worker);
 }
 
 static bool may_run(const struct plain_vm *v, int worker)
@@ -234,7 +271,11 @@ static void turn_of_the_engine(void)
 	uint32_t count = vm_roster_health(&r, findings);
 	for (uint32_t i = 0; i < count; i++)
 		vm_apply_verdict((struct vm *)listed[findings[i].vm], findings[i].verdict, now);
-	struct vm_pass *pass = vm_pass_begin(&r, profile);
+	char *name = copy(profile);
+	struct cluster_settings settings = {
+		.scheduler_profile = name, .count_assigned = counts_assigned};
+	struct vm_pass *pass = vm_pass_begin(&r, &settings);
+	free(name);
 	work_off(pass);
 	vm_pass_end(pass);
 	vm_roster_free(&r);
@@ -280,11 +321,6 @@ static int any(int count)
 	return (int)prng_below(&prng, (uint64_t)count);
 }
 
-static char *copy(const char *string)
-{
-	return string[0] ? text_copy(text_of(string)) : NULL;
-}
-
 static void say_counts(struct array *map, int64_t *plain, int most)
 {
 	for (int k = 0; k < KINDS; k++) {
@@ -293,6 +329,12 @@ static void say_counts(struct array *map, int64_t *plain, int most)
 			((struct named_count *)map_item(map, sizeof(struct named_count), kinds[k]))
 				->count = plain[k];
 	}
+}
+
+static void say_shared(struct array *map, int kind, int64_t count)
+{
+	((struct named_count *)map_item(map, sizeof(struct named_count), shared[kind]))->count =
+		count;
 }
 
 static void say_zone(struct array *labels, int zone)
@@ -330,6 +372,9 @@ static void create(int i)
 	vm->runtime = copy(runtimes[v->runtime]);
 	vm->restart_policy = v->policy;
 	say_counts(&vm->resources, v->asks, any(2) ? 1 : 2);
+	for (int k = 0; k < SHARED; k++)
+		if (any(6) == 0)
+			say_shared(&vm->resources, k, v->asks_shared[k] = any(3) * (k ? 512 : 1));
 	say_zone(&vm->labels, v->zone);
 	if (any(2))
 		say(i, VM_CONDITION_SCHEDULED, &v->scheduled, false);
@@ -411,6 +456,10 @@ static void register_worker(int w)
 	worker->default_cpu = p->cpu;
 	worker->default_memory_mib = p->memory;
 	say_counts(&worker->resources, p->has, 5);
+	for (int k = 0; k < SHARED; k++)
+		if ((p->names[k] = any(3) == 0))
+			say_shared(
+				&worker->resources, k, p->has_shared[k] = any(20) * (k ? 1024 : 1));
 	say_zone(&worker->labels, p->zone);
 }
 
@@ -430,6 +479,12 @@ static void happen_to_worker(int w)
 		p->seen = real_workers[w]->last_seen_ns = now;
 }
 
+static void change_settings(void)
+{
+	profile = profiles[any(sizeof profiles / sizeof profiles[0])];
+	counts_assigned = any(3) > 0;
+}
+
 static void happen(void)
 {
 	// The limits, and one nanosecond beyond them.
@@ -443,7 +498,7 @@ static void happen(void)
 	else if (what < 15)
 		now += spans[any(sizeof spans / sizeof spans[0])];
 	else
-		profile = profiles[any(sizeof profiles / sizeof profiles[0])];
+		change_settings();
 	refusing_worker = any(8) ? NOBODY : any(WORKERS);
 	vanishing_vm = any(16) ? NOBODY : any(VMS);
 }

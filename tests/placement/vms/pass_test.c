@@ -18,6 +18,7 @@ struct stage {
 	const struct vm_worker *workers[1];
 	struct vm_roster roster;
 	struct vm_pass *pass;
+	struct cluster_settings settings;
 };
 
 static void put_cores(struct array *resources, int64_t count)
@@ -48,7 +49,7 @@ static void open_stage(struct stage *s, const int64_t *cores, int64_t has)
 		.now_ns = 10,
 		.offline_after_ns = 1000};
 	vm_roster_order(&s->roster);
-	s->pass = vm_pass_begin(&s->roster, VM_PROFILE_OPTIMIZE);
+	s->pass = vm_pass_begin(&s->roster, &s->settings);
 }
 
 static void close_stage(struct stage *s)
@@ -137,12 +138,66 @@ static void machines_that_ask_alike_are_of_one_shape(void **state)
 	close_stage(&s);
 }
 
+static uint32_t placed_with(struct stage *s, bool count_assigned)
+{
+	struct vm_proposal proposals[VMS];
+	vm_pass_end(s->pass);
+	s->settings.count_assigned = count_assigned;
+	s->pass = vm_pass_begin(&s->roster, &s->settings);
+	return vm_pass_propose(s->pass, proposals, VMS);
+}
+
+static void put_resource(struct stage *s, const char *name, int64_t count)
+{
+	((struct named_count *)map_item(&s->worker->resources, sizeof(struct named_count), name))
+		->count = count;
+}
+
+// Row D16: machines that ask for nothing have their share of what the worker names.
+static void what_is_assigned_takes_room(void **state)
+{
+	static const int64_t cores[VMS] = {0, 0, 0};
+	struct stage s;
+	open_stage(&s, cores, 100);
+	assert_int_equal(placed_with(&s, true), VMS); // of memory the worker says nothing
+	put_resource(&s, VM_RESOURCE_MEMORY, 2 * VM_DEFAULT_MEMORY_MIB);
+	assert_int_equal(placed_with(&s, true), 2);
+	assert_int_equal(placed_with(&s, false), VMS);
+	s.vms[0]->memory_mib = 2 * VM_DEFAULT_MEMORY_MIB;
+	assert_int_equal(placed_with(&s, true), 1);
+	s.worker->default_memory_mib = 100;
+	s.vms[0]->memory_mib = 0;
+	assert_int_equal(placed_with(&s, true), VMS);
+	put_resource(&s, VM_RESOURCE_CORES, 2 * VM_DEFAULT_CPU - 1);
+	assert_int_equal(placed_with(&s, true), 1);
+	close_stage(&s);
+}
+
+static void a_withdrawn_share_is_room_for_others(void **state)
+{
+	static const int64_t cores[VMS] = {0, 0, 0};
+	struct stage s;
+	open_stage(&s, cores, 100);
+	put_resource(&s, VM_RESOURCE_CORES, VM_DEFAULT_CPU);
+	vm_pass_end(s.pass);
+	s.settings.count_assigned = true;
+	s.pass = vm_pass_begin(&s.roster, &s.settings);
+	struct vm_proposal first = propose_one(&s, 0);
+	expect_no_more(&s);
+	vm_pass_withdraw(s.pass, &first, false);
+	(void)propose_one(&s, 1);
+	expect_no_more(&s);
+	close_stage(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_withdrawn_is_room_for_others),
 		cmocka_unit_test(a_refusal_is_for_the_whole_shape),
 		cmocka_unit_test(machines_that_ask_alike_are_of_one_shape),
+		cmocka_unit_test(what_is_assigned_takes_room),
+		cmocka_unit_test(a_withdrawn_share_is_room_for_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,10 +72,18 @@ static void expect(struct scene *s, const char *name, const char *worker, int st
 	vm_free(vm);
 }
 
+// Machines here say all that they take.
+static void begin(struct scene *s)
+{
+	scene_init(s);
+	count_assigned(&s->controller, false);
+}
+
 static void choose_profile(struct scene *s, const char *profile)
 {
 	struct cluster_settings *settings = cluster_settings_create();
 	settings->scheduler_profile = text_copy(text_of(profile));
+	settings->count_assigned = false;
 	struct command c = {
 		.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {.settings = settings}};
 	assert_int_equal(controller_run(&s->controller, &c), OUTCOME_DONE);
@@ -84,7 +92,7 @@ static void choose_profile(struct scene *s, const char *profile)
 static void a_machine_is_placed_at_once(void **state)
 {
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", 1);
 	come(&s, "w2", 1);
 	ask(&s, "a");
@@ -105,7 +113,7 @@ static void a_machine_is_placed_at_once(void **state)
 static void what_was_on_a_silent_worker_goes_to_another(void **state)
 {
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", 1);
 	ask(&s, "a");
 	scene_settle(&s);
@@ -122,7 +130,7 @@ static void what_was_on_a_silent_worker_goes_to_another(void **state)
 static void a_worker_that_changes_is_looked_at(void **state)
 {
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", 1);
 	scene_jump(&s, 181 * 1000);
 	ask(&s, "a");
@@ -158,6 +166,7 @@ static void how_long_it_waits_is_a_setting(void **state)
 		.vm_interval_ns = 1000000000, .vm_offline_after_ns = 7000000000};
 	struct scene s;
 	scene_init_with(&s, &often);
+	count_assigned(&s.controller, false);
 	come(&s, "w1", 1);
 	ask_for(&s, "a", VM_RESTART_NEVER);
 	scene_settle(&s);
@@ -189,7 +198,7 @@ static void a_node_that_takes_no_new_work_is_left_out(void **state)
 	static const struct worker_setting one[] = {
 		{"vm.resource." VM_RESOURCE_CORES, "1"}, {"vm.worker", "1"}, {0}};
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	assert_int_equal(register_worker(&s.controller, 7, "n1", one, NULL), OUTCOME_DONE);
 	assert_int_equal(register_worker(&s.controller, 8, "n2", one, NULL), OUTCOME_DONE);
 	scene_settle(&s);
@@ -209,7 +218,7 @@ static void a_node_that_takes_no_new_work_is_left_out(void **state)
 static void both_passes_are_of_one_turn(void **state)
 {
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", 1);
 	ask_for(&s, "a", VM_RESTART_NEVER);
 	scene_settle(&s);
@@ -238,7 +247,7 @@ static void requests_of_a_turn_are_one(void **state)
 	struct command_vm_create late = {.vm = build_vm("late", 1)};
 	struct command create = {.type = COMMAND_VM_CREATE, .vm_create = &late};
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", 8);
 	scene_settle(&s);
 	uint64_t turns = scene_stats(&s).vm_turns;
@@ -266,7 +275,7 @@ static void one_of_them_schedules(void **state)
 {
 	const struct peers peers = {.region = "home", .poll_ns = 1000000000};
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	struct watchers *others = watchers_create(&(struct watchers_settings){
 		.state = s.controller.state,
 		.queue = s.controller.queue,
@@ -292,13 +301,14 @@ static void a_pass_keeps_its_view(void **state)
 {
 	struct cluster_settings *settings = cluster_settings_create();
 	settings->scheduler_profile = text_copy(TEXT(VM_PROFILE_DISTRIBUTE));
+	settings->count_assigned = false;
 	struct command meanwhile[] = {
 		{.type = COMMAND_VM_WORKER_PAUSE, .vm_named = {TEXT("w2"), true}},
 		{.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {.settings = settings}},
 		{.type = COMMAND_VM_WORKER, .vm_worker = {.worker = build_worker("w0", "w0", 9)}},
 	};
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", 1);
 	ask(&s, "one");
 	scene_settle(&s);
@@ -418,7 +428,7 @@ static void a_machine_that_changed_is_left_out_of_the_pass(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct scene s;
-		scene_init(&s);
+		begin(&s);
 		come(&s, "w1", 2);
 		come(&s, "w2", 2);
 		ask_for(&s, "a", VM_RESTART_NEVER);
@@ -494,7 +504,7 @@ static void after_a_worker_that_changed_the_next_is_tried(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct scene s;
-		scene_init(&s);
+		begin(&s);
 		come(&s, "w1", 2);
 		come(&s, "w2", 2);
 		ask(&s, "a");
@@ -514,7 +524,7 @@ static void fill_log(struct command *c)
 static void a_full_disk_ends_the_pass(void **state)
 {
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	choose_profile(&s, VM_PROFILE_DISTRIBUTE);
 	come(&s, "w1", 2);
 	come(&s, "w2", 2);
@@ -550,7 +560,7 @@ static void a_round_that_is_refused_is_the_last(void **state)
 	const uint32_t rounds = 16, count = rounds * VM_ASSIGN_MAX + 1;
 	char name[16];
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", count);
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(name, sizeof name, "m%u", i);
@@ -629,7 +639,7 @@ static void a_health_pass_that_fails_stops_no_placement(void **state)
 	struct scene s;
 	char name[16];
 
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", lost);
 	for (uint32_t i = 0; i < lost; i++) {
 		snprintf(name, sizeof name, "m%u", i);
@@ -673,7 +683,7 @@ static void what_becomes_of_machines_is_logged(void **state)
 	struct scene s;
 	char uid[64];
 
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", 1);
 	start_capture();
 	ask(&s, "a");
@@ -707,7 +717,7 @@ static void requests_that_add_nothing_are_logged_as_such(void **state)
 {
 	struct scene s;
 
-	scene_init(&s);
+	begin(&s);
 	start_capture();
 	ask(&s, "a");
 	ask(&s, "b");
@@ -720,7 +730,7 @@ static void requests_that_add_nothing_are_logged_as_such(void **state)
 static void the_time_to_an_assignment_is_measured(void **state)
 {
 	struct scene s;
-	scene_init(&s);
+	begin(&s);
 	ask(&s, "a");
 	scene_advance(&s, 3000);
 	assert_int_equal(scene_stats(&s).vm_scheduling.us_sum, 0);
@@ -742,7 +752,7 @@ static void a_look_is_at_all_of_them(void **state)
 	struct scene s;
 	char name[16];
 
-	scene_init(&s);
+	begin(&s);
 	come(&s, "w1", VM_ASSIGN_MAX + 10);
 	for (uint32_t i = 0; i < VM_ASSIGN_MAX + 10; i++) {
 		snprintf(name, sizeof name, "vm%u", i);

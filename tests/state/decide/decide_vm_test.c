@@ -13,6 +13,7 @@
 static int setup(void **test)
 {
 	*test = controller_with_nodes((struct state_limits){.vms = 8, .vm_workers = 4}, 3);
+	count_assigned(*test, false); // machines here say all that they take
 	return 0;
 }
 
@@ -341,6 +342,30 @@ static void its_events_tell_its_life(void **test)
 	controller_free(&next);
 }
 
+// Row D16: each machine has its share of what the worker names.
+static void what_is_assigned_takes_room(void **test)
+{
+	struct controller *c = *test;
+	struct vm_worker *worker = build_worker("w", "m", 2 * VM_DEFAULT_CPU);
+
+	assert_int_equal(put_worker(c, worker), OUTCOME_DONE);
+	for (uint32_t i = 0; i < 5; i++) {
+		char name[] = {(char)('a' + i), '\0'};
+		assert_int_equal(create_vm(c, build_vm(name, 0)), OUTCOME_DONE);
+	}
+	assert_int_equal(assign_vm(c, "a", "w"), VM_ASSIGNED);
+	count_assigned(c, true);
+	assert_int_equal(assign_vm(c, "b", "w"), VM_ASSIGNED);
+	assert_int_equal(assign_vm(c, "c", "w"), VM_WORKER_SKIPPED);
+	controller_verify(c);
+	assert_int_equal(delete_vm(c, "a"), OUTCOME_DONE);
+	assert_int_equal(assign_vm(c, "c", "w"), VM_ASSIGNED);
+	assert_int_equal(assign_vm(c, "d", "w"), VM_WORKER_SKIPPED);
+	count_assigned(c, false);
+	assert_int_equal(assign_vm(c, "d", "w"), VM_ASSIGNED);
+	controller_verify(c);
+}
+
 static void settings_are_kept(void **test)
 {
 	struct controller *c = *test;
@@ -349,6 +374,7 @@ static void settings_are_kept(void **test)
 
 	state_read_begin();
 	assert_int_equal(text_of(state_cluster_settings(c->state)->scheduler_profile).size, 0);
+	assert_false(state_cluster_settings(c->state)->count_assigned);
 	state_read_end();
 	settings->scheduler_profile = text_copy(TEXT(VM_PROFILE_DISTRIBUTE));
 	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
@@ -356,6 +382,7 @@ static void settings_are_kept(void **test)
 	state_read_begin();
 	assert_string_equal(
 		state_cluster_settings(c->state)->scheduler_profile, VM_PROFILE_DISTRIBUTE);
+	assert_true(state_cluster_settings(c->state)->count_assigned);
 	state_read_end();
 	assert_int_equal(
 		state_table_index(c->state, STATE_CLUSTER_SETTINGS), state_index(c->state));
@@ -378,6 +405,7 @@ int main(void)
 		TEST(a_worker_keeps_its_pause_and_its_machine),
 		TEST(machines_outlive_their_worker),
 		TEST(its_events_tell_its_life),
+		TEST(what_is_assigned_takes_room),
 		TEST(settings_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

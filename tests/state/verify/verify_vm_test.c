@@ -25,6 +25,7 @@ static void build(struct broken *b)
 
 	controller_init(&b->c, (struct state_limits){.vms = 8, .vm_workers = 4});
 	controller_open(&b->c);
+	count_assigned(&b->c, false);
 	assert_int_equal(register_worker(&b->c, 0, "w", settings, NULL), OUTCOME_DONE);
 	assert_int_equal(register_worker(&b->c, 1, "x", settings, NULL), OUTCOME_DONE);
 	assert_int_equal(create_vm(&b->c, build_vm("a", 2)), OUTCOME_DONE);

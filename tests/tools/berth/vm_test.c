@@ -77,9 +77,14 @@ static void workers_are_paused_and_deleted(void **unused)
 static void the_profile_is_shown_and_changed(void **unused)
 {
 	expect_run("settings", 0, "Scheduler Profile  = optimize-utilization", "");
+	assert_non_null(strstr(run.out, "Count Assigned     = true\n"));
+	expect_run("settings --count-assigned false", 0, "Count Assigned     = false\n", "");
+	expect_run("settings --count-assigned maybe", 2, "", "must be true or false");
 	expect_run("settings --profile distribute-load", 0, "= distribute-load", "");
+	assert_non_null(strstr(run.out, "Count Assigned     = false\n"));
 	expect_run("settings --profile best", 4, "", "is none of");
-	expect_run("settings --json", 0, "\"schedulerProfile\": \"distribute-load\"", "");
+	expect_run("settings --count-assigned true --json", 0,
+		"\"schedulerProfile\": \"distribute-load\"", "");
 }
 
 int main(void)

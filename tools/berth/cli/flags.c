@@ -101,6 +101,8 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_SUSPENDABLE] = {"suspendable", NULL, "it may be suspended", NULL, NULL},
 	[FLAG_WORKER] = {"worker", "NAME", "only those of one worker", NULL, NULL},
 	[FLAG_PROFILE] = {"profile", "NAME", "optimize-utilization or distribute-load", NULL, NULL},
+	[FLAG_COUNT_ASSIGNED] = {"count-assigned", "true|false",
+		"what machines are assigned takes room of their workers", NULL, NULL},
 	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
 		NULL},
 };

@@ -70,6 +70,7 @@ enum flag {
 	FLAG_SUSPENDABLE,
 	FLAG_WORKER,
 	FLAG_PROFILE,
+	FLAG_COUNT_ASSIGNED,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it

@@ -428,6 +428,16 @@ static void settings_are_kept(void **unused)
 	json_decref(settings);
 	settings = http_json(server, "PUT", path, "{\"schedulerProfile\":\"distribute-load\"}");
 	assert_string_equal(member_text(settings, "schedulerProfile"), "distribute-load");
+	assert_true(json_is_true(json_object_get(settings, "countAssigned")));
+	json_decref(settings);
+	settings = http_json(server, "PUT", path, "{\"countAssigned\":false}");
+	json_decref(settings);
+	// Orchard's clients do not know it: it stays.
+	settings = http_json(server, "PUT", path, "{\"schedulerProfile\":\"distribute-load\"}");
+	assert_true(json_is_false(json_object_get(settings, "countAssigned")));
+	json_decref(settings);
+	settings = http_json(server, "PUT", path,
+		"{\"schedulerProfile\":\"distribute-load\",\"countAssigned\":true}");
 	json_decref(settings);
 	expect_answer("PUT", path, "{\"schedulerProfile\":\"best\"}", 400, "is none of");
 	expect_answer("PUT", path, "{}", 400, "the body is empty");
