@@ -10,6 +10,8 @@ berthd_start
 for i in 1 2; do agent_start agent$i --class real --meta rack=r$i; done
 wait_until 30 "both agents are ready" nodes_are ready 2
 
+at_least "schedulers" "$(api /v1/agent/schedulers | jq '.schedulers | length')" 1
+
 # job ID TYPE SCRIPT
 job() {
 	jq -n --arg id "$1" --arg type "$2" --arg script "$3" '{Job: {ID: $id, Name: $id, Type: $type,
