@@ -148,6 +148,23 @@ static void names_are_found_in_parts_of_jobs(void **unused)
 	expect_scope("commands", "/bin/find", scope, 4);
 }
 
+static void scaling_policies_are_found(void **unused)
+{
+	json_decref(http_json(server, "PUT", "/v1/jobs",
+		"{\"Job\":{\"ID\":\"s\",\"Name\":\"s\",\"Type\":\"service\",\"TaskGroups\":[{"
+		"\"Name\":\"g\",\"Scaling\":{\"Max\":3},\"Tasks\":[{\"Name\":\"t\","
+		"\"Driver\":\"exec\",\"Config\":{\"command\":\"/bin/true\"}}]}]}}"));
+	json_t *list = http_json(server, "GET", "/v1/scaling/policies", NULL);
+	json_t *id = json_object_get(json_array_get(list, 0), "ID");
+	json_t *found = http_json(
+		server, "PUT", "/v1/search", "{\"Prefix\":\"\",\"Context\":\"scaling_policy\"}");
+	json_t *ids = json_object_get(json_object_get(found, "Matches"), "scaling_policy");
+	assert_int_equal(json_array_size(ids), 1);
+	assert_true(json_equal(json_array_get(ids, 0), id));
+	json_decref(found);
+	json_decref(list);
+}
+
 static void unknown_contexts_are_refused(void **unused)
 {
 	static const char *const paths[] = {"/v1/search", "/v1/search/fuzzy"};
@@ -176,6 +193,7 @@ int main(void)
 		cmocka_unit_test(schedulers_are_as_configured),
 		cmocka_unit_test(metadata_is_what_nodes_registered),
 		cmocka_unit_test(names_are_found_in_parts_of_jobs),
+		cmocka_unit_test(scaling_policies_are_found),
 		cmocka_unit_test(unknown_contexts_are_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

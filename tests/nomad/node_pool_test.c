@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -124,6 +126,39 @@ static void expect_search(const char *path, const char *body, const char *matche
 	assert_string_equal(text, matches);
 	free(text);
 	json_decref(found);
+}
+
+// Sends a read that waits for a newer index, describes the pool while it waits, and reads its answer.
+static void expect_woken(const char *path, const char *body, const char *part)
+{
+	char request[256], text[8192];
+	size_t size = 0;
+	struct response before = http(server, "GET", path, NULL);
+	int length = snprintf(request, sizeof request,
+		"GET %s?index=%llu&wait=60s HTTP/1.0\r\nHost: localhost\r\n\r\n", path,
+		(unsigned long long)before.index);
+	response_free(&before);
+	int fd = server_connect(server);
+	assert_int_equal(send(fd, request, (size_t)length, MSG_NOSIGNAL), length);
+	expect("PUT", "/v1/node/pools", body, 200, "");
+	for (ssize_t got = 1; got > 0; size += (size_t)got) {
+		got = recv(fd, text + size, sizeof text - 1 - size, 0);
+		assert_true(got >= 0);
+	}
+	text[size] = '\0';
+	close(fd);
+	if (!strstr(text, part))
+		fail_msg("%s after %s: %s", path, body, text);
+}
+
+static void who_waits_for_one_is_woken(void **unused)
+{
+	static const char one[] = "{\"Name\":\"awaited\"}";
+	static const char other[] = "{\"Name\":\"awaited\",\"Description\":\"anew\"}";
+	expect_woken("/v1/node/pool/awaited", one, "\"Name\":\"awaited\"");
+	expect_woken("/v1/node/pool/awaited", other, "\"Description\":\"anew\"");
+	expect_woken("/v1/node/pools", one, "\"Name\":\"awaited\",\"Description\":\"\"");
+	expect("DELETE", "/v1/node/pool/awaited", NULL, 200, "");
 }
 
 static void they_are_found(void **unused)
@@ -287,6 +322,7 @@ int main(void)
 		cmocka_unit_test(one_is_described),
 		cmocka_unit_test(bad_ones_are_refused),
 		cmocka_unit_test(they_are_listed),
+		cmocka_unit_test(who_waits_for_one_is_woken),
 		cmocka_unit_test(they_are_found),
 		cmocka_unit_test(a_pool_has_an_algorithm_of_its_own),
 		cmocka_unit_test(a_pool_grants_memory_of_its_own),

@@ -9,6 +9,7 @@
 #include "tools/api/server/body.h"
 #include "tools/api/server/request.h"
 #include "tools/forms/eval_made_json.h"
+#include "tools/forms/scaling_policy.h"
 #include <stdio.h>
 #include <strings.h>
 
@@ -241,6 +242,20 @@ static bool step_images(struct search *s)
 	return step_parts(s, match_image);
 }
 
+static bool step_policies(struct search *s)
+{
+	const struct job *job = state_next_job(s->state, &s->cursor);
+	if (!job || job->stop || !shows(s, job->namespace_name))
+		return job != NULL;
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		struct uuid id = scaling_policy_id(job, group);
+		if (group->scaling && strcmp(group->scaling, "null") != 0)
+			match_id(s, &id, NULL, job->namespace_name);
+	}
+	return true;
+}
+
 static bool step_names(struct search *s)
 {
 	if (s->cursor >= s->names.names.count)
@@ -291,7 +306,7 @@ static const struct context {
 	{"deployment", step_deployments, .has_ids = true, .has_no_names = true},
 	{"volumes", step_nothing, .has_no_names = true},
 	{"plugins", step_nothing},
-	{"scaling_policy", step_nothing, .has_no_names = true},
+	{"scaling_policy", step_policies, .has_no_names = true},
 	{"namespaces", step_names, .collect = namespaces_collect},
 	{"node_pools", step_names, .collect = node_pools_collect, .names_are_scopes = true},
 	{"vars", step_nothing},
