@@ -56,7 +56,8 @@
 //	RECORD_PUT      u8 enum state_table, u8 whether its job's mark is settled with it, {the record as described for
 //	                its kind}
 //	RECORD_DELETE   {enum state_table, id, name}
-//	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs, 3 deployments), u32 count, then
+//	GC              u8 kind (0 allocations, 1 evaluations, 2 jobs, 3 deployments, 4 evaluations that an
+//	                operator wants gone), u32 count, then
 //	                each: uuid id, or of a job u64 modify index of its newest version; in ascending
 //	                order
 //	NODE_AWAITED    as NODE_REGISTER, which nothing writes any more: it made a node ready without a heartbeat

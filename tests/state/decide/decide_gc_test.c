@@ -1,5 +1,6 @@
 // What is past its time goes, and nothing else (row B66).
 #include "state/log/entry.h"
+#include "state/records/scheduler_config.h"
 #include "tests/state/evaluations.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,6 +105,59 @@ static void evaluations_go_an_hour_after_their_end(void **unused)
 	assert_int_equal(collect(&w), 1);
 	assert_int_equal(counts(&w).evaluations, 0);
 	assert_int_equal(counts(&w).jobs, 1); // runs for good
+	close_world(&w);
+}
+
+static enum command_outcome pause_broker(struct world *w)
+{
+	struct scheduler_config config = {.pause_eval_broker = true};
+	struct command command = {
+		.type = COMMAND_SCHEDULER_CONFIG, .scheduler_config = {.config = &config}};
+	return controller_run(&w->c, &command);
+}
+
+// others: whether those that may not go are left.
+static enum command_outcome delete_evaluations(
+	struct world *w, const struct uuid *ids, uint32_t count, bool others, uint32_t deleted)
+{
+	struct uuid copies[8];
+	memcpy(copies, ids, count * sizeof ids[0]);
+	struct command_evaluations_delete wish = {
+		.ids = copies, .count = count, .leaves_others = others};
+	struct command command = {.type = COMMAND_EVALUATIONS_DELETE, .evaluations_delete = &wish};
+	enum command_outcome outcome = controller_run(&w->c, &command);
+	assert_int_equal(wish.deleted, deleted);
+	assert_int_equal(*wish.message != '\0', outcome != OUTCOME_DONE);
+	return outcome;
+}
+
+static void an_operator_deletes_what_waits(void **unused)
+{
+	struct uuid ids[4];
+	struct world w;
+
+	open_world(&w);
+	register_one(&w, "a", JOB_SERVICE);
+	ids[0] = w.eval;
+	assert_int_equal(
+		store_evaluation(&w.c, build_evaluation(1, "a", EVAL_BLOCKED)), OUTCOME_DONE);
+	struct evaluation *blocked = build_evaluation(2, "a", EVAL_BLOCKED);
+	ids[1] = blocked->id;
+	assert_int_equal(store_evaluation(&w.c, blocked), OUTCOME_DONE);
+	register_one(&w, "b", JOB_SERVICE);
+	ids[2] = w.eval;
+	assert_int_equal(place_one(&w.c, &w.eval, "b", &w.node, 1), OUTCOME_DONE);
+	ids[3] = number_uuid(77); // nobody's
+	assert_int_equal(delete_evaluations(&w, ids, 2, false, 0), OUTCOME_CONFLICT);
+	assert_int_equal(pause_broker(&w), OUTCOME_DONE);
+	assert_int_equal(delete_evaluations(&w, ids, 3, false, 0), OUTCOME_CONFLICT);
+	assert_int_equal(delete_evaluations(&w, ids + 3, 1, false, 0), OUTCOME_CONFLICT);
+	assert_int_equal(counts(&w).evaluations, 4);
+	assert_int_equal(delete_evaluations(&w, ids, 4, true, 2), OUTCOME_DONE);
+	assert_int_equal(counts(&w).evaluations, 2);
+	assert_int_equal(counts(&w).evaluations_blocked, 1);
+	assert_int_equal(counts(&w).evaluations_pending, 1);
+	controller_verify(&w.c);
 	close_world(&w);
 }
 
@@ -359,6 +413,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(evaluations_go_an_hour_after_their_end),
+		cmocka_unit_test(an_operator_deletes_what_waits),
 		cmocka_unit_test(an_evaluation_stays_with_its_allocations),
 		cmocka_unit_test(a_batch_job_that_goes_on_keeps_what_it_did),
 		cmocka_unit_test(a_batch_job_lets_go_of_its_former_versions),
