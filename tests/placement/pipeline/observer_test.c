@@ -194,10 +194,21 @@ static void remove_machine(struct cluster *c, const char *name)
 	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 }
 
+// Machines hold what they ask for by name, and nothing besides.
+static void count_no_shares(struct cluster *c)
+{
+	struct cluster_settings *settings = cluster_settings_create();
+	struct command command = {.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {settings}};
+
+	settings->count_assigned = false;
+	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
+}
+
 static void a_machine_that_goes_is_room_on_its_node(void **state)
 {
 	struct cluster *c = *state;
 
+	count_no_shares(c);
 	cluster_worker(c, 3, "w");
 	add_machine(c, "large", 4096);
 	add_machine(c, "nothing", 0);
