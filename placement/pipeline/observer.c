@@ -1,5 +1,4 @@
 #include "placement/pipeline/observer.h"
-#include "placement/pipeline/housekeeping.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/vm.h"
 #include <inttypes.h>
@@ -115,21 +114,11 @@ static void machine_changed(struct room *r, const struct vm *before, const struc
 		add_node(r, node);
 }
 
-// An operator who pauses the broker means at once.
-static void config_changed(
-	const struct pipeline *p, const struct state_change *changes, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (changes[i].table == STATE_SCHEDULER_CONFIG)
-			housekeeping_kick(p->housekeeping);
-}
-
 void observe_changes(
 	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
 {
 	struct room room = {.pipeline = context, .index = index};
 
-	config_changed(context, changes, count);
 	// Room first: an evaluation that the same publication blocks has not seen it, and an older evaluation that it
 	// wakes must not count as rival of a new one.
 	for (uint32_t i = 0; i < count; i++) {

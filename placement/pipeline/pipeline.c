@@ -94,6 +94,18 @@ static void create_parts(struct pipeline *p)
 		p->threads[i] = scheduler_thread_create(p, i);
 }
 
+// An operator who pauses the broker means at once.
+static void pipeline_changed(
+	void *context, const struct state_change *changes, uint32_t count, uint64_t index)
+{
+	struct pipeline *p = context;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (changes[i].table == STATE_SCHEDULER_CONFIG)
+			housekeeping_kick(p->housekeeping);
+	observe_changes(p, changes, count, index);
+}
+
 struct pipeline *pipeline_create(const struct pipeline_settings *settings)
 {
 	struct pipeline *p = memory_take(sizeof *p);
@@ -106,7 +118,7 @@ struct pipeline *pipeline_create(const struct pipeline_settings *settings)
 	pthread_mutex_init(&p->enabling, NULL);
 	pthread_cond_init(&p->unpaused, NULL);
 	create_parts(p);
-	p->observer = (struct state_observer){.changed = observe_changes, .context = p};
+	p->observer = (struct state_observer){.changed = pipeline_changed, .context = p};
 	state_observe(p->settings.state, &p->observer);
 	return p;
 }

@@ -203,7 +203,7 @@ static bool store_takes(const struct decider *d, const struct entry_plan *e)
 	       (!d->store_is_full && entry_bytes_most(e) <= d->store_room);
 }
 
-static bool cut(struct array *items, uint32_t *room)
+static bool cut_items(struct array *items, uint32_t *room)
 {
 	bool is_cut = items->count > *room;
 
@@ -241,10 +241,10 @@ static void cut_preemptions(struct entry_plan *e)
 // preemptions.
 static bool cut_to_turn(struct entry_plan *e, uint32_t room)
 {
-	bool is_cut = cut(&e->stops, &room);
+	bool is_cut = cut_items(&e->stops, &room);
 
-	is_cut |= cut(&e->updates, &room);
-	is_cut |= cut(&e->placements, &room);
+	is_cut |= cut_items(&e->updates, &room);
+	is_cut |= cut_items(&e->placements, &room);
 	if (is_cut)
 		cut_preemptions(e);
 	return is_cut;

@@ -119,7 +119,10 @@ static void dashboards_find_their_names(void)
 {
 	static const char *const names[] = {"nomad.nomad.heartbeat.active",
 		"nomad.nomad.broker.total_ready", "nomad.nomad.broker.total_unacked",
-		"nomad.nomad.broker.total_pending", "nomad.nomad.blocked_evals.total_blocked",
+		"nomad.nomad.broker.total_pending", "nomad.nomad.broker.total_waiting",
+		"nomad.nomad.broker.total_cancelable", "nomad.nomad.broker.service.ready",
+		"nomad.nomad.broker.service.unacked", "nomad.nomad.broker._core.ready",
+		"nomad.nomad.broker._failed.ready", "nomad.nomad.blocked_evals.total_blocked",
 		"nomad.nomad.plan.queue_depth", "nomad.nomad.plan.submit",
 		"nomad.nomad.plan.evaluate", "nomad.nomad.plan.node_rejected",
 		"nomad.nomad.worker.dequeue_eval", "nomad.nomad.worker.send_ack",

@@ -45,7 +45,7 @@ static bool events_are_fit(json_t *events, struct reply *reply)
 }
 
 // At most so many bytes, cut between two characters.
-static struct text cut(const char *payload)
+static struct text cut_payload(const char *payload)
 {
 	struct text text = text_of(payload);
 
@@ -65,7 +65,7 @@ static void pack_event(struct bytes_writer *w, json_t *event, int64_t now_ns)
 	const struct vm_told told = {
 		.time_ns = time ? json_integer_value(time) * NS_PER_S : now_ns,
 		.kind = text_of(kind && *kind ? kind : EVENT_KIND),
-		.message = cut(payload ? payload : ""),
+		.message = cut_payload(payload ? payload : ""),
 	};
 
 	vm_told_put(w, &told);

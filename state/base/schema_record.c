@@ -1,5 +1,5 @@
-#include "state/base/schema.h"
 #include "state/base/memory.h"
+#include "state/base/schema.h"
 #include "state/base/schema_fields.h"
 #include <stdlib.h>
 
