@@ -48,6 +48,26 @@ static void servers_are_joined_and_left(void **unused)
 	json_decref(servers);
 }
 
+static void the_only_server_stays(void **unused)
+{
+	expect("DELETE", "/v1/operator/raft/peer", 400,
+		"Must specify either ?id with the server's ID or ?address with IP:port of peer to "
+		"remove");
+	expect("DELETE", "/v1/operator/raft/peer?id=x&address=127.0.0.1:1", 400,
+		"Must specify only one of ?id or ?address");
+	expect("DELETE", "/v1/operator/raft/peer?id=nope", 500,
+		"id \"nope\" was not found in the Raft configuration");
+	expect("DELETE", "/v1/operator/raft/peer?address=nope", 500,
+		"address \"nope\" was not found in the Raft configuration");
+	json_t *all = http_json(server, "GET", "/v1/operator/raft/configuration", NULL);
+	json_t *self = json_array_get(json_object_get(all, "Servers"), 0);
+	char path[256];
+	snprintf(path, sizeof path, "/v1/operator/raft/peer?address=%s",
+		json_string_value(json_object_get(self, "Address")));
+	expect("DELETE", path, 501, "the only server cannot be removed; stop it instead");
+	json_decref(all);
+}
+
 static void schedulers_are_listed(void **unused)
 {
 	json_t *all = http_json(server, "GET", "/v1/agent/schedulers", NULL);
@@ -189,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(servers_are_joined_and_left),
+		cmocka_unit_test(the_only_server_stays),
 		cmocka_unit_test(schedulers_are_listed),
 		cmocka_unit_test(schedulers_are_as_configured),
 		cmocka_unit_test(metadata_is_what_nodes_registered),

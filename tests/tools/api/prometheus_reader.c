@@ -32,9 +32,20 @@ static bool is_name(const char *name)
 	return true;
 }
 
+// Help for a family, a name of its own, comes before its type.
+static bool take_help(struct reader *r, const char *line)
+{
+	char name[128], text[128];
+	if (sscanf(line, "# HELP %127s %127s", name, text) != 2 || !is_name(name))
+		return refuse(r, "bad help", line);
+	return true;
+}
+
 static bool take_type(struct reader *r, const char *line)
 {
 	char rest;
+	if (strncmp(line, "# HELP ", 7) == 0)
+		return take_help(r, line);
 	if (sscanf(line, "# TYPE %127s %15s%c", r->family, r->kind, &rest) != 2)
 		return refuse(r, "neither a series nor a type", line);
 	bool known = strcmp(r->kind, "counter") == 0 || strcmp(r->kind, "gauge") == 0 ||

@@ -65,7 +65,12 @@ void metric_set_prometheus(const struct metric_set *set, struct json_writer *w)
 	for (uint32_t i = 0; i < set->count; i++) {
 		const struct metric *m = &set->items[i];
 		if (strcmp(family, m->name) != 0) {
-			json_write_plain(w, "# TYPE ");
+			// The name says what is counted.
+			json_write_plain(w, "# HELP ");
+			put_name(w, m->name);
+			json_write_plain(w, " ");
+			put_name(w, m->name);
+			json_write_plain(w, "\n# TYPE ");
 			put_name(w, m->name);
 			json_write_plain(w, " %s\n", type_name(m->kind));
 		}

@@ -153,6 +153,32 @@ void raft_configuration(struct request *request, struct reply *reply)
 	json_end_object(w);
 }
 
+// There is one server, which nobody removes from itself.
+void raft_peer_remove(struct request *request, struct reply *reply)
+{
+	const char *id = request_parameter(request, "id");
+	const char *address = request_parameter(request, "address");
+	char leader[API_LEADER_BYTES];
+	leader_address(request->api, leader);
+	id = id && *id ? id : NULL;
+	address = address && *address ? address : NULL;
+	const char *named = id ? id : address;
+	if (!named)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Must specify either ?id with the server's ID or ?address with IP:port of "
+			"peer to remove");
+	else if (id && address)
+		reply_error(
+			reply, MHD_HTTP_BAD_REQUEST, "Must specify only one of ?id or ?address");
+	else if (strcmp(named, leader) == 0)
+		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+			"the only server cannot be removed; stop it instead");
+	else
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"%s \"%.200s\" was not found in the Raft configuration",
+			id ? "id" : "address", named);
+}
+
 void autopilot_configuration(struct request *request, struct reply *reply)
 {
 	struct json_writer *w = reply_json(request, reply);

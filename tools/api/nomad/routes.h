@@ -16,6 +16,7 @@
 	READ("/v1/operator/snapshot", snapshot_not_sent)                           \
 	ASK("PUT", "/v1/operator/snapshot", snapshot_not_sent)                     \
 	ASK("PUT", "/v1/operator/autopilot/configuration", autopilot_not_set)      \
+	ASK("DELETE", "/v1/operator/raft/peer", raft_peer_remove)                  \
 	WRITE("PUT", "/v1/system/gc", system_collect, system_collected)            \
 	ASK("PUT", "/v1/system/reconcile/summaries", system_reconcile)             \
 	READ("/v1/client/stats", client_stats)                                     \

@@ -36,7 +36,8 @@ static void prometheus_text_is_strict(void **unused)
 	assert_true(prometheus_value(&p, "berth_h_seconds_count", "kind=\"k\"") == 7);
 	assert_true(prometheus_value(&p, "berth_h_seconds_sum", "kind=\"k\"") == 5);
 	prometheus_free(&p);
-	assert_non_null(strstr(text, "# TYPE berth_h_seconds histogram\n"));
+	assert_non_null(strstr(text, "# HELP berth_h_seconds berth_h_seconds\n"
+				     "# TYPE berth_h_seconds histogram\n"));
 	assert_non_null(strstr(text, "berth_h_seconds_bucket{kind=\"k\",le=\"+Inf\"} 7\n"));
 	free(text);
 	metric_set_free(&set);
