@@ -1,5 +1,7 @@
 #include "tools/api/server/request.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 struct request *request_create(
@@ -51,12 +53,41 @@ static enum MHD_Result take_parameter(
 	return MHD_NO;
 }
 
+static bool is_one_of(const char *const *words, const char *word)
+{
+	while (*words && strcmp(*words, word) != 0)
+		words++;
+	return *words != NULL;
+}
+
+static const char *const flags[] = {"all", "diffs", "global", "meta", "no_shutdown_delay", "os",
+	"pretty", "purge", "related", "resources", "reverse", "watch", NULL};
+// As Go's strconv.ParseBool reads them. A name without a value is set.
+static const char *const true_words[] = {"", "1", "t", "T", "true", "TRUE", "True", NULL};
+static const char *const false_words[] = {"0", "f", "F", "false", "FALSE", "False", NULL};
+
+// "purge=yes" would go unheeded as if it said no.
+static const char *flags_check(struct request *request)
+{
+	for (uint32_t i = 0; i < request->parameter_count; i++) {
+		const struct parameter *p = &request->parameters[i];
+		if (!is_one_of(flags, p->name) || is_one_of(true_words, p->value) ||
+			is_one_of(false_words, p->value))
+			continue;
+		snprintf(request->complaint, sizeof request->complaint,
+			"Failed to parse value of \"%s\" (%.32s) as a bool: pass true or false",
+			p->name, p->value);
+		return request->complaint;
+	}
+	return NULL;
+}
+
 const char *request_parameters_read(struct request *request)
 {
 	struct parameter_scan scan = {.request = request};
 	MHD_get_connection_values(
 		request->connection, MHD_GET_ARGUMENT_KIND, take_parameter, &scan);
-	return scan.problem;
+	return scan.problem ? scan.problem : flags_check(request);
 }
 
 const char *request_parameter(const struct request *request, const char *name)
@@ -69,8 +100,9 @@ const char *request_parameter(const struct request *request, const char *name)
 
 bool request_flag(const struct request *request, const char *name)
 {
+	CHECK(is_one_of(flags, name));
 	const char *value = request_parameter(request, name);
-	return value && (!*value || strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
+	return value && is_one_of(true_words, value);
 }
 
 const char *request_namespace(const struct request *request)

@@ -37,6 +37,7 @@ struct request {
 	const char *ids[ROUTE_IDS_MAX];
 	uint32_t parameter_count;
 	struct parameter parameters[API_PARAMETERS_MAX];
+	char complaint[128]; // about a parameter
 	char *body;
 	size_t body_size, body_capacity, body_seen;
 	bool body_too_large;
@@ -67,7 +68,7 @@ void request_body_add(struct request *, const char *data, size_t size);
 
 // Value of a query parameter, or NULL.
 const char *request_parameter(const struct request *, const char *name);
-// True for "?name", "?name=true", "?name=1".
+// True for "?name", "?name=true", "?name=1". Another value than those of a boolean was refused before.
 bool request_flag(const struct request *, const char *name);
 // The requested namespace, by default "default". Lists take "*" for all.
 const char *request_namespace(const struct request *);

@@ -434,6 +434,9 @@ static void refusals_are_texts_that_clients_know(void **unused)
 		{"GET", "/v1/nodes?index=x", 400, "Invalid index"},
 		{"GET", "/v1/nodes?index=1&wait=x", 400, "Invalid wait time"},
 		{"GET", "/v1/event/stream?topic=Nonsense", 400, "Invalid topic"},
+		{"DELETE", "/v1/job/served?purge=yes", 400,
+			"Failed to parse value of \"purge\" (yes) as a bool"},
+		{"GET", "/v1/nodes?resources=2", 400, "as a bool"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct response r = http(server, cases[i].method, cases[i].path, NULL);
