@@ -28,6 +28,8 @@ struct planning {
 	// The present pass over missing instances.
 	uint64_t view_began_ns;
 	uint64_t pass_until_ns; // 0: no instance was begun
+	uint64_t looked_ns;     // at the clock, during the pass
+	uint32_t instances_a_look, instances_unclocked;
 	uint64_t lease_kept_ns; // when the broker was last told of progress
 	bool is_full;           // the present pass is to end
 	bool has_gone_far;      // the last pass was full, and some of its plan was committed

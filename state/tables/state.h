@@ -36,9 +36,9 @@ struct node_use {
 	uint32_t living;       // living allocations; 0: the node is idle
 };
 
-// What is kept per slot. A placement works on the first two lines of the cache, a reader's look at the use on the
-// third. `used`, `devices_used`, `with_details` and `living` are working values, the applier's only; others read what
-// published records use.
+// What is kept per slot. The first two lines of the cache, which are fetched together, are all that a scan of the fleet
+// reads; a placement works on the first and the third. `used`, `devices_used`, `with_details` and `living` are working
+// values, the applier's only; others read what published records use.
 struct node_cell {
 	struct node *published; // RCU
 	struct node *working;   // applier only
@@ -46,14 +46,14 @@ struct node_cell {
 	struct resources used;     // by allocations that have not ended, and machines
 	struct resources stopping; // the part of used that is held by allocations that are to stop
 	uint32_t with_details, living;
+	// By published records: state_node_use().
+	struct node_use published_use __attribute__((aligned(64)));
 	struct device_set devices_used;
 	struct cds_list_head allocations; // struct alloc_cell.on_node; RCU list
 	// On the list, terminal ones included. Written by the applier, read relaxed by others.
 	_Atomic uint32_t allocation_count;
-	bool is_busy;            // counted as a node with living allocations
-	_Atomic bool is_resting; // the slot may not be used again yet
-	// By published records: state_node_use().
-	struct node_use published_use __attribute__((aligned(64)));
+	bool is_busy;                       // counted as a node with living allocations
+	_Atomic bool is_resting;            // the slot may not be used again yet
 	struct node_report *report;         // RCU; NULL: none yet
 	struct node_report *report_working; // applier
 	// The newest answer of its probe, and the registration of the node that gave it; not stored.
