@@ -78,8 +78,8 @@ const char *strings_share(struct strings *s, struct text text)
 	uint32_t hash = (uint32_t)hash_bytes(0, text.data, text.size);
 	struct shared_string *found = s->buckets[hash & (s->bucket_count - 1)];
 
-	while (found && !(found->hash == hash && found->size == text.size &&
-				memcmp(found->characters, text.data, text.size) == 0))
+	while (found && !(found->hash == hash &&
+				text_equal((struct text){found->characters, found->size}, text)))
 		found = found->next;
 	if (!found) {
 		if (s->count == s->bucket_count)

@@ -17,7 +17,7 @@ struct http_answer {
 void http_answer_free(struct http_answer *);
 
 // path is absolute, its parts escaped with http_escape. STATUS_OK when the controller answered with a status below 300;
-// otherwise the call says on standard error what failed, why and what next.
+// otherwise the call says on standard error what failed, why and what next. The caller frees the answer in both cases.
 enum exit_status http_get(struct session *, const char *path, struct http_answer *);
 enum exit_status http_put(
 	struct session *, const char *path, const char *body, size_t size, struct http_answer *);

@@ -93,9 +93,8 @@ enum exit_status node_pool_delete(struct session *session, const char **argument
 	struct http_answer answer;
 	enum exit_status result =
 		http_delete(session, name_path(FOLDER, arguments[0], "", path), &answer);
-	if (result != STATUS_OK)
-		return result;
-	printf("Node pool \"%s\" is deleted\n", arguments[0]);
 	http_answer_free(&answer);
-	return STATUS_OK;
+	if (result == STATUS_OK)
+		printf("Node pool \"%s\" is deleted\n", arguments[0]);
+	return result;
 }
