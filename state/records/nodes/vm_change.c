@@ -1,36 +1,16 @@
 // What the user of a virtual machine may ask for and change (row D29), beside what suits its workers.
 #include "state/base/memory.h"
 #include "state/records/nodes/vm.h"
+#include "state/records/nodes/vm_private.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *or_empty(const char *string)
-{
-	return string ? string : "";
-}
-
-static void text_put(char **string, const char *with)
-{
-	free(*string);
-	*string = with[0] ? text_copy(text_of(with)) : NULL;
-}
-
-__attribute__((format(printf, 3, 4))) static bool change_refuse(
-	char *message, uint32_t size, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(message, size, format, arguments);
-	va_end(arguments);
-	return false;
-}
-
 // Of JSON that is kept as given.
 static bool is_nothing(const char *json)
 {
-	json = or_empty(json);
+	json = vm_text(json);
 	return !*json || strcmp(json, "null") == 0 || strcmp(json, "[]") == 0;
 }
 
@@ -43,7 +23,7 @@ bool vm_has_softnet(const struct vm *vm)
 // Vetu has no Softnet, no directories of its host and no suspension; qemu none of what Tart has beside suspension.
 bool vm_runtime_is_able(const struct vm *vm, char *message, uint32_t size)
 {
-	const char *runtime = or_empty(vm->runtime), *field = NULL;
+	const char *runtime = vm_text(vm->runtime), *field = NULL;
 	bool is_vetu = strcmp(runtime, "vetu") == 0, is_qemu = strcmp(runtime, "qemu") == 0;
 
 	if (!is_vetu && !is_qemu)
@@ -58,24 +38,24 @@ bool vm_runtime_is_able(const struct vm *vm, char *message, uint32_t size)
 		field = "hostDirs";
 	else if (is_vetu && vm->suspendable)
 		field = "suspendable";
-	else if (is_qemu && *or_empty(vm->net_bridged))
+	else if (is_qemu && *vm_text(vm->net_bridged))
 		field = "net-bridged";
 	else if (is_qemu && vm->random_serial)
 		field = "randomSerial";
-	return !field || change_refuse(message, size,
-				 "runtime \"%s\" does not support field \"%s\"", runtime, field);
+	return !field || vm_refuse(message, size, "runtime \"%s\" does not support field \"%s\"",
+				 runtime, field);
 }
 
 bool vm_set_power(struct vm *vm, int power_state, char *message, uint32_t size)
 {
 	if (vm_is_failed(vm))
-		return change_refuse(message, size, "cannot update VM in a terminal state");
+		return vm_refuse(message, size, "cannot update VM in a terminal state");
 	if (vm->power_state != VM_POWER_RUNNING)
-		return change_refuse(message, size,
+		return vm_refuse(message, size,
 			"invalid \"powerState\" transition: cannot transition from a terminal "
 			"power state");
 	if (power_state == VM_POWER_SUSPENDED && !vm->suspendable)
-		return change_refuse(message, size,
+		return vm_refuse(message, size,
 			"invalid \"powerState\" transition: only suspendable VMs can be suspended");
 	if (power_state == vm->power_state)
 		return true;
@@ -87,15 +67,15 @@ bool vm_set_power(struct vm *vm, int power_state, char *message, uint32_t size)
 struct vm_spec vm_spec_of(const struct vm *vm)
 {
 	return (struct vm_spec){vm->power_state, vm->suspendable, vm->net_softnet,
-		or_empty(vm->net_softnet_allow), or_empty(vm->net_softnet_block)};
+		vm_text(vm->net_softnet_allow), vm_text(vm->net_softnet_block)};
 }
 
 static bool spec_equal(const struct vm_spec *a, const struct vm_spec *b)
 {
 	return a->power_state == b->power_state && a->suspendable == b->suspendable &&
 	       a->net_softnet == b->net_softnet &&
-	       strcmp(or_empty(a->net_softnet_allow), or_empty(b->net_softnet_allow)) == 0 &&
-	       strcmp(or_empty(a->net_softnet_block), or_empty(b->net_softnet_block)) == 0;
+	       strcmp(vm_text(a->net_softnet_allow), vm_text(b->net_softnet_allow)) == 0 &&
+	       strcmp(vm_text(a->net_softnet_block), vm_text(b->net_softnet_block)) == 0;
 }
 
 // What is suspended goes on with the devices that it had.
@@ -109,10 +89,10 @@ static bool spec_may_follow(
 	changed.net_softnet_allow = (char *)spec->net_softnet_allow;
 	changed.net_softnet_block = (char *)spec->net_softnet_block;
 	if (vm->suspendable && !spec->suspendable)
-		return change_refuse(
+		return vm_refuse(
 			message, size, "\"suspendable\" cannot be toggled for suspendable VMs");
 	if (vm->suspendable && vm->net_softnet != vm_has_softnet(&changed))
-		return change_refuse(
+		return vm_refuse(
 			message, size, "\"netSoftnet\" cannot be toggled for suspendable VMs");
 	return vm_runtime_is_able(&changed, message, size);
 }
@@ -129,8 +109,8 @@ bool vm_set_spec(struct vm *vm, const struct vm_spec *spec, char *message, uint3
 	if (spec_equal(&before, spec))
 		return true;
 	vm->suspendable = spec->suspendable;
-	text_put(&vm->net_softnet_allow, or_empty(spec->net_softnet_allow));
-	text_put(&vm->net_softnet_block, or_empty(spec->net_softnet_block));
+	vm_put(&vm->net_softnet_allow, vm_text(spec->net_softnet_allow));
+	vm_put(&vm->net_softnet_block, vm_text(spec->net_softnet_block));
 	vm->net_softnet = spec->net_softnet;
 	vm->net_softnet = vm_has_softnet(vm);
 	vm->generation = generation + 1;

@@ -2,25 +2,30 @@
 #include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/vm.h"
+#include "state/records/nodes/vm_private.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *or_empty(const char *string)
+void vm_put(char **string, const char *with)
 {
-	return string ? string : "";
+	free(*string);
+	*string = with[0] ? text_copy(text_of(with)) : NULL;
+}
+
+bool vm_refuse(char *message, uint32_t size, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(message, size, format, arguments);
+	va_end(arguments);
+	return false;
 }
 
 static bool is_empty(const char *string)
 {
-	return or_empty(string)[0] == '\0';
-}
-
-static void vm_put(char **string, const char *with)
-{
-	free(*string);
-	*string = with[0] ? text_copy(text_of(with)) : NULL;
+	return vm_text(string)[0] == '\0';
 }
 
 static bool is_longer_than(int64_t since_ns, int64_t now_ns, int64_t limit_ns)
@@ -90,15 +95,15 @@ bool vm_worker_is_described_as(const struct vm_worker *worker, const struct vm_w
 
 static bool is_any_or_equal(const char *wanted, const char *there)
 {
-	return is_empty(wanted) || strcmp(wanted, or_empty(there)) == 0;
+	return is_empty(wanted) || strcmp(wanted, vm_text(there)) == 0;
 }
 
 static bool has_label(const struct array *labels, const struct string_pair *wanted)
 {
 	uint32_t at;
-	return map_find(labels, sizeof *wanted, or_empty(wanted->name), &at) &&
-	       strcmp(or_empty(ARRAY_AT(labels, struct string_pair, at)->value),
-		       or_empty(wanted->value)) == 0;
+	return map_find(labels, sizeof *wanted, vm_text(wanted->name), &at) &&
+	       strcmp(vm_text(ARRAY_AT(labels, struct string_pair, at)->value),
+		       vm_text(wanted->value)) == 0;
 }
 
 bool vm_suits_worker(const struct vm *vm, const struct vm_worker *worker)
@@ -204,7 +209,7 @@ enum vm_verdict vm_health(const struct vm *vm, const struct vm_worker *worker, i
 static void name_locally(struct vm *vm)
 {
 	char name[3 * NAME_BYTES_MAX];
-	snprintf(name, sizeof name, "orchard-%s-%s-%llu", or_empty(vm->name), or_empty(vm->uid),
+	snprintf(name, sizeof name, "orchard-%s-%s-%llu", vm_text(vm->name), vm_text(vm->uid),
 		(unsigned long long)vm->restart_count);
 	vm_put(&vm->local_name, name);
 }
@@ -308,22 +313,12 @@ bool vm_has_room(const struct vm *vm, const struct vm_worker *worker, const stru
 
 void vm_assign(struct vm *vm, const struct vm_worker *worker, int64_t now_ns)
 {
-	vm_put(&vm->worker, or_empty(worker->name));
+	vm_put(&vm->worker, vm_text(worker->name));
 	vm->scheduled_at_ns = now_ns;
 	vm_set_condition(vm, VM_CONDITION_SCHEDULED, true);
 	vm->assigned_cpu = first_said(vm->cpu, worker->default_cpu, VM_DEFAULT_CPU);
 	vm->assigned_memory_mib =
 		first_said(vm->memory_mib, worker->default_memory_mib, VM_DEFAULT_MEMORY_MIB);
-}
-
-__attribute__((format(printf, 3, 4))) static bool vm_rule_refuse(
-	char *message, uint32_t size, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(message, size, format, arguments);
-	va_end(arguments);
-	return false;
 }
 
 static bool is_simple_name(const char *name)
@@ -335,22 +330,21 @@ static bool is_simple_name(const char *name)
 static bool name_is_sound(const struct vm *vm, char *message, uint32_t size)
 {
 	if (is_empty(vm->name))
-		return vm_rule_refuse(message, size, "VM name is empty");
+		return vm_refuse(message, size, "VM name is empty");
 	if (strlen(vm->name) > NAME_BYTES_MAX)
-		return vm_rule_refuse(
-			message, size, "VM name is longer than %u bytes", NAME_BYTES_MAX);
+		return vm_refuse(message, size, "VM name is longer than %u bytes", NAME_BYTES_MAX);
 	if (!is_simple_name(vm->name))
-		return vm_rule_refuse(message, size,
+		return vm_refuse(message, size,
 			"VM name may only have letters, digits, \"-\", \"_\" and \".\"");
 	return true;
 }
 
 static bool is_macos(const struct vm *vm)
 {
-	const char *os = or_empty(vm->os);
+	const char *os = vm_text(vm->os);
 	if (os[0])
 		return strcmp(os, "darwin") == 0 || strcmp(os, "macos") == 0;
-	return strcmp(or_empty(vm->runtime), "tart") == 0;
+	return strcmp(vm_text(vm->runtime), "tart") == 0;
 }
 
 // One of macOS takes one of the few that its worker may run, whether it says so or not.
@@ -364,16 +358,15 @@ static bool asks_for_more(const struct vm *vm)
 static bool resources_are_sound(const struct vm *vm, char *message, uint32_t size)
 {
 	if (vm->resources.count + asks_for_more(vm) > VM_RESOURCES_MAX)
-		return vm_rule_refuse(
+		return vm_refuse(
 			message, size, "VM requests more than %u resources", VM_RESOURCES_MAX);
 	for (uint32_t i = 0; i < vm->resources.count; i++) {
 		const struct named_count *r = ARRAY_AT(&vm->resources, struct named_count, i);
 		if (is_empty(r->name) || strlen(r->name) > ATTRIBUTE_NAME_BYTES_MAX)
-			return vm_rule_refuse(message, size,
-				"the name of a resource has 1 to %u bytes",
+			return vm_refuse(message, size, "the name of a resource has 1 to %u bytes",
 				ATTRIBUTE_NAME_BYTES_MAX);
 		if (r->count < 0)
-			return vm_rule_refuse(message, size,
+			return vm_refuse(message, size,
 				"VM requests less than nothing of resource \"%.80s\"", r->name);
 	}
 	return true;
@@ -382,12 +375,12 @@ static bool resources_are_sound(const struct vm *vm, char *message, uint32_t siz
 static bool labels_are_sound(const struct vm *vm, char *message, uint32_t size)
 {
 	if (vm->labels.count > VM_LABELS_MAX)
-		return vm_rule_refuse(message, size, "VM has more than %u labels", VM_LABELS_MAX);
+		return vm_refuse(message, size, "VM has more than %u labels", VM_LABELS_MAX);
 	for (uint32_t i = 0; i < vm->labels.count; i++) {
 		const struct string_pair *l = ARRAY_AT(&vm->labels, struct string_pair, i);
 		if (is_empty(l->name) || strlen(l->name) > ATTRIBUTE_NAME_BYTES_MAX ||
-			strlen(or_empty(l->value)) > ATTRIBUTE_VALUE_BYTES_MAX)
-			return vm_rule_refuse(message, size,
+			strlen(vm_text(l->value)) > ATTRIBUTE_VALUE_BYTES_MAX)
+			return vm_refuse(message, size,
 				"a label has a name of 1 to %u bytes and a value of at most %u",
 				ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX);
 	}
@@ -405,11 +398,11 @@ static bool request_is_sound(const struct vm *vm, char *message, uint32_t size)
 	if (!name_is_sound(vm, message, size))
 		return false;
 	if (is_empty(vm->image))
-		return vm_rule_refuse(message, size, "VM image is empty");
+		return vm_refuse(message, size, "VM image is empty");
 	if (!vm_runtime_is_able(vm, message, size))
 		return false;
 	if (!pull_policy_is_known(vm->image_pull_policy))
-		return vm_rule_refuse(message, size, "unsupported image pull policy: \"%.60s\"",
+		return vm_refuse(message, size, "unsupported image pull policy: \"%.60s\"",
 			vm->image_pull_policy);
 	return resources_are_sound(vm, message, size) && labels_are_sound(vm, message, size);
 }
