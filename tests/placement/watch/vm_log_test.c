@@ -4,6 +4,7 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tests/placement/watch/scene.h"
+#include "tests/placement/watch/vm_scene.h"
 #include "tests/state/vms.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,43 +39,6 @@ static void end_capture(void)
 	assert_int_equal(close(captured), 0);
 	assert_true(size > 0);
 	output[size] = 0;
-}
-
-static void come(struct scene *s, const char *worker, int64_t cores)
-{
-	assert_int_equal(
-		put_worker(&s->controller, build_worker(worker, worker, cores)), OUTCOME_DONE);
-}
-
-static void ask_for(struct scene *s, const char *name, enum vm_restart policy)
-{
-	struct vm *vm = build_vm(name, 1);
-
-	vm->restart_policy = policy;
-	assert_int_equal(create_vm(&s->controller, vm), OUTCOME_DONE);
-}
-
-static void ask(struct scene *s, const char *name)
-{
-	ask_for(s, name, VM_RESTART_ON_FAILURE);
-}
-
-static void expect(struct scene *s, const char *name, const char *worker, int status)
-{
-	struct vm *vm = published_vm(&s->controller, name);
-
-	assert_non_null(vm);
-	assert_string_equal(vm->worker ? vm->worker : "", worker);
-	assert_int_equal(vm->status, status);
-	assert_int_equal(vm_is_scheduled(vm), worker[0] != '\0');
-	vm_free(vm);
-}
-
-// Machines here say all that they take.
-static void begin(struct scene *s)
-{
-	scene_init(s);
-	count_assigned(&s->controller, false);
 }
 
 // Watchers of their own whose commands go through a queue that a test looks into.
@@ -140,24 +104,24 @@ static void a_health_pass_that_fails_stops_no_placement(void **state)
 	struct scene s;
 	char name[16];
 
-	begin(&s);
-	come(&s, "w1", lost);
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", lost);
 	for (uint32_t i = 0; i < lost; i++) {
 		snprintf(name, sizeof name, "m%u", i);
-		ask_for(&s, name, VM_RESTART_NEVER);
+		vm_scene_ask_for(&s, name, VM_RESTART_NEVER);
 	}
 	scene_settle(&s);
-	expect(&s, "m0", "w1", VM_PENDING);
+	vm_scene_expect(&s, "m0", "w1", VM_PENDING);
 	assert_int_equal(delete_worker(&s.controller, "w1"), OUTCOME_DONE);
-	come(&s, "w2", 1);
-	ask(&s, "a");
+	vm_scene_worker(&s, "w2", 1);
+	vm_scene_ask(&s, "a");
 	struct relay relay = {.controller = &s.controller, .refuses_health = true};
 	struct watchers *watchers = watch_through(&relay);
 	start_capture();
 	(void)watchers_turn(watchers);
 	end_capture();
-	expect(&s, "a", "w2", VM_PENDING);
-	expect(&s, "m0", "w1", VM_PENDING);
+	vm_scene_expect(&s, "a", "w2", VM_PENDING);
+	vm_scene_expect(&s, "m0", "w1", VM_PENDING);
 	assert_int_equal(relay.refused, 1);
 	watchers_stats(watchers, &stats);
 	assert_int_equal(stats.commands_refused, 1);
@@ -186,10 +150,10 @@ static void what_becomes_of_machines_is_logged(void **state)
 	struct scene s;
 	char uid[64];
 
-	begin(&s);
-	come(&s, "w1", 1);
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", 1);
 	start_capture();
-	ask(&s, "a");
+	vm_scene_ask(&s, "a");
 	struct vm *vm = published_vm(&s.controller, "a");
 	snprintf(uid, sizeof uid, " vm=a uid=%s restarts=0 image=\"image\" ", vm->uid);
 	vm_free(vm);
@@ -220,10 +184,10 @@ static void requests_that_add_nothing_are_logged_as_such(void **state)
 {
 	struct scene s;
 
-	begin(&s);
+	vm_scene_begin(&s);
 	start_capture();
-	ask(&s, "a");
-	ask(&s, "b");
+	vm_scene_ask(&s, "a");
+	vm_scene_ask(&s, "b");
 	end_capture();
 	assert_non_null(strstr(output, "event=vms-requested by=machine"));
 	assert_non_null(strstr(output, "event=vms-requested-already by=machine"));

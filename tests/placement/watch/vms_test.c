@@ -5,6 +5,7 @@
 #include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "tests/placement/watch/scene.h"
+#include "tests/placement/watch/vm_scene.h"
 #include "tests/state/vms.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,43 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static void come(struct scene *s, const char *worker, int64_t cores)
-{
-	assert_int_equal(
-		put_worker(&s->controller, build_worker(worker, worker, cores)), OUTCOME_DONE);
-}
-
-static void ask_for(struct scene *s, const char *name, enum vm_restart policy)
-{
-	struct vm *vm = build_vm(name, 1);
-
-	vm->restart_policy = policy;
-	assert_int_equal(create_vm(&s->controller, vm), OUTCOME_DONE);
-}
-
-static void ask(struct scene *s, const char *name)
-{
-	ask_for(s, name, VM_RESTART_ON_FAILURE);
-}
-
-static void expect(struct scene *s, const char *name, const char *worker, int status)
-{
-	struct vm *vm = published_vm(&s->controller, name);
-
-	assert_non_null(vm);
-	assert_string_equal(vm->worker ? vm->worker : "", worker);
-	assert_int_equal(vm->status, status);
-	assert_int_equal(vm_is_scheduled(vm), worker[0] != '\0');
-	vm_free(vm);
-}
-
-// Machines here say all that they take.
-static void begin(struct scene *s)
-{
-	scene_init(s);
-	count_assigned(&s->controller, false);
-}
 
 static void choose_profile(struct scene *s, const char *profile)
 {
@@ -65,20 +29,20 @@ static void choose_profile(struct scene *s, const char *profile)
 static void a_machine_is_placed_at_once(void **state)
 {
 	struct scene s;
-	begin(&s);
-	come(&s, "w1", 1);
-	come(&s, "w2", 1);
-	ask(&s, "a");
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", 1);
+	vm_scene_worker(&s, "w2", 1);
+	vm_scene_ask(&s, "a");
 	scene_settle(&s);
-	expect(&s, "a", "w1", VM_PENDING);
-	ask(&s, "b");
-	ask(&s, "c");
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_ask(&s, "b");
+	vm_scene_ask(&s, "c");
 	scene_settle(&s);
-	expect(&s, "b", "w2", VM_PENDING);
-	expect(&s, "c", "", VM_PENDING);
-	come(&s, "w3", 1);
+	vm_scene_expect(&s, "b", "w2", VM_PENDING);
+	vm_scene_expect(&s, "c", "", VM_PENDING);
+	vm_scene_worker(&s, "w3", 1);
 	scene_settle(&s);
-	expect(&s, "c", "w3", VM_PENDING);
+	vm_scene_expect(&s, "c", "w3", VM_PENDING);
 	assert_int_equal(scene_stats(&s).vms_assigned, 3);
 	scene_free(&s);
 }
@@ -86,16 +50,16 @@ static void a_machine_is_placed_at_once(void **state)
 static void what_was_on_a_silent_worker_goes_to_another(void **state)
 {
 	struct scene s;
-	begin(&s);
-	come(&s, "w1", 1);
-	ask(&s, "a");
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", 1);
+	vm_scene_ask(&s, "a");
 	scene_settle(&s);
-	expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
 	scene_jump(&s, 180 * 1000);
-	expect(&s, "a", "w1", VM_PENDING);
-	come(&s, "w2", 1);
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_worker(&s, "w2", 1);
 	scene_advance(&s, 12 * 1000);
-	expect(&s, "a", "w2", VM_PENDING);
+	vm_scene_expect(&s, "a", "w2", VM_PENDING);
 	scene_free(&s);
 }
 
@@ -103,16 +67,16 @@ static void what_was_on_a_silent_worker_goes_to_another(void **state)
 static void a_worker_that_changes_is_looked_at(void **state)
 {
 	struct scene s;
-	begin(&s);
-	come(&s, "w1", 1);
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", 1);
 	scene_jump(&s, 181 * 1000);
-	ask(&s, "a");
+	vm_scene_ask(&s, "a");
 	scene_settle(&s);
-	expect(&s, "a", "", VM_PENDING);
+	vm_scene_expect(&s, "a", "", VM_PENDING);
 	assert_int_equal(see_worker(&s.controller, "w1"), OUTCOME_DONE);
 	scene_settle(&s);
-	expect(&s, "a", "w1", VM_PENDING);
-	ask(&s, "b");
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_ask(&s, "b");
 	scene_settle(&s);
 	uint64_t turns = scene_stats(&s).vm_turns;
 	s.controller.time.wall_ns += 1000000;
@@ -120,16 +84,16 @@ static void a_worker_that_changes_is_looked_at(void **state)
 	scene_settle(&s);
 	assert_int_equal(scene_stats(&s).vm_turns, turns);
 	s.controller.time.wall_ns += 1000000;
-	come(&s, "w1", 2);
+	vm_scene_worker(&s, "w1", 2);
 	scene_settle(&s);
-	expect(&s, "b", "w1", VM_PENDING);
-	come(&s, "w2", 1);
+	vm_scene_expect(&s, "b", "w1", VM_PENDING);
+	vm_scene_worker(&s, "w2", 1);
 	assert_int_equal(delete_worker(&s.controller, "w2"), OUTCOME_DONE);
-	ask(&s, "c");
+	vm_scene_ask(&s, "c");
 	scene_settle(&s);
-	come(&s, "w2", 1); // unchanged
+	vm_scene_worker(&s, "w2", 1); // unchanged
 	scene_settle(&s);
-	expect(&s, "c", "w2", VM_PENDING);
+	vm_scene_expect(&s, "c", "w2", VM_PENDING);
 	scene_free(&s);
 }
 
@@ -140,12 +104,12 @@ static void how_long_it_waits_is_a_setting(void **state)
 	struct scene s;
 	scene_init_with(&s, &often);
 	count_assigned(&s.controller, false);
-	come(&s, "w1", 1);
-	ask_for(&s, "a", VM_RESTART_NEVER);
+	vm_scene_worker(&s, "w1", 1);
+	vm_scene_ask_for(&s, "a", VM_RESTART_NEVER);
 	scene_settle(&s);
 	uint64_t turns = scene_stats(&s).vm_turns;
 	scene_advance(&s, 7000);
-	expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
 	assert_int_equal(scene_stats(&s).vm_turns - turns, 7);
 	assert_int_equal(scene_stats(&s).vm_workers_online, 1);
 	scene_advance(&s, 2000);
@@ -171,19 +135,19 @@ static void a_node_that_takes_no_new_work_is_left_out(void **state)
 	static const struct worker_setting one[] = {
 		{"vm.resource." VM_RESOURCE_CORES, "1"}, {"vm.worker", "1"}, {0}};
 	struct scene s;
-	begin(&s);
+	vm_scene_begin(&s);
 	assert_int_equal(register_worker(&s.controller, 7, "n1", one, NULL), OUTCOME_DONE);
 	assert_int_equal(register_worker(&s.controller, 8, "n2", one, NULL), OUTCOME_DONE);
 	scene_settle(&s);
 	make_eligible(&s, 7, false);
-	ask(&s, "a");
-	ask(&s, "b");
+	vm_scene_ask(&s, "a");
+	vm_scene_ask(&s, "b");
 	scene_settle(&s);
-	expect(&s, "a", "n2", VM_PENDING);
-	expect(&s, "b", "", VM_PENDING);
+	vm_scene_expect(&s, "a", "n2", VM_PENDING);
+	vm_scene_expect(&s, "b", "", VM_PENDING);
 	make_eligible(&s, 7, true);
 	scene_settle(&s);
-	expect(&s, "b", "n1", VM_PENDING);
+	vm_scene_expect(&s, "b", "n1", VM_PENDING);
 	scene_free(&s);
 }
 
@@ -191,17 +155,17 @@ static void a_node_that_takes_no_new_work_is_left_out(void **state)
 static void both_passes_are_of_one_turn(void **state)
 {
 	struct scene s;
-	begin(&s);
-	come(&s, "w1", 1);
-	ask_for(&s, "a", VM_RESTART_NEVER);
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", 1);
+	vm_scene_ask_for(&s, "a", VM_RESTART_NEVER);
 	scene_settle(&s);
-	ask(&s, "b");
+	vm_scene_ask(&s, "b");
 	scene_settle(&s);
-	expect(&s, "b", "", VM_PENDING);
+	vm_scene_expect(&s, "b", "", VM_PENDING);
 	assert_int_equal(delete_worker(&s.controller, "w1"), OUTCOME_DONE);
-	come(&s, "w2", 1);
+	vm_scene_worker(&s, "w2", 1);
 	assert_true(watchers_turn(s.watchers));
-	expect(&s, "b", "w2", VM_PENDING);
+	vm_scene_expect(&s, "b", "w2", VM_PENDING);
 	struct vm *vm = published_vm(&s.controller, "a");
 	assert_int_equal(vm->status, VM_FAILED);
 	assert_string_equal(vm->status_message, VM_TEXT_WORKER_GONE);
@@ -220,22 +184,22 @@ static void requests_of_a_turn_are_one(void **state)
 	struct command_vm_create late = {.vm = build_vm("late", 1)};
 	struct command create = {.type = COMMAND_VM_CREATE, .vm_create = &late};
 	struct scene s;
-	begin(&s);
-	come(&s, "w1", 8);
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", 8);
 	scene_settle(&s);
 	uint64_t turns = scene_stats(&s).vm_turns;
-	ask(&s, "a");
-	ask(&s, "b");
-	ask(&s, "c");
+	vm_scene_ask(&s, "a");
+	vm_scene_ask(&s, "b");
+	vm_scene_ask(&s, "c");
 	hand_in(&s, &create);
 	assert_true(watchers_turn(s.watchers));
 	assert_int_equal(scene_stats(&s).vm_turns - turns, 1);
-	expect(&s, "a", "w1", VM_PENDING);
-	expect(&s, "b", "w1", VM_PENDING);
-	expect(&s, "c", "w1", VM_PENDING);
-	expect(&s, "late", "", VM_PENDING);
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_expect(&s, "b", "w1", VM_PENDING);
+	vm_scene_expect(&s, "c", "w1", VM_PENDING);
+	vm_scene_expect(&s, "late", "", VM_PENDING);
 	assert_true(watchers_turn(s.watchers));
-	expect(&s, "late", "w1", VM_PENDING);
+	vm_scene_expect(&s, "late", "w1", VM_PENDING);
 	assert_int_equal(scene_stats(&s).vm_turns - turns, 2);
 	// Assignments are no requests.
 	assert_false(watchers_turn(s.watchers));
@@ -248,7 +212,7 @@ static void one_of_them_schedules(void **state)
 {
 	const struct peers peers = {.region = "home", .poll_ns = 1000000000};
 	struct scene s;
-	begin(&s);
+	vm_scene_begin(&s);
 	struct watchers *others = watchers_create(&(struct watchers_settings){
 		.state = s.controller.state,
 		.queue = s.controller.queue,
@@ -256,15 +220,15 @@ static void one_of_them_schedules(void **state)
 		.seed = 1,
 		.peers = &peers,
 	});
-	come(&s, "w1", 1);
-	ask(&s, "a");
+	vm_scene_worker(&s, "w1", 1);
+	vm_scene_ask(&s, "a");
 	assert_false(watchers_turn(others));
-	expect(&s, "a", "", VM_PENDING);
+	vm_scene_expect(&s, "a", "", VM_PENDING);
 	struct watchers_stats stats;
 	watchers_stats(others, &stats);
 	assert_int_equal(stats.vm_turns, 0);
 	scene_settle(&s);
-	expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
 	watchers_destroy(others);
 	scene_free(&s);
 }
@@ -281,32 +245,32 @@ static void a_pass_keeps_its_view(void **state)
 		{.type = COMMAND_VM_WORKER, .vm_worker = {.worker = build_worker("w0", "w0", 9)}},
 	};
 	struct scene s;
-	begin(&s);
-	come(&s, "w1", 1);
-	ask(&s, "one");
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", 1);
+	vm_scene_ask(&s, "one");
 	scene_settle(&s);
-	expect(&s, "one", "w1", VM_PENDING);
-	come(&s, "w1", 9);
-	come(&s, "w2", 2);
+	vm_scene_expect(&s, "one", "w1", VM_PENDING);
+	vm_scene_worker(&s, "w1", 9);
+	vm_scene_worker(&s, "w2", 2);
 	assert_int_equal(pause_worker(&s.controller, "w1", true), OUTCOME_DONE);
-	ask(&s, "two");
-	ask(&s, "three");
+	vm_scene_ask(&s, "two");
+	vm_scene_ask(&s, "three");
 	scene_settle(&s);
-	expect(&s, "two", "w2", VM_PENDING);
-	expect(&s, "three", "w2", VM_PENDING);
-	come(&s, "w2", 9);
-	come(&s, "w3", 9);
+	vm_scene_expect(&s, "two", "w2", VM_PENDING);
+	vm_scene_expect(&s, "three", "w2", VM_PENDING);
+	vm_scene_worker(&s, "w2", 9);
+	vm_scene_worker(&s, "w3", 9);
 	assert_int_equal(pause_worker(&s.controller, "w1", false), OUTCOME_DONE);
 	scene_settle(&s);
 	// w2 has the most machines, then w1; w3 has none.
-	ask(&s, "four");
+	vm_scene_ask(&s, "four");
 	for (size_t i = 0; i < sizeof meanwhile / sizeof meanwhile[0]; i++)
 		hand_in(&s, &meanwhile[i]);
 	assert_true(watchers_turn(s.watchers));
-	expect(&s, "four", "w1", VM_PENDING);
-	ask(&s, "five");
+	vm_scene_expect(&s, "four", "w1", VM_PENDING);
+	vm_scene_ask(&s, "five");
 	assert_true(watchers_turn(s.watchers));
-	expect(&s, "five", "w0", VM_PENDING);
+	vm_scene_expect(&s, "five", "w0", VM_PENDING);
 	scene_free(&s);
 }
 
@@ -401,22 +365,22 @@ static void a_machine_that_changed_is_left_out_of_the_pass(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct scene s;
-		begin(&s);
-		come(&s, "w1", 2);
-		come(&s, "w2", 2);
-		ask_for(&s, "a", VM_RESTART_NEVER);
-		ask(&s, "b");
+		vm_scene_begin(&s);
+		vm_scene_worker(&s, "w1", 2);
+		vm_scene_worker(&s, "w2", 2);
+		vm_scene_ask_for(&s, "a", VM_RESTART_NEVER);
+		vm_scene_ask(&s, "b");
 		turn_while(&s, rows[i].first, rows[i].second);
-		expect(&s, "b", "w1", VM_PENDING);
+		vm_scene_expect(&s, "b", "w1", VM_PENDING);
 		// The pass tries no other worker for it.
 		assert_int_equal(assign_commands(&s), rows[i].first == is_assigned ? 2 : 1);
 		if (rows[i].worker)
-			expect(&s, "a", rows[i].worker, rows[i].status);
+			vm_scene_expect(&s, "a", rows[i].worker, rows[i].status);
 		assert_int_equal(scene_stats(&s).vms_assigned, 1);
 		assert_int_equal(scene_stats(&s).commands_refused, 0);
 		scene_settle(&s);
 		if (rows[i].later)
-			expect(&s, "a", rows[i].later, rows[i].status);
+			vm_scene_expect(&s, "a", rows[i].later, rows[i].status);
 		else
 			assert_null(published_vm(&s.controller, "a"));
 		scene_free(&s);
@@ -477,12 +441,12 @@ static void after_a_worker_that_changed_the_next_is_tried(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct scene s;
-		begin(&s);
-		come(&s, "w1", 2);
-		come(&s, "w2", 2);
-		ask(&s, "a");
+		vm_scene_begin(&s);
+		vm_scene_worker(&s, "w1", 2);
+		vm_scene_worker(&s, "w2", 2);
+		vm_scene_ask(&s, "a");
 		turn_while(&s, rows[i].first, rows[i].second);
-		expect(&s, "a", rows[i].worker, VM_PENDING);
+		vm_scene_expect(&s, "a", rows[i].worker, VM_PENDING);
 		assert_int_equal(scene_stats(&s).vms_assigned, 1);
 		scene_free(&s);
 	}
@@ -497,13 +461,13 @@ static void fill_log(struct command *c)
 static void a_full_disk_ends_the_pass(void **state)
 {
 	struct scene s;
-	begin(&s);
+	vm_scene_begin(&s);
 	choose_profile(&s, VM_PROFILE_DISTRIBUTE);
-	come(&s, "w1", 2);
-	come(&s, "w2", 2);
-	come(&s, "w3", 0);
-	ask(&s, "a");
-	ask(&s, "b");
+	vm_scene_worker(&s, "w1", 2);
+	vm_scene_worker(&s, "w2", 2);
+	vm_scene_worker(&s, "w3", 0);
+	vm_scene_ask(&s, "a");
+	vm_scene_ask(&s, "b");
 	struct command pause = {
 		.type = COMMAND_VM_WORKER_PAUSE,
 		.vm_named = {TEXT("w2"), true},
@@ -512,17 +476,17 @@ static void a_full_disk_ends_the_pass(void **state)
 	};
 	assert_true(command_queue_push(s.controller.queue, COMMAND_PRODUCER_SHARED, &pause));
 	assert_true(watchers_turn(s.watchers));
-	expect(&s, "a", "w1", VM_PENDING);
-	expect(&s, "b", "", VM_PENDING);
+	vm_scene_expect(&s, "a", "w1", VM_PENDING);
+	vm_scene_expect(&s, "b", "", VM_PENDING);
 	assert_int_equal(scene_stats(&s).vms_assigned, 1);
 	assert_int_equal(scene_stats(&s).commands_refused, 1);
 	// The next turns fail the same, until there is room.
 	scene_advance(&s, 5000);
-	expect(&s, "b", "", VM_PENDING);
+	vm_scene_expect(&s, "b", "", VM_PENDING);
 	assert_true(scene_stats(&s).commands_refused > 1);
 	atomic_store(&s.controller.log.room_bytes, INT64_MAX);
 	scene_advance(&s, 5000);
-	expect(&s, "b", "w1", VM_PENDING);
+	vm_scene_expect(&s, "b", "w1", VM_PENDING);
 	assert_int_equal(scene_stats(&s).vms_assigned, 2);
 	scene_free(&s);
 }
@@ -533,11 +497,11 @@ static void a_round_that_is_refused_is_the_last(void **state)
 	const uint32_t rounds = 16, count = rounds * VM_ASSIGN_MAX + 1;
 	char name[16];
 	struct scene s;
-	begin(&s);
-	come(&s, "w1", count);
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", count);
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(name, sizeof name, "m%u", i);
-		ask(&s, name);
+		vm_scene_ask(&s, name);
 	}
 	atomic_store(&s.controller.log.room_bytes, 0);
 	(void)watchers_turn(s.watchers);
@@ -545,19 +509,19 @@ static void a_round_that_is_refused_is_the_last(void **state)
 	atomic_store(&s.controller.log.room_bytes, INT64_MAX);
 	scene_jump(&s, 5000);
 	assert_int_equal(scene_stats(&s).vms_assigned, count);
-	expect(&s, name, "w1", VM_PENDING);
+	vm_scene_expect(&s, name, "w1", VM_PENDING);
 	scene_free(&s);
 }
 
 static void the_time_to_an_assignment_is_measured(void **state)
 {
 	struct scene s;
-	begin(&s);
-	ask(&s, "a");
+	vm_scene_begin(&s);
+	vm_scene_ask(&s, "a");
 	scene_advance(&s, 3000);
 	assert_int_equal(scene_stats(&s).vm_scheduling.us_sum, 0);
-	come(&s, "w1", 2);
-	ask(&s, "b");
+	vm_scene_worker(&s, "w1", 2);
+	vm_scene_ask(&s, "b");
 	scene_settle(&s);
 	struct pipeline_timing timing = scene_stats(&s).vm_scheduling;
 	assert_int_equal(timing.us_sum, 3000000);
@@ -574,11 +538,11 @@ static void a_look_is_at_all_of_them(void **state)
 	struct scene s;
 	char name[16];
 
-	begin(&s);
-	come(&s, "w1", VM_ASSIGN_MAX + 10);
+	vm_scene_begin(&s);
+	vm_scene_worker(&s, "w1", VM_ASSIGN_MAX + 10);
 	for (uint32_t i = 0; i < VM_ASSIGN_MAX + 10; i++) {
 		snprintf(name, sizeof name, "vm%u", i);
-		ask_for(&s, name, VM_RESTART_NEVER);
+		vm_scene_ask_for(&s, name, VM_RESTART_NEVER);
 	}
 	scene_settle(&s);
 	for (uint32_t i = 0; i < VM_ASSIGN_MAX + 10; i++) {
