@@ -3,7 +3,7 @@
 #include "state/base/time_units.h"
 #include "tools/api/events/event_json.h"
 #include "tools/api/events/routes.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/live_lines.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request.h"
 #include <errno.h>
@@ -19,12 +19,10 @@
 
 struct event_stream {
 	struct reply_source source;
-	struct request *request;
+	struct live_lines lines;
 	struct event_log *log;
 	struct event_filter filter;
-	uint64_t next; // event
-	struct json_writer writer;
-	size_t sent;      // of the writer's bytes
+	uint64_t next;    // event
 	uint64_t beat_ns; // when the next heartbeat is due
 	bool ended;       // the writer holds the end of the stream
 };
@@ -40,24 +38,24 @@ void event_stream_count(struct event_stream_counts *counts)
 
 static uint64_t now_ns(const struct event_stream *s)
 {
-	return time_monotonic_ns(s->request->api->settings.time);
+	return time_monotonic_ns(s->lines.request->api->settings.time);
 }
 
 // Like Nomad, writes an empty object at once and when there is nothing else to write.
 static void put_heartbeat(struct event_stream *s)
 {
-	json_write_plain(&s->writer, "{}\n");
+	json_write_plain(&s->lines.writer, "{}\n");
 	s->beat_ns = now_ns(s) + HEARTBEAT_NS;
 }
 
 static void put_loss(struct event_stream *s)
 {
-	json_begin_object(&s->writer);
-	json_put_string(&s->writer, "Error",
+	json_begin_object(&s->lines.writer);
+	json_put_string(&s->lines.writer, "Error",
 		"events were lost: this stream was read more slowly than the state changed; "
 		"subscribe again, and list what you follow");
-	json_end_object(&s->writer);
-	json_write_plain(&s->writer, "\n");
+	json_end_object(&s->lines.writer);
+	json_write_plain(&s->lines.writer, "\n");
 	s->ended = true;
 	atomic_fetch_add(&streams_lost, 1);
 }
@@ -66,7 +64,7 @@ static void put_loss(struct event_stream *s)
 // visited; 0 when there were none.
 static uint32_t put_line(struct event_stream *s)
 {
-	struct state *state = s->request->api->settings.state;
+	struct state *state = s->lines.request->api->settings.state;
 	struct json_writer line = {0};
 	struct event event;
 	uint64_t index = 0, head = event_log_head(s->log);
@@ -93,7 +91,7 @@ static uint32_t put_line(struct event_stream *s)
 	if (any) {
 		json_end_array(&line);
 		json_end_object(&line);
-		json_write_plain(&s->writer, "%.*s\n", (int)line.size, line.data);
+		json_write_plain(&s->lines.writer, "%.*s\n", (int)line.size, line.data);
 		s->beat_ns = now_ns(s) + HEARTBEAT_NS;
 	}
 	json_writer_free(&line);
@@ -102,15 +100,15 @@ static uint32_t put_line(struct event_stream *s)
 
 static void fill_lines(struct event_stream *s)
 {
-	json_writer_clear(&s->writer);
-	s->sent = 0;
+	json_writer_clear(&s->lines.writer);
+	s->lines.sent = 0;
 	for (uint32_t looked = 0; !s->ended && looked < EVENTS_PER_TURN;) {
 		uint32_t some = put_line(s);
-		if (!some || s->writer.size >= LINE_BYTES)
+		if (!some || s->lines.writer.size >= LINE_BYTES)
 			break;
 		looked += some;
 	}
-	if (!s->writer.size && now_ns(s) >= s->beat_ns)
+	if (!s->lines.writer.size && now_ns(s) >= s->beat_ns)
 		put_heartbeat(s);
 }
 
@@ -124,24 +122,19 @@ static ssize_t read_stream(void *source, uint64_t position, char *to, size_t mos
 {
 	static const struct parked_kind more_events = {.is_ready = stream_is_ready};
 	struct event_stream *s = source;
-	struct request *request = s->request;
+	struct request *request = s->lines.request;
 	struct parking *parking = request->api->parking;
-	if (s->sent == s->writer.size) {
-		if (s->ended || request->hung_up || !parking_is_open(parking))
+	if (live_lines_are_sent(&s->lines)) {
+		if (s->ended || !live_lines_are_wanted(&s->lines))
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		fill_lines(s);
 	}
-	if (s->sent == s->writer.size) {
+	if (live_lines_are_sent(&s->lines)) {
 		parking_park(
 			parking, request, &more_events, s, stream_is_ready(s) ? 0 : s->beat_ns);
 		return 0;
 	}
-	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
-	size_t size = s->writer.size - s->sent;
-	size = size < most ? size : most;
-	memcpy(to, s->writer.data + s->sent, size);
-	s->sent += size;
-	return (ssize_t)size;
+	return live_lines_send(&s->lines, to, most);
 }
 
 static void free_stream(void *source)
@@ -150,7 +143,7 @@ static void free_stream(void *source)
 	event_log_listen(s->log, false);
 	atomic_fetch_sub(&streams_open, 1);
 	event_filter_free(&s->filter);
-	json_writer_free(&s->writer);
+	json_writer_free(&s->lines.writer);
 	free(s);
 }
 
@@ -194,7 +187,7 @@ void event_stream(struct request *request, struct reply *reply)
 	struct event_stream *s = memory_take(sizeof *s);
 	// The stream is never compressed: a line would wait for later ones.
 	s->source = (struct reply_source){LINE_BYTES, read_stream, free_stream, NULL};
-	s->request = request;
+	s->lines.request = request;
 	s->log = log;
 	s->filter = filter;
 	s->next = next;

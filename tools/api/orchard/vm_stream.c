@@ -1,7 +1,7 @@
 #include "tools/api/orchard/vm_stream.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/live_lines.h"
 #include "tools/api/server/parking.h"
 #include "tools/forms/vm_json.h"
 #include <stdio.h>
@@ -24,14 +24,12 @@ struct told_list {
 
 struct vm_stream {
 	struct reply_source source;
-	struct request *request;
+	struct live_lines lines;
 	char *name;
 	bool is_worker;
 	bool has_more;  // the newest piece did not hold all
 	uint64_t index; // of what was told
 	struct told_list told, now;
-	struct json_writer writer;
-	size_t sent; // of the writer's bytes
 };
 
 static void told_add(struct told_list *list, const struct told *told)
@@ -78,14 +76,14 @@ static bool tell_machine(const struct vm *vm, void *context)
 	const struct told *before = told_find(&s->told, &machine);
 	if (before && before->index == machine.index) {
 		told_add(&s->now, before);
-	} else if (s->writer.size >= PIECE_BYTES) {
+	} else if (s->lines.writer.size >= PIECE_BYTES) {
 		s->has_more = true;
 		if (before)
 			told_add(&s->now, before);
 	} else {
-		begin_line(&s->writer, before ? "MODIFIED" : "ADDED");
-		vm_json(&s->writer, vm);
-		end_line(&s->writer);
+		begin_line(&s->lines.writer, before ? "MODIFIED" : "ADDED");
+		vm_json(&s->lines.writer, vm);
+		end_line(&s->lines.writer);
 		told_add(&s->now, &machine);
 	}
 	return true;
@@ -97,12 +95,12 @@ static void tell_who_is_gone(struct vm_stream *s)
 		const struct told *gone = &s->told.items[i];
 		if (told_find(&s->now, gone))
 			continue;
-		begin_line(&s->writer, "DELETED");
-		json_begin_object(&s->writer);
-		json_put_string(&s->writer, "name", gone->name);
-		json_put_string(&s->writer, "uid", gone->uid);
-		json_end_object(&s->writer);
-		end_line(&s->writer);
+		begin_line(&s->lines.writer, "DELETED");
+		json_begin_object(&s->lines.writer);
+		json_put_string(&s->lines.writer, "name", gone->name);
+		json_put_string(&s->lines.writer, "uid", gone->uid);
+		json_end_object(&s->lines.writer);
+		end_line(&s->lines.writer);
 	}
 }
 
@@ -116,7 +114,7 @@ static bool tell_nothing(const struct vm *vm, void *context)
 // When what the stream follows changed last; 0: it is not there. Under read lock.
 static uint64_t index_now(const struct vm_stream *s)
 {
-	const struct state *state = s->request->api->settings.state;
+	const struct state *state = s->lines.request->api->settings.state;
 	uint64_t index = 0;
 
 	if (s->is_worker) {
@@ -129,11 +127,11 @@ static uint64_t index_now(const struct vm_stream *s)
 
 static void fill_piece(struct vm_stream *s)
 {
-	const struct state *state = s->request->api->settings.state;
+	const struct state *state = s->lines.request->api->settings.state;
 	struct told_list before;
 
-	json_writer_clear(&s->writer);
-	s->sent = 0;
+	json_writer_clear(&s->lines.writer);
+	s->lines.sent = 0;
 	s->now.count = 0;
 	s->has_more = false;
 	state_read_begin();
@@ -162,33 +160,28 @@ static ssize_t stream_read(void *source, uint64_t position, char *to, size_t mos
 {
 	static const struct parked_kind news = {.is_ready = stream_has_news};
 	struct vm_stream *s = source;
-	struct request *request = s->request;
+	struct request *request = s->lines.request;
 	struct parking *parking = request->api->parking;
 
 	(void)position;
-	if (s->sent == s->writer.size) {
-		if (request->hung_up || !parking_is_open(parking))
+	if (live_lines_are_sent(&s->lines)) {
+		if (!live_lines_are_wanted(&s->lines))
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		fill_piece(s);
 	}
-	if (s->sent == s->writer.size) {
+	if (live_lines_are_sent(&s->lines)) {
 		parking_park(parking, request, &news, s,
 			time_monotonic_ns(request->api->settings.time) + SLEEP_NS);
 		return 0;
 	}
-	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
-	size_t size = s->writer.size - s->sent;
-	size = size < most ? size : most;
-	memcpy(to, s->writer.data + s->sent, size);
-	s->sent += size;
-	return (ssize_t)size;
+	return live_lines_send(&s->lines, to, most);
 }
 
 static void stream_free(void *source)
 {
 	struct vm_stream *s = source;
 
-	json_writer_free(&s->writer);
+	json_writer_free(&s->lines.writer);
 	free(s->told.items);
 	free(s->now.items);
 	free(s->name);
@@ -207,7 +200,7 @@ void vm_stream_answer(
 
 	// The stream is never compressed: a line would wait for later ones.
 	s->source = (struct reply_source){BLOCK_BYTES, stream_read, stream_free, NULL};
-	s->request = request;
+	s->lines.request = request;
 	s->name = text_copy(text_of(name));
 	s->is_worker = is_worker;
 	reply->status = MHD_HTTP_OK;
