@@ -215,9 +215,10 @@ static bool has_parked(const struct api *api)
 
 void api_server_stop(struct api *api)
 {
+	// Nobody can connect any more; closed when no thread of the daemon can ask for it.
 	int fd = MHD_quiesce_daemon(api->daemon);
 	if (fd >= 0)
-		close(fd);
+		(void)shutdown(fd, SHUT_RDWR);
 	parking_close(api->parking);
 	// The applier still runs commands, and accesses their submissions until then.
 	while (atomic_load(&api->commands_under_way) > 0)
@@ -229,5 +230,7 @@ void api_server_stop(struct api *api)
 		ms++)
 		wait_a_little();
 	MHD_stop_daemon(api->daemon);
+	if (fd >= 0)
+		close(fd);
 	api_destroy(api);
 }
