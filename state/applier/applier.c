@@ -414,9 +414,11 @@ static void *applier_run(void *argument)
 	struct applier *a = argument;
 
 	while (!is_over(a)) {
+		applier_turn_begins(a);
 		state_read_begin();
 		bool is_busy = applier_turn(a) || applier_placer_catches_up(a, CATCH_UP_NODES);
 		state_read_end();
+		applier_turn_ends(a);
 		if (tables_want(a->state))
 			widener_kick(a->widener);
 		if (a->held && !is_closed(a->open)) {

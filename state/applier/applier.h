@@ -55,3 +55,11 @@ void applier_destroy(struct applier *);
 uint32_t applier_step(struct applier *);
 
 const struct applier_counters *applier_counters(const struct applier *);
+
+// For how long what the threads are at has been going on; 0: they wait.
+struct applier_work {
+	uint64_t turn_ns;   // deciding and publishing
+	uint64_t append_ns; // making a batch durable
+};
+// Any thread.
+struct applier_work applier_work(const struct applier *);

@@ -23,11 +23,15 @@ struct applier {
 	bool has_failed;      // the log failed: nothing is acknowledged any more
 	pthread_t thread;
 	bool is_running;
+	_Atomic uint64_t turn_began_ns; // 0: it waits for something to do, or for the log
 	_Atomic bool is_stopping;
 	_Atomic uint64_t stop_deadline_ns;
 	struct applier_counters counters;
 };
 
+// Around what the applier's thread does without a wait.
+void applier_turn_begins(struct applier *);
+void applier_turn_ends(struct applier *);
 void applier_batch_begin(struct applier *, struct batch *);
 // Closes the open batch, which is the flying one then, and begins the other.
 void applier_batch_launch(struct applier *);

@@ -33,6 +33,7 @@ struct journal_thread {
 	_Atomic enum journal_thread_status status; // written under the lock
 	_Atomic bool has_no_room;
 	_Atomic uint64_t deadline_ns; // 0: none
+	_Atomic uint64_t began_ns;    // of the append that is going on; 0: none is
 };
 
 struct journal_thread *journal_thread_create(struct command_log log, const struct time_source *time,
@@ -86,8 +87,10 @@ static void note_slow(struct journal_thread *w, const struct batch *batch, uint6
 int journal_thread_append(struct journal_thread *w, const struct batch *batch)
 {
 	uint64_t start = time_monotonic_ns(w->time);
+	atomic_store(&w->began_ns, start);
 	int error = w->log.append(w->log.context, batch->header.first_index, batch->header.indexes,
 		batch->bytes.data, (uint32_t)batch->bytes.size);
+	atomic_store(&w->began_ns, 0);
 	uint64_t us = (time_monotonic_ns(w->time) - start) / 1000;
 
 	note_slow(w, batch, us);
@@ -235,4 +238,9 @@ void journal_thread_wait(struct journal_thread *w)
 bool journal_thread_has_no_room(const struct journal_thread *w)
 {
 	return atomic_load(&w->has_no_room);
+}
+
+uint64_t journal_thread_began_ns(const struct journal_thread *w)
+{
+	return atomic_load(&w->began_ns);
 }

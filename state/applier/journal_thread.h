@@ -34,3 +34,6 @@ enum journal_thread_status journal_thread_status(const struct journal_thread *);
 void journal_thread_take_back(struct journal_thread *); // DONE or GAVE_UP becomes IDLE
 void journal_thread_wait(struct journal_thread *);      // until it is not BUSY
 bool journal_thread_has_no_room(const struct journal_thread *);
+
+// When the append that is going on began, monotonic; 0: none is. Any thread.
+uint64_t journal_thread_began_ns(const struct journal_thread *);

@@ -265,6 +265,7 @@ bool berthd_start(struct berthd *b, char *message)
 	topology_print(&b->plan, log_plan_line, NULL);
 	if (!plan_is_possible(&b->plan, message))
 		return false;
+	b->patience_ns = BERTHD_PATIENCE_S * NS_PER_S;
 	b->pipeline = create_pipeline(b);
 	b->watchers = create_watchers(b, NULL);
 	b->peers = peer_controllers_create(

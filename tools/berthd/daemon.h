@@ -25,4 +25,5 @@ struct berthd {
 	bool applier_runs, dataplane_runs, snapshots_run;
 	struct store_recovery recovery;
 	uint64_t started_ns;
+	uint64_t patience_ns; // what the applier is at may take so long before health fails
 };

@@ -2,13 +2,37 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/json/json_writer.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 #define REASON_BYTES 512u
+// A turn that a restart ends was none that would have ended soon. A disk that hangs is no better after one.
+#define PATIENCES_ALIVE 6u
 
 bool berthd_alive(const struct berthd *b)
 {
-	return dataplane_alive(b->dataplane, &time_source_real);
+	return dataplane_alive(b->dataplane, &time_source_real) &&
+	       applier_work(b->applier).turn_ns <= PATIENCES_ALIVE * b->patience_ns;
+}
+
+// Heartbeats and reads are answered meanwhile, so that nothing else tells.
+static bool find_idle_writes(const struct berthd *b, char *message, uint32_t message_size)
+{
+	struct applier_work work = applier_work(b->applier);
+
+	if (work.turn_ns > b->patience_ns)
+		snprintf(message, message_size,
+			"the applier has been at one turn for %" PRIu64
+			" s: no change is taken meanwhile",
+			work.turn_ns / NS_PER_S);
+	else if (work.append_ns > b->patience_ns)
+		snprintf(message, message_size,
+			"the disk of data_dir has been at one write for %" PRIu64
+			" s: no change is durable meanwhile",
+			work.append_ns / NS_PER_S);
+	else
+		return false;
+	return true;
 }
 
 // Finds a port that hears nobody because its program is gone.
@@ -30,12 +54,12 @@ bool berthd_healthy(void *context, char *message, uint32_t message_size)
 {
 	const struct berthd *b = context;
 	char reason[REASON_BYTES];
-	if (!berthd_alive(b)) {
+	if (!dataplane_alive(b->dataplane, &time_source_real)) {
 		snprintf(message, message_size,
 			"a dataplane worker has not gone round its loop for two seconds");
 		return false;
 	}
-	if (find_deaf_port(b, message, message_size))
+	if (find_deaf_port(b, message, message_size) || find_idle_writes(b, message, message_size))
 		return false;
 	dataplane_expiry_text(b->dataplane, reason, sizeof reason);
 	if (reason[0] != '\0')

@@ -2,9 +2,13 @@
 #pragma once
 #include "tools/berthd/daemon.h"
 
-// Every worker makes turns: what the watchdog asks.
+// How long the applier may be at one turn, or the log at one batch, before health fails.
+#define BERTHD_PATIENCE_S 5u
+
+// Every worker makes turns, and the applier is not at one for six times as long as health bears: what the watchdog asks.
 bool berthd_alive(const struct berthd *);
-// Alive, and every port hears. Else, or when expiry is held although it is healthy ("degraded: …"), message says why.
+// Alive, every port hears, and changes become durable. Else, or when expiry is held although it is healthy
+// ("degraded: …"), message says why.
 bool berthd_healthy(void *context, char *message, uint32_t message_size);
 // For /v1/berth/liveness: one JSON object; the caller frees.
 char *berthd_liveness(void *context);

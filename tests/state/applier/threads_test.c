@@ -295,6 +295,50 @@ static void a_broken_log_stops_all(void **unused)
 	controller_free(&c);
 }
 
+// Until both are as asked for.
+static struct applier_work await_work(const struct controller *c, bool turn, bool append)
+{
+	struct applier_work work;
+
+	do
+		work = applier_work(c->applier);
+	while ((work.turn_ns > 0) != turn || (work.append_ns > 0) != append);
+	return work;
+}
+
+static void wait_to_go_on(struct command *command)
+{
+	const _Atomic bool *may_go_on = command->context;
+
+	while (!atomic_load(may_go_on))
+		sched_yield();
+}
+
+// Where the threads stand still is seen, and for how long.
+static void what_goes_on_is_told(void **unused)
+{
+	struct controller c;
+	_Atomic bool may_go_on = false;
+	struct command change = {.type = COMMAND_NODE_EXPIRED,
+		.node = {0, 1},
+		.done = wait_to_go_on,
+		.context = (void *)&may_go_on};
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	(void)await_work(&c, false, false);
+	c.log.block = 1;
+	assert_true(command_queue_push(c.queue, COMMAND_PRODUCER_SHARED, &change));
+	uint64_t append_ns = await_work(&c, false, true).append_ns;
+	assert_true(await_work(&c, false, true).append_ns > append_ns);
+	c.log.block = 0;
+	uint64_t turn_ns = await_work(&c, true, false).turn_ns;
+	assert_true(await_work(&c, true, false).turn_ns > turn_ns);
+	atomic_store(&may_go_on, true);
+	(void)await_work(&c, false, false);
+	applier_stop(c.applier, 1000);
+	controller_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +350,7 @@ int main(void)
 		cmocka_unit_test(stopping_gives_up_a_full_disk),
 		cmocka_unit_test(stopping_finishes_what_waits),
 		cmocka_unit_test(a_broken_log_stops_all),
+		cmocka_unit_test(what_goes_on_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

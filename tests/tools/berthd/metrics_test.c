@@ -7,6 +7,7 @@
 #include "state/records/nodes/vm.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/core/builders.h"
+#include "tests/tools/berthd/silent_daemon.h"
 #include "tools/api/server/server.h"
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/metrics.h"
@@ -92,26 +93,6 @@ static void each_is_exported(struct berthd *b, const void *counters, size_t byte
 			fail_msg("the counter at byte %zu is exported %u times: %s",
 				i * sizeof *values, times, name);
 	}
-}
-
-static struct berthd *silent_daemon(const char *directory)
-{
-	struct berthd *b = memory_take(sizeof *b);
-	char message[BERTHD_MESSAGE_BYTES];
-	config_defaults(&b->config);
-	const char *const settings[][2] = {{"data_dir", directory}, {"http.port", "0"},
-		{"ports.0.device", "net_null0,no-rx=1"}, {"ports.0.addresses", "10.0.0.1"},
-		{"dataplane.huge", "no"}, {"limits.nodes", "1000"}, {"limits.allocations", "1000"},
-		{"limits.place_requests", "1000"}, {"log.level", "error"},
-		{"vms.offline_after_ms", "300"}, {"vms.interval_ms", "50"},
-		{"lifecycle.lost_after_ms", "300"}};
-	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-		if (!config_set(&b->config, settings[i][0], settings[i][1], message))
-			fail_msg("%s", message);
-	b->keys = (struct master_keys){.count = 1, .keys = {{.id = 1, .bytes = {7}}}};
-	if (!berthd_open(b, false, message) || !berthd_start(b, message))
-		fail_msg("%s", message);
-	return b;
 }
 
 // What dashboards made for Nomad ask for.
@@ -395,8 +376,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	berthd_close(*state);
-	free(*state);
+	silent_daemon_stop(*state);
 	dir_remove(directory);
 	return 0;
 }

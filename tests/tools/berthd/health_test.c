@@ -1,0 +1,81 @@
+// What becomes durable no more is no healthy daemon, although its workers answer heartbeats.
+#include "tests/state/store/store_dir.h"
+#include "tests/tools/berthd/silent_daemon.h"
+#include "tools/berthd/health.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct stand {
+	_Atomic bool is_at_it, may_go_on;
+};
+
+// On the applier's thread, in the middle of its turn.
+static void stand_still(struct command *c)
+{
+	struct stand *s = c->context;
+
+	atomic_store(&s->is_at_it, true);
+	while (!atomic_load(&s->may_go_on))
+		usleep(100);
+	atomic_store(&s->is_at_it, false);
+}
+
+static void await(const _Atomic bool *what, bool is)
+{
+	while (atomic_load(what) != is)
+		usleep(100);
+}
+
+static void an_applier_that_stands_still_is_not_healthy(void **state)
+{
+	struct berthd *b = *state;
+	struct stand stand = {false, false};
+	struct command c = {.type = COMMAND_COLLECT, .done = stand_still, .context = &stand};
+	char message[512] = "";
+
+	assert_true(berthd_healthy(b, message, sizeof message));
+	assert_true(berthd_alive(b));
+	assert_true(command_queue_push(b->queue, COMMAND_PRODUCER_SHARED, &c));
+	await(&stand.is_at_it, true);
+	assert_true(berthd_healthy(b, message, sizeof message)); // not for long yet
+	uint64_t patience_ns = b->patience_ns;
+	b->patience_ns = 1;
+	assert_false(berthd_healthy(b, message, sizeof message));
+	assert_non_null(strstr(message, "the applier has been at one turn"));
+	assert_false(berthd_alive(b));
+	b->patience_ns = patience_ns;
+	atomic_store(&stand.may_go_on, true);
+	await(&stand.is_at_it, false);
+	assert_true(berthd_healthy(b, message, sizeof message));
+	assert_true(berthd_alive(b));
+}
+
+static const char *directory;
+
+static int set_up(void **state)
+{
+	directory = dir_create();
+	*state = silent_daemon(directory);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	silent_daemon_stop(*state);
+	dir_remove(directory);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_applier_that_stands_still_is_not_healthy),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

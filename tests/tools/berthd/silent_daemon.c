@@ -1,0 +1,34 @@
+#include "tests/tools/berthd/silent_daemon.h"
+#include "state/base/memory.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct berthd *silent_daemon(const char *directory)
+{
+	struct berthd *b = memory_take(sizeof *b);
+	char message[BERTHD_MESSAGE_BYTES];
+	config_defaults(&b->config);
+	const char *const settings[][2] = {{"data_dir", directory}, {"http.port", "0"},
+		{"ports.0.device", "net_null0,no-rx=1"}, {"ports.0.addresses", "10.0.0.1"},
+		{"dataplane.huge", "no"}, {"limits.nodes", "1000"}, {"limits.allocations", "1000"},
+		{"limits.place_requests", "1000"}, {"log.level", "error"},
+		{"vms.offline_after_ms", "300"}, {"vms.interval_ms", "50"},
+		{"lifecycle.lost_after_ms", "300"}};
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		if (!config_set(&b->config, settings[i][0], settings[i][1], message))
+			fail_msg("%s", message);
+	b->keys = (struct master_keys){.count = 1, .keys = {{.id = 1, .bytes = {7}}}};
+	if (!berthd_open(b, false, message) || !berthd_start(b, message))
+		fail_msg("%s", message);
+	return b;
+}
+
+void silent_daemon_stop(struct berthd *b)
+{
+	berthd_close(b);
+	free(b);
+}
