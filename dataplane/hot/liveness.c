@@ -134,9 +134,15 @@ static inline uint32_t is_silent(uint32_t heard_ms, uint32_t now_ms, uint32_t si
 	       heard_ms != NODE_NOT_ARMED;
 }
 
-// Reads the column plainly, so that the compiler may take many words at a time; attend() reads again, atomically.
-__attribute__((no_sanitize("thread"))) static void sweep_slots(
-	struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
+// A word of the column, read plainly, so that the compiler may take many at a time: it is aligned, and attend() reads
+// it again, atomically. The thread sanitizer is told what it is to the processor.
+#ifdef __SANITIZE_THREAD__
+#define COLUMN_WORD(column, i) __atomic_load_n(&(column)[i], __ATOMIC_RELAXED)
+#else
+#define COLUMN_WORD(column, i) ((column)[i])
+#endif
+
+static void sweep_slots(struct hot_worker *w, uint32_t first, uint32_t end, uint32_t limit_ms)
 {
 	uint32_t slot = first, nodes = 0, silent = 0;
 	const uint32_t now_ms = w->now_ms, silent_ms = w->ttl_ms / 2;
@@ -144,9 +150,10 @@ __attribute__((no_sanitize("thread"))) static void sweep_slots(
 		const uint32_t *heard_ms = (const uint32_t *)&w->table->last_heard_ms[slot];
 		uint32_t any = 0;
 		for (uint32_t i = 0; i < SWEEP_CHUNK; i++) {
-			any |= time_left(heard_ms[i], limit_ms);
-			nodes += heard_ms[i] != NODE_NOT_ARMED;
-			silent += is_silent(heard_ms[i], now_ms, silent_ms);
+			uint32_t word_ms = COLUMN_WORD(heard_ms, i);
+			any |= time_left(word_ms, limit_ms);
+			nodes += word_ms != NODE_NOT_ARMED;
+			silent += is_silent(word_ms, now_ms, silent_ms);
 		}
 		if (__builtin_expect((int32_t)any < 0, 0))
 			attend(w, slot, slot + SWEEP_CHUNK, limit_ms);

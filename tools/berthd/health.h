@@ -5,7 +5,8 @@
 // How long the applier may be at one turn, or the log at one batch, before health fails.
 #define BERTHD_PATIENCE_S 5u
 
-// Every worker makes turns, and the applier is not at one for six times as long as health bears: what the watchdog asks.
+// Every worker makes turns, and the applier has not been at one for six times as long as health bears: what the
+// watchdog asks.
 bool berthd_alive(const struct berthd *);
 // Alive, every port hears, and changes become durable. Else, or when expiry is held although it is healthy
 // ("degraded: …"), message says why.

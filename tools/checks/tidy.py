@@ -50,6 +50,7 @@ CALLS = [
      ("state/base/memory.c", "tests/", "bench/")),
     (r"(?:system|popen)", "posix_spawn with a list of arguments", ("bench/",)),
     (r"alloca", "an array of a fixed limit", ()),
+    (r"no_sanitize\w*", "code that the sanitizers may look at", ()),
     (r"(?:rcu_(?:assign|xchg|cmpxchg|set)_pointer|uatomic_(?:xchg|cmpxchg|set))",
      "the one publishing function (state/tables/publish.c)", ("state/tables/publish.c",)),
 ]

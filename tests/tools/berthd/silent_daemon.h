@@ -1,4 +1,4 @@
-// The whole daemon on a device that is silent, in a directory of its own. DPDK begins once in a process, so there is one.
+// The whole daemon on a device that is silent, in a directory of its own. DPDK begins once in a process.
 #pragma once
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/daemon.h"
