@@ -139,6 +139,19 @@ static bool has_label(const struct array *ports, uint32_t count, const char *lab
 	return false;
 }
 
+// The label of a port before i that asks for the same number of the same network of the node, or NULL.
+static const char *label_of_value(const struct array *ports, uint32_t i)
+{
+	const struct port *port = ARRAY_AT(ports, struct port, i);
+	for (uint32_t k = 0; k < i; k++) {
+		const struct port *other = ARRAY_AT(ports, struct port, k);
+		if (other->value == port->value &&
+			text_equal(text_of(other->host_network), text_of(port->host_network)))
+			return other->label ? other->label : "";
+	}
+	return NULL;
+}
+
 static void check_port(struct checker *c, const struct port *port, bool reserved, bool twice)
 {
 	const char *label = port->label ? port->label : "";
@@ -163,6 +176,10 @@ static void check_ports(struct checker *c, const struct network_ask *network)
 	for (uint32_t i = 0; i < reserved_count; i++) {
 		const struct port *port = ARRAY_AT(reserved, struct port, i);
 		check_port(c, port, true, has_label(reserved, i, port->label));
+		const char *other = label_of_value(reserved, i);
+		if (other)
+			checker_mistake(c, "Static port %ld already reserved by \"%.64s\"",
+				(long)port->value, other);
 	}
 	for (uint32_t i = 0; i < dynamic_count; i++) {
 		const struct port *port = ARRAY_AT(dynamic, struct port, i);

@@ -36,6 +36,18 @@ static void refuse_plugins(struct job_body *request, json_t *job)
 	}
 }
 
+static void read_policies(struct job_body *request, const json_t *job)
+{
+	const json_t *groups = json_object_get(job, "TaskGroups");
+	for (uint32_t i = 0; i < request->job->task_groups.count; i++) {
+		const json_t *count = json_object_get(json_array_get(groups, i), "Count");
+		struct task_group *group =
+			ARRAY_AT(&request->job->task_groups, struct task_group, i);
+		scaling_policy_settle(request->job, group, count && !json_is_null(count));
+		scaling_policy_check(request->job, group, &request->invalid);
+	}
+}
+
 static void read_job(struct job_body *request, json_t *value, const char *namespace_name)
 {
 	request->job = job_create();
@@ -47,9 +59,7 @@ static void read_job(struct job_body *request, json_t *value, const char *namesp
 		request->job->namespace_name = text_copy(text_of(namespace_name));
 	}
 	job_canonicalize(request->job);
-	for (uint32_t i = 0; i < request->job->task_groups.count; i++)
-		scaling_policy_settle(
-			request->job, ARRAY_AT(&request->job->task_groups, struct task_group, i));
+	read_policies(request, value);
 	check_job(request);
 	refuse_plugins(request, value);
 }

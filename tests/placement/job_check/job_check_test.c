@@ -323,6 +323,11 @@ static void port_twice(struct job *j)
 	port(j, 80, "http");
 	port(j, 81, "http");
 }
+static void port_value_twice(struct job *j)
+{
+	port(j, 80, "http");
+	port(j, 80, "web");
+}
 static void network_mode(struct job *j)
 {
 	port(j, 80, "http");
@@ -538,6 +543,7 @@ static const struct {
 	{JOB_SERVICE, bad_hook, "Lifecycle.Hook \"midway\""},
 	{JOB_SERVICE, port_0, "port \"http\" has Value 0"},
 	{JOB_SERVICE, port_twice, "port label \"http\" comes twice"},
+	{JOB_SERVICE, port_value_twice, "Static port 80 already reserved by \"http\""},
 	{JOB_SERVICE, network_mode, "Mode of a network \"host \""},
 	{JOB_SERVICE, volume_type, "Type of a volume \"tape\""},
 	{JOB_SERVICE, volume_per_alloc_canary, "PerAlloc, which canaries cannot share"},
@@ -653,6 +659,7 @@ static void good_jobs_of_every_type_pass(void **unused)
 	any_distinct(job);
 	any_property(job);
 	any_network(job);
+	set(&port(job, 80, "admin")->host_network, "admin"); // of another network of the node
 	any_volume(job);
 	any_stop_after(job);
 	assert_good(job);

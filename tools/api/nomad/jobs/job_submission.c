@@ -6,8 +6,10 @@
 #include "tools/forms/job_logs.h"
 #include "tools/forms/job_not_done.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define MESSAGE_BYTES 512u
+#define REGION_ANY "global"
 
 enum { EVAL_PRIORITY_LEAST = 1, EVAL_PRIORITY_MOST = 100 };
 
@@ -47,6 +49,31 @@ static void check_instances(const struct request *request, struct job_body *read
 		json_sentence(&read->invalid, "%s", why);
 }
 
+// A job that says none, or "global", is of the region that it is submitted in.
+static void region_settle(const struct request *request, struct job_body *read)
+{
+	struct job *job = read->job;
+	if (!job || job->multiregion ||
+		(text_of(job->region).size > 0 && strcmp(job->region, REGION_ANY) != 0))
+		return;
+	free(job->region);
+	job->region = text_copy(text_of(request->api->region));
+}
+
+// Nobody submits it there for the client. A job of several regions has refusals of its own.
+static bool is_of_this_region(const struct request *request, const struct job *job)
+{
+	return job->multiregion || strcmp(job->region, request->api->region) == 0;
+}
+
+static bool has_scaling(const struct job *job)
+{
+	for (uint32_t i = 0; i < job->task_groups.count; i++)
+		if (ARRAY_AT(&job->task_groups, struct task_group, i)->scaling)
+			return true;
+	return false;
+}
+
 struct job_body *job_submission_read(struct request *request, struct reply *reply)
 {
 	char message[MESSAGE_BYTES];
@@ -57,6 +84,7 @@ struct job_body *job_submission_read(struct request *request, struct reply *repl
 	if (job_body_read(request->body, request->body_size, namespace_name, read, message,
 		    sizeof message)) {
 		note_not_done(request, read);
+		region_settle(request, read);
 		rollout_settle(request, read);
 		check_instances(request, read);
 		return read;
@@ -106,6 +134,11 @@ bool job_submission_is_valid(
 		return false;
 	if (read->report.errors.count)
 		reply_mistakes(reply, MHD_HTTP_BAD_REQUEST, &read->report.errors);
+	else if (!is_of_this_region(request, read->job))
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region");
+	else if (read->job->type == JOB_SYSTEM && has_scaling(read->job))
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Task groups with job type system do not support scaling blocks");
 	else if (!job_body_is_valid(read))
 		reply_mistakes(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, &read->invalid);
 	else if (request->ids[0] && strcmp(request->ids[0], read->job->id) != 0)
