@@ -33,16 +33,32 @@ static bool read_length(const char *text, struct fault *fault)
 	       text[used] == '\0' && fault->rounds > 0;
 }
 
-bool fault_parse(enum fault_kind kind, const char *text, struct fault *fault)
+// Reads count and time; returns how many characters they take, 0 for other text.
+static int read_count_and_time(const char *text, struct fault *fault)
 {
 	double at;
 	int used = 0;
+	fault->at_ms = FAULT_AT_SIGNAL;
+	if (sscanf(text, "%u@signal%n", &fault->count, &used) == 1 && used > 0)
+		return used;
+	bool is_read = sscanf(text, "%u@%lf%n", &fault->count, &at, &used) == 2;
+	return is_read && seconds_to_ms(at, &fault->at_ms) ? used : 0;
+}
+
+bool fault_parse(enum fault_kind kind, const char *text, struct fault *fault)
+{
 	*fault = (struct fault){.kind = kind,
 		.for_ms = kind == FAULT_CRASH ? 0 : UINT32_MAX,
 		.rounds = ROUNDS_DEFAULT};
-	return text[0] != '-' && sscanf(text, "%u@%lf%n", &fault->count, &at, &used) == 2 &&
-	       fault->count > 0 && seconds_to_ms(at, &fault->at_ms) &&
-	       read_length(text + used, fault);
+	int used = text[0] == '-' ? 0 : read_count_and_time(text, fault);
+	return used > 0 && fault->count > 0 && read_length(text + used, fault);
+}
+
+void faults_signal(struct fault *faults, uint32_t count, const struct fleet *f)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (faults[i].at_ms == FAULT_AT_SIGNAL)
+			faults[i].at_ms = fleet_now_ms(f);
 }
 
 double fault_end_ms(const struct fault *fault)

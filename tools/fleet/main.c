@@ -13,11 +13,14 @@
 
 #define GOODBYE_S 10.0
 
-static volatile sig_atomic_t stopped;
+static volatile sig_atomic_t stopped, told_to_strike;
 
 static void on_signal(int number)
 {
-	stopped = 1;
+	if (number == SIGUSR1)
+		told_to_strike = 1;
+	else
+		stopped = 1;
 }
 
 // Repeats one request over and over: --place.
@@ -131,6 +134,16 @@ static bool is_over(const struct run *run)
 	return settled(run) && (!run->placing_asked || run->placing_done);
 }
 
+static void strike_faults(struct run *run)
+{
+	struct fault *faults = (struct fault *)run->options->faults;
+	if (told_to_strike) {
+		told_to_strike = 0;
+		faults_signal(faults, run->options->fault_count, &run->fleet);
+	}
+	run->faults_done = faults_strike(faults, run->options->fault_count, &run->fleet);
+}
+
 static void work_as_fleet(struct run *run, struct stream *stream)
 {
 	struct fleet *f = &run->fleet;
@@ -138,8 +151,7 @@ static void work_as_fleet(struct run *run, struct stream *stream)
 	while (!is_over(run)) {
 		uint32_t handled = fleet_step(f);
 		run->seconds = (double)(f->now_ns - f->start_ns) / NS_PER_S;
-		run->faults_done = faults_strike(
-			(struct fault *)run->options->faults, run->options->fault_count, f);
+		strike_faults(run);
 		if (run->placing_asked && !run->placing && f->ready + f->away == f->settings.nodes)
 			begin_placing(run, stream);
 		if (run->placing && !run->placing_done)
@@ -274,5 +286,6 @@ int main(int argc, char **argv)
 	struct sigaction action = {.sa_handler = on_signal};
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
 	return run_with_keys(&options, argv[0]);
 }

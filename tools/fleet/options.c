@@ -85,7 +85,9 @@ static const struct flags flags = {
 	.program = "berth-fleet",
 	.usage = "usage: berth-fleet --key-file FILE [OPTION]...\n"
 		 "Simulates many node agents, and a client, against a Berth controller.\n",
-	.notes = "\nExit status: 0 everything asked for was seen, 1 not, 2 usage, 3 failure.\n",
+	.notes = "\nThe time of a fault is seconds after the start, or the word signal: when "
+		 "SIGUSR1 comes.\n"
+		 "Exit status: 0 everything asked for was seen, 1 not, 2 usage, 3 failure.\n",
 	.table = table,
 	.count = sizeof table / sizeof table[0],
 };

@@ -28,11 +28,12 @@ void report_line(const struct run *run)
 	FILE *out = run->out;
 	const struct fleet_counters *c = &f->counters;
 	fprintf(out,
-		"t=%.0fs nodes=%u registered=%u ready=%u away=%u sent=%lu acked=%lu missed=%lu "
-		"rtt_us_p50=%u rtt_us_p99=%u",
+		"t=%.0fs nodes=%u registered=%u ready=%u away=%u registrations=%lu sent=%lu "
+		"acked=%lu resyncs=%lu missed=%lu rtt_us_p50=%u rtt_us_p99=%u",
 		run->seconds, f->settings.nodes, f->registered, f->ready, f->away,
-		(unsigned long)c->sent, (unsigned long)c->acked, (unsigned long)c->missed,
-		histogram_us(&f->rtt, 0.5), histogram_us(&f->rtt, 0.99));
+		(unsigned long)c->registrations, (unsigned long)c->sent, (unsigned long)c->acked,
+		(unsigned long)c->resyncs, (unsigned long)c->missed, histogram_us(&f->rtt, 0.5),
+		histogram_us(&f->rtt, 0.99));
 	print_refusals(out, "refused", c->refused);
 	if (run->options->run) {
 		const struct running_counters *r = &f->running->counters;

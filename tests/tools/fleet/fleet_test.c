@@ -48,6 +48,21 @@ static void losses_are_made_good(void **unused)
 	assert_true(most < 6);
 }
 
+static void a_fault_of_open_time_waits_for_the_signal(void **unused)
+{
+	struct fault faults[2];
+	TURN_UNTIL(fleet.ready == NODES);
+	assert_true(fault_parse(FAULT_SILENCE, "50@signal", &faults[0]));
+	assert_true(fault_parse(FAULT_SILENCE, "5@1000000", &faults[1]));
+	turn_ms(500);
+	assert_false(faults_strike(faults, 2, &fleet));
+	assert_int_equal(fleet.away, 0);
+	faults_signal(faults, 2, &fleet);
+	assert_false(faults_strike(faults, 2, &fleet));
+	assert_true(faults[0].struck && !faults[1].struck);
+	assert_int_equal(fleet.away, 50);
+}
+
 static void silent_nodes_send_nothing_until_they_return(void **unused)
 {
 	struct fault fault;
@@ -482,6 +497,7 @@ int main(void)
 		WITH_SERVER(ends_take_their_time),
 		WITH_SERVER(every_node_registers_and_beats),
 		WITH_SERVER(losses_are_made_good),
+		WITH_SERVER(a_fault_of_open_time_waits_for_the_signal),
 		WITH_SERVER(silent_nodes_send_nothing_until_they_return),
 		WITH_SERVER(silence_ends_by_itself),
 		WITH_SERVER(crashed_nodes_register_anew),

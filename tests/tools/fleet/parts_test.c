@@ -225,8 +225,12 @@ static void faults_are_read(void **unused)
 	assert_true(fault_parse(FAULT_CRASH, "1@0", &f));
 	assert_int_equal(f.for_ms, 0);
 	assert_true(fault_parse(FAULT_RETURN, "1@0", &f));
-	static const char *const bad[] = {
-		"", "10", "10@", "@5", "0@5", "-1@5", "1@-5", "1@5+", "1@5+x", "1@5x", "1@1e9"};
+	assert_true(fault_parse(FAULT_SILENCE, "10@signal", &f));
+	assert_true(f.count == 10 && f.at_ms == FAULT_AT_SIGNAL && f.for_ms == UINT32_MAX);
+	assert_true(fault_parse(FAULT_SILENCE, "10@signal+30", &f));
+	assert_true(f.at_ms == FAULT_AT_SIGNAL && f.for_ms == 30000);
+	static const char *const bad[] = {"", "10", "10@", "@5", "0@5", "-1@5", "1@-5", "1@5+",
+		"1@5+x", "1@5x", "1@1e9", "1@sign", "0@signal", "1@signals", "@signal"};
 	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		if (fault_parse(FAULT_SILENCE, bad[i], &f))
 			fail_msg("\"%s\" is read", bad[i]);
