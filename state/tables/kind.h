@@ -49,7 +49,7 @@ struct cell {
 struct kind {
 	const char *name; // for messages
 	enum kind_key key;
-	uint32_t key_offset;              // of the key, in the record
+	uint32_t key_offset;              // of the key, in the record; KEY_OWN: see has_ids
 	uint32_t cell_bytes;              // size of its cell, which begins with a struct cell
 	const struct record_type *fields; // codec, copy, release; NULL with KEY_OWN
 	uint32_t limit_offset;            // of its limit (uint32_t) in struct state_limits
@@ -57,7 +57,8 @@ struct kind {
 	uint32_t position_offset; // KEY_OWN: for sequence_init()
 	bool is_hashed;           // KEY_OWN: a hash table finds its cells
 	bool has_other_hash;      // a second hash table finds its cells by something else
-	bool is_quiet;            // observers are not told of its changes
+	bool has_ids;  // key_offset is that of a struct uuid: id_order.h can keep their order
+	bool is_quiet; // observers are not told of its changes
 
 	// All functions may be NULL unless said otherwise.
 

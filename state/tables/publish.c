@@ -1,6 +1,7 @@
 #include "state/tables/publish.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/tables/id_order.h"
 #include "state/tables/index_wait.h"
 #include "state/tables/kind.h"
 #include "state/tables/sequence.h"
@@ -13,6 +14,15 @@
 static const struct kind *kind_of(const struct change *change)
 {
 	return state_kinds[change->table];
+}
+
+static void note_id(struct state *state, const struct change *change, const struct record *before)
+{
+	bool was_there = before && !before->deleted, is_there = !change->record->deleted;
+	const char *id = (const char *)change->record + kind_of(change)->key_offset;
+
+	if (was_there != is_there)
+		id_order_note(state->tables[change->table].ids, (const struct uuid *)id, is_there);
 }
 
 // The index of the table is stored before the published index, which waiting readers see first.
@@ -31,6 +41,8 @@ static void exchange_record(struct state *state, const struct change *change)
 		kind->noted(change->cell, now->modify_index);
 	if (kind->published)
 		kind->published(state, change->cell, old, now);
+	if (kind->has_ids)
+		note_id(state, change, old);
 	CHECK(*(void **)change->cell == now);
 }
 

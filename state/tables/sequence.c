@@ -149,6 +149,19 @@ void *sequence_next(const struct sequence *s, uint64_t *cursor)
 	return NULL;
 }
 
+uint64_t sequence_key_before(const struct sequence *s, uint64_t key)
+{
+	const struct sequence_array *a = __atomic_load_n(&s->array, __ATOMIC_ACQUIRE);
+
+	if (!a)
+		return 0;
+	uint32_t count = atomic_load_explicit(&a->count, memory_order_acquire);
+	for (uint32_t i = first_from(a, count, key); i > 0; i--)
+		if (atomic_load_explicit(&a->entries[i - 1].item, memory_order_relaxed))
+			return a->entries[i - 1].key;
+	return 0;
+}
+
 void *sequence_find(const struct sequence *s, uint64_t key)
 {
 	uint64_t cursor = key;

@@ -26,5 +26,7 @@ bool sequence_holds(const struct sequence *, const void *item, uint64_t key);
 // Under read lock. The first item whose key is at least *cursor; moves *cursor past it. NULL at the
 // end.
 void *sequence_next(const struct sequence *, uint64_t *cursor);
+// Under read lock. The greatest key of an item that is less than `key`; 0: there is none.
+uint64_t sequence_key_before(const struct sequence *, uint64_t key);
 // Under read lock. The item with exactly this key, or NULL.
 void *sequence_find(const struct sequence *, uint64_t key);

@@ -120,6 +120,11 @@ const struct allocation *state_allocation(const struct state *, const struct uui
 // A cursor stays valid between read sections; what comes or goes meanwhile may or may not be seen.
 const struct job *state_next_job(const struct state *, uint64_t *cursor);
 const struct allocation *state_next_allocation(const struct state *, uint64_t *cursor);
+// The greatest such cursor of a record that is less than `cursor`, for walks back; 0: there is none. Its record may not
+// be published.
+uint64_t state_key_before(const struct state *, enum state_table, uint64_t cursor);
+// The cursor of a published allocation, evaluation or deployment; 0: there is none.
+uint64_t state_key_of(const struct state *, enum state_table, const struct uuid *);
 // Calls back for each published allocation of a node or job, under read lock; stops on false.
 typedef bool state_allocation_visit(const struct allocation *, void *context);
 void state_node_allocations(

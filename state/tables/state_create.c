@@ -3,6 +3,7 @@
 #include "state/records/job_traits.h"
 #include "state/tables/buckets.h"
 #include "state/tables/client.h"
+#include "state/tables/id_order.h"
 #include "state/tables/index_wait.h"
 #include "state/tables/kind.h"
 #include "state/tables/nodes/node_cell.h"
@@ -49,6 +50,7 @@ static bool table_create(struct state *state, enum state_table at)
 	limit_set(state, kind);
 	sequence_init(
 		&table->order, is_keyed ? offsetof(struct cell, position) : kind->position_offset);
+	table->ids = kind->has_ids ? id_order_create() : NULL;
 	if (kind->key == KEY_ONE) {
 		table->one = memory_take(kind->cell_bytes);
 		table->one->table = (uint8_t)at;
@@ -134,6 +136,7 @@ static void destroy_tables(struct state *state)
 		hash_destroy(&state->tables[i].hash);
 		hash_destroy(&state->tables[i].other);
 		sequence_release(&state->tables[i].order);
+		id_order_destroy(state->tables[i].ids);
 	}
 }
 

@@ -320,3 +320,20 @@ const void *table_next(const struct state *state, enum state_table table, uint64
 	}
 	return NULL;
 }
+
+uint64_t state_key_before(const struct state *state, enum state_table table, uint64_t cursor)
+{
+	CHECK(table < STATE_TABLES);
+	return sequence_key_before(&state->tables[table].order, cursor);
+}
+
+uint64_t state_key_of(const struct state *state, enum state_table table, const struct uuid *id)
+{
+	if (table == STATE_ALLOCATIONS) {
+		const struct allocation *a = state_allocation(state, id);
+		return a ? a->record.create_index : 0;
+	}
+	CHECK(kind_at(state, table)->key == KEY_UUID);
+	const struct cell *cell = table_find(state, table, id);
+	return cell_published(cell) ? cell->index : 0;
+}

@@ -11,6 +11,7 @@
 
 struct client;
 struct eval_cell;
+struct id_order;
 struct index_wait;
 struct job_cell;
 struct node_groups;
@@ -30,6 +31,7 @@ struct table {
 	struct table_hash hash, other; // by key; kind->has_other_hash
 	struct sequence order;         // of cells, by cell.index
 	struct cell *one;              // KEY_ONE
+	struct id_order *ids;          // kind->has_ids
 	uint32_t coming;               // allocations of a plan that waits for buckets
 };
 

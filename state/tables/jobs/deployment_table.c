@@ -280,6 +280,7 @@ const struct kind deployment_kind = {
 	.name = "deployment",
 	.key = KEY_UUID,
 	.key_offset = offsetof(struct deployment, id),
+	.has_ids = true,
 	.cell_bytes = sizeof(struct deployment_cell),
 	.fields = &deployment_description,
 	.limit_offset = offsetof(struct state_limits, deployments),

@@ -149,6 +149,7 @@ const struct kind evaluation_kind = {
 	.name = "evaluation",
 	.key = KEY_UUID,
 	.key_offset = offsetof(struct evaluation, id),
+	.has_ids = true,
 	.cell_bytes = sizeof(struct eval_cell),
 	.fields = &evaluation_description,
 	.limit_offset = offsetof(struct state_limits, evaluations),

@@ -31,6 +31,13 @@ static void walk(const struct sequence *s, struct item *items, uint32_t count)
 	}
 	assert_null(sequence_next(s, &cursor));
 	assert_int_equal(s->count, left);
+	cursor = UINT64_MAX;
+	for (uint32_t i = count; i-- > 0;)
+		if (items[i].is_in) {
+			cursor = sequence_key_before(s, cursor);
+			assert_int_equal(cursor, items[i].key);
+		}
+	assert_int_equal(sequence_key_before(s, cursor), 0);
 }
 
 static void keeps_order_through_holes(void **unused)
