@@ -1,15 +1,4 @@
 #include "tools/api/lists/list_filter.h"
-#include "tools/api/server/background_answers.h"
-
-bool list_filter_defers(struct request *request, struct reply *reply, bool is_count)
-{
-	const char *text = request_parameter(request, "filter");
-	if (request->stage == REQUEST_WORKING || !text || !*text ||
-		!(is_count || request_parameter(request, "per_page")))
-		return false;
-	answer_in_background(request, reply, BACKGROUND_WORK, request->route->answer);
-	return true;
-}
 
 bool list_filter_read(const struct request *request, struct list_filter *f, struct reply *reply)
 {

@@ -16,9 +16,6 @@ struct list_filter {
 	enum filtered_form { FILTERED_SHOWN, FILTERED_WHOLE, FILTERED_BOTH } form;
 };
 
-// A filtered page or count visits every record in one go, so the background thread (background_answers.h) does that: it
-// calls the route's answer again. True when it will.
-bool list_filter_defers(struct request *, struct reply *, bool is_count);
 // False with a reply when the parameter is no filter.
 bool list_filter_read(const struct request *, struct list_filter *, struct reply *);
 void list_filter_free(struct list_filter *);

@@ -1,11 +1,10 @@
 #include "tools/api/lists/list_page.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define PAGE_ITEMS_MAX 1000000u
-// Records that one read section visits.
-#define STEPS_PER_SECTION 256u
 
 static bool number_read(const char *text, uint64_t most, uint64_t *number)
 {
@@ -32,50 +31,51 @@ bool page_size_read(const struct request *request, uint32_t *size, struct reply 
 	return true;
 }
 
-struct walk {
-	uint64_t cursor; // after the newest shown record
-	uint32_t left;   // records that still fit the page
-	bool more;       // another record follows the page
-	bool over;
-};
-
-static void walk_section(struct walk *walk, cursor_step *step, void *context)
-{
-	uint64_t cursor = walk->cursor;
-	state_read_begin();
-	for (uint32_t i = 0; i < STEPS_PER_SECTION && !walk->over; i++) {
-		bool shown = false;
-		if (!step(context, &cursor, &shown)) {
-			walk->over = true;
-		} else if (shown && walk->left == 0) {
-			walk->more = walk->over = true;
-		} else {
-			walk->left -= shown;
-			walk->cursor = cursor;
-		}
-	}
-	state_read_end();
-}
-
-bool cursor_page_find(const struct request *request, struct reply *reply, cursor_step *step,
-	void *context, struct cursor_page *page)
+bool page_start_read(
+	const struct request *request, bool by_id, struct record_place *place, struct reply *reply)
 {
 	const char *token = request_parameter(request, "next_token");
-	uint32_t size;
-	if (!page_size_read(request, &size, reply))
-		return false;
-	if (token && *token && !number_read(token, UINT64_MAX, &page->start)) {
+	if (!token || !*token)
+		return true;
+	bool fine =
+		by_id ? uuid_parse(token, &place->id) : number_read(token, UINT64_MAX, &place->key);
+	if (!fine)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"next_token must be the X-Nomad-NextToken of the page before");
-		return false;
+	return fine;
+}
+
+char *page_token(bool by_id, const struct record_place *place)
+{
+	char text[UUID_TEXT_BYTES];
+	if (by_id)
+		uuid_format(&place->id, text);
+	else
+		snprintf(text, sizeof text, "%llu", (unsigned long long)place->key);
+	return text_copy(text_of(text));
+}
+
+bool id_prefix_read(const struct request *request, const char *what, struct id_prefix *prefix,
+	struct reply *reply)
+{
+	const char *text = request_parameter(request, "prefix");
+	*prefix = (struct id_prefix){0};
+	for (; text && *text; text++) {
+		bool fits = isxdigit((unsigned char)*text) || *text == '-';
+		if (!fits || prefix->size == UUID_TEXT_BYTES - 1) {
+			reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+				"%s lookup failed: index error: Invalid UUID: a prefix is made of "
+				"hexadecimal digits and dashes, at most 36",
+				what);
+			return false;
+		}
+		prefix->digits[prefix->size++] = (char)tolower((unsigned char)*text);
 	}
-	if (!size)
-		return true;
-	struct walk walk = {.cursor = page->start, .left = size};
-	while (!walk.over)
-		walk_section(&walk, step, context);
-	page->end = walk.cursor;
-	if (walk.more && asprintf(&reply->next_token, "%llu", (unsigned long long)walk.cursor) < 0)
-		reply->next_token = NULL;
 	return true;
+}
+
+bool id_prefix_fits(const struct id_prefix *prefix, const struct uuid *id)
+{
+	char text[UUID_TEXT_BYTES];
+	return !prefix->size || memcmp(uuid_format(id, text), prefix->digits, prefix->size) == 0;
 }

@@ -1,19 +1,19 @@
-// ?per_page= and ?next_token= of lists.
+// Parameters of lists: ?per_page=, ?next_token=, and ?prefix= of lists of UUIDs.
 #pragma once
+#include "tools/api/lists/record_walk.h"
 #include "tools/api/server/request.h"
 
 // 0 when the request asks for no pages. False with a reply when it is malformed.
 bool page_size_read(const struct request *, uint32_t *size, struct reply *);
+// The place of the page's first record, which stays as it is without a token. False with a reply when it is malformed.
+bool page_start_read(const struct request *, bool by_id, struct record_place *, struct reply *);
+// The token of a page that begins there. Caller frees.
+char *page_token(bool by_id, const struct record_place *);
 
-// A page of a list in order of creation, between two cursors.
-struct cursor_page {
-	uint64_t start, end;
+struct id_prefix {
+	char digits[UUID_TEXT_BYTES]; // lower case
+	uint32_t size;
 };
-
-// Moves the cursor to the next record and says whether the list shows it; false at the end. Under read lock.
-typedef bool cursor_step(void *context, uint64_t *cursor, bool *shown);
-
-// Finds the requested page by walking over it, and the next page's token. page holds the whole list at first. False
-// with a reply when the parameters are malformed.
-bool cursor_page_find(
-	const struct request *, struct reply *, cursor_step *, void *context, struct cursor_page *);
+// False with a reply when it is no prefix of a UUID. what: "node", "alloc".
+bool id_prefix_read(const struct request *, const char *what, struct id_prefix *, struct reply *);
+bool id_prefix_fits(const struct id_prefix *, const struct uuid *);

@@ -17,6 +17,7 @@ struct list_stream {
 	const char *bytes; // the writer's, or the compressor's
 	size_t size, sent; // of them
 	bool begun, ended;
+	bool is_given; // the writer holds the beginning, which nobody has sent
 };
 
 static _Atomic uint64_t buffer_most;
@@ -36,7 +37,9 @@ static void note_buffer(const struct list_stream *s)
 
 static void write_some(struct list_stream *s)
 {
-	json_writer_clear(&s->writer);
+	if (!s->is_given)
+		json_writer_clear(&s->writer);
+	s->is_given = false;
 	if (!s->begun)
 		json_begin_array(&s->writer);
 	s->begun = true;
@@ -95,13 +98,18 @@ static void free_stream(void *source)
 }
 
 void reply_stream(struct request *request, struct reply *reply, void *context,
-	list_produce *produce, void (*free_context)(void *))
+	struct json_writer *begun, list_produce *produce, void (*free_context)(void *))
 {
 	struct list_stream *s = memory_take(sizeof *s);
 	s->source = (struct reply_source){CHUNK_BYTES, read_stream, free_stream, compress_stream};
 	s->context = context;
 	s->produce = produce;
 	s->free_context = free_context;
+	if (begun && begun->size) {
+		s->writer = *begun;
+		*begun = (struct json_writer){0};
+		s->begun = s->is_given = true;
+	}
 	s->writer.pretty = request_flag(request, "pretty");
 	reply->status = MHD_HTTP_OK;
 	reply->content_type = API_TEXT_JSON;

@@ -6,9 +6,10 @@
 // it needs it.
 typedef bool list_produce(void *context, struct json_writer *, size_t bytes_wanted);
 
-// Makes the reply such an array. free_context frees context.
-void reply_stream(struct request *, struct reply *, void *context, list_produce *,
-	void (*free_context)(void *));
+// Makes the reply such an array. begun: the beginning of its text, which is taken over; NULL or empty: there is none.
+// free_context frees context.
+void reply_stream(struct request *, struct reply *, void *context, struct json_writer *begun,
+	list_produce *, void (*free_context)(void *));
 
 // Largest buffer of any stream so far, in bytes.
 uint64_t list_stream_buffer_most(void);

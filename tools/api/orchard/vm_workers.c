@@ -1,6 +1,6 @@
 // Workers of virtual machines: nodes, and workers that operators keep.
 #include "state/base/memory.h"
-#include "tools/api/lists/cursor_list.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_body.h"
 #include "tools/api/orchard/vm_subject.h"
@@ -58,13 +58,13 @@ static const void *next_worker(const struct state *state, uint64_t *cursor)
 	return state_next_vm_worker(state, cursor);
 }
 
-static bool is_wanted(const struct cursor_list *list, const void *record)
+static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct vm_worker *worker = record;
 	return strncmp(worker->name, list->name_prefix, strlen(list->name_prefix)) == 0;
 }
 
-static void write_one(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_one(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	const struct worker_view view = worker_view_of(list->api);
 	json_begin_object(w);
@@ -72,14 +72,15 @@ static void write_one(struct json_writer *w, const struct cursor_list *list, con
 	json_end_object(w);
 }
 
-static const struct cursor_kind all = {.next = next_worker,
+static const struct record_kind all = {.table = STATE_VM_WORKERS,
+	.next = next_worker,
 	.is_wanted = is_wanted,
 	.write = write_one,
 	.type = &vm_worker_description};
 
 void vm_workers_list(struct request *request, struct reply *reply)
 {
-	cursor_list_answer(request, reply, &all);
+	record_list_answer(request, reply, &all);
 }
 
 static void free_worker(struct command *command)

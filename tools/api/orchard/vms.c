@@ -1,5 +1,5 @@
 // Reads virtual machines.
-#include "tools/api/lists/cursor_list.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/orchard/routes.h"
 #include "tools/api/orchard/vm_filter.h"
 #include "tools/api/orchard/vm_stream.h"
@@ -103,7 +103,7 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-static bool is_wanted(const struct cursor_list *list, const void *record)
+static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct vm *vm = record;
 	return strncmp(vm->name, list->name_prefix, strlen(list->name_prefix)) == 0 &&
@@ -111,13 +111,16 @@ static bool is_wanted(const struct cursor_list *list, const void *record)
 	       (!list->worker || strcmp(list->worker, or_empty(vm->worker)) == 0);
 }
 
-static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_item(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	vm_json(w, record);
 }
 
-static const struct cursor_kind all = {
-	.next = next_vm, .is_wanted = is_wanted, .write = write_item, .type = &vm_description};
+static const struct record_kind all = {.table = STATE_VMS,
+	.next = next_vm,
+	.is_wanted = is_wanted,
+	.write = write_item,
+	.type = &vm_description};
 
 void vms_list(struct request *request, struct reply *reply)
 {
@@ -129,5 +132,5 @@ void vms_list(struct request *request, struct reply *reply)
 		return;
 	}
 	vm_filter_translate(request);
-	cursor_list_answer(request, reply, &all);
+	record_list_answer(request, reply, &all);
 }

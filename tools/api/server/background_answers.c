@@ -45,13 +45,39 @@ static struct background_answer *take_next(struct background_answers *b)
 	return item;
 }
 
-static void work_out(struct background_answers *b, struct background_answer *item)
+// False: there is more to do, after the answers that wait.
+static bool work_out(struct background_answers *b, struct background_answer *item)
 {
 	// Nobody waits for a long row of lists when the server stops.
 	if (parking_is_open(b->api->parking))
 		item->work(item->request, &item->reply);
 	else
 		reply_error(&item->reply, MHD_HTTP_SERVICE_UNAVAILABLE, "the server stops");
+	return item->reply.status != 0;
+}
+
+// Under the lock.
+static void add_last(struct background_answers *b, struct background_answer *item)
+{
+	item->next = NULL;
+	if (b->last)
+		b->last->next = item;
+	else
+		b->first = item;
+	b->last = item;
+}
+
+static void end_turn(
+	struct background_answers *b, struct background_answer *item, bool is_worked_out)
+{
+	pthread_mutex_lock(&b->lock);
+	if (is_worked_out) {
+		b->counts.waiting--;
+		b->counts.done++;
+	} else {
+		add_last(b, item);
+	}
+	pthread_mutex_unlock(&b->lock);
 }
 
 static void *background_answers_main(void *argument)
@@ -59,11 +85,10 @@ static void *background_answers_main(void *argument)
 	struct background_answers *b = argument;
 	struct background_answer *item;
 	while ((item = take_next(b))) {
-		work_out(b, item);
-		pthread_mutex_lock(&b->lock);
-		b->counts.waiting--;
-		b->counts.done++;
-		pthread_mutex_unlock(&b->lock);
+		bool is_worked_out = work_out(b, item);
+		end_turn(b, item, is_worked_out);
+		if (!is_worked_out)
+			continue;
 		// From here on the request owns the item again.
 		atomic_store(&item->done, true);
 		parking_wake(b->api->parking);
@@ -111,11 +136,7 @@ static bool append_answer(struct background_answers *b, struct background_answer
 	b->counts.refused += !room;
 	if (room) {
 		b->counts.waiting++;
-		if (b->last)
-			b->last->next = item;
-		else
-			b->first = item;
-		b->last = item;
+		add_last(b, item);
 		pthread_cond_signal(&b->come);
 	}
 	pthread_mutex_unlock(&b->lock);

@@ -9,8 +9,9 @@ struct background_answers;
 int background_answers_start(struct api *, enum background_thread, struct background_answers **);
 void background_answers_stop(struct background_answers *); // call it when none is waiting; frees it
 
-// Called by the answer or submit of a route: work fills the reply later, on the thread. The reply says at once when too
-// many wait already. A list is never too many: there are no more than connections.
+// Called by the answer or submit of a route: work fills the reply later, on the thread. Work that leaves the reply's
+// status at 0 is called again, after the others that wait have had their turn. The reply says at once when too many
+// wait already. A list is never too many: there are no more than connections.
 void answer_in_background(
 	struct request *, struct reply *, enum background_thread, route_answer *work);
 // Up to so many records are visited within a millisecond or two.

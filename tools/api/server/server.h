@@ -14,8 +14,8 @@
 
 // Threads for answers that take long (background_answers.h).
 enum background_thread {
-	BACKGROUND_WORK, // plans, explanations, filtered pages: visit every node, some of them more than once
-	BACKGROUND_LISTS, // visits every record before the first byte of a list, or of what was searched for, is known
+	BACKGROUND_WORK, // plans, explanations: visit every node, some of them more than once
+	BACKGROUND_LISTS, // pages and counts that take long, and what was searched for, a piece of each in turn
 	BACKGROUND_THREADS,
 };
 

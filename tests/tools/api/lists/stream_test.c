@@ -124,7 +124,7 @@ static void a_list_that_finds_nothing_gives_up_its_turn(void **unused)
 	struct reply reply = {0};
 	char some[64];
 	uint32_t visited = 0;
-	reply_stream(&request, &reply, &visited, leave_out, leave_alone);
+	reply_stream(&request, &reply, &visited, NULL, leave_out, leave_alone);
 	assert_int_equal(reply.source->read(reply.source, 0, some, sizeof some), 1); // "["
 	for (uint32_t turn = 1, before = visited; turn < 100; turn++, before = visited) {
 		assert_int_equal(reply.source->read(reply.source, 1, some, sizeof some), 0);
@@ -153,20 +153,34 @@ static void a_filter_that_finds_nothing_holds_up_nobody(void **unused)
 		close(filtered[i]);
 }
 
-// A list looks at all nodes before its first byte. It does so on the thread for lists, so that nobody else waits for
-// it: each of these is one that began there.
-static void lists_begin_on_a_thread_of_their_own(void **unused)
+// What looks at all nodes before its first byte does so on the thread for lists, so that nobody else waits for it: the
+// first list, which puts the ids in order, and what finds no page early. Other lists begin at once.
+static void what_takes_long_begins_on_a_thread_of_its_own(void **unused)
 {
-	static const char *const paths[] = {
-		"/v1/nodes", "/v1/nodes?per_page=10", "/v1/node/pools", "/v1/search/fuzzy"};
-	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-		bool is_search = strstr(paths[i], "search") != NULL;
+	static const struct {
+		const char *path;
+		int on_the_thread;
+	} asked[] = {
+		{"/v1/nodes?per_page=10", 1},
+		{"/v1/nodes?per_page=10", 0},
+		{"/v1/"
+		 "nodes?per_page=10&reverse=true&next_token=80000000-0000-4000-8000-000000000000",
+			0},
+		{"/v1/nodes", 0},
+		{"/v1/nodes?prefix=1234", 0},
+		{"/v1/nodes?per_page=10&filter=NodeClass%20==%20large", 0},
+		{"/v1/nodes?per_page=10&filter=NodeClass%20==%20none", 1},
+		{"/v1/node/pools", 1},
+		{"/v1/search/fuzzy", 1},
+	};
+	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+		bool is_search = strstr(asked[i].path, "search") != NULL;
 		double before = metric("berth_http_lists_total");
-		struct response r = http(server, is_search ? "PUT" : "GET", paths[i],
+		struct response r = http(server, is_search ? "PUT" : "GET", asked[i].path,
 			is_search ? "{\"Text\":\"zzz\",\"Context\":\"nodes\"}" : NULL);
 		assert_int_equal(r.status, 200);
 		response_free(&r);
-		assert_int_equal(metric("berth_http_lists_total") - before, 1);
+		assert_int_equal(metric("berth_http_lists_total") - before, asked[i].on_the_thread);
 	}
 	double before = metric("berth_http_lists_total");
 	json_decref(http_json(server, "GET", "/v1/regions", NULL));
@@ -239,7 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		// First: tests after it leave lists that nobody waits for.
-		cmocka_unit_test(lists_begin_on_a_thread_of_their_own),
+		cmocka_unit_test(what_takes_long_begins_on_a_thread_of_its_own),
 		cmocka_unit_test(a_large_list_is_whole_and_bounded),
 		cmocka_unit_test(a_large_list_is_compressed_on_its_way),
 		cmocka_unit_test(a_list_that_finds_nothing_gives_up_its_turn),

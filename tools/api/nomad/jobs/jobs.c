@@ -1,5 +1,5 @@
 // Reads jobs.
-#include "tools/api/lists/cursor_list.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
@@ -31,44 +31,50 @@ static const void *next_job(const struct state *state, uint64_t *cursor)
 	return state_next_job(state, cursor);
 }
 
-static bool is_wanted(const struct cursor_list *list, const void *record)
+static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct job *job = record;
-	return cursor_list_has_namespace(list, job->namespace_name) &&
+	return record_list_has_namespace(list, job->namespace_name) &&
 	       strncmp(job->id, list->name_prefix, strlen(list->name_prefix)) == 0;
 }
 
-static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_stub(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	job_json_stub(w, list->state, record, list->meta);
 }
 
-static void write_whole(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_whole(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	job_json(w, record);
 }
 
-static const struct cursor_kind jobs = {
-	.next = next_job, .is_wanted = is_wanted, .write = write_stub, .write_whole = write_whole};
+static const struct record_kind jobs = {.table = STATE_JOBS,
+	.next = next_job,
+	.is_wanted = is_wanted,
+	.write = write_stub,
+	.write_whole = write_whole};
 
 void jobs_list(struct request *request, struct reply *reply)
 {
-	cursor_list_answer(request, reply, &jobs);
+	record_list_answer(request, reply, &jobs);
 }
 
 // Jobs of the pool that the path names.
-static bool is_of_pool(const struct cursor_list *list, const void *record)
+static bool is_of_pool(const struct record_list *list, const void *record)
 {
 	const struct job *job = record;
 	return strcmp(job->node_pool, list->path_name) == 0 && is_wanted(list, record);
 }
 
-static const struct cursor_kind jobs_of_pool = {
-	.next = next_job, .is_wanted = is_of_pool, .write = write_stub, .write_whole = write_whole};
+static const struct record_kind jobs_of_pool = {.table = STATE_JOBS,
+	.next = next_job,
+	.is_wanted = is_of_pool,
+	.write = write_stub,
+	.write_whole = write_whole};
 
 void node_pool_jobs(struct request *request, struct reply *reply)
 {
-	cursor_list_answer(request, reply, &jobs_of_pool);
+	record_list_answer(request, reply, &jobs_of_pool);
 }
 
 static void write_job(struct json_writer *w, const struct request *request, const void *record)

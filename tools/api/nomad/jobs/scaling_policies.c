@@ -1,5 +1,5 @@
 // Scaling policies: the "scaling" blocks of task groups; their place gives their id.
-#include "tools/api/lists/cursor_list.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/forms/scaling_policy.h"
 #include <jansson.h>
@@ -106,18 +106,18 @@ static const void *next_job(const struct state *state, uint64_t *cursor)
 }
 
 // A stopped job has no policies.
-static bool is_wanted(const struct cursor_list *list, const void *record)
+static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct job *job = record;
 	bool scaled = false;
 	for (uint32_t i = 0; i < job->task_groups.count; i++)
 		scaled = scaled || is_scaled(ARRAY_AT(&job->task_groups, struct task_group, i));
-	return scaled && !job->stop && cursor_list_has_namespace(list, job->namespace_name) &&
+	return scaled && !job->stop && record_list_has_namespace(list, job->namespace_name) &&
 	       (!*list->job || strcmp(list->job, job->id) == 0);
 }
 
 static void write_policies(
-	struct json_writer *w, const struct cursor_list *list, const void *record)
+	struct json_writer *w, const struct record_list *list, const void *record)
 {
 	const struct job *job = record;
 	for (uint32_t i = 0; i < job->task_groups.count; i++) {
@@ -127,10 +127,13 @@ static void write_policies(
 	}
 }
 
-static const struct cursor_kind all = {
-	.next = next_job, .is_wanted = is_wanted, .write = write_policies, .has_no_filter = true};
+static const struct record_kind all = {.table = STATE_JOBS,
+	.next = next_job,
+	.is_wanted = is_wanted,
+	.write = write_policies,
+	.has_no_filter = true};
 
 void scaling_policies_list(struct request *request, struct reply *reply)
 {
-	cursor_list_answer(request, reply, &all);
+	record_list_answer(request, reply, &all);
 }

@@ -104,6 +104,8 @@ void node_pool_read(struct request *request, struct reply *reply)
 
 void node_pool_nodes(struct request *request, struct reply *reply)
 {
-	const char *name = request->ids[0];
-	nodes_of_pool(request, strcmp(name, NODE_POOL_ALL) == 0 ? NULL : name, reply);
+	if (strcmp(request->ids[0], NODE_POOL_ALL) == 0)
+		nodes_list(request, reply);
+	else
+		nodes_of_pool(request, reply);
 }

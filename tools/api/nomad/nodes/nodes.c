@@ -1,13 +1,8 @@
 #include "tools/api/nomad/nodes/nodes.h"
-#include "tools/api/lists/id_list.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/nodes/routes.h"
-#include "tools/api/server/background_answers.h"
-#include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
-
-// Slots that one read section visits while it collects a list.
-#define SLOTS_PER_SECTION 8192u
 
 const void *node_named(const struct request *request)
 {
@@ -17,61 +12,50 @@ const void *node_named(const struct request *request)
 	return state_node_by_id(request->api->settings.state, &id);
 }
 
-static void write_stub(struct id_list *list, struct json_writer *w, const struct id_item *item)
+static const void *find_node(const struct state *state, const struct uuid *id)
 {
-	const struct node *node = state_node_at(list->api->settings.state, item->slot);
-	if (node && uuid_equal(&node->id, &item->id))
-		node_json_stub(w, node, list->detailed, list->os);
+	return state_node_by_id(state, id);
 }
 
-static void write_whole(struct id_list *list, struct json_writer *w, const struct id_item *item)
+static void write_stub(struct json_writer *w, const struct record_list *list, const void *record)
 {
-	struct state *state = list->api->settings.state;
-	const struct node *node = state_node_at(state, item->slot);
-	if (node && uuid_equal(&node->id, &item->id))
-		node_json(w, state, node);
+	node_json_stub(w, record, list->resources, list->os);
 }
 
-static bool is_wanted(const struct node *node, const struct id_prefix *prefix, const char *pool)
+static void write_whole(struct json_writer *w, const struct record_list *list, const void *record)
 {
-	return id_prefix_fits(prefix, &node->id) &&
-	       (!pool || strcmp(pool, node->node_class->pool) == 0);
+	node_json(w, list->state, record);
 }
 
-static void collect_nodes(struct id_list *list, const struct id_prefix *prefix, const char *pool)
+static const struct record_kind all = {.table = STATE_NODES,
+	.by_id = true,
+	.noun = "node",
+	.find = find_node,
+	.write = write_stub,
+	.write_whole = write_whole};
+
+static bool is_of_pool(const struct record_list *list, const void *record)
 {
-	const struct state *state = list->api->settings.state;
-	for (uint32_t slot = 0; slot < state_node_slots(state);) {
-		state_read_begin();
-		uint32_t slots = state_node_slots(state);
-		for (uint32_t i = 0; i < SLOTS_PER_SECTION && slot < slots; i++, slot++) {
-			const struct node *node = state_node_at(state, slot);
-			if (node && is_wanted(node, prefix, pool))
-				id_list_add(list, &node->id, slot);
-		}
-		state_read_end();
-	}
+	const struct node *node = record;
+	return strcmp(list->path_name, node->node_class->pool) == 0;
 }
 
-void nodes_of_pool(struct request *request, const char *pool, struct reply *reply)
+static const struct record_kind of_pool = {.table = STATE_NODES,
+	.by_id = true,
+	.noun = "node",
+	.find = find_node,
+	.is_wanted = is_of_pool,
+	.write = write_stub,
+	.write_whole = write_whole};
+
+void nodes_of_pool(struct request *request, struct reply *reply)
 {
-	struct id_prefix prefix;
-	if (list_begins_in_background(request, reply, request->route->answer) ||
-		!id_prefix_read(request, "node", &prefix, reply))
-		return;
-	struct id_list *list = id_list_create(request->api);
-	list->write = write_stub;
-	list->write_whole = write_whole;
-	list->detailed = request_flag(request, "resources");
-	list->os = request_flag(request, "os");
-	uint64_t index = list_index(request);
-	collect_nodes(list, &prefix, pool);
-	id_list_answer(list, index, request, reply);
+	record_list_answer(request, reply, &of_pool);
 }
 
 void nodes_list(struct request *request, struct reply *reply)
 {
-	nodes_of_pool(request, NULL, reply);
+	record_list_answer(request, reply, &all);
 }
 
 static void write_one(struct json_writer *w, const struct request *request, const void *record)

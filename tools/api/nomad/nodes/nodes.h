@@ -7,5 +7,5 @@
 const void *node_named(const struct request *);
 // Adds the names of all node pools.
 void node_pools_collect(const struct state *, struct name_set *);
-// Answers with the nodes of a pool, or with all nodes when it is NULL.
-void nodes_of_pool(struct request *, const char *pool, struct reply *);
+// Answers with the nodes of the pool that the path names.
+void nodes_of_pool(struct request *, struct reply *);

@@ -1,7 +1,8 @@
 #include "tools/api/nomad/placements/allocations.h"
-#include "tools/api/lists/cursor_list.h"
+#include "state/records/alloc_details.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/placements/routes.h"
+#include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
 #include "tools/forms/allocation_json.h"
@@ -28,24 +29,25 @@ static const void *next_allocation(const struct state *state, uint64_t *cursor)
 	return state_next_allocation(state, cursor);
 }
 
-static bool is_wanted(const struct cursor_list *list, const void *record)
+static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct allocation *a = record;
-	return cursor_list_wants(list, &a->id, a->job->namespace_name,
+	return record_list_wants(list, &a->id, a->job->namespace_name,
 		alloc_client_names[a->client_status], a->job->id);
 }
 
-static void write_stub(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_stub(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	allocation_json_stub(w, list->state, record, list->resources);
 }
 
-static void write_whole(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_whole(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	allocation_json(w, list->state, record);
 }
 
-static const struct cursor_kind all = {.noun = "alloc",
+static const struct record_kind all = {.table = STATE_ALLOCATIONS,
+	.noun = "alloc",
 	.next = next_allocation,
 	.is_wanted = is_wanted,
 	.write = write_stub,
@@ -53,50 +55,36 @@ static const struct cursor_kind all = {.noun = "alloc",
 
 void allocations_list(struct request *request, struct reply *reply)
 {
-	cursor_list_answer(request, reply, &all);
+	record_list_answer(request, reply, &all);
 }
 
-static bool collect_one(const struct allocation *a, void *context)
+static const void *find_allocation(const struct state *state, const struct uuid *id)
 {
-	id_list_add(context, &a->id, a->node_slot);
-	return true;
+	return state_allocation(state, id);
 }
 
-struct owned_list {
-	struct id_list *list;
-	const struct request *request;
-	struct allocation_owner owner; // without has: the job
-};
-
-static bool collect_owned(const struct allocation *a, void *context)
+static bool collect_allocation(const struct allocation *a, void *list)
 {
-	struct owned_list *of = context;
-	if (!of->owner.has || of->owner.has(a, &of->owner.id))
-		id_list_add(of->list, &a->id, a->node_slot);
-	return id_list_visits(of->list, of->request);
+	return record_list_add(list, &a->id);
 }
 
-static void write_stub_of(struct id_list *list, struct json_writer *w, const struct id_item *item)
+// The short form, without resources.
+static void write_short(struct json_writer *w, const struct record_list *list, const void *record)
 {
-	const struct allocation *a = state_allocation(list->api->settings.state, &item->id);
-	if (a)
-		allocation_json_stub(w, list->api->settings.state, a, false);
+	allocation_json_stub(w, list->state, record, false);
 }
 
-static void write_whole_of(struct id_list *list, struct json_writer *w, const struct id_item *item)
+static bool is_of_node(const struct record_list *list, const void *record)
 {
-	const struct allocation *a = state_allocation(list->api->settings.state, &item->id);
-	if (a)
-		allocation_json(w, list->api->settings.state, a);
+	const struct allocation *a = record;
+	return uuid_equal(&a->node_id, &list->owner);
 }
 
-void allocation_list_answer(
-	struct id_list *list, uint64_t index, struct request *request, struct reply *reply)
-{
-	list->write = list->detailed ? write_whole_of : write_stub_of;
-	list->write_whole = write_whole_of;
-	id_list_answer(list, index, request, reply);
-}
+static const struct record_kind of_node = {.table = STATE_ALLOCATIONS,
+	.by_id = true,
+	.find = find_allocation,
+	.is_wanted = is_of_node,
+	.write = write_whole};
 
 uint64_t node_allocations_watched(const struct request *request)
 {
@@ -117,15 +105,19 @@ uint64_t node_allocations_watched(const struct request *request)
 void node_allocations(struct request *request, struct reply *reply)
 {
 	const struct state *state = request->api->settings.state;
-	struct id_list *list = id_list_create(request->api);
-	list->detailed = true;
+	if (record_list_goes_on(request, reply))
+		return;
+	struct record_list *list = record_list_create(request, &of_node);
+	list->walk.is_chosen = true;
 	uint64_t index = table_index(request, STATE_ALLOCATIONS);
 	state_read_begin();
 	const struct node *node = node_named(request);
-	if (node)
-		state_node_allocations(state, node->slot, collect_one, list);
+	if (node) {
+		list->owner = node->id;
+		state_node_allocations(state, node->slot, collect_allocation, list);
+	}
 	state_read_end();
-	allocation_list_answer(list, index, request, reply);
+	record_list_begin(list, index, request, reply);
 }
 
 uint64_t job_allocations_watched(const struct request *request)
@@ -143,21 +135,35 @@ uint64_t job_allocations_watched(const struct request *request)
 	return job > allocations ? job : allocations;
 }
 
+static bool is_of_job(const struct record_list *list, const void *record)
+{
+	const struct allocation *a = record;
+	return strcmp(list->namespace_name, a->job->namespace_name) == 0 &&
+	       strcmp(list->path_name, a->job->id) == 0;
+}
+
+static const struct record_kind of_job = {.table = STATE_ALLOCATIONS,
+	.by_id = true,
+	.find = find_allocation,
+	.is_wanted = is_of_job,
+	.write = write_short,
+	.write_whole = write_whole};
+
 void job_allocations(struct request *request, struct reply *reply)
 {
 	const struct state *state = request->api->settings.state;
-	struct id_list *list = id_list_create(request->api);
-	struct owned_list of = {.list = list, .request = request};
+	if (record_list_goes_on(request, reply))
+		return;
+	struct record_list *list = record_list_create(request, &of_job);
+	list->walk.is_chosen = true;
 	state_read_begin();
 	uint64_t index = job_allocations_watched(request);
 	if (index)
 		state_job_allocations(state, text_of(request_namespace(request)),
-			text_of(request->ids[0]), collect_owned, &of);
+			text_of(request->ids[0]), collect_allocation, list);
 	state_read_end();
-	if (id_list_begins_again(list, request, reply))
-		return;
 	// Nomad answers an unknown job with an empty list.
-	allocation_list_answer(
+	record_list_begin(
 		list, index ? index : table_index(request, STATE_ALLOCATIONS), request, reply);
 }
 
@@ -172,20 +178,71 @@ uint64_t owned_allocations_watched(const struct request *request, find_allocatio
 	return index > owner.create_index ? index : owner.create_index;
 }
 
-void owned_allocations_answer(
-	struct request *request, struct reply *reply, find_allocation_owner *find)
+static bool is_of_evaluation(const struct record_list *list, const void *record)
 {
-	const struct state *state = request->api->settings.state;
-	struct owned_list of = {.list = id_list_create(request->api), .request = request};
-	uint64_t index = table_index(request, STATE_ALLOCATIONS);
-	state_read_begin();
-	if (find(request, &of.owner)) {
-		index = owned_allocations_watched(request, find);
-		state_job_allocations(state, text_of(of.owner.namespace_name),
-			text_of(of.owner.job_id), collect_owned, &of);
-	}
-	state_read_end();
-	if (id_list_begins_again(of.list, request, reply))
+	const struct allocation *a = record;
+	return uuid_equal(&a->eval_id, &list->owner);
+}
+
+const struct record_kind allocations_of_evaluation = {.table = STATE_ALLOCATIONS,
+	.by_id = true,
+	.find = find_allocation,
+	.is_wanted = is_of_evaluation,
+	.write = write_short,
+	.write_whole = write_whole};
+
+static bool is_of_deployment(const struct record_list *list, const void *record)
+{
+	const struct allocation *a = record;
+	return a->details && uuid_equal(&a->details->deployment_id, &list->owner);
+}
+
+const struct record_kind allocations_of_deployment = {.table = STATE_ALLOCATIONS,
+	.by_id = true,
+	.find = find_allocation,
+	.is_wanted = is_of_deployment,
+	.write = write_short,
+	.write_whole = write_whole};
+
+struct owned_list {
+	struct record_list *list;
+	uint32_t visited;
+};
+
+// Looks at as many of the job's allocations as can be looked at at once. If it has more, the list looks at all.
+static bool collect_owned(const struct allocation *a, void *context)
+{
+	struct owned_list *of = context;
+	if (of->visited++ < RECORDS_VISITED_AT_ONCE)
+		return !of->list->kind->is_wanted(of->list, a) || record_list_add(of->list, &a->id);
+	of->list->walk.is_chosen = false;
+	return false;
+}
+
+// Returns the index of the answer. Under read lock.
+static uint64_t collect_of_owner(
+	const struct request *request, struct record_list *list, find_allocation_owner *find)
+{
+	struct allocation_owner owner;
+	struct owned_list of = {.list = list};
+	if (!find(request, &owner))
+		return table_index(request, STATE_ALLOCATIONS);
+	uint64_t index = owned_allocations_watched(request, find);
+	list->owner = owner.id;
+	state_job_allocations(list->state, text_of(owner.namespace_name), text_of(owner.job_id),
+		collect_owned, &of);
+	return index;
+}
+
+void owned_allocations_answer(struct request *request, struct reply *reply,
+	find_allocation_owner *find, const struct record_kind *kind)
+{
+	if (record_list_goes_on(request, reply))
 		return;
-	allocation_list_answer(of.list, index, request, reply);
+	struct record_list *list = record_list_create(request, kind);
+	list->walk.is_chosen = true;
+	state_read_begin();
+	uint64_t index = collect_of_owner(request, list, find);
+	state_read_end();
+	record_list_begin(list, index, request, reply);
 }

@@ -1,7 +1,7 @@
 // Reads deployments.
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
-#include "tools/api/lists/cursor_list.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/blocking_query.h"
@@ -30,19 +30,20 @@ static const void *next_deployment(const struct state *state, uint64_t *cursor)
 	return state_next_deployment(state, cursor);
 }
 
-static bool is_wanted(const struct cursor_list *list, const void *record)
+static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct deployment *d = record;
-	return cursor_list_wants(
+	return record_list_wants(
 		list, &d->id, d->namespace_name, deployment_status_names[d->status], d->job_id);
 }
 
-static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_item(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	json_record(w, &deployment_description, record);
 }
 
-static const struct cursor_kind all = {.noun = "deployment",
+static const struct record_kind all = {.table = STATE_DEPLOYMENTS,
+	.noun = "deployment",
 	.next = next_deployment,
 	.is_wanted = is_wanted,
 	.write = write_item,
@@ -50,7 +51,7 @@ static const struct cursor_kind all = {.noun = "deployment",
 
 void deployments_list(struct request *request, struct reply *reply)
 {
-	cursor_list_answer(request, reply, &all);
+	record_list_answer(request, reply, &all);
 }
 
 uint64_t job_deployments_watched(const struct request *request)
@@ -119,17 +120,12 @@ void job_deployment(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-static bool is_of_deployment(const struct allocation *a, const struct uuid *id)
-{
-	return a->details && uuid_equal(&a->details->deployment_id, id);
-}
-
 static bool find_owner(const struct request *request, struct allocation_owner *owner)
 {
 	const struct deployment *d = deployment_of(request);
 	if (d)
-		*owner = (struct allocation_owner){d->id, d->record.create_index, d->namespace_name,
-			d->job_id, is_of_deployment};
+		*owner = (struct allocation_owner){
+			d->id, d->record.create_index, d->namespace_name, d->job_id};
 	return d != NULL;
 }
 
@@ -140,5 +136,5 @@ uint64_t deployment_allocations_watched(const struct request *request)
 
 void deployment_allocations(struct request *request, struct reply *reply)
 {
-	owned_allocations_answer(request, reply, find_owner);
+	owned_allocations_answer(request, reply, find_owner, &allocations_of_deployment);
 }

@@ -1,6 +1,6 @@
 // Reads evaluations.
 #include "state/records/evaluation.h"
-#include "tools/api/lists/cursor_list.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/blocking_query.h"
@@ -78,19 +78,20 @@ static const void *next_evaluation(const struct state *state, uint64_t *cursor)
 	return state_next_evaluation(state, cursor);
 }
 
-static bool is_wanted(const struct cursor_list *list, const void *record)
+static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct evaluation *e = record;
-	return cursor_list_wants(
+	return record_list_wants(
 		list, &e->id, e->namespace_name, eval_status_names[e->status], e->job_id);
 }
 
-static void write_item(struct json_writer *w, const struct cursor_list *list, const void *record)
+static void write_item(struct json_writer *w, const struct record_list *list, const void *record)
 {
 	json_record(w, &evaluation_description, record);
 }
 
-static const struct cursor_kind all = {.noun = "eval",
+static const struct record_kind all = {.table = STATE_EVALUATIONS,
+	.noun = "eval",
 	.next = next_evaluation,
 	.is_wanted = is_wanted,
 	.write = write_item,
@@ -98,13 +99,13 @@ static const struct cursor_kind all = {.noun = "eval",
 
 void evaluations_list(struct request *request, struct reply *reply)
 {
-	cursor_list_answer(request, reply, &all);
+	record_list_answer(request, reply, &all);
 }
 
 void evaluations_count(struct request *request, struct reply *reply)
 {
-	uint64_t count, index = list_index(request);
-	if (!cursor_list_count(request, reply, &all, &count))
+	uint64_t count, index;
+	if (!record_list_count(request, reply, &all, &count, &index))
 		return;
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
@@ -114,18 +115,28 @@ void evaluations_count(struct request *request, struct reply *reply)
 	reply_index(reply, index);
 }
 
-static bool collect_evaluation(const struct evaluation *e, void *context)
+static const void *find_evaluation(const struct state *state, const struct uuid *id)
 {
-	id_list_add(context, &e->id, NODE_SLOT_NONE);
-	return true;
+	return state_evaluation(state, id);
 }
 
-static void write_evaluation(
-	struct id_list *list, struct json_writer *w, const struct id_item *item)
+static bool is_of_job(const struct record_list *list, const void *record)
 {
-	const struct evaluation *e = state_evaluation(list->api->settings.state, &item->id);
-	if (e)
-		json_record(w, &evaluation_description, e);
+	const struct evaluation *e = record;
+	return strcmp(list->namespace_name, e->namespace_name) == 0 &&
+	       strcmp(list->path_name, e->job_id) == 0;
+}
+
+static const struct record_kind of_job = {.table = STATE_EVALUATIONS,
+	.by_id = true,
+	.find = find_evaluation,
+	.is_wanted = is_of_job,
+	.write = write_item,
+	.type = &evaluation_description};
+
+static bool collect_evaluation(const struct evaluation *e, void *list)
+{
+	return record_list_add(list, &e->id);
 }
 
 uint64_t job_evaluations_watched(const struct request *request)
@@ -146,30 +157,26 @@ uint64_t job_evaluations_watched(const struct request *request)
 void job_evaluations(struct request *request, struct reply *reply)
 {
 	const struct state *state = request->api->settings.state;
-	struct id_list *list = id_list_create(request->api);
-	list->write = write_evaluation;
-	list->type = &evaluation_description;
+	if (record_list_goes_on(request, reply))
+		return;
+	struct record_list *list = record_list_create(request, &of_job);
+	list->walk.is_chosen = true;
 	state_read_begin();
 	uint64_t index = job_evaluations_watched(request);
 	state_job_evaluations(state, text_of(request_namespace(request)), text_of(request->ids[0]),
 		collect_evaluation, list);
 	state_read_end();
 	// Nomad answers an unknown job with an empty list.
-	id_list_answer(
+	record_list_begin(
 		list, index ? index : table_index(request, STATE_EVALUATIONS), request, reply);
-}
-
-static bool is_of_evaluation(const struct allocation *a, const struct uuid *id)
-{
-	return uuid_equal(&a->eval_id, id);
 }
 
 static bool find_owner(const struct request *request, struct allocation_owner *owner)
 {
 	const struct evaluation *e = evaluation_of(request);
 	if (e)
-		*owner = (struct allocation_owner){e->id, e->record.create_index, e->namespace_name,
-			e->job_id, is_of_evaluation};
+		*owner = (struct allocation_owner){
+			e->id, e->record.create_index, e->namespace_name, e->job_id};
 	return e != NULL;
 }
 
@@ -180,5 +187,5 @@ uint64_t evaluation_allocations_watched(const struct request *request)
 
 void evaluation_allocations(struct request *request, struct reply *reply)
 {
-	owned_allocations_answer(request, reply, find_owner);
+	owned_allocations_answer(request, reply, find_owner, &allocations_of_evaluation);
 }
