@@ -171,6 +171,32 @@ static void a_pass_that_lost_its_lease_stops(void **state)
 	expect_whole(c, "long", INSTANCES);
 }
 
+// The time of a pass is not over yet when its delivery is: hardly another instance is looked at. Which look is the long
+// one is the same to it, but for those with which the delivery is kept.
+static void a_lost_lease_ends_a_pass_before_its_time(void **state)
+{
+	struct slow_clock *s = *state;
+	struct cluster *c = &s->cluster;
+	uint32_t lost = 0;
+
+	c->nack_timeout_ns = 100 * NS_PER_MS;
+	register_job(c, "long", 50, INSTANCES);
+	(void)applier_step(c->applier);
+	for (uint32_t look = 20; look < 44; look += 4) {
+		cluster_kill(c);
+		s->long_look = s->looks + look;
+		s->long_ms = 120;
+		turn(c);
+		if (stats(c).nacked == 0)
+			continue;
+		lost++;
+		assert_int_equal(stats(c).plans_submitted, 0);
+		assert_true(s->looks < s->long_look + 12);
+		assert_int_equal(live(c, "long"), 0);
+	}
+	assert_true(lost > 0);
+}
+
 static void let_services_preempt(struct cluster *c)
 {
 	state_read_begin();
@@ -228,6 +254,7 @@ int main(void)
 		TEST(one_of_less_priority_waits_for_the_end),
 		TEST(what_has_no_room_waits_in_one_evaluation),
 		TEST(a_pass_that_lost_its_lease_stops),
+		TEST(a_lost_lease_ends_a_pass_before_its_time),
 		cmocka_unit_test(preemption_over_a_full_fleet_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
