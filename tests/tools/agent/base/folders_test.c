@@ -125,6 +125,25 @@ static void depth_does_not_matter(void **unused)
 
 static _Atomic bool stops;
 
+// What is no folder when it is opened may have been one when it could not be removed, or cannot be removed at all.
+static void a_link_that_stays_is_not_followed(void **unused)
+{
+	uid_t user = geteuid();
+	assert_int_equal(fchown(top, user == 0 ? 65534 : user, (gid_t)-1), 0);
+	assert_int_equal(seteuid(user == 0 ? 65534 : user), 0); // root may remove anything
+	int outside = folder_make(top, "outside", 0700);
+	assert_int_equal(folder_write(outside, "kept", 0600, "x", 1), 0);
+	make("task", 0777);
+	assert_int_equal(symlinkat("../outside", top, "task/link"), 0);
+	assert_int_equal(fchmodat(top, "task", 0555, 0), 0);
+	folder_remove(top, "task");
+	assert_int_equal(faccessat(top, "task/link", F_OK, AT_SYMLINK_NOFOLLOW | AT_EACCESS), 0);
+	assert_int_equal(faccessat(outside, "kept", F_OK, AT_EACCESS), 0);
+	assert_int_equal(fchmodat(top, "task", 0777, 0), 0);
+	close(outside);
+	assert_int_equal(seteuid(user), 0);
+}
+
 // A task that goes on exchanging a folder for a link to what is not its own.
 static void *exchange(void *unused)
 {
@@ -172,6 +191,7 @@ int main(void)
 		CASE(links_are_not_followed),
 		CASE(all_is_removed_and_nothing_else),
 		CASE(depth_does_not_matter),
+		CASE(a_link_that_stays_is_not_followed),
 		CASE(an_exchange_meanwhile_leads_nowhere),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
