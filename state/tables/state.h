@@ -185,6 +185,14 @@ const struct node_pool *state_next_node_pool(const struct state *, uint64_t *cur
 // What published allocations and machines hold of a node (display, schedulers). Each number is of one moment, all
 // together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);
+// Which nodes' records or use changed, in the order of publication, for a reader that keeps something of each: begin
+// with the head, look at all nodes, then read on. What is read of a node after its entry is at least as new as that.
+// Fills in at most `wanted` slots, each maybe more than once, and moves *seen on. Returns how many, 0 at the end, or
+// NODE_FEED_LOST when the reader is too far behind and has to begin again. Any thread.
+#define NODE_FEED_LOST UINT32_MAX
+uint64_t state_node_feed_head(const struct state *);
+uint32_t state_node_feed_read(
+	const struct state *, uint64_t *seen, uint32_t *slots, uint32_t wanted);
 // Allocations of a node, ended ones included (display).
 uint32_t state_node_allocation_count(const struct state *, uint32_t slot);
 // Allocations of a job's group by client status, and what its evaluations left waiting (job summary). Under

@@ -4,6 +4,7 @@
 #include "state/records/shared_strings.h"
 #include "state/tables/class_table.h"
 #include "state/tables/kind.h"
+#include "state/tables/nodes/node_feed.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include <pthread.h>
@@ -121,6 +122,7 @@ struct state {
 	struct summary published; // under the lock, where published_index is written too
 
 	struct index_wait *index_wait;
+	struct node_feed node_feed;
 };
 
 struct summary state_summary_now(const struct state *); // of the working state

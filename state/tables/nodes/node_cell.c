@@ -38,7 +38,8 @@ bool nodes_create(struct state *state)
 	state->node_groups = node_groups_create(state->slots_max, NODE_GROUPS_MAX);
 	state->cells = memory_map((size_t)state->slots_max * sizeof state->cells[0]);
 	CHECK(state->slots_max % NODE_BLOCK_SLOTS == 0);
-	return state->cells && state->node_table && state->node_groups;
+	return state->cells && state->node_table && state->node_groups &&
+	       node_feed_create(&state->node_feed, state->slots_max);
 }
 
 uint32_t nodes_count(const struct state *state)
@@ -169,6 +170,7 @@ static void node_published(struct state *state, void *cell, void *before, void *
 {
 	CHECK(((struct node_cell *)cell)->published == now);
 	node_slot_follow(state, cell, now);
+	node_feed_note(&state->node_feed, ((const struct node *)now)->slot);
 }
 
 static void node_retired(struct state *state, void *old, const void *now)
@@ -200,6 +202,7 @@ static void destroy_nodes(struct state *state)
 		slot++)
 		destroy_node(state, &state->cells[slot]);
 	memory_unmap(state->cells, (size_t)state->slots_max * sizeof state->cells[0]);
+	node_feed_destroy(&state->node_feed);
 	classes_destroy(&state->classes);
 	strings_destroy(&state->strings);
 	node_table_destroy(state->node_table);

@@ -175,6 +175,24 @@ static void use_drop_devices(
 				used->groups[i] & (~devices->groups[i] | others.groups[i]));
 }
 
+// Most changes of an allocation are changes of its status, and its node is as full as before.
+static bool is_same_use(const struct allocation *a, const struct allocation *b)
+{
+	return a->node_slot == b->node_slot && room_of(a) == room_of(b) &&
+	       memcmp(&a->resources, &b->resources, sizeof a->resources) == 0 &&
+	       memcmp(&a->devices, &b->devices, sizeof a->devices) == 0 &&
+	       alloc_details_hold_node(a->details) == alloc_details_hold_node(b->details);
+}
+
+static void note_use(
+	struct state *state, const struct allocation *before, const struct allocation *after)
+{
+	if (before && room_of(before) != ROOM_NONE)
+		node_feed_note(&state->node_feed, before->node_slot);
+	else if (after && room_of(after) != ROOM_NONE)
+		node_feed_note(&state->node_feed, after->node_slot);
+}
+
 void node_use_follow(struct state *state, const struct alloc_cell *cell,
 	const struct allocation *before, const struct allocation *after)
 {
@@ -195,6 +213,8 @@ void node_use_follow(struct state *state, const struct alloc_cell *cell,
 		if (room_of(after) == ROOM_LIVING)
 			USE_STORE(use->living, use->living + 1);
 	}
+	if (!before || !after || !is_same_use(before, after))
+		note_use(state, before, after);
 }
 
 void node_use_machines(
@@ -206,6 +226,7 @@ void node_use_machines(
 
 	use_set(use, resources_plus(resources_minus(use->used, before), now), use->with_details);
 	put_resources(&use->machines, machines);
+	node_feed_note(&state->node_feed, slot);
 }
 
 void node_use_take_devices(struct state *state, const struct allocation *a)
@@ -217,6 +238,8 @@ void node_use_take_devices(struct state *state, const struct allocation *a)
 		if (a->devices.groups[i])
 			USE_STORE(use->devices.groups[i],
 				use->devices.groups[i] | a->devices.groups[i]);
+	if (has_devices(&a->devices))
+		node_feed_note(&state->node_feed, a->node_slot);
 }
 
 #define USE_LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
