@@ -1,5 +1,6 @@
 // The placer of direct jobs: answers the applier from the fit index and the candidate caches.
 #include "placement/direct/candidate_cache_table.h"
+#include "placement/direct/fit_input.h"
 #include "placement/direct/placement.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -63,36 +64,11 @@ static void count_decision(_Atomic uint64_t *counter, uint64_t by)
 	atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
 }
 
-static struct device_set free_devices(const struct node_cell *cell)
-{
-	struct device_set free = {0};
-	const struct node_class *c = cell->working->node_class;
-	for (uint32_t i = 0; i < c->device_count && i < NODE_DEVICE_GROUPS_MAX; i++) {
-		uint32_t instances = c->devices[i].instances;
-		uint64_t all = instances >= 64 ? ~0ull : (1ull << instances) - 1;
-		free.groups[i] = all & ~cell->devices_used.groups[i];
-	}
-	return free;
-}
-
 static struct fit_input input_of(const struct node_cell *cell)
 {
 	const struct node *n = cell->working;
-	struct device_set free = free_devices(cell);
-	struct fit_input in = {
-		.capacity = node_capacity(n),
-		.used = cell->used,
-		.node_class = n->node_class->id,
-		.class_hash = n->node_class->hash,
-		.stamp = (uint32_t)n->register_index,
-		.ready = node_is_usable(n),
-		.snapshot = cell->living > 0 ? NULL
-			    : n->snapshot    ? n->snapshot
-					     : "",
-	};
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		in.devices_free[i] = (uint8_t)__builtin_popcountll(free.groups[i]);
-	return in;
+	const char *snapshot = n->snapshot ? n->snapshot : "";
+	return fit_input_of(n, cell->used, &cell->devices_used, cell->living > 0 ? NULL : snapshot);
 }
 
 static void follow_changes(struct placement *p, uint32_t slot)
@@ -176,7 +152,8 @@ static void best(void *context, const struct job *job, uint32_t group, struct pl
 		.nodes_evaluated = fit_index_nodes(p->index) - fit_index_not_ready(p->index),
 	};
 	if (candidate_cache_best(cache, &winner)) {
-		struct device_set free = free_devices(state_node_cell(p->state, winner.slot));
+		const struct node_cell *cell = state_node_cell(p->state, winner.slot);
+		struct device_set free = fit_free_devices(cell->working, &cell->devices_used);
 		CHECK(candidate_cache_devices(cache, winner.slot, &free, &choice->devices));
 		choice->slot = winner.slot;
 		choice->score = winner.score;

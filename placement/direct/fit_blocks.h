@@ -35,7 +35,7 @@ struct fit_branch {
 		memory_capacity_most[FIT_BRANCH_CHILDREN];
 	uint32_t disk_free_most[FIT_BRANCH_CHILDREN];
 	uint32_t devices_most[FIT_BRANCH_CHILDREN]; // free instances in the fullest group
-	uint32_t slot_least[FIT_BRANCH_CHILDREN];
+	uint32_t slot_least[FIT_BRANCH_CHILDREN], slot_most[FIT_BRANCH_CHILDREN];
 	uint32_t child[FIT_BRANCH_CHILDREN];
 	uint32_t count;
 	uint32_t height; // 1: children are leaves

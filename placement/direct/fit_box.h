@@ -10,7 +10,7 @@ struct fit_box {
 	uint64_t classes;
 	uint32_t cpu_free_least, cpu_free_most, memory_free_least, memory_free_most;
 	uint32_t cpu_capacity_least, cpu_capacity_most, memory_capacity_least, memory_capacity_most;
-	uint32_t disk_free_most, devices_most, slot_least;
+	uint32_t disk_free_most, devices_most, slot_least, slot_most;
 };
 
 static inline uint32_t fit_least(uint32_t a, uint32_t b)
@@ -51,6 +51,7 @@ static inline struct fit_box fit_box_of_node(const struct fit_node *n, uint32_t 
 		.disk_free_most = n->disk_free,
 		.devices_most = fit_fullest_devices(n),
 		.slot_least = slot,
+		.slot_most = slot,
 	};
 }
 
@@ -71,6 +72,7 @@ static inline struct fit_box fit_box_of_child(const struct fit_branch *b, uint32
 		b->disk_free_most[i],
 		b->devices_most[i],
 		b->slot_least[i],
+		b->slot_most[i],
 	};
 }
 
@@ -90,6 +92,7 @@ static inline void fit_box_set(struct fit_branch *b, uint32_t i, const struct fi
 	b->disk_free_most[i] = x->disk_free_most;
 	b->devices_most[i] = x->devices_most;
 	b->slot_least[i] = x->slot_least;
+	b->slot_most[i] = x->slot_most;
 }
 
 static inline void fit_box_join(
@@ -109,11 +112,12 @@ static inline void fit_box_join(
 	x->disk_free_most = fit_most(x->disk_free_most, y->disk_free_most);
 	x->devices_most = fit_most(x->devices_most, y->devices_most);
 	x->slot_least = fit_least(x->slot_least, y->slot_least);
+	x->slot_most = fit_most(x->slot_most, y->slot_most);
 }
 
 static inline bool fit_box_equal(const struct fit_box *x, const struct fit_box *y)
 {
-	return memcmp(x, y, offsetof(struct fit_box, slot_least) + sizeof x->slot_least) == 0;
+	return memcmp(x, y, offsetof(struct fit_box, slot_most) + sizeof x->slot_most) == 0;
 }
 
 // The bounds of a non-empty leaf, column by column, so that the compiler can vectorise.
@@ -145,6 +149,7 @@ static inline __attribute__((always_inline)) void fit_box_of_leaf_plain(
 		all.disk_free_most = fit_most(all.disk_free_most, l->disk_free[i] & in);
 		all.devices_most = fit_most(all.devices_most, l->devices_most[i] & in);
 		all.slot_least = fit_least(all.slot_least, l->slot[i] | out);
+		all.slot_most = fit_most(all.slot_most, l->slot[i] & in);
 	}
 	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
 		uint64_t in = i < l->count ? UINT64_MAX : 0, cpu, memory;

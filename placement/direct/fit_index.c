@@ -10,6 +10,7 @@
 struct class_record {
 	uint64_t hash;
 	uint64_t since;
+	const struct node_class *record;
 	uint32_t nodes, ready;
 };
 
@@ -121,6 +122,7 @@ static void class_enter(struct fit_index *x, const struct fit_input *in)
 		c->hash = in->class_hash;
 		c->since = ++x->class_epoch;
 	}
+	c->record = in->class_record;
 }
 
 // Counts a node in (by = 1) or out (by = -1).
@@ -337,6 +339,12 @@ uint64_t fit_index_class_epoch(const struct fit_index *x)
 uint64_t fit_index_class_since(const struct fit_index *x, uint32_t node_class)
 {
 	return x->classes[node_class].since;
+}
+
+const struct node_class *fit_index_class(const struct fit_index *x, uint32_t node_class)
+{
+	const struct class_record *c = &x->classes[node_class];
+	return c->nodes > 0 ? c->record : NULL;
 }
 
 uint32_t fit_index_class_ready(const struct fit_index *x, uint32_t node_class)

@@ -21,6 +21,8 @@ static inline bool fit_is_placeable(const struct fit_node *n)
 	return n->place < FIT_OVER;
 }
 
+struct node_class;
+
 // The index's input of a node, from the state.
 struct fit_input {
 	struct resources capacity, used;
@@ -30,6 +32,7 @@ struct fit_input {
 	uint8_t devices_free[NODE_DEVICE_GROUPS_MAX];
 	bool ready;
 	const char *snapshot; // last one that an idle node ran, "" for none; NULL: not idle
+	const struct node_class *class_record; // NULL: nobody asks the index for it
 };
 
 struct fit_change {
@@ -72,6 +75,9 @@ const struct fit_change *fit_index_change(const struct fit_index *, uint64_t num
 uint32_t fit_index_classes(const struct fit_index *);
 uint64_t fit_index_class_epoch(const struct fit_index *);
 uint64_t fit_index_class_since(const struct fit_index *, uint32_t node_class);
+// The newest record of a class that nodes were set with; NULL: it has no nodes. The record is alive when the index is
+// up to date in the present read section.
+const struct node_class *fit_index_class(const struct fit_index *, uint32_t node_class);
 uint32_t fit_index_class_ready(const struct fit_index *, uint32_t node_class);
 // Grows whenever a node becomes ready or stops to be, or changes its class.
 uint64_t fit_index_ready_epoch(const struct fit_index *);

@@ -50,7 +50,7 @@ bool fit_prefer(enum placement_algorithm algorithm, const struct fit_query *q,
 		if (score_a != score_b)
 			return score_a > score_b;
 	}
-	return a->slot < b->slot;
+	return a->slot - q->first_slot < b->slot - q->first_slot; // those below it wrap round
 }
 
 static void offer_candidate(struct search *s, struct fit_candidate c)
@@ -106,6 +106,13 @@ static void search_leaf(struct search *s, const struct fit_leaf *l)
 	}
 }
 
+// A slot that no slot below child i comes before, when slots are counted from first_slot on.
+static uint32_t first_below(const struct fit_branch *b, uint32_t i, uint32_t first_slot)
+{
+	bool on_both_sides = b->slot_least[i] < first_slot && b->slot_most[i] >= first_slot;
+	return on_both_sides ? first_slot : b->slot_least[i];
+}
+
 // True when nothing below child i beats the last of the candidates: all have its capacity, none is a
 // better fit, and its slot is lower. Without this, a fleet of equal nodes would be visited whole.
 static bool is_dominated(const struct search *s, const struct fit_branch *b, uint32_t i)
@@ -113,7 +120,8 @@ static bool is_dominated(const struct search *s, const struct fit_branch *b, uin
 	if (s->found < s->wanted)
 		return false;
 	const struct fit_candidate *last = &s->best[s->found - 1];
-	if (b->slot_least[i] < last->slot)
+	if (first_below(b, i, s->query->first_slot) - s->query->first_slot <
+		last->slot - s->query->first_slot)
 		return false;
 	if (b->cpu_capacity_least[i] != last->cpu_capacity ||
 		b->cpu_capacity_most[i] != last->cpu_capacity ||

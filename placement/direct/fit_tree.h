@@ -12,6 +12,7 @@ struct fit_query {
 	uint32_t devices;    // one device group must have this many free; 0: no devices asked for
 	uint64_t class_bits; // bit (class mod 64) of each class that will do
 	const uint64_t *classes; // exact bit map of them; NULL: all
+	uint32_t first_slot; // among equals, slots from this one on go first, then those below it
 	// Called last on a node that otherwise fits (devices, what is unique to it). NULL: accepts all.
 	bool (*accepts)(void *context, uint32_t slot, const struct fit_node *);
 	void *context;
@@ -45,7 +46,7 @@ struct fit_candidate fit_candidate_of(
 // The exact score; computed once.
 double fit_candidate_score(
 	enum placement_algorithm, const struct fit_query *, struct fit_candidate *);
-// True when a is to be preferred to b: by score, then slot.
+// True when a is to be preferred to b: by score, then by slot from first_slot on.
 bool fit_prefer(enum placement_algorithm, const struct fit_query *, struct fit_candidate *a,
 	struct fit_candidate *b);
 

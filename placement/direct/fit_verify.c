@@ -34,7 +34,7 @@ static bool holds(const struct fit_tree *t, const struct fit_branch *b, uint32_t
 	       b->memory_capacity_least[i] <= n->memory_capacity &&
 	       b->memory_capacity_most[i] >= n->memory_capacity &&
 	       b->disk_free_most[i] >= n->disk_free && b->devices_most[i] >= devices &&
-	       b->slot_least[i] <= slot;
+	       b->slot_least[i] <= slot && b->slot_most[i] >= slot;
 }
 
 // A node must be inside the bounds of every block above it.

@@ -1,4 +1,5 @@
 // Placement behind the real applier: it must choose what a check of every node would choose.
+#include "placement/direct/fleet_mirror.h"
 #include "placement/direct/placement.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
@@ -249,6 +250,84 @@ static void a_refusal_says_why(void **state)
 	free(w);
 }
 
+static uint32_t left_of(uint32_t capacity, uint32_t used)
+{
+	return capacity > used ? capacity - used : 0; // a node may register again with less
+}
+
+static void assert_mirrored(struct world *w, const struct fit_index *x, uint32_t slot)
+{
+	const struct node *n = state_node_at(w->controller.state, slot);
+	const struct fit_node *f = fit_index_node(x, slot);
+	struct node_use use = state_node_use(w->controller.state, slot);
+
+	assert_int_equal(f->place != FIT_ABSENT, n != NULL);
+	if (!n)
+		return;
+	struct resources capacity = node_capacity(n);
+	assert_int_equal(fit_is_ready(f), node_is_usable(n));
+	assert_int_equal(f->node_class, n->node_class->id);
+	assert_ptr_equal(fit_index_class(x, f->node_class), n->node_class);
+	assert_int_equal(f->cpu_free, left_of(capacity.cpu_mhz, use.used.cpu_mhz));
+	assert_int_equal(f->memory_free, left_of(capacity.memory_mb, use.used.memory_mb));
+	assert_int_equal(f->disk_free, left_of(capacity.disk_mb, use.used.disk_mb));
+}
+
+static void look_into_mirror(
+	struct world *w, struct fleet_mirror *mirror, enum placement_algorithm algorithm)
+{
+	struct fleet *fleet = fleet_mirror_fleet(mirror);
+
+	state_read_begin();
+	fleet_begin_view(fleet);
+	const struct fit_index *x = fleet_index(fleet, algorithm)->fit;
+	for (uint32_t slot = 0; slot < state_node_slots(w->controller.state); slot++)
+		assert_mirrored(w, x, slot);
+	state_read_end();
+}
+
+// Two mirrors, one of which is often further behind than the feed of changes reaches.
+static void a_mirror_shows_what_is_published(void **state)
+{
+	struct world *w = calloc(1, sizeof *w);
+	open_world(w, PLACEMENT_BINPACK, NULL, 0);
+	struct fleet_mirror *often = fleet_mirror_create(w->controller.state),
+			    *seldom = fleet_mirror_create(w->controller.state);
+	look_into_mirror(w, often, PLACEMENT_SPREAD);
+	for (uint32_t i = 1; i <= NODES; i++)
+		register_node(w, i);
+	controller_job(&w->controller, build_device_job("a", asks, gpus, 3));
+	for (uint32_t i = 0; i < 12000; i++) {
+		step(w, "a");
+		if (below(w, 50) == 0)
+			look_into_mirror(w, often, (enum placement_algorithm)below(w, 2));
+		if (i % 5900 == 0)
+			look_into_mirror(w, seldom, PLACEMENT_BINPACK);
+	}
+	fleet_mirror_destroy(often);
+	fleet_mirror_destroy(seldom);
+	close_world(w);
+	free(w);
+}
+
+// A view that goes on does not move, whatever is published meanwhile.
+static void an_index_stays_as_it_is_until_the_next_view(void **state)
+{
+	struct world *w = calloc(1, sizeof *w);
+	open_world(w, PLACEMENT_BINPACK, NULL, 0);
+	struct fleet_mirror *mirror = fleet_mirror_create(w->controller.state);
+	struct fleet *fleet = fleet_mirror_fleet(mirror);
+	register_node(w, 1);
+	look_into_mirror(w, mirror, PLACEMENT_BINPACK);
+	register_node(w, 2);
+	assert_int_equal(fit_index_nodes(fleet_index(fleet, PLACEMENT_BINPACK)->fit), 1);
+	look_into_mirror(w, mirror, PLACEMENT_BINPACK);
+	assert_int_equal(fit_index_nodes(fleet_index(fleet, PLACEMENT_BINPACK)->fit), 2);
+	fleet_mirror_destroy(mirror);
+	close_world(w);
+	free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +335,8 @@ int main(void)
 		cmocka_unit_test(chooses_as_the_naive_scan_spread),
 		cmocka_unit_test(goes_on_after_a_restart),
 		cmocka_unit_test(a_refusal_says_why),
+		cmocka_unit_test(a_mirror_shows_what_is_published),
+		cmocka_unit_test(an_index_stays_as_it_is_until_the_next_view),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

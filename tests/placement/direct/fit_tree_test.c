@@ -115,11 +115,15 @@ struct ranked {
 	uint32_t slot;
 };
 
+static uint32_t first_slot; // of the search
+
 static int by_rank(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
+	if ((x->slot >= first_slot) != (y->slot >= first_slot))
+		return x->slot >= first_slot ? -1 : 1;
 	return x->slot < y->slot ? -1 : 1;
 }
 
@@ -127,6 +131,7 @@ static void search(struct world *w, struct fit_query *q, uint32_t wanted)
 {
 	static struct ranked all[NODES];
 	uint32_t count = 0;
+	first_slot = q->first_slot;
 	for (uint32_t i = 0; i < NODES; i++)
 		if (w->in[i] && fits(&w->nodes[i], q))
 			all[count++] = (struct ranked){score(w, i, q), i};
@@ -153,6 +158,7 @@ static void random_search(struct world *w)
 				prng_u64(&w->prng) & prng_u64(&w->prng) & prng_u64(&w->prng);
 		q.classes = classes;
 	}
+	q.first_slot = below(w, 2) ? below(w, NODES + 10) : 0;
 	search(w, &q, below(w, 2) ? 1 : 1 + below(w, 32));
 }
 

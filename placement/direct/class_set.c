@@ -1,0 +1,212 @@
+#include "placement/direct/class_set.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/records/nodes/node.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum fit_shortage fit_shortage_of(const struct fit_node *n, const struct resources *ask)
+{
+	uint32_t over = n->place >= FIT_OVER ? n->place : 0;
+	CHECK(fit_is_ready(n));
+	if (ask->cpu_mhz > n->cpu_free || over & FIT_OVER_CPU)
+		return SHORT_OF_CPU;
+	if (ask->memory_mb > n->memory_free || over & FIT_OVER_MEMORY)
+		return SHORT_OF_MEMORY;
+	if (ask->disk_mb > n->disk_free || over & FIT_OVER_DISK)
+		return SHORT_OF_DISK;
+	return FIT_SHORTAGES;
+}
+
+struct class_set *class_set_create(
+	const void *key, uint32_t key_bytes, uint64_t hash, const struct resources *ask)
+{
+	struct class_set *s = memory_take(sizeof *s);
+	s->hash = hash;
+	s->key = memory_take(key_bytes);
+	memcpy(s->key, key, key_bytes);
+	s->key_bytes = key_bytes;
+	s->ask = *ask;
+	return s;
+}
+
+void class_set_destroy(struct class_set *s)
+{
+	for (uint32_t i = 0; i < s->group_count; i++)
+		free(s->groups[i].classes);
+	class_tallies_release(&s->tallies);
+	free(s->classes);
+	free(s->key);
+	free(s);
+}
+
+static void make_room(struct class_set *s, uint32_t count)
+{
+	if (count > s->class_room) {
+		uint32_t room = 2 * s->class_room > count ? 2 * s->class_room : count + 64;
+		room = (room + 63) & ~63u;
+		s->classes = memory_resize(s->classes, room * sizeof s->classes[0]);
+		memset(s->classes + s->class_room, 0,
+			(room - s->class_room) * sizeof s->classes[0]);
+		for (uint32_t i = 0; i < s->group_count; i++) {
+			uint64_t **map = &s->groups[i].classes;
+			*map = memory_resize(*map, room / 8);
+			memset(*map + s->class_room / 64, 0, (room - s->class_room) / 8);
+		}
+		s->class_room = room;
+	}
+	s->class_count = count > s->class_count ? count : s->class_count;
+}
+
+// Adds the numbers of a class to the tallies (by = 1), or takes them off (by = -1).
+static void tally_class(struct class_set *s, const struct class_in_set *c, uint32_t by)
+{
+	struct class_tallies *t = &s->tallies;
+
+	if (c->ready == 0 || c->verdict == CLASS_UNJUDGED || c->verdict == CLASS_UNTARGETED)
+		return;
+	t->candidates += by * c->ready;
+	t->available[c->available].nodes += by * c->ready;
+	if (c->verdict == CLASS_REFUSED) {
+		t->refused[c->tally].nodes += by * c->ready;
+		t->refused[c->tally].classes += by;
+		return;
+	}
+	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
+		t->shorts[c->tally].nodes[i] += by * c->short_of[i];
+}
+
+static void add_node(struct class_set *s, const struct fit_node *n, uint32_t by)
+{
+	struct class_in_set *c = &s->classes[n->node_class];
+	enum fit_shortage shortage = fit_shortage_of(n, &s->ask);
+
+	c->ready += by;
+	if (shortage != FIT_SHORTAGES)
+		c->short_of[shortage] += by;
+}
+
+static void count_all(struct class_set *s, const struct fit_index *x)
+{
+	class_tallies_clear(&s->tallies);
+	for (uint32_t i = 0; i < s->class_count; i++) {
+		memset(s->classes[i].short_of, 0, sizeof s->classes[i].short_of);
+		s->classes[i].ready = 0;
+	}
+	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++)
+		if (fit_is_ready(fit_index_node(x, slot)))
+			add_node(s, fit_index_node(x, slot), 1);
+	for (uint32_t i = 0; i < s->class_count; i++)
+		tally_class(s, &s->classes[i], 1);
+	s->is_counted = true;
+}
+
+static void count_node(struct class_set *s, const struct fit_node *n, uint32_t by)
+{
+	if (!fit_is_ready(n))
+		return;
+	tally_class(s, &s->classes[n->node_class], -1u);
+	add_node(s, n, by);
+	tally_class(s, &s->classes[n->node_class], 1);
+}
+
+static void count_changes(struct class_set *s, const struct fit_index *x)
+{
+	uint64_t head = fit_index_head(x);
+
+	if (!s->is_counted || head - s->seen > FIT_LOG_CHANGES)
+		count_all(s, x);
+	else
+		for (uint64_t i = s->seen; i < head; i++) {
+			const struct fit_change *c = fit_index_change(x, i);
+			count_node(s, &c->before, -1u);
+			count_node(s, &c->after, 1);
+		}
+	s->seen = head;
+}
+
+// Returns the number of the group of an affinity; CLASS_GROUPS_MAX when there is no room for one more.
+static uint32_t group_of(struct class_set *s, double affinity)
+{
+	for (uint32_t i = 0; i < s->group_count; i++)
+		if (s->groups[i].affinity == affinity)
+			return i;
+	if (s->group_count == CLASS_GROUPS_MAX)
+		return CLASS_GROUPS_MAX;
+	s->groups[s->group_count] = (struct class_group){
+		.affinity = affinity, .classes = memory_take(s->class_room / 8)};
+	return s->group_count++;
+}
+
+static void put_in_group(struct class_set *s, uint32_t id)
+{
+	struct class_in_set *c = &s->classes[id];
+
+	c->group = group_of(s, c->affinity);
+	if (c->group == CLASS_GROUPS_MAX)
+		s->has_too_many_groups = true;
+	else
+		s->groups[c->group].classes[id / 64] |= 1ull << id % 64;
+}
+
+static void forget_judgement(struct class_set *s, uint32_t id)
+{
+	struct class_in_set *c = &s->classes[id];
+
+	tally_class(s, c, -1u);
+	if (c->verdict == CLASS_TAKEN && c->group < CLASS_GROUPS_MAX)
+		s->groups[c->group].classes[id / 64] &= ~(1ull << id % 64);
+	c->verdict = CLASS_UNJUDGED;
+}
+
+static void judge_class(struct class_set *s, uint32_t id, const struct fit_index *x,
+	class_judge *judge, void *context)
+{
+	struct class_in_set *c = &s->classes[id];
+	const struct node_class *node_class = fit_index_class(x, id);
+	struct class_judgement judgement = {0};
+
+	forget_judgement(s, id);
+	judge(context, node_class, &judgement);
+	CHECK(judgement.verdict != CLASS_UNJUDGED);
+	c->since = fit_index_class_since(x, id);
+	c->verdict = judgement.verdict;
+	c->by_job = judgement.by_job;
+	c->affinity = judgement.affinity;
+	c->available = class_tallies_available(&s->tallies, node_class->datacenter);
+	if (c->verdict == CLASS_REFUSED)
+		c->tally = class_tallies_refused(
+			&s->tallies, judgement.refusal, node_class->class_name, judgement.by_job);
+	if (c->verdict == CLASS_TAKEN) {
+		c->tally = class_tallies_short(&s->tallies, node_class->class_name);
+		put_in_group(s, id);
+	}
+	tally_class(s, c, 1);
+}
+
+static void find_bits(struct class_group *g, uint32_t words)
+{
+	g->bits = 0;
+	for (uint32_t i = 0; i < words; i++)
+		g->bits |= g->classes[i];
+}
+
+static void judge_new_classes(
+	struct class_set *s, const struct fit_index *x, class_judge *judge, void *context)
+{
+	for (uint32_t id = 0; id < s->class_count; id++)
+		if (fit_index_class_since(x, id) != s->classes[id].since && fit_index_class(x, id))
+			judge_class(s, id, x, judge, context);
+	for (uint32_t i = 0; i < s->group_count; i++)
+		find_bits(&s->groups[i], s->class_room / 64);
+	s->class_epoch = fit_index_class_epoch(x);
+}
+
+void class_set_follow(
+	struct class_set *s, const struct fit_index *x, class_judge *judge, void *context)
+{
+	make_room(s, fit_index_classes(x));
+	count_changes(s, x);
+	if (s->class_epoch != fit_index_class_epoch(x))
+		judge_new_classes(s, x, judge, context);
+}
