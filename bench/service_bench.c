@@ -5,6 +5,7 @@
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/service_fleet.h"
+#include "placement/direct/fleet_mirror.h"
 #include "placement/scheduler/scheduler.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -15,6 +16,7 @@ struct service {
 	struct bench bench;
 	struct controller controller;
 	struct service_fleet fleet;
+	struct fleet_mirror *mirror; // as a scheduler thread has one
 	uint32_t nodes, count;
 	uint64_t rounds;      // of the subject alone, for a profiler; 0: measure
 	uint64_t only;        // this shape, counted from 1; 0: all
@@ -42,6 +44,8 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 {
 	struct service *s = context;
 	*view = state_view_begin(s->controller.state);
+	view->fleet = fleet_mirror_fleet(s->mirror);
+	fleet_begin_view(view->fleet);
 	return 0;
 }
 
@@ -143,6 +147,7 @@ static void measure(struct service *s, uint32_t nodes)
 					.allocations_max = 1u << 16,
 					.jobs_max = 64});
 	service_fleet_open(&s->fleet, &s->controller, nodes);
+	s->mirror = fleet_mirror_create(s->controller.state);
 	for (uint32_t i = 0; i < SERVICE_SHAPES; i++) {
 		if (s->only > 0 && i + 1 != s->only)
 			continue;
@@ -151,6 +156,7 @@ static void measure(struct service *s, uint32_t nodes)
 		if (s->instances <= 1)
 			measure_shape(s, &service_shapes[i], 1);
 	}
+	fleet_mirror_destroy(s->mirror);
 	controller_close(&s->controller);
 	service_fleet_close(&s->fleet);
 }

@@ -1,4 +1,5 @@
 #include "placement/pipeline/planning.h"
+#include "placement/direct/fleet.h"
 #include "placement/pipeline/delivery.h"
 #include "placement/scheduler/common/eval_log.h"
 #include "state/base/error.h"
@@ -120,6 +121,9 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 	g->pass_until_ns = 0;
 	g->is_full = false;
 	*view = state_view_begin(g->pipeline->settings.state);
+	if (g->fleet)
+		fleet_begin_view(g->fleet);
+	view->fleet = g->fleet;
 	g->view_index = view->index(view->context);
 	if (g->snapshot_index == 0)
 		g->snapshot_index = g->view_index;

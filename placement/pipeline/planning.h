@@ -18,6 +18,7 @@ struct created {
 struct planning {
 	struct pipeline *pipeline;
 	struct backoff *backoff; // of the scheduler thread: one for all of its waits (B8)
+	struct fleet *fleet;     // of the scheduler thread; NULL: every view is looked at whole
 	const struct evaluation *eval;
 	uint64_t token;
 	struct delivery *delivery;
@@ -35,7 +36,8 @@ struct planning {
 	bool has_gone_far;      // the last pass was full, and some of its plan was committed
 };
 
-// From dequeue to ack: the evaluation must stay until planning_end; the caller sets backoff. error: nack.
+// From dequeue to ack: the evaluation must stay until planning_end; the caller sets backoff
+// and fleet. error: nack.
 void planning_begin(
 	struct planning *, struct pipeline *, const struct evaluation *, uint64_t token);
 void planning_end(struct planning *, int error);

@@ -1,5 +1,6 @@
 #include "tools/simulate/recorder.h"
 #include "placement/scheduler/scheduler.h"
+#include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/json/json_record.h"
@@ -10,6 +11,7 @@
 
 struct recorder {
 	struct scenario *scenario;
+	struct view_fleet *fleet; // so that scenarios are decided as the daemon decides
 	struct json_writer plans, evals, created, reblocked; // lists of values
 };
 
@@ -17,6 +19,7 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 {
 	struct recorder *r = context;
 	*view = scenario_view(r->scenario);
+	view_fleet_begin(r->fleet, view);
 	return 0;
 }
 
@@ -125,7 +128,7 @@ static void print_records(const struct recorder *r, struct json_writer *w)
 int scenario_work_off(struct scenario *scenario, struct json_writer *w)
 {
 	struct json_writer inside = {.depth = 2, .pretty = w->pretty}; // in a list of an object
-	struct recorder r = {scenario, inside, inside, inside, inside};
+	struct recorder r = {scenario, view_fleet_create(), inside, inside, inside, inside};
 	struct prng prng;
 	prng_seed(&prng, uuid_hash(&scenario->eval->id));
 	struct scheduler_settings settings = {.planner = planner_of(&r),
@@ -135,6 +138,7 @@ int scenario_work_off(struct scenario *scenario, struct json_writer *w)
 	int result = scheduler_process(&settings, scenario->eval);
 	if (result >= 0)
 		print_records(&r, w);
+	view_fleet_destroy(r.fleet);
 	json_writer_free(&r.plans);
 	json_writer_free(&r.evals);
 	json_writer_free(&r.created);

@@ -11,6 +11,8 @@
 #include "state/records/scheduler_config.h"
 #include "state/tables/state.h"
 
+struct fleet;
+
 struct scheduler_view {
 	void *context;
 	uint64_t (*index)(void *context);
@@ -40,6 +42,9 @@ struct scheduler_view {
 	const struct scheduler_config *(*config)(void *context);
 	// What an operator described of a node pool; NULL: nothing.
 	const struct node_pool *(*pool)(void *context, const char *name);
+	// The same nodes by an index, at least as new as the view, so that a scheduler need not look at all; NULL:
+	// nobody keeps one.
+	struct fleet *fleet;
 	// Every server of the cluster understands disconnected clients (row C8).
 	bool supports_disconnect;
 };

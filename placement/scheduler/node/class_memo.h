@@ -13,29 +13,42 @@ struct remembered_class {
 	uint8_t groups[]; // enum class_verdict
 };
 
+// Entries lie in pages that are made as they are needed, because a fleet may have many classes.
+#define CLASS_MEMO_PAGE 64u
+
 struct class_memo {
-	char *entries;
-	uint32_t count, groups;
+	char **pages;
+	uint32_t page_count, groups;
 	size_t entry_bytes;
+	uint32_t *known; // numbers of the classes that have an entry, in no order
+	uint32_t known_count, known_room;
 };
 
 void class_memo_begin(struct class_memo *, uint32_t groups);
 void class_memo_release(struct class_memo *);
+// All numbers of classes are below this.
+static inline uint32_t class_memo_limit(const struct class_memo *m)
+{
+	return m->page_count * CLASS_MEMO_PAGE;
+}
 void class_memo_grow(struct class_memo *, uint32_t id);
 
+// Stays where it is. The page must be there: the class is known, or class_memo_grow() was called for it.
 static inline struct remembered_class *class_memo_entry(const struct class_memo *m, uint32_t id)
 {
-	return (struct remembered_class *)(void *)(m->entries + id * m->entry_bytes);
+	return (struct remembered_class *)(void *)(m->pages[id / CLASS_MEMO_PAGE] +
+						   id % CLASS_MEMO_PAGE * m->entry_bytes);
 }
 
 void remembered_class_reset(
 	struct class_memo *, struct remembered_class *, const struct node_class *);
 
-// Valid until the next class is looked up.
 static inline struct remembered_class *class_memo_of(
 	struct class_memo *m, const struct node_class *c)
 {
-	if (__builtin_expect(c->id >= m->count, 0))
+	if (__builtin_expect(
+		    c->id / CLASS_MEMO_PAGE >= m->page_count || !m->pages[c->id / CLASS_MEMO_PAGE],
+		    0))
 		class_memo_grow(m, c->id);
 	struct remembered_class *entry = class_memo_entry(m, c->id);
 	if (__builtin_expect(entry->serial_next != c->serial + 1, 0))

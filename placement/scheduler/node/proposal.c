@@ -7,12 +7,12 @@ void proposal_begin(struct proposal *p, const struct scheduler_view *view, const
 {
 	CHECK(plan);
 	*p = (struct proposal){.view = view, .plan = plan, .slots = view->slots(view->context)};
-	p->touched_at = memory_take_array(p->slots + 1, sizeof *p->touched_at);
+	slot_map_begin(&p->touched_at, p->slots);
 }
 
 void proposal_release(struct proposal *p)
 {
-	free(p->touched_at);
+	slot_map_release(&p->touched_at);
 	free(p->touched);
 	free(p->gone);
 	free(p->fresh);
@@ -23,13 +23,15 @@ static struct touched_node *touch_node(struct proposal *p, uint32_t slot)
 {
 	if (slot >= p->slots)
 		return NULL;
-	if (p->touched_at[slot] == 0) {
+	uint32_t at = slot_map_get(&p->touched_at, slot);
+	if (at == 0) {
 		GROW(p->touched, p->touched_count, p->touched_room);
 		p->touched[p->touched_count++] = (struct touched_node){.slot = slot};
-		p->touched_at[slot] = p->touched_count;
+		at = p->touched_count;
+		slot_map_put(&p->touched_at, slot, at);
 	}
-	CHECK(p->touched_at[slot] <= p->touched_count);
-	return &p->touched[p->touched_at[slot] - 1];
+	CHECK(at <= p->touched_count);
+	return &p->touched[at - 1];
 }
 
 static struct gone_allocation *find_gone(const struct proposal *p, const struct allocation *a)

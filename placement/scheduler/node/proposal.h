@@ -1,6 +1,7 @@
 // What nodes hold once the plan is carried out: the view's allocations that have not ended, less those that this plan
 // stops, preempts or replaces, and the planned ones (row A47). Only nodes that the plan touches cost anything.
 #pragma once
+#include "placement/scheduler/common/slot_map.h"
 #include "placement/scheduler/common/view.h"
 #include "state/records/plan.h"
 
@@ -40,7 +41,7 @@ struct proposed_allocation {
 struct proposal {
 	const struct scheduler_view *view;
 	const struct plan *plan;
-	uint32_t *touched_at; // by slot: place in touched, counted from 1
+	struct slot_map touched_at; // place in touched, counted from 1
 	uint32_t slots;
 	struct touched_node *touched;
 	struct gone_allocation *gone;
@@ -61,7 +62,7 @@ bool proposal_has_removed(const struct proposal *, const struct allocation *);
 
 static inline const struct touched_node *proposal_touched(const struct proposal *p, uint32_t slot)
 {
-	uint32_t at = slot < p->slots ? p->touched_at[slot] : 0;
+	uint32_t at = slot_map_get(&p->touched_at, slot);
 	return at ? &p->touched[at - 1] : NULL;
 }
 

@@ -1,4 +1,5 @@
 #include "placement/scheduler/node/stack_available.h"
+#include "placement/direct/fleet.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "state/base/check.h"
 #include "state/tables/jobs/job_reevaluations.h"
@@ -22,20 +23,32 @@ static void name_datacenters(const struct job *job, struct alloc_metrics *m)
 	}
 }
 
-void availability_begin(struct availability *a, struct stack *s)
+void stack_forget_available(struct stack *s)
 {
 	CHECK(s->job);
-	*a = (struct availability){.s = s};
 	metrics_release(&s->available);
 	s->available = (struct alloc_metrics){0};
 	name_datacenters(s->job, &s->available);
+	s->available_known = true;
+}
+
+void stack_note_available(struct stack *s, const char *datacenter, uint32_t nodes)
+{
+	CHECK(s->available_known);
+	if (nodes)
+		count_add(&s->available.nodes_available, datacenter, nodes);
+	s->available.nodes_in_pool += nodes;
+}
+
+void availability_begin(struct availability *a, struct stack *s)
+{
+	*a = (struct availability){.s = s};
+	stack_forget_available(s);
 }
 
 static void close_run(struct availability *a)
 {
-	if (a->run)
-		count_add(&a->s->available.nodes_available, a->datacenter, a->run);
-	a->s->available.nodes_in_pool += a->run;
+	stack_note_available(a->s, a->datacenter, a->run);
 	a->run = 0;
 }
 
@@ -52,8 +65,19 @@ void availability_add(struct availability *a, const struct node *n)
 void availability_end(struct availability *a)
 {
 	close_run(a);
-	a->s->available_known = true;
 	CHECK(a->run == 0);
+}
+
+static void count_classes(struct stack *s)
+{
+	const struct fit_index *x = fleet_index(s->view.fleet, s->algorithm)->fit;
+	stack_forget_available(s);
+	for (uint32_t id = 0; id < fit_index_classes(x); id++) {
+		struct node any = {.node_class = (struct node_class *)fit_index_class(x, id)};
+		uint32_t nodes = fit_index_class_ready(x, id);
+		if (nodes > 0 && job_targets_node(s->job, &any))
+			stack_note_available(s, any.node_class->datacenter, nodes);
+	}
 }
 
 static void count_all(struct stack *s)
@@ -70,10 +94,19 @@ static void count_all(struct stack *s)
 	CHECK(s->available_known);
 }
 
+// System jobs change most nodes before they ask, and an index would have to follow.
+static void count_available(struct stack *s)
+{
+	if (s->view.fleet && s->kind == STACK_GENERIC)
+		count_classes(s);
+	else
+		count_all(s);
+}
+
 void stack_nodes_available(struct stack *s, struct alloc_metrics *m)
 {
 	if (!s->available_known)
-		count_all(s);
+		count_available(s);
 	for (uint32_t i = 0; i < s->available.nodes_available.count; i++) {
 		const struct named_count *count =
 			ARRAY_AT(&s->available.nodes_available, struct named_count, i);

@@ -12,6 +12,10 @@ bool stack_targets_node(struct stack *, const struct node *);
 // Counts usable nodes by datacenter of the job (NodesAvailable), and in its pool.
 void stack_nodes_available(struct stack *, struct alloc_metrics *);
 
+// For a caller that knows the numbers, once for each datacenter after the first call.
+void stack_forget_available(struct stack *);
+void stack_note_available(struct stack *, const char *datacenter, uint32_t nodes);
+
 // Counts nodes while a caller looks at them; neighbours are mostly of one datacenter.
 struct availability {
 	struct stack *s;

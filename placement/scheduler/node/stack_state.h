@@ -32,6 +32,7 @@ struct stack {
 	struct proposal proposal;
 	struct reasons reasons;
 	struct class_memo classes;
+	bool is_job_judged; // some group's columns know what the job itself asks of every class
 	struct job_rules job_rules;
 	struct group_rules **groups;        // by number; NULL: not used yet
 	struct candidate_columns **columns; // the same; used by stack_select

@@ -1,5 +1,6 @@
-// All nodes that a group could run on, in columns: gathered once for each attempt. After that only the rows that the
-// plan changed are looked at again, so that the best node for one more instance costs a few microseconds.
+// The nodes that a group could run on, in columns: all of them, gathered once for each attempt, or those that come into
+// question, where classes and room decide (candidate_columns_sparse.c). After that only the rows that the plan changed
+// are looked at again, so that the best node for one more instance costs a few microseconds.
 //
 // Rows with the same values of all spread and distinct_property attributes form a bin, for which those attributes say
 // the same. The rows of a bin lie together, by slot, in blocks; each block knows its best row for every number of
@@ -10,6 +11,7 @@
 // An exact fit score takes two powers of ten. Where nodes are not alike, most rows get an upper bound at first, and
 // exact scores are computed only in the blocks that come into question.
 #pragma once
+#include "placement/direct/fleet.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "placement/scheduler/stack/refusal_counts.h"
 
@@ -56,6 +58,14 @@ struct contender {
 	uint8_t tier;
 };
 
+// Finds rows of one affinity in the fleet's index.
+struct row_finder {
+	uint32_t open;    // rows that are as they were found
+	uint32_t at_once; // how many were asked for last
+	bool has_all;     // every node has its row
+};
+#define FINDER_NONE 0u
+
 struct candidate_columns {
 	struct stack *s;
 	struct group_rules *g;
@@ -79,8 +89,14 @@ struct candidate_columns {
 	bool *has_neighbours; // maybe
 	bool *bounded;        // the sum is an upper bound, less than a millionth off
 	uint32_t *bin_of, *block_of;
-	uint32_t *row_of; // by slot; ROW_NONE
+	struct slot_map row_of; // row + 1
 	uint32_t slots;
+	// The index of a fleet, when only some nodes have rows; NULL: all have.
+	const struct fleet_index *fleet;
+	struct class_set *set;
+	struct row_finder *finders; // by group of the set
+	uint8_t *finder_of;         // by row: number of its finder, counted from 1, or FINDER_NONE
+	uint32_t row_room;
 	struct column_bin *bins;
 	struct bin_value *values; // by bin and property
 	uint32_t property_count;  // properties that make bins: distinct ones, then spreads
@@ -98,6 +114,12 @@ struct candidate_columns {
 	uint64_t properties_seen; // changes of all property counts
 	double lowest_seen;       // lowest boost of the job
 };
+
+// ROW_NONE: the slot's node has none.
+static inline uint32_t candidate_columns_row_of(const struct candidate_columns *c, uint32_t slot)
+{
+	return slot_map_get(&c->row_of, slot) - 1;
+}
 
 // The tier is compared before the score.
 static inline uint8_t candidate_columns_tier(const struct candidate_columns *c, uint32_t row)
@@ -129,7 +151,22 @@ struct gathered_node {
 	struct resources capacity, used;
 };
 
+// candidate_columns_sparse.c
+// Prepares columns of few rows; false: all nodes have to be gathered.
+bool candidate_columns_open_sparse(struct candidate_columns *);
+void candidate_columns_close_sparse(struct candidate_columns *);
+// Puts what is known of all classes into the memo of the stack, where a look at all nodes would have put it.
+void candidate_columns_remember_classes(struct candidate_columns *);
+// The row of a node that may need one by now; ROW_NONE: the node is out of the question.
+uint32_t candidate_columns_row_for(struct candidate_columns *, uint32_t slot);
+// Makes rows until the best `wanted` rows are the best of all nodes.
+void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
+// The row is no longer as it was found.
+void candidate_columns_row_is_touched(struct candidate_columns *, uint32_t row);
+
 // candidate_columns_rows.c
+// Fills a row that was just made, at the end of its block.
+void candidate_columns_enter(struct candidate_columns *, uint32_t row);
 // Fills all rows and blocks of new columns; nodes by row.
 void candidate_columns_fill(struct candidate_columns *, const struct gathered_node *nodes);
 // Brings all columns up to what is planned now.
@@ -166,7 +203,8 @@ void candidate_columns_set_bin_refusal(
 void candidate_columns_look_into_full(struct candidate_columns *);
 
 // candidate_columns_tree.c: finds the best blocks.
-void candidate_columns_tree_create(struct candidate_columns *);
+// blocks: the most that there will be.
+void candidate_columns_tree_create(struct candidate_columns *, uint32_t blocks);
 void candidate_columns_tree_release(struct candidate_columns *);
 void candidate_columns_block_changed(struct candidate_columns *, uint32_t block);
 // Finds the best blocks, best first. Returns how many.

@@ -34,10 +34,11 @@ static void look_at(struct gathering *g, const struct node *n)
 	c->candidates++;
 	availability_add(&g->available, n);
 	const char *refusal = stack_check_static(c->s, c->g, n, 0);
+	const char *class_name = n->node_class->class_name;
 	if (refusal) {
-		refusal_counts_add(&c->first, refusal, n, STACK_FILTERED, 1);
+		refusal_counts_add(&c->first, refusal, class_name, STACK_FILTERED, 1);
 		refusal_counts_add(&c->later, is_memoised(c, n) ? reason_class_ineligible : refusal,
-			n, STACK_FILTERED, 1);
+			class_name, STACK_FILTERED, 1);
 		return;
 	}
 	GROW(g->rows, g->count, g->room);
@@ -142,7 +143,8 @@ static void find_bins(struct candidate_columns *c, const struct gathering *g, ui
 		b.mask = b.mask * 2 + 1;
 	b.table = memory_take_array((size_t)b.mask + 1, sizeof *b.table);
 	if (are_of_class(c))
-		b.of_class = memory_take_array(c->s->classes.count + 1, sizeof *b.of_class);
+		b.of_class =
+			memory_take_array(class_memo_limit(&c->s->classes) + 1, sizeof *b.of_class);
 	for (uint32_t i = 0; i < g->count; i++) {
 		bin_of[i] = bin_of_node(&b, &g->rows[i]);
 		c->bins[bin_of[i]].rows++;
@@ -233,14 +235,12 @@ static void make_columns(struct candidate_columns *c, uint32_t rows)
 	c->bounded = memory_take(room);
 	c->bin_of = memory_take_array(room, sizeof *c->bin_of);
 	c->block_of = memory_take_array(room, sizeof *c->block_of);
-	c->row_of = memory_take_array((size_t)c->slots + 1, sizeof *c->row_of);
-	memset(c->row_of, 0xff, ((size_t)c->slots + 1) * sizeof *c->row_of);
 }
 
 static bool mark_neighbour(const struct allocation *a, void *context)
 {
 	struct candidate_columns *c = context;
-	uint32_t row = a->node_slot < c->slots ? c->row_of[a->node_slot] : ROW_NONE;
+	uint32_t row = candidate_columns_row_of(c, a->node_slot);
 	if (row != ROW_NONE && allocation_holds_room(a))
 		c->has_neighbours[row] = true;
 	return true;
@@ -253,9 +253,9 @@ static void mark_neighbours(struct candidate_columns *c)
 	s->view.job_allocations(
 		s->view.context, s->job->namespace_name, s->job->id, mark_neighbour, c);
 	for (uint32_t i = 0; i < s->proposal.touched_count; i++) {
-		uint32_t slot = s->proposal.touched[i].slot;
-		if (c->row_of[slot] != ROW_NONE)
-			c->has_neighbours[c->row_of[slot]] = true;
+		uint32_t row = candidate_columns_row_of(c, s->proposal.touched[i].slot);
+		if (row != ROW_NONE)
+			c->has_neighbours[row] = true;
 	}
 }
 
@@ -268,7 +268,8 @@ struct known_score {
 static void find_affinities(struct candidate_columns *c, const struct gathered_node *nodes)
 {
 	CHECK(c->affinities);
-	struct known_score *of_class = memory_take_array(c->s->classes.count + 1, sizeof *of_class);
+	struct known_score *of_class =
+		memory_take_array(class_memo_limit(&c->s->classes) + 1, sizeof *of_class);
 	for (uint32_t row = 0; row < c->row_count; row++) {
 		struct known_score *of = &of_class[nodes[row].class_id];
 		if (!of->known || c->g->affinity_unique)
@@ -278,17 +279,14 @@ static void find_affinities(struct candidate_columns *c, const struct gathered_n
 	free(of_class);
 }
 
-struct candidate_columns *candidate_columns_create(struct stack *s, struct group_rules *rules)
+static void gather_all(struct candidate_columns *c)
 {
-	CHECK(rules->job == s->job);
-	struct candidate_columns *c = memory_take(sizeof *c);
 	struct gathering g = {.c = c};
-	c->s = s;
-	c->g = rules;
-	c->slots = s->view.slots(s->view.context);
-	candidate_columns_find_properties(c);
 	g.room = c->slots + 1;
 	g.rows = memory_resize(NULL, (size_t)g.room * sizeof *g.rows);
+	for (uint32_t i = 0; i < c->s->group_count; i++)
+		if (c->s->columns[i])
+			candidate_columns_remember_classes(c->s->columns[i]);
 	look_at_all(&g);
 	make_columns(c, g.count);
 	divide_into_bins(c, &g);
@@ -296,17 +294,30 @@ struct candidate_columns *candidate_columns_create(struct stack *s, struct group
 	for (uint32_t row = 0; row < c->row_count; row++) {
 		c->nodes[row] = g.rows[row].node;
 		c->slot_of[row] = g.rows[row].slot;
-		c->row_of[g.rows[row].slot] = row;
+		slot_map_put(&c->row_of, g.rows[row].slot, row + 1);
 	}
 	candidate_columns_know_values(c);
-	candidate_columns_tree_create(c);
+	candidate_columns_tree_create(c, c->block_count);
 	mark_neighbours(c);
 	if (c->affinities)
 		find_affinities(c, g.rows);
 	candidate_columns_fill(c, g.rows);
 	free(g.rows);
-	c->seen = s->changed_count;
 	CHECK(c->row_count <= c->candidates);
+}
+
+struct candidate_columns *candidate_columns_create(struct stack *s, struct group_rules *rules)
+{
+	CHECK(rules->job == s->job);
+	struct candidate_columns *c = memory_take(sizeof *c);
+	c->s = s;
+	c->g = rules;
+	c->slots = s->view.slots(s->view.context);
+	slot_map_begin(&c->row_of, c->slots);
+	candidate_columns_find_properties(c);
+	if (!candidate_columns_open_sparse(c))
+		gather_all(c);
+	c->seen = s->changed_count;
 	return c;
 }
 
@@ -315,10 +326,13 @@ void candidate_columns_destroy(struct candidate_columns *c)
 	if (!c)
 		return;
 	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
-		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->row_of, c->bins,
-		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers, c->is_full};
+		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->bins, c->finders,
+		c->finder_of, c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of,
+		c->tiers, c->is_full};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
+	slot_map_release(&c->row_of);
+	candidate_columns_close_sparse(c);
 	refusal_counts_release(&c->first);
 	refusal_counts_release(&c->later);
 	refusal_counts_release(&c->refused);

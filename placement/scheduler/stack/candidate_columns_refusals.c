@@ -16,11 +16,12 @@ static void show_row(struct candidate_columns *c, uint32_t row)
 	}
 	if (reason == c->shown[row] && outcome == c->shown_outcomes[row])
 		return;
+	const char *class_name = c->nodes[row]->node_class->class_name;
 	if (c->shown[row])
-		refusal_counts_add(&c->refused, c->shown[row], c->nodes[row],
+		refusal_counts_add(&c->refused, c->shown[row], class_name,
 			(enum stack_outcome)c->shown_outcomes[row], -1);
 	if (reason)
-		refusal_counts_add(&c->refused, reason, c->nodes[row], outcome, 1);
+		refusal_counts_add(&c->refused, reason, class_name, outcome, 1);
 	c->shown[row] = reason;
 	c->shown_outcomes[row] = (uint8_t)outcome;
 }
@@ -30,6 +31,8 @@ void candidate_columns_set_refusal(
 {
 	c->refusals[row] = reason;
 	c->outcomes[row] = (uint8_t)outcome;
+	if (reason)
+		candidate_columns_row_is_touched(c, row);
 	show_row(c, row);
 }
 

@@ -51,6 +51,10 @@ static double score_bound(const struct candidate_columns *c, const struct resour
 static double fit_score(struct candidate_columns *c, const struct resources *capacity,
 	const struct resources *used, bool *exact)
 {
+	if (!c->cache) {
+		*exact = true;
+		return stack_fit_score(c->s, capacity, used, &c->g->ask);
+	}
 	uint64_t hash =
 		((uint64_t)capacity->cpu_mhz << 32 | capacity->memory_mb) * 0x9e3779b97f4a7c15ull ^
 		((uint64_t)used->cpu_mhz << 32 | used->memory_mb) * 0xff51afd7ed558ccdull;
@@ -132,20 +136,32 @@ static bool goes_before(const struct candidate_columns *c, uint32_t row, uint32_
 	return candidate_columns_is_first(c, row, than);
 }
 
+static void offer_to_block(const struct candidate_columns *c, struct column_block *b, uint32_t row)
+{
+	CHECK(b->first <= row && row < b->end);
+	if (c->refusals[row])
+		return;
+	b->bounded |= c->bounded[row];
+	uint32_t *best = &b->best[c->recorded[row] - 1];
+	if (*best == ROW_NONE || goes_before(c, row, *best))
+		*best = row;
+}
+
+void candidate_columns_enter(struct candidate_columns *c, uint32_t row)
+{
+	refresh_row(c, row);
+	offer_to_block(c, &c->blocks[c->block_of[row]], row);
+	candidate_columns_block_changed(c, c->block_of[row]);
+}
+
 static void refresh_block(struct candidate_columns *c, struct column_block *b)
 {
 	CHECK(b->first <= b->end && b->end <= c->row_count);
 	for (uint32_t k = 0; k < ROW_SCORES_MAX; k++)
 		b->best[k] = ROW_NONE;
 	b->bounded = false;
-	for (uint32_t row = b->first; row < b->end; row++) {
-		if (c->refusals[row])
-			continue;
-		b->bounded |= c->bounded[row];
-		uint32_t *best = &b->best[c->recorded[row] - 1];
-		if (*best == ROW_NONE || goes_before(c, row, *best))
-			*best = row;
-	}
+	for (uint32_t row = b->first; row < b->end; row++)
+		offer_to_block(c, b, row);
 	candidate_columns_block_changed(c, (uint32_t)(b - c->blocks));
 }
 
@@ -188,13 +204,14 @@ void candidate_columns_catch_up(struct candidate_columns *c)
 	struct stack *s = c->s;
 	for (; c->seen < s->changed_count; c->seen++) {
 		uint32_t slot = s->changed_slots[c->seen];
-		uint32_t row = slot < c->slots ? c->row_of[slot] : ROW_NONE;
+		uint32_t row = candidate_columns_row_for(c, slot);
 		if (c->row_property_count)
 			candidate_columns_each_alike(
 				c, s->view.node_at(s->view.context, slot), renew);
 		if (row == ROW_NONE)
 			continue;
 		c->has_neighbours[row] = true;
+		candidate_columns_row_is_touched(c, row);
 		renew(c, row);
 	}
 	candidate_columns_refresh_bins(c);
@@ -258,6 +275,7 @@ uint32_t candidate_columns_top(struct candidate_columns *c, const uint32_t *skip
 	struct ranking best = {.wanted = wanted};
 	uint32_t blocks[ROWS_WANTED_MAX], count;
 	CHECK(wanted + skipped_count <= ROWS_WANTED_MAX);
+	candidate_columns_fetch(c, wanted + skipped_count);
 	do {
 		count = candidate_columns_best_blocks(c, wanted + skipped_count, blocks);
 	} while (make_all_exact(c, blocks, count));

@@ -8,16 +8,19 @@
 // When more than one in so many leaves is out of date, rebuilding the tree is cheaper than one way up for each.
 #define STALE_SHARE 8u
 
-void candidate_columns_tree_create(struct candidate_columns *c)
+void candidate_columns_tree_create(struct candidate_columns *c, uint32_t blocks)
 {
 	c->leaves = 1;
-	while (c->leaves < c->block_count)
+	while (c->leaves < blocks)
 		c->leaves *= 2;
 	c->tree = memory_take_array(2 * (size_t)c->leaves, sizeof *c->tree);
 	for (uint32_t i = 0; i < 2 * c->leaves; i++)
 		c->tree[i].row = ROW_NONE;
-	c->stale = memory_take_array((size_t)c->block_count + 1, sizeof *c->stale);
-	c->is_stale = memory_take((size_t)c->block_count + 1);
+	c->stale = memory_take_array((size_t)blocks + 1, sizeof *c->stale);
+	c->is_stale = memory_take((size_t)blocks + 1);
+	c->stale_count = 0;
+	for (uint32_t i = 0; i < c->block_count; i++)
+		candidate_columns_block_changed(c, i);
 	CHECK(c->leaves >= c->block_count && c->leaves > 0);
 }
 

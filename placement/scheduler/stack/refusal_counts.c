@@ -70,11 +70,12 @@ static struct refusal_count *add_count(
 	return &t->items[t->count++];
 }
 
-void refusal_counts_add(struct refusal_counts *t, const char *reason, const struct node *n,
-	enum stack_outcome outcome, int by)
+void refusal_counts_add(struct refusal_counts *t, const char *reason, const char *class_name,
+	enum stack_outcome outcome, int64_t by)
 {
 	CHECK(reason && outcome != STACK_FITS);
-	const char *class_name = n->node_class->class_name;
+	if (by == 0)
+		return;
 	if (!t->buckets || t->count > t->mask / 2)
 		grow_buckets(t);
 	uint32_t *number = find_count(t, reason, class_name);

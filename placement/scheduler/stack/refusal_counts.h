@@ -16,9 +16,10 @@ struct refusal_counts {
 	uint32_t mask;
 };
 
-// Counts one refused node, or takes one off when `by` is -1. The reason is kept once (struct reasons).
-void refusal_counts_add(struct refusal_counts *, const char *reason, const struct node *,
-	enum stack_outcome, int by);
+// Counts refused nodes, or takes some off when `by` is negative. The reason is kept once (struct reasons), and the
+// class name outlives the counts.
+void refusal_counts_add(struct refusal_counts *, const char *reason, const char *class_name,
+	enum stack_outcome, int64_t by);
 void refusal_counts_release(struct refusal_counts *);
 // Adds all counts to metrics.
 void refusal_counts_report(const struct refusal_counts *, struct alloc_metrics *);

@@ -117,15 +117,15 @@ static bool scan_all(const struct scan *scan)
 	return scan->best->node;
 }
 
-static uint32_t penalty_rows(const struct candidate_columns *c, const struct stack_request *r,
-	uint32_t rows[ROWS_WANTED_MAX])
+static uint32_t penalty_rows(
+	struct candidate_columns *c, const struct stack_request *r, uint32_t rows[ROWS_WANTED_MAX])
 {
 	CHECK(r->penalty_count <= ROWS_WANTED_MAX);
 	const struct scheduler_view *view = &c->s->view;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < r->penalty_count; i++) {
 		const struct node *n = view->node_by_id(view->context, &r->penalty_nodes[i]);
-		uint32_t row = n && n->slot < c->slots ? c->row_of[n->slot] : ROW_NONE;
+		uint32_t row = n ? candidate_columns_row_for(c, n->slot) : ROW_NONE;
 		bool again = false;
 		for (uint32_t j = 0; j < count; j++)
 			again |= rows[j] == row;

@@ -47,6 +47,7 @@ static void forget_job(struct stack *s)
 	s->groups = NULL;
 	s->columns = NULL;
 	s->group_count = 0;
+	s->is_job_judged = false;
 }
 
 void stack_destroy(struct stack *s)
@@ -205,11 +206,13 @@ void stack_eligibility(struct stack *s, struct evaluation *e)
 	e->escaped_computed_class |= s->job_rules.constraints.escapes;
 	for (uint32_t i = 0; i < s->group_count; i++)
 		e->escaped_computed_class |= group_escapes(s, i);
-	for (uint32_t i = 0; i < s->classes.count && !e->escaped_computed_class; i++) {
-		const struct remembered_class *entry = class_memo_entry(&s->classes, i);
-		enum class_verdict verdict = entry->serial_next
-						     ? class_verdict_of(entry, s->group_count)
-						     : CLASS_UNKNOWN;
+	for (uint32_t i = 0; i < s->group_count && !e->escaped_computed_class; i++)
+		if (s->columns[i])
+			candidate_columns_remember_classes(s->columns[i]);
+	for (uint32_t i = 0; i < s->classes.known_count && !e->escaped_computed_class; i++) {
+		const struct remembered_class *entry =
+			class_memo_entry(&s->classes, s->classes.known[i]);
+		enum class_verdict verdict = class_verdict_of(entry, s->group_count);
 		char name[32];
 		if (verdict == CLASS_UNKNOWN)
 			continue;

@@ -1,11 +1,12 @@
 #include "tests/placement/scheduler/asking.h"
+#include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/check.h"
 #include "tests/placement/job_check/job_build.h"
 #include <string.h>
 
 void asking_setup(struct asking *b)
 {
-	*b = (struct asking){.world = world_create()};
+	*b = (struct asking){.world = world_create(), .fleet = view_fleet_create()};
 }
 
 static void forget(struct asking *b)
@@ -20,6 +21,7 @@ void asking_begin(struct asking *b, enum stack_kind kind, const struct job *job)
 {
 	forget(b);
 	b->view = world_view(b->world);
+	view_fleet_begin(b->fleet, &b->view);
 	b->plan = plan_create();
 	b->stack = stack_create(kind, &b->view, b->plan);
 	stack_break_ties(b->stack, b->ties);
@@ -29,6 +31,7 @@ void asking_begin(struct asking *b, enum stack_kind kind, const struct job *job)
 void asking_teardown(struct asking *b)
 {
 	forget(b);
+	view_fleet_destroy(b->fleet);
 	world_destroy(b->world);
 }
 

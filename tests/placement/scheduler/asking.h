@@ -5,6 +5,7 @@
 
 struct asking {
 	struct world *world;
+	struct view_fleet *fleet;
 	struct scheduler_view view;
 	struct plan *plan;
 	struct stack *stack;

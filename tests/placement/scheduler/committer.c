@@ -1,5 +1,6 @@
 #include "tests/placement/scheduler/committer.h"
 #include "placement/scheduler/scheduler.h"
+#include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
@@ -281,6 +282,9 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 	c->views++;
 	c->asked_index = index;
 	*view = world_view(c->world);
+	if (!c->fleet)
+		c->fleet = view_fleet_create();
+	view_fleet_begin(c->fleet, view);
 	return 0;
 }
 
@@ -408,6 +412,8 @@ void committer_release(struct committer *c)
 	forget(&c->updated, &c->updated_count);
 	forget(&c->reblocked, &c->reblocked_count);
 	forget_annotations(c);
+	view_fleet_destroy(c->fleet);
+	c->fleet = NULL;
 }
 
 static void count_broken(void *context, const struct evaluation *eval, const char *text)

@@ -8,6 +8,7 @@
 
 struct committer {
 	struct world *world;
+	struct view_fleet *fleet;
 	bool rejects[COMMITTER_NODES_MAX];                   // by slot, of the present plan
 	struct evaluation **created, **updated, **reblocked; // copies, in order
 	uint32_t created_count, updated_count, reblocked_count;

@@ -1,5 +1,6 @@
 // Random fleets, jobs and plans: single nodes and the best of all must match the naive model.
 #include "placement/scheduler/stack/stack.h"
+#include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/stack/naive.h"
@@ -16,6 +17,7 @@ struct run {
 	struct prng prng;
 	struct world *world;
 	struct scheduler_view view;
+	struct view_fleet *fleet;
 	struct plan *plan;
 	struct stack *stack;
 	struct job *job;
@@ -165,6 +167,9 @@ static void begin(struct run *r, uint64_t seed)
 	make_job(r);
 	fill(r);
 	r->view = world_view(r->world);
+	r->fleet = view_fleet_create();
+	if (chance(r, 70))
+		view_fleet_begin(r->fleet, &r->view);
 	r->plan = plan_create();
 	r->plan->eval_id.bytes[0] = (uint8_t)seed;
 	r->stack = stack_create(STACK_GENERIC, &r->view, r->plan);
@@ -177,6 +182,7 @@ static void begin(struct run *r, uint64_t seed)
 static void end(struct run *r)
 {
 	stack_destroy(r->stack);
+	view_fleet_destroy(r->fleet);
 	plan_free(r->plan);
 	world_destroy(r->world);
 }

@@ -1,0 +1,91 @@
+#include "placement/scheduler/stack/class_key.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void add_bytes(struct class_key *k, const void *bytes, size_t size)
+{
+	if (k->size + size > k->room) {
+		k->room = 2 * k->room + (uint32_t)size + 256;
+		k->bytes = memory_resize(k->bytes, k->room);
+	}
+	memcpy(k->bytes + k->size, bytes, size);
+	k->size += (uint32_t)size;
+	CHECK(k->size <= k->room);
+}
+
+static void add_count(struct class_key *k, uint32_t count)
+{
+	add_bytes(k, &count, sizeof count);
+}
+
+// Its end is part of a text, so that no two lists of texts have the same bytes; none is not "".
+static void add_text(struct class_key *k, const char *text)
+{
+	add_bytes(k, text ? "+" : "-", 1);
+	if (text)
+		add_bytes(k, text, strlen(text) + 1);
+}
+
+static void add_constraints(struct class_key *k, const struct array *constraints)
+{
+	add_count(k, constraints->count);
+	for (uint32_t i = 0; i < constraints->count; i++) {
+		const struct constraint *c = ARRAY_AT(constraints, struct constraint, i);
+		add_text(k, c->l_target);
+		add_text(k, c->operand);
+		add_text(k, c->r_target);
+	}
+}
+
+static void add_affinities(struct class_key *k, const struct array *affinities)
+{
+	add_count(k, affinities->count);
+	for (uint32_t i = 0; i < affinities->count; i++) {
+		const struct affinity *a = ARRAY_AT(affinities, struct affinity, i);
+		add_text(k, a->l_target);
+		add_text(k, a->operand);
+		add_text(k, a->r_target);
+		add_bytes(k, &a->weight, sizeof a->weight);
+	}
+}
+
+static void add_job(struct class_key *k, const struct job *job)
+{
+	add_text(k, job->node_pool);
+	add_count(k, job->datacenters.count);
+	for (uint32_t i = 0; i < job->datacenters.count; i++)
+		add_text(k, *ARRAY_AT(&job->datacenters, char *, i));
+	add_constraints(k, &job->constraints);
+	add_affinities(k, &job->affinities);
+}
+
+static void add_group(struct class_key *k, const struct task_group *group)
+{
+	add_constraints(k, &group->constraints);
+	add_affinities(k, &group->affinities);
+	add_count(k, group->tasks.count);
+	for (uint32_t i = 0; i < group->tasks.count; i++) {
+		const struct task *task = ARRAY_AT(&group->tasks, struct task, i);
+		add_text(k, task->driver);
+		add_constraints(k, &task->constraints);
+		add_affinities(k, &task->affinities);
+	}
+}
+
+void class_key_make(struct class_key *k, const struct group_rules *g)
+{
+	CHECK(g->plain); // networks and devices are not in the key
+	*k = (struct class_key){0};
+	add_count(k, g->ask.cpu_mhz);
+	add_count(k, g->ask.memory_mb);
+	add_count(k, g->ask.disk_mb);
+	add_job(k, g->job);
+	add_group(k, g->group);
+}
+
+void class_key_release(struct class_key *k)
+{
+	free(k->bytes);
+}

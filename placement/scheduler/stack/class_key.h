@@ -1,0 +1,11 @@
+// What a group asks of node classes and of room, as bytes: groups that ask the same have the same key.
+#pragma once
+#include "placement/scheduler/rules/rules.h"
+
+struct class_key {
+	char *bytes;
+	uint32_t size, room;
+};
+
+void class_key_make(struct class_key *, const struct group_rules *);
+void class_key_release(struct class_key *);
