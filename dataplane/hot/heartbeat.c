@@ -108,12 +108,14 @@ static void heard_elsewhere(struct hot_worker *w, const struct lane *lane)
 	liveness_arm(w->table, lane->slot, is_news ? now_ms - LIVENESS_HEARD_ELSEWHERE_MS : now_ms);
 }
 
-// The node's next heartbeat tries again when there is no room for the report.
+// The next sweep tries again when there is no room for the report, as if another worker had heard the node: its next
+// heartbeat may be a third of the time to live away.
 static bool report_return(
 	struct hot_worker *w, uint32_t slot, struct node_line *line, uint32_t generation)
 {
 	if (!w->up.returned(w->up.context, slot, generation)) {
 		counter_add(&w->counters->reports_deferred, 1);
+		liveness_arm(w->table, slot, w->now_ms - LIVENESS_HEARD_ELSEWHERE_MS);
 		return false;
 	}
 	uint8_t flags = LINE_GET(line->flags);
@@ -133,8 +135,7 @@ static inline void heard(struct hot_worker *w, const struct lane *lane)
 	}
 	uint8_t flags = LINE_GET(lane->line->flags);
 	if (__builtin_expect(flags & NODE_LINE_NEWS, 0) &&
-		!report_return(w, lane->slot, lane->line, lane->generation) &&
-		(flags & NODE_LINE_DOWN))
+		!report_return(w, lane->slot, lane->line, lane->generation))
 		return;
 	last_heard_set(w->table, lane->slot, w->now_ms);
 }

@@ -42,8 +42,8 @@ struct hot_upcalls {
 	// Counts it as one of requests, bad-body and requests-full. Returns PACKET_REPLY when it turned the
 	// packet into an answer; the packet path counts that.
 	enum packet_verdict (*request)(void *context, struct hot_frame *);
-	// Reports a heartbeat of a node that this worker had reported down. False: the ring is full; the next
-	// heartbeat tries again.
+	// Reports a heartbeat of a node that is new, or that this worker had reported down. False: the ring is full;
+	// the next sweep tries again.
 	bool (*returned)(void *context, uint32_t slot, uint32_t generation);
 	// Reports a silent node. False: the ring is full; the next sweep tries again.
 	bool (*expired)(void *context, uint32_t slot, uint32_t generation);

@@ -12,7 +12,7 @@
 #define LIVENESS_LOSS_MS_MAX 60000u
 // A worker that hears a down node of another worker arms it as heard this long ago, which is longer than any node
 // stays silent unnoticed: the owner reports the return at its next sweep, so that a node's reports leave through one
-// ring, in order.
+// ring, in order. So does the owner itself when there is no room for its report.
 #define LIVENESS_HEARD_ELSEWHERE_MS (1u << 30)
 #define LIVENESS_TTL_MS_MAX (1u << 29)
 // Registrations alone are signs of life for so long: a captured one can be sent by anybody.

@@ -280,6 +280,29 @@ static void a_deferred_return_is_tried_again(void **state)
 	fleet_destroy(l.fleet);
 }
 
+static void a_return_without_room_waits_for_the_sweep_alone(void **state)
+{
+	struct loop l;
+	loop_start(&l);
+	struct route route = route_from(1, false, false);
+	uint8_t frame[FRAME_BYTES_MAX], data[PACKET_BYTES_MAX];
+	static const uint8_t flags[] = {NODE_LINE_DOWN, NODE_LINE_NEW};
+	for (uint32_t slot = 0; slot < sizeof flags; slot++) {
+		l.fleet->table->lines[slot].flags = flags[slot];
+		l.fleet->reports_left = 0;
+		uint32_t bytes = fleet_heartbeat(l.fleet, slot, 1, frame);
+		fleet_receive(l.fleet, data, udp_build(&route, frame, bytes, data));
+		loop_run(&l, 100);
+		assert_int_equal(l.fleet->report_count, slot);
+		l.fleet->reports_left = 1;
+		loop_run(&l, 100);
+		assert_int_equal(l.fleet->report_count, slot + 1);
+		assert_int_equal(l.fleet->reports[slot].kind, REPORT_RETURNED);
+		assert_int_equal(l.fleet->table->lines[slot].flags, 0);
+	}
+	fleet_destroy(l.fleet);
+}
+
 static void expiry_and_return_follow_each_other(void **state)
 {
 	struct loop l;
@@ -394,6 +417,7 @@ int main(void)
 		cmocka_unit_test(thirty_two_bits_may_wrap),
 		cmocka_unit_test(full_rings_only_defer),
 		cmocka_unit_test(a_deferred_return_is_tried_again),
+		cmocka_unit_test(a_return_without_room_waits_for_the_sweep_alone),
 		cmocka_unit_test(expiry_and_return_follow_each_other),
 		cmocka_unit_test(slots_that_are_gone_are_disarmed_quietly),
 		cmocka_unit_test(a_node_that_is_down_does_not_expire_again),

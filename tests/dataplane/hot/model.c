@@ -1,4 +1,5 @@
 #include "tests/dataplane/hot/model.h"
+#include "dataplane/hot/liveness.h"
 #include "dataplane/wire/wire.h"
 
 struct view {
@@ -251,6 +252,7 @@ static void model_heard(struct model *m, struct model_node *n)
 {
 	if (n->down && m->reports_left == 0) {
 		m->deferred++;
+		n->heard_ms = m->now_ms - LIVENESS_HEARD_ELSEWHERE_MS;
 		return;
 	}
 	if (n->down) {
