@@ -307,7 +307,6 @@ uint32_t fleet_step(struct fleet *f)
 	uint32_t sent = send_due(f);
 	if (f->running)
 		sent += running_step(f->running);
-	for (uint32_t lane = 0; lane < f->transport->lanes; lane++)
-		fleet_flush(f, lane);
+	fleet_flush(f);
 	return received + sent;
 }

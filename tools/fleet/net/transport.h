@@ -2,6 +2,7 @@
 // on bursts. A lane is a flow: one socket, or one UDP source port.
 #pragma once
 #include "state/base/limits.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 struct frame {
@@ -11,7 +12,8 @@ struct frame {
 
 struct transport {
 	uint32_t lanes;
-	// Sends count frames of one lane, count <= BURST_MAX. Returns how many went out; the rest are lost.
+	bool may_be_full; // what send leaves is to be sent later; otherwise it is lost
+	// Sends count frames of one lane, count <= BURST_MAX. Returns how many went out.
 	uint32_t (*send)(struct transport *, uint32_t lane, struct frame *frames, uint32_t count);
 	// Fills up to count frames, from any lane. Never waits.
 	uint32_t (*receive)(struct transport *, struct frame *frames, uint32_t count);

@@ -242,6 +242,7 @@ struct transport *transport_dpdk_open(
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&server;
 	struct dpdk *d = memory_take(sizeof *d);
 	d->transport = (struct transport){.lanes = settings->lanes ? settings->lanes : 1,
+		.may_be_full = true,
 		.send = send_burst,
 		.receive = receive_burst,
 		.wait = wait_a_little,

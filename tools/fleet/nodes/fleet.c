@@ -102,15 +102,29 @@ bool fleet_loses(struct fleet *f, uint64_t *counter)
 	return true;
 }
 
-void fleet_flush(struct fleet *f, uint32_t number)
+static void lane_flush(struct fleet *f, uint32_t number)
 {
 	struct lane *lane = &f->lanes[number];
-	if (lane->count == 0)
-		return;
-	uint32_t sent = f->transport->send(f->transport, number, lane->frames, lane->count);
-	f->counters.sent += sent;
-	f->counters.send_dropped += lane->count - sent;
-	lane->count = 0;
+	while (lane->count > 0) {
+		uint32_t burst = lane->count < BURST_MAX ? lane->count : BURST_MAX;
+		uint32_t sent = f->transport->send(f->transport, number, lane->frames, burst);
+		f->counters.sent += sent;
+		uint32_t gone = f->transport->may_be_full ? sent : burst;
+		f->counters.send_dropped += gone - sent;
+		lane->count -= gone;
+		memmove(lane->frames, lane->frames + gone, lane->count * sizeof lane->frames[0]);
+		if (gone < burst) {
+			f->is_congested = true;
+			return;
+		}
+	}
+}
+
+void fleet_flush(struct fleet *f)
+{
+	f->is_congested = false;
+	for (uint32_t number = 0; number < f->transport->lanes; number++)
+		lane_flush(f, number);
 }
 
 void fleet_queue(struct fleet *f, uint32_t number, const uint8_t *data, uint32_t size)
@@ -120,11 +134,15 @@ void fleet_queue(struct fleet *f, uint32_t number, const uint8_t *data, uint32_t
 		return;
 	number %= f->transport->lanes;
 	struct lane *lane = &f->lanes[number];
+	if (lane->count == LANE_FRAMES) {
+		f->counters.send_dropped++;
+		return;
+	}
 	struct frame *frame = &lane->frames[lane->count++];
 	frame->size = size;
 	memcpy(frame->data, data, size);
-	if (lane->count == BURST_MAX)
-		fleet_flush(f, number);
+	if (lane->count >= BURST_MAX && !f->is_congested)
+		lane_flush(f, number);
 }
 
 void fleet_refill(struct fleet *f)
@@ -142,7 +160,7 @@ void fleet_refill(struct fleet *f)
 
 bool fleet_may_send(struct fleet *f)
 {
-	return f->settings.send_rate <= 0 || f->tokens >= 1;
+	return !f->is_congested && (f->settings.send_rate <= 0 || f->tokens >= 1);
 }
 
 void fleet_urge(struct fleet *f, uint32_t node)

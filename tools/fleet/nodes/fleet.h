@@ -62,9 +62,12 @@ struct fleet_settings {
 
 struct running;
 
+// Holds a burst, and the parts of the registration during which it got full.
+#define LANE_FRAMES (BURST_MAX + REGISTER_PARTS_MAX)
+
 struct lane {
 	uint32_t count;
-	struct frame frames[BURST_MAX];
+	struct frame frames[LANE_FRAMES];
 };
 
 // Takes frames that answer a client, not a node. See placing.h.
@@ -87,6 +90,7 @@ struct fleet {
 	uint32_t *urgent; // ring of nodes that are due at once
 	uint32_t urgent_mask, urgent_head, urgent_tail;
 	struct lane *lanes;
+	bool is_congested; // a lane holds frames for which the transport had no room
 	struct frame *received;
 	double tokens;
 	uint64_t tokens_ns;
@@ -111,13 +115,13 @@ uint32_t fleet_now_ms(const struct fleet *);
 uint32_t fleet_now_us(const struct fleet *); // wraps
 // Queues one signed frame; number chooses the lane.
 void fleet_queue(struct fleet *, uint32_t number, const uint8_t *data, uint32_t size);
-// Sends a lane's queued frames.
-void fleet_flush(struct fleet *, uint32_t lane);
+// Sends the queued frames of all lanes, as far as the transport has room.
+void fleet_flush(struct fleet *);
 // Draws whether one more frame is lost on its way, and counts a lost one.
 bool fleet_loses(struct fleet *, uint64_t *counter);
 // Raises the number of frames that may be sent, by the time that has passed.
 void fleet_refill(struct fleet *);
-// True while the send rate allows one more frame.
+// True while the send rate and the transport allow one more frame, or a registration of several.
 bool fleet_may_send(struct fleet *);
 // Makes a node due now.
 void fleet_urge(struct fleet *, uint32_t node);
