@@ -52,6 +52,7 @@ struct packet_workers *packet_workers_create(
 		w->hot.peer_count = worker_count;
 		w->hot.ttl_ms = settings->ttl_ms;
 		request_pool_init(&w->requests, worker_count * WORKER_REQUESTS_MAX);
+		appointments_begin(&w->appointments);
 		report_pool_init(&w->reports);
 	}
 	return team;

@@ -4,6 +4,7 @@
 #include "dataplane/hot/liveness.h"
 #include "dataplane/hot/source.h"
 #include "dataplane/port/packet_io.h"
+#include "dataplane/requests/appointments.h"
 #include "dataplane/requests/request.h"
 #include "dataplane/requests/spec_cache.h"
 #include "dataplane/requests/spec_render.h"
@@ -25,6 +26,7 @@ struct packet_worker {
 	uint32_t idle_turns; // in a row without a packet
 	uint32_t nap_us;     // of the last nap; 0 while awake
 	struct request_pool requests;
+	struct appointments appointments; // of newcomers that were refused
 	struct report_pool reports;
 	struct spec_cache specs;
 	uint32_t notice_block; // whose news this worker tells next

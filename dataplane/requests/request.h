@@ -24,6 +24,7 @@ struct request {
 	struct packet_worker *worker; // received it and will answer it
 	bool forwarded;               // on its way to the slot's owner, which will submit it
 	bool installed;               // the slot's owner has installed the line
+	uint32_t ahead;               // of this worker, pending when the request came
 	struct wire_header header;
 	struct wire_key key;
 	uint32_t offset; // of the frame in packet

@@ -222,6 +222,15 @@ static enum packet_verdict refuse_overloaded(struct packet_worker *w, struct hot
 	return refuse_request(w, f, WIRE_REFUSED_OVERLOADED, RETRY_OVERLOADED_MS);
 }
 
+// All of a fleet may come at once, and each is told when there will be room.
+static enum packet_verdict refuse_newcomer(struct packet_worker *w, struct hot_frame *f)
+{
+	uint32_t wait_ms = appointments_make_ms(
+		&w->appointments, time_monotonic_ns(w->team->time), requests_pending(&w->requests));
+	counter_add(&w->counters.refused[HOT_REFUSED_REQUESTS_FULL], 1);
+	return refuse_request(w, f, WIRE_REFUSED_OVERLOADED, wait_ms);
+}
+
 // Who is told so comes back; who heard nothing would have to find out.
 static enum packet_verdict refuse_stopping(struct packet_worker *w, struct hot_frame *f)
 {
@@ -311,11 +320,13 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 	if (atomic_load_explicit(&w->team->refuses, memory_order_relaxed))
 		return refuse_stopping(w, f);
 	if (registers_newcomer(w, f) && requests_pending(&w->requests) >= WORKER_NEWCOMERS_MAX)
-		return refuse_overloaded(w, f);
+		return refuse_newcomer(w, f);
+	uint32_t ahead = requests_pending(&w->requests);
 	struct request *r = request_take(&w->requests);
 	if (r == NULL)
 		return refuse_overloaded(w, f);
 	r->worker = w;
+	r->ahead = ahead;
 	r->forwarded = r->installed = false;
 	r->command = (struct command){
 		.done = request_done, .submitted_ns = time_monotonic_ns(w->team->time)};
@@ -414,6 +425,13 @@ static void write_reply(struct packet_worker *w, const struct request *r, struct
 	counter_add(&w->counters.replies, 1);
 }
 
+static void note_registration(struct packet_worker *w, const struct request *r)
+{
+	if (r->command.type == COMMAND_NODE_REGISTER && r->command.outcome == OUTCOME_DONE)
+		appointments_served(&w->appointments,
+			time_monotonic_ns(w->team->time) - r->command.submitted_ns, r->ahead);
+}
+
 uint32_t requests_answer(struct packet_worker *w)
 {
 	struct request *finished[BURST_MAX];
@@ -427,6 +445,7 @@ uint32_t requests_answer(struct packet_worker *w)
 	for (uint32_t i = 0; i < n; i++) {
 		if (i < burst.count)
 			write_reply(w, finished[i], &burst.packets[i]);
+		note_registration(w, finished[i]);
 		alloc_update_release(finished[i]);
 		request_give(&w->requests, finished[i]);
 	}

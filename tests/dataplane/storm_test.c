@@ -1,4 +1,5 @@
 // Many nodes register at once, more than there is room for: who is known lives as long as its registrations come.
+#include "state/base/time_units.h"
 #include "tests/dataplane/world.h"
 #include <stdlib.h>
 
@@ -74,22 +75,46 @@ static void nobody_goes_down_in_a_storm(void **state)
 	storm_destroy(w, &log);
 }
 
+// Each newcomer that was refused is to come later than the one before it.
+static void check_appointments(struct world *w, const struct peer *refused, uint32_t count)
+{
+	uint32_t first_ms = 0, last_ms = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint8_t frame[FRAME_BYTES_MAX];
+		struct wire_refused why;
+		struct wire_header h = peer_receive(w, &refused[i], WIRE_REFUSED, frame);
+		assert_true(wire_refused_decode(frame, &h, &why));
+		assert_int_equal(why.reason, WIRE_REFUSED_OVERLOADED);
+		assert_true(why.retry_after_ms >= last_ms);
+		last_ms = why.retry_after_ms;
+		first_ms = i == 0 ? last_ms : first_ms;
+	}
+	uint64_t each_ns = APPOINTMENT_EACH_NS_FIRST;
+	assert_in_range(last_ms - first_ms, (count - 1) * each_ns / NS_PER_MS - 1,
+		(count - 1) * each_ns / NS_PER_MS + 1);
+}
+
 static void newcomers_leave_room_for_those_who_are_known(void **state)
 {
 	struct memory_log log;
 	struct world *w = storm_create(&log);
 	struct wire_header registered;
 	struct peer known = world_join(w, 1, 0, WORLD_WALL_MS, &registered);
+	struct peer *newcomers = calloc(2 * WORKER_REQUESTS_MAX, sizeof *newcomers);
+	assert_non_null(newcomers);
 	for (uint32_t i = 0; i < 2 * WORKER_REQUESTS_MAX; i++) {
 		struct uuid id = world_uuid(10 + i);
-		struct peer newcomer = node_peer(w, &id, 0);
-		send_register(w, &newcomer, &id, WORLD_WALL_MS);
+		newcomers[i] = node_peer(w, &id, 0);
+		send_register(w, &newcomers[i], &id, WORLD_WALL_MS);
 	}
 	for (uint32_t i = 0; i < 2 * WORKER_REQUESTS_MAX / BURST_MAX + 1; i++)
 		world_turn(w, 0);
 	uint64_t requests = counters_of(w)->requests;
 	uint64_t refused = world_refused(w, 0, HOT_REFUSED_REQUESTS_FULL);
 	assert_int_equal(requests, 1 + WORKER_NEWCOMERS_MAX);
+	check_appointments(w, &newcomers[WORKER_NEWCOMERS_MAX],
+		2 * WORKER_REQUESTS_MAX - WORKER_NEWCOMERS_MAX);
+	free(newcomers);
 	struct uuid id = world_uuid(1);
 	send_register(w, &known, &id, WORLD_WALL_MS + 1);
 	world_turn(w, 0);

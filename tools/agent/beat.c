@@ -99,6 +99,9 @@ static void refused(struct beat *b, const struct wire_refused *why, uint64_t now
 	if (why->reason == WIRE_REFUSED_STALE_REGISTRATION) {
 		b->registration_least = why->value + 1;
 		register_again(b, now_ns);
+	} else if (b->state == BEAT_REGISTERING && why->reason == WIRE_REFUSED_OVERLOADED) {
+		backoff_reset(&b->backoff);
+		wait_ms(b, now_ns, node_session_appointment_ms(why, &b->prng));
 	} else if (b->state == BEAT_REGISTERING) {
 		wait_ms(b, now_ns, why->retry_after_ms + backoff_ms(b));
 	}

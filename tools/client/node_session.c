@@ -128,3 +128,8 @@ struct node_answer node_session_receive(struct node_session *s, const uint8_t *f
 	}
 	return answer;
 }
+
+uint64_t node_session_appointment_ms(const struct wire_refused *refused, struct prng *prng)
+{
+	return refused->retry_after_ms + prng_below(prng, refused->retry_after_ms / 8 + 1ull);
+}

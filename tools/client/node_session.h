@@ -3,6 +3,7 @@
 #pragma once
 #include "dataplane/wire/auth.h"
 #include "dataplane/wire/wire.h"
+#include "state/base/prng.h"
 
 struct node_session {
 	struct wire_key key;
@@ -47,3 +48,6 @@ uint32_t node_session_goodbye(struct node_session *, uint8_t frame[static WIRE_H
 void node_session_registering(struct node_session *, uint64_t registration);
 // Handles a datagram. After STALE_REGISTRATION the next registration must be later than refused.value.
 struct node_answer node_session_receive(struct node_session *, const uint8_t *frame, uint32_t size);
+// How long a node waits that was refused as overloaded: until the time that the controller gave it, and up to an eighth
+// more.
+uint64_t node_session_appointment_ms(const struct wire_refused *, struct prng *);

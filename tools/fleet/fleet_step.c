@@ -190,6 +190,11 @@ static void on_refused(struct fleet *f, struct fleet_node *n, const struct wire_
 		f->counters.refused[why->reason]++;
 	if (n->phase != FLEET_REGISTERING)
 		return;
+	if (why->reason == WIRE_REFUSED_OVERLOADED) {
+		n->failures = 0;
+		n->due_ms = fleet_now_ms(f) + node_session_appointment_ms(why, &f->prng);
+		return;
+	}
 	n->due_ms = fleet_now_ms(f) + why->retry_after_ms + backoff_ms(f, n);
 	if (why->reason != WIRE_REFUSED_STALE_REGISTRATION)
 		return;
