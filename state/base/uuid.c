@@ -35,13 +35,13 @@ bool uuid_parse(const char *text, struct uuid *out)
 char *uuid_format(const struct uuid *id, char text[static UUID_TEXT_BYTES])
 {
 	static const char digits[] = "0123456789abcdef";
-	char *at = text;
+	static const uint8_t places[16] = {
+		0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34};
 	for (int i = 0; i < 16; i++) {
-		*at++ = digits[id->bytes[i] >> 4];
-		*at++ = digits[id->bytes[i] & 15];
-		if (hyphen_after[i])
-			*at++ = '-';
+		text[places[i]] = digits[id->bytes[i] >> 4];
+		text[places[i] + 1] = digits[id->bytes[i] & 15];
 	}
-	*at = 0;
+	text[8] = text[13] = text[18] = text[23] = '-';
+	text[UUID_TEXT_BYTES - 1] = 0;
 	return text;
 }

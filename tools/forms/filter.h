@@ -24,6 +24,8 @@ struct filter *filter_parse(struct text, char message[static FILTER_MESSAGE_BYTE
 void filter_free(struct filter *); // NULL is fine
 // Whether the item passes. A member that the item lacks is unequal to everything, contains nothing, and is empty.
 bool filter_fits(const struct filter *, const json_t *item);
+// Whether a selector begins with this member, so that an item needs it.
+bool filter_wants(const struct filter *, const char *name, size_t size);
 // Calls is_known with the first part of each selector until it returns false; returns that part, or NULL.
 const char *filter_find_unknown(
 	const struct filter *, bool (*is_known)(const char *name, void *context), void *context);

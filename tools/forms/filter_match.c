@@ -105,6 +105,17 @@ bool filter_fits(const struct filter *filter, const json_t *item)
 	return fits(filter, filter->root, item);
 }
 
+bool filter_wants(const struct filter *filter, const char *name, size_t size)
+{
+	for (uint32_t i = 0; i < filter->count; i++) {
+		const struct filter_term *term = &filter->terms[i];
+		if (term->part_count && strncmp(term->parts[0], name, size) == 0 &&
+			!term->parts[0][size])
+			return true;
+	}
+	return false;
+}
+
 const char *filter_find_unknown(const struct filter *filter,
 	bool (*is_known)(const char *name, void *context), void *context)
 {

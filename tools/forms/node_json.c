@@ -17,16 +17,31 @@ static struct text host_of(const char *address)
 	return host;
 }
 
+// The first of the class's attributes, which are sorted, whose name is not before this.
+static uint32_t first_attribute(const struct node_class *class, const char *name)
+{
+	uint32_t low = 0, high = class->attribute_count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (strcmp(class->attributes[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void put_driver_attributes(
 	struct json_writer *w, const struct node_class *class, const char *driver)
 {
 	char prefix[ATTRIBUTE_NAME_BYTES_MAX + 16];
 	int size = snprintf(prefix, sizeof prefix, "driver.%s", driver);
 	json_open_object(w, "Attributes");
-	for (uint32_t i = 0; i < class->attribute_count; i++) {
+	for (uint32_t i = first_attribute(class, prefix); i < class->attribute_count; i++) {
 		const struct attribute *a = &class->attributes[i];
-		if (strncmp(a->name, prefix, (size_t)size) == 0 &&
-			(a->name[size] == '.' || a->name[size] == '\0'))
+		if (strncmp(a->name, prefix, (size_t)size) != 0)
+			break;
+		if (a->name[size] == '.' || a->name[size] == '\0')
 			json_put_string(w, a->name, a->value);
 	}
 	json_end_object(w);
@@ -188,9 +203,13 @@ static void put_os(struct json_writer *w, const struct node_class *class)
 // Of the Nomad that an agent stands for; its own follows behind the "+".
 static void put_version(struct json_writer *w, const struct node *node)
 {
+	static const char before[] = NOMAD_VERSION "+berth.";
 	char version[128];
-	snprintf(version, sizeof version, "%s+berth.%s", NOMAD_VERSION, node->version);
-	json_put_string(w, "Version", version);
+	size_t size = strnlen(node->version, sizeof version - sizeof before);
+	memcpy(version, before, sizeof before - 1);
+	memcpy(version + sizeof before - 1, node->version, size);
+	json_write_key(w, "Version");
+	json_write_text(w, (struct text){version, (uint32_t)(sizeof before - 1 + size)});
 }
 
 void node_json_stub(struct json_writer *w, const struct node *node, bool resources, bool os)

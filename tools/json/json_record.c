@@ -227,7 +227,7 @@ void json_record_members(
 		if ((f->flags & FIELD_HIDDEN) || (flags && !(f->flags & flags)) ||
 			((f->flags & FIELD_OMIT_EMPTY) && is_empty(f, at)))
 			continue;
-		json_write_key(w, f->name);
+		json_write_plain_key(w, f->name, strlen(f->name));
 		put_value(w, f, at);
 	}
 }

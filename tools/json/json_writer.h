@@ -14,6 +14,10 @@ struct json_writer {
 	bool pretty;    // indented by four blanks
 	bool separated; // the next value follows a comma
 	bool after_key;
+	// Whether a member of the outermost object is written; NULL: all are.
+	bool (*wants)(const void *context, const char *name, size_t size);
+	const void *wants_context;
+	bool is_mute; // in a member that is not
 };
 
 void json_writer_free(struct json_writer *);
@@ -28,7 +32,9 @@ void json_begin_object(struct json_writer *);
 void json_end_object(struct json_writer *);
 void json_begin_array(struct json_writer *);
 void json_end_array(struct json_writer *);
-void json_write_key(struct json_writer *, const char *name);
+// A key; json_write_key() below chooses. Nothing in a plain one has to be escaped.
+void json_write_any_key(struct json_writer *, const char *name);
+void json_write_plain_key(struct json_writer *, const char *name, size_t size);
 void json_write_null(struct json_writer *);
 void json_write_bool(struct json_writer *, bool);
 void json_write_i64(struct json_writer *, int64_t);
@@ -43,6 +49,15 @@ void json_write_raw(struct json_writer *, struct text);
 // Writes characters outside of any value: plain-text answers share the buffer.
 void json_write_plain(struct json_writer *, const char *format, ...)
 	__attribute__((format(printf, 2, 3), nonnull(2)));
+
+// The keys that stand in the program are plain, and half of what there is to write.
+static inline void json_write_key(struct json_writer *w, const char *name)
+{
+	if (__builtin_constant_p(__builtin_strlen(name)))
+		json_write_plain_key(w, name, __builtin_strlen(name));
+	else
+		json_write_any_key(w, name);
+}
 
 // Writes a key and its value, or its beginning.
 static inline void json_open_object(struct json_writer *w, const char *key)

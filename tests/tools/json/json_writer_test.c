@@ -82,6 +82,74 @@ static void writes_identities_and_times(void **unused)
 		   "\"2026-11-21T01:43:52.524212451Z\",\"1969-12-31T23:59:59.999999999Z\"]");
 }
 
+static bool wants_some(const void *context, const char *name, size_t size)
+{
+	return memchr(context, name[0], strlen(context)) && size == 1;
+}
+
+static void write_members(struct json_writer *w)
+{
+	json_begin_object(w);
+	json_put_string(w, "a", "1");
+	json_open_object(w, "b");
+	json_put_u64(w, "a", 2);
+	json_put_null(w, "c");
+	json_end_object(w);
+	json_open_array(w, "c");
+	json_begin_object(w);
+	json_put_f64(w, "b", 0.5);
+	json_end_object(w);
+	json_write_time(w, 0);
+	json_end_array(w);
+	json_write_key(w, "d");
+	json_write_raw(w, text_of("{\"b\":7}"));
+	json_end_object(w);
+}
+
+// Of the outermost object only; what is in its members is whole.
+static void leaves_out_members_that_nobody_wants(void **unused)
+{
+	static const char *const wanted[][2] = {
+		{"a", "{\"a\":\"1\"}"},
+		{"b", "{\"b\":{\"a\":2,\"c\":null}}"},
+		{"ac", "{\"a\":\"1\",\"c\":[{\"b\":0.5},\"1970-01-01T00:00:00Z\"]}"},
+		{"bd", "{\"b\":{\"a\":2,\"c\":null},\"d\":{\"b\":7}}"},
+		{"x", "{}"},
+	};
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		struct json_writer w = {.wants = wants_some, .wants_context = wanted[i][0]};
+		for (int twice = 0; twice < 2; twice++) {
+			json_writer_restart(&w);
+			write_members(&w);
+			assert_int_equal(w.size, strlen(wanted[i][1]));
+			assert_memory_equal(w.data, wanted[i][1], w.size);
+		}
+		json_writer_free(&w);
+	}
+}
+
+// Eight bytes are looked at together: one that must be escaped is found at every place, and nothing else is.
+static void finds_what_must_be_escaped_anywhere(void **unused)
+{
+	for (uint32_t c = 1; c < 256; c++)
+		for (uint32_t at = 0; at < 19; at++) {
+			char text[20] = "abcdefghijklmnopqrs", key[20];
+			struct json_writer w = {0}, k = {0};
+			text[at] = (char)c;
+			json_write_string(&w, text);
+			char *written = json_writer_take(&w);
+			bool escapes = c < 0x20 || c == '"' || c == '\\' || c >= 0x80;
+			assert_int_equal(strlen(written) != sizeof text + 1, escapes);
+			memcpy(key, text, sizeof key);
+			json_begin_object(&k);
+			json_put_null(&k, key);
+			char *with_key = json_writer_take(&k);
+			assert_memory_equal(with_key + 1, written, strlen(written));
+			free(with_key);
+			free(written);
+		}
+}
+
 static void numbers_read_back_exactly(void **unused)
 {
 	struct prng prng;
@@ -147,6 +215,8 @@ int main(void)
 		cmocka_unit_test(indents_when_asked),
 		cmocka_unit_test(escapes_what_must_be),
 		cmocka_unit_test(writes_identities_and_times),
+		cmocka_unit_test(leaves_out_members_that_nobody_wants),
+		cmocka_unit_test(finds_what_must_be_escaped_anywhere),
 		cmocka_unit_test(numbers_read_back_exactly),
 		cmocka_unit_test(strings_always_parse),
 		cmocka_unit_test(clearing_keeps_the_position),

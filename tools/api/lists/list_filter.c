@@ -1,5 +1,10 @@
 #include "tools/api/lists/list_filter.h"
 
+static bool wants_member(const void *filter, const char *name, size_t size)
+{
+	return filter_wants(filter, name, size);
+}
+
 bool list_filter_read(const struct request *request, struct list_filter *f, struct reply *reply)
 {
 	const char *text = request_parameter(request, "filter");
@@ -10,6 +15,8 @@ bool list_filter_read(const struct request *request, struct list_filter *f, stru
 	f->filter = filter_parse(text_of(text), message);
 	if (!f->filter)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
+	f->scratch.wants = wants_member;
+	f->scratch.wants_context = f->filter;
 	return f->filter != NULL;
 }
 

@@ -1,5 +1,5 @@
-// ?filter= of a list: it writes each item into memory and checks it there. A filter may also name members of an item's
-// long form (attributes of a node, tasks of a job).
+// ?filter= of a list: it writes the members of each item that the filter names into memory and checks them there. A
+// filter may also name members of an item's long form (attributes of a node, tasks of a job).
 #pragma once
 #include "state/base/schema.h"
 #include "tools/api/server/request.h"
