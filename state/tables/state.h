@@ -109,6 +109,9 @@ uint64_t state_node_report_index(const struct state *, const struct node *);
 // fleet waits for little else. Under read lock.
 void state_node_prefetch(const struct state *, uint32_t slot);
 const struct node *state_node_by_id(const struct state *, const struct uuid *);
+// Fetches what state_node_by_id() and a look at the record will read, and does not wait for the record: a walk in
+// another order calls it for the next nodes first. Under read lock.
+void state_node_prefetch_id(const struct state *, const struct uuid *);
 const struct job *state_job(const struct state *, struct text namespace_name, struct text id);
 // Whether all instances that the job asks for of the fleet as it is could be known at once (limits.allocations); if
 // not, says why. Any thread.

@@ -166,6 +166,21 @@ const struct node *state_node_by_id(const struct state *state, const struct uuid
 	return n && !n->record.deleted && uuid_equal(&n->id, id) ? n : NULL;
 }
 
+static int cell_id_matches(struct cds_lfht_node *node, const void *id)
+{
+	return uuid_equal(&caa_container_of(node, struct node_cell, by_id)->id, id);
+}
+
+void state_node_prefetch_id(const struct state *state, const struct uuid *id)
+{
+	const struct node_cell *cell = find_node_cell(state, id, cell_id_matches);
+	if (!cell)
+		return;
+	const char *record = (const char *)__atomic_load_n(&cell->published, __ATOMIC_RELAXED);
+	for (size_t line = 0; line < sizeof(struct node); line += 64)
+		__builtin_prefetch(record + line);
+}
+
 static void node_published(struct state *state, void *cell, void *before, void *now)
 {
 	CHECK(((struct node_cell *)cell)->published == now);

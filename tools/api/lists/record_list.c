@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 // Records that one read section visits, and one that has to filter them.
-#define RECORDS_PER_SECTION 128u
+#define RECORDS_PER_SECTION 64u
 #define FILTERED_PER_SECTION 16u
 // Records that a filter looks at within a few milliseconds.
 #define FILTERED_AT_ONCE 512u
@@ -34,42 +34,71 @@ static bool is_shown(struct record_list *list, const void *record)
 	       list_filter_fits(&list->filter, write_for_filter, list, record);
 }
 
-// Moves to the next record that the list shows, at most `most` records on; NULL: it has not come yet.
-static const void *next_shown(struct record_list *list, uint32_t *most, struct record_place *at)
+// Records of one read section.
+struct ahead {
+	const void *record; // NULL: it is gone
+	struct record_place at, after;
+};
+
+// Records lie anywhere in memory, and a list waits for little else: the next ones are found before the first is looked
+// at, and what they point to is fetched step by step for all of them. Returns how many there are.
+static uint32_t look_ahead(struct record_list *list, struct ahead *ahead, uint32_t most)
 {
-	const void *record;
-	while (*most && record_walk_step(&list->walk, &list->place, &record, at)) {
-		--*most;
-		if (is_shown(list, record))
-			return record;
-	}
-	*most = 0;
-	return NULL;
+	struct record_place place = list->place;
+	uint32_t count = 0;
+	record_walk_prefetch(&list->walk, most);
+	while (count < most &&
+		record_walk_step(&list->walk, &place, &ahead[count].record, &ahead[count].at))
+		ahead[count++].after = place;
+	for (uint32_t step = 0; list->kind->prefetch && step < PREFETCH_STEPS; step++)
+		for (uint32_t i = 0; i < count; i++)
+			if (ahead[i].record)
+				list->kind->prefetch(list, ahead[i].record, step);
+	if (count == 0)
+		list->place = place;
+	return count;
 }
 
 static uint32_t section_size(const struct record_list *list)
 {
-	return list->filter.filter ? FILTERED_PER_SECTION : RECORDS_PER_SECTION;
+	if (list->filter.filter)
+		return FILTERED_PER_SECTION;
+	// A page and the record after it.
+	uint32_t page = list->size - list->shown + 1;
+	return list->size && page < RECORDS_PER_SECTION ? page : RECORDS_PER_SECTION;
 }
 
 // False: the visit is over.
 typedef bool record_visit(struct record_list *, const void *record, const struct record_place *at);
 
+// Visits the next records that the list shows, in one read section. False: the visit is over.
+static bool visit_section(
+	struct record_list *list, record_visit *visit, uint32_t most, uint32_t *visited)
+{
+	struct ahead ahead[RECORDS_PER_SECTION];
+	bool goes_on = true;
+	state_read_begin();
+	uint32_t count = look_ahead(list, ahead, most);
+	for (uint32_t i = 0; i < count && goes_on; i++) {
+		list->place = ahead[i].after;
+		++*visited;
+		if (is_shown(list, ahead[i].record))
+			goes_on = visit(list, ahead[i].record, &ahead[i].at);
+	}
+	state_read_end();
+	return goes_on;
+}
+
 // Visits what the list shows. False: there is more to look at.
 static bool visit_some(struct record_list *list, record_visit *visit)
 {
-	uint32_t left = list->filter.filter ? FILTERED_AT_ONCE : RECORDS_VISITED_AT_ONCE;
+	uint32_t most = list->filter.filter ? FILTERED_AT_ONCE : RECORDS_VISITED_AT_ONCE;
+	uint32_t visited = 0;
 	bool goes_on = true;
-	for (uint32_t some; left && goes_on; left -= some < left ? some : left) {
+	while (visited < most && goes_on) {
 		if (!record_walk_prepare(&list->walk, &list->place))
 			return true;
-		struct record_place at;
-		const void *record;
-		uint32_t most = some = section_size(list);
-		state_read_begin();
-		while (goes_on && (record = next_shown(list, &most, &at)))
-			goes_on = visit(list, record, &at);
-		state_read_end();
+		goes_on = visit_section(list, visit, section_size(list), &visited);
 	}
 	return !goes_on;
 }
@@ -98,23 +127,25 @@ static bool is_past_end(const struct record_list *list, const struct record_plac
 	return !list->end.is_end && (list->walk.reverse ? order <= 0 : order >= 0);
 }
 
+static bool visit_stream(
+	struct record_list *list, const void *record, const struct record_place *at)
+{
+	list->place.is_end |= is_past_end(list, at);
+	if (!list->place.is_end)
+		list->kind->write(list->stream, list, record);
+	return !list->place.is_end && list->stream->size < list->wanted;
+}
+
 static bool produce_records(void *context, struct json_writer *w, size_t bytes_wanted)
 {
 	struct record_list *list = context;
-	struct record_place at;
-	const void *record;
-	uint32_t most = section_size(list);
+	uint32_t visited = 0;
+	list->stream = w;
+	list->wanted = bytes_wanted;
 	if (!record_walk_prepare(&list->walk, &list->place))
 		return false;
-	state_read_begin();
-	while (w->size < bytes_wanted && (record = next_shown(list, &most, &at))) {
-		if (is_past_end(list, &at)) {
-			list->place.is_end = true;
-			break;
-		}
-		list->kind->write(w, list, record);
-	}
-	state_read_end();
+	(void)visit_section(list, visit_stream,
+		list->filter.filter ? FILTERED_PER_SECTION : RECORDS_PER_SECTION, &visited);
 	return !list->place.is_end;
 }
 
@@ -176,7 +207,8 @@ struct record_list *record_list_create(
 		.by_id = kind->by_id,
 		.reverse = request_flag(request, "reverse"),
 		.next = kind->next,
-		.find = kind->find};
+		.find = kind->find,
+		.prefetch_id = kind->prefetch_id};
 	return list;
 }
 

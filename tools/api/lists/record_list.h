@@ -23,7 +23,12 @@ struct record_kind {
 	void (*write_whole)(struct json_writer *, const struct record_list *, const void *record);
 	const struct record_type *type;
 	bool has_no_filter;
+	void (*prefetch_id)(const struct state *, const struct uuid *); // by id
+	// Fetches into the cache what the record itself points to, with each step further away; what the step before
+	// fetched may be read. NULL: records are close together, or few.
+	void (*prefetch)(const struct record_list *, const void *record, uint32_t step);
 };
+#define PREFETCH_STEPS 3u
 
 struct record_list {
 	const struct record_kind *kind;
@@ -48,6 +53,9 @@ struct record_list {
 	struct json_writer text;       // of the first records of the page
 	struct record_place unwritten; // where they end
 	bool is_full;                  // the text is
+	// While a piece of the stream is written.
+	struct json_writer *stream;
+	size_t wanted;
 };
 
 // Answers with the records that the request's parameters select: prefix, namespace, status, job,

@@ -158,6 +158,14 @@ static bool step_by_creation(struct record_walk *walk, struct record_place *plac
 	return !place->is_end;
 }
 
+void record_walk_prefetch(const struct record_walk *walk, uint32_t steps)
+{
+	if (!walk->prefetch_id || walk->is_chosen)
+		return;
+	for (uint32_t i = walk->window_next; i < walk->window_count && steps > 0; i++, steps--)
+		walk->prefetch_id(walk->state, &walk->window[i]);
+}
+
 bool record_walk_step(struct record_walk *walk, struct record_place *place, const void **record,
 	struct record_place *at)
 {

@@ -19,6 +19,7 @@ struct record_walk {
 	bool by_id, reverse;
 	const void *(*next)(const struct state *, uint64_t *cursor); // by creation
 	const void *(*find)(const struct state *, const struct uuid *);
+	void (*prefetch_id)(const struct state *, const struct uuid *); // NULL: nothing is gained
 	struct uuid first, last; // by id: the bounds, both included
 	// Chosen records: sorted keys or, by id, sorted ids. NULL: the whole table. Owned.
 	uint64_t *keys;
@@ -36,6 +37,8 @@ void record_walk_free(struct record_walk *);
 struct record_place record_walk_start(const struct record_walk *);
 // Call it outside of a read section, before each section that steps. False at the end.
 bool record_walk_prepare(struct record_walk *, struct record_place *);
+// Under read lock: fetches what the next steps will read.
+void record_walk_prefetch(const struct record_walk *, uint32_t steps);
 // Under read lock: moves past the next record; *at is its place. False when there is none left, or none without another
 // record_walk_prepare(); the record is NULL when it is gone.
 bool record_walk_step(
