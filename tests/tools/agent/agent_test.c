@@ -1,6 +1,7 @@
 // The whole agent over a real socket, against a controller in miniature with a time to live of 300 ms.
 #include "tests/tools/client/responder.h"
 #include "tools/agent/agent.h"
+#include "tools/agent/base/folders.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -248,6 +249,25 @@ static void missing_key_is_explained(void **unused)
 	agent_destroy(&agent);
 }
 
+static void a_missing_data_folder_is_made(void **unused)
+{
+	char message[300], path[64];
+
+	provision_key();
+	snprintf(path, sizeof path, "%s/none/below", folder);
+	options.data_dir = path;
+	assert_true(agent_create(&agent, &options, message, sizeof message) < 0);
+	assert_non_null(strstr(message, "cannot make --data-dir"));
+	agent_destroy(&agent);
+	snprintf(path, sizeof path, "%s/data", folder);
+	start();
+	WAIT_FOR(server->counters.registrations >= 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	start(); // it may be there
+	assert_int_equal(stop(), AGENT_LEFT);
+	folder_remove(AT_FDCWD, path);
+}
+
 #define WITH_SERVER(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 
 int main(void)
@@ -263,10 +283,11 @@ int main(void)
 		WITH_SERVER(unheard_goodbye_is_said_so),
 		WITH_SERVER(wrong_key_is_never_registered),
 		WITH_SERVER(missing_key_is_explained),
+		WITH_SERVER(a_missing_data_folder_is_made),
 	};
 	if (!mkdtemp(folder))
 		return 1;
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
-	rmdir(folder);
+	folder_remove(AT_FDCWD, folder);
 	return rc;
 }
