@@ -227,5 +227,5 @@ void liveness_registers(struct hot_worker *w, uint32_t slot, uint32_t generation
 		LINE_SET(line->registers_ms, clock_value(w->now_ms));
 	else if (w->now_ms - since_ms > LIVENESS_REGISTERS_MS_MAX)
 		return;
-	liveness_arm(w->table, slot, liveness_heard_ms(w, slot));
+	liveness_arm(w->table, slot, liveness_heard_ms(w, slot) + LIVENESS_REGISTER_WAIT_MS);
 }

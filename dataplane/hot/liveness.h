@@ -15,6 +15,9 @@
 // ring, in order. So does the owner itself when there is no room for its report.
 #define LIVENESS_HEARD_ELSEWHERE_MS (1u << 30)
 #define LIVENESS_TTL_MS_MAX (1u << 29)
+// A node whose REGISTER had no answer sends the next one within this time (docs/wire.md, Waiting), which it has beside
+// the time to live until its next heartbeat.
+#define LIVENESS_REGISTER_WAIT_MS 31000u
 // Registrations alone are signs of life for so long: a captured one can be sent by anybody.
 #define LIVENESS_REGISTERS_MS_MAX 600000u
 

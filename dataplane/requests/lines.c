@@ -25,7 +25,7 @@ void line_install(struct node_table *table, uint32_t slot, uint32_t generation,
 	LINE_SET(line->registers_ms, 0);
 	LINE_SET(line->source, 0);
 	atomic_store_explicit(&line->generation, generation, memory_order_release);
-	liveness_arm(table, slot, now_ms);
+	liveness_arm(table, slot, now_ms + LIVENESS_REGISTER_WAIT_MS);
 }
 
 void line_leave(struct node_table *table, uint32_t slot)

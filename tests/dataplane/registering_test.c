@@ -74,7 +74,7 @@ static void a_recording_brings_no_node_back(void **unused)
 	}
 	peer_receive(w, &p, WIRE_HEARTBEAT_ACK, frame); // which asks the purged node to register
 	assert_int_equal(status_of(w, node.slot), NODE_INITIALIZING);
-	world_pass(w, WORLD_TTL_MS + 1000);
+	world_pass(w, LIVENESS_REGISTER_WAIT_MS + WORLD_TTL_MS + 1000);
 	assert_int_equal(status_of(w, node.slot), NODE_DOWN);
 	knock(w, &p, 1);
 	assert_int_equal(status_of(w, node.slot), NODE_DOWN);

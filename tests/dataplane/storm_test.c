@@ -68,7 +68,7 @@ static void nobody_goes_down_in_a_storm(void **state)
 	assert_int_equal(counters_of(w)->expired, 0);
 	assert_true(counts.nodes[NODE_READY] + counts.nodes[NODE_INITIALIZING] == STORM_NODES);
 	// Who does not even register any more is silent.
-	world_pass(w, WORLD_TTL_MS + 2000);
+	world_pass(w, LIVENESS_REGISTER_WAIT_MS + WORLD_TTL_MS + 2000);
 	assert_true(counters_of(w)->expired > STORM_NODES / 2);
 	world_balances(w);
 	free(peers);
@@ -148,10 +148,34 @@ static void a_captured_registration_is_no_lasting_life(void **state)
 		world_pass(w, 500);
 	}
 	assert_int_equal(counters_of(w)->expired, 0);
-	for (uint32_t ms = 0; ms < WORLD_TTL_MS + 1000; ms += 500) {
+	for (uint32_t ms = 0; ms < LIVENESS_REGISTER_WAIT_MS + WORLD_TTL_MS + 1000; ms += 500) {
 		send_register(w, &p, &id, WORLD_WALL_MS);
 		world_pass(w, 500);
 	}
+	assert_int_equal(counters_of(w)->expired, 1);
+	storm_destroy(w, &log);
+}
+
+// Whose answer was lost waits longer than the time to live before it registers again.
+static void who_waits_to_register_again_is_not_silent(void **state)
+{
+	struct memory_log log;
+	struct world *w = storm_create(&log);
+	struct uuid id = world_uuid(1);
+	struct peer p = node_peer(w, &id, 0);
+	struct state_counts counts;
+
+	assert_true(LIVENESS_REGISTER_WAIT_MS > 2 * WORLD_TTL_MS);
+	memory_wire_limit_sends(w->wires[0], 0);
+	for (uint32_t time = 0; time < 3; time++) {
+		send_register(w, &p, &id, WORLD_WALL_MS);
+		world_settle(w);
+		world_pass(w, LIVENESS_REGISTER_WAIT_MS);
+	}
+	assert_int_equal(counters_of(w)->expired, 0);
+	state_counts(w->core.state, &counts);
+	assert_int_equal(counts.nodes[NODE_INITIALIZING], 1);
+	world_pass(w, WORLD_TTL_MS + 1000);
 	assert_int_equal(counters_of(w)->expired, 1);
 	storm_destroy(w, &log);
 }
@@ -161,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_goes_down_in_a_storm),
 		cmocka_unit_test(newcomers_leave_room_for_those_who_are_known),
+		cmocka_unit_test(who_waits_to_register_again_is_not_silent),
 		cmocka_unit_test(a_captured_registration_is_no_lasting_life),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

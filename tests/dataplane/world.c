@@ -1,4 +1,5 @@
 #include "tests/dataplane/world.h"
+#include "dataplane/hot/liveness.h"
 #include "state/decide/command_kinds.h"
 #include "tests/support/core/builders.h"
 #include "tests/support/first_fit.h"
@@ -314,12 +315,22 @@ void world_run(struct world *w, struct command *c)
 	assert_int_equal(c->outcome, OUTCOME_DONE);
 }
 
+// Its line is as after its first heartbeat.
+static void line_heard(struct world *w, uint32_t slot)
+{
+	struct node_table *table = state_node_table(w->core.state);
+	uint16_t owner = node_table_owner(table, slot);
+
+	node_table_line(table, slot)->flags = 0;
+	liveness_arm(table, slot, w->team->items[owner].hot.now_ms);
+}
+
 void world_heard(struct world *w, const struct wire_header *registered)
 {
 	struct command beats = {
 		.type = COMMAND_NODE_RETURNED, .node = {registered->slot, registered->generation}};
 	world_run(w, &beats);
-	node_table_line(state_node_table(w->core.state), registered->slot)->flags = 0;
+	line_heard(w, registered->slot);
 }
 
 struct wire_header world_register(
@@ -401,7 +412,7 @@ struct peer world_node(
 	world_turn(w, 1);
 	world_turn(w, 1);
 	peer_receive(w, &p, WIRE_REGISTERED, frame);
-	node_table_line(state_node_table(w->core.state), slot)->flags = 0; // it has beaten
+	line_heard(w, slot);
 	return p;
 }
 
