@@ -8,7 +8,7 @@ NODES=${NODES:-20000}
 TESTBED_TTL_MS=${TESTBED_TTL_MS:-$((10000 + NODES / 10))}
 TESTBED_MASS_PERCENT=${TESTBED_MASS_PERCENT:-20} # as the daemon has it: nobody is killed here
 . "$(dirname "$0")/setup.sh"
-PATIENCE=$((60 + NODES / 1000))
+PATIENCE=$((150 + NODES / 1000)) # who is not answered waits up to 31 s, more than once where cores are short
 testbed_up
 berthd_start --limits.nodes=$((NODES + 1024))
 began=$SECONDS
