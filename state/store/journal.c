@@ -1,226 +1,154 @@
-// The log of batches: one LMDB environment, its main database with integer keys (journal_format.c).
+// The log of batches.
 //
-// Every transaction writes one batch, or key 0 anew. So the newest of them names the transaction,
-// which is how a meta page that went back in time is found (journal_check.c): LMDB has no checksum
-// for it.
+//	log/segment-N     what is written now, and what follows (segment_format.c)
+//	log/first.mdb     what the first version of this program wrote (lmdb_format.c): the beginning of the log, until
+//	                  no batch of it is needed; not written any more
+//	log/data.mdb      the same under its old name, which tells that nothing newer was written after it. The first
+//	                  start renames it, so that a program of the first version refuses the log from then on
+//	log.new/          a log that was being made when the process ended
 //
-// A batch is acknowledged after mdb_txn_commit with LMDB's default sync: data, then meta page, each
-// forced to disk. Space is reserved before (fallocate), because LMDB cannot tell a full disk from a
-// broken one.
+// A batch is one record of a segment, written with one call and made durable with one fdatasync. The segment was
+// written before, so that this changes no metadata of the file system.
 #include "state/store/journal.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/store/files.h"
-#include "state/store/journal_check.h"
-#include "state/store/journal_format.h"
-#include "state/store/journal_private.h"
+#include "state/store/lmdb_log.h"
+#include "state/store/segment_format.h"
+#include "state/store/segments.h"
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
-// Appends also remove old batches, so that removal costs no sync of its own and no pause.
-#define CUT_PER_APPEND 64
-// Bytes of tree and free-list pages that one transaction may write beside its batch.
-#define TREE_BYTES (1024 * 1024)
-// How far the file is extended ahead of need, when there is that much.
-#define GROW_BYTES (16ll * 1024 * 1024)
+#define FIRST_NAME "first.mdb"
+#define FIRST_NAME_BEFORE "data.mdb"
 
-int journal_lmdb_error(int rc)
-{
-	switch (rc) {
-	case 0: return 0;
-	case MDB_MAP_FULL:
-	case EDQUOT:
-	case EFBIG: return -ENOSPC;
-	case MDB_CORRUPTED:
-	case MDB_PAGE_NOTFOUND:
-	case MDB_INVALID: return -ERROR_CORRUPT;
-	case MDB_VERSION_MISMATCH: return -ERROR_VERSION;
-	default: return rc > 0 ? -rc : -EIO;
-	}
-}
+struct journal {
+	struct segments *segments;
+	char *path; // of the folder
+	bool read_only, was_appended;
+	uint64_t next_index; // first index of the next append; 0 until known
+	int failed;          // error after which nothing is written
+	_Atomic uint64_t appended_bytes;
 
-static void batch_add(_Atomic uint64_t *counter, uint64_t n)
-{
-	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
-}
-
-static uint64_t load(const _Atomic uint64_t *counter)
-{
-	return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
-// What a value takes in the file: within a page, or pages of its own.
-static uint64_t stored_bytes(const struct journal *j, size_t size)
-{
-	if (size < j->page_bytes / 2)
-		return size + 32;
-	return (size + 16 + j->page_bytes - 1) / j->page_bytes * j->page_bytes;
-}
-
-static int put_value(struct journal *j, MDB_txn *txn, const struct journal_batch *batch)
-{
-	size_t index = batch->first_index;
-	MDB_val key = {sizeof index, &index};
-	MDB_val value = {JOURNAL_HEADER_BYTES + (size_t)batch->size, NULL};
-	unsigned flags = index == 0 ? MDB_RESERVE : MDB_RESERVE | MDB_APPEND;
-	int rc = mdb_put(txn, j->dbi, &key, &value, flags);
-	if (rc == 0) {
-		journal_header_write(value.mv_data, mdb_txn_id(txn), batch);
-		if (batch->size > 0)
-			memcpy((char *)value.mv_data + JOURNAL_HEADER_BYTES, batch->data,
-				batch->size);
-	}
-	return rc;
-}
-
-// Creates environments under another name and renames them, so that a log is whole from its first moment.
-static int env_open(struct journal *j, const char *path, unsigned flags)
-{
-	int rc = mdb_env_create(&j->env);
-	if (rc == 0) // room above map_bytes: old batches can be removed from a full map
-		rc = mdb_env_set_mapsize(
-			j->env, (size_t)(j->map_bytes + j->map_bytes / 8) + 16 * TREE_BYTES);
-	if (rc == 0)
-		rc = mdb_env_open(j->env, path, MDB_NOLOCK | flags, 0640);
-	return rc;
-}
-
-static int create_env(struct journal *j, const char *path)
-{
-	MDB_txn *txn = NULL;
-	int rc = env_open(j, path, 0);
-	if (rc == 0)
-		rc = mdb_txn_begin(j->env, NULL, 0, &txn);
-	if (rc == 0)
-		rc = mdb_dbi_open(txn, NULL, MDB_INTEGERKEY, &j->dbi);
-	if (rc == 0)
-		rc = put_value(j, txn, &(struct journal_batch){0});
-	if (rc == 0) {
-		rc = mdb_txn_commit(txn);
-		txn = NULL;
-	}
-	if (txn)
-		mdb_txn_abort(txn);
-	mdb_env_close(j->env);
-	j->env = NULL;
-	return journal_lmdb_error(rc);
-}
+	pthread_mutex_t lock;   // guards first, which journal_cut lets go of
+	struct lmdb_log *first; // of the first version; or NULL
+};
 
 static int remove_unfinished(const char *path)
 {
-	char *data = path_of(path, "data.mdb");
-	int error = unlink(data) < 0 && errno != ENOENT ? -errno : 0;
-	free(data);
-	if (error == 0 && rmdir(path) < 0 && errno != ENOENT)
+	DIR *files = opendir(path);
+	const struct dirent *entry;
+	int error = 0;
+	if (!files)
+		return errno == ENOENT ? 0 : -errno;
+	while (error == 0 && (entry = readdir(files)) != NULL)
+		if (entry->d_name[0] != '.' && unlinkat(dirfd(files), entry->d_name, 0) < 0)
+			error = -errno;
+	closedir(files);
+	if (error == 0 && rmdir(path) < 0)
 		error = -errno;
 	return error;
 }
 
-static int journal_create(struct journal *j, const char *directory)
+// A log is made under another name and renamed, so that it is whole from its first moment.
+static int journal_create(const struct journal *j, const struct journal_settings *settings)
 {
-	char *fresh = path_of(directory, "log.new");
+	char *fresh = path_of(settings->directory, "log.new");
+	struct segments_settings segments = {
+		.directory = fresh, .bytes_max = settings->map_bytes, .sync = settings->sync};
 	int error = remove_unfinished(fresh);
 	if (error == 0 && mkdir(fresh, 0750) < 0)
 		error = -errno;
 	if (error == 0)
-		error = create_env(j, fresh);
-	if (error == 0)
-		error = directory_sync(fresh);
+		error = segments_create(&segments);
 	if (error == 0 && rename(fresh, j->path) < 0)
 		error = -errno;
 	if (error == 0)
-		error = directory_sync(directory);
+		error = directory_sync(settings->directory);
 	free(fresh);
 	return error;
 }
 
-// Measures the live batches without reading them: the tree holds their sizes.
-static int journal_measure(struct journal *j, MDB_txn *txn)
+static bool is_there(const struct journal *j, const char *name)
 {
-	MDB_cursor *cursor;
-	MDB_val key, value;
-	int rc = mdb_cursor_open(txn, j->dbi, &cursor);
-	if (rc != 0)
-		return rc;
-	while ((rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
-		batch_add(&j->live_bytes, stored_bytes(j, value.mv_size));
-	mdb_cursor_close(cursor);
-	return rc == MDB_NOTFOUND ? 0 : rc;
+	char *path = path_of(j->path, name);
+	bool there = access(path, F_OK) == 0;
+	free(path);
+	return there;
 }
 
-static void note_used(struct journal *j)
+static int open_first(struct journal *j, const char *name, const struct complaint *complaint)
 {
-	MDB_envinfo info;
-	mdb_env_info(j->env, &info);
-	atomic_store_explicit(
-		&j->used_bytes, (info.me_last_pgno + 1) * j->page_bytes, memory_order_relaxed);
+	char *path = path_of(j->path, name);
+	int error = lmdb_log_open(path, &j->first, complaint);
+	free(path);
+	return error;
 }
 
-// The file's present size counts as reserved once the holes of a sparse copy are filled.
-static void note_reserved(struct journal *j)
+// What the first version wrote stays as it is; the log goes on after it.
+static int take_over_first(struct journal *j, const struct complaint *complaint)
 {
-	int fd;
-	struct stat stat;
-	mdb_env_get_fd(j->env, &fd);
-	if (fstat(fd, &stat) == 0 && stat.st_size > 0 && fallocate(fd, 0, 0, stat.st_size) == 0)
-		atomic_store_explicit(
-			&j->reserved_bytes, (uint64_t)stat.st_size, memory_order_relaxed);
-}
-
-static int attach(struct journal *j, bool sync)
-{
-	MDB_txn *txn;
-	unsigned flags = j->read_only ? MDB_RDONLY : sync ? 0 : MDB_NOSYNC;
-	int rc = env_open(j, j->path, flags);
-	if (rc != 0)
-		return rc;
-	MDB_stat tree;
-	mdb_env_stat(j->env, &tree);
-	j->page_bytes = tree.ms_psize;
-	rc = mdb_txn_begin(j->env, NULL, MDB_RDONLY, &txn);
-	if (rc != 0)
-		return rc;
-	rc = mdb_dbi_open(txn, NULL, 0, &j->dbi);
-	if (rc == 0)
-		rc = journal_measure(j, txn);
-	if (rc == 0)
-		rc = mdb_txn_commit(txn); // keeps the handle
+	char *before = path_of(j->path, FIRST_NAME_BEFORE), *path = path_of(j->path, FIRST_NAME);
+	int error = rename(before, path) < 0 ? -errno : directory_sync(j->path);
+	if (error < 0)
+		complain(complaint, error, "cannot rename the log %s to %s: %s", before, path,
+			error_text(error));
 	else
-		mdb_txn_abort(txn);
-	note_used(j);
-	if (!j->read_only)
-		note_reserved(j);
-	return rc;
+		log_info("log-migrated",
+			"file=%s bytes=%lu effect=\"the log goes on in segments, which the program "
+			"of before cannot read\"",
+			path, lmdb_log_bytes(j->first));
+	free(before);
+	free(path);
+	return error;
+}
+
+static int open_parts(struct journal *j, const struct journal_settings *settings,
+	const struct complaint *complaint)
+{
+	struct segments_settings segments = {.directory = j->path,
+		.bytes_max = settings->map_bytes,
+		.read_only = settings->read_only,
+		.sync = settings->sync};
+	bool is_first = is_there(j, FIRST_NAME), is_before = is_there(j, FIRST_NAME_BEFORE);
+	int error = 0;
+	if (is_first && is_before)
+		return complain(complaint, -ERROR_CORRUPT,
+			"the log %s has both " FIRST_NAME " and " FIRST_NAME_BEFORE "; %s", j->path,
+			JOURNAL_REMEDY);
+	if (is_first || is_before)
+		error = open_first(j, is_first ? FIRST_NAME : FIRST_NAME_BEFORE, complaint);
+	if (error == 0)
+		error = segments_open(&segments, &j->segments, complaint);
+	if (error == 0 && !j->first && segments_count(j->segments) == 0)
+		return complain(complaint, -ERROR_CORRUPT,
+			"the log %s is empty: its files are missing; %s", j->path, JOURNAL_REMEDY);
+	if (error == 0 && is_before && !settings->read_only)
+		error = take_over_first(j, complaint);
+	return error;
 }
 
 static int open_at(struct journal *j, const struct journal_settings *settings,
 	const struct complaint *complaint)
 {
-	bool there = access(j->path, F_OK) == 0;
-	int error = there ? 0 : journal_create(j, settings->directory);
+	int error = access(j->path, F_OK) == 0 ? 0 : journal_create(j, settings);
 	if (error < 0)
 		return complain(complaint, error,
 			"cannot create the log %s: %s; make the directory writable for this user "
-			"or "
-			"free space",
+			"or free space",
 			j->path, error_text(error));
-	error = journal_check(j->path, complaint);
-	if (error < 0)
-		return error;
-	error = journal_lmdb_error(attach(j, settings->sync));
-	if (error < 0)
-		return complain(
-			complaint, error, "cannot open the log %s: %s", j->path, error_text(error));
-	return 0;
+	error = open_parts(j, settings, complaint);
+	if (error == 0)
+		j->next_index = segments_next_index(j->segments);
+	return error;
 }
 
 int journal_open(const struct journal_settings *settings, struct journal **out,
@@ -229,8 +157,8 @@ int journal_open(const struct journal_settings *settings, struct journal **out,
 	*out = NULL;
 	struct journal *j = memory_take(sizeof *j);
 	j->path = path_of(settings->directory, "log");
-	j->map_bytes = settings->map_bytes;
 	j->read_only = settings->read_only;
+	pthread_mutex_init(&j->lock, NULL);
 	if (settings->read_only && access(j->path, F_OK) < 0 && errno == ENOENT) {
 		journal_close(j);
 		return 0;
@@ -247,139 +175,13 @@ void journal_close(struct journal *j)
 {
 	if (!j)
 		return;
-	if (j->env)
-		mdb_env_close(j->env);
+	if (j->was_appended && j->failed == 0)
+		segments_mark_closed(j->segments, j->next_index);
+	segments_close(j->segments);
+	lmdb_log_close(j->first);
+	pthread_mutex_destroy(&j->lock);
 	free(j->path);
 	free(j);
-}
-
-// Removes the first batch if the next one begins at or before index + 1. The newest batch always stays: it tells how
-// far the log has come. Returns MDB_NOTFOUND when there is nothing to remove.
-static int remove_first(struct journal *j, MDB_cursor *cursor, uint64_t index, uint64_t *removed)
-{
-	size_t least = 1;
-	MDB_val key = {sizeof least, &least}, value, next;
-	int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-	uint64_t size = rc == 0 ? value.mv_size : 0;
-	if (rc == 0)
-		rc = mdb_cursor_get(cursor, &next, &value, MDB_NEXT);
-	if (rc == 0 && key_index(&next) > index + 1)
-		rc = MDB_NOTFOUND;
-	if (rc == 0)
-		rc = mdb_cursor_get(cursor, &key, &value, MDB_PREV);
-	if (rc == 0)
-		rc = mdb_cursor_del(cursor, 0);
-	if (rc == 0)
-		*removed += stored_bytes(j, size);
-	return rc;
-}
-
-static int remove_old(struct journal *j, MDB_txn *txn, uint64_t *removed)
-{
-	MDB_cursor *cursor;
-	uint64_t index = load(&j->cut_index);
-	int rc = index == j->cut_done ? MDB_NOTFOUND : mdb_cursor_open(txn, j->dbi, &cursor);
-	if (rc == 0) {
-		for (int i = 0; i < CUT_PER_APPEND && rc == 0; i++)
-			rc = remove_first(j, cursor, index, removed);
-		mdb_cursor_close(cursor);
-	}
-	if (rc == MDB_NOTFOUND)
-		j->cut_done = index;
-	return rc == MDB_NOTFOUND ? 0 : rc;
-}
-
-// Bytes that this process may write to one file (ulimit -f). Read each time: the limit may change while the process
-// runs.
-static int64_t file_bytes_max(void)
-{
-	struct rlimit limit;
-	bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < INT64_MAX;
-	return limited ? (int64_t)limit.rlim_cur : INT64_MAX;
-}
-
-static int64_t log_bytes_max(const struct journal *j)
-{
-	int64_t file = file_bytes_max();
-	return file < j->map_bytes ? file : j->map_bytes;
-}
-
-// Reserves disk space for what a transaction may write at the end of the file.
-static int reserve(struct journal *j, uint64_t batch_bytes)
-{
-	int fd;
-	mdb_env_get_fd(j->env, &fd);
-	int64_t needed = (int64_t)(load(&j->used_bytes) + batch_bytes + TREE_BYTES);
-	int64_t most = file_bytes_max();
-	if (needed > most) // the limit covers present bytes too, which fallocate does not say
-		return -ENOSPC;
-	if (needed <= (int64_t)load(&j->reserved_bytes))
-		return 0;
-	int rc = 0;
-	for (int64_t ahead = GROW_BYTES; ahead >= 0; ahead -= GROW_BYTES) {
-		if (needed > most - ahead)
-			continue;
-		do
-			rc = fallocate(fd, 0, 0, needed + ahead) == 0 ? 0 : errno;
-		while (rc == EINTR);
-		if (rc == 0)
-			atomic_store_explicit(&j->reserved_bytes, (uint64_t)(needed + ahead),
-				memory_order_relaxed);
-		if (rc != ENOSPC && rc != EDQUOT && rc != EFBIG)
-			break;
-	}
-	// On a file system that cannot reserve, only the free space is checked.
-	if (rc == EOPNOTSUPP)
-		return journal_room_bytes(j) < (int64_t)batch_bytes + TREE_BYTES ? -ENOSPC : 0;
-	return journal_lmdb_error(rc);
-}
-
-static int write_once(struct journal *j, const struct journal_batch *batch)
-{
-	MDB_txn *txn;
-	uint64_t removed = 0, added = stored_bytes(j, JOURNAL_HEADER_BYTES + batch->size);
-	int error = reserve(j, added);
-	if (error < 0)
-		return error;
-	int rc = mdb_txn_begin(j->env, NULL, 0, &txn);
-	if (rc != 0)
-		return journal_lmdb_error(rc);
-	rc = remove_old(j, txn, &removed);
-	if (rc == 0)
-		rc = put_value(j, txn, batch);
-	if (rc != 0) {
-		mdb_txn_abort(txn);
-		return journal_lmdb_error(rc);
-	}
-	rc = mdb_txn_commit(txn);
-	note_used(j);
-	if (rc != 0)
-		return journal_lmdb_error(rc);
-	if (batch->entries > 0)
-		batch_add(&j->live_bytes, added);
-	atomic_fetch_sub_explicit(&j->live_bytes, removed, memory_order_relaxed);
-	return 0;
-}
-
-static bool map_has_room(const struct journal *j, uint64_t bytes)
-{
-	uint64_t live = load(&j->live_bytes);
-	return (int64_t)(live + live / 16 + bytes + TREE_BYTES) <= log_bytes_max(j);
-}
-
-static int batch_append(struct journal *j, const struct journal_batch *batch)
-{
-	uint64_t bytes = stored_bytes(j, JOURNAL_HEADER_BYTES + (size_t)batch->size);
-	int error = map_has_room(j, bytes) ? write_once(j, batch) : -ENOSPC;
-	// A full log first removes batches that are no longer needed: only the next transaction can use the space
-	// that one frees.
-	while (error == -ENOSPC && j->cut_done != load(&j->cut_index)) {
-		error = write_once(j, &(struct journal_batch){0});
-		if (error < 0)
-			break;
-		error = map_has_room(j, bytes) ? write_once(j, batch) : -ENOSPC;
-	}
-	return error;
 }
 
 int journal_append(
@@ -389,10 +191,13 @@ int journal_append(
 	CHECK(j->next_index == 0 || first_index == j->next_index);
 	if (j->failed < 0)
 		return j->failed;
-	int error = batch_append(j, &(struct journal_batch){first_index, entries, size, batch});
+	int error = segments_append(
+		j->segments, &(struct journal_batch){first_index, entries, size, batch});
 	if (error == 0) {
+		j->was_appended = true;
 		j->next_index = first_index + entries;
-		batch_add(&j->appended_bytes, JOURNAL_HEADER_BYTES + size);
+		atomic_fetch_add_explicit(
+			&j->appended_bytes, record_bytes(size), memory_order_relaxed);
 	} else if (error != -ENOSPC) {
 		j->failed = error; // the disk's content is unknown from here on: never retry
 		char quoted[512];
@@ -402,32 +207,90 @@ int journal_append(
 	return error;
 }
 
+// Lets go of what the first version wrote once no batch before the first segment's is needed.
+static void cut_first(struct journal *j, uint64_t index)
+{
+	uint64_t next = segments_first_index(j->segments);
+	pthread_mutex_lock(&j->lock);
+	struct lmdb_log *first = j->first;
+	bool is_over = first && next > 0 && next <= index + 1;
+	if (is_over)
+		j->first = NULL;
+	pthread_mutex_unlock(&j->lock);
+	if (!is_over)
+		return;
+	char *path = path_of(j->path, FIRST_NAME);
+	lmdb_log_close(first);
+	if (unlink(path) < 0)
+		log_warn("log-not-removed", "file=%s error=\"%s\"", path, error_text(-errno));
+	free(path);
+}
+
 void journal_cut(struct journal *j, uint64_t index)
 {
-	atomic_store_explicit(&j->cut_index, index, memory_order_relaxed);
+	cut_first(j, index);
+	segments_cut(j->segments, index);
 }
 
 int64_t journal_room_bytes(const struct journal *j)
 {
-	struct statvfs fs;
-	int64_t live = (int64_t)load(&j->live_bytes);
-	int64_t room = log_bytes_max(j) - live - live / 16 - TREE_BYTES;
-	if (statvfs(j->path, &fs) == 0) {
-		int64_t disk = (int64_t)(fs.f_bavail * fs.f_frsize);
-		uint64_t used = load(&j->used_bytes), reserved = load(&j->reserved_bytes);
-		int64_t inside = (int64_t)(used > reserved ? used : reserved) - live;
-		disk += inside > 0 ? inside : 0;
-		room = disk < room ? disk : room;
-	}
-	return room > 0 ? room : 0;
+	return segments_room_bytes(j->segments);
 }
 
-uint64_t journal_live_bytes(const struct journal *j)
+uint64_t journal_live_bytes(struct journal *j)
 {
-	return load(&j->live_bytes);
+	pthread_mutex_lock(&j->lock);
+	uint64_t bytes = j->first ? lmdb_log_bytes(j->first) : 0;
+	pthread_mutex_unlock(&j->lock);
+	return bytes + segments_live_bytes(j->segments);
 }
 
 uint64_t journal_appended_bytes(const struct journal *j)
 {
-	return load(&j->appended_bytes);
+	return atomic_load_explicit(&j->appended_bytes, memory_order_relaxed);
+}
+
+uint64_t journal_batch_bytes(uint32_t size)
+{
+	return record_bytes(size);
+}
+
+uint64_t journal_tails_cut(const struct journal *j)
+{
+	return segments_tail_was_cut(j->segments);
+}
+
+uint64_t journal_segments_late(const struct journal *j)
+{
+	return segments_made_late(j->segments);
+}
+
+uint64_t journal_first_index(struct journal *j)
+{
+	uint64_t index = j->first ? lmdb_log_first_index(j->first) : 0;
+	return index ? index : segments_first_index(j->segments);
+}
+
+// The first version's part is needed unless the segments have the expected batch.
+static int walk_parts(struct journal *j, struct journal_walker *w)
+{
+	uint64_t segments_from = segments_first_index(j->segments);
+	int error = 0;
+	if (j->first && (segments_from == 0 || w->expected < segments_from))
+		error = lmdb_log_walk(j->first, w);
+	return error < 0 ? error : segments_walk(j->segments, w);
+}
+
+int journal_walk(struct journal *j, uint64_t index, journal_visit *visit, void *context,
+	const struct complaint *complaint)
+{
+	struct journal_walker w = {j->path, visit, context, complaint, index + 1};
+	complaint->text[0] = 0;
+	int error = walk_parts(j, &w);
+	if (error == 0)
+		j->next_index = w.expected;
+	else if (!complaint->text[0])
+		complain(
+			complaint, error, "cannot read the log %s: %s", j->path, error_text(error));
+	return error;
 }

@@ -136,7 +136,7 @@ static int replay(void *context, const struct journal_batch *batch)
 			error_text(error));
 	r->out->log_entries += batch->entries;
 	r->out->log_index = batch->first_index + batch->entries - 1;
-	r->log_bytes += batch->size;
+	r->log_bytes += journal_batch_bytes(batch->size);
 	return 0;
 }
 
@@ -156,10 +156,14 @@ int store_recover(struct store *s, struct state *state, struct applier *applier,
 	uint64_t due = (uint64_t)s->settings.snapshot_log_bytes;
 	atomic_store(&s->appended_mark, due > r.log_bytes ? due - r.log_bytes : 0);
 	atomic_store(&s->counters.snapshot_index, out->snapshot_index);
-	if (s->journal)
-		atomic_store(&s->counters.log_bytes, journal_live_bytes(s->journal));
-	if (!s->settings.read_only)
+	if (!s->settings.read_only) {
 		snapshot_prune(s);
+		journal_cut(s->journal, s->kept[1]); // as after a snapshot
+	}
+	if (s->journal) {
+		atomic_store(&s->counters.log_bytes, journal_live_bytes(s->journal));
+		atomic_store(&s->counters.tails_cut, journal_tails_cut(s->journal));
+	}
 	out->seconds = (double)(time_monotonic_ns(&time_source_real) - began) * 1e-9;
 	return 0;
 }

@@ -164,6 +164,7 @@ static int log_append(
 		bytes_count(&s->counters.appends, 1);
 		bytes_count(&s->counters.append_bytes, size);
 		counter_set(&s->counters.log_bytes, journal_live_bytes(s->journal));
+		counter_set(&s->counters.segments_late, journal_segments_late(s->journal));
 	}
 	snapshot_consider(s, error == -ENOSPC);
 	return error;

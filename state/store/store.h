@@ -1,6 +1,6 @@
-// State on disk: an LMDB environment that holds the log of batches, and snapshot files beside it.
+// State on disk: the log of batches, and snapshot files beside it.
 //
-// DIR/log/          LMDB: key u64 index of a batch's first entry, value the batch with its checksum (journal_format.c)
+// DIR/log/          segments: the batches with their checksums (journal.c)
 // DIR/snapshot-N    the whole state at index N (snapshot_file.c); the newest two are kept
 // DIR/lock          locked while a process has the directory open; holds its process id
 // DIR/failed        a write of the log failed; no start until an operator has removed it (state/store/failure.h)
@@ -51,5 +51,6 @@ int store_snapshot(struct store *, struct state *);
 struct store_counters {
 	_Atomic uint64_t appends, append_bytes, snapshots, snapshot_failures;
 	_Atomic uint64_t snapshot_index, log_bytes, room_bytes;
+	_Atomic uint64_t tails_cut, segments_late; // journal_tails_cut, journal_segments_late
 };
 const struct store_counters *store_counters(const struct store *);

@@ -203,6 +203,8 @@ static void emit_store(const struct metric_sink *m, const struct berthd *b)
 	emit(m, 'g', "berth_snapshot_index", "", counter_load(&c->snapshot_index));
 	emit(m, 'g', "berth_store_log_bytes", "", counter_load(&c->log_bytes));
 	emit(m, 'g', "berth_store_room_bytes", "", counter_load(&c->room_bytes));
+	emit(m, 'c', "berth_store_log_tails_cut_total", "", counter_load(&c->tails_cut));
+	emit(m, 'c', "berth_store_segments_late_total", "", counter_load(&c->segments_late));
 }
 
 static void emit_placement(const struct metric_sink *m, const struct berthd *b)

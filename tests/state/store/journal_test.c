@@ -1,11 +1,12 @@
-// The log on a real LMDB in a real directory.
+// The log in a real directory.
 #include "state/base/error.h"
 #include "state/base/prng.h"
 #include "state/store/journal.h"
-#include "state/store/journal_format.h"
+#include "state/store/segment_format.h"
+#include "tests/state/store/batch_place.h"
+#include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
 #include <errno.h>
-#include <lmdb.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,7 +20,6 @@
 
 #include <cmocka.h>
 
-enum { BATCH_BYTES_MOST = 40000 };
 #define MAP_BYTES (256ll << 20)
 
 static char message[1024];
@@ -41,51 +41,10 @@ static struct journal *open_at(const char *path, int64_t map_bytes)
 	return open_with(path, map_bytes, false);
 }
 
-// What a batch holds follows from its index, so that a reader can tell whether it is the right one.
-static uint32_t batch_of(uint64_t index, uint8_t *batch, uint32_t *entries)
+static struct numbered_seen walk(struct journal *j, uint64_t index)
 {
-	struct prng prng;
-	prng_seed(&prng, index);
-	uint32_t size = prng_below(&prng, 4) ? (uint32_t)prng_below(&prng, 3000)
-					     : (uint32_t)prng_below(&prng, BATCH_BYTES_MOST);
-	*entries = 1 + (uint32_t)prng_below(&prng, 5);
-	for (uint32_t i = 0; i < size; i++)
-		batch[i] = (uint8_t)prng_u64(&prng);
-	return size;
-}
-
-static int append_at(struct journal *j, uint64_t *index)
-{
-	static uint8_t batch[BATCH_BYTES_MOST];
-	uint32_t entries, size = batch_of(*index, batch, &entries);
-	int error = journal_append(j, *index, entries, batch, size);
-	if (error == 0)
-		*index += entries;
-	return error;
-}
-
-struct seen {
-	uint64_t batches, last_index;
-	bool wrong;
-};
-
-static int see(void *context, const struct journal_batch *batch)
-{
-	static uint8_t expected[BATCH_BYTES_MOST];
-	struct seen *seen = context;
-	uint32_t entries, size = batch_of(batch->first_index, expected, &entries);
-	seen->wrong |= size != batch->size || entries != batch->entries ||
-		       memcmp(expected, batch->data, size) != 0;
-	seen->batches++;
-	seen->last_index = batch->first_index + batch->entries - 1;
-	return 0;
-}
-
-static struct seen walk(struct journal *j, uint64_t index)
-{
-	struct seen seen = {.last_index = index};
-	int error = journal_walk(j, index, see, &seen, &complaint);
-	if (error < 0)
+	struct numbered_seen seen;
+	if (numbered_walk(j, index, &seen, &complaint) < 0)
 		fail_msg("%s", message);
 	assert_false(seen.wrong);
 	return seen;
@@ -95,7 +54,7 @@ static uint64_t fill(struct journal *j, uint64_t *ends, int batches)
 {
 	uint64_t index = 1;
 	for (int i = 0; i < batches; i++) {
-		assert_int_equal(append_at(j, &index), 0);
+		assert_int_equal(numbered_append(j, &index), 0);
 		ends[i] = index - 1;
 	}
 	return index;
@@ -110,11 +69,11 @@ static void what_was_appended_is_there_after_reopening(void **unused)
 	j = open_at(path, MAP_BYTES);
 	assert_int_equal(walk(j, 0).batches, 40);
 	for (int i = 0; i < 40; i++) { // from every index that a snapshot can have
-		struct seen seen = walk(j, ends[i]);
+		struct numbered_seen seen = walk(j, ends[i]);
 		assert_int_equal(seen.batches, 39 - i);
 		assert_int_equal(seen.last_index, index - 1);
 	}
-	assert_int_equal(append_at(j, &index), 0);
+	assert_int_equal(numbered_append(j, &index), 0);
 	assert_int_equal(walk(j, 0).last_index, index - 1);
 	journal_close(j);
 	dir_remove(path);
@@ -125,65 +84,37 @@ static void an_index_inside_a_batch_or_past_the_end_is_refused(void **unused)
 	const char *path = dir_create();
 	struct journal *j = open_at(path, MAP_BYTES);
 	uint64_t ends[40], index = fill(j, ends, 40);
-	struct seen seen = {0};
+	struct numbered_seen seen;
 	uint64_t begin = 1;
 	int inside = 0;
 	for (int i = 0; i < 40; i++) {
 		for (; begin < ends[i]; begin++, inside++)
 			assert_int_equal(
-				journal_walk(j, begin, see, &seen, &complaint), -ERROR_CORRUPT);
+				numbered_walk(j, begin, &seen, &complaint), -ERROR_CORRUPT);
 		begin = ends[i] + 1;
 	}
 	assert_true(inside > 0);
-	assert_int_equal(journal_walk(j, index, see, &seen, &complaint), -ERROR_CORRUPT);
+	assert_int_equal(numbered_walk(j, index, &seen, &complaint), -ERROR_CORRUPT);
 	assert_non_null(strstr(message, "does not end there"));
 	journal_close(j);
 	dir_remove(path);
 }
 
-// Changes the log behind its back: removes the batch of an index, or replaces it when value is
-// given.
-static void tamper(const char *path, uint64_t index, MDB_val *value)
-{
-	char log[300];
-	MDB_env *env;
-	MDB_txn *txn;
-	MDB_dbi dbi;
-	size_t number = index;
-	MDB_val key = {sizeof number, &number};
-	snprintf(log, sizeof log, "%s/log", path);
-	assert_int_equal(mdb_env_create(&env), 0);
-	mdb_env_set_mapsize(env, MAP_BYTES);
-	assert_int_equal(mdb_env_open(env, log, MDB_NOLOCK, 0640), 0);
-	assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-	assert_int_equal(mdb_dbi_open(txn, NULL, MDB_INTEGERKEY, &dbi), 0);
-	int rc = value ? mdb_put(txn, dbi, &key, value, 0) : mdb_del(txn, dbi, &key, NULL);
-	assert_int_equal(rc, 0);
-	// As the log does it: the newest transaction is named in a value.
-	uint8_t header[JOURNAL_HEADER_BYTES];
-	struct journal_batch marker = {0};
-	journal_header_write(header, mdb_txn_id(txn), &marker);
-	number = 0;
-	if (index != 0)
-		assert_int_equal(mdb_put(txn, dbi, &key, &(MDB_val){sizeof header, header}, 0), 0);
-	assert_int_equal(mdb_txn_commit(txn), 0);
-	mdb_env_close(env);
-}
-
 static void a_missing_batch_is_refused_by_its_index(void **unused)
 {
 	const char *path = dir_create();
+	char expected[80];
 	struct journal *j = open_at(path, MAP_BYTES);
 	uint64_t ends[10];
 	fill(j, ends, 10);
 	journal_close(j);
-	tamper(path, ends[4] + 1, NULL);
+	struct batch_place place = find_batch(path, ends[4] + 1);
+	file_write_byte(place.file, place.at, 0);
 	j = open_at(path, MAP_BYTES);
-	struct seen seen = {0};
-	assert_int_equal(journal_walk(j, 0, see, &seen, &complaint), -ERROR_CORRUPT);
-	char expected[80];
-	snprintf(expected, sizeof expected, "no batch of index %lu: the next one begins at %lu",
-		ends[4] + 1, ends[5] + 1);
+	struct numbered_seen seen;
+	assert_int_equal(numbered_walk(j, 0, &seen, &complaint), -ERROR_CORRUPT);
+	snprintf(expected, sizeof expected, "damaged in the batch of index %lu: there is none",
+		ends[4] + 1);
 	assert_non_null(strstr(message, expected));
 	assert_int_equal(seen.batches, 5);
 	assert_int_equal(walk(j, ends[5]).batches, 4); // a snapshot after it makes it unimportant
@@ -194,16 +125,28 @@ static void a_missing_batch_is_refused_by_its_index(void **unused)
 static void a_log_of_a_newer_version_is_refused(void **unused)
 {
 	const char *path = dir_create();
+	char file[300];
 	journal_close(open_at(path, MAP_BYTES));
-	uint8_t header[JOURNAL_HEADER_BYTES] = {0};
-	uint32_t magic = JOURNAL_MAGIC, version = JOURNAL_VERSION + 1;
-	memcpy(header, &magic, 4);
-	memcpy(header + JOURNAL_VERSION_AT, &version, 4);
-	tamper(path, 0, &(MDB_val){sizeof header, header});
+	snprintf(file, sizeof file, "%s/log/segment-1", path);
+	file_write_byte(file, 8, SEGMENT_VERSION + 1);
 	struct journal *j;
 	struct journal_settings settings = {path, MAP_BYTES, false, true};
 	assert_int_equal(journal_open(&settings, &j, &complaint), -ERROR_VERSION);
-	assert_non_null(strstr(message, "version 2"));
+	assert_non_null(strstr(message, "version 3 and this program knows version 2"));
+	dir_remove(path);
+}
+
+// A folder without files is not a new log: what was in it is missing.
+static void a_log_without_files_is_refused(void **unused)
+{
+	const char *path = dir_create();
+	char log[300];
+	snprintf(log, sizeof log, "%s/log", path);
+	assert_int_equal(mkdir(log, 0750), 0);
+	struct journal *j;
+	struct journal_settings settings = {path, MAP_BYTES, false, true};
+	assert_int_equal(journal_open(&settings, &j, &complaint), -ERROR_CORRUPT);
+	assert_non_null(strstr(message, "its files are missing"));
 	dir_remove(path);
 }
 
@@ -217,45 +160,47 @@ static void a_reader_of_nothing_creates_nothing(void **unused)
 	assert_int_equal(rmdir(path), 0);
 }
 
-static void old_batches_are_removed_and_their_space_is_used_again(void **unused)
+static void cut_segments_are_used_again(void **unused)
 {
 	const char *path = dir_create();
 	struct journal *j = open_at(path, MAP_BYTES);
 	uint64_t index = 1, most = 0;
-	for (int i = 0; i < 1500; i++) {
-		assert_int_equal(append_at(j, &index), 0);
+	for (int i = 0; i < 6000; i++) {
+		assert_int_equal(numbered_append(j, &index), 0);
 		if (i % 50 == 49)
 			journal_cut(j, index - 20);
 		if (journal_live_bytes(j) > most)
 			most = journal_live_bytes(j);
 	}
-	size_t size;
-	char data[300];
-	snprintf(data, sizeof data, "%s/log/data.mdb", path);
-	free(file_read(data, &size));
 	assert_true(journal_appended_bytes(j) > 6 * most);
-	assert_true(size < most + (24 << 20)); // what lives, and what is reserved ahead
+	assert_true(dir_bytes(path) < 4 * most);
 	uint64_t live = journal_live_bytes(j), first = journal_first_index(j);
-	assert_true(first > 1);
+	assert_true(first > 1 && first <= index - 20);
 	journal_close(j);
 	j = open_at(path, MAP_BYTES);
-	assert_int_equal(journal_live_bytes(j), live);
+	assert_in_range(journal_live_bytes(j), live, dir_bytes(path)); // what is spare may be read
+	assert_true(journal_first_index(j) <= first);
 	assert_int_equal(walk(j, first - 1).last_index, index - 1);
 	journal_close(j);
 	dir_remove(path);
 }
 
+// However far the cut goes: the newest batch tells how far the log has come.
 static void the_newest_batch_is_never_cut(void **unused)
 {
 	const char *path = dir_create();
 	struct journal *j = open_at(path, MAP_BYTES);
-	uint64_t ends[10], index = fill(j, ends, 10);
-	journal_cut(j, index + 100);
-	for (int i = 0; i < 3; i++) {
-		uint64_t first = index;
-		assert_int_equal(append_at(j, &index), 0);
-		assert_true(journal_first_index(j) > ends[8] && journal_first_index(j) <= first);
+	uint64_t index = 1;
+	for (int i = 0; i < 1000; i++) {
+		uint64_t newest = index;
+		assert_int_equal(numbered_append(j, &index), 0);
+		journal_cut(j, index + 100);
+		assert_in_range(journal_first_index(j), 1, newest);
 	}
+	assert_true(journal_first_index(j) > 1);
+	journal_close(j);
+	j = open_at(path, MAP_BYTES);
+	assert_int_equal(walk(j, index - 1).last_index, index - 1);
 	journal_close(j);
 	dir_remove(path);
 }
@@ -267,19 +212,47 @@ static void a_full_map_refuses_and_recovers(void **unused)
 	struct journal *j = open_at(path, 8 << 20);
 	uint64_t index = 1;
 	int error;
-	while ((error = append_at(j, &index)) == 0)
-		assert_true(journal_live_bytes(j) < 8 << 20);
+	while ((error = numbered_append(j, &index)) == 0)
+		assert_true(dir_bytes(path) <= 8 << 20);
 	assert_int_equal(error, -ENOSPC);
-	assert_int_equal(append_at(j, &index), -ENOSPC);
+	assert_int_equal(numbered_append(j, &index), -ENOSPC);
+	assert_true(journal_live_bytes(j) > 7 << 20);
+	assert_in_range(journal_room_bytes(j), 0, NUMBERED_BYTES_MOST);
 	assert_int_equal(walk(j, 0).last_index, index - 1);
 	journal_cut(j, index / 2);
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(append_at(j, &index), 0);
+		assert_int_equal(numbered_append(j, &index), 0);
 	uint64_t first = journal_first_index(j);
 	assert_true(first > 1 && first <= index / 2);
 	journal_close(j);
 	j = open_at(path, 8 << 20);
 	assert_int_equal(walk(j, first - 1).last_index, index - 1);
+	journal_close(j);
+	dir_remove(path);
+}
+
+// As much as room_bytes says fits, in one batch, whatever the sizes of the segments that are spare.
+static void what_is_said_to_have_room_has_it(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path, 32 << 20);
+	uint64_t index = 1;
+	for (int i = 0; i < 2000; i++)
+		assert_int_equal(numbered_append(j, &index), 0);
+	for (int round = 0; round < 3; round++) {
+		journal_cut(j, index - 1);
+		int64_t room = journal_room_bytes(j);
+		assert_true(round > 0 || room > 16 << 20);
+		uint8_t *large = calloc(1, (size_t)room);
+		assert_int_equal(
+			journal_append(j, index, 1, large, (uint32_t)room - RECORD_HEADER_BYTES),
+			0);
+		free(large);
+		index++;
+		assert_true(dir_bytes(path) <= 32 << 20);
+		while (numbered_append(j, &index) == 0)
+			continue;
+	}
 	journal_close(j);
 	dir_remove(path);
 }
@@ -293,18 +266,18 @@ static void a_full_file_system_refuses_and_recovers(void **unused)
 	struct rlimit limit, small;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
 	small = limit;
-	small.rlim_cur = 4 << 20;
+	small.rlim_cur = 10000;
 	signal(SIGXFSZ, SIG_IGN);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(numbered_append(j, &index), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	int error;
-	while ((error = append_at(j, &index)) == 0)
-		assert_true(journal_live_bytes(j) < 4 << 20);
-	assert_int_equal(error, -ENOSPC);
-	assert_int_equal(append_at(j, &index), -ENOSPC);
+	assert_int_equal(numbered_append(j, &index), -ENOSPC);
+	assert_int_equal(numbered_append(j, &index), -ENOSPC);
+	assert_in_range(journal_room_bytes(j), 0, 10000);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(walk(j, 0).last_index, index - 1);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(append_at(j, &index), 0);
+		assert_int_equal(numbered_append(j, &index), 0);
 	journal_close(j);
 	j = open_at(path, MAP_BYTES);
 	assert_int_equal(walk(j, 0).last_index, index - 1);
@@ -319,7 +292,7 @@ static void append_until_killed(const char *path, int to)
 	uint64_t first = journal_first_index(j);
 	uint64_t index = walk(j, first ? first - 1 : 0).last_index + 1;
 	for (int i = 0;; i++) {
-		if (append_at(j, &index) < 0)
+		if (numbered_append(j, &index) < 0)
 			_exit(1);
 		uint64_t acknowledged = index - 1;
 		if (write(to, &acknowledged, sizeof acknowledged) != sizeof acknowledged)
@@ -363,7 +336,7 @@ static void everything_acknowledged_survives_kill(void **unused)
 			kill_in_the_middle(path, (uint32_t)prng_below(&prng, 30000));
 		assert_true(acknowledged > before);
 		struct journal *j = open_at(path, MAP_BYTES);
-		struct seen seen = walk(j, journal_first_index(j) - 1);
+		struct numbered_seen seen = walk(j, journal_first_index(j) - 1);
 		assert_true(seen.last_index >= acknowledged);
 		journal_close(j);
 		before = seen.last_index;
@@ -378,10 +351,15 @@ static void an_unfinished_creation_is_no_obstacle(void **unused)
 	char unfinished[300];
 	snprintf(unfinished, sizeof unfinished, "%s/log.new", path);
 	assert_int_equal(mkdir(unfinished, 0750), 0);
-	snprintf(unfinished, sizeof unfinished, "%s/log.new/data.mdb", path);
+	snprintf(unfinished, sizeof unfinished, "%s/log.new/segment-1", path);
 	file_write(unfinished, "half", 4);
 	struct journal *j = open_at(path, MAP_BYTES);
 	assert_int_equal(walk(j, 0).batches, 0);
+	journal_close(j);
+	snprintf(unfinished, sizeof unfinished, "%s/log/unfinished-99", path);
+	file_write(unfinished, "half", 4);
+	j = open_at(path, MAP_BYTES);
+	assert_int_equal(access(unfinished, F_OK), -1);
 	journal_close(j);
 	dir_remove(path);
 }
@@ -393,10 +371,12 @@ int main(void)
 		cmocka_unit_test(an_index_inside_a_batch_or_past_the_end_is_refused),
 		cmocka_unit_test(a_missing_batch_is_refused_by_its_index),
 		cmocka_unit_test(a_log_of_a_newer_version_is_refused),
+		cmocka_unit_test(a_log_without_files_is_refused),
 		cmocka_unit_test(a_reader_of_nothing_creates_nothing),
-		cmocka_unit_test(old_batches_are_removed_and_their_space_is_used_again),
+		cmocka_unit_test(cut_segments_are_used_again),
 		cmocka_unit_test(the_newest_batch_is_never_cut),
 		cmocka_unit_test(a_full_map_refuses_and_recovers),
+		cmocka_unit_test(what_is_said_to_have_room_has_it),
 		cmocka_unit_test(a_full_file_system_refuses_and_recovers),
 		cmocka_unit_test(everything_acknowledged_survives_kill),
 		cmocka_unit_test(an_unfinished_creation_is_no_obstacle),

@@ -29,6 +29,21 @@ void dir_remove(const char *path)
 	assert_int_equal(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+static size_t counted_bytes;
+
+static int count_one(const char *path, const struct stat *stat_, int type, struct FTW *ftw)
+{
+	counted_bytes += type == FTW_F ? (size_t)stat_->st_size : 0;
+	return 0;
+}
+
+size_t dir_bytes(const char *path)
+{
+	counted_bytes = 0;
+	assert_int_equal(nftw(path, count_one, 8, FTW_PHYS), 0);
+	return counted_bytes;
+}
+
 static char copy_from[256], copy_to[256];
 
 static int copy_one(const char *path, const struct stat *stat_, int type, struct FTW *ftw)

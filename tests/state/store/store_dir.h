@@ -7,6 +7,7 @@
 const char *dir_create(void);
 // Removes it with all that is in it.
 void dir_remove(const char *path);
+size_t dir_bytes(const char *path);              // of all files in it
 void dir_copy(const char *from, const char *to); // files and one level of folders
 
 // The whole file; the caller frees. Fails the test when there is none.

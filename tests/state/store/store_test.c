@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/prng.h"
 #include "state/store/store.h"
+#include "tests/state/store/batch_place.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/state/store/world.h"
 #include <dirent.h>
@@ -254,14 +255,15 @@ static void without_a_whole_snapshot_the_log_must_reach_back(void **unused)
 	struct bytes_writer image = world_image(&w);
 	world_close(&w);
 	file_write_byte(snapshot_of(&w, index), 100, 0xff);
+	w.settings.sync = false;
 	recover_same(&w, &image);
 	assert_int_equal(w.recovery.snapshot_index, 0);
 	// Now a snapshot, and a log that no longer begins at the beginning.
 	assert_int_equal(applier_open(w.applier), 0);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 8; i++) {
 		assert_int_equal(store_snapshot(w.store, w.state), 0);
-		assert_int_equal(world_register(&w, 1000), OUTCOME_DONE);
-		assert_int_equal(world_register(&w, 1000), OUTCOME_DONE);
+		for (uint32_t k = 1; k < 300; k++) // so much that segments are used again
+			assert_int_equal(world_job(&w, k), OUTCOME_DONE);
 	}
 	world_close(&w);
 	struct dirent *entry;
@@ -275,6 +277,46 @@ static void without_a_whole_snapshot_the_log_must_reach_back(void **unused)
 	assert_non_null(strstr(w.message, "is damaged at byte"));
 	assert_non_null(strstr(w.message, "restore the whole store directory"));
 	bytes_writer_free(&image);
+	world_remove(&w);
+}
+
+static void a_restart_lets_go_of_the_log_as_a_snapshot_does(void **unused)
+{
+	struct world w;
+	struct life life;
+	begin(&w, &life, 11);
+	for (uint32_t k = 1; k <= 900; k++) {
+		assert_int_equal(world_job(&w, k), OUTCOME_DONE);
+		if (k % 300 == 0)
+			assert_int_equal(store_snapshot(w.store, w.state), 0);
+	}
+	assert_int_equal(world_job(&w, 1), OUTCOME_DONE);
+	uint64_t bytes = atomic_load(&store_counters(w.store)->log_bytes);
+	world_close(&w);
+	assert_int_equal(world_recover(&w), 0);
+	assert_int_equal(atomic_load(&store_counters(w.store)->log_bytes), bytes);
+	assert_int_equal(atomic_load(&store_counters(w.store)->tails_cut), 0);
+	world_close(&w);
+	world_remove(&w);
+}
+
+static void a_write_that_was_not_finished_is_left_out_and_counted(void **unused)
+{
+	struct world w;
+	struct life life;
+	begin(&w, &life, 12);
+	changes(&w, &life, 20);
+	struct bytes_writer before = world_image(&w);
+	uint64_t index = state_index(w.state);
+	assert_int_equal(world_job(&w, 1), OUTCOME_DONE);
+	world_close(&w);
+	struct batch_place place = find_batch(w.directory, index + 1);
+	file_write_byte(place.file, place.at + 40, 0);          // of its batch
+	file_write_byte(place.file, place.at + place.bytes, 0); // the mark of a closed log
+	recover_same(&w, &before);
+	assert_int_equal(atomic_load(&store_counters(w.store)->tails_cut), 1);
+	bytes_writer_free(&before);
+	world_close(&w);
 	world_remove(&w);
 }
 
@@ -413,6 +455,8 @@ int main(void)
 		cmocka_unit_test(the_thread_takes_snapshots_as_the_log_grows),
 		cmocka_unit_test(a_damaged_snapshot_is_replaced_by_the_one_before),
 		cmocka_unit_test(without_a_whole_snapshot_the_log_must_reach_back),
+		cmocka_unit_test(a_restart_lets_go_of_the_log_as_a_snapshot_does),
+		cmocka_unit_test(a_write_that_was_not_finished_is_left_out_and_counted),
 		cmocka_unit_test(an_older_log_beside_a_newer_snapshot_is_refused),
 		cmocka_unit_test(a_snapshot_under_another_name_is_not_taken_for_it),
 	};

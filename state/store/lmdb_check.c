@@ -10,11 +10,10 @@
 // A file passes when the newest tree is whole: every page where its parent says, every node inside
 // its page, keys ascending, the counts of the meta page met, and no page used twice or listed as
 // free. What is free or was never used may hold anything.
-#include "state/store/journal_check.h"
+#include "state/store/lmdb_check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/store/files.h"
-#include "state/store/journal_format.h"
+#include "state/store/lmdb_format.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -212,14 +211,14 @@ static bool take_free_pages(struct check *c, const uint8_t *data, uint32_t size)
 static bool read_value(
 	struct check *c, struct walk *w, uint64_t key, const uint8_t *data, uint32_t size)
 {
-	if (size < JOURNAL_HEADER_BYTES)
+	if (size < LMDB_HEADER_BYTES)
 		return wrong(c, "the batch of index %lu is shorter than its header", key);
-	uint32_t version = u32_at(data + JOURNAL_VERSION_AT);
-	if (key == 0 && u32_at(data) == JOURNAL_MAGIC && version > JOURNAL_VERSION) {
+	uint32_t version = u32_at(data + LMDB_VERSION_AT);
+	if (key == 0 && u32_at(data) == LMDB_MAGIC && version > LMDB_VERSION) {
 		c->version = version;
 		return wrong(c, "its version is newer");
 	}
-	uint64_t transaction = u64_at(data + JOURNAL_TRANSACTION_AT);
+	uint64_t transaction = u64_at(data + LMDB_TRANSACTION_AT);
 	if (transaction > w->newest_transaction)
 		w->newest_transaction = transaction;
 	return true;
@@ -396,25 +395,19 @@ static int map_file(struct check *c, const char *path)
 	return error;
 }
 
-int journal_check(const char *directory, const struct complaint *complaint)
+int lmdb_check(const char *path, const struct complaint *complaint)
 {
 	struct check c = {0};
-	char *path = path_of(directory, "data.mdb");
 	int error = map_file(&c, path);
 	if (error < 0) {
 		complain(complaint, error, "cannot read the log %s: %s", path, error_text(error));
 	} else if (!find_page_size(&c) || !check_file(&c)) {
-		error = c.version ? journal_complain_version(complaint, path, c.version)
+		error = c.version ? lmdb_complain_version(complaint, path, c.version)
 				  : complain(complaint, -ERROR_CORRUPT,
-					    "the log %s is damaged: %s; restore the whole store "
-					    "directory from a copy, "
-					    "or move %s away to start from the newest snapshot "
-					    "without what came after "
-					    "it",
-					    path, c.wrong, directory);
+					    "the log %s is damaged: %s; %s", path, c.wrong,
+					    JOURNAL_REMEDY);
 	}
 	if (c.file)
 		munmap((void *)(uintptr_t)c.file, c.file_bytes);
-	free(path);
 	return error;
 }

@@ -1,4 +1,4 @@
-// The log of batches: one LMDB environment, its main database with integer keys.
+// The log of batches as the first version wrote it: one LMDB environment, its main database with integer keys.
 //
 //	key    u64, in the machine's byte order: index of the batch's first entry
 //	value  u32 magic "BLOG"
@@ -12,7 +12,7 @@
 //
 // Numbers in values are little-endian. Key 0 holds a batch of no entries: it says that this is a
 // log.
-#include "state/store/journal_format.h"
+#include "state/store/lmdb_format.h"
 #include "state/base/bytes.h"
 #include "state/base/check.h"
 #include "state/base/crc32c.h"
@@ -24,16 +24,16 @@ static uint32_t value_crc(uint64_t index, const uint8_t *header, const void *bat
 	struct bytes_writer w = bytes_writer_over(key, sizeof key);
 	bytes_put_u64(&w, index);
 	uint32_t crc = crc32c(0, key, sizeof key);
-	crc = crc32c(crc, header, JOURNAL_HEADER_BYTES - 4);
+	crc = crc32c(crc, header, LMDB_HEADER_BYTES - 4);
 	return crc32c(crc, batch, size);
 }
 
-void journal_header_write(uint8_t to[static JOURNAL_HEADER_BYTES], uint64_t transaction,
+void lmdb_header_write(uint8_t to[static LMDB_HEADER_BYTES], uint64_t transaction,
 	const struct journal_batch *batch)
 {
-	struct bytes_writer w = bytes_writer_over(to, JOURNAL_HEADER_BYTES);
-	bytes_put_u32(&w, JOURNAL_MAGIC);
-	bytes_put_u32(&w, JOURNAL_VERSION);
+	struct bytes_writer w = bytes_writer_over(to, LMDB_HEADER_BYTES);
+	bytes_put_u32(&w, LMDB_MAGIC);
+	bytes_put_u32(&w, LMDB_VERSION);
 	bytes_put_u64(&w, transaction);
 	bytes_put_u32(&w, batch->entries);
 	bytes_put_u32(&w, batch->size);
@@ -42,15 +42,14 @@ void journal_header_write(uint8_t to[static JOURNAL_HEADER_BYTES], uint64_t tran
 	CHECK(!w.failed);
 }
 
-const char *journal_value_read(
-	const void *value, size_t size, uint64_t index, struct journal_value *out)
+const char *lmdb_value_read(const void *value, size_t size, uint64_t index, struct lmdb_value *out)
 {
 	struct bytes_reader r = bytes_reader_over(value, size);
 	uint32_t magic = bytes_take_u32(&r);
-	*out = (struct journal_value){.version = bytes_take_u32(&r)};
-	if (r.failed || magic != JOURNAL_MAGIC)
+	*out = (struct lmdb_value){.version = bytes_take_u32(&r)};
+	if (r.failed || magic != LMDB_MAGIC)
 		return "it does not begin as a batch does";
-	if (out->version != JOURNAL_VERSION)
+	if (out->version != LMDB_VERSION)
 		return "it has a version that this program does not know";
 	out->transaction = bytes_take_u64(&r);
 	out->batch = (struct journal_batch){.first_index = index, .entries = bytes_take_u32(&r)};
@@ -66,11 +65,11 @@ const char *journal_value_read(
 	return NULL;
 }
 
-int journal_complain_version(const struct complaint *complaint, const char *path, uint32_t version)
+int lmdb_complain_version(const struct complaint *complaint, const char *path, uint32_t version)
 {
 	return complain(complaint, -ERROR_VERSION,
 		"the log %s is of version %u and this program knows version %u: start the program "
 		"that "
 		"wrote it, or a newer one",
-		path, version, JOURNAL_VERSION);
+		path, version, LMDB_VERSION);
 }

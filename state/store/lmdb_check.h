@@ -2,5 +2,5 @@
 #pragma once
 #include "state/store/complaint.h"
 
-// path: LMDB's directory. Returns 0, or a negative error with a complaint.
-int journal_check(const char *path, const struct complaint *);
+// Returns 0, or a negative error with a complaint. Batches are not checked here.
+int lmdb_check(const char *file, const struct complaint *);
