@@ -2,6 +2,8 @@
 // PUT /v1/search/fuzzy: finds names by a part of them.
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/tables/id_order.h"
+#include "tools/api/lists/record_walk.h"
 #include "tools/api/nomad/namespaces.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/routes.h"
@@ -20,7 +22,7 @@
 #define FUZZY_BYTES_MIN 2u
 
 struct search {
-	const struct state *state;
+	struct state *state;
 	struct json_writer *writer;
 	const char *text, *namespace_name; // namespace "*" is all
 	bool fuzzy;
@@ -76,40 +78,74 @@ static bool shows(const struct search *s, const char *namespace_name)
 	       strcmp(s->namespace_name, namespace_name) == 0;
 }
 
+// Matches one record that has an id.
+typedef void search_match(struct search *, const void *record);
+
+static void match_node(struct search *s, const void *record)
+{
+	const struct node *node = record;
+	match_id(s, &node->id, node->name, NULL);
+}
+
+static void match_allocation(struct search *s, const void *record)
+{
+	const struct allocation *a = record;
+	char name[2 * NAME_BYTES_MAX + 32];
+	if (shows(s, a->job->namespace_name))
+		match_id(s, &a->id, s->fuzzy ? allocation_name(a, name, sizeof name) : NULL,
+			a->job->namespace_name);
+}
+
+static void match_evaluation(struct search *s, const void *record)
+{
+	const struct evaluation *e = record;
+	if (shows(s, e->namespace_name))
+		match_id(s, &e->id, NULL, e->namespace_name);
+}
+
+static void match_deployment(struct search *s, const void *record)
+{
+	const struct deployment *d = record;
+	if (shows(s, d->namespace_name))
+		match_id(s, &d->id, NULL, d->namespace_name);
+}
+
+static const void *find_node(const struct state *state, const struct uuid *id)
+{
+	return state_node_by_id(state, id);
+}
+
+static const void *find_allocation(const struct state *state, const struct uuid *id)
+{
+	return state_allocation(state, id);
+}
+
+static const void *find_evaluation(const struct state *state, const struct uuid *id)
+{
+	return state_evaluation(state, id);
+}
+
+static const void *find_deployment(const struct state *state, const struct uuid *id)
+{
+	return state_deployment(state, id);
+}
+
 static bool step_nodes(struct search *s)
 {
 	if (s->cursor >= state_node_slots(s->state))
 		return false;
 	const struct node *node = state_node_at(s->state, (uint32_t)s->cursor++);
 	if (node)
-		match_id(s, &node->id, node->name, NULL);
+		match_node(s, node);
 	return true;
 }
 
 static bool step_allocations(struct search *s)
 {
 	const struct allocation *a = state_next_allocation(s->state, &s->cursor);
-	char name[2 * NAME_BYTES_MAX + 32];
-	if (a && shows(s, a->job->namespace_name))
-		match_id(s, &a->id, s->fuzzy ? allocation_name(a, name, sizeof name) : NULL,
-			a->job->namespace_name);
+	if (a)
+		match_allocation(s, a);
 	return a != NULL;
-}
-
-static bool step_evaluations(struct search *s)
-{
-	const struct evaluation *e = state_next_evaluation(s->state, &s->cursor);
-	if (e && shows(s, e->namespace_name))
-		match_id(s, &e->id, NULL, e->namespace_name);
-	return e != NULL;
-}
-
-static bool step_deployments(struct search *s)
-{
-	const struct deployment *d = state_next_deployment(s->state, &s->cursor);
-	if (d && shows(s, d->namespace_name))
-		match_id(s, &d->id, NULL, d->namespace_name);
-	return d != NULL;
 }
 
 static bool step_jobs(struct search *s)
@@ -289,7 +325,9 @@ static const struct context {
 	const char *name;
 	search_step *step;
 	bool is_part_of_jobs;
-	bool has_ids;      // which a prefix that is none does not ask for
+	search_match *match; // of what has ids, which a prefix that is none does not ask for
+	const void *(*find)(const struct state *, const struct uuid *); // the same
+	enum state_table table;                                         // the same
 	bool has_no_names; // parts of names find nothing, which is said
 	bool names_are_scopes;
 	void (*collect)(const struct state *, struct name_set *); // NULL: no set of names
@@ -300,10 +338,13 @@ static const struct context {
 	{"services", step_services, .is_part_of_jobs = true},
 	{"commands", step_commands, .is_part_of_jobs = true},
 	{"images", step_images, .is_part_of_jobs = true},
-	{"nodes", step_nodes, .has_ids = true},
-	{"allocs", step_allocations, .has_ids = true},
-	{"evals", step_evaluations, .has_ids = true, .has_no_names = true},
-	{"deployment", step_deployments, .has_ids = true, .has_no_names = true},
+	{"nodes", step_nodes, .match = match_node, .find = find_node, .table = STATE_NODES},
+	{"allocs", step_allocations, .match = match_allocation, .find = find_allocation,
+		.table = STATE_ALLOCATIONS},
+	{"evals", step_nothing, .has_no_names = true, .match = match_evaluation,
+		.find = find_evaluation, .table = STATE_EVALUATIONS},
+	{"deployment", step_nothing, .has_no_names = true, .match = match_deployment,
+		.find = find_deployment, .table = STATE_DEPLOYMENTS},
 	{"volumes", step_nothing, .has_no_names = true},
 	{"plugins", step_nothing},
 	{"scaling_policy", step_policies, .has_no_names = true},
@@ -313,17 +354,44 @@ static const struct context {
 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 
-static void walk(struct search *s, const struct context *context)
+static void walk_records(struct search *s, const struct context *context)
 {
 	bool goes_on = true;
-	if (context->collect)
-		context->collect(s->state, &s->names);
 	while (goes_on && s->found <= MATCHES_MAX) {
 		state_read_begin();
 		for (uint32_t i = 0; i < STEPS_PER_SECTION && goes_on; i++)
 			goes_on = context->step(s);
 		state_read_end();
 	}
+}
+
+// The ids that begin with the text are next to each other.
+static void walk_ids(struct search *s, const struct context *context)
+{
+	struct record_walk ids = {
+		.state = s->state, .table = context->table, .by_id = true, .find = context->find};
+	if (!uuid_bounds(s->text, (uint32_t)strlen(s->text), &ids.first, &ids.last))
+		return;
+	state_ids_settle(s->state, context->table);
+	struct record_place place = record_walk_start(&ids), at;
+	while (s->found <= MATCHES_MAX && record_walk_prepare(&ids, &place)) {
+		const void *record;
+		state_read_begin();
+		while (s->found <= MATCHES_MAX && record_walk_step(&ids, &place, &record, &at))
+			if (record)
+				context->match(s, record);
+		state_read_end();
+	}
+}
+
+static void walk(struct search *s, const struct context *context)
+{
+	if (context->collect)
+		context->collect(s->state, &s->names);
+	if (context->match && !s->fuzzy)
+		walk_ids(s, context);
+	else
+		walk_records(s, context);
 	name_set_free(&s->names);
 	if (!s->found && s->fuzzy && context->has_no_names)
 		json_open_array(s->writer, s->context);
@@ -343,7 +411,7 @@ static bool is_asked(size_t context, const char *asked, const char *text, bool f
 {
 	const struct context *c = &contexts[context];
 	const char *name = c->is_part_of_jobs ? "jobs" : c->name;
-	if (!fuzzy && (c->is_part_of_jobs || (c->has_ids && !is_beginning_of_id(text))))
+	if (!fuzzy && (c->is_part_of_jobs || (c->match && !is_beginning_of_id(text))))
 		return false;
 	return strcmp(asked, "all") == 0 || strcmp(asked, name) == 0;
 }
@@ -359,7 +427,7 @@ static bool context_is_known(const char *asked)
 static void answer_search(struct request *request, struct reply *reply, const char *text,
 	const char *asked, bool fuzzy)
 {
-	const struct state *state = request->api->settings.state;
+	struct state *state = request->api->settings.state;
 	bool truncated[CONTEXTS] = {false}, said[CONTEXTS] = {false};
 	uint64_t index = state_index(state);
 	struct json_writer *w = reply_json(request, reply);

@@ -270,6 +270,50 @@ static void lists_of_a_job_are_paged(void **unused)
 	json_decref(whole);
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// The first 20 ids of the list in their order, whatever order the list has.
+static void expect_first(const json_t *matches, bool is_truncated, const json_t *items)
+{
+	size_t count = json_array_size(items);
+	const char **ids = calloc(count + 1, sizeof *ids);
+	assert_non_null(ids);
+	for (size_t i = 0; i < count; i++)
+		ids[i] = id_at(items, i);
+	qsort(ids, count, sizeof *ids, by_text);
+	assert_int_equal(json_array_size(matches), count < 20 ? count : 20);
+	for (size_t i = 0; i < json_array_size(matches); i++)
+		assert_string_equal(json_string_value(json_array_get(matches, i)), ids[i]);
+	assert_int_equal(is_truncated, count > 20);
+	free(ids);
+}
+
+static void a_search_finds_the_first_ids(void **unused)
+{
+	static const char *const contexts[LISTS] = {"nodes", "allocs"};
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		char prefix[8], path[64], body[64];
+		size_t list = prng_below(&prng, LISTS);
+		int digits = (int)(1 + prng_below(&prng, 3));
+		snprintf(prefix, sizeof prefix, "%0*X", digits,
+			(unsigned)prng_below(&prng, 1u << (4 * digits)));
+		snprintf(path, sizeof path, "%s?prefix=%s", lists[list].path, prefix);
+		snprintf(body, sizeof body, "{\"Prefix\":\"%s\",\"Context\":\"%s\"}", prefix,
+			contexts[list]);
+		json_t *items = http_json(server, "GET", path, NULL);
+		json_t *found = http_json(server, "PUT", "/v1/search", body);
+		expect_first(json_object_get(json_object_get(found, "Matches"), contexts[list]),
+			json_is_true(json_object_get(
+				json_object_get(found, "Truncations"), contexts[list])),
+			items);
+		json_decref(items);
+		json_decref(found);
+	}
+}
+
 static json_t *ids_of(const char *path)
 {
 	json_t *items = http_json(server, "GET", path, NULL), *ids = json_object();
@@ -305,6 +349,7 @@ int main(void)
 		cmocka_unit_test(pages_are_the_list),
 		cmocka_unit_test(pages_end_where_the_prefix_ends),
 		cmocka_unit_test(lists_of_a_job_are_paged),
+		cmocka_unit_test(a_search_finds_the_first_ids),
 		cmocka_unit_test(pages_are_the_list_while_writes_go_on),
 		cmocka_unit_test(a_write_is_in_the_next_list),
 	};
