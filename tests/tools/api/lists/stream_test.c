@@ -2,6 +2,7 @@
 #include "tests/tools/api/prometheus_reader.h"
 #include "tests/tools/api/server.h"
 #include "tools/api/lists/list_stream.h"
+#include "tools/api/server/background_answers.h"
 #include "tools/api/server/http.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -196,6 +197,61 @@ static void pages_of_a_large_list(void **unused)
 	response_free(&r);
 }
 
+// Reads the pages of a job's allocations; returns how many there are, whose ids follow each other.
+static uint32_t count_paged(const char *job, uint32_t per_page)
+{
+	char path[256], token[64] = "", last[37] = "";
+	uint32_t count = 0;
+	for (bool more = true; more;) {
+		snprintf(path, sizeof path, "/v1/job/%s/allocations?per_page=%u&next_token=%s", job,
+			per_page, token);
+		struct response r = http(server, "GET", path, NULL);
+		assert_int_equal(r.status, 200);
+		const char *next = strstr(r.headers, "X-Nomad-NextToken: ");
+		more = next && sscanf(next + 19, "%63[^\r]", token) == 1;
+		json_t *page = json_loads(r.body, 0, NULL);
+		for (size_t i = 0; i < json_array_size(page); i++, count++) {
+			const json_t *item = json_array_get(page, i);
+			const char *id = json_string_value(json_object_get(item, "ID"));
+			assert_string_equal(json_string_value(json_object_get(item, "JobID")), job);
+			assert_true(strcmp(last, id) < 0);
+			snprintf(last, sizeof last, "%s", id);
+		}
+		json_decref(page);
+		response_free(&r);
+	}
+	return count;
+}
+
+// The ids of a job that has many are not held: its list is looked for among all allocations.
+static void a_job_of_many_allocations_is_listed(void **unused)
+{
+	static const struct {
+		const char *job;
+		uint32_t count;
+	} jobs[] = {{"few", 30}, {"many", RECORDS_VISITED_AT_ONCE + 500}};
+	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+		struct uuid ids[PLACE_COUNT_MAX];
+		server_job(server, jobs[i].job);
+		for (uint32_t left = jobs[i].count; left;) {
+			uint32_t some = left < PLACE_COUNT_MAX ? left : PLACE_COUNT_MAX;
+			assert_int_equal(
+				server_place(server, jobs[i].job, (uint8_t)some, ids), some);
+			left -= some;
+		}
+	}
+	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+		char path[64];
+		assert_int_equal(count_paged(jobs[i].job, 4999), jobs[i].count);
+		assert_int_equal(count_paged(jobs[i].job, 1000000), jobs[i].count);
+		snprintf(path, sizeof path, "/v1/job/%s/allocations", jobs[i].job);
+		json_t *whole = http_json(server, "GET", path, NULL);
+		assert_int_equal(json_array_size(whole), jobs[i].count);
+		json_decref(whole);
+	}
+	assert_true(buffer_most() < BUFFER_BYTES_MAX);
+}
+
 static _Atomic bool stop;
 
 static void *change(void *unused)
@@ -259,6 +315,7 @@ int main(void)
 		cmocka_unit_test(a_list_that_finds_nothing_gives_up_its_turn),
 		cmocka_unit_test(a_filter_that_finds_nothing_holds_up_nobody),
 		cmocka_unit_test(pages_of_a_large_list),
+		cmocka_unit_test(a_job_of_many_allocations_is_listed),
 		cmocka_unit_test(a_slow_reader_gets_it_all),
 		cmocka_unit_test(readers_may_leave),
 	};
