@@ -51,8 +51,7 @@ static bool details_are_sound(const struct plan *plan)
 static bool metrics_are_sound(const struct plan *plan)
 {
 	for (uint32_t i = 0; i < plan->metrics.count; i++)
-		if (!record_is_sound(&metrics_description,
-			    &(*ARRAY_AT(&plan->metrics, struct shared_metrics *, i))->metrics))
+		if (!(*ARRAY_AT(&plan->metrics, struct shared_metrics *, i))->is_sound)
 			return false;
 	return true;
 }

@@ -248,8 +248,7 @@ static void metrics_encode(const struct array *metrics, struct bytes_writer *w)
 {
 	bytes_put_u32(w, metrics->count);
 	for (uint32_t i = 0; i < metrics->count; i++)
-		record_encode(&metrics_description,
-			&(*ARRAY_AT(metrics, struct shared_metrics *, i))->metrics, w);
+		shared_metrics_encode(*ARRAY_AT(metrics, struct shared_metrics *, i), w);
 }
 
 static int metrics_decode(struct array *metrics, struct bytes_reader *r)
@@ -258,11 +257,9 @@ static int metrics_decode(struct array *metrics, struct bytes_reader *r)
 		items_begin(metrics, sizeof(struct shared_metrics *), METRICS_BYTES_LEAST, r);
 	int error = 0;
 
-	while (!error && metrics->count < count) {
-		struct shared_metrics *shared = shared_metrics_create();
-		*ARRAY_AT(metrics, struct shared_metrics *, metrics->count++) = shared;
-		error = record_decode(&metrics_description, &shared->metrics, r);
-	}
+	while (!error && metrics->count < count)
+		error = shared_metrics_decode(
+			ARRAY_AT(metrics, struct shared_metrics *, metrics->count++), r);
 	return error;
 }
 

@@ -1,7 +1,12 @@
 #include "state/records/plan.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/metrics.h"
 #include <stdlib.h>
+#include <string.h>
+
+#define METRICS_BYTES_USUAL 2048u
 
 #define OF(type, member) offsetof(struct type, member)
 
@@ -20,12 +25,64 @@ const struct record_type desired_updates_description = {"desired_updates",
 	sizeof(struct desired_updates), desired_updates_fields,
 	sizeof desired_updates_fields / sizeof desired_updates_fields[0], NULL};
 
-struct shared_metrics *shared_metrics_create(void)
+static struct shared_metrics *take_shared_metrics(const uint8_t *bytes, size_t size)
 {
-	struct shared_metrics *shared = memory_take(sizeof *shared);
+	struct shared_metrics *shared = memory_take(sizeof *shared + size);
 
 	atomic_init(&shared->references, 1);
+	shared->size = (uint32_t)size;
+	memcpy(shared->bytes, bytes, size);
 	return shared;
+}
+
+struct shared_metrics *shared_metrics_create(const struct alloc_metrics *metrics)
+{
+	uint8_t room[METRICS_BYTES_USUAL];
+	struct bytes_writer w = bytes_writer_over(room, sizeof room);
+
+	record_encode(&metrics_description, metrics, &w);
+	bool is_usual = !w.failed;
+	if (!is_usual) {
+		w = bytes_writer_growing(2 * sizeof room);
+		record_encode(&metrics_description, metrics, &w);
+	}
+	// What cannot be encoded is not sound either, and the plan is refused.
+	struct shared_metrics *shared = take_shared_metrics(w.data, w.failed ? 0 : w.size);
+	shared->is_sound = !w.failed && record_is_sound(&metrics_description, metrics);
+	if (!is_usual)
+		bytes_writer_free(&w);
+	return shared;
+}
+
+void shared_metrics_read(const struct shared_metrics *shared, struct alloc_metrics *metrics)
+{
+	struct bytes_reader r = bytes_reader_over(shared->bytes, shared->size);
+
+	record_init(&metrics_description, metrics);
+	CHECK(record_decode(&metrics_description, metrics, &r) == 0);
+}
+
+void shared_metrics_encode(const struct shared_metrics *shared, struct bytes_writer *w)
+{
+	bytes_put(w, shared->bytes, shared->size);
+}
+
+int shared_metrics_decode(struct shared_metrics **shared, struct bytes_reader *r)
+{
+	struct alloc_metrics metrics;
+	size_t from = r->at;
+
+	record_init(&metrics_description, &metrics);
+	int error = record_decode(&metrics_description, &metrics, r);
+	metrics_release(&metrics);
+	*shared = NULL;
+	if (error == 0 && r->failed)
+		error = -ERROR_CORRUPT;
+	if (error != 0)
+		return error;
+	*shared = take_shared_metrics(r->data + from, r->at - from);
+	(*shared)->is_sound = true;
+	return 0;
 }
 
 struct shared_metrics *shared_metrics_share(struct shared_metrics *shared)
@@ -39,7 +96,6 @@ void shared_metrics_release(struct shared_metrics *shared)
 {
 	if (!shared || atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) > 1)
 		return;
-	record_release(&metrics_description, &shared->metrics);
 	free(shared);
 }
 

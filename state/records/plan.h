@@ -8,6 +8,8 @@
 #include "state/records/evaluation.h"
 #include "state/records/resources.h"
 
+struct alloc_metrics;
+
 // Why a plan ends or changes a living allocation; the texts are docs/spec/texts.md (allocation_end.c).
 enum stop_cause {
 	STOP_NOT_NEEDED,   // "alloc not needed due to job update"
@@ -79,13 +81,23 @@ extern const struct record_type desired_updates_description;
 
 // A metrics object that placements share. score_metadata may be left empty: then each placement stands for
 // {its node, "binpack": its score, its score}.
+//
+// They are kept as they are stored, since every allocation has some and few are ever looked at: it takes less memory,
+// and nothing is left to encode.
 struct shared_metrics {
 	_Atomic uint32_t references;
-	struct alloc_metrics metrics;
+	uint32_t size;
+	bool is_sound;   // record_is_sound
+	uint8_t bytes[]; // of record_encode
 };
-struct shared_metrics *shared_metrics_create(void);
+struct shared_metrics *shared_metrics_create(const struct alloc_metrics *);
 struct shared_metrics *shared_metrics_share(struct shared_metrics *); // NULL is fine
 void shared_metrics_release(struct shared_metrics *);                 // NULL is fine
+// What they are; the caller calls metrics_release.
+void shared_metrics_read(const struct shared_metrics *, struct alloc_metrics *);
+// The form of metrics_description in entries and snapshots. Decoding returns 0 and a reference, or -ERROR_… and NULL.
+void shared_metrics_encode(const struct shared_metrics *, struct bytes_writer *);
+int shared_metrics_decode(struct shared_metrics **, struct bytes_reader *);
 
 struct plan {
 	struct uuid eval_id;

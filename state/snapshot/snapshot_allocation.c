@@ -78,7 +78,7 @@ static void put_metrics(
 		*slot = (struct slot){metrics, m->count++};
 	bytes_put_u32(w, slot->number);
 	if (is_new)
-		record_encode(&metrics_description, &metrics->metrics, w);
+		shared_metrics_encode(metrics, w);
 }
 
 static int take_metrics(
@@ -89,12 +89,10 @@ static int take_metrics(
 	if (r->failed || number > m->count)
 		return -ERROR_CORRUPT;
 	if (number == m->count) {
-		struct shared_metrics *metrics = shared_metrics_create();
-		int error = record_decode(&metrics_description, &metrics->metrics, r);
-		if (error) {
-			shared_metrics_release(metrics);
+		struct shared_metrics *metrics;
+		int error = shared_metrics_decode(&metrics, r);
+		if (error)
 			return error;
-		}
 		m->by_number = memory_resize(m->by_number, (m->count + 1) * sizeof m->by_number[0]);
 		m->by_number[m->count++] = metrics;
 	}

@@ -122,9 +122,12 @@ static void put_metrics_with_score(
 
 static void put_metrics(struct json_writer *w, const struct allocation *a)
 {
-	struct alloc_metrics placed = {.nodes_evaluated = a->nodes_evaluated};
+	struct alloc_metrics metrics = {.nodes_evaluated = a->nodes_evaluated};
+	if (a->metrics)
+		shared_metrics_read(a->metrics, &metrics);
 	json_open_object(w, "Metrics");
-	put_metrics_with_score(w, a->metrics ? &a->metrics->metrics : &placed, a);
+	put_metrics_with_score(w, &metrics, a);
+	metrics_release(&metrics);
 	if (!a->metrics)
 		json_put_u64(w, "NodesFeasible", a->nodes_feasible);
 	json_end_object(w);

@@ -75,12 +75,15 @@ static void put_metrics(
 	struct node_score score = {p->node_id, {&number, 1}, p->score};
 	if (p->metrics == PLAN_NO_METRICS)
 		return;
-	struct alloc_metrics metrics =
-		(*ARRAY_AT(&plan->metrics, struct shared_metrics *, p->metrics))->metrics;
-	if (!metrics.score_metadata.count)
-		metrics.score_metadata = (struct array){&score, 1};
+	struct alloc_metrics metrics, shown;
+	shared_metrics_read(
+		*ARRAY_AT(&plan->metrics, struct shared_metrics *, p->metrics), &metrics);
+	shown = metrics;
+	if (!shown.score_metadata.count)
+		shown.score_metadata = (struct array){&score, 1};
 	json_write_key(w, "Metrics");
-	json_record(w, &metrics_description, &metrics);
+	json_record(w, &metrics_description, &shown);
+	metrics_release(&metrics);
 }
 
 static void put_uuids(struct json_writer *w, const char *key, const struct array *ids)

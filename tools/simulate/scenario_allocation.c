@@ -230,8 +230,7 @@ static void make_metrics(struct making *m)
 	const struct alloc_metrics *given = m->given->metrics;
 	if (!given || !given->score_metadata.count)
 		return;
-	m->allocation->record.metrics = shared_metrics_create();
-	metrics_copy(&m->allocation->record.metrics->metrics, given);
+	m->allocation->record.metrics = shared_metrics_create(given);
 }
 
 static void make_identity(struct making *m)

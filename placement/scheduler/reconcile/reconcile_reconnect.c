@@ -91,8 +91,11 @@ static bool best_score(const struct allocation *a, double *score)
 {
 	if (!a->metrics)
 		return false;
-	const struct array *best = &a->metrics->metrics.score_metadata;
+	struct alloc_metrics metrics;
+	shared_metrics_read(a->metrics, &metrics);
+	const struct array *best = &metrics.score_metadata;
 	*score = best->count ? ARRAY_AT(best, struct node_score, 0)->norm_score : a->score;
+	metrics_release(&metrics);
 	return true;
 }
 

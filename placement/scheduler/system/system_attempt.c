@@ -28,16 +28,18 @@ uint32_t system_keep_metrics(
 	bool is_plain = stack_option_is_plain(option);
 	if (is_plain && *plain != PLAN_NO_METRICS)
 		return *plain;
-	struct shared_metrics *metrics = shared_metrics_create();
+	struct alloc_metrics metrics = {0};
 	if (is_plain)
-		metrics->metrics.nodes_evaluated = 1;
+		metrics.nodes_evaluated = 1;
 	else
-		stack_count(option, &metrics->metrics);
-	system_add_available(a, &metrics->metrics);
+		stack_count(option, &metrics);
+	system_add_available(a, &metrics);
 	if (a->looking_since_ns)
-		metrics->metrics.allocation_time_ns =
+		metrics.allocation_time_ns =
 			scheduler_clock_ns(a->run->settings) - a->looking_since_ns;
-	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof metrics) = metrics;
+	struct shared_metrics *shared = shared_metrics_create(&metrics);
+	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof shared) = shared;
+	metrics_release(&metrics);
 	if (is_plain)
 		*plain = number;
 	CHECK(number < a->plan->metrics.count);

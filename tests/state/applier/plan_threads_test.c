@@ -25,8 +25,12 @@ static bool is_whole(const struct allocation *a)
 		return false;
 	if (a->report && strcmp(allocation_client_description(a), "said by its node") != 0)
 		return false;
-	return strcmp(ARRAY_AT(&d->ports, struct allocated_port, 0)->label, "http") == 0 &&
-	       count_get(&a->metrics->metrics.nodes_available, "dc1") == NODES;
+	struct alloc_metrics seen;
+	shared_metrics_read(a->metrics, &seen);
+	bool is_whole = count_get(&seen.nodes_available, "dc1") == NODES;
+	metrics_release(&seen);
+	return is_whole &&
+	       strcmp(ARRAY_AT(&d->ports, struct allocated_port, 0)->label, "http") == 0;
 }
 
 static bool look_at(const struct allocation *a, void *context)
@@ -59,9 +63,11 @@ static void *read_all(void *argument)
 static struct plan *replacing_plan(const struct planned_job *job, uint32_t round)
 {
 	struct plan *plan = build_plan(job);
-	struct shared_metrics *metrics = shared_metrics_create();
+	struct alloc_metrics seen = {0};
 
-	count_add(&metrics->metrics.nodes_available, "dc1", NODES);
+	count_add(&seen.nodes_available, "dc1", NODES);
+	struct shared_metrics *metrics = shared_metrics_create(&seen);
+	metrics_release(&seen);
 	*(struct shared_metrics **)array_append(&plan->metrics, sizeof metrics) = metrics;
 	for (uint32_t i = 0; i < NODES; i++) {
 		struct plan_placement *p = plan_place(plan, 1000 + round * NODES + i, i, i);

@@ -46,7 +46,7 @@ static struct alloc_report *report_with_handle(void)
 
 static void make_plan(struct entry_plan *e)
 {
-	struct shared_metrics *metrics = shared_metrics_create();
+	struct shared_metrics *metrics = shared_metrics_create(&(struct alloc_metrics){0});
 
 	*e = (struct entry_plan){.eval_id = number_uuid(3)};
 	*(struct shared_metrics **)array_append(&e->metrics, sizeof metrics) = metrics;

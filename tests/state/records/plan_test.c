@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -120,11 +121,48 @@ static void what_is_shared_lives_until_its_last_reference(void **test)
 	shared_metrics_release(NULL);
 }
 
+static void metrics_are_kept_as_they_are_stored(void **test)
+{
+	static char name[3000];
+	struct alloc_metrics seen = {.nodes_evaluated = 7}, read;
+	uint8_t bytes[8192];
+
+	memset(name, 'x', sizeof name - 1);
+	for (uint32_t round = 0; round < 2; round++) {
+		count_add(&seen.class_filtered, round ? name : "large", 2); // beyond what is usual
+		struct shared_metrics *metrics = shared_metrics_create(&seen), *decoded;
+		struct bytes_writer direct = bytes_writer_over(bytes, sizeof bytes / 2);
+		struct bytes_writer w =
+			bytes_writer_over(bytes + sizeof bytes / 2, sizeof bytes / 2);
+		record_encode(&metrics_description, &seen, &direct);
+		shared_metrics_encode(metrics, &w);
+		assert_true(metrics->is_sound && !w.failed && direct.size == w.size);
+		assert_memory_equal(direct.data, w.data, w.size);
+		struct bytes_reader r = bytes_reader_over(w.data, w.size);
+		assert_int_equal(shared_metrics_decode(&decoded, &r), 0);
+		assert_int_equal(r.at, w.size);
+		shared_metrics_read(decoded, &read);
+		assert_true(record_equal(&metrics_description, &read, &seen));
+		metrics_release(&read);
+		shared_metrics_release(decoded);
+		for (size_t size = 0; size < w.size; size += 1 + size / 8) {
+			r = bytes_reader_over(w.data, size);
+			assert_true(shared_metrics_decode(&decoded, &r) < 0);
+			assert_null(decoded);
+		}
+		shared_metrics_release(metrics);
+	}
+	metrics_release(&seen);
+}
+
 static void a_plan_gives_back_what_it_refers_to(void **test)
 {
 	struct plan *plan = plan_create();
 	struct alloc_details *d = full_details();
-	struct shared_metrics *metrics = shared_metrics_create();
+	struct alloc_metrics seen = {0};
+
+	count_add(&seen.nodes_available, "dc1", 3);
+	struct shared_metrics *metrics = shared_metrics_create(&seen);
 
 	(void)test;
 	assert_true(plan_is_no_op(plan));
@@ -134,7 +172,6 @@ static void a_plan_gives_back_what_it_refers_to(void **test)
 	struct plan_update *u = array_append(&plan->updates, sizeof *u);
 	u->details = alloc_details_share(d);
 	array_append(&plan->stops, sizeof(struct plan_stop));
-	count_add(&metrics->metrics.nodes_available, "dc1", 3);
 	*(struct shared_metrics **)array_append(&plan->metrics, sizeof metrics) =
 		shared_metrics_share(metrics);
 	struct desired_updates *annotation = array_append(&plan->annotations, sizeof *annotation);
@@ -143,7 +180,10 @@ static void a_plan_gives_back_what_it_refers_to(void **test)
 	assert_int_equal(atomic_load(&d->references), 3);
 	plan_free(plan);
 	assert_int_equal(atomic_load(&d->references), 1);
-	assert_int_equal(count_get(&metrics->metrics.nodes_available, "dc1"), 3);
+	metrics_release(&seen);
+	shared_metrics_read(metrics, &seen);
+	assert_int_equal(count_get(&seen.nodes_available, "dc1"), 3);
+	metrics_release(&seen);
 	alloc_details_release(d);
 	shared_metrics_release(metrics);
 	plan_free(NULL);
@@ -168,6 +208,7 @@ int main(void)
 		cmocka_unit_test(details_survive_their_stored_form),
 		cmocka_unit_test(copies_of_details_are_their_own),
 		cmocka_unit_test(what_is_shared_lives_until_its_last_reference),
+		cmocka_unit_test(metrics_are_kept_as_they_are_stored),
 		cmocka_unit_test(a_plan_gives_back_what_it_refers_to),
 		cmocka_unit_test(a_released_result_is_empty),
 	};
