@@ -153,7 +153,7 @@ def main():
     with cluster.Cluster(sizes.build, sizes.limit_s) as bench:
         for part in (register, services, single_jobs, system_job, rack_dies, killed):
             part(bench, out, sizes)
-        out.add("resident, all in", bench.resident_bytes() / 2**20, "MiB", sizes.nodes)
+        out.add("resident, all in", bench.resident_bytes("VmRSS") / 2**20, "MiB", sizes.nodes)
     return out.end()
 
 
