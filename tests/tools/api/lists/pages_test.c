@@ -1,5 +1,6 @@
 // Pages of lists, put together, are the list: whatever the size of a page, the prefix, the filter and the direction,
 // and while records come and go.
+#include "state/tables/id_order.h"
 #include "tests/tools/api/server.h"
 #include <inttypes.h>
 #include <pthread.h>
@@ -192,6 +193,21 @@ static void *write_all_the_time(void *unused)
 	return NULL;
 }
 
+// The order of ids has those that are there, and none that went.
+static void expect_counted(enum state_table table)
+{
+	struct uuid first = {{0}}, last;
+	struct state_counts counts;
+	memset(&last, 0xff, sizeof last);
+	state_counts(server->state, &counts);
+	uint32_t nodes = 0;
+	for (uint32_t i = 0; i < NODE_STATUSES; i++)
+		nodes += counts.nodes[i];
+	state_ids_settle(server->state, table);
+	assert_int_equal(state_ids_between(server->state, table, &first, &last),
+		table == STATE_NODES ? nodes : counts.allocations);
+}
+
 static void pages_are_the_list_while_writes_go_on(void **unused)
 {
 	pthread_t thread;
@@ -203,6 +219,8 @@ static void pages_are_the_list_while_writes_go_on(void **unused)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
+	expect_counted(STATE_NODES);
+	expect_counted(STATE_ALLOCATIONS);
 	// What came and went is in its place, or gone.
 	for (uint32_t i = 0; i < ROUNDS / 2; i++) {
 		struct question q = choose_question();

@@ -5,6 +5,8 @@
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/http.h"
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -188,6 +190,50 @@ static void what_takes_long_begins_on_a_thread_of_its_own(void **unused)
 	assert_int_equal(metric("berth_http_lists_total") - before, 0);
 }
 
+// A piece of work that takes some turns and notes each.
+struct turns {
+	struct request request;
+	char name;
+	uint32_t left;
+	sem_t *begins; // what its first turn waits for; NULL: nothing
+};
+
+static char turns_taken[16];
+
+static void take_turn(struct request *request, struct reply *reply)
+{
+	struct turns *t = caa_container_of(request, struct turns, request);
+	if (t->begins)
+		assert_int_equal(sem_wait(t->begins), 0);
+	t->begins = NULL;
+	turns_taken[strlen(turns_taken)] = t->name;
+	if (--t->left == 0)
+		reply->status = 200;
+}
+
+// What is not done yet goes behind the others that wait.
+static void pieces_of_long_answers_take_turns(void **unused)
+{
+	sem_t begins;
+	struct turns all[] = {{.name = 'a', .left = 4, .begins = &begins}, {.name = 'b', .left = 1},
+		{.name = 'c', .left = 2}};
+	memset(turns_taken, 0, sizeof turns_taken);
+	assert_int_equal(sem_init(&begins, 0, 0), 0);
+	for (size_t i = 0; i < 3; i++) {
+		struct reply reply = {0};
+		all[i].request.api = server->api;
+		answer_in_background(&all[i].request, &reply, BACKGROUND_LISTS, take_turn);
+		assert_int_equal(reply.status, 0);
+	}
+	assert_int_equal(sem_post(&begins), 0);
+	while (atomic_load(&server->api->commands_under_way) > 0)
+		sched_yield();
+	assert_string_equal(turns_taken, "abcacaa");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(background_answer_take(&all[i].request).status, 200);
+	sem_destroy(&begins);
+}
+
 static void pages_of_a_large_list(void **unused)
 {
 	struct response r = http(server, "GET", "/v1/nodes?per_page=10", NULL);
@@ -310,6 +356,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		// First: tests after it leave lists that nobody waits for.
 		cmocka_unit_test(what_takes_long_begins_on_a_thread_of_its_own),
+		cmocka_unit_test(pieces_of_long_answers_take_turns),
 		cmocka_unit_test(a_large_list_is_whole_and_bounded),
 		cmocka_unit_test(a_large_list_is_compressed_on_its_way),
 		cmocka_unit_test(a_list_that_finds_nothing_gives_up_its_turn),
