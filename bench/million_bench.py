@@ -43,7 +43,7 @@ def register(bench, out, sizes):
     began = time.monotonic()
     bench.start_fleet(sizes.nodes, "--register-rate=0", "--duration=1000000", f"--silence={sizes.rack}@signal", *SHAPES)
     bench.start_daemon(*settings(sizes))
-    heard = bench.wait_metric('berth_packets_received_total', 1, cluster.START_SECONDS)
+    heard = bench.wait_metric('berth_requests_total', 1, cluster.START_SECONDS)
     ready = bench.wait_metric('berth_nodes{status="ready"}', sizes.nodes, 300)
     figures = bench.metrics()
     line = bench.wait_fleet("all registered", 60, "registered", sizes.nodes)

@@ -17,7 +17,7 @@ import urllib.request
 
 SERVER, CLIENT = "10.99.0.1", "10.99.0.2"
 SERVER_MAC, CLIENT_MAC = "02:be:47:00:00:01", "02:be:47:00:00:02"
-START_SECONDS = 60
+START_SECONDS = 120
 STOP_SECONDS = 30
 POLL_SECONDS = 0.02  # at least
 MEMIF_RING = 12  # slots of a ring, as a power of two

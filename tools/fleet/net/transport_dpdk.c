@@ -20,7 +20,7 @@
 #define RING_SIZE 2048u
 #define MBUFS 16383u
 #define MBUF_CACHE 256u
-#define ARP_TRIES 50u
+#define ARP_TRIES 200u
 #define ARP_WAIT_US 100000u
 #define EAL_ARGUMENTS_MAX 32
 
@@ -213,7 +213,7 @@ static bool start_port(struct dpdk *d, char *message, uint32_t message_size)
 	       say_failure(message, message_size, "the DPDK device has no MAC address", rc);
 }
 
-// Tries for five seconds: the other end of a memif or TAP may still be starting.
+// Tries for twenty seconds: the other end of a memif or TAP may still be starting, on a machine with much to do.
 static bool find_peer(struct dpdk *d, char *message, uint32_t message_size)
 {
 	struct frame *frames = memory_take_array(BURST_MAX, sizeof *frames);
