@@ -215,41 +215,46 @@ static int check_head(struct segment *s, const struct complaint *complaint)
 	return 0;
 }
 
-// Of a segment whose first record is none: it was never written to, or a power cut tore that record, or it is damaged.
-// The records after it tell, if there are any.
-static int search_records(struct segment *s)
+int segment_peek(const struct segment *s, uint64_t offset, struct record *record)
 {
-	struct segment_content content = {0};
-	int error = segment_read(s, &content);
-	for (uint64_t at = SEGMENT_BLOCK_BYTES; error == 0 && at < s->size;
-		at += SEGMENT_BLOCK_BYTES) {
-		const struct record_place place = {.salt = s->salt, .offset = at};
+	uint8_t header[RECORD_HEADER_BYTES];
+	const struct record_place place = {.salt = s->salt, .offset = offset};
+	int error = read_at(s, offset, header, sizeof header);
+	if (error < 0)
+		return error;
+	bool is_one = record_header_read(header, &place, record);
+	record->batch.data = NULL;
+	return is_one && record_bytes(record->batch.size) <= s->size - offset;
+}
+
+int segment_peek_whole(const struct segment *s, uint64_t offset, const struct record *record)
+{
+	struct record whole = *record;
+	uint8_t *batch = memory_take((size_t)record->batch.size + 1);
+	int error = read_at(s, offset + RECORD_HEADER_BYTES, batch, record->batch.size);
+	whole.batch.data = batch;
+	bool is_whole = error == 0 && segment_record_is_whole(s, &whole, offset);
+	free(batch);
+	return error < 0 ? error : is_whole;
+}
+
+// A segment whose first record is none was never written to, or a power cut tore that record, or it is damaged. The
+// records after it tell, if there are any.
+static int look_for_first(struct segment *s)
+{
+	for (uint64_t at = SEGMENT_BLOCK_BYTES; at < s->size; at += SEGMENT_BLOCK_BYTES) {
 		struct record record;
-		if (record_header_read(content.data + at, &place, &record) &&
-			record.sequence > s->sequence) {
+		int found = segment_peek(s, at, &record);
+		if (found < 0)
+			return found;
+		if (found && record.sequence > s->sequence) {
 			s->sequence = record.sequence;
 			s->first_index = record.batch.first_index;
 		}
+		if (at == SEGMENT_BLOCK_BYTES && found)
+			return 0;
 	}
-	free(content.data);
-	return error;
-}
-
-static int look_at_first(struct segment *s)
-{
-	uint8_t header[RECORD_HEADER_BYTES];
-	const struct record_place place = {.salt = s->salt, .offset = SEGMENT_BLOCK_BYTES};
-	struct record record;
-	if (s->size == SEGMENT_BLOCK_BYTES)
-		return 0;
-	int error = read_at(s, SEGMENT_BLOCK_BYTES, header, sizeof header);
-	if (error == 0 && !record_header_read(header, &place, &record))
-		return search_records(s);
-	if (error == 0) {
-		s->sequence = record.sequence;
-		s->first_index = record.batch.first_index;
-	}
-	return error;
+	return 0;
 }
 
 int segment_open(const char *directory, uint64_t number, struct segment **out,
@@ -262,7 +267,7 @@ int segment_open(const char *directory, uint64_t number, struct segment **out,
 	if (error == 0)
 		error = check_head(s, complaint);
 	if (error == 0)
-		error = look_at_first(s);
+		error = look_for_first(s);
 	if (error < 0 && !complaint->text[0])
 		complain(
 			complaint, error, "cannot read the log %s: %s", s->path, error_text(error));

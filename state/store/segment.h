@@ -44,6 +44,12 @@ bool segment_fits(const struct segment *, uint64_t bytes);
 // log (no entries). Returns 0 or a negative error; -ENOSPC may be tried again, at the same place.
 int segment_append(struct segment *, const struct journal_batch *, bool sync);
 
+// Reads the header of a record alone, of a segment that is awake; batch.data is NULL. Returns 1, 0 when this file has
+// none there, whatever its sequence, or a negative error.
+int segment_peek(const struct segment *, uint64_t offset, struct record *);
+// Reads the batch of such a record. Returns 1, 0 when it is not the one that the header names, or a negative error.
+int segment_peek_whole(const struct segment *, uint64_t offset, const struct record *);
+
 // A whole file in memory.
 struct segment_content {
 	uint8_t *data; // caller frees

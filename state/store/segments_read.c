@@ -91,19 +91,25 @@ static int order_segments(struct segments *g, const struct complaint *complaint)
 
 // The last record of the newest segment is where the log ends. A write that was not finished left either its header
 // without all of its batch, which shows here, or nothing that could be told from what was there before.
-static void find_end(struct segments *g, struct segment *s, const struct segment_content *content)
+static int find_end(struct segments *g, struct segment *s)
 {
 	struct record record, last = {0};
 	uint64_t last_at = 0;
-	for (uint64_t at = SEGMENT_BLOCK_BYTES; at < s->size; at += SEGMENT_BLOCK_BYTES)
-		if (segment_record(s, content, at, &record)) {
+	int found = 0;
+	for (uint64_t at = SEGMENT_BLOCK_BYTES; at < s->size && found >= 0;
+		at += SEGMENT_BLOCK_BYTES) {
+		found = segment_peek(s, at, &record);
+		if (found > 0 && record.sequence == s->sequence) {
 			last = record;
 			last_at = at;
 		}
+	}
 	s->end = SEGMENT_BLOCK_BYTES;
-	if (last_at == 0)
-		return;
-	bool is_whole = segment_record_is_whole(s, &last, last_at);
+	if (found < 0 || last_at == 0)
+		return found < 0 ? found : 0;
+	int is_whole = segment_peek_whole(s, last_at, &last);
+	if (is_whole < 0)
+		return is_whole;
 	g->tail_was_cut = !is_whole;
 	g->next_index = last.batch.first_index + (is_whole ? last.batch.entries : 0);
 	bool is_batch = is_whole && last.batch.entries > 0;
@@ -113,11 +119,11 @@ static void find_end(struct segments *g, struct segment *s, const struct segment
 			"file=%s at=%lu index=%lu bytes=%u reason=\"the last write was not "
 			"finished, and not acknowledged\"",
 			s->path, last_at, last.batch.first_index, last.batch.size);
+	return 0;
 }
 
 int segments_read_all(struct segments *g, const struct complaint *complaint)
 {
-	struct segment_content content = {0};
 	g->next_sequence = 1;
 	int error = open_all(g, complaint);
 	if (error == 0)
@@ -127,13 +133,10 @@ int segments_read_all(struct segments *g, const struct complaint *complaint)
 	struct segment *newest = g->live.items[g->live.count - 1];
 	error = segment_wake(newest, g->read_only);
 	if (error == 0)
-		error = segment_read(newest, &content);
-	if (error == 0)
-		find_end(g, newest, &content);
-	else
+		error = find_end(g, newest);
+	if (error < 0)
 		complain(complaint, error, "cannot read the log %s: %s", newest->path,
 			error_text(error));
-	free(content.data);
 	return error;
 }
 
