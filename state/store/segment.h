@@ -12,7 +12,7 @@ struct segment {
 	uint64_t size, salt;
 	uint64_t sequence;    // of its records; 0: it has none
 	uint64_t first_index; // of its first record; 0: that one is damaged
-	uint64_t end;         // where the next record goes; known of the segment that is written to
+	_Atomic uint64_t end; // of its records: where who appends puts the next. Any thread reads
 };
 
 struct segment_settings {
