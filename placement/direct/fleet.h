@@ -1,7 +1,7 @@
 // The fleet as one reader of the state keeps it, so that a decision need not look at every node: an index for each
 // algorithm that somebody asked for, kept by changes. One thread.
 #pragma once
-#include "placement/direct/class_sets.h"
+#include "placement/direct/classes/class_sets.h"
 #include "placement/direct/fit_index.h"
 
 struct fleet;

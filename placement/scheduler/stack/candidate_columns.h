@@ -34,7 +34,7 @@ struct bin_value {
 };
 
 struct column_bin {
-	const struct node *node; // one of its nodes: all have the same values
+	const struct node *node; // one of its nodes: all have the same values; NULL: a finder's bin
 	const char *refusal;     // by distinct_property; NULL: none
 	uint32_t
 		refused_by; // number of the property, counted from 1, and how often its value was used
@@ -58,13 +58,33 @@ struct contender {
 	uint8_t tier;
 };
 
-// Finds rows of one affinity in the fleet's index.
+// Finds rows in the fleet's index, among classes that score alike but for their nodes' fit: of one affinity, with the
+// same uses of all values. Where properties tell classes apart, the bin of the same number is that of its rows.
 struct row_finder {
-	uint32_t open;    // rows that are as they were found
-	uint32_t at_once; // how many were asked for last
-	bool has_all;     // every node has its row
+	uint32_t group;                 // of the class set
+	int64_t used[CLASS_VALUES_MAX]; // of values that are not few
+	uint64_t *classes,
+		bits;         // as struct class_group; its own when properties tell classes apart
+	uint32_t ready, rows; // nodes, and those that have rows
+	uint32_t example;     // one of its classes; CLASS_NONE: not known
+	bool is_changed;      // what its bin says is new to its rows
+	double bound;         // no node's score is above
+	uint32_t open;        // rows that are as they were found, since the newest class joined
+	uint32_t epoch;       // classes that joined
+	uint32_t at_once;     // how many rows were asked for last
+	bool has_all;         // every node has its row
 };
 #define FINDER_NONE 0u
+#define CLASS_NONE UINT32_MAX
+
+// A class whose values are used, or some of whose nodes have rows, where properties tell classes apart.
+struct column_class {
+	uint32_t id;
+	uint32_t finder; // and bin of its rows
+	uint32_t first_row, rows, short_rows[FIT_SHORTAGES];
+	const char *
+		refusal; // by distinct_property, for which its nodes without rows are counted; NULL: none
+};
 
 struct candidate_columns {
 	struct stack *s;
@@ -94,9 +114,14 @@ struct candidate_columns {
 	// The index of a fleet, when only some nodes have rows; NULL: all have.
 	const struct fleet_index *fleet;
 	struct class_set *set;
-	struct row_finder *finders; // by group of the set
-	uint8_t *finder_of;         // by row: number of its finder, counted from 1, or FINDER_NONE
-	uint32_t row_room;
+	struct row_finder *finders; // first those of the groups of the set
+	uint32_t finder_count, finder_room;
+	struct column_class *classes;
+	uint32_t class_count, class_room;
+	struct slot_map class_at;           // by id: place in classes, counted from 1
+	uint32_t *finder_of, *finder_epoch; // by row: its finder, counted from 1, or FINDER_NONE
+	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class
+	uint32_t row_room, block_rows;
 	struct column_bin *bins;
 	struct bin_value *values; // by bin and property
 	uint32_t property_count;  // properties that make bins: distinct ones, then spreads
@@ -157,12 +182,32 @@ bool candidate_columns_open_sparse(struct candidate_columns *);
 void candidate_columns_close_sparse(struct candidate_columns *);
 // Puts what is known of all classes into the memo of the stack, where a look at all nodes would have put it.
 void candidate_columns_remember_classes(struct candidate_columns *);
+
+// candidate_columns_sparse_rows.c
+extern const char *const column_shortages[FIT_SHORTAGES]; // reasons of nodes without rows
 // The row of a node that may need one by now; ROW_NONE: the node is out of the question.
 uint32_t candidate_columns_row_for(struct candidate_columns *, uint32_t slot);
-// Makes rows until the best `wanted` rows are the best of all nodes.
-void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
+// Makes the row of a node that a finder found.
+void candidate_columns_add_found(struct candidate_columns *, const struct node *, uint32_t finder);
 // The row is no longer as it was found.
 void candidate_columns_row_is_touched(struct candidate_columns *, uint32_t row);
+// Room for the first rows.
+void candidate_columns_begin_rows(struct candidate_columns *);
+// What is noted of a class that columns with properties take; valid until the next class is looked up.
+struct column_class *candidate_columns_class(struct candidate_columns *, uint32_t id);
+// Counts the nodes of a class that have no rows for this refusal; NULL: for what they are short of.
+void candidate_columns_refuse_class(
+	struct candidate_columns *, struct column_class *, const char *refusal);
+
+// candidate_columns_finders.c
+void candidate_columns_open_finders(struct candidate_columns *);
+void candidate_columns_release_finders(struct candidate_columns *);
+// The plan uses another number of the values of this node.
+void candidate_columns_follow_values(struct candidate_columns *, const struct node *);
+// Brings what properties say of finders up to what is planned now; unlisted: by spread.
+void candidate_columns_refresh_finders(struct candidate_columns *, const int64_t *unlisted);
+// Makes rows until the best `wanted` rows are the best of all nodes.
+void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
 
 // candidate_columns_rows.c
 // Fills a row that was just made, at the end of its block.
@@ -186,6 +231,8 @@ void candidate_columns_know_values(struct candidate_columns *); // when bins and
 void candidate_columns_release_properties(struct candidate_columns *);
 // Brings the bins up to what is planned now.
 void candidate_columns_refresh_bins(struct candidate_columns *);
+// Properties that refuse come first among those that make bins.
+uint32_t candidate_columns_distinct_count(const struct candidate_columns *);
 // Why a row's own property values rule it out; NULL: they do not.
 const char *candidate_columns_row_refusal(const struct candidate_columns *, uint32_t row);
 // Visits the rows that share a value with the node.
@@ -198,6 +245,8 @@ void candidate_columns_set_refusal(
 	struct candidate_columns *, uint32_t row, const char *reason, enum stack_outcome);
 void candidate_columns_set_bin_refusal(
 	struct candidate_columns *, struct column_bin *, const char *refusal);
+// Counts the row for what refuses it now.
+void candidate_columns_show_row(struct candidate_columns *, uint32_t row);
 // Looks into full nodes: a group with ports, devices or cores asks for those before cpu, memory and disk. That takes as
 // long as placing on them, so it waits until somebody wants to know why nothing fits.
 void candidate_columns_look_into_full(struct candidate_columns *);

@@ -326,12 +326,13 @@ void candidate_columns_destroy(struct candidate_columns *c)
 	if (!c)
 		return;
 	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
-		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->bins, c->finders,
-		c->finder_of, c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of,
-		c->tiers, c->is_full};
+		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->bins, c->blocks, c->cache,
+		c->shown, c->shown_outcomes, c->slot_of, c->tiers, c->is_full, c->finder_of,
+		c->finder_epoch, c->class_of, c->next_of_class, c->classes};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	slot_map_release(&c->row_of);
+	slot_map_release(&c->class_at);
 	candidate_columns_close_sparse(c);
 	refusal_counts_release(&c->first);
 	refusal_counts_release(&c->later);

@@ -48,7 +48,7 @@ void candidate_columns_release_properties(struct candidate_columns *c)
 	free(c->values);
 }
 
-static uint32_t distinct_of_bins(const struct candidate_columns *c)
+uint32_t candidate_columns_distinct_count(const struct candidate_columns *c)
 {
 	return c->property_count - c->g->spread_count;
 }
@@ -63,9 +63,9 @@ static struct bin_value value_of(const struct candidate_columns *c, uint32_t bin
 	if (!value)
 		return found;
 	found.number = property_set_number(set, value);
-	if (property >= distinct_of_bins(c))
-		found.bucket =
-			spread_bucket_of(&c->g->spreads[property - distinct_of_bins(c)], value);
+	if (property >= candidate_columns_distinct_count(c))
+		found.bucket = spread_bucket_of(
+			&c->g->spreads[property - candidate_columns_distinct_count(c)], value);
 	return found;
 }
 
@@ -97,7 +97,7 @@ static void refresh_refusal(struct candidate_columns *c, uint32_t at)
 	const struct bin_value *values = values_of(c, at);
 	uint32_t refused_by = 0;
 	int64_t used = 0;
-	for (uint32_t i = 0; i < distinct_of_bins(c) && !refused_by; i++) {
+	for (uint32_t i = 0; i < candidate_columns_distinct_count(c) && !refused_by; i++) {
 		const struct property_set *set = c->properties[i];
 		used = values[i].number == VALUE_NONE
 			       ? set->limit
@@ -115,7 +115,7 @@ static void refresh_refusal(struct candidate_columns *c, uint32_t at)
 
 static void refresh_refusals(struct candidate_columns *c)
 {
-	for (uint32_t i = 0; i < c->bin_count && distinct_of_bins(c); i++)
+	for (uint32_t i = 0; i < c->bin_count && candidate_columns_distinct_count(c); i++)
 		refresh_refusal(c, i);
 }
 
@@ -125,7 +125,8 @@ static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t un
 	CHECK(spread < c->g->spread_count);
 	const struct compiled_spread *s = &c->g->spreads[spread];
 	for (uint32_t i = 0; i < c->bin_count; i++) {
-		const struct bin_value *v = &values_of(c, i)[distinct_of_bins(c) + spread];
+		const struct bin_value *v =
+			&values_of(c, i)[candidate_columns_distinct_count(c) + spread];
 		if (v->number == VALUE_NONE || !v->bucket)
 			continue;
 		double boost = spread_boost(s, v->number, v->bucket, unlisted);
@@ -136,7 +137,7 @@ static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t un
 
 static double spread_of(struct candidate_columns *c, uint32_t bin, const int64_t *unlisted)
 {
-	const struct bin_value *values = values_of(c, bin) + distinct_of_bins(c);
+	const struct bin_value *values = values_of(c, bin) + candidate_columns_distinct_count(c);
 	double sum = 0;
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
 		double boost = spread_boost(
@@ -146,24 +147,29 @@ static double spread_of(struct candidate_columns *c, uint32_t bin, const int64_t
 	return sum;
 }
 
-static void refresh_spreads(struct candidate_columns *c)
+// How many allocations have unlisted values, by spread; the caller frees.
+static int64_t *count_unlisted(const struct candidate_columns *c)
 {
-	CHECK(c->g->spread_count > 0);
 	int64_t *unlisted = memory_take_array(c->g->spread_count + 1, sizeof *unlisted);
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
 		property_set_settle(&c->g->spreads[i].counts);
 		unlisted[i] = spread_unlisted(&c->g->spreads[i]);
+	}
+	return unlisted;
+}
+
+static void refresh_spreads(struct candidate_columns *c, const int64_t *unlisted)
+{
+	for (uint32_t i = 0; i < c->g->spread_count; i++)
 		if (c->g->spreads[i].bucket_count)
 			note_lowest(c, i, unlisted[i]);
-	}
-	for (uint32_t i = 0; i < c->bin_count; i++) {
+	for (uint32_t i = 0; i < c->bin_count && c->g->spread_count; i++) {
 		double spread = spread_of(c, i, unlisted);
 		if (spread == c->bins[i].spread)
 			continue;
 		c->bins[i].spread = spread;
 		bin_changed(c, &c->bins[i]);
 	}
-	free(unlisted);
 }
 
 void candidate_columns_refresh_bins(struct candidate_columns *c)
@@ -172,9 +178,14 @@ void candidate_columns_refresh_bins(struct candidate_columns *c)
 	if (changes == c->properties_seen && *c->g->lowest_boost == c->lowest_seen)
 		return;
 	c->properties_seen = changes;
-	refresh_refusals(c);
-	if (c->g->spread_count)
-		refresh_spreads(c);
+	int64_t *unlisted = count_unlisted(c);
+	if (c->fleet) {
+		candidate_columns_refresh_finders(c, unlisted);
+	} else {
+		refresh_refusals(c);
+		refresh_spreads(c, unlisted);
+	}
+	free(unlisted);
 	c->lowest_seen = *c->g->lowest_boost;
 }
 

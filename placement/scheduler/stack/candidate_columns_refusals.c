@@ -4,10 +4,15 @@
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 
-// Metrics count a row for one reason: first other instances on its node, then a property that is used up, then room.
-static void show_row(struct candidate_columns *c, uint32_t row)
+static const char *bin_refusal(const struct candidate_columns *c, uint32_t row)
 {
-	const char *reason = c->refusals[row], *of_bin = c->bins[c->bin_of[row]].refusal;
+	return c->class_of ? c->classes[c->class_of[row]].refusal : c->bins[c->bin_of[row]].refusal;
+}
+
+// Metrics count a row for one reason: first other instances on its node, then a property that is used up, then room.
+void candidate_columns_show_row(struct candidate_columns *c, uint32_t row)
+{
+	const char *reason = c->refusals[row], *of_bin = bin_refusal(c, row);
 	enum stack_outcome outcome = reason ? (enum stack_outcome)c->outcomes[row] : STACK_FITS;
 	if (of_bin && reason != reason_distinct_hosts) {
 		bool by_both = outcome == STACK_FILTERED;
@@ -33,7 +38,7 @@ void candidate_columns_set_refusal(
 	c->outcomes[row] = (uint8_t)outcome;
 	if (reason)
 		candidate_columns_row_is_touched(c, row);
-	show_row(c, row);
+	candidate_columns_show_row(c, row);
 }
 
 void candidate_columns_set_bin_refusal(
@@ -42,7 +47,7 @@ void candidate_columns_set_bin_refusal(
 	CHECK(bin->first_row + bin->rows <= c->row_count);
 	bin->refusal = refusal;
 	for (uint32_t row = bin->first_row; row < bin->first_row + bin->rows; row++)
-		show_row(c, row);
+		candidate_columns_show_row(c, row);
 }
 
 void candidate_columns_look_into_full(struct candidate_columns *c)

@@ -208,6 +208,8 @@ void candidate_columns_catch_up(struct candidate_columns *c)
 		if (c->row_property_count)
 			candidate_columns_each_alike(
 				c, s->view.node_at(s->view.context, slot), renew);
+		if (c->fleet && c->property_count && s->view.node_at(s->view.context, slot))
+			candidate_columns_follow_values(c, s->view.node_at(s->view.context, slot));
 		if (row == ROW_NONE)
 			continue;
 		c->has_neighbours[row] = true;

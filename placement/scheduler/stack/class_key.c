@@ -74,7 +74,27 @@ static void add_group(struct class_key *k, const struct task_group *group)
 	}
 }
 
-void class_key_make(struct class_key *k, const struct group_rules *g)
+static void add_distinct(struct class_key *k, const struct distinct_rules *distinct)
+{
+	add_count(k, distinct->property_count);
+	for (uint32_t i = 0; i < distinct->property_count; i++)
+		add_text(k, distinct->properties[i].attribute);
+}
+
+static void add_spreads(struct class_key *k, const struct group_rules *g)
+{
+	add_count(k, g->spread_count);
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *spread = &g->spreads[i];
+		add_text(k, spread->counts.attribute);
+		add_count(k, spread->bucket_count);
+		for (uint32_t j = 0; j < spread->bucket_count; j++)
+			add_text(k, spread->buckets[j].value);
+	}
+}
+
+void class_key_make(
+	struct class_key *k, const struct group_rules *g, const struct job_rules *of_job)
 {
 	CHECK(g->plain); // networks and devices are not in the key
 	*k = (struct class_key){0};
@@ -83,6 +103,9 @@ void class_key_make(struct class_key *k, const struct group_rules *g)
 	add_count(k, g->ask.disk_mb);
 	add_job(k, g->job);
 	add_group(k, g->group);
+	add_distinct(k, &of_job->distinct);
+	add_distinct(k, &g->distinct);
+	add_spreads(k, g);
 }
 
 void class_key_release(struct class_key *k)

@@ -7,5 +7,5 @@ struct class_key {
 	uint32_t size, room;
 };
 
-void class_key_make(struct class_key *, const struct group_rules *);
+void class_key_make(struct class_key *, const struct group_rules *, const struct job_rules *);
 void class_key_release(struct class_key *);

@@ -23,6 +23,7 @@ struct run {
 	struct job *job;
 	struct naive naive;
 	uint32_t placed;
+	uint32_t racks; // few, or so many that classes are not grouped by them
 };
 
 static uint32_t below(struct run *r, uint32_t bound)
@@ -44,8 +45,8 @@ static void make_node(struct run *r)
 		1000 + 500 * below(r, 5), 1000 + 1000 * below(r, 4), 500 + 500 * below(r, 3),
 		chance(r, 80) ? "amd64" : "arm64");
 	if (chance(r, 80))
-		at += snprintf(
-			words + at, sizeof words - (size_t)at, " meta.rack=r%u", below(r, 4));
+		at += snprintf(words + at, sizeof words - (size_t)at, " meta.rack=r%u",
+			below(r, r->racks));
 	if (chance(r, 10))
 		at += snprintf(words + at, sizeof words - (size_t)at, " no-driver");
 	if (chance(r, 5))
@@ -139,6 +140,28 @@ static void make_job(struct run *r)
 	world_job_changed(r->job);
 }
 
+// A plain group whose classes are told apart by their racks.
+static void make_job_of_racks(struct run *r)
+{
+	static const char *const limits[] = {"", "2", "3"};
+	r->job = world_job(r->world, "service web dc=dc*");
+	struct task_group *g = group_of(r->job);
+	g->count = 1 + below(r, 6);
+	ARRAY_AT(&g->tasks, struct task, 0)->resources.cpu = 100 * below(r, 6);
+	if (chance(r, 60))
+		constrain(
+			&g->constraints, "${meta.rack}", "distinct_property", limits[below(r, 3)]);
+	if (chance(r, 60))
+		random_spread(r, &g->spreads);
+	if (chance(r, 30))
+		random_spread(r, &r->job->spreads);
+	if (chance(r, 30))
+		prefer(&g->affinities)->weight = (int64_t)below(r, 100) + 1;
+	if (chance(r, 30))
+		constrain(&g->constraints, "", "distinct_hosts", "");
+	world_job_changed(r->job);
+}
+
 static void fill(struct run *r)
 {
 	struct job *other = world_job(r->world, "service other cpu=300 memory=300");
@@ -156,15 +179,21 @@ static void fill(struct run *r)
 	}
 }
 
-static void begin(struct run *r, uint64_t seed)
+static void begin(struct run *r, uint64_t seed, bool is_of_racks)
 {
 	*r = (struct run){.world = world_create()};
 	prng_seed(&r->prng, seed);
 	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
-	uint32_t nodes = 1 + below(r, chance(r, 4) ? 600 : 30);
+	uint32_t nodes = 1 + below(r, chance(r, 5) ? 600 : 30);
+	r->racks = !is_of_racks && chance(r, 60) ? 4 : 20 + below(r, 40);
+	if (is_of_racks)
+		nodes = 300 + below(r, 200);
 	for (uint32_t i = 0; i < nodes; i++)
 		make_node(r);
-	make_job(r);
+	if (is_of_racks)
+		make_job_of_racks(r);
+	else
+		make_job(r);
 	fill(r);
 	r->view = world_view(r->world);
 	r->fleet = view_fleet_create();
@@ -270,9 +299,9 @@ static void check_best(struct run *r, const struct stack_request *request)
 
 static void the_best_of_all_nodes(void **state)
 {
-	for (uint64_t seed = 0; seed < 80; seed++) {
+	for (uint64_t seed = 0; seed < 120; seed++) {
 		struct run r;
-		begin(&r, seed);
+		begin(&r, seed, false);
 		for (uint32_t i = 0; i < 12; i++) {
 			struct uuid penalties[2];
 			struct stack_request request = {
@@ -284,6 +313,22 @@ static void the_best_of_all_nodes(void **state)
 				penalties[k] = r.world->nodes[below(&r, r.world->node_count)]->id;
 			check_best(&r, &request);
 			if (chance(&r, 40))
+				change_plan(&r);
+		}
+		end(&r);
+	}
+}
+
+// Values of which there are too many for a search of each, used more and more often.
+static void the_best_where_racks_tell_classes_apart(void **state)
+{
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct run r;
+		begin(&r, seed, true);
+		for (uint32_t i = 0; i < 40; i++) {
+			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
+			check_best(&r, &request);
+			if (chance(&r, 20))
 				change_plan(&r);
 		}
 		end(&r);
@@ -310,8 +355,8 @@ static void every_single_node(void **state)
 {
 	for (uint64_t seed = 1000; seed < 1100; seed++) {
 		struct run r;
-		begin(&r, seed);
-		for (uint32_t i = 0; i < 60; i++) {
+		begin(&r, seed, false);
+		for (uint32_t i = 0; i < 40; i++) {
 			uint32_t slot = below(&r, r.world->node_count);
 			if (naive_is_candidate(&r.naive, r.world->nodes[slot]))
 				check_node(&r, below(&r, r.job->task_groups.count), slot);
@@ -326,6 +371,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_nodes),
+		cmocka_unit_test(the_best_where_racks_tell_classes_apart),
 		cmocka_unit_test(every_single_node),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

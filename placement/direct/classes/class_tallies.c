@@ -1,4 +1,4 @@
-#include "placement/direct/class_tallies.h"
+#include "placement/direct/classes/class_tallies.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // Class sets against a look at every node, while nodes and classes come, change and go.
-#include "placement/direct/class_sets.h"
+#include "placement/direct/classes/class_sets.h"
 #include "state/base/prng.h"
 #include "state/records/nodes/node.h"
 #include <setjmp.h>
@@ -170,11 +170,11 @@ static void check_groups(struct world *w, const struct class_set *s)
 
 static void check_set(struct world *w, uint32_t number)
 {
-	struct resources ask = {100 * number, 300, 50 * number};
+	struct class_ask ask = {{100 * number, 300, 50 * number}, number % 3};
 	struct counts is, should;
 	struct class_set *s = class_sets_take(w->sets, &number, sizeof number, &ask, judge, w);
 
-	look_at_all(w, &ask, &should);
+	look_at_all(w, &ask.room, &should);
 	read_tallies(&s->tallies, &is);
 	assert_memory_equal(&is, &should, sizeof is);
 	check_groups(w, s);
@@ -216,7 +216,7 @@ static void numbers_follow_the_nodes(void **state)
 static void a_class_is_judged_once(void **state)
 {
 	static struct world w;
-	struct resources ask = {1, 1, 1};
+	struct class_ask ask = {{1, 1, 1}, 0};
 
 	open_world(&w, 1);
 	for (uint32_t i = 0; i < 500; i++)
@@ -232,7 +232,7 @@ static void a_class_is_judged_once(void **state)
 static void sets_that_nobody_uses_go(void **state)
 {
 	static struct world w;
-	struct resources ask = {1, 1, 1};
+	struct class_ask ask = {{1, 1, 1}, 0};
 
 	open_world(&w, 1);
 	struct class_set *held = class_sets_take(w.sets, "held", 5, &ask, judge, &w);

@@ -1,4 +1,4 @@
-#include "placement/direct/class_sets.h"
+#include "placement/direct/classes/class_sets.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/shared_strings.h"
@@ -70,7 +70,7 @@ static struct class_set *add_set(struct class_sets *t, struct class_set *set)
 }
 
 struct class_set *class_sets_take(struct class_sets *t, const void *key, uint32_t key_bytes,
-	const struct resources *ask, class_judge *judge, void *context)
+	const struct class_ask *ask, class_judge *judge, void *context)
 {
 	uint64_t hash = hash_bytes(0, key, key_bytes);
 	struct class_set *set = find_set(t, key, key_bytes, hash);

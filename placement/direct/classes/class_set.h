@@ -2,7 +2,8 @@
 // score, and how many nodes are refused or short of what. Whatever a class decides is the same for all its nodes, so a
 // decision looks at these numbers and searches the fit tree for nodes.
 #pragma once
-#include "placement/direct/class_tallies.h"
+#include "placement/direct/classes/class_tallies.h"
+#include "placement/direct/classes/class_values.h"
 #include "placement/direct/fit_index.h"
 
 enum class_verdict_of_group {
@@ -12,24 +13,40 @@ enum class_verdict_of_group {
 	CLASS_TAKEN,
 };
 
+// Properties whose values tell the classes of a group apart (spreads, distinct properties); more are looked at node by
+// node.
+#define CLASS_VALUES_MAX 4u
+// The classes of a property with at most so many values are grouped by value.
+#define CLASS_VALUES_FEW 16u
+
 struct class_judgement {
 	enum class_verdict_of_group verdict;
 	const char *refusal; // why it is refused; valid until the judge is called again
 	bool by_job;         // refused by what the whole job asks
-	double affinity;     // of a class that is taken
+	// Of a class that is taken.
+	double affinity;
+	const char *values[CLASS_VALUES_MAX]; // NULL: it has none; valid as the refusal
+	uint32_t marks[CLASS_VALUES_MAX];     // what the group sees in values that are not few
+};
+
+// What a set is about, besides its key.
+struct class_ask {
+	struct resources room;
+	uint32_t values; // properties
 };
 
 // Judges one class for the group.
 typedef void class_judge(void *context, const struct node_class *, struct class_judgement *);
 
 // FIT_SHORTAGES: of nothing. The node must be ready.
-enum fit_shortage fit_shortage_of(const struct fit_node *, const struct resources *ask);
+enum fit_shortage fit_shortage_of(const struct fit_node *, const struct resources *room);
 
 struct class_in_set {
 	uint64_t since; // the class that was judged: fit_index_class_since()
 	enum class_verdict_of_group verdict;
 	bool by_job;
 	double affinity;
+	uint32_t marks[CLASS_VALUES_MAX];
 	uint32_t group;                   // of a class that is taken; CLASS_GROUPS_MAX: none
 	uint32_t available;               // its tallies
 	uint32_t tally;                   // among those refused, or short
@@ -37,27 +54,32 @@ struct class_in_set {
 	uint32_t short_of[FIT_SHORTAGES]; // of those
 };
 
-// The classes of one affinity.
+// The classes of one affinity, and of one value or mark of each property.
 struct class_group {
 	double affinity;
+	uint32_t marks[CLASS_VALUES_MAX];
 	uint64_t bits;     // as fit_query wants them
 	uint64_t *classes; // bit map by class
+	uint32_t ready;    // nodes
 };
 
-// More different affinities than this are not worth a search each.
-#define CLASS_GROUPS_MAX 16u
+// More groups than this are not worth a search each.
+#define CLASS_GROUPS_MAX 64u
 
 // To be read between class_sets_take() and class_sets_give().
 struct class_set {
 	uint64_t hash;
 	void *key;
 	uint32_t key_bytes;
-	struct resources ask;
+	struct class_ask ask;
 	uint32_t takers;
 	uint64_t used_at;             // the set with the least goes first
 	struct class_in_set *classes; // by id
 	uint32_t class_count, class_room;
 	struct class_tallies tallies;
+	struct class_values values[CLASS_VALUES_MAX];
+	bool are_few
+		[CLASS_VALUES_MAX]; // the values of a property: they are the marks of its groups
 	struct class_group groups[CLASS_GROUPS_MAX];
 	uint32_t group_count;
 	bool has_too_many_groups; // then groups say nothing
@@ -67,7 +89,7 @@ struct class_set {
 };
 
 struct class_set *class_set_create(
-	const void *key, uint32_t key_bytes, uint64_t hash, const struct resources *ask);
+	const void *key, uint32_t key_bytes, uint64_t hash, const struct class_ask *);
 void class_set_destroy(struct class_set *);
 // Brings the set up to the index.
 void class_set_follow(struct class_set *, const struct fit_index *, class_judge *, void *context);

@@ -1,25 +1,25 @@
-#include "placement/direct/class_set.h"
+#include "placement/direct/classes/class_set.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/node.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum fit_shortage fit_shortage_of(const struct fit_node *n, const struct resources *ask)
+enum fit_shortage fit_shortage_of(const struct fit_node *n, const struct resources *room)
 {
 	uint32_t over = n->place >= FIT_OVER ? n->place : 0;
 	CHECK(fit_is_ready(n));
-	if (ask->cpu_mhz > n->cpu_free || over & FIT_OVER_CPU)
+	if (room->cpu_mhz > n->cpu_free || over & FIT_OVER_CPU)
 		return SHORT_OF_CPU;
-	if (ask->memory_mb > n->memory_free || over & FIT_OVER_MEMORY)
+	if (room->memory_mb > n->memory_free || over & FIT_OVER_MEMORY)
 		return SHORT_OF_MEMORY;
-	if (ask->disk_mb > n->disk_free || over & FIT_OVER_DISK)
+	if (room->disk_mb > n->disk_free || over & FIT_OVER_DISK)
 		return SHORT_OF_DISK;
 	return FIT_SHORTAGES;
 }
 
 struct class_set *class_set_create(
-	const void *key, uint32_t key_bytes, uint64_t hash, const struct resources *ask)
+	const void *key, uint32_t key_bytes, uint64_t hash, const struct class_ask *ask)
 {
 	struct class_set *s = memory_take(sizeof *s);
 	s->hash = hash;
@@ -27,6 +27,9 @@ struct class_set *class_set_create(
 	memcpy(s->key, key, key_bytes);
 	s->key_bytes = key_bytes;
 	s->ask = *ask;
+	CHECK(ask->values <= CLASS_VALUES_MAX);
+	for (uint32_t i = 0; i < ask->values; i++)
+		class_values_begin(&s->values[i]);
 	return s;
 }
 
@@ -34,6 +37,8 @@ void class_set_destroy(struct class_set *s)
 {
 	for (uint32_t i = 0; i < s->group_count; i++)
 		free(s->groups[i].classes);
+	for (uint32_t i = 0; i < s->ask.values; i++)
+		class_values_release(&s->values[i]);
 	class_tallies_release(&s->tallies);
 	free(s->classes);
 	free(s->key);
@@ -53,6 +58,8 @@ static void make_room(struct class_set *s, uint32_t count)
 			*map = memory_resize(*map, room / 8);
 			memset(*map + s->class_room / 64, 0, (room - s->class_room) / 8);
 		}
+		for (uint32_t i = 0; i < s->ask.values; i++)
+			class_values_make_room(&s->values[i], room);
 		s->class_room = room;
 	}
 	s->class_count = count > s->class_count ? count : s->class_count;
@@ -74,12 +81,14 @@ static void tally_class(struct class_set *s, const struct class_in_set *c, uint3
 	}
 	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
 		t->shorts[c->tally].nodes[i] += by * c->short_of[i];
+	if (c->group < CLASS_GROUPS_MAX)
+		s->groups[c->group].ready += by * c->ready;
 }
 
 static void add_node(struct class_set *s, const struct fit_node *n, uint32_t by)
 {
 	struct class_in_set *c = &s->classes[n->node_class];
-	enum fit_shortage shortage = fit_shortage_of(n, &s->ask);
+	enum fit_shortage shortage = fit_shortage_of(n, &s->ask.room);
 
 	c->ready += by;
 	if (shortage != FIT_SHORTAGES)
@@ -89,6 +98,8 @@ static void add_node(struct class_set *s, const struct fit_node *n, uint32_t by)
 static void count_all(struct class_set *s, const struct fit_index *x)
 {
 	class_tallies_clear(&s->tallies);
+	for (uint32_t i = 0; i < s->group_count; i++)
+		s->groups[i].ready = 0;
 	for (uint32_t i = 0; i < s->class_count; i++) {
 		memset(s->classes[i].short_of, 0, sizeof s->classes[i].short_of);
 		s->classes[i].ready = 0;
@@ -125,16 +136,28 @@ static void count_changes(struct class_set *s, const struct fit_index *x)
 	s->seen = head;
 }
 
-// Returns the number of the group of an affinity; CLASS_GROUPS_MAX when there is no room for one more.
-static uint32_t group_of(struct class_set *s, double affinity)
+// What the classes of a group have in common, besides their affinity.
+static void marks_of(const struct class_set *s, uint32_t id, uint32_t marks[CLASS_VALUES_MAX])
 {
+	memset(marks, 0, CLASS_VALUES_MAX * sizeof marks[0]);
+	for (uint32_t i = 0; i < s->ask.values; i++)
+		marks[i] = s->are_few[i] ? s->values[i].number_of[id] : s->classes[id].marks[i];
+}
+
+// Returns the number of the group of a class; CLASS_GROUPS_MAX when there is no room for one more.
+static uint32_t group_of(struct class_set *s, uint32_t id)
+{
+	struct class_group wanted = {.affinity = s->classes[id].affinity};
+
+	marks_of(s, id, wanted.marks);
 	for (uint32_t i = 0; i < s->group_count; i++)
-		if (s->groups[i].affinity == affinity)
+		if (s->groups[i].affinity == wanted.affinity &&
+			memcmp(s->groups[i].marks, wanted.marks, sizeof wanted.marks) == 0)
 			return i;
 	if (s->group_count == CLASS_GROUPS_MAX)
 		return CLASS_GROUPS_MAX;
-	s->groups[s->group_count] = (struct class_group){
-		.affinity = affinity, .classes = memory_take(s->class_room / 8)};
+	wanted.classes = memory_take(s->class_room / 8);
+	s->groups[s->group_count] = wanted;
 	return s->group_count++;
 }
 
@@ -142,11 +165,15 @@ static void put_in_group(struct class_set *s, uint32_t id)
 {
 	struct class_in_set *c = &s->classes[id];
 
-	c->group = group_of(s, c->affinity);
-	if (c->group == CLASS_GROUPS_MAX)
+	if (c->verdict != CLASS_TAKEN || c->group < CLASS_GROUPS_MAX)
+		return;
+	c->group = group_of(s, id);
+	if (c->group == CLASS_GROUPS_MAX) {
 		s->has_too_many_groups = true;
-	else
-		s->groups[c->group].classes[id / 64] |= 1ull << id % 64;
+		return;
+	}
+	s->groups[c->group].classes[id / 64] |= 1ull << id % 64;
+	s->groups[c->group].ready += c->ready;
 }
 
 static void forget_judgement(struct class_set *s, uint32_t id)
@@ -157,6 +184,13 @@ static void forget_judgement(struct class_set *s, uint32_t id)
 	if (c->verdict == CLASS_TAKEN && c->group < CLASS_GROUPS_MAX)
 		s->groups[c->group].classes[id / 64] &= ~(1ull << id % 64);
 	c->verdict = CLASS_UNJUDGED;
+}
+
+static void keep_values(struct class_set *s, uint32_t id, const struct class_judgement *judgement)
+{
+	memcpy(s->classes[id].marks, judgement->marks, sizeof judgement->marks);
+	for (uint32_t i = 0; i < s->ask.values; i++)
+		class_values_put(&s->values[i], id, judgement->values[i]);
 }
 
 static void judge_class(struct class_set *s, uint32_t id, const struct fit_index *x,
@@ -173,15 +207,39 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	c->verdict = judgement.verdict;
 	c->by_job = judgement.by_job;
 	c->affinity = judgement.affinity;
+	c->group = CLASS_GROUPS_MAX;
 	c->available = class_tallies_available(&s->tallies, node_class->datacenter);
 	if (c->verdict == CLASS_REFUSED)
 		c->tally = class_tallies_refused(
 			&s->tallies, judgement.refusal, node_class->class_name, judgement.by_job);
 	if (c->verdict == CLASS_TAKEN) {
 		c->tally = class_tallies_short(&s->tallies, node_class->class_name);
-		put_in_group(s, id);
+		keep_values(s, id, &judgement);
 	}
 	tally_class(s, c, 1);
+}
+
+// Returns whether other properties have few values than before.
+static bool count_values(struct class_set *s)
+{
+	bool has_changed = false;
+
+	for (uint32_t i = 0; i < s->ask.values; i++) {
+		bool are_few = s->values[i].count <= CLASS_VALUES_FEW;
+		has_changed |= are_few != s->are_few[i];
+		s->are_few[i] = are_few;
+	}
+	return has_changed;
+}
+
+static void forget_groups(struct class_set *s)
+{
+	for (uint32_t i = 0; i < s->group_count; i++)
+		free(s->groups[i].classes);
+	s->group_count = 0;
+	s->has_too_many_groups = false;
+	for (uint32_t id = 0; id < s->class_count; id++)
+		s->classes[id].group = CLASS_GROUPS_MAX;
 }
 
 static void find_bits(struct class_group *g, uint32_t words)
@@ -197,6 +255,10 @@ static void judge_new_classes(
 	for (uint32_t id = 0; id < s->class_count; id++)
 		if (fit_index_class_since(x, id) != s->classes[id].since && fit_index_class(x, id))
 			judge_class(s, id, x, judge, context);
+	if (count_values(s))
+		forget_groups(s);
+	for (uint32_t id = 0; id < s->class_count; id++)
+		put_in_group(s, id);
 	for (uint32_t i = 0; i < s->group_count; i++)
 		find_bits(&s->groups[i], s->class_room / 64);
 	s->class_epoch = fit_index_class_epoch(x);

@@ -1,0 +1,364 @@
+// Which classes score alike, and the best of their nodes. A finder searches the fit tree among the classes of one
+// affinity whose values are used equally often: what is left to tell their nodes apart is the fit. As long as enough of
+// the rows that it found are as it found them, no node of its classes without a row can be among the best.
+#include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FETCHED_MOST 256u // at once
+
+static uint32_t class_words(const struct candidate_columns *c)
+{
+	return c->set->class_room / 64;
+}
+
+static uint32_t add_finder(struct candidate_columns *c, uint32_t group)
+{
+	GROW(c->finders, c->finder_count, c->finder_room);
+	c->finders[c->finder_count] = (struct row_finder){.group = group, .example = CLASS_NONE};
+	if (c->property_count) {
+		c->bins = memory_resize(c->bins, c->finder_room * sizeof *c->bins);
+		c->bins[c->bin_count++] = (struct column_bin){0};
+		CHECK(c->bin_count == c->finder_count + 1);
+	}
+	return c->finder_count++;
+}
+
+static void add_finder_of_group(struct candidate_columns *c, uint32_t group)
+{
+	uint32_t number = add_finder(c, group);
+	struct row_finder *finder = &c->finders[number];
+	const struct class_group *of = &c->set->groups[group];
+
+	finder->classes = of->classes;
+	finder->bits = of->bits;
+	finder->ready = of->ready;
+	finder->bound = of->affinity == 0 ? 1 : (1 + of->affinity) / 2;
+	if (!c->property_count)
+		return;
+	finder->classes = memory_take_array(class_words(c) + 1, sizeof *finder->classes);
+	memcpy(finder->classes, of->classes, class_words(c) * sizeof *finder->classes);
+}
+
+void candidate_columns_release_finders(struct candidate_columns *c)
+{
+	for (uint32_t i = 0; i < c->finder_count && c->property_count; i++)
+		free(c->finders[i].classes);
+	free(c->finders);
+	c->finders = NULL;
+	c->finder_count = 0;
+}
+
+static const char *value_in(const struct candidate_columns *c, uint32_t property, uint32_t id)
+{
+	const struct class_values *values = &c->set->values[property];
+	return values->texts[values->number_of[id]];
+}
+
+static void count_uses(
+	const struct candidate_columns *c, uint32_t id, int64_t used[CLASS_VALUES_MAX])
+{
+	memset(used, 0, CLASS_VALUES_MAX * sizeof used[0]);
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		const char *value = c->set->are_few[i] ? NULL : value_in(c, i, id);
+		used[i] = value ? property_set_used(c->properties[i], value) : 0;
+	}
+}
+
+static uint32_t finder_for(
+	struct candidate_columns *c, uint32_t group, const int64_t used[CLASS_VALUES_MAX])
+{
+	for (uint32_t i = 0; i < c->finder_count; i++)
+		if (c->finders[i].group == group &&
+			memcmp(c->finders[i].used, used, sizeof c->finders[i].used) == 0)
+			return i;
+	uint32_t finder = add_finder(c, group);
+	memcpy(c->finders[finder].used, used, sizeof c->finders[finder].used);
+	c->finders[finder].classes = memory_take_array(class_words(c) + 1, sizeof(uint64_t));
+	return finder;
+}
+
+static const char *class_refusal(const struct candidate_columns *c, uint32_t id)
+{
+	struct node any = {.node_class = (struct node_class *)fit_index_class(c->fleet->fit, id)};
+	return stack_check_properties(c->s, c->g, &any);
+}
+
+static void leave_finder(struct candidate_columns *c, const struct column_class *of)
+{
+	struct row_finder *finder = &c->finders[of->finder];
+
+	finder->classes[of->id / 64] &= ~(1ull << of->id % 64);
+	finder->ready -= c->set->classes[of->id].ready;
+	finder->rows -= of->rows;
+	if (finder->example == of->id)
+		finder->example = CLASS_NONE;
+}
+
+// Nodes of the class may be better than those that were found.
+static void join_finder(struct candidate_columns *c, struct column_class *of, uint32_t number)
+{
+	struct row_finder *finder = &c->finders[number];
+
+	of->finder = number;
+	finder->classes[of->id / 64] |= 1ull << of->id % 64;
+	finder->bits |= 1ull << of->id % 64;
+	finder->ready += c->set->classes[of->id].ready;
+	finder->rows += of->rows;
+	finder->epoch++;
+	finder->open = 0;
+	finder->has_all = false;
+	for (uint32_t row = of->first_row; row != ROW_NONE; row = c->next_of_class[row]) {
+		candidate_columns_row_is_touched(c, row);
+		c->bin_of[row] = number;
+		c->blocks[c->block_of[row]].bin = number;
+		candidate_columns_block_changed(c, c->block_of[row]);
+	}
+}
+
+// Puts a class where others of its values' uses are.
+static void place_class(struct candidate_columns *c, uint32_t id)
+{
+	const struct class_in_set *in = &c->set->classes[id];
+	int64_t used[CLASS_VALUES_MAX];
+
+	if (in->verdict != CLASS_TAKEN || in->ready == 0)
+		return;
+	count_uses(c, id, used);
+	uint32_t number = finder_for(c, in->group, used);
+	struct column_class *of = candidate_columns_class(c, id);
+	if (of->finder != number) {
+		leave_finder(c, of);
+		join_finder(c, of, number);
+	}
+	if (candidate_columns_distinct_count(c) > 0)
+		candidate_columns_refuse_class(c, of, class_refusal(c, id));
+}
+
+static void place_classes_with(struct candidate_columns *c, uint32_t property, const char *value)
+{
+	const struct class_values *values = &c->set->values[property];
+	uint32_t number = class_values_find(values, value);
+
+	if (!value || number == CLASS_VALUE_UNKNOWN)
+		return;
+	for (uint32_t at = values->first[number]; at; at = values->next[at - 1])
+		place_class(c, at - 1);
+}
+
+void candidate_columns_open_finders(struct candidate_columns *c)
+{
+	for (uint32_t i = 0; i < c->set->group_count; i++)
+		add_finder_of_group(c, i);
+	for (uint32_t i = 0; i < c->property_count; i++)
+		for (uint32_t j = 0; j < c->properties[i]->count && !c->set->are_few[i]; j++)
+			if (c->properties[i]->counts[j].counted)
+				place_classes_with(c, i, c->properties[i]->counts[j].value);
+	candidate_columns_refresh_bins(c);
+}
+
+void candidate_columns_follow_values(struct candidate_columns *c, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+	for (uint32_t i = 0; i < c->property_count; i++)
+		if (!c->set->are_few[i])
+			place_classes_with(c, i, property_set_value(c->properties[i], n, id));
+}
+
+// A class with nodes stands for all of its finder.
+static bool find_example(const struct candidate_columns *c, struct row_finder *finder)
+{
+	if (finder->ready == 0 || finder->example != CLASS_NONE)
+		return finder->ready > 0;
+	for (uint32_t i = 0; i < class_words(c) && finder->example == CLASS_NONE; i++)
+		for (uint64_t left = finder->classes[i]; left; left &= left - 1) {
+			uint32_t id = 64 * i + (uint32_t)__builtin_ctzll(left);
+			if (c->set->classes[id].ready == 0)
+				continue;
+			finder->example = id;
+			break;
+		}
+	CHECK(finder->example != CLASS_NONE);
+	return true;
+}
+
+static double boost_of(
+	const struct candidate_columns *c, uint32_t spread, uint32_t id, int64_t unlisted)
+{
+	uint32_t property = candidate_columns_distinct_count(c) + spread;
+	struct compiled_spread *s = &c->g->spreads[spread];
+	const char *value = value_in(c, property, id);
+	uint32_t number = value ? property_set_number(&s->counts, value) : VALUE_NONE;
+	return spread_boost(s, number, value ? spread_bucket_of(s, value) : NULL, unlisted);
+}
+
+static void note_lowest(
+	struct candidate_columns *c, const struct row_finder *finder, const int64_t *unlisted)
+{
+	for (uint32_t i = 0; i < c->g->spread_count; i++) {
+		const struct compiled_spread *s = &c->g->spreads[i];
+		const char *value =
+			value_in(c, candidate_columns_distinct_count(c) + i, finder->example);
+		if (!s->bucket_count || !value || !spread_bucket_of(s, value))
+			continue;
+		double boost = boost_of(c, i, finder->example, unlisted[i]);
+		if (boost < *c->g->lowest_boost) // never true of NaN
+			*c->g->lowest_boost = boost;
+	}
+}
+
+static void find_bound(
+	struct candidate_columns *c, struct row_finder *finder, const int64_t *unlisted)
+{
+	double affinity = c->set->groups[finder->group].affinity, spread = 0;
+	struct column_bin *bin = &c->bins[finder - c->finders];
+
+	for (uint32_t i = 0; i < c->g->spread_count; i++) {
+		double boost = boost_of(c, i, finder->example, unlisted[i]);
+		spread += isnan(boost) ? *c->g->lowest_boost : boost;
+	}
+	finder->bound = (1 + affinity + spread) / (1 + (affinity != 0) + (spread != 0));
+	finder->is_changed |= spread != bin->spread;
+	bin->spread = spread;
+}
+
+static void refuse_all(struct candidate_columns *c, const struct row_finder *finder)
+{
+	for (uint32_t i = 0; i < class_words(c); i++)
+		for (uint64_t left = finder->classes[i]; left; left &= left - 1) {
+			uint32_t id = 64 * i + (uint32_t)__builtin_ctzll(left);
+			if (c->set->classes[id].ready > 0)
+				candidate_columns_refuse_class(
+					c, candidate_columns_class(c, id), class_refusal(c, id));
+		}
+}
+
+static void find_refusal(struct candidate_columns *c, struct row_finder *finder)
+{
+	struct column_bin *bin = &c->bins[finder - c->finders];
+	uint32_t refused_by = 0;
+	int64_t used = 0;
+
+	for (uint32_t i = 0; i < candidate_columns_distinct_count(c) && !refused_by; i++) {
+		const struct property_set *set = c->properties[i];
+		const char *value = value_in(c, i, finder->example);
+		used = value ? property_set_used(set, value) : set->limit;
+		refused_by = !set->usable || used >= set->limit ? i + 1 : 0;
+	}
+	if (refused_by == bin->refused_by && (!refused_by || used == bin->refused_at))
+		return;
+	finder->is_changed |= !refused_by != !bin->refused_by;
+	bin->refused_by = refused_by;
+	bin->refused_at = used;
+	bin->refusal = refused_by ? "distinct_property" : NULL; // its classes know the text
+	refuse_all(c, finder);
+}
+
+static void tell_rows(struct candidate_columns *c)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->finder_count; i++)
+		any |= c->finders[i].is_changed;
+	for (uint32_t row = 0; any && row < c->row_count; row++)
+		if (c->finders[c->bin_of[row]].is_changed)
+			candidate_columns_block_changed(c, c->block_of[row]);
+	for (uint32_t i = 0; i < c->finder_count; i++)
+		c->finders[i].is_changed = false;
+}
+
+void candidate_columns_refresh_finders(struct candidate_columns *c, const int64_t *unlisted)
+{
+	if (!c->property_count)
+		return;
+	for (uint32_t i = 0; i < c->finder_count; i++)
+		if (find_example(c, &c->finders[i]))
+			note_lowest(c, &c->finders[i], unlisted);
+	for (uint32_t i = 0; i < c->finder_count; i++) {
+		if (c->finders[i].ready == 0)
+			continue;
+		find_bound(c, &c->finders[i], unlisted);
+		find_refusal(c, &c->finders[i]);
+	}
+	tell_rows(c);
+}
+
+static bool has_no_row(void *context, uint32_t slot, const struct fit_node *unused)
+{
+	const struct candidate_columns *c = context;
+	return candidate_columns_row_of(c, slot) == ROW_NONE && slot < c->slots &&
+	       c->s->view.node_at(c->s->view.context, slot);
+}
+
+static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wanted)
+{
+	struct row_finder *finder = &c->finders[number];
+	struct fit_candidate found[FETCHED_MOST];
+	const struct fit_query query = {
+		.cpu = c->g->ask.cpu_mhz,
+		.memory = c->g->ask.memory_mb,
+		.disk = c->g->ask.disk_mb,
+		.class_bits = finder->bits,
+		.classes = finder->classes,
+		.first_slot = c->s->first_slot,
+		.accepts = has_no_row,
+		.context = c,
+	};
+
+	finder->at_once = finder->at_once * 2 > wanted ? finder->at_once * 2 : wanted;
+	if (finder->at_once > FETCHED_MOST)
+		finder->at_once = FETCHED_MOST;
+	uint32_t count =
+		fit_tree_search(fit_index_tree(c->fleet->fit), &query, finder->at_once, found);
+	finder->has_all = count < finder->at_once;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct node *n = c->s->view.node_at(c->s->view.context, found[i].slot);
+		if (n) // else gone meanwhile
+			candidate_columns_add_found(c, n, number);
+	}
+}
+
+// The most promising finder that has too few rows; finder_count: none.
+static uint32_t next_finder(const struct candidate_columns *c, uint32_t wanted)
+{
+	uint32_t next = c->finder_count;
+
+	for (uint32_t i = 0; i < c->finder_count; i++) {
+		const struct row_finder *finder = &c->finders[i];
+		CHECK(finder->rows <= finder->ready);
+		bool is_refused = c->property_count && c->bins[i].refused_by;
+		if (finder->ready == finder->rows || is_refused || finder->has_all ||
+			finder->open >= wanted)
+			continue;
+		if (next == c->finder_count || finder->bound > c->finders[next].bound)
+			next = i;
+	}
+	return next;
+}
+
+// Whether so many rows are better than any node of a finder.
+static bool is_beaten(struct candidate_columns *c, double bound, uint32_t wanted)
+{
+	uint32_t blocks[ROWS_WANTED_MAX];
+	uint32_t count =
+		c->row_count < wanted ? 0 : candidate_columns_best_blocks(c, wanted, blocks);
+
+	return count == wanted && c->tree[c->leaves + blocks[count - 1]].score > bound;
+}
+
+void candidate_columns_fetch(struct candidate_columns *c, uint32_t wanted)
+{
+	CHECK(wanted <= ROWS_WANTED_MAX);
+	while (c->fleet) {
+		uint32_t next = next_finder(c, wanted);
+		if (next == c->finder_count || is_beaten(c, c->finders[next].bound, wanted))
+			return;
+		fetch_rows(c, next, wanted);
+	}
+}

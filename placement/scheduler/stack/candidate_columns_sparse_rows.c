@@ -1,0 +1,204 @@
+// The rows of columns that have but few.
+#include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <string.h>
+
+static void grow(void *column, size_t bytes_each, uint32_t rows, uint32_t room)
+{
+	char **at = column;
+	*at = memory_resize(*at, room * bytes_each);
+	memset(*at + rows * bytes_each, 0, (room - rows) * bytes_each);
+}
+
+static void make_room(struct candidate_columns *c)
+{
+	uint32_t room = c->row_room ? 2 * c->row_room : BLOCK_ROWS, rows = c->row_count;
+
+	grow(&c->nodes, sizeof *c->nodes, rows, room);
+	grow(&c->sums, sizeof *c->sums, rows, room);
+	if (c->g->affinity_count)
+		grow(&c->affinities, sizeof *c->affinities, rows, room);
+	if (c->property_count) {
+		grow(&c->class_of, sizeof *c->class_of, rows, room);
+		grow(&c->next_of_class, sizeof *c->next_of_class, rows, room);
+	}
+	grow(&c->refusals, sizeof *c->refusals, rows, room);
+	grow(&c->outcomes, sizeof *c->outcomes, rows, room);
+	grow(&c->shown, sizeof *c->shown, rows, room);
+	grow(&c->shown_outcomes, sizeof *c->shown_outcomes, rows, room);
+	grow(&c->slot_of, sizeof *c->slot_of, rows, room);
+	grow(&c->recorded, sizeof *c->recorded, rows, room);
+	grow(&c->has_neighbours, sizeof *c->has_neighbours, rows, room);
+	grow(&c->bounded, sizeof *c->bounded, rows, room);
+	grow(&c->bin_of, sizeof *c->bin_of, rows, room);
+	grow(&c->block_of, sizeof *c->block_of, rows, room);
+	grow(&c->finder_of, sizeof *c->finder_of, rows, room);
+	grow(&c->finder_epoch, sizeof *c->finder_epoch, rows, room);
+	grow(&c->blocks, sizeof *c->blocks, c->block_count, room / c->block_rows);
+	c->row_room = room;
+	candidate_columns_tree_release(c);
+	candidate_columns_tree_create(c, room / c->block_rows);
+}
+
+// Rows of several bins come in any order, so that each is a block of its own.
+void candidate_columns_begin_rows(struct candidate_columns *c)
+{
+	c->block_rows = c->property_count ? 1 : BLOCK_ROWS;
+	if (!c->property_count) {
+		c->bins = memory_take(sizeof *c->bins);
+		c->bin_count = 1;
+	}
+	slot_map_begin(&c->class_at, c->set->class_count);
+	make_room(c);
+}
+
+struct column_class *candidate_columns_class(struct candidate_columns *c, uint32_t id)
+{
+	uint32_t at = slot_map_get(&c->class_at, id);
+	if (at == 0) {
+		GROW(c->classes, c->class_count, c->class_room);
+		c->classes[c->class_count++] = (struct column_class){
+			.id = id, .finder = c->set->classes[id].group, .first_row = ROW_NONE};
+		at = c->class_count;
+		slot_map_put(&c->class_at, id, at);
+	}
+	CHECK(c->classes[at - 1].id == id);
+	return &c->classes[at - 1];
+}
+
+static void count_shortages(
+	struct candidate_columns *c, const struct column_class *of, const char *name, int64_t by)
+{
+	const struct class_in_set *in = &c->set->classes[of->id];
+	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
+		refusal_counts_add(&c->refused, column_shortages[i], name, STACK_EXHAUSTED,
+			by * (in->short_of[i] - of->short_rows[i]));
+}
+
+void candidate_columns_refuse_class(
+	struct candidate_columns *c, struct column_class *of, const char *refusal)
+{
+	const struct class_in_set *in = &c->set->classes[of->id];
+	const char *name = c->set->tallies.shorts[in->tally].class_name;
+	int64_t nodes = in->ready - of->rows;
+
+	CHECK(in->ready >= of->rows);
+	if (refusal == of->refusal)
+		return;
+	if (of->refusal)
+		refusal_counts_add(&c->refused, of->refusal, name, STACK_FILTERED, -nodes);
+	else
+		count_shortages(c, of, name, -1);
+	if (refusal)
+		refusal_counts_add(&c->refused, refusal, name, STACK_FILTERED, nodes);
+	else
+		count_shortages(c, of, name, 1);
+	of->refusal = refusal;
+	for (uint32_t row = of->first_row; row != ROW_NONE; row = c->next_of_class[row])
+		candidate_columns_show_row(c, row);
+}
+
+static uint32_t add_row(struct candidate_columns *c, const struct node *n)
+{
+	if (c->row_count == c->row_room)
+		make_room(c);
+	uint32_t row = c->row_count++, block = row / c->block_rows;
+	if (block == c->block_count) {
+		uint32_t *best = c->blocks[c->block_count++].best;
+		c->blocks[block].first = row;
+		for (uint32_t i = 0; i < ROW_SCORES_MAX; i++)
+			best[i] = ROW_NONE;
+	}
+	c->blocks[block].end = row + 1;
+	c->nodes[row] = n;
+	c->slot_of[row] = n->slot;
+	c->block_of[row] = block;
+	slot_map_put(&c->row_of, n->slot, row + 1);
+	return row;
+}
+
+static void put_in_class(struct candidate_columns *c, uint32_t row, struct column_class *of)
+{
+	c->class_of[row] = (uint32_t)(of - c->classes);
+	c->next_of_class[row] = of->first_row;
+	of->first_row = row;
+	c->bin_of[row] = of->finder;
+	c->blocks[c->block_of[row]].bin = of->finder;
+}
+
+// From now on the row itself says why the node is refused.
+static void count_out(
+	struct candidate_columns *c, const struct fit_node *f, struct column_class *of)
+{
+	enum fit_shortage shortage = fit_shortage_of(f, &c->g->ask);
+	const struct class_in_set *in = &c->set->classes[f->node_class];
+	const char *name = c->set->tallies.shorts[in->tally].class_name;
+
+	if (of && of->refusal)
+		refusal_counts_add(&c->refused, of->refusal, name, STACK_FILTERED, -1);
+	else if (shortage != FIT_SHORTAGES)
+		refusal_counts_add(
+			&c->refused, column_shortages[shortage], name, STACK_EXHAUSTED, -1);
+	if (!of)
+		return;
+	of->rows++;
+	if (shortage != FIT_SHORTAGES)
+		of->short_rows[shortage]++;
+}
+
+// Makes a row of a node that the index has among those in question.
+static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint32_t finder)
+{
+	const struct fit_node *f = fit_index_node(c->fleet->fit, n->slot);
+	const struct class_in_set *in = &c->set->classes[f->node_class];
+	struct column_class *of =
+		c->property_count ? candidate_columns_class(c, f->node_class) : NULL;
+	uint32_t row = add_row(c, n);
+
+	CHECK(in->verdict == CLASS_TAKEN);
+	count_out(c, f, of);
+	c->finders[of ? of->finder : in->group].rows++;
+	if (of)
+		put_in_class(c, row, of);
+	if (c->affinities)
+		c->affinities[row] = in->affinity;
+	c->has_neighbours[row] = finder == FINDER_NONE;
+	c->finder_of[row] = finder;
+	c->finder_epoch[row] = finder ? c->finders[finder - 1].epoch : 0;
+	candidate_columns_enter(c, row);
+	return row;
+}
+
+uint32_t candidate_columns_row_for(struct candidate_columns *c, uint32_t slot)
+{
+	uint32_t row = candidate_columns_row_of(c, slot);
+	if (row != ROW_NONE || !c->fleet || slot >= c->slots ||
+		slot >= fit_index_slots(c->fleet->fit))
+		return row;
+	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
+	const struct node *n = c->s->view.node_at(c->s->view.context, slot);
+	if (!n || !fit_is_ready(f) || c->set->classes[f->node_class].verdict != CLASS_TAKEN)
+		return ROW_NONE;
+	return make_row(c, n, FINDER_NONE);
+}
+
+void candidate_columns_add_found(struct candidate_columns *c, const struct node *n, uint32_t finder)
+{
+	c->finders[finder].open++;
+	(void)make_row(c, n, finder + 1);
+}
+
+void candidate_columns_row_is_touched(struct candidate_columns *c, uint32_t row)
+{
+	CHECK(row < c->row_count);
+	if (!c->fleet || c->finder_of[row] == FINDER_NONE)
+		return;
+	struct row_finder *finder = &c->finders[c->finder_of[row] - 1];
+	if (finder->epoch == c->finder_epoch[row]) {
+		CHECK(finder->open > 0);
+		finder->open--;
+	}
+	c->finder_of[row] = FINDER_NONE;
+}
