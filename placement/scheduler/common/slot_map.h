@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define SLOT_MAP_PAGE 256u
+#define SLOT_MAP_PAGE 512u
 
 struct slot_map {
 	uint32_t **pages;
