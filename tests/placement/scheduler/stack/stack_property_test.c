@@ -146,7 +146,7 @@ static void make_job_of_racks(struct run *r)
 	static const char *const limits[] = {"", "2", "3"};
 	r->job = world_job(r->world, "service web dc=dc*");
 	struct task_group *g = group_of(r->job);
-	g->count = 1 + below(r, 6);
+	g->count = 1 + below(r, 2);
 	ARRAY_AT(&g->tasks, struct task, 0)->resources.cpu = 100 * below(r, 6);
 	if (chance(r, 60))
 		constrain(
@@ -184,10 +184,10 @@ static void begin(struct run *r, uint64_t seed, bool is_of_racks)
 	*r = (struct run){.world = world_create()};
 	prng_seed(&r->prng, seed);
 	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
-	uint32_t nodes = 1 + below(r, chance(r, 5) ? 600 : 30);
+	uint32_t nodes = 1 + below(r, chance(r, 3) ? 300 : 30);
 	r->racks = !is_of_racks && chance(r, 60) ? 4 : 20 + below(r, 40);
 	if (is_of_racks)
-		nodes = 300 + below(r, 200);
+		nodes = 100 + below(r, 80);
 	for (uint32_t i = 0; i < nodes; i++)
 		make_node(r);
 	if (is_of_racks)
@@ -299,7 +299,7 @@ static void check_best(struct run *r, const struct stack_request *request)
 
 static void the_best_of_all_nodes(void **state)
 {
-	for (uint64_t seed = 0; seed < 120; seed++) {
+	for (uint64_t seed = 0; seed < 80; seed++) {
 		struct run r;
 		begin(&r, seed, false);
 		for (uint32_t i = 0; i < 12; i++) {
@@ -322,7 +322,7 @@ static void the_best_of_all_nodes(void **state)
 // Values of which there are too many for a search of each, used more and more often.
 static void the_best_where_racks_tell_classes_apart(void **state)
 {
-	for (uint64_t seed = 0; seed < 10; seed++) {
+	for (uint64_t seed = 0; seed < 12; seed++) {
 		struct run r;
 		begin(&r, seed, true);
 		for (uint32_t i = 0; i < 40; i++) {
