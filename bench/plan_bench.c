@@ -144,7 +144,7 @@ static struct plan *placing_plan(struct sizes *s)
 			.metrics = 0};
 	plan->placements = (struct array){placements, count};
 	struct shared_metrics **metrics = array_append(&plan->metrics, sizeof *metrics);
-	*metrics = shared_metrics_create(&(struct alloc_metrics){0});
+	*metrics = shared_metrics_create(&(struct alloc_metrics){0}, NULL);
 	return plan;
 }
 

@@ -22,7 +22,7 @@ struct fit_input fit_input_of(const struct node *n, struct resources used,
 		.node_class = n->node_class->id,
 		.class_hash = n->node_class->hash,
 		.class_record = n->node_class,
-		.stamp = (uint32_t)n->register_index,
+		.stamp = (uint32_t)n->described_index,
 		.ready = node_is_usable(n),
 		.snapshot = snapshot,
 	};

@@ -68,12 +68,26 @@ static void offer_candidate(struct search *s, struct fit_candidate c)
 		s->bounds.cost_most = s->best[s->found - 1].cost + FIT_SLACK;
 }
 
+static bool is_of_classes(const struct search *s, const struct fit_leaf *l, uint32_t lane)
+{
+	const uint64_t *classes = s->query->classes;
+	uint32_t node_class = l->node_class[lane];
+	return !classes || classes[node_class / 64] >> (node_class % 64) & 1;
+}
+
+static uint32_t keep_classes(const struct search *s, const struct fit_leaf *l, uint32_t lanes)
+{
+	uint32_t kept = 0;
+	for (; lanes; lanes &= lanes - 1) {
+		uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+		kept |= (uint32_t)is_of_classes(s, l, lane) << lane;
+	}
+	return kept;
+}
+
 static bool accepted(const struct search *s, const struct fit_leaf *l, uint32_t lane)
 {
 	const struct fit_query *q = s->query;
-	uint32_t node_class = l->node_class[lane];
-	if (q->classes && !(q->classes[node_class / 64] >> (node_class % 64) & 1))
-		return false;
 	uint32_t slot = l->slot[lane];
 	return !q->accepts || q->accepts(q->context, slot, &(*s->tree->nodes)[slot]);
 }
@@ -90,6 +104,7 @@ static uint32_t cheapest_open(const double *cost, uint32_t lanes)
 	return at;
 }
 
+// Where one lane is of another class, so may be many: all of those go at once, rather than each as the cheapest.
 static void search_leaf(struct search *s, const struct fit_leaf *l)
 {
 	double cost[FIT_LEAF_NODES];
@@ -98,6 +113,10 @@ static void search_leaf(struct search *s, const struct fit_leaf *l)
 		uint32_t i = cheapest_open(cost, lanes);
 		if (cost[i] > s->bounds.cost_most)
 			return;
+		if (!is_of_classes(s, l, i)) {
+			lanes = keep_classes(s, l, lanes);
+			continue;
+		}
 		lanes &= ~(1u << i);
 		if (accepted(s, l, i))
 			offer_candidate(s, (struct fit_candidate){cost[i], -1.0, l->slot[i],
@@ -135,6 +154,23 @@ static bool is_dominated(const struct search *s, const struct fit_branch *b, uin
 				 b->memory_free_most[i] <= last->memory_free;
 }
 
+// True when all nodes below child i are like the one to go on behind, and none comes after it.
+static bool is_passed(const struct search *s, const struct fit_branch *b, uint32_t i)
+{
+	const struct fit_candidate *after = s->query->after;
+	uint32_t first_slot = s->query->first_slot;
+	if (!after || (b->slot_least[i] < first_slot && b->slot_most[i] >= first_slot))
+		return false;
+	return b->slot_most[i] - first_slot <= after->slot - first_slot &&
+	       b->cpu_free_least[i] == after->cpu_free && b->cpu_free_most[i] == after->cpu_free &&
+	       b->memory_free_least[i] == after->memory_free &&
+	       b->memory_free_most[i] == after->memory_free &&
+	       b->cpu_capacity_least[i] == after->cpu_capacity &&
+	       b->cpu_capacity_most[i] == after->cpu_capacity &&
+	       b->memory_capacity_least[i] == after->memory_capacity &&
+	       b->memory_capacity_most[i] == after->memory_capacity;
+}
+
 struct frame {
 	const struct fit_branch *branch;
 	uint32_t lanes; // children not yet visited
@@ -163,7 +199,7 @@ static void search_branches(struct search *s)
 			continue;
 		}
 		f->lanes &= ~(1u << i);
-		if (is_dominated(s, f->branch, i))
+		if (is_dominated(s, f->branch, i) || is_passed(s, f->branch, i))
 			continue;
 		if (f->branch->height == 1)
 			search_leaf(s, leaf_at(s->tree, f->branch->child[i]));

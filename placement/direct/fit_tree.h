@@ -7,6 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// A node as it was found, with what its score depends on.
+struct fit_candidate {
+	double cost;  // approximate, to within FIT_SLACK
+	double score; // exact; negative: not computed yet
+	uint32_t slot;
+	uint32_t cpu_free, memory_free, cpu_capacity, memory_capacity;
+};
+
 struct fit_query {
 	uint32_t cpu, memory, disk;
 	uint32_t devices;    // one device group must have this many free; 0: no devices asked for
@@ -16,14 +24,9 @@ struct fit_query {
 	// Called last on a node that otherwise fits (devices, what is unique to it). NULL: accepts all.
 	bool (*accepts)(void *context, uint32_t slot, const struct fit_node *);
 	void *context;
-};
-
-// A node as it was found, with what its score depends on.
-struct fit_candidate {
-	double cost;  // approximate, to within FIT_SLACK
-	double score; // exact; negative: not computed yet
-	uint32_t slot;
-	uint32_t cpu_free, memory_free, cpu_capacity, memory_capacity;
+	// Goes on behind this one: where nodes are alike, blocks of those up to it are passed over. accepts refuses
+	// them, as the caller has them from an earlier search. NULL: begins anew.
+	const struct fit_candidate *after;
 };
 
 struct fit_tree;

@@ -8,7 +8,6 @@
 struct fleet_mirror {
 	const struct state *state;
 	struct fleet *fleet;
-	bool has_begun;
 	uint64_t seen; // of the feed
 };
 
@@ -31,26 +30,16 @@ static bool mirror_read(void *context, uint32_t slot, struct fit_input *in)
 	return true;
 }
 
-// Whatever changes after the head was read comes in the feed later.
-static void begin_anew(struct fleet_mirror *m, struct fleet *f)
-{
-	m->seen = state_node_feed_head(m->state);
-	m->has_begun = true;
-	fleet_reread_all(f);
-}
-
 static void mirror_catch_up(void *context, struct fleet *f)
 {
 	struct fleet_mirror *m = context;
 	uint32_t slots[READ_AT_ONCE], count;
 
-	if (!m->has_begun) {
-		begin_anew(m, f);
-		return;
-	}
 	while ((count = state_node_feed_read(m->state, &m->seen, slots, READ_AT_ONCE)) > 0) {
 		if (count == NODE_FEED_LOST) {
-			begin_anew(m, f);
+			// Whatever changes after the head was read comes in the feed later.
+			m->seen = state_node_feed_head(m->state);
+			fleet_reread_all(f);
 			return;
 		}
 		for (uint32_t i = 0; i < count; i++)
@@ -63,6 +52,7 @@ struct fleet_mirror *fleet_mirror_create(const struct state *state)
 	struct fleet_mirror *m = memory_take(sizeof *m);
 	struct fleet_source source = {mirror_slots, mirror_read, mirror_catch_up, m};
 	m->state = state;
+	m->seen = state_node_feed_head(state);
 	m->fleet = fleet_create(&source);
 	return m;
 }

@@ -80,12 +80,12 @@ static void add_node(struct room *r, const struct node *node)
 	add_class(r, node->node_class->hash);
 }
 
-// B50: a node that became usable, or registered again while usable.
+// B50: a node that became usable, or is described anew while usable.
 static void node_changed(struct room *r, const struct node *before, const struct node *after)
 {
 	if (after->record.deleted || !node_is_usable(after))
 		return;
-	if (!before || !node_is_usable(before) || before->register_index != after->register_index)
+	if (!before || !node_is_usable(before) || before->described_index != after->described_index)
 		add_node(r, after);
 }
 

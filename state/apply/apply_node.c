@@ -1,4 +1,5 @@
 #include "state/apply/apply.h"
+#include "state/apply/apply_node_metadata.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/time_units.h"
@@ -194,13 +195,14 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	struct node_history history = node_history_of(old);
 	node_history_add(
 		&history, old ? NODE_RE_REGISTERED : NODE_REGISTERED, time_ns, state->index);
+	node_metadata_registered(state, e->description);
 	struct node *n =
 		node_build(state, e->description, class_take(state, e->description), &history);
 
 	n->slot = e->slot;
 	n->generation = e->generation;
 	n->record.create_index = old ? old->record.create_index : state->index;
-	n->record.modify_index = n->register_index = state->index;
+	n->record.modify_index = n->register_index = n->described_index = state->index;
 	n->record.older = former_record(state, cell, e->slot);
 	n->status = node_status_registered(cell, e->is_awaited);
 	n->missed_heartbeat_index =

@@ -1,4 +1,5 @@
 #include "state/apply/apply.h"
+#include "state/apply/apply_node_metadata.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/records/job_traits.h"
@@ -91,6 +92,7 @@ void node_purge_apply(struct state *state, void *body, int64_t time_ns)
 	node_mark_jobs(state, cell);
 	leave_allocations(state, cell, time_ns);
 	vm_worker_forget_node(state, &cell->id);
+	node_metadata_purged(state, &cell->id);
 	state_count_node(state, cell->working, -1);
 	node_groups_leave(state->node_groups, e->slot);
 	CHECK(cell->living == 0);

@@ -267,6 +267,15 @@ static void apply_placement(struct state *state, const struct entry_plan *e, uin
 		link_previous(state, p, time_ns);
 }
 
+static void prefetch_placement(const struct state *state, const struct entry_plan *e, uint32_t i)
+{
+	if (i >= e->placements.count)
+		return;
+	const struct plan_placement *p = ARRAY_AT(&e->placements, struct plan_placement, i);
+	node_cell_prefetch(state, p->slot);
+	__builtin_prefetch(p->details, 1);
+}
+
 static void touch_evaluation(struct state *state, const struct uuid *id, int64_t time_ns)
 {
 	struct eval_cell *cell = eval_cell_find(state, id);
@@ -289,8 +298,10 @@ void plan_apply(struct state *state, void *body, int64_t time_ns)
 	apply_stops(state, &e->preemptions, check->preemptions, time_ns);
 	for (uint32_t i = 0; i < e->updates.count; i++)
 		apply_update(state, e, i, time_ns);
-	for (uint32_t i = 0; i < e->placements.count; i++)
+	for (uint32_t i = 0; i < e->placements.count; i++) {
+		prefetch_placement(state, e, i + PLAN_NODES_AHEAD);
 		apply_placement(state, e, i, check->job_cell, time_ns);
+	}
 	if (check->job_cell)
 		job_cell_update_status(state, check->job_cell, state->index);
 	for (uint32_t i = 0; i < check->node_count; i++)

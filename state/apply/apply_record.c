@@ -21,6 +21,7 @@ static const struct record_rule rules[] = {
 	[STATE_SCHEDULER_CONFIG] = {scheduler_config_put_check},
 	[STATE_CLUSTER_SETTINGS] = {NULL},
 	[STATE_NODE_POOLS] = {.is_deleted = true},
+	[STATE_NODE_METADATA] = {node_metadata_put_check, node_metadata_put},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == STATE_TABLES, "every kind has its rule");
 

@@ -8,4 +8,6 @@ int deployment_put_check(const struct state *, const struct entry_record_put *);
 void deployment_put(struct state *, struct entry_record_put *);
 int vm_put_check(const struct state *, const struct entry_record_put *);
 int vm_worker_put_check(const struct state *, const struct entry_record_put *);
+int node_metadata_put_check(const struct state *, const struct entry_record_put *);
+void node_metadata_put(struct state *, struct entry_record_put *);
 int scheduler_config_put_check(const struct state *, const struct entry_record_put *);

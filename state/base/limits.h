@@ -48,6 +48,9 @@
 
 // A node's description. 256 attributes is five times what a real agent reports.
 #define NODE_ATTRIBUTES_MAX 256u
+// What an operator may set of a node's metadata, and what a node has of pairs with it.
+#define NODE_METADATA_MAX 64u
+#define NODE_PAIRS_MAX (NODE_ATTRIBUTES_MAX + NODE_METADATA_MAX)
 #define NODE_DEVICE_GROUPS_MAX 4u
 // A one-word bit map holds the instances of one device group.
 #define NODE_DEVICES_MAX 64u

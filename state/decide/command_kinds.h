@@ -26,6 +26,7 @@ enum command_outcome decide_job_stable(struct decider *, struct command *);
 enum command_outcome decide_node_drain(struct decider *, struct command *);
 enum command_outcome decide_node_eligibility(struct decider *, struct command *);
 enum command_outcome decide_node_evaluate(struct decider *, struct command *);
+enum command_outcome decide_node_metadata(struct decider *, struct command *);
 enum command_outcome decide_node_standing(struct decider *, struct command *);
 enum command_outcome decide_node_pool(struct decider *, struct command *);
 enum command_outcome decide_node_pool_delete(struct decider *, struct command *);

@@ -47,6 +47,7 @@ static const struct {
 	[COMMAND_CLUSTER_SETTINGS] = {"cluster-settings", decide_cluster_settings},
 	[COMMAND_NODE_POOL] = {"node-pool", decide_node_pool},
 	[COMMAND_NODE_POOL_DELETE] = {"node-pool-delete", decide_node_pool_delete},
+	[COMMAND_NODE_METADATA] = {"node-metadata", decide_node_metadata},
 	[COMMAND_EVALUATIONS_DELETE] = {"evaluations-delete", decide_evaluations_delete},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");

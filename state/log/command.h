@@ -59,6 +59,7 @@ enum command_type {
 	COMMAND_CLUSTER_SETTINGS,
 	COMMAND_NODE_POOL, // describe a pool anew, or as it is from now on
 	COMMAND_NODE_POOL_DELETE,
+	COMMAND_NODE_METADATA,      // set or take away metadata of a node, over what the node says
 	COMMAND_EVALUATIONS_DELETE, // an operator's, while the broker is paused
 	COMMAND_TYPES,
 };
@@ -444,6 +445,13 @@ struct command_node_pool_delete {
 	bool has_jobs, has_nodes; // of CONFLICT: who uses the pool
 };
 
+struct metadata_change;
+struct command_node_metadata {
+	struct uuid node;
+	const struct metadata_change *changes; // the submitter's; each of another name
+	uint32_t count;
+};
+
 struct command_job_register {
 	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
 	bool enforce_index;
@@ -512,5 +520,6 @@ struct command {
 		struct command_evaluations_delete *evaluations_delete; // the submitter's
 		struct command_node_pool node_pool;
 		struct command_node_pool_delete node_pool_delete;
+		struct command_node_metadata node_metadata;
 	};
 };

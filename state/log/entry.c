@@ -43,7 +43,8 @@
 //	                described in alloc_details.c}
 //	ALLOC_TRANSITION  u32 count, then each, by ascending id: uuid, u8 two bits each for migrate,
 //	                reschedule, force reschedule, no shutdown delay (0 as it was, 1 no, 2 yes)
-//	PLAN            uuid evaluation, u32 metrics, each {as described in metrics.c}; stops,
+//	PLAN            uuid evaluation, u32 metrics, each {as described in metrics.c}, whose Back counts
+//	                metrics before it; stops,
 //	                preemptions, updates, placements; u8 1 when a deployment follows, {the deployment
 //	                as described in deployment.c}; u32 updates of deployments, each: uuid, u8 enum
 //	                deployment_status, text16 description

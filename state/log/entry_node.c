@@ -73,7 +73,7 @@ static void take_device_groups(struct node_registration *d, struct bytes_reader 
 static void take_pairs(struct node_registration *d, struct bytes_reader *r)
 {
 	d->pair_count = bytes_take_u16(r);
-	if (d->pair_count > NODE_ATTRIBUTES_MAX)
+	if (d->pair_count > NODE_PAIRS_MAX)
 		r->failed = true;
 	for (uint32_t i = 0; i < d->pair_count && !r->failed; i++) {
 		d->pairs[i].kind = bytes_take_u8(r);

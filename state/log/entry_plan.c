@@ -257,9 +257,16 @@ static int metrics_decode(struct array *metrics, struct bytes_reader *r)
 		items_begin(metrics, sizeof(struct shared_metrics *), METRICS_BYTES_LEAST, r);
 	int error = 0;
 
-	while (!error && metrics->count < count)
-		error = shared_metrics_decode(
-			ARRAY_AT(metrics, struct shared_metrics *, metrics->count++), r);
+	while (!error && metrics->count < count) {
+		struct shared_metrics **at =
+			ARRAY_AT(metrics, struct shared_metrics *, metrics->count);
+		error = shared_metrics_decode(at, r);
+		if (!error && (*at)->back > metrics->count)
+			error = -ERROR_CORRUPT;
+		if (!error && (*at)->back > 0)
+			error = shared_metrics_rest_on(*at, at[-(ptrdiff_t)(*at)->back]);
+		metrics->count++;
+	}
 	return error;
 }
 

@@ -4,6 +4,7 @@
 #include "state/log/entry_parts.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/node_pool.h"
 #include "state/records/nodes/vm.h"
 #include "state/records/scheduler_config.h"
@@ -16,6 +17,7 @@ static const struct record_type *const record_types[] = {
 	[STATE_VM_WORKERS] = &vm_worker_description,
 	[STATE_CLUSTER_SETTINGS] = &cluster_settings_description,
 	[STATE_NODE_POOLS] = &node_pool_description,
+	[STATE_NODE_METADATA] = &node_metadata_description,
 	[STATE_SCHEDULER_CONFIG] = &scheduler_config_description,
 };
 _Static_assert(

@@ -328,6 +328,21 @@ static void look_at_placement(struct plan_checker *c, const struct state *state,
 	add_details(c, n, p->details, false);
 }
 
+static void look_at_placements(
+	struct plan_checker *c, const struct state *state, const struct entry_plan *e)
+{
+	const struct plan_placement *p = e->placements.items;
+
+	for (uint32_t i = 0; i < e->placements.count; i++) {
+		if (i + 2 * PLAN_NODES_AHEAD < e->placements.count) {
+			node_cell_prefetch(state, p[i + 2 * PLAN_NODES_AHEAD].slot);
+			node_cell_prefetch_record(state, p[i + PLAN_NODES_AHEAD].slot);
+			__builtin_prefetch(p[i + PLAN_NODES_AHEAD].details);
+		}
+		look_at_placement(c, state, e, i, &p[i]);
+	}
+}
+
 static void **room_for(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each)
 {
 	if (count <= *capacity)
@@ -394,7 +409,13 @@ static void leave_out_rejected(struct plan_checker *c, const struct entry_plan *
 
 static void judge_nodes(struct plan_checker *c, const struct state *state)
 {
+	const struct plan_node *nodes = c->check.nodes;
+
 	for (uint32_t i = 0; i < c->check.node_count; i++) {
+		if (i + 2 * PLAN_NODES_AHEAD < c->check.node_count) {
+			node_cell_prefetch(state, nodes[i + 2 * PLAN_NODES_AHEAD].slot);
+			node_cell_prefetch_record(state, nodes[i + PLAN_NODES_AHEAD].slot);
+		}
 		c->check.nodes[i].reason = plan_node_lacks(c, state, &c->check.nodes[i]);
 		c->check.is_complete &= c->check.nodes[i].reason == NULL;
 	}
@@ -419,9 +440,7 @@ static struct plan_check *check_plan(
 	look_at_stops(c, state, &e->preemptions, check->preemptions, true);
 	for (uint32_t i = 0; i < e->updates.count; i++)
 		look_at_update(c, state, e, i, ARRAY_AT(&e->updates, struct plan_update, i));
-	for (uint32_t i = 0; i < e->placements.count; i++)
-		look_at_placement(
-			c, state, e, i, ARRAY_AT(&e->placements, struct plan_placement, i));
+	look_at_placements(c, state, e);
 	look_at_deployments(c, state, e);
 	plan_names_check(c->names, state, e, check, c->node_at);
 	judge_nodes(c, state);

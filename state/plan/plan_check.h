@@ -9,6 +9,9 @@
 #include "state/log/entry_plan.h"
 #include "state/plan/plan_found.h"
 
+// How many nodes ahead a plan fetches their records, and half as far as their cells.
+#define PLAN_NODES_AHEAD 8u
+
 struct plan_checker; // keeps its memory from plan to plan
 
 // The checker of this state; made on first use, freed with the state.

@@ -51,9 +51,19 @@ static bool collides(struct plan_checker *c, const struct node_cell *cell,
 	return !is_free;
 }
 
+static bool asks_for_cores(const struct plan_checker *c, const struct plan_node *n)
+{
+	for (uint32_t at = n->details; at; at = c->details[at - 1].next)
+		if (!c->details[at - 1].is_held && details_hold_cores(c->details[at - 1].details))
+			return true;
+	return false;
+}
+
 static bool lacks_cores(
 	struct plan_checker *c, const struct node_cell *cell, const struct plan_node *n)
 {
+	if (!asks_for_cores(c, n))
+		return false;
 	if (collides(c, cell, n, node_cores_add))
 		return true;
 	for (uint32_t at = n->details; at; at = c->details[at - 1].next)

@@ -54,6 +54,7 @@ static const struct field alloc_metrics_fields[] = {
 		NULL, FIELD_NULL_EMPTY},
 	{"AllocationTime", FIELD_I64, OF(alloc_metrics, allocation_time_ns)},
 	{"CoalescedFailures", FIELD_I64, OF(alloc_metrics, coalesced_failures)},
+	{"Back", FIELD_I64, OF(alloc_metrics, back), NULL, NULL, FIELD_HIDDEN | FIELD_DERIVED},
 };
 DESCRIBE(metrics_description, alloc_metrics);
 

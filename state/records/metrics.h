@@ -28,6 +28,9 @@ struct alloc_metrics {
 	struct array resources_exhausted;                  // exhausted_resources
 	struct array score_metadata; // node_score, best first, at most SCORES_KEPT
 	int64_t allocation_time_ns, coalesced_failures;
+	// 0: all is said here. Else constraint_filtered has only what differs from the metrics that stand so many
+	// before these in their plan; the count of a name that is no longer there is 0.
+	int64_t back;
 };
 
 extern const struct record_type node_score_description, metrics_description;

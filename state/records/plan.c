@@ -35,8 +35,10 @@ static struct shared_metrics *take_shared_metrics(const uint8_t *bytes, size_t s
 	return shared;
 }
 
-struct shared_metrics *shared_metrics_create(const struct alloc_metrics *metrics)
+struct shared_metrics *shared_metrics_create(
+	const struct alloc_metrics *metrics, struct shared_metrics *base)
 {
+	CHECK(!base == (metrics->back == 0) && metrics->back >= 0);
 	uint8_t room[METRICS_BYTES_USUAL];
 	struct bytes_writer w = bytes_writer_over(room, sizeof room);
 
@@ -49,17 +51,90 @@ struct shared_metrics *shared_metrics_create(const struct alloc_metrics *metrics
 	// What cannot be encoded is not sound either, and the plan is refused.
 	struct shared_metrics *shared = take_shared_metrics(w.data, w.failed ? 0 : w.size);
 	shared->is_sound = !w.failed && record_is_sound(&metrics_description, metrics);
+	shared->back = (uint32_t)metrics->back;
+	CHECK(!base || shared_metrics_rest_on(shared, base) == 0);
 	if (!is_usual)
 		bytes_writer_free(&w);
 	return shared;
 }
 
-void shared_metrics_read(const struct shared_metrics *shared, struct alloc_metrics *metrics)
+int shared_metrics_rest_on(struct shared_metrics *shared, struct shared_metrics *base)
+{
+	CHECK(shared->back > 0 && !shared->base);
+	if (base->bases >= METRICS_BASES_MAX || (base->back > 0 && !base->base))
+		return -ERROR_CORRUPT;
+	shared->base = shared_metrics_share(base);
+	shared->bases = base->bases + 1;
+	return 0;
+}
+
+static void read_own(const struct shared_metrics *shared, struct alloc_metrics *metrics)
 {
 	struct bytes_reader r = bytes_reader_over(shared->bytes, shared->size);
 
 	record_init(&metrics_description, metrics);
 	CHECK(record_decode(&metrics_description, metrics, &r) == 0);
+}
+
+// Which of two items of ordered maps comes first, the older one with the name of a newer one among them: negative,
+// positive, or 0 for the same name.
+static int order_of(const struct array *newer, uint32_t i, const struct array *older, uint32_t j)
+{
+	if (i == newer->count || j == older->count)
+		return i == newer->count ? 1 : -1;
+	return strcmp(ARRAY_AT(newer, struct named_count, i)->name,
+		ARRAY_AT(older, struct named_count, j)->name);
+}
+
+// Adds what older counts say of names that the newer ones do not have, and takes their texts.
+static void add_older(struct array *newer, struct array *older)
+{
+	struct array all = {
+		memory_take_array(newer->count + older->count + 1, sizeof(struct named_count)), 0};
+	uint32_t i = 0, j = 0;
+
+	while (i < newer->count || j < older->count) {
+		int order = order_of(newer, i, older, j);
+		if (order == 0)
+			free(ARRAY_AT(older, struct named_count, j++)->name);
+		*ARRAY_AT(&all, struct named_count, all.count++) =
+			order <= 0 ? *ARRAY_AT(newer, struct named_count, i++)
+				   : *ARRAY_AT(older, struct named_count, j++);
+	}
+	free(newer->items);
+	free(older->items);
+	*newer = all;
+	*older = (struct array){0};
+}
+
+static void drop_zeros(struct array *counts)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < counts->count; i++) {
+		struct named_count *count = ARRAY_AT(counts, struct named_count, i);
+		if (count->count == 0)
+			free(count->name);
+		else
+			*ARRAY_AT(counts, struct named_count, kept++) = *count;
+	}
+	counts->count = kept;
+}
+
+void shared_metrics_read(const struct shared_metrics *shared, struct alloc_metrics *metrics)
+{
+	read_own(shared, metrics);
+	for (const struct shared_metrics *base = shared; base->back > 0;) {
+		struct alloc_metrics older;
+		base = base->base;
+		CHECK(base);
+		read_own(base, &older);
+		add_older(&metrics->constraint_filtered, &older.constraint_filtered);
+		metrics_release(&older);
+	}
+	if (metrics->back > 0)
+		drop_zeros(&metrics->constraint_filtered);
+	metrics->back = 0;
 }
 
 void shared_metrics_encode(const struct shared_metrics *shared, struct bytes_writer *w)
@@ -74,14 +149,16 @@ int shared_metrics_decode(struct shared_metrics **shared, struct bytes_reader *r
 
 	record_init(&metrics_description, &metrics);
 	int error = record_decode(&metrics_description, &metrics, r);
+	int64_t back = metrics.back;
 	metrics_release(&metrics);
 	*shared = NULL;
-	if (error == 0 && r->failed)
+	if (error == 0 && (r->failed || back < 0 || back > UINT32_MAX))
 		error = -ERROR_CORRUPT;
 	if (error != 0)
 		return error;
 	*shared = take_shared_metrics(r->data + from, r->at - from);
 	(*shared)->is_sound = true;
+	(*shared)->back = (uint32_t)back;
 	return 0;
 }
 
@@ -94,9 +171,12 @@ struct shared_metrics *shared_metrics_share(struct shared_metrics *shared)
 
 void shared_metrics_release(struct shared_metrics *shared)
 {
-	if (!shared || atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) > 1)
-		return;
-	free(shared);
+	while (shared &&
+		atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) == 1) {
+		struct shared_metrics *base = shared->base;
+		free(shared);
+		shared = base;
+	}
 }
 
 struct plan *plan_create(void)

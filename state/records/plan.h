@@ -83,21 +83,33 @@ extern const struct record_type desired_updates_description;
 // {its node, "binpack": its score, its score}.
 //
 // They are kept as they are stored, since every allocation has some and few are ever looked at: it takes less memory,
-// and nothing is left to encode.
+// and nothing is left to encode. Instances that use up many values have long lists of what is filtered, each a little
+// longer than the one before; so metrics may say only what differs from others, their base.
 struct shared_metrics {
 	_Atomic uint32_t references;
 	uint32_t size;
-	bool is_sound;   // record_is_sound
-	uint8_t bytes[]; // of record_encode
+	bool is_sound;               // record_is_sound
+	uint32_t back;               // alloc_metrics.back; 0: they need no base
+	uint32_t bases;              // how many others are needed to read them
+	struct shared_metrics *base; // a reference; NULL: none is needed, or none was given yet
+	uint8_t bytes[];             // of record_encode
 };
-struct shared_metrics *shared_metrics_create(const struct alloc_metrics *);
+// More bases than this are refused: each is decoded by whoever reads the metrics.
+#define METRICS_BASES_MAX 64u
+
+// base: NULL when metrics.back is 0. It has fewer than METRICS_BASES_MAX bases.
+struct shared_metrics *shared_metrics_create(
+	const struct alloc_metrics *, struct shared_metrics *base);
 struct shared_metrics *shared_metrics_share(struct shared_metrics *); // NULL is fine
 void shared_metrics_release(struct shared_metrics *);                 // NULL is fine
-// What they are; the caller calls metrics_release.
+// What they are, with all that their bases say; back is 0. The caller calls metrics_release.
 void shared_metrics_read(const struct shared_metrics *, struct alloc_metrics *);
 // The form of metrics_description in entries and snapshots. Decoding returns 0 and a reference, or -ERROR_… and NULL.
+// What was decoded with a back is given its base before anybody reads it.
 void shared_metrics_encode(const struct shared_metrics *, struct bytes_writer *);
 int shared_metrics_decode(struct shared_metrics **, struct bytes_reader *);
+// Takes a reference of the base. Returns 0, or -ERROR_CORRUPT when there are too many bases or one lacks its own.
+int shared_metrics_rest_on(struct shared_metrics *, struct shared_metrics *base);
 
 struct plan {
 	struct uuid eval_id;

@@ -16,5 +16,6 @@ enum state_table { // stored: numbers are never given again
 	STATE_VMS,
 	STATE_CLUSTER_SETTINGS,
 	STATE_NODE_POOLS,
+	STATE_NODE_METADATA,
 	STATE_TABLES
 };

@@ -66,9 +66,9 @@ static void enlarge_metrics(struct snapshot_metrics *m)
 	free(old);
 }
 
-// Metrics live as long as the snapshot is read, so their address names them.
-static void put_metrics(
-	struct snapshot_metrics *m, const struct shared_metrics *metrics, struct bytes_writer *w)
+// Gives metrics a number; whether they are new.
+static bool number_metrics(
+	struct snapshot_metrics *m, const struct shared_metrics *metrics, uint32_t *number)
 {
 	if (2 * (m->count + 1) > m->capacity)
 		enlarge_metrics(m);
@@ -76,28 +76,58 @@ static void put_metrics(
 	bool is_new = slot->metrics == NULL;
 	if (is_new)
 		*slot = (struct slot){metrics, m->count++};
-	bytes_put_u32(w, slot->number);
-	if (is_new)
-		shared_metrics_encode(metrics, w);
+	*number = slot->number;
+	return is_new;
 }
 
+// Metrics live as long as the snapshot is read, so their address names them. After new ones comes their base.
+static void put_metrics(
+	struct snapshot_metrics *m, const struct shared_metrics *metrics, struct bytes_writer *w)
+{
+	for (; metrics; metrics = metrics->base) {
+		uint32_t number;
+		bool is_new = number_metrics(m, metrics, &number);
+		bytes_put_u32(w, number);
+		if (!is_new)
+			return;
+		shared_metrics_encode(metrics, w);
+	}
+}
+
+static int add_metrics(struct snapshot_metrics *m, struct bytes_reader *r)
+{
+	struct shared_metrics *metrics;
+	int error = shared_metrics_decode(&metrics, r);
+	if (error)
+		return error;
+	m->by_number = memory_resize(m->by_number, (m->count + 1) * sizeof m->by_number[0]);
+	m->by_number[m->count++] = metrics;
+	return 0;
+}
+
+// Metrics that come one after the other, each new but the last perhaps, are each other's bases.
 static int take_metrics(
 	struct snapshot_metrics *m, struct shared_metrics **out, struct bytes_reader *r)
 {
-	uint32_t number = bytes_take_u32(r);
+	uint32_t numbers[METRICS_BASES_MAX + 1], count = 0;
+	int error = 0;
 
-	if (r->failed || number > m->count)
-		return -ERROR_CORRUPT;
-	if (number == m->count) {
-		struct shared_metrics *metrics;
-		int error = shared_metrics_decode(&metrics, r);
-		if (error)
-			return error;
-		m->by_number = memory_resize(m->by_number, (m->count + 1) * sizeof m->by_number[0]);
-		m->by_number[m->count++] = metrics;
+	for (bool is_base = true; is_base && !error; count++) {
+		uint32_t number = bytes_take_u32(r);
+		bool is_new = number == m->count;
+		if (r->failed || number > m->count || count > METRICS_BASES_MAX)
+			return -ERROR_CORRUPT;
+		if (is_new)
+			error = add_metrics(m, r);
+		numbers[count] = number;
+		is_base = is_new && !error && m->by_number[number]->back > 0;
 	}
-	*out = shared_metrics_share(m->by_number[number]);
-	return 0;
+	for (uint32_t i = count - 1; i > 0 && !error; i--)
+		error = shared_metrics_rest_on(
+			m->by_number[numbers[i - 1]], m->by_number[numbers[i]]);
+	if (!error)
+		*out = shared_metrics_share(m->by_number[numbers[0]]);
+	return error;
 }
 
 static void put_plain(const struct allocation *a, struct bytes_writer *w)

@@ -160,7 +160,7 @@ static void add_node(struct state *state, struct snapshot_nodes *l, const struct
 	n->generation = item->generation;
 	n->record.create_index = item->create_index;
 	n->record.modify_index = item->modify_index;
-	n->register_index = item->register_index;
+	n->register_index = n->described_index = item->register_index;
 	n->status = item->status;
 	n->status_description = node_cause_text(item->cause);
 	n->eligibility = item->eligibility;

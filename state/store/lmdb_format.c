@@ -14,7 +14,6 @@
 // log.
 #include "state/store/lmdb_format.h"
 #include "state/base/bytes.h"
-#include "state/base/check.h"
 #include "state/base/crc32c.h"
 #include "state/base/error.h"
 
@@ -26,20 +25,6 @@ static uint32_t value_crc(uint64_t index, const uint8_t *header, const void *bat
 	uint32_t crc = crc32c(0, key, sizeof key);
 	crc = crc32c(crc, header, LMDB_HEADER_BYTES - 4);
 	return crc32c(crc, batch, size);
-}
-
-void lmdb_header_write(uint8_t to[static LMDB_HEADER_BYTES], uint64_t transaction,
-	const struct journal_batch *batch)
-{
-	struct bytes_writer w = bytes_writer_over(to, LMDB_HEADER_BYTES);
-	bytes_put_u32(&w, LMDB_MAGIC);
-	bytes_put_u32(&w, LMDB_VERSION);
-	bytes_put_u64(&w, transaction);
-	bytes_put_u32(&w, batch->entries);
-	bytes_put_u32(&w, batch->size);
-	bytes_put_u32(&w, 0);
-	bytes_put_u32(&w, value_crc(batch->first_index, to, batch->data, batch->size));
-	CHECK(!w.failed);
 }
 
 const char *lmdb_value_read(const void *value, size_t size, uint64_t index, struct lmdb_value *out)

@@ -19,8 +19,5 @@ struct lmdb_value {
 
 // Returns NULL, or the fault of the value stored under index.
 const char *lmdb_value_read(const void *value, size_t size, uint64_t index, struct lmdb_value *);
-// For tests, which make such logs: nothing else writes them any more.
-void lmdb_header_write(
-	uint8_t to[static LMDB_HEADER_BYTES], uint64_t transaction, const struct journal_batch *);
 // The refusal of a log that a newer program wrote.
 int lmdb_complain_version(const struct complaint *, const char *path, uint32_t version);

@@ -82,8 +82,9 @@ struct kind {
 	void (*showing)(void *record); // before readers see the record
 	// After readers see it, also for a record of a snapshot. before: NULL when there was none.
 	void (*published)(struct state *, void *cell, void *before, void *now);
-	void (*noted)(void *cell, uint64_t index);     // the same, but not for a snapshot's
-	void (*settled)(struct state *, void *record); // after readers see the whole batch
+	void (*noted)(void *cell, uint64_t index); // the same, but not for a snapshot's
+	// After readers see the whole batch, when state.is_unsettled was set meanwhile.
+	void (*settled)(struct state *, void *record);
 	// The record that observers get, if it is another one; and, for a deleted one, a copy that says so. The copy is
 	// freed after the observers.
 	const struct record *(*seen)(const struct record *);

@@ -6,6 +6,7 @@
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/kind.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_metadata_table.h"
 #include "state/tables/nodes/node_pool_table.h"
 #include "state/tables/nodes/node_report.h"
 #include "state/tables/settings.h"
@@ -27,4 +28,5 @@ const struct kind *const state_kinds[STATE_TABLES] = {
 	[STATE_VMS] = &vm_kind,
 	[STATE_CLUSTER_SETTINGS] = &cluster_settings_kind,
 	[STATE_NODE_POOLS] = &node_pool_kind,
+	[STATE_NODE_METADATA] = &node_metadata_kind,
 };

@@ -185,6 +185,10 @@ const struct cluster_settings *state_cluster_settings(const struct state *);
 struct node_pool;
 const struct node_pool *state_node_pool(const struct state *, struct text name);
 const struct node_pool *state_next_node_pool(const struct state *, uint64_t *cursor);
+// What an operator set of a node's metadata; NULL: nothing. It is published beside the node's record: one of both may
+// be a change older than the other.
+struct node_metadata;
+const struct node_metadata *state_node_metadata(const struct state *, const struct uuid *node);
 // What published allocations and machines hold of a node (display, schedulers). Each number is of one moment, all
 // together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);
@@ -243,7 +247,6 @@ void state_counts(const struct state *, struct state_counts *);
 struct node_cell *state_node_cell(struct state *, uint32_t slot);
 // Node classes by dense id; NULL for a hole. Valid until the applier's next command.
 struct node_class *state_class(struct state *, uint32_t id);
-uint32_t state_class_limit(const struct state *);
 
 // Checks every invariant: use sums, no over-commitment, unique slots, list membership, index order. No applier may run.
 // Reports each violation and returns their number.

@@ -111,6 +111,7 @@ struct state {
 	const struct placer *placer;   // NULL during recovery
 	struct state_change *observed; // scratch
 	uint32_t observed_capacity;
+	bool is_unsettled; // something of the batch that is being published has to be settled (kind.settled)
 	struct grave *graves;
 	uint32_t grave_count, grave_capacity;
 

@@ -5,12 +5,15 @@
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
+#include "state/records/nodes/node_metadata.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/kind.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_record.h"
+#include "state/tables/sequence.h"
 #include "state/tables/state.h"
+#include "state/tables/table.h"
 #include "state/tables/tables.h"
 #include "state/tables/vms/vm_table.h"
 #include "state/verify/verifier.h"
@@ -229,6 +232,25 @@ static void check_free_slots(struct verifier *v)
 	expect(v, gone == list->count, "%u slots are free, %u are listed", gone, list->count);
 }
 
+static void check_metadata(struct verifier *v)
+{
+	const struct cell *cell;
+	uint64_t cursor = 0;
+
+	while ((cell = sequence_next(&v->state->tables[STATE_NODE_METADATA].order, &cursor))) {
+		const struct node_metadata *m = cell_is_there(cell) ? cell->working : NULL;
+		struct uuid id;
+		if (!m)
+			continue;
+		expect(v, cell->published == m, "metadata of node %s: a change was never published",
+			m->node);
+		const struct node_cell *node =
+			uuid_parse(m->node, &id) ? node_cell_find(v->state, &id) : NULL;
+		expect(v, node && node_metadata_is_laid(m, node->working),
+			"metadata of node %s: its node does not show it", m->node);
+	}
+}
+
 void verify_nodes(struct verifier *v)
 {
 	struct state *state = v->state;
@@ -249,6 +271,7 @@ void verify_nodes(struct verifier *v)
 		"counts of nodes do not add up");
 	verify_standings(v);
 	check_free_slots(v);
+	check_metadata(v);
 	uint32_t classes = 0;
 	for (uint32_t id = 0; id < state->classes.limit; id++) {
 		const struct node_class *c = state_class(state, id);

@@ -230,7 +230,7 @@ static void make_metrics(struct making *m)
 	const struct alloc_metrics *given = m->given->metrics;
 	if (!given || !given->score_metadata.count)
 		return;
-	m->allocation->record.metrics = shared_metrics_create(given);
+	m->allocation->record.metrics = shared_metrics_create(given, NULL);
 }
 
 static void make_identity(struct making *m)

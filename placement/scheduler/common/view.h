@@ -52,3 +52,7 @@ struct scheduler_view {
 // The daemon's view. Between begin and end the calling thread is in a read section of the state and must not block.
 struct scheduler_view state_view_begin(struct state *);
 void state_view_end(void);
+
+// A view that passes on to the one below, but for its index. Whoever shows something else puts functions of its own in
+// place of some; they get `below`, which must stay where it is, as their context.
+struct scheduler_view view_over(struct scheduler_view *below);

@@ -101,7 +101,6 @@ static void place_instance(
 	CHECK(option->node && option->outcome == STACK_FITS);
 	CHECK(option->slot == option->node->slot);
 	struct generic_attempt *a = p->a;
-	struct shared_metrics *shared = shared_metrics_create(metrics);
 	struct plan_placement placement = {.id = prng_uuid(a->run->settings->prng),
 		.node_id = option->node->id,
 		.slot = option->slot,
@@ -114,9 +113,8 @@ static void place_instance(
 		.score = option->score,
 		.details = generic_details(a, p->wanted, option, &p->version.deployment),
 		.report = generic_handles(p->wanted, group_of(p)),
-		.metrics = a->plan->metrics.count};
+		.metrics = stack_keep_metrics(a->stack, metrics)};
 	metrics_release(metrics);
-	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof shared) = shared;
 	preempt_victims(p, option, &placement.id);
 	stack_plan_place(a->stack, &placement);
 	CHECK(placement.metrics < a->plan->metrics.count);

@@ -27,15 +27,21 @@ static struct resources sum_of(struct resources a, struct resources b)
 		saturated_sum(a.memory_mb, b.memory_mb), saturated_sum(a.disk_mb, b.disk_mb)};
 }
 
+const char *const shortage_reasons[FIT_SHORTAGES] = {
+	[SHORT_OF_CPU] = "cpu",
+	[SHORT_OF_MEMORY] = "memory",
+	[SHORT_OF_DISK] = "disk",
+};
+
 const char *resources_shortage(
 	const struct resources *capacity, const struct resources *used, const struct resources *ask)
 {
 	if ((uint64_t)used->cpu_mhz + ask->cpu_mhz > capacity->cpu_mhz)
-		return "cpu";
+		return shortage_reasons[SHORT_OF_CPU];
 	if ((uint64_t)used->memory_mb + ask->memory_mb > capacity->memory_mb)
-		return "memory";
+		return shortage_reasons[SHORT_OF_MEMORY];
 	if ((uint64_t)used->disk_mb + ask->disk_mb > capacity->disk_mb)
-		return "disk";
+		return shortage_reasons[SHORT_OF_DISK];
 	return NULL;
 }
 

@@ -1,5 +1,6 @@
 // Room on one node (rows A52–A55), and making room.
 #pragma once
+#include "placement/direct/classes/class_tallies.h"
 #include "placement/scheduler/node/stack_option.h"
 #include "placement/scheduler/node/stack_state.h"
 
@@ -7,7 +8,9 @@
 bool stack_fit(struct stack *, struct group_rules *, const struct node *, bool evict,
 	struct stack_option *);
 
-// The first dimension that falls short, in the order of row A52; NULL: none.
+// What is said of a node that is short of it.
+extern const char *const shortage_reasons[FIT_SHORTAGES];
+// The first of them that falls short, in the order of row A52; NULL: none.
 const char *resources_shortage(const struct resources *capacity, const struct resources *used,
 	const struct resources *ask);
 // The node's score with the instance on it.

@@ -12,6 +12,7 @@ enum stack_outcome {
 	STACK_FILTERED, // reason: "missing drivers", "${attr.arch} = arm64", …
 	STACK_EXHAUSTED // reason: "cpu", "network: reserved port collision http=80", …
 };
+#define STACK_OUTCOMES (STACK_EXHAUSTED + 1)
 // In the order in which they are recorded.
 enum score_kind {
 	SCORE_BINPACK,

@@ -36,6 +36,8 @@ struct stack {
 	struct job_rules job_rules;
 	struct group_rules **groups;        // by number; NULL: not used yet
 	struct candidate_columns **columns; // the same; used by stack_select
+	struct candidate_columns
+		*counted; // what the newest metrics tell of; NULL: of other things, or as the first
 	uint32_t group_count;
 	struct victim_counts victim_counts;
 	// Scratch, for one node after the other.

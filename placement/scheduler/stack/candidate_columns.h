@@ -73,6 +73,8 @@ struct row_finder {
 	uint32_t epoch;       // classes that joined
 	uint32_t at_once;     // how many rows were asked for last
 	bool has_all;         // every node has its row
+	struct fit_candidate last; // found by the newest search, when last_epoch is epoch + 1
+	uint32_t last_epoch;
 };
 #define FINDER_NONE 0u
 #define CLASS_NONE UINT32_MAX
@@ -84,6 +86,14 @@ struct column_class {
 	uint32_t first_row, rows, short_rows[FIT_SHORTAGES];
 	const char *
 		refusal; // by distinct_property, for which its nodes without rows are counted; NULL: none
+};
+
+// A text that says why classes of a value are refused.
+struct class_refusal {
+	const struct property_set *set; // NULL: none yet
+	const char *value;              // NULL: missing
+	int64_t used;
+	const char *text;
 };
 
 struct candidate_columns {
@@ -118,6 +128,7 @@ struct candidate_columns {
 	uint32_t finder_count, finder_room;
 	struct column_class *classes;
 	uint32_t class_count, class_room;
+	struct class_refusal newest_refusal;
 	struct slot_map class_at;           // by id: place in classes, counted from 1
 	uint32_t *finder_of, *finder_epoch; // by row: its finder, counted from 1, or FINDER_NONE
 	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class
@@ -138,6 +149,9 @@ struct candidate_columns {
 	uint32_t seen;            // how many of s->changed_slots
 	uint64_t properties_seen; // changes of all property counts
 	double lowest_seen;       // lowest boost of the job
+	// The newest metrics in the plan that tell of these refusals as metrics after the first do, by their number,
+	// counted from 1; 0: none yet.
+	uint32_t told;
 };
 
 // ROW_NONE: the slot's node has none.
@@ -184,7 +198,6 @@ void candidate_columns_close_sparse(struct candidate_columns *);
 void candidate_columns_remember_classes(struct candidate_columns *);
 
 // candidate_columns_sparse_rows.c
-extern const char *const column_shortages[FIT_SHORTAGES]; // reasons of nodes without rows
 // The row of a node that may need one by now; ROW_NONE: the node is out of the question.
 uint32_t candidate_columns_row_for(struct candidate_columns *, uint32_t slot);
 // Makes the row of a node that a finder found.
@@ -223,7 +236,11 @@ uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipp
 // Marks a row that looked open as exhausted.
 void candidate_columns_refuse(struct candidate_columns *, uint32_t row, const char *reason);
 // Adds the nodes that were evaluated, filtered and exhausted to metrics. again: the group was asked for before.
-void candidate_columns_count(const struct candidate_columns *, bool again, struct alloc_metrics *);
+// in_part: it is enough to tell how they differ from those in the plan.
+void candidate_columns_count(
+	const struct candidate_columns *, bool again, bool in_part, struct alloc_metrics *);
+// The metrics that were counted last stand in the plan by this number, and were not the first.
+void candidate_columns_are_told(struct candidate_columns *, uint32_t number);
 
 // candidate_columns_properties.c: finds the properties that make bins, and what properties say of bins and rows.
 void candidate_columns_find_properties(struct candidate_columns *);

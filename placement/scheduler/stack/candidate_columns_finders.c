@@ -84,10 +84,25 @@ static uint32_t finder_for(
 	return finder;
 }
 
-static const char *class_refusal(const struct candidate_columns *c, uint32_t id)
+// Why a class is refused by its values; NULL: it is not. Classes of a value come one after the other, so the text of
+// the newest refusal is kept.
+static const char *class_refusal(struct candidate_columns *c, uint32_t id)
 {
+	struct class_refusal *newest = &c->newest_refusal;
 	struct node any = {.node_class = (struct node_class *)fit_index_class(c->fleet->fit, id)};
-	return stack_check_properties(c->s, c->g, &any);
+
+	for (uint32_t i = 0; i < candidate_columns_distinct_count(c); i++) {
+		const struct property_set *set = c->properties[i];
+		const char *value = value_in(c, i, id);
+		int64_t used = value ? property_set_used(set, value) : 0;
+		if (set->usable && value && used < set->limit)
+			continue;
+		if (newest->set != set || newest->value != value || newest->used != used)
+			*newest = (struct class_refusal){
+				set, value, used, stack_check_properties(c->s, c->g, &any)};
+		return newest->text;
+	}
+	return NULL;
 }
 
 static void leave_finder(struct candidate_columns *c, const struct column_class *of)
@@ -309,6 +324,7 @@ static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wa
 		.first_slot = c->s->first_slot,
 		.accepts = has_no_row,
 		.context = c,
+		.after = finder->last_epoch == finder->epoch + 1 ? &finder->last : NULL,
 	};
 
 	finder->at_once = finder->at_once * 2 > wanted ? finder->at_once * 2 : wanted;
@@ -317,6 +333,10 @@ static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wa
 	uint32_t count =
 		fit_tree_search(fit_index_tree(c->fleet->fit), &query, finder->at_once, found);
 	finder->has_all = count < finder->at_once;
+	if (count > 0) {
+		finder->last = found[count - 1];
+		finder->last_epoch = finder->epoch + 1;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct node *n = c->s->view.node_at(c->s->view.context, found[i].slot);
 		if (n) // else gone meanwhile

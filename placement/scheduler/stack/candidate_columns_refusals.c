@@ -50,6 +50,40 @@ void candidate_columns_set_bin_refusal(
 		candidate_columns_show_row(c, row);
 }
 
+// Fewer reasons are said again in all metrics: reading them takes one step then.
+#define REASONS_IN_PART 16u
+
+static const struct shared_metrics *told_metrics(const struct candidate_columns *c)
+{
+	return c->told ? *ARRAY_AT(&c->s->plan->metrics, struct shared_metrics *, c->told - 1)
+		       : NULL;
+}
+
+void candidate_columns_count(
+	const struct candidate_columns *c, bool again, bool in_part, struct alloc_metrics *m)
+{
+	const struct shared_metrics *told = told_metrics(c);
+	const struct refusal_reasons *reasons = &c->refused.reasons[STACK_FILTERED];
+
+	CHECK(!told || again);
+	m->nodes_evaluated += c->candidates;
+	if (in_part && told && told->bases < METRICS_BASES_MAX &&
+		reasons->count > REASONS_IN_PART) {
+		refusal_counts_report_changes(&c->refused, &c->later, m);
+		m->back = c->s->plan->metrics.count - (c->told - 1);
+		return;
+	}
+	refusal_counts_report(&c->refused, m);
+	refusal_counts_report(again ? &c->later : &c->first, m);
+}
+
+void candidate_columns_are_told(struct candidate_columns *c, uint32_t number)
+{
+	CHECK(number < c->s->plan->metrics.count);
+	c->told = number + 1;
+	refusal_counts_forget_changes(&c->refused);
+}
+
 void candidate_columns_look_into_full(struct candidate_columns *c)
 {
 	for (uint32_t row = 0; c->is_full && row < c->row_count; row++) {

@@ -292,10 +292,3 @@ uint32_t candidate_columns_top(struct candidate_columns *c, const uint32_t *skip
 	CHECK(best.count <= wanted);
 	return best.count;
 }
-
-void candidate_columns_count(const struct candidate_columns *c, bool again, struct alloc_metrics *m)
-{
-	m->nodes_evaluated += c->candidates;
-	refusal_counts_report(&c->refused, m);
-	refusal_counts_report(again ? &c->later : &c->first, m);
-}

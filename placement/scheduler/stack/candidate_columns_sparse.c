@@ -2,6 +2,7 @@
 // come into question. Those that this plan or this job touches have one each; of all others finders find the best, a
 // few at a time (candidate_columns_finders.c).
 #include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/stack/candidate_columns.h"
@@ -11,12 +12,6 @@
 #include "state/tables/jobs/job_reevaluations.h"
 #include <stdlib.h>
 #include <string.h>
-
-const char *const column_shortages[FIT_SHORTAGES] = {
-	[SHORT_OF_CPU] = "cpu",
-	[SHORT_OF_MEMORY] = "memory",
-	[SHORT_OF_DISK] = "disk",
-};
 
 // The numbers of buckets are counted from 2; 1 is any other value, 0 none.
 static uint32_t mark_of(const struct candidate_columns *c, uint32_t property, const char *value)
@@ -135,7 +130,7 @@ static void count_remembered(struct candidate_columns *c, uint32_t id)
 	refusal_counts_add(&c->first, reason_class_ineligible, t->class_name, STACK_FILTERED, 1);
 }
 
-static void count_classes(struct candidate_columns *c)
+static void count_tallies(struct candidate_columns *c)
 {
 	const struct class_tallies *t = &c->set->tallies;
 	const struct class_memo *memo = &c->s->classes;
@@ -149,7 +144,7 @@ static void count_classes(struct candidate_columns *c)
 	for (uint32_t i = 0; i < t->short_count; i++)
 		for (uint32_t j = 0; j < FIT_SHORTAGES; j++)
 			if (t->shorts[i].nodes[j] > 0)
-				refusal_counts_add(&c->refused, column_shortages[j],
+				refusal_counts_add(&c->refused, shortage_reasons[j],
 					t->shorts[i].class_name, STACK_EXHAUSTED,
 					t->shorts[i].nodes[j]);
 	for (uint32_t i = 0; i < t->available_count; i++)
@@ -190,7 +185,7 @@ bool candidate_columns_open_sparse(struct candidate_columns *c)
 	}
 	candidate_columns_begin_rows(c);
 	stack_forget_available(c->s);
-	count_classes(c);
+	count_tallies(c);
 	candidate_columns_open_finders(c);
 	make_rows_of_job(c);
 	return true;

@@ -1,5 +1,6 @@
 // The rows of columns that have but few.
 #include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -73,7 +74,7 @@ static void count_shortages(
 {
 	const struct class_in_set *in = &c->set->classes[of->id];
 	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
-		refusal_counts_add(&c->refused, column_shortages[i], name, STACK_EXHAUSTED,
+		refusal_counts_add(&c->refused, shortage_reasons[i], name, STACK_EXHAUSTED,
 			by * (in->short_of[i] - of->short_rows[i]));
 }
 
@@ -140,7 +141,7 @@ static void count_out(
 		refusal_counts_add(&c->refused, of->refusal, name, STACK_FILTERED, -1);
 	else if (shortage != FIT_SHORTAGES)
 		refusal_counts_add(
-			&c->refused, column_shortages[shortage], name, STACK_EXHAUSTED, -1);
+			&c->refused, shortage_reasons[shortage], name, STACK_EXHAUSTED, -1);
 	if (!of)
 		return;
 	of->rows++;

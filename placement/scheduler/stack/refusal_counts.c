@@ -9,23 +9,30 @@
 
 void refusal_counts_release(struct refusal_counts *t)
 {
+	for (uint32_t i = 0; i < STACK_OUTCOMES; i++) {
+		free(t->reasons[i].items);
+		free(t->reasons[i].sorted);
+		free(t->reasons[i].changed);
+	}
+	free(t->classes);
 	free(t->items);
-	free(t->sorted);
 	free(t->buckets);
 }
 
 // Returns the place of a count's number (counted from 1), or where it would go. Pointers tell reasons and class names
-// apart, as each is kept once; where one is not, the metrics add up equal texts.
-static uint32_t *find_count(
-	const struct refusal_counts *t, const char *reason, const char *class_name)
+// apart, as each is kept once; where one is not, equal texts are one reason, and the metrics add up equal class names.
+static uint32_t *find_count(const struct refusal_counts *t, const char *reason,
+	const char *class_name, enum stack_outcome outcome)
 {
 	CHECK(t->buckets);
-	uint64_t hash = ((uint64_t)(uintptr_t)reason * 31 + (uint64_t)(uintptr_t)class_name) *
+	uint64_t hash = ((uint64_t)(uintptr_t)reason * 31 + (uint64_t)(uintptr_t)class_name +
+				(uint64_t)outcome) *
 			0x9e3779b97f4a7c15ull;
 	uint32_t at = (uint32_t)(hash >> 32) & t->mask;
 	for (; t->buckets[at]; at = (at + 1) & t->mask) {
-		const struct refusal_count *refusal_count = &t->items[t->buckets[at] - 1];
-		if (refusal_count->reason == reason && refusal_count->class_name == class_name)
+		const struct refusal_count *count = &t->items[t->buckets[at] - 1];
+		if (count->reason == reason && count->class_name == class_name &&
+			count->outcome == outcome)
 			break;
 	}
 	return &t->buckets[at];
@@ -36,38 +43,85 @@ static void grow_buckets(struct refusal_counts *t)
 	t->mask = t->buckets ? t->mask * 2 + 1 : BUCKETS_FIRST - 1;
 	free(t->buckets);
 	t->buckets = memory_take_array((size_t)t->mask + 1, sizeof *t->buckets);
-	for (uint32_t i = 0; i < t->count; i++)
-		*find_count(t, t->items[i].reason, t->items[i].class_name) = i + 1;
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct refusal_count *count = &t->items[i];
+		*find_count(t, count->reason, count->class_name, count->outcome) = i + 1;
+	}
 	CHECK(t->count <= t->mask);
 }
 
-// Sorts counts by reason, so that the maps of metrics are made in order.
-static void sort_in(struct refusal_counts *t, uint32_t number)
+// Whether a text is there; *at: its place in the order, or where it would go.
+static bool find_text(const struct refusal_reasons *r, const char *text, uint32_t *at)
 {
-	CHECK(number == t->count);
-	uint32_t low = 0, high = number;
+	uint32_t low = 0, high = r->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (strcmp(t->items[t->sorted[middle]].reason, t->items[number].reason) < 0)
+		int order = strcmp(r->items[r->sorted[middle]].text, text);
+		if (order == 0) {
+			*at = middle;
+			return true;
+		}
+		if (order < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	memmove(&t->sorted[low + 1], &t->sorted[low], (number - low) * sizeof *t->sorted);
-	t->sorted[low] = number;
+	*at = low;
+	return false;
 }
 
-static struct refusal_count *add_count(
-	struct refusal_counts *t, const char *reason, const char *class_name)
+// Reasons are kept in order, so that the maps of metrics are made in order.
+static uint32_t reason_number(struct refusal_reasons *r, const char *text)
 {
-	uint32_t sorted_room = t->room;
-	GROW(t->items, t->count, t->room);
-	if (sorted_room != t->room)
-		t->sorted = memory_resize(t->sorted, t->room * sizeof *t->sorted);
-	t->items[t->count] = (struct refusal_count){.reason = reason, .class_name = class_name};
-	sort_in(t, t->count);
-	CHECK(t->count < t->room);
-	return &t->items[t->count++];
+	uint32_t at, room = r->room;
+	if (find_text(r, text, &at))
+		return r->sorted[at];
+	GROW(r->items, r->count, r->room);
+	if (room != r->room)
+		r->sorted = memory_resize(r->sorted, r->room * sizeof *r->sorted);
+	memmove(&r->sorted[at + 1], &r->sorted[at], (r->count - at) * sizeof *r->sorted);
+	r->sorted[at] = r->count;
+	r->items[r->count] = (struct refusal_reason){.text = text};
+	CHECK(r->count < r->room);
+	return r->count++;
+}
+
+// The number of a count that may be new.
+static uint32_t count_number(struct refusal_counts *t, const char *reason, const char *class_name,
+	enum stack_outcome outcome)
+{
+	if (!t->buckets || t->count > t->mask / 2)
+		grow_buckets(t);
+	uint32_t *number = find_count(t, reason, class_name, outcome);
+	if (!*number) {
+		GROW(t->items, t->count, t->room);
+		t->items[t->count] = (struct refusal_count){
+			.reason = reason, .class_name = class_name, .outcome = outcome};
+		*number = ++t->count;
+	}
+	CHECK(*number <= t->count);
+	return *number - 1;
+}
+
+static uint32_t class_number(
+	struct refusal_counts *t, const char *class_name, enum stack_outcome outcome)
+{
+	uint32_t before = t->count, number = count_number(t, NULL, class_name, outcome);
+	if (number < before)
+		return number;
+	GROW(t->classes, t->class_count, t->class_room);
+	t->classes[t->class_count++] = number;
+	return number;
+}
+
+static void note_changed(struct refusal_reasons *r, uint32_t number)
+{
+	CHECK(number < r->count);
+	if (r->items[number].is_changed)
+		return;
+	r->items[number].is_changed = true;
+	GROW(r->changed, r->changed_count, r->changed_room);
+	r->changed[r->changed_count++] = number;
 }
 
 void refusal_counts_add(struct refusal_counts *t, const char *reason, const char *class_name,
@@ -76,68 +130,96 @@ void refusal_counts_add(struct refusal_counts *t, const char *reason, const char
 	CHECK(reason && outcome != STACK_FITS);
 	if (by == 0)
 		return;
-	if (!t->buckets || t->count > t->mask / 2)
-		grow_buckets(t);
-	uint32_t *number = find_count(t, reason, class_name);
-	struct refusal_count *refusal_count =
-		*number ? &t->items[*number - 1] : add_count(t, reason, class_name);
-	if (!*number)
-		*number = t->count;
-	refusal_count->outcome = outcome;
-	refusal_count->count += by;
-	CHECK(refusal_count->count >= 0);
+	struct refusal_reasons *reasons = &t->reasons[outcome];
+	uint32_t before = t->count, number = count_number(t, reason, class_name, outcome);
+	if (number == before) {
+		uint32_t of_class = class_number(t, class_name, outcome);
+		t->items[number].of_class = of_class;
+		t->items[number].of_reason = reason_number(reasons, reason);
+	}
+	struct refusal_count *count = &t->items[number];
+	count->count += by;
+	CHECK(count->count >= 0);
+	t->items[count->of_class].count += by;
+	reasons->items[count->of_reason].count += by;
+	note_changed(reasons, count->of_reason);
 }
 
-static void count_one(const struct refusal_count *t, struct alloc_metrics *m)
+static void report_class(const struct refusal_count *of, struct alloc_metrics *m)
 {
-	CHECK(t->outcome != STACK_FITS);
-	bool filtered = t->outcome == STACK_FILTERED;
-	*(filtered ? &m->nodes_filtered : &m->nodes_exhausted) += t->count;
-	if (t->class_name && t->class_name[0])
-		count_add(filtered ? &m->class_filtered : &m->class_exhausted, t->class_name,
-			t->count);
+	bool filtered = of->outcome == STACK_FILTERED;
+
+	*(filtered ? &m->nodes_filtered : &m->nodes_exhausted) += of->count;
+	if (of->count && of->class_name && of->class_name[0])
+		count_add(filtered ? &m->class_filtered : &m->class_exhausted, of->class_name,
+			of->count);
 }
 
-// Makes the map of one outcome's reasons. Texts come in order, so each is appended.
-static void count_reasons(
-	const struct refusal_counts *t, enum stack_outcome outcome, struct array *counts)
+static void report_classes(const struct refusal_counts *t, struct alloc_metrics *m)
+{
+	for (uint32_t i = 0; i < t->class_count; i++)
+		report_class(&t->items[t->classes[i]], m);
+}
+
+// Texts come in order, so each is appended.
+static void make_counts(const struct refusal_reasons *r, struct array *counts)
 {
 	CHECK(counts->count == 0);
-	struct named_count *items = memory_take_array(t->count + 1, sizeof *items), *last = NULL;
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct refusal_count *refusal_count = &t->items[t->sorted[i]];
-		if (refusal_count->count == 0 || refusal_count->outcome != outcome)
-			continue;
-		if (last && strcmp(last->name, refusal_count->reason) == 0) {
-			last->count += refusal_count->count;
-			continue;
-		}
-		last = &items[counts->count++];
-		*last = (struct named_count){
-			text_copy(text_of(refusal_count->reason)), refusal_count->count};
+	struct named_count *items = memory_take_array(r->count + 1, sizeof *items);
+	for (uint32_t i = 0; i < r->count; i++) {
+		const struct refusal_reason *reason = &r->items[r->sorted[i]];
+		if (reason->count)
+			items[counts->count++] = (struct named_count){
+				text_copy(text_of(reason->text)), reason->count};
 	}
 	counts->items = items;
 }
 
-static void add_reasons(
-	const struct refusal_counts *t, enum stack_outcome outcome, struct array *counts)
+static void report_reasons(const struct refusal_reasons *r, struct array *counts)
 {
-	for (uint32_t i = 0; i < t->count; i++)
-		if (t->items[i].count != 0 && t->items[i].outcome == outcome)
-			count_add(counts, t->items[i].reason, t->items[i].count);
+	if (r->count && !counts->items)
+		make_counts(r, counts);
+	else
+		for (uint32_t i = 0; i < r->count; i++)
+			if (r->items[i].count)
+				count_add(counts, r->items[i].text, r->items[i].count);
 }
 
 void refusal_counts_report(const struct refusal_counts *t, struct alloc_metrics *m)
 {
-	for (uint32_t i = 0; i < t->count; i++)
-		if (t->items[i].count != 0)
-			count_one(&t->items[i], m);
-	for (enum stack_outcome o = STACK_FILTERED; t->count && o <= STACK_EXHAUSTED; o++) {
-		struct array *counts =
-			o == STACK_FILTERED ? &m->constraint_filtered : &m->dimension_exhausted;
-		if (counts->items)
-			add_reasons(t, o, counts);
-		else
-			count_reasons(t, o, counts);
+	report_classes(t, m);
+	report_reasons(&t->reasons[STACK_FILTERED], &m->constraint_filtered);
+	report_reasons(&t->reasons[STACK_EXHAUSTED], &m->dimension_exhausted);
+}
+
+static int64_t count_of(const struct refusal_reasons *r, const char *text)
+{
+	uint32_t at;
+	return find_text(r, text, &at) ? r->items[r->sorted[at]].count : 0;
+}
+
+void refusal_counts_report_changes(const struct refusal_counts *t,
+	const struct refusal_counts *beside, struct alloc_metrics *m)
+{
+	const struct refusal_reasons *r = &t->reasons[STACK_FILTERED];
+
+	report_classes(t, m);
+	report_classes(beside, m);
+	for (uint32_t i = 0; i < r->changed_count; i++) {
+		const struct refusal_reason *reason = &r->items[r->changed[i]];
+		count_add(&m->constraint_filtered, reason->text,
+			reason->count + count_of(&beside->reasons[STACK_FILTERED], reason->text));
+	}
+	report_reasons(&t->reasons[STACK_EXHAUSTED], &m->dimension_exhausted);
+	report_reasons(&beside->reasons[STACK_EXHAUSTED], &m->dimension_exhausted);
+}
+
+void refusal_counts_forget_changes(struct refusal_counts *t)
+{
+	for (uint32_t outcome = 0; outcome < STACK_OUTCOMES; outcome++) {
+		struct refusal_reasons *r = &t->reasons[outcome];
+		for (uint32_t i = 0; i < r->changed_count; i++)
+			r->items[r->changed[i]].is_changed = false;
+		r->changed_count = 0;
 	}
 }

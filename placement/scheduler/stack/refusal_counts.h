@@ -2,18 +2,36 @@
 #pragma once
 #include "placement/scheduler/node/stack_option.h"
 
-struct refusal_count { // nodes refused for one reason, of one node class name
-	const char *reason, *class_name;
+struct refusal_count {      // nodes refused for one reason, of one node class name
+	const char *reason; // NULL: for any
+	const char *class_name;
 	enum stack_outcome outcome;
 	int64_t count;
+	uint32_t of_reason, of_class; // the numbers of the reason, and of the count for any reason
+};
+
+struct refusal_reason { // nodes refused for what reads the same
+	const char *text;
+	int64_t count;
+	bool is_changed; // since the changes were forgotten
+};
+
+struct refusal_reasons {
+	struct refusal_reason *items;
+	uint32_t *sorted; // their numbers, by text
+	uint32_t count, room;
+	uint32_t *changed; // numbers
+	uint32_t changed_count, changed_room;
 };
 
 struct refusal_counts {
 	struct refusal_count *items;
-	uint32_t *sorted; // their numbers, by reason
 	uint32_t count, room;
 	uint32_t *buckets; // open addressing: numbers, counted from 1
 	uint32_t mask;
+	struct refusal_reasons reasons[STACK_OUTCOMES]; // by outcome
+	uint32_t *classes;                              // numbers of the counts for any reason
+	uint32_t class_count, class_room;
 };
 
 // Counts refused nodes, or takes some off when `by` is negative. The reason is kept once (struct reasons), and the
@@ -23,3 +41,8 @@ void refusal_counts_add(struct refusal_counts *, const char *reason, const char 
 void refusal_counts_release(struct refusal_counts *);
 // Adds all counts to metrics.
 void refusal_counts_report(const struct refusal_counts *, struct alloc_metrics *);
+// Adds all counts of both, but of the reasons why nodes were filtered only those that changed in the first, as they
+// are now.
+void refusal_counts_report_changes(
+	const struct refusal_counts *, const struct refusal_counts *beside, struct alloc_metrics *);
+void refusal_counts_forget_changes(struct refusal_counts *);

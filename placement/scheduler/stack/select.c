@@ -206,7 +206,8 @@ static bool select_by_columns(const struct scan *scan)
 	// With preemption a second pass finds out why.
 	if (!scan->best->node && !s->preemption)
 		candidate_columns_look_into_full(c);
-	candidate_columns_count(c, again, scan->metrics);
+	candidate_columns_count(c, again, scan->best->node, scan->metrics);
+	s->counted = again ? c : NULL;
 	scan->metrics->score_metadata = scores;
 	return scan->best->node;
 }
@@ -250,6 +251,22 @@ static void forget_metrics(const struct scan *scan)
 	*scan->metrics = (struct alloc_metrics){0};
 }
 
+uint32_t stack_keep_metrics(struct stack *s, const struct alloc_metrics *metrics)
+{
+	struct array *all = &s->plan->metrics;
+	uint32_t number = all->count;
+	CHECK(metrics->back >= 0 && metrics->back <= number);
+	struct shared_metrics *base =
+		metrics->back ? *ARRAY_AT(all, struct shared_metrics *, number - metrics->back)
+			      : NULL;
+	struct shared_metrics *shared = shared_metrics_create(metrics, base);
+	*(struct shared_metrics **)array_append(all, sizeof shared) = shared;
+	if (s->counted)
+		candidate_columns_are_told(s->counted, number);
+	s->counted = NULL;
+	return number;
+}
+
 bool stack_select(struct stack *s, const struct stack_request *r, struct stack_option *o,
 	struct alloc_metrics *metrics)
 {
@@ -259,6 +276,7 @@ bool stack_select(struct stack *s, const struct stack_request *r, struct stack_o
 	option_begin(o, NULL);
 	for (uint32_t pass = 0; pass < (s->preemption ? 2u : 1u); pass++) {
 		scan.evict = pass == 1;
+		s->counted = NULL;
 		if (pass == 1)
 			forget_metrics(&scan);
 		if (try_preferred(&scan))

@@ -46,6 +46,7 @@ static void forget_job(struct stack *s)
 	s->available_known = false;
 	s->groups = NULL;
 	s->columns = NULL;
+	s->counted = NULL;
 	s->group_count = 0;
 	s->is_job_judged = false;
 }

@@ -41,6 +41,10 @@ bool stack_stay_on_node(
 bool stack_select(struct stack *, const struct stack_request *, struct stack_option *,
 	struct alloc_metrics *);
 
+// Puts the metrics of the newest selection, which found a node, into the plan, and returns their number. What they say
+// of nodes that are filtered may be in part: metrics that were put there before say the rest (alloc_metrics.back).
+uint32_t stack_keep_metrics(struct stack *, const struct alloc_metrics *);
+
 // Adds the class memo (row A41) to an evaluation: class_eligibility (of no use when something escapes) and
 // escaped_computed_class. A class that was eligible before stays so.
 void stack_eligibility(struct stack *, struct evaluation *);

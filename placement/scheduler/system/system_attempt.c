@@ -37,7 +37,7 @@ uint32_t system_keep_metrics(
 	if (a->looking_since_ns)
 		metrics.allocation_time_ns =
 			scheduler_clock_ns(a->run->settings) - a->looking_since_ns;
-	struct shared_metrics *shared = shared_metrics_create(&metrics);
+	struct shared_metrics *shared = shared_metrics_create(&metrics, NULL);
 	*(struct shared_metrics **)array_append(&a->plan->metrics, sizeof shared) = shared;
 	metrics_release(&metrics);
 	if (is_plain)

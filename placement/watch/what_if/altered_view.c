@@ -183,55 +183,21 @@ void altered_view_apply(struct altered_view *v, const struct plan *plan, const s
 		apply_placement(v, ARRAY_AT(&plan->placements, struct plan_placement, i), job);
 }
 
-static uint64_t view_index(void *context)
+static const struct altered_view *view_of(void *context)
 {
-	const struct altered_view *v = context;
-	return v->below.index(v->below.context);
-}
-
-static uint32_t view_slots(void *context)
-{
-	const struct altered_view *v = context;
-	return v->below.slots(v->below.context);
+	return CONTAINER_OF(context, struct altered_view, below);
 }
 
 static const struct node *view_node_at(void *context, uint32_t slot)
 {
-	const struct altered_view *v = context;
+	const struct altered_view *v = view_of(context);
 	return slot == v->node->slot ? v->node : v->below.node_at(v->below.context, slot);
 }
 
 static const struct node *view_node_by_id(void *context, const struct uuid *id)
 {
-	const struct altered_view *v = context;
+	const struct altered_view *v = view_of(context);
 	return uuid_equal(id, &v->node->id) ? v->node : v->below.node_by_id(v->below.context, id);
-}
-
-static const struct job *view_job(void *context, const char *namespace_name, const char *id)
-{
-	const struct altered_view *v = context;
-	return v->below.job(v->below.context, namespace_name, id);
-}
-
-static const struct job *view_job_version(
-	void *context, const char *namespace_name, const char *id, uint64_t version)
-{
-	const struct altered_view *v = context;
-	return v->below.job_version(v->below.context, namespace_name, id, version);
-}
-
-static const struct deployment *view_latest_deployment(
-	void *context, const char *namespace_name, const char *id)
-{
-	const struct altered_view *v = context;
-	return v->below.latest_deployment(v->below.context, namespace_name, id);
-}
-
-static void view_job_deployments(void *context, const char *namespace_name, const char *id,
-	state_deployment_visit *visit, void *visit_context)
-{
-	const struct altered_view *v = context;
-	v->below.job_deployments(v->below.context, namespace_name, id, visit, visit_context);
 }
 
 struct showing {
@@ -258,7 +224,7 @@ static bool is_of_job(const struct allocation *a, const char *namespace_name, co
 static void view_job_allocations(void *context, const char *namespace_name, const char *id,
 	state_allocation_visit *visit, void *visit_context)
 {
-	const struct altered_view *v = context;
+	const struct altered_view *v = view_of(context);
 	struct showing s = {v, visit, visit_context, false};
 
 	v->below.job_allocations(v->below.context, namespace_name, id, show_allocation, &s);
@@ -273,7 +239,7 @@ static void view_job_allocations(void *context, const char *namespace_name, cons
 static void view_node_allocations(
 	void *context, uint32_t slot, state_allocation_visit *visit, void *visit_context)
 {
-	const struct altered_view *v = context;
+	const struct altered_view *v = view_of(context);
 	struct showing s = {v, visit, visit_context, false};
 
 	v->below.node_allocations(v->below.context, slot, show_allocation, &s);
@@ -287,7 +253,7 @@ static void view_node_allocations(
 
 static const struct allocation *view_allocation(void *context, const struct uuid *id)
 {
-	return now_of(context, id);
+	return now_of(view_of(context), id);
 }
 
 // Published counts may have changed meanwhile.
@@ -298,7 +264,7 @@ static uint32_t less(uint32_t count, uint32_t removed)
 
 static struct node_use view_node_use(void *context, uint32_t slot)
 {
-	const struct altered_view *v = context;
+	const struct altered_view *v = view_of(context);
 	const struct altered_use *change = find_use(v, slot);
 	struct node_use use = v->below.node_use(v->below.context, slot);
 
@@ -316,38 +282,17 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 	return use;
 }
 
-static const struct scheduler_config *view_config(void *context)
-{
-	const struct altered_view *v = context;
-	return v->below.config(v->below.context);
-}
-
-static const struct node_pool *view_pool(void *context, const char *name)
-{
-	const struct altered_view *v = context;
-	return v->below.pool(v->below.context, name);
-}
-
 struct scheduler_view altered_view_of(struct altered_view *v)
 {
-	return (struct scheduler_view){
-		.context = v,
-		.index = view_index,
-		.slots = view_slots,
-		.node_at = view_node_at,
-		.node_by_id = view_node_by_id,
-		.job = view_job,
-		.job_version = view_job_version,
-		.latest_deployment = view_latest_deployment,
-		.job_deployments = view_job_deployments,
-		.job_allocations = view_job_allocations,
-		.node_allocations = view_node_allocations,
-		.allocation = view_allocation,
-		.node_use = view_node_use,
-		.config = view_config,
-		.pool = view_pool,
-		.supports_disconnect = v->below.supports_disconnect,
-	};
+	struct scheduler_view view = view_over(&v->below);
+
+	view.node_at = view_node_at;
+	view.node_by_id = view_node_by_id;
+	view.job_allocations = view_job_allocations;
+	view.node_allocations = view_node_allocations;
+	view.allocation = view_allocation;
+	view.node_use = view_node_use;
+	return view;
 }
 
 void altered_view_init(

@@ -86,7 +86,7 @@ extern const struct node_message_text node_messages[NODE_MESSAGES];
 // node. Reference counted by records (applier takes, call_rcu gives back); ids are dense and
 // reused.
 struct node_class {
-	uint32_t id;     // dense, < state_class_limit()
+	uint32_t id;     // dense
 	uint64_t serial; // never given again, unlike id
 	uint32_t nodes;  // live records that refer to it; applier only
 	uint64_t hash;   // shown as "v1:<decimal>"
@@ -105,6 +105,8 @@ struct node {
 	uint32_t slot;
 	uint32_t generation;
 	uint8_t status, eligibility;
+	uint8_t event_count;
+	uint16_t port_least, port_most; // dynamic ports; 0, 0: 20000 to 32000
 	struct standing standing;
 	struct resources total;    // as reported
 	struct resources reserved; // of total, not for allocations
@@ -113,8 +115,11 @@ struct node {
 	const struct last_drain *last_drain; // NULL: it never was
 	uint64_t register_sequence;          // of the newest registration (unix ms)
 	uint64_t register_index;             // state index of the newest registration
-	uint32_t status_updated_at_s;        // unix seconds
-	uint32_t bytes;                      // of this record, its strings included
+	// State index since which the node is described as it is: of its newest registration or of the newest change of
+	// its metadata; right after a start always of the registration.
+	uint64_t described_index;
+	uint32_t status_updated_at_s; // unix seconds
+	uint32_t bytes;               // of this record, its strings included
 	const char *name, *address, *version;
 	const char *snapshot; // that it ran last; "": none
 	const char *status_description;
@@ -125,10 +130,8 @@ struct node {
 	const struct node_network *networks;
 	const struct host_volume *volumes; // sorted by name
 	const char *reserved_ports;        // of every address, as in node_address; "" none
-	uint16_t port_least, port_most;    // dynamic ports; 0, 0: 20000 to 32000
 	const char *reservable_cores;      // "0-7", "" none
-	uint32_t event_count;
-	const struct node_event *events; // oldest first
+	const struct node_event *events;   // event_count, the oldest first
 	// The index of the newest loss of the node, or of the newest word of it since then about anything but its
 	// allocations; 0 once the node is ready again.
 	uint64_t missed_heartbeat_index;

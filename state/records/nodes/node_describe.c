@@ -90,11 +90,9 @@ static size_t room_of(const struct node *n)
 	return room;
 }
 
-void node_describe(
+static void add_node(
 	const struct node *n, struct node_registration *d, struct description_texts *texts)
 {
-	description_begin(texts, room_of(n));
-	description_clear(d);
 	d->node = n->id;
 	d->sequence = n->register_sequence;
 	d->total = n->total;
@@ -111,6 +109,14 @@ void node_describe(
 	for (uint32_t i = 0; i < n->network_count; i++)
 		add_network(d, &n->networks[i], texts);
 	add_settings(d, n, texts);
+}
+
+void node_describe(
+	const struct node *n, struct node_registration *d, struct description_texts *texts)
+{
+	description_begin(texts, room_of(n));
+	description_clear(d);
+	add_node(n, d, texts);
 	node_description_sort(d);
 }
 
@@ -140,11 +146,9 @@ static void add_device_group(struct node_registration *d, const struct device_gr
 			text_of(group->attributes[i].value));
 }
 
-void node_class_describe(
+static void add_class(
 	const struct node_class *c, struct node_registration *d, struct description_texts *texts)
 {
-	description_begin(texts, room_of_class(c));
-	description_clear(d);
 	d->datacenter = text_of(c->datacenter);
 	d->class_name = text_of(c->class_name);
 	d->pool = text_of(c->pool);
@@ -153,5 +157,23 @@ void node_class_describe(
 	add_attributes(d, PAIR_DRIVER, c->drivers, c->driver_count);
 	for (uint32_t i = 0; i < c->device_count; i++)
 		add_device_group(d, &c->devices[i], texts);
+}
+
+void node_class_describe(
+	const struct node_class *c, struct node_registration *d, struct description_texts *texts)
+{
+	description_begin(texts, room_of_class(c));
+	description_clear(d);
+	add_class(c, d, texts);
+	node_description_sort(d);
+}
+
+void node_describe_whole(
+	const struct node *n, struct node_registration *d, struct description_texts *texts)
+{
+	description_begin(texts, room_of(n) + room_of_class(n->node_class));
+	description_clear(d);
+	add_node(n, d, texts);
+	add_class(n->node_class, d, texts);
 	node_description_sort(d);
 }

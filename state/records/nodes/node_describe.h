@@ -1,4 +1,4 @@
-// From records back to descriptions, for snapshots.
+// From records back to descriptions: for snapshots, and for a node that is described anew without having registered.
 #pragma once
 #include "state/records/nodes/node.h"
 #include "state/records/nodes/node_description.h"
@@ -14,4 +14,7 @@ struct description_texts {
 void node_describe(const struct node *, struct node_registration *, struct description_texts *);
 void node_class_describe(
 	const struct node_class *, struct node_registration *, struct description_texts *);
+// Both together: the whole description, but for the settings of a worker of virtual machines.
+void node_describe_whole(
+	const struct node *, struct node_registration *, struct description_texts *);
 void description_texts_free(struct description_texts *);

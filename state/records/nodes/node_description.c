@@ -34,7 +34,7 @@ static bool is_text(struct text text, uint32_t least, uint32_t most)
 
 static bool pairs_are_sound(const struct node_registration *d)
 {
-	if (d->pair_count > NODE_ATTRIBUTES_MAX)
+	if (d->pair_count > NODE_PAIRS_MAX)
 		return false;
 	for (uint32_t i = 0; i < d->pair_count; i++) {
 		const struct node_pair *pair = &d->pairs[i];

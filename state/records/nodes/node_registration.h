@@ -43,7 +43,7 @@ struct node_registration {
 	uint32_t device_group_count;
 	struct node_device_group device_groups[NODE_DEVICE_GROUPS_MAX];
 	uint32_t pair_count;
-	struct node_pair pairs[NODE_ATTRIBUTES_MAX];
+	struct node_pair pairs[NODE_PAIRS_MAX];
 	// result. A repeated registration is answered with the generation that it got at first: a
 	// line that already has it stays as it is, or replayed heartbeats would count again.
 	uint32_t slot, generation;

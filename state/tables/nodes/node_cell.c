@@ -158,6 +158,24 @@ void state_node_prefetch(const struct state *state, uint32_t slot)
 	__builtin_prefetch(record + 64);
 }
 
+void node_cell_prefetch(const struct state *state, uint32_t slot)
+{
+	if (slot >= state->slots_max)
+		return;
+	const char *cell = (const char *)&state->cells[slot];
+	for (size_t line = 0; line < sizeof(struct node_cell); line += 64)
+		__builtin_prefetch(cell + line);
+}
+
+void node_cell_prefetch_record(const struct state *state, uint32_t slot)
+{
+	if (slot >= state_node_slots(state))
+		return;
+	const char *record = (const char *)state->cells[slot].working;
+	__builtin_prefetch(record);
+	__builtin_prefetch(record + 64);
+}
+
 const struct node *state_node_by_id(const struct state *state, const struct uuid *id)
 {
 	const struct node_cell *cell = find_node_cell(state, id, published_id_matches);

@@ -12,6 +12,10 @@ uint32_t nodes_count(const struct state *);
 struct node_cell *node_cell_open(
 	struct state *, uint32_t slot, uint16_t owner, const struct uuid *id);
 struct node_cell *node_cell_find(const struct state *, const struct uuid *);
+// A plan may touch more nodes than the caches hold, so they are fetched ahead: first the cell, then the record that it
+// points to.
+void node_cell_prefetch(const struct state *, uint32_t slot);
+void node_cell_prefetch_record(const struct state *, uint32_t slot);
 void state_count_node(struct state *, const struct node *, int change);
 // Tells placement that the node's record or use changed.
 void state_node_changed(struct state *, uint32_t slot);

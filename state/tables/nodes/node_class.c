@@ -336,8 +336,3 @@ struct node_class *state_class(struct state *state, uint32_t id)
 	struct class_table *t = &state->classes;
 	return id < t->limit && t->by_id[id] ? &t->by_id[id]->node_class : NULL;
 }
-
-uint32_t state_class_limit(const struct state *state)
-{
-	return state->classes.limit;
-}

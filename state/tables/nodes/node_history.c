@@ -100,7 +100,7 @@ void node_history_place(struct node *n, const struct node_history *history)
 
 	memcpy(events, history->events, history->count * sizeof events[0]);
 	n->events = events;
-	n->event_count = history->count;
+	n->event_count = (uint8_t)history->count;
 	n->drain = NULL;
 	n->last_drain = NULL;
 	if (history->drain) {

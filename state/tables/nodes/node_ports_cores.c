@@ -185,6 +185,15 @@ static bool hold_core(struct node_ports_cores *h, int64_t core)
 	return is_free;
 }
 
+bool details_hold_cores(const struct alloc_details *details)
+{
+	CHECK(details);
+	for (uint32_t i = 0; i < details->tasks.count; i++)
+		if (ARRAY_AT(&details->tasks, struct allocated_task, i)->reserved_cores.count > 0)
+			return true;
+	return false;
+}
+
 bool node_cores_add(struct node_ports_cores *h, const struct alloc_details *details)
 {
 	CHECK(h && details);

@@ -21,6 +21,7 @@ void node_ports_cores_release(struct node_ports_cores *);
 // False when a part is held already, or cannot be held by anybody; the other parts are held all the same.
 bool node_ports_add(struct node_ports_cores *, const struct alloc_details *);
 bool node_cores_add(struct node_ports_cores *, const struct alloc_details *);
+bool details_hold_cores(const struct alloc_details *);
 
 // Whether the node keeps one of the ports back, on all its addresses or on the port's.
 bool node_keeps_port_back(const struct node *, const struct alloc_details *);

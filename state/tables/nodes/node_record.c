@@ -357,6 +357,35 @@ struct node *node_revise_with_event(struct state *state, struct node_cell *cell,
 	return node_revise_with_history(state, cell, index, &history);
 }
 
+struct node *node_revise_with_description(struct state *state, struct node_cell *cell,
+	uint64_t index, const struct node_registration *description)
+{
+	struct node *from = cell->working;
+	struct node_history history = node_history_of(from);
+	struct node *n = node_build(state, description, class_take(state, description), &history);
+
+	CHECK(n->node_class->device_count == from->node_class->device_count);
+	n->slot = from->slot;
+	n->generation = from->generation;
+	n->status = from->status;
+	n->status_description = from->status_description;
+	n->status_updated_at_s = from->status_updated_at_s;
+	n->eligibility = from->eligibility;
+	n->standing = from->standing;
+	n->register_index = from->register_index;
+	n->missed_heartbeat_index = from->missed_heartbeat_index;
+	if (*from->snapshot)
+		n->snapshot = strings_share(&state->strings, text_of(from->snapshot));
+	n->described_index = index;
+	n->record.create_index = from->record.create_index;
+	n->record.modify_index = index;
+	n->record.older = &from->record;
+	cell->working = n;
+	change_add(state->changes, STATE_NODES, cell, &n->record);
+	CHECK(uuid_equal(&n->id, &from->id) && n->register_sequence == from->register_sequence);
+	return n;
+}
+
 void node_retire(struct state *state, struct node *n)
 {
 	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++)

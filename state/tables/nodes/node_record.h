@@ -15,6 +15,9 @@ struct node *node_revise_with_history(
 	struct state *, struct node_cell *, uint64_t index, const struct node_history *);
 struct node *node_revise_with_event(
 	struct state *, struct node_cell *, uint64_t index, enum node_message, int64_t time_ns);
+// The same with another description of the node, which has the same devices.
+struct node *node_revise_with_description(
+	struct state *, struct node_cell *, uint64_t index, const struct node_registration *);
 // Gives back the record's strings, class and bytes: nobody begins to read it any more.
 void node_retire(struct state *, struct node *);
 

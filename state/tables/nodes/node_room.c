@@ -196,6 +196,8 @@ static void note_use(
 void node_use_follow(struct state *state, const struct alloc_cell *cell,
 	const struct allocation *before, const struct allocation *after)
 {
+	if (before && after && is_same_use(before, after))
+		return;
 	if (before && room_of(before) != ROOM_NONE) {
 		struct node_use *use = &state->cells[before->node_slot].published_use;
 		bool lived = room_of(before) == ROOM_LIVING;
@@ -212,9 +214,9 @@ void node_use_follow(struct state *state, const struct alloc_cell *cell,
 			use->with_details + alloc_details_hold_node(after->details));
 		if (room_of(after) == ROOM_LIVING)
 			USE_STORE(use->living, use->living + 1);
+		state->is_unsettled |= has_devices(&after->devices);
 	}
-	if (!before || !after || !is_same_use(before, after))
-		note_use(state, before, after);
+	note_use(state, before, after);
 }
 
 void node_use_machines(

@@ -1,6 +1,7 @@
 // Placement behind the real applier: it must choose what a check of every node would choose.
 #include "placement/direct/fleet_mirror.h"
 #include "placement/direct/placement.h"
+#include "state/tables/tables.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -286,7 +287,16 @@ static void look_into_mirror(
 	state_read_end();
 }
 
-// Two mirrors, one of which is often further behind than the feed of changes reaches.
+// As many changes as the feed holds: a reader that has not read them is too far behind.
+static void flood_feed(struct world *w)
+{
+	struct node_feed *feed = &w->controller.state->node_feed;
+
+	for (uint32_t i = 0; i <= feed->room; i++)
+		node_feed_note(feed, 0);
+}
+
+// Two mirrors, one of which is always further behind than the feed of changes reaches.
 static void a_mirror_shows_what_is_published(void **state)
 {
 	struct world *w = calloc(1, sizeof *w);
@@ -301,8 +311,10 @@ static void a_mirror_shows_what_is_published(void **state)
 		step(w, "a");
 		if (below(w, 50) == 0)
 			look_into_mirror(w, often, (enum placement_algorithm)below(w, 2));
-		if (i % 5900 == 0)
+		if (i % 4000 == 0) {
+			flood_feed(w);
 			look_into_mirror(w, seldom, PLACEMENT_BINPACK);
+		}
 	}
 	fleet_mirror_destroy(often);
 	fleet_mirror_destroy(seldom);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -16,6 +17,8 @@ struct world {
 	struct prng prng;
 	struct fit_node *nodes;
 	bool in[NODES];
+	bool is_taken[NODES];
+	uint64_t asked; // how often a search asked for one
 	struct fit_tree *tree;
 };
 
@@ -127,22 +130,62 @@ static int by_rank(const void *a, const void *b)
 	return x->slot < y->slot ? -1 : 1;
 }
 
-static void search(struct world *w, struct fit_query *q, uint32_t wanted)
+#define WANTED_MOST 32u
+
+// Returns how many were found.
+static uint32_t search(struct world *w, struct fit_query *q, uint32_t wanted,
+	struct fit_candidate best[WANTED_MOST])
 {
 	static struct ranked all[NODES];
 	uint32_t count = 0;
 	first_slot = q->first_slot;
 	for (uint32_t i = 0; i < NODES; i++)
-		if (w->in[i] && fits(&w->nodes[i], q))
+		if (w->in[i] && !w->is_taken[i] && fits(&w->nodes[i], q))
 			all[count++] = (struct ranked){score(w, i, q), i};
 	qsort(all, count, sizeof all[0], by_rank);
-	struct fit_candidate best[32];
 	uint32_t found = fit_tree_search(w->tree, q, wanted, best);
 	assert_int_equal(found, count < wanted ? count : wanted);
 	for (uint32_t i = 0; i < found; i++) {
 		assert_int_equal(best[i].slot, all[i].slot);
 		assert_true(fit_candidate_score(w->algorithm, q, &best[i]) == all[i].score);
 	}
+	return found;
+}
+
+static bool is_open(void *context, uint32_t slot, const struct fit_node *n)
+{
+	struct world *w = context;
+	w->asked++;
+	return !w->is_taken[slot];
+}
+
+// Searches again and again, each time behind what was found; the last pieces are among ever fewer classes.
+static void search_on(struct world *w, struct fit_query *q, uint32_t pieces)
+{
+	struct fit_candidate best[WANTED_MOST], last;
+	uint64_t classes[] = {~0ull, ~0ull, ~0ull, ~0ull};
+	uint32_t found = 1;
+	q->classes = classes;
+	q->accepts = is_open;
+	q->context = w;
+	for (uint32_t i = 0; i < pieces && found > 0; i++) {
+		if (i > pieces / 2)
+			classes[below(w, 4)] &= prng_u64(&w->prng) | prng_u64(&w->prng);
+		found = search(w, q, 1 + below(w, WANTED_MOST), best);
+		for (uint32_t k = 0; k < found; k++)
+			w->is_taken[best[k].slot] = true;
+		last = best[found ? found - 1 : 0];
+		q->after = &last;
+	}
+	memset(w->is_taken, 0, sizeof w->is_taken);
+}
+
+static void random_search_on(struct world *w)
+{
+	uint32_t scale = below(w, 3) ? 1 : 1000;
+	struct fit_query q = {below(w, 20) * scale, below(w, 20) * scale, .class_bits = ~0ull};
+	q.first_slot = below(w, 2) ? below(w, NODES + 10) : 0;
+	search_on(w, &q, 60);
 }
 
 static void random_search(struct world *w)
@@ -159,7 +202,8 @@ static void random_search(struct world *w)
 		q.classes = classes;
 	}
 	q.first_slot = below(w, 2) ? below(w, NODES + 10) : 0;
-	search(w, &q, below(w, 2) ? 1 : 1 + below(w, 32));
+	struct fit_candidate best[WANTED_MOST];
+	(void)search(w, &q, below(w, 2) ? 1 : 1 + below(w, WANTED_MOST), best);
 }
 
 static struct world *world_open(enum placement_algorithm algorithm)
@@ -196,6 +240,8 @@ static void fill_search_and_empty(enum placement_algorithm algorithm, make_node 
 	verify(w);
 	for (uint32_t i = 0; i < 100; i++)
 		random_search(w);
+	for (uint32_t i = 0; i < 4; i++)
+		random_search_on(w);
 	for (uint32_t i = 0; i < NODES; i++) {
 		uint32_t slot = i * 7919 % NODES; // every slot once, far apart
 		if (w->in[slot])
@@ -218,6 +264,52 @@ static void every_kind_of_fleet_is_searched_exactly(void **state)
 		fill_search_and_empty(PLACEMENT_BINPACK, kinds[i]);
 		fill_search_and_empty(PLACEMENT_SPREAD, kinds[i]);
 	}
+}
+
+// Without a place to go on from, each search asks for all nodes that the earlier ones found.
+static void nodes_alike_are_passed_over(void **state)
+{
+	struct world *w = world_open(PLACEMENT_BINPACK);
+	for (uint32_t i = 0; i < NODES; i++)
+		put(w, i, identical);
+	search_on(w, &(struct fit_query){.class_bits = ~0ull}, NODES);
+	assert_in_range(w->asked, NODES, 6 * NODES);
+	world_close(w);
+}
+
+#define HALVES 200u
+static uint32_t differing; // of what halves() differ in
+static uint32_t usual;     // free cpu, and half of the free memory
+
+// The first slots have a little more or less of one thing.
+static struct fit_node halves(struct world *w, uint32_t slot)
+{
+	struct fit_node n = {usual, 2 * usual, 500, 4000, 8000};
+	uint32_t *const things[] = {
+		&n.cpu_free, &n.memory_free, &n.cpu_capacity, &n.memory_capacity};
+	if (slot < usual % HALVES)
+		*things[differing / 2] += differing % 2 ? 100u : -100u;
+	return n;
+}
+
+static void search_halves(enum placement_algorithm algorithm)
+{
+	struct world *w = world_open(algorithm);
+	for (uint32_t i = 0; i < HALVES; i++)
+		put(w, i, halves);
+	for (uint32_t i = 0; i < 3; i++)
+		search_on(w, &(struct fit_query){.class_bits = ~0ull, .first_slot = i * HALVES / 3},
+			HALVES);
+	world_close(w);
+}
+
+static void nodes_that_differ_in_one_thing_are_not_alike(void **state)
+{
+	for (usual = 500; usual < 3500; usual += 57)
+		for (differing = 0; differing < 8; differing++) {
+			search_halves(PLACEMENT_BINPACK);
+			search_halves(PLACEMENT_SPREAD);
+		}
 }
 
 static uint64_t pool_bytes(const struct fit_pool *p)
@@ -257,6 +349,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_fleet_is_searched_exactly),
+		cmocka_unit_test(nodes_alike_are_passed_over),
+		cmocka_unit_test(nodes_that_differ_in_one_thing_are_not_alike),
 		cmocka_unit_test(memory_does_not_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

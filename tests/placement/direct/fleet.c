@@ -87,7 +87,7 @@ static void announce(struct fleet *f, uint32_t slot)
 		.used = n->used,
 		.node_class = n->record.node_class->id,
 		.class_hash = n->record.node_class->hash,
-		.stamp = (uint32_t)n->record.register_index,
+		.stamp = (uint32_t)n->record.described_index,
 		.ready = is_ready(n),
 		.snapshot = n->living ? NULL : n->record.snapshot,
 	};
@@ -121,7 +121,7 @@ void fleet_register(struct fleet *f, uint32_t slot)
 	n->unique[0] = (struct attribute){"unique.host", n->unique_value};
 	n->record = (struct node){
 		.slot = slot,
-		.register_index = ++f->stamp,
+		.described_index = ++f->stamp,
 		.status = status,
 		.eligibility = NODE_ELIGIBLE,
 		.total = random_capacity(f),

@@ -2,6 +2,7 @@
 // (B47). Evaluations of type batch stand for those that wait for any node.
 #include "placement/pipeline/observer.h"
 #include "placement/pipeline/pipeline_parts.h"
+#include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/vm.h"
 #include "tests/placement/broker/evals.h"
 #include "tests/placement/pipeline/cluster.h"
@@ -117,6 +118,22 @@ static void a_node_that_takes_work_again_is_room(void **state)
 	set_eligible(c, 1, false);
 	assert_int_equal(blocked(c), 1);
 	set_eligible(c, 1, true);
+	assert_int_equal(blocked(c), 0);
+}
+
+static void a_node_with_other_metadata_is_room(void **state)
+{
+	static const struct metadata_change rack = {TEXT("rack"), TEXT("r2"), false};
+	struct cluster *c = *state;
+	struct evaluation *e = waiting(c, 1, "a");
+	struct command command = {.type = COMMAND_NODE_METADATA,
+		.node_metadata = {.node = cluster_node_id(1), .changes = &rack, .count = 1}};
+	char name[32];
+
+	class_of(c, 1, name);
+	set_class(e, name, false);
+	block(c, e);
+	assert_int_equal(cluster_run(c, &command), OUTCOME_DONE);
 	assert_int_equal(blocked(c), 0);
 }
 
@@ -296,6 +313,7 @@ int main(void)
 		TEST(a_class_that_does_not_suit_is_no_room),
 		TEST(a_node_that_returns_is_room),
 		TEST(a_node_that_takes_work_again_is_room),
+		TEST(a_node_with_other_metadata_is_room),
 		TEST(one_node_is_room_on_that_node),
 		TEST(what_ends_is_room_on_its_nodes),
 		TEST(a_machine_that_goes_is_room_on_its_node),

@@ -297,7 +297,8 @@ struct node *world_node(struct world *w, const char *words)
 		choose(w, p->attributes, p->attribute_count, true, &n->unique_attribute_count);
 	n->unique_meta = choose(w, p->meta, p->meta_count, true, &n->unique_meta_count);
 	settle_networks(w, p, n);
-	n->record.create_index = n->record.modify_index = n->register_index = ++w->index;
+	n->record.create_index = n->record.modify_index = n->register_index = n->described_index =
+		++w->index;
 	w->nodes[n->slot] = n;
 	free(p);
 	return n;

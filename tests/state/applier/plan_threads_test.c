@@ -66,7 +66,7 @@ static struct plan *replacing_plan(const struct planned_job *job, uint32_t round
 	struct alloc_metrics seen = {0};
 
 	count_add(&seen.nodes_available, "dc1", NODES);
-	struct shared_metrics *metrics = shared_metrics_create(&seen);
+	struct shared_metrics *metrics = shared_metrics_create(&seen, NULL);
 	metrics_release(&seen);
 	*(struct shared_metrics **)array_append(&plan->metrics, sizeof metrics) = metrics;
 	for (uint32_t i = 0; i < NODES; i++) {

@@ -6,6 +6,7 @@
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
 #include "state/records/nodes/node_description.h"
+#include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/node_pool.h"
 #include "state/records/scheduler_config.h"
 #include "tests/support/controller.h"
@@ -44,12 +45,22 @@ static struct alloc_report *report_with_handle(void)
 	return report;
 }
 
+static void add_metrics(struct array *to, uint32_t back)
+{
+	struct shared_metrics *base =
+		back ? *ARRAY_AT(to, struct shared_metrics *, to->count - back) : NULL;
+	struct shared_metrics *metrics =
+		shared_metrics_create(&(struct alloc_metrics){.back = back}, base);
+
+	*(struct shared_metrics **)array_append(to, sizeof metrics) = metrics;
+}
+
 static void make_plan(struct entry_plan *e)
 {
-	struct shared_metrics *metrics = shared_metrics_create(&(struct alloc_metrics){0});
-
 	*e = (struct entry_plan){.eval_id = number_uuid(3)};
-	*(struct shared_metrics **)array_append(&e->metrics, sizeof metrics) = metrics;
+	add_metrics(&e->metrics, 0);
+	add_metrics(&e->metrics, 0);
+	add_metrics(&e->metrics, 2);
 	struct plan_stop *stop = array_append(&e->stops, sizeof *stop);
 	*stop = (struct plan_stop){.id = number_uuid(4), .cause = STOP_LOST, .lost = true};
 	stop->followup_eval = number_uuid(5);
@@ -253,6 +264,31 @@ static void every_kind_comes_back(void **unused)
 	free(read);
 }
 
+static void metrics_of_a_plan_rest_on_those_before_them(void **unused)
+{
+	struct node_registration *read = memory_take(sizeof *read);
+	struct entry e = {.kind = ENTRY_PLAN}, again;
+
+	make_plan(&e.plan);
+	struct shared_metrics **metrics = e.plan.metrics.items;
+	struct bytes_writer w = encode(&e);
+	assert_int_equal(decode(&again, read, w.data, w.size), 0);
+	struct shared_metrics **decoded = again.plan.metrics.items;
+	assert_ptr_equal(decoded[2]->base, decoded[0]);
+	assert_null(decoded[1]->base);
+	entry_release(&again);
+	bytes_writer_free(&w);
+	struct shared_metrics *moved = metrics[0]; // the third becomes the second
+	metrics[0] = metrics[1];
+	metrics[1] = metrics[2];
+	metrics[2] = moved;
+	w = encode(&e);
+	assert_int_equal(decode(&again, read, w.data, w.size), -ERROR_CORRUPT);
+	bytes_writer_free(&w);
+	entry_release(&e);
+	free(read);
+}
+
 static void every_change_of_a_deployment_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -364,6 +400,17 @@ static void *a_pool(void)
 	return pool;
 }
 
+static void *some_metadata(void)
+{
+	static const struct metadata_change changes[] = {
+		{TEXT("rack"), TEXT("r2"), false}, {TEXT("zone"), TEXT(""), true}};
+	static const struct attribute said[] = {{"rack", "r1"}, {"zone", "z"}};
+	struct node_class node_class = {.meta_count = 2, .meta = said};
+	struct node node = {.id = number_uuid(7), .node_class = &node_class};
+
+	return node_metadata_change(NULL, &node, changes, 2);
+}
+
 static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -375,6 +422,7 @@ static void every_kind_of_record_comes_back(void **unused)
 		[STATE_CLUSTER_SETTINGS] = some_settings(),
 		[STATE_SCHEDULER_CONFIG] = a_config(),
 		[STATE_NODE_POOLS] = a_pool(),
+		[STATE_NODE_METADATA] = some_metadata(),
 	};
 
 	for (uint8_t kind = STATE_EVALUATIONS; kind < STATE_TABLES; kind++) {
@@ -496,6 +544,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_comes_back),
+		cmocka_unit_test(metrics_of_a_plan_rest_on_those_before_them),
 		cmocka_unit_test(every_change_of_a_deployment_comes_back),
 		cmocka_unit_test(every_change_of_a_machine_comes_back),
 		cmocka_unit_test(every_kind_of_record_comes_back),

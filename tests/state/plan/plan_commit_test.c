@@ -34,7 +34,7 @@ static void placements_are_committed_together(void **test)
 	struct controller *c = *test;
 	struct planned_job job = plan_job(c, "web", JOB_SYSTEM);
 	struct plan *plan = build_plan(&job);
-	struct shared_metrics *metrics = shared_metrics_create(&(struct alloc_metrics){0});
+	struct shared_metrics *metrics = shared_metrics_create(&(struct alloc_metrics){0}, NULL);
 	char name[64];
 
 	*(struct shared_metrics **)array_append(&plan->metrics, sizeof metrics) = metrics;

@@ -1,4 +1,5 @@
 // What a plan owns, and what only some allocations have.
+#include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
@@ -130,7 +131,7 @@ static void metrics_are_kept_as_they_are_stored(void **test)
 	memset(name, 'x', sizeof name - 1);
 	for (uint32_t round = 0; round < 2; round++) {
 		count_add(&seen.class_filtered, round ? name : "large", 2); // beyond what is usual
-		struct shared_metrics *metrics = shared_metrics_create(&seen), *decoded;
+		struct shared_metrics *metrics = shared_metrics_create(&seen, NULL), *decoded;
 		struct bytes_writer direct = bytes_writer_over(bytes, sizeof bytes / 2);
 		struct bytes_writer w =
 			bytes_writer_over(bytes + sizeof bytes / 2, sizeof bytes / 2);
@@ -155,6 +156,83 @@ static void metrics_are_kept_as_they_are_stored(void **test)
 	metrics_release(&seen);
 }
 
+// The metrics after `base` of an instance that changes the count of one name.
+static struct shared_metrics *next_metrics(
+	struct shared_metrics *base, const char *name, int64_t count)
+{
+	struct alloc_metrics m = {.nodes_evaluated = count, .back = base ? 1 : 0};
+
+	count_add(&m.constraint_filtered, name, count);
+	struct shared_metrics *metrics = shared_metrics_create(&m, base);
+	metrics_release(&m);
+	shared_metrics_release(base);
+	return metrics;
+}
+
+static void metrics_may_say_what_differs_from_others(void **test)
+{
+	static const struct {
+		const char *name;
+		int64_t count;
+	} steps[] = {{"m", 1}, {"z", 2}, {"a", 3}, {"m", 4}, {"q", 5}, {"z", 0}, {"a", 6}};
+	struct shared_metrics *metrics = NULL;
+	struct alloc_metrics read;
+
+	(void)test;
+	for (uint32_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		metrics = next_metrics(metrics, steps[i].name, steps[i].count);
+	assert_int_equal(metrics->bases, sizeof steps / sizeof steps[0] - 1);
+	shared_metrics_read(metrics, &read);
+	assert_int_equal(read.nodes_evaluated, 6);
+	assert_int_equal(read.back, 0);
+	assert_int_equal(read.constraint_filtered.count, 3);
+	assert_true(record_is_sound(&metrics_description, &read));
+	assert_int_equal(count_get(&read.constraint_filtered, "a"), 6);
+	assert_int_equal(count_get(&read.constraint_filtered, "m"), 4);
+	assert_int_equal(count_get(&read.constraint_filtered, "q"), 5);
+	metrics_release(&read);
+	shared_metrics_release(metrics);
+}
+
+static void metrics_rest_on_few_others_that_are_complete(void **test)
+{
+	struct shared_metrics *metrics = NULL, *decoded[2];
+	uint8_t bytes[512];
+	struct bytes_writer w = bytes_writer_over(bytes, sizeof bytes);
+
+	(void)test;
+	for (uint32_t i = 0; i <= METRICS_BASES_MAX; i++)
+		metrics = next_metrics(metrics, "m", i);
+	shared_metrics_encode(metrics, &w);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bytes_reader r = bytes_reader_over(w.data, w.size);
+		assert_int_equal(shared_metrics_decode(&decoded[i], &r), 0);
+		assert_int_equal(decoded[i]->back, 1);
+	}
+	assert_int_equal(shared_metrics_rest_on(decoded[0], metrics), -ERROR_CORRUPT);
+	assert_int_equal(shared_metrics_rest_on(decoded[0], decoded[1]), -ERROR_CORRUPT);
+	assert_int_equal(shared_metrics_rest_on(decoded[0], decoded[0]), -ERROR_CORRUPT);
+	assert_int_equal(shared_metrics_rest_on(decoded[0], metrics->base), 0);
+	assert_int_equal(decoded[0]->bases, METRICS_BASES_MAX);
+	shared_metrics_release(decoded[0]);
+	shared_metrics_release(decoded[1]);
+	shared_metrics_release(metrics);
+}
+
+static void metrics_never_rest_on_later_ones(void **test)
+{
+	struct alloc_metrics m = {.back = -1};
+	uint8_t bytes[512];
+	struct bytes_writer w = bytes_writer_over(bytes, sizeof bytes);
+	struct shared_metrics *decoded;
+
+	(void)test;
+	record_encode(&metrics_description, &m, &w);
+	struct bytes_reader r = bytes_reader_over(w.data, w.size);
+	assert_int_equal(shared_metrics_decode(&decoded, &r), -ERROR_CORRUPT);
+	assert_null(decoded);
+}
+
 static void a_plan_gives_back_what_it_refers_to(void **test)
 {
 	struct plan *plan = plan_create();
@@ -162,7 +240,7 @@ static void a_plan_gives_back_what_it_refers_to(void **test)
 	struct alloc_metrics seen = {0};
 
 	count_add(&seen.nodes_available, "dc1", 3);
-	struct shared_metrics *metrics = shared_metrics_create(&seen);
+	struct shared_metrics *metrics = shared_metrics_create(&seen, NULL);
 
 	(void)test;
 	assert_true(plan_is_no_op(plan));
@@ -209,6 +287,9 @@ int main(void)
 		cmocka_unit_test(copies_of_details_are_their_own),
 		cmocka_unit_test(what_is_shared_lives_until_its_last_reference),
 		cmocka_unit_test(metrics_are_kept_as_they_are_stored),
+		cmocka_unit_test(metrics_may_say_what_differs_from_others),
+		cmocka_unit_test(metrics_rest_on_few_others_that_are_complete),
+		cmocka_unit_test(metrics_never_rest_on_later_ones),
 		cmocka_unit_test(a_plan_gives_back_what_it_refers_to),
 		cmocka_unit_test(a_released_result_is_empty),
 	};

@@ -1,13 +1,17 @@
-// A disk that fails: the sync of the n-th append, for every n. This program's fdatasync stands before the
-// system's.
+// A disk that fails: the sync of the n-th append, for every n; writes that are taken in parts; no space for long. This
+// program's calls stand before the system's.
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/store/journal.h"
+#include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -26,6 +30,27 @@ int fdatasync(int fd)
 		return -1;
 	}
 	return (int)syscall(SYS_fdatasync, fd);
+}
+
+static _Atomic size_t write_bytes_most = SIZE_MAX; // that one call takes
+
+ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+	size_t most = atomic_load(&write_bytes_most);
+	if (most == SIZE_MAX)
+		return syscall(SYS_pwritev, fd, pieces, (long)count, offset, 0L);
+	most = pieces->iov_len < most ? pieces->iov_len : most;
+	return syscall(SYS_pwrite64, fd, pieces->iov_base, most, offset);
+}
+
+static atomic_bool space_is_out;
+
+int fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	if (!atomic_load(&space_is_out))
+		return (int)syscall(SYS_fallocate, fd, (long)mode, offset, size);
+	errno = ENOSPC;
+	return -1;
 }
 
 static char message[512];
@@ -143,6 +168,43 @@ static void another_try_goes_to_the_same_place(void **unused)
 	dir_remove(path);
 }
 
+static void what_the_disk_takes_in_parts_is_written_whole(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path);
+	struct numbered_seen seen;
+	uint64_t index = 1;
+	atomic_store(&write_bytes_most, 1000);
+	for (uint32_t i = 0; i < 50; i++)
+		assert_int_equal(numbered_append(j, &index), 0);
+	atomic_store(&write_bytes_most, SIZE_MAX);
+	journal_close(j);
+	j = open_at(path);
+	assert_int_equal(numbered_walk(j, 0, &seen, &complaint), 0);
+	assert_false(seen.wrong);
+	assert_int_equal(seen.batches, 50);
+	journal_close(j);
+	dir_remove(path);
+}
+
+// However often a batch found no space: segments that could not be made do not count as part of the log.
+static void a_disk_that_was_full_for_long_is_used_again(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path);
+	uint64_t index = 1;
+	atomic_store(&space_is_out, true);
+	while (append(j, index) == 0)
+		index++;
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(append(j, index), -ENOSPC);
+	atomic_store(&space_is_out, false);
+	assert_int_equal(append(j, index), 0);
+	journal_close(j);
+	assert_int_equal(last_index(path), index);
+	dir_remove(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +212,8 @@ int main(void)
 		cmocka_unit_test(a_failed_sync_is_never_tried_again),
 		cmocka_unit_test(a_sync_that_finds_no_space_may_be_tried_again),
 		cmocka_unit_test(another_try_goes_to_the_same_place),
+		cmocka_unit_test(what_the_disk_takes_in_parts_is_written_whole),
+		cmocka_unit_test(a_disk_that_was_full_for_long_is_used_again),
 	};
 	log_configure(LOG_ERROR, false);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,49 @@ static void the_newest_batch_is_never_cut(void **unused)
 	dir_remove(path);
 }
 
+// At once: it begins with what is not cut.
+static void a_segment_goes_with_its_last_batch(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path, MAP_BYTES);
+	uint64_t index = 1, newest = 0;
+	while (journal_first_index(j) <= 1) {
+		newest = index;
+		assert_int_equal(numbered_append(j, &index), 0);
+		journal_cut(j, newest - 1);
+	}
+	assert_int_equal(journal_first_index(j), newest);
+	journal_close(j);
+	dir_remove(path);
+}
+
+// A segment that went leaves a gap: the next one takes no number that another has.
+static void numbers_of_segments_may_have_gaps(void **unused)
+{
+	const char *path = dir_create();
+	char first[300], last[300];
+	struct journal *j = open_at(path, MAP_BYTES);
+	uint64_t index = 1;
+	int segments = 0;
+	for (int i = 0; i < 400; i++)
+		assert_int_equal(numbered_append(j, &index), 0);
+	journal_close(j);
+	snprintf(first, sizeof first, "%s/log/segment-1", path);
+	do
+		snprintf(last, sizeof last, "%s/log/segment-%d", path, ++segments);
+	while (access(last, F_OK) == 0);
+	assert_true(segments > 2);
+	assert_int_equal(rename(first, last), 0);
+	j = open_at(path, MAP_BYTES);
+	for (int i = 0; i < 2000; i++)
+		assert_int_equal(numbered_append(j, &index), 0);
+	journal_close(j);
+	j = open_at(path, MAP_BYTES);
+	assert_int_equal(walk(j, 0).batches, 2400);
+	journal_close(j);
+	dir_remove(path);
+}
+
 // A full map refuses, loses nothing, and takes up again once something may go.
 static void a_full_map_refuses_and_recovers(void **unused)
 {
@@ -358,6 +401,11 @@ static void an_unfinished_creation_is_no_obstacle(void **unused)
 	journal_close(j);
 	snprintf(unfinished, sizeof unfinished, "%s/log/unfinished-99", path);
 	file_write(unfinished, "half", 4);
+	// Whoever only reads leaves it to the daemon, which may be making it.
+	struct journal_settings reading = {path, MAP_BYTES, true, false};
+	assert_int_equal(journal_open(&reading, &j, &complaint), 0);
+	assert_int_equal(access(unfinished, F_OK), 0);
+	journal_close(j);
 	j = open_at(path, MAP_BYTES);
 	assert_int_equal(access(unfinished, F_OK), -1);
 	journal_close(j);
@@ -375,6 +423,8 @@ int main(void)
 		cmocka_unit_test(a_reader_of_nothing_creates_nothing),
 		cmocka_unit_test(cut_segments_are_used_again),
 		cmocka_unit_test(the_newest_batch_is_never_cut),
+		cmocka_unit_test(a_segment_goes_with_its_last_batch),
+		cmocka_unit_test(numbers_of_segments_may_have_gaps),
 		cmocka_unit_test(a_full_map_refuses_and_recovers),
 		cmocka_unit_test(what_is_said_to_have_room_has_it),
 		cmocka_unit_test(a_full_file_system_refuses_and_recovers),

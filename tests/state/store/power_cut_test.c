@@ -114,10 +114,22 @@ static void append_until_cut(int to)
 	}
 }
 
+// Returns the newest index that is told.
+static uint64_t last_told(int from, uint64_t newest)
+{
+	uint64_t index;
+	while (read(from, &index, sizeof index) == sizeof index)
+		newest = index;
+	return newest;
+}
+
+// Returns what was acknowledged before the cut began. A sync that runs while the file system is shut down may report
+// success for blocks that were never written before (ext4 does not convert them any more, and notes no error): nobody
+// is there to hear that when the power is gone.
 static uint64_t cut_in_the_middle(uint32_t delay_us)
 {
 	int pipes[2], status;
-	uint64_t acknowledged = 0, index;
+	uint64_t acknowledged = 0;
 	uint32_t flags = SHUTDOWN_WITHOUT_FLUSH;
 	assert_int_equal(pipe(pipes), 0);
 	pid_t child = fork();
@@ -130,10 +142,12 @@ static uint64_t cut_in_the_middle(uint32_t delay_us)
 	usleep(delay_us);
 	int fd = open(mounted, O_RDONLY | O_DIRECTORY);
 	assert_true(fd >= 0);
+	assert_int_equal(fcntl(pipes[0], F_SETFL, O_NONBLOCK), 0);
+	acknowledged = last_told(pipes[0], acknowledged);
 	assert_int_equal(ioctl(fd, SHUTDOWN, &flags), 0);
 	close(fd);
-	while (read(pipes[0], &index, sizeof index) == sizeof index)
-		acknowledged = index;
+	assert_int_equal(fcntl(pipes[0], F_SETFL, 0), 0);
+	last_told(pipes[0], 0); // until the child is gone
 	close(pipes[0]);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);

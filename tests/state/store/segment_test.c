@@ -1,4 +1,6 @@
 // One segment: its bytes, and its file.
+#include "state/base/bytes.h"
+#include "state/base/crc32c.h"
 #include "state/base/error.h"
 #include "state/store/segment.h"
 #include "tests/state/store/store_dir.h"
@@ -67,6 +69,30 @@ static void every_flipped_bit_of_a_head_is_found(void **unused)
 		assert_non_null(segment_head_read(bytes, &head));
 		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
+}
+
+// What a later form may use says nothing yet, also where its checksum is right.
+static void what_is_not_used_is_zero(void **unused)
+{
+	for (uint32_t at = 12; at < SEGMENT_HEAD_BYTES - 4;
+		at += 20) { // behind the version, and before the checksum
+		uint8_t bytes[SEGMENT_HEAD_BYTES];
+		struct segment_head head;
+		segment_head_write(bytes, &(struct segment_head){.salt = 5, .size = 1 << 20});
+		bytes[at] = 1;
+		struct bytes_writer w = bytes_writer_over(bytes + SEGMENT_HEAD_BYTES - 4, 4);
+		bytes_put_u32(&w, crc32c(0, bytes, SEGMENT_HEAD_BYTES - 4));
+		assert_string_equal(segment_head_read(bytes, &head), "its head makes no sense");
+	}
+}
+
+static void lack_of_room_is_one_error(void **unused)
+{
+	static const int lacks[] = {-ENOSPC, -EDQUOT, -EFBIG, -EMFILE, -ENFILE};
+	for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
+		assert_int_equal(segment_room_error(lacks[i]), -ENOSPC);
+	assert_int_equal(segment_room_error(-EIO), -EIO);
+	assert_int_equal(segment_room_error(0), 0);
 }
 
 static struct segment *create(const char *directory, bool prewrite)
@@ -178,6 +204,8 @@ int main(void)
 		cmocka_unit_test(a_record_is_one_only_in_its_place),
 		cmocka_unit_test(a_record_fills_whole_blocks),
 		cmocka_unit_test(every_flipped_bit_of_a_head_is_found),
+		cmocka_unit_test(what_is_not_used_is_zero),
+		cmocka_unit_test(lack_of_room_is_one_error),
 		cmocka_unit_test(a_prewritten_segment_has_all_of_its_blocks),
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(a_file_that_is_no_segment_is_refused),

@@ -46,10 +46,23 @@ static void a_reader_that_is_too_far_behind_is_told(void **unused)
 	node_feed_note(&feed, 1);
 	assert_int_equal(node_feed_read(&feed, &seen, &slot, 1), 1);
 	assert_int_equal(slot, 1);
-	for (uint32_t i = 0; i < 3; i++)
+	for (uint32_t i = 0; i < 2; i++)
 		node_feed_note(&feed, 1);
 	assert_int_equal(node_feed_read(&feed, &seen, &slot, 1), NODE_FEED_LOST);
 	assert_int_equal(seen, 2);
+	node_feed_destroy(&feed);
+}
+
+static void a_feed_has_room_for_the_fleet(void **unused)
+{
+	struct node_feed feed = {0};
+	uint32_t slot;
+	uint64_t seen = 0;
+
+	assert_true(node_feed_create(&feed, 3 * ROOM));
+	for (uint32_t i = 0; i < 3 * ROOM; i++)
+		node_feed_note(&feed, i);
+	assert_int_equal(node_feed_read(&feed, &seen, &slot, 1), 1);
 	node_feed_destroy(&feed);
 }
 
@@ -94,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_reader_gets_every_slot_in_order),
 		cmocka_unit_test(a_reader_that_is_too_far_behind_is_told),
+		cmocka_unit_test(a_feed_has_room_for_the_fleet),
 		cmocka_unit_test(a_reader_beside_the_writer_is_never_deceived),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

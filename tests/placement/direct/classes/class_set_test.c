@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #define SLOTS 400u
-#define CLASSES 150u
+#define CLASSES 320u
 
 struct world {
 	struct prng prng;
@@ -22,6 +22,8 @@ struct world {
 	bool is_there[SLOTS];
 	struct fit_input nodes[SLOTS];
 	uint32_t asked; // classes that were judged
+	uint32_t reach; // ids of classes are below
+	char value[2][16];
 };
 
 static uint32_t below(struct world *w, uint32_t bound)
@@ -39,8 +41,13 @@ static void judge(void *context, const struct node_class *c, struct class_judgem
 	judgement->verdict = c->hash % 8 == 0   ? CLASS_UNTARGETED
 			     : c->hash % 8 <= 2 ? CLASS_REFUSED
 						: CLASS_TAKEN;
-	judgement->refusal = c->hash % 8 == 1 ? "one" : "two";
+	judgement->refusal = c->hash / 64 % 2 ? "one" : "two";
 	judgement->by_job = c->hash % 8 == 1;
+	snprintf(w->value[0], sizeof w->value[0], "few %u", (uint32_t)(c->hash / 128 % 3));
+	snprintf(w->value[1], sizeof w->value[1], "many %u", (uint32_t)(c->hash / 128 % 40));
+	judgement->values[0] = c->hash % 7 ? w->value[0] : NULL;
+	judgement->values[1] = w->value[1];
+	judgement->marks[1] = (uint32_t)(c->hash / 128 % 2);
 }
 
 static bool is_used(const struct world *w, uint32_t id)
@@ -63,7 +70,7 @@ static void define_class(struct world *w, uint32_t id)
 
 static void change_node(struct world *w)
 {
-	uint32_t slot = below(w, SLOTS), id = below(w, below(w, 4) ? 20 : CLASSES);
+	uint32_t slot = below(w, SLOTS), id = below(w, below(w, 4) ? 20 : w->reach);
 
 	w->is_there[slot] = below(w, 10) > 0;
 	if (!w->is_there[slot]) {
@@ -93,7 +100,7 @@ static const char *shortage(const struct fit_input *in, const struct resources *
 }
 
 struct counts {
-	uint32_t candidates, dc1, refused[2][3], classes[2][3], shorts[3][3];
+	uint32_t candidates, dc1, refused[2][2][3], classes[2][2][3], shorts[3][3];
 };
 
 static void look_at_all(struct world *w, const struct resources *ask, struct counts *c)
@@ -114,8 +121,9 @@ static void look_at_all(struct world *w, const struct resources *ask, struct cou
 		c->candidates++;
 		c->dc1 += strcmp(of->datacenter, "dc1") == 0;
 		if (judgement.verdict == CLASS_REFUSED) {
-			c->refused[judgement.by_job][name]++;
-			c->classes[judgement.by_job][name] += !seen[of->id];
+			bool is_one = strcmp(judgement.refusal, "one") == 0;
+			c->refused[judgement.by_job][is_one][name]++;
+			c->classes[judgement.by_job][is_one][name] += !seen[of->id];
 			seen[of->id] = true;
 			continue;
 		}
@@ -134,9 +142,9 @@ static void read_tallies(const struct class_tallies *t, struct counts *c)
 			c->dc1 += t->available[i].nodes;
 	for (uint32_t i = 0; i < t->refused_count; i++) {
 		const struct refused_tally *r = &t->refused[i];
-		assert_string_equal(r->refusal, r->by_job ? "one" : "two");
-		c->refused[r->by_job][r->class_name[1] - '0'] += r->nodes;
-		c->classes[r->by_job][r->class_name[1] - '0'] += r->classes;
+		bool is_one = strcmp(r->refusal, "one") == 0;
+		c->refused[r->by_job][is_one][r->class_name[1] - '0'] += r->nodes;
+		c->classes[r->by_job][is_one][r->class_name[1] - '0'] += r->classes;
 	}
 	for (uint32_t i = 0; i < t->short_count; i++)
 		for (uint32_t j = 0; j < FIT_SHORTAGES; j++)
@@ -145,23 +153,65 @@ static void read_tallies(const struct class_tallies *t, struct counts *c)
 
 static bool is_in_group(const struct class_set *s, uint32_t group, uint32_t id)
 {
+	return s->groups[group].classes[id / 64] >> id % 64 & 1;
+}
+
+static void check_group(struct world *w, const struct class_set *s, uint32_t group)
+{
 	const struct class_group *g = &s->groups[group];
-	bool is_in = g->classes[id / 64] >> id % 64 & 1;
-	assert_true(!is_in || g->bits >> id % 64 & 1);
-	return is_in;
+	uint64_t bits = 0;
+	uint32_t ready = 0;
+
+	for (uint32_t i = 0; i < s->class_room / 64; i++)
+		bits |= g->classes[i];
+	assert_true(g->bits == bits);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		ready += w->is_there[i] && w->nodes[i].ready &&
+			 is_in_group(s, group, w->nodes[i].node_class);
+	assert_int_equal(g->ready, ready);
+}
+
+static uint32_t chain_length(const struct class_values *v, uint32_t number, uint32_t wanted)
+{
+	uint32_t times = 0;
+
+	for (uint32_t id = v->first[number]; id; id = v->next[id - 1]) {
+		assert_int_equal(v->number_of[id - 1], number);
+		times += id - 1 == wanted;
+	}
+	return times;
+}
+
+// Of a class that is taken: its values are known, and its group has them.
+static void check_values(const struct class_set *s, const struct class_group *g, uint32_t id,
+	const struct class_judgement *judgement)
+{
+	for (uint32_t i = 0; i < s->ask.values; i++) {
+		const struct class_values *v = &s->values[i];
+		uint32_t number = class_values_find(v, judgement->values[i]);
+		assert_int_equal(v->number_of[id], number);
+		assert_int_equal(chain_length(v, number, id), 1);
+		assert_int_equal(s->are_few[i], v->count <= CLASS_VALUES_FEW);
+		assert_int_equal(g->marks[i], s->are_few[i] ? number : judgement->marks[i]);
+	}
 }
 
 static void check_groups(struct world *w, const struct class_set *s)
 {
+	if (s->has_too_many_groups)
+		return;
+	for (uint32_t g = 0; g < s->group_count; g++)
+		check_group(w, s, g);
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		struct class_judgement judgement = {0};
-		uint32_t groups = 0;
+		uint32_t groups = 0, id = w->nodes[i].node_class;
 		if (!w->is_there[i])
 			continue;
-		judge(w, &w->classes[w->nodes[i].node_class], &judgement);
+		judge(w, &w->classes[id], &judgement);
 		for (uint32_t g = 0; g < s->group_count; g++)
-			if (is_in_group(s, g, w->nodes[i].node_class)) {
+			if (is_in_group(s, g, id)) {
 				assert_true(s->groups[g].affinity == judgement.affinity);
+				check_values(s, &s->groups[g], id, &judgement);
 				groups++;
 			}
 		assert_int_equal(groups, judgement.verdict == CLASS_TAKEN);
@@ -170,7 +220,7 @@ static void check_groups(struct world *w, const struct class_set *s)
 
 static void check_set(struct world *w, uint32_t number)
 {
-	struct class_ask ask = {{100 * number, 300, 50 * number}, number % 3};
+	struct class_ask ask = {{100 * number, 60 * (5 - number), 50 * number}, number % 3};
 	struct counts is, should;
 	struct class_set *s = class_sets_take(w->sets, &number, sizeof number, &ask, judge, w);
 
@@ -183,7 +233,7 @@ static void check_set(struct world *w, uint32_t number)
 
 static void open_world(struct world *w, uint64_t seed)
 {
-	*w = (struct world){.index = fit_index_create(PLACEMENT_BINPACK)};
+	*w = (struct world){.index = fit_index_create(PLACEMENT_BINPACK), .reach = 20};
 	w->sets = class_sets_create(w->index);
 	prng_seed(&w->prng, seed);
 	for (uint32_t id = 0; id < CLASSES; id++)
@@ -208,9 +258,18 @@ static void numbers_follow_the_nodes(void **state)
 			while (changes--)
 				change_node(&w);
 			check_set(&w, below(&w, 6));
+			w.reach = 20 + i;
 		}
 		close_world(&w);
 	}
+}
+
+static void fill_world(struct world *w)
+{
+	open_world(w, 1);
+	w->reach = CLASSES - 1;
+	for (uint32_t i = 0; i < 500; i++)
+		change_node(w);
 }
 
 static void a_class_is_judged_once(void **state)
@@ -218,15 +277,30 @@ static void a_class_is_judged_once(void **state)
 	static struct world w;
 	struct class_ask ask = {{1, 1, 1}, 0};
 
-	open_world(&w, 1);
-	for (uint32_t i = 0; i < 500; i++)
-		change_node(&w);
+	fill_world(&w);
 	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
 	assert_true(w.asked > 20);
 	w.asked = 0;
 	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
 	assert_int_equal(w.asked, 0);
+	w.nodes[0] = (struct fit_input){.node_class = CLASSES - 1,
+		.class_hash = w.classes[CLASSES - 1].hash,
+		.class_record = &w.classes[CLASSES - 1],
+		.ready = true};
+	fit_index_set(w.index, 0, &w.nodes[0]);
+	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
+	assert_int_equal(w.asked, 1);
 	close_world(&w);
+}
+
+// Returns how many classes were judged for it: none, if the set was kept.
+static uint32_t take_and_give(struct world *w, uint32_t key)
+{
+	struct class_ask ask = {{1, 1, 1}, 0};
+
+	w->asked = 0;
+	class_sets_give(w->sets, class_sets_take(w->sets, &key, sizeof key, &ask, judge, w));
+	return w->asked;
 }
 
 static void sets_that_nobody_uses_go(void **state)
@@ -234,14 +308,69 @@ static void sets_that_nobody_uses_go(void **state)
 	static struct world w;
 	struct class_ask ask = {{1, 1, 1}, 0};
 
-	open_world(&w, 1);
+	fill_world(&w);
 	struct class_set *held = class_sets_take(w.sets, "held", 5, &ask, judge, &w);
 	for (uint32_t i = 0; i < 1000; i++)
-		class_sets_give(w.sets, class_sets_take(w.sets, &i, sizeof i, &ask, judge, &w));
+		take_and_give(&w, i);
 	assert_int_equal(class_sets_count(w.sets), 256);
 	assert_ptr_equal(class_sets_take(w.sets, "held", 5, &ask, judge, &w), held);
 	class_sets_give(w.sets, held);
 	class_sets_give(w.sets, held);
+	// Those that were taken last stay.
+	assert_int_equal(take_and_give(&w, 1000 - 255), 0);
+	assert_true(take_and_give(&w, 1000 - 256) > 0);
+	assert_int_equal(take_and_give(&w, 1000 - 255), 0);
+	close_world(&w);
+}
+
+static void a_key_is_not_the_beginning_of_another(void **state)
+{
+	static struct world w;
+	struct class_ask ask = {{1, 1, 1}, 0};
+
+	open_world(&w, 1);
+	struct class_set *longer = class_sets_take(w.sets, "key", 3, &ask, judge, &w);
+	struct class_set *shorter = class_sets_take(w.sets, "key", 2, &ask, judge, &w);
+	assert_ptr_not_equal(longer, shorter);
+	class_sets_give(w.sets, longer);
+	class_sets_give(w.sets, shorter);
+	close_world(&w);
+}
+
+// A hash gives the affinity, and the value of a property.
+static void judge_by_hash(
+	void *context, const struct node_class *c, struct class_judgement *judgement)
+{
+	struct world *w = context;
+
+	snprintf(w->value[0], sizeof w->value[0], "v%u", (uint32_t)(c->hash / 100));
+	*judgement = (struct class_judgement){.verdict = CLASS_TAKEN,
+		.affinity = (double)(c->hash % 100),
+		.values = {w->value[0]}};
+}
+
+static void too_many_groups_are_told_until_they_are_fewer(void **state)
+{
+	static struct world w;
+	struct class_ask ask = {{1, 1, 1}, 1};
+
+	open_world(&w, 1);
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++) {
+			w.classes[id] = (struct node_class){
+				.id = id, .hash = round ? 100 * (id + 1) : id, .datacenter = "dc1"};
+			w.nodes[id] = (struct fit_input){.node_class = id,
+				.class_hash = w.classes[id].hash,
+				.class_record = &w.classes[id],
+				.ready = true};
+			fit_index_set(w.index, id, &w.nodes[id]);
+		}
+		struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_hash, &w);
+		// So many affinities; then so many values, which tell no groups apart any more.
+		assert_int_equal(s->has_too_many_groups, round == 0);
+		assert_int_equal(s->group_count, round ? 1 : CLASS_GROUPS_MAX);
+		class_sets_give(w.sets, s);
+	}
 	close_world(&w);
 }
 
@@ -251,6 +380,8 @@ int main(void)
 		cmocka_unit_test(numbers_follow_the_nodes),
 		cmocka_unit_test(a_class_is_judged_once),
 		cmocka_unit_test(sets_that_nobody_uses_go),
+		cmocka_unit_test(a_key_is_not_the_beginning_of_another),
+		cmocka_unit_test(too_many_groups_are_told_until_they_are_fewer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

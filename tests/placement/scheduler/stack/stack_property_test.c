@@ -13,6 +13,12 @@
 
 #include <cmocka.h>
 
+// What a run asks for: anything; only what racks decide; at most six instances in each of many racks.
+enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK };
+
+#define ALIKE_RACKS 20u
+#define ALIKE_NODES 70u
+
 struct run {
 	struct prng prng;
 	struct world *world;
@@ -20,9 +26,12 @@ struct run {
 	struct view_fleet *fleet;
 	struct plan *plan;
 	struct stack *stack;
+	struct plan *twin_plan;
+	struct stack *twin; // does and is asked the same, but keeps no metrics; NULL: there is none
 	struct job *job;
 	struct naive naive;
 	uint32_t placed;
+	struct allocation *held[3];
 	uint32_t racks; // few, or so many that classes are not grouped by them
 };
 
@@ -179,21 +188,49 @@ static void fill(struct run *r)
 	}
 }
 
-static void begin(struct run *r, uint64_t seed, bool is_of_racks)
+static void make_job_of_six_in_a_rack(struct run *r)
+{
+	r->job = world_job(r->world, "service web dc=dc*");
+	struct task_group *g = group_of(r->job);
+	ARRAY_AT(&g->tasks, struct task, 0)->resources.cpu = 10;
+	ARRAY_AT(&g->tasks, struct task, 0)->resources.memory_mb = 10;
+	constrain(&g->constraints, "${meta.rack}", "distinct_property", "6");
+	world_job_changed(r->job);
+}
+
+// Whole racks of nodes that are all alike; the last nodes of the first hold three of the job, which may have one in a
+// rack.
+static void make_racks(struct run *r)
+{
+	char words[64];
+	for (uint32_t i = 0; i < ALIKE_RACKS * ALIKE_NODES; i++) {
+		snprintf(
+			words, sizeof words, "cpu=4000 memory=8000 meta.rack=r%u", i / ALIKE_NODES);
+		world_node(r->world, words);
+	}
+	r->job = world_job(r->world, "service web dc=dc*");
+	constrain(&group_of(r->job)->constraints, "${meta.rack}", "distinct_property", "1");
+	world_job_changed(r->job);
+	for (uint32_t i = 0; i < 3; i++)
+		r->held[i] = world_allocate(r->world, r->job, 0, ALIKE_NODES - 1 - i, i);
+}
+
+static void begin(struct run *r, uint64_t seed, enum asked asked)
 {
 	*r = (struct run){.world = world_create()};
 	prng_seed(&r->prng, seed);
 	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
 	uint32_t nodes = 1 + below(r, chance(r, 3) ? 300 : 30);
-	r->racks = !is_of_racks && chance(r, 60) ? 4 : 20 + below(r, 40);
-	if (is_of_racks)
+	r->racks = asked == ANYTHING && chance(r, 60) ? 4 : 20 + below(r, 40);
+	if (asked != ANYTHING)
 		nodes = 100 + below(r, 80);
+	if (asked == SIX_IN_A_RACK)
+		r->racks = 60;
 	for (uint32_t i = 0; i < nodes; i++)
 		make_node(r);
-	if (is_of_racks)
-		make_job_of_racks(r);
-	else
-		make_job(r);
+	static void (*const makers[])(struct run *) = {
+		make_job, make_job_of_racks, make_job_of_six_in_a_rack};
+	makers[asked](r);
 	fill(r);
 	r->view = world_view(r->world);
 	r->fleet = view_fleet_create();
@@ -205,11 +242,19 @@ static void begin(struct run *r, uint64_t seed, bool is_of_racks)
 	uint32_t first_slot = seed % 2 ? 0 : below(r, r->world->node_count);
 	stack_break_ties(r->stack, first_slot);
 	stack_set_job(r->stack, r->job);
+	if (asked != ANYTHING) {
+		r->twin_plan = plan_create();
+		r->twin = stack_create(STACK_GENERIC, &r->view, r->twin_plan);
+		stack_break_ties(r->twin, first_slot);
+		stack_set_job(r->twin, r->job);
+	}
 	r->naive = (struct naive){r->world, r->plan, r->job, first_slot, -1};
 }
 
 static void end(struct run *r)
 {
+	stack_destroy(r->twin);
+	plan_free(r->twin_plan);
 	stack_destroy(r->stack);
 	view_fleet_destroy(r->fleet);
 	plan_free(r->plan);
@@ -233,17 +278,26 @@ static bool is_planned(const struct array *stops, const struct allocation *a)
 	return false;
 }
 
+static void change_stack(
+	struct run *r, struct stack *s, const struct allocation *a, bool is_stopped)
+{
+	if (is_stopped)
+		stack_plan_unstop(s, &a->id);
+	else if (a->job == r->job)
+		stack_plan_stop(s, a, STOP_NOT_NEEDED, false, NULL);
+	else if (!allocation_is_terminal(a))
+		stack_plan_preempt(s, a, &(struct uuid){{1}});
+}
+
 static void change_plan(struct run *r)
 {
 	const struct allocation *a = random_allocation(r);
 	if (!a || is_planned(&r->plan->preemptions, a))
 		return;
-	if (is_planned(&r->plan->stops, a))
-		stack_plan_unstop(r->stack, &a->id);
-	else if (a->job == r->job)
-		stack_plan_stop(r->stack, a, STOP_NOT_NEEDED, false, NULL);
-	else if (!allocation_is_terminal(a))
-		stack_plan_preempt(r->stack, a, &(struct uuid){{1}});
+	bool is_stopped = is_planned(&r->plan->stops, a);
+	change_stack(r, r->stack, a, is_stopped);
+	if (r->twin)
+		change_stack(r, r->twin, a, is_stopped);
 }
 
 static void place(struct run *r, uint32_t group, struct stack_option *o)
@@ -258,6 +312,9 @@ static void place(struct run *r, uint32_t group, struct stack_option *o)
 	p.id.bytes[15] = (uint8_t)++r->placed;
 	o->details = NULL;
 	stack_plan_place(r->stack, &p);
+	p.details = NULL; // ports, which no job of a twin asks for
+	if (r->twin)
+		stack_plan_place(r->twin, &p);
 }
 
 static void check_as_good(struct run *r, const struct stack_request *request, const struct node *n,
@@ -266,6 +323,37 @@ static void check_as_good(struct run *r, const struct stack_request *request, co
 	struct naive_verdict v = naive_node(&r->naive, request, n, true);
 	assert_float_equal(v.preference, wanted->preference, 0);
 	assert_float_equal(v.score, wanted->score, 1e-12);
+}
+
+static void check_counts(const struct array *counts, const struct array *wanted)
+{
+	assert_int_equal(counts->count, wanted->count);
+	for (uint32_t i = 0; i < counts->count; i++) {
+		const struct named_count *count = ARRAY_AT(counts, struct named_count, i);
+		assert_string_equal(count->name, ARRAY_AT(wanted, struct named_count, i)->name);
+		assert_int_equal(count->count, ARRAY_AT(wanted, struct named_count, i)->count);
+	}
+}
+
+// What stands in the plan must say what the twin says, which tells everything each time.
+static void check_told(
+	struct run *r, const struct stack_request *request, const struct alloc_metrics *m)
+{
+	struct stack_option o;
+	struct alloc_metrics told, whole = {0};
+	assert_true(stack_select(r->twin, request, &o, &whole));
+	alloc_details_release(o.details);
+	uint32_t number = stack_keep_metrics(r->stack, m);
+	shared_metrics_read(*ARRAY_AT(&r->plan->metrics, struct shared_metrics *, number), &told);
+	check_counts(&told.constraint_filtered, &whole.constraint_filtered);
+	check_counts(&told.dimension_exhausted, &whole.dimension_exhausted);
+	check_counts(&told.class_filtered, &whole.class_filtered);
+	check_counts(&told.class_exhausted, &whole.class_exhausted);
+	assert_int_equal(told.nodes_evaluated, whole.nodes_evaluated);
+	assert_int_equal(told.nodes_filtered, whole.nodes_filtered);
+	assert_int_equal(told.nodes_exhausted, whole.nodes_exhausted);
+	metrics_release(&told);
+	metrics_release(&whole);
 }
 
 static void check_best(struct run *r, const struct stack_request *request)
@@ -292,6 +380,8 @@ static void check_best(struct run *r, const struct stack_request *request)
 		if (o.slot != wanted.slot)
 			check_as_good(r, request, o.node, &wanted);
 		assert_float_equal(top->norm_score, o.score, 0);
+		if (r->twin)
+			check_told(r, request, &m);
 		place(r, request->group, &o);
 	}
 	metrics_release(&m);
@@ -301,7 +391,7 @@ static void the_best_of_all_nodes(void **state)
 {
 	for (uint64_t seed = 0; seed < 80; seed++) {
 		struct run r;
-		begin(&r, seed, false);
+		begin(&r, seed, ANYTHING);
 		for (uint32_t i = 0; i < 12; i++) {
 			struct uuid penalties[2];
 			struct stack_request request = {
@@ -324,7 +414,7 @@ static void the_best_where_racks_tell_classes_apart(void **state)
 {
 	for (uint64_t seed = 0; seed < 12; seed++) {
 		struct run r;
-		begin(&r, seed, true);
+		begin(&r, seed, OF_RACKS);
 		for (uint32_t i = 0; i < 40; i++) {
 			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
 			check_best(&r, &request);
@@ -333,6 +423,62 @@ static void the_best_where_racks_tell_classes_apart(void **state)
 		}
 		end(&r);
 	}
+}
+
+// Metrics that rest on others begin anew now and then, and read the same.
+static void metrics_of_many_instances(void **state)
+{
+	struct run r;
+	uint32_t begun = 0, in_part = 0;
+	begin(&r, 5, SIX_IN_A_RACK);
+	for (uint32_t i = 0; i < 250; i++)
+		check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
+	for (uint32_t i = 0; i < r.plan->metrics.count; i++) {
+		const struct shared_metrics *m =
+			*ARRAY_AT(&r.plan->metrics, struct shared_metrics *, i);
+		in_part += m->base != NULL;
+		begun += in_part > 0 && !m->base;
+		assert_true(!m->base || m->size < 1000); // one that says everything takes thousands
+	}
+	assert_true(in_part > METRICS_BASES_MAX && begun > 0);
+	end(&r);
+}
+
+static void check_used(struct run *r, const char *text)
+{
+	struct stack_option o;
+	struct alloc_metrics m = {0};
+	assert_true(stack_select(
+		r->stack, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE}, &o, &m));
+	alloc_details_release(o.details);
+	assert_int_equal(count_get(&m.constraint_filtered, text), ALIKE_NODES);
+	metrics_release(&m);
+}
+
+// A search that went on beyond the first rack goes back to it once its value is free.
+static void a_value_that_comes_free_is_searched_again(void **state)
+{
+	struct run r = {.world = world_create()};
+	make_racks(&r);
+	r.view = world_view(r.world);
+	r.fleet = view_fleet_create();
+	view_fleet_begin(r.fleet, &r.view);
+	r.plan = plan_create();
+	r.stack = stack_create(STACK_GENERIC, &r.view, r.plan);
+	stack_set_job(r.stack, r.job);
+	r.naive = (struct naive){r.world, r.plan, r.job, 0, -1};
+	for (uint32_t i = 0; i < 4; i++)
+		check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
+	check_used(&r, "distinct_property: ${meta.rack}=r0 used by 3 allocs");
+	stack_plan_stop(r.stack, r.held[0], STOP_NOT_NEEDED, false, NULL);
+	check_used(&r, "distinct_property: ${meta.rack}=r0 used by 2 allocs");
+	stack_plan_stop(r.stack, r.held[1], STOP_NOT_NEEDED, false, NULL);
+	check_used(&r, "distinct_property: ${meta.rack}=r0 used by 1 allocs");
+	stack_plan_stop(r.stack, r.held[2], STOP_NOT_NEEDED, false, NULL);
+	check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
+	assert_int_equal(
+		ARRAY_AT(&r.plan->placements, struct plan_placement, r.placed - 1)->slot, 0);
+	end(&r);
 }
 
 static void check_node(struct run *r, uint32_t group, uint32_t slot)
@@ -355,7 +501,7 @@ static void every_single_node(void **state)
 {
 	for (uint64_t seed = 1000; seed < 1100; seed++) {
 		struct run r;
-		begin(&r, seed, false);
+		begin(&r, seed, ANYTHING);
 		for (uint32_t i = 0; i < 40; i++) {
 			uint32_t slot = below(&r, r.world->node_count);
 			if (naive_is_candidate(&r.naive, r.world->nodes[slot]))
@@ -372,6 +518,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_nodes),
 		cmocka_unit_test(the_best_where_racks_tell_classes_apart),
+		cmocka_unit_test(metrics_of_many_instances),
+		cmocka_unit_test(a_value_that_comes_free_is_searched_again),
 		cmocka_unit_test(every_single_node),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
