@@ -8,20 +8,6 @@
 
 #define NOBODY "12345678-1234-1234-1234-123456789abc"
 
-static struct server *server;
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 struct expected {
 	const char *method, *path;
 	long status;
@@ -172,5 +158,5 @@ int main(void)
 		cmocka_unit_test(access_control_is_disabled),
 		cmocka_unit_test(what_is_not_kept_is_not_taken),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, scheduler_group_begin, server_group_end);
 }

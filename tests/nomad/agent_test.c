@@ -8,20 +8,6 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static void expect(const char *method, const char *path, long status, const char *body)
 {
 	struct response r = http(server, method, path, strcmp(method, "PUT") == 0 ? "" : NULL);
@@ -39,10 +25,25 @@ static void servers_are_joined_and_left(void **unused)
 	expect("PUT", "/v1/agent/force-leave?node=nosuch&prune=true", 200, "");
 	expect("PUT", "/v1/agent/servers", 400, "missing server address");
 	expect("PUT", "/v1/agent/servers?address=127.0.0.1:4647", 200, "");
+	expect("PUT", "/v1/agent/servers?address=host", 200, "");
+	expect("PUT", "/v1/agent/servers?address=::1", 200, "");
+	expect("PUT", "/v1/agent/servers?address=[::1]:4647", 200, "");
+	expect("PUT", "/v1/agent/servers?address=zzz:yy", 400,
+		"1 error occurred:\n\t* lookup tcp/yy: unknown port\n\n");
+	expect("PUT", "/v1/agent/servers?address=[::1]:65536", 400,
+		"1 error occurred:\n\t* lookup tcp/65536: unknown port\n\n");
 	json_t *joined = http_json(server, "PUT", "/v1/agent/join?address=127.0.0.1:1", "");
 	assert_int_equal(json_integer_value(json_object_get(joined, "num_joined")), 0);
 	assert_true(json_string_length(json_object_get(joined, "error")) > 0);
 	json_decref(joined);
+	json_t *self = http_json(server, "GET", "/v1/status/leader", NULL);
+	char path[256];
+	snprintf(path, sizeof path, "/v1/agent/join?address=%s", json_string_value(self));
+	joined = http_json(server, "PUT", path, "");
+	assert_int_equal(json_integer_value(json_object_get(joined, "num_joined")), 1);
+	assert_string_equal(json_string_value(json_object_get(joined, "error")), "");
+	json_decref(joined);
+	json_decref(self);
 	json_t *servers = http_json(server, "GET", "/v1/agent/servers", NULL);
 	assert_int_equal(json_array_size(servers), 1);
 	json_decref(servers);
@@ -106,37 +107,6 @@ static void schedulers_are_as_configured(void **unused)
 	expect_config(SCHEDULERS("2", MOST ",\"sysbatch\""), 200, NULL);
 	expect_config(SCHEDULERS("64", MOST ",\"sysbatch\""), 501, NULL);
 	expect_config(SCHEDULERS("2", MOST), 501, NULL);
-}
-
-static void expect_meta(
-	const char *method, const char *query, const char *body, long status, const char *answer)
-{
-	char path[128];
-	snprintf(path, sizeof path, "/v1/client/metadata%s", query);
-	struct response r = http(server, method, path, body);
-	if (r.status != status || !strstr(r.body, answer))
-		fail_msg("%s %s answered %ld \"%s\"", method, path, r.status, r.body);
-	response_free(&r);
-}
-
-static void metadata_is_what_nodes_registered(void **unused)
-{
-	static const char unknown[] = "?node_id=12345678-1234-1234-1234-123456789abc";
-	static const char some[] = "{\"Meta\":{\"a.b-c\":\"c\"}}";
-	char query[64] = "?node_id=", id[UUID_TEXT_BYTES];
-	const struct uuid node = server_node(server, 0);
-	snprintf(query, sizeof query, "?node_id=%s", uuid_format(&node, id));
-	expect_meta("GET", query, NULL, 200,
-		"{\"Meta\":{\"rack\":\"r1\"},\"Dynamic\":{},\"Static\":{\"rack\":\"r1\"}}");
-	expect_meta("GET", "", NULL, 500, "Unknown node ID");
-	expect_meta("GET", unknown, NULL, 500, "Unknown node 12345678-1234-1234-1234-123456789abc");
-	expect_meta("POST", query, "{\"Meta\":{}}", 400, "missing required Meta object");
-	expect_meta("POST", query, "{\"Meta\":{\"a b\":\"c\"}}", 400,
-		"\"a b\" is invalid; metadata keys must be valid dotted hcl identifiers");
-	expect_meta(
-		"POST", unknown, some, 500, "Unknown node 12345678-1234-1234-1234-123456789abc");
-	expect_meta("POST", query, some, 501, "what its agent was started with");
-	expect_meta("PUT", query, some, 405, "Invalid method");
 }
 
 static void expect_scope(const char *context, const char *id, const char *const *scope, size_t size)
@@ -212,10 +182,9 @@ int main(void)
 		cmocka_unit_test(the_only_server_stays),
 		cmocka_unit_test(schedulers_are_listed),
 		cmocka_unit_test(schedulers_are_as_configured),
-		cmocka_unit_test(metadata_is_what_nodes_registered),
 		cmocka_unit_test(names_are_found_in_parts_of_jobs),
 		cmocka_unit_test(scaling_policies_are_found),
 		cmocka_unit_test(unknown_contexts_are_refused),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, scheduler_group_begin, server_group_end);
 }

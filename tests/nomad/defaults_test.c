@@ -19,12 +19,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 #define JOB                                                                                     \
 	"{\"Job\":{\"ID\":\"web\",\"Name\":\"web\",\"Type\":\"service\",\"TaskGroups\":[{"      \
 	"\"Name\":\"g\",\"Networks\":[{\"DynamicPorts\":[{\"Label\":\"http\"}]}],\"Scaling\":{" \
@@ -108,7 +102,7 @@ static void an_allocation_tells_of_its_network(void **unused)
 		"x\"}}]}]}}";
 	json_t *list = NULL;
 	json_decref(http_json(server, "PUT", "/v1/jobs", body));
-	life_begin(server, &slot, 1);
+	life_begin(&slot, 1);
 	for (int i = 0; i < 500 && json_array_size(list) == 0; i++) {
 		struct timespec pause = {0, 20000000};
 		json_decref(list);
@@ -184,5 +178,5 @@ int main(void)
 		cmocka_unit_test(a_dispatched_job_is_not_parameterized),
 		cmocka_unit_test(what_a_job_goes_back_to_is_as_stable_as_it_was),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

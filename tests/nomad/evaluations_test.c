@@ -18,12 +18,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static void expect(const char *body, long status, const char *answer)
 {
 	struct response r = http(server, "DELETE", "/v1/evaluations", body);
@@ -171,5 +165,5 @@ int main(void)
 		cmocka_unit_test(a_filter_leaves_what_may_not_go),
 		cmocka_unit_test(the_rest_goes_on),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -17,20 +17,6 @@
 	"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13" \
 	"\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
-static struct server *server;
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){0});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 // All that comes until the server closes.
 static size_t exchange(const char *id, const char *headers, char *text, size_t size)
 {
@@ -140,5 +126,5 @@ int main(void)
 		cmocka_unit_test(what_is_too_long_is_cut_or_refused),
 		cmocka_unit_test(many_come_and_go),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

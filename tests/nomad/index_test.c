@@ -7,20 +7,6 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 #define JOB(id, type, more)                                                                        \
 	"{\"Job\":{\"ID\":\"" id "\",\"Name\":\"n\",\"Type\":\"" type "\"," more "\"TaskGroups\":" \
 	"[{\"Name\":\"g\",\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":" \
@@ -143,5 +129,5 @@ int main(void)
 		cmocka_unit_test(a_dispatch_takes_a_prefix),
 		cmocka_unit_test(a_topic_has_one_key),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, scheduler_group_begin, server_group_end);
 }

@@ -21,8 +21,6 @@ static const struct {
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{"PUT /v1/client/metadata", "a node's metadata is what it registered"},
-	{"PUT/v1/client/metadata", "the same"},
 	{"GET /v1/job/:id/services", "services are not registered anywhere"},
 	{"ServiceStub", "the same"},
 	{"GET /v1/job/:id/submission", "the source of a job is not kept"},

@@ -37,20 +37,6 @@ static const struct {
 	{"volume_unknown", SERVICE},
 };
 
-static struct server *server;
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static const char *meant_words(const char *name)
 {
 	for (size_t i = 0; i < sizeof meant / sizeof meant[0]; i++)
@@ -158,5 +144,5 @@ int main(void)
 		cmocka_unit_test(what_a_real_server_refuses_is_refused),
 		cmocka_unit_test(scaling_and_regions_are_checked),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, scheduler_group_begin, server_group_end);
 }

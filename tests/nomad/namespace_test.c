@@ -7,20 +7,6 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 // member: the body's Namespace, "" for none.
 static void job_body(char *body, size_t size, const char *id, const char *member, int cpu)
 {
@@ -103,5 +89,5 @@ int main(void)
 		cmocka_unit_test(a_namesake_is_left_alone),
 		cmocka_unit_test(a_plan_looks_at_the_job_of_the_query),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, scheduler_group_begin, server_group_end);
 }

@@ -12,18 +12,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static void expect(
 	const char *method, const char *path, const char *body, long status, const char *answer)
 {
@@ -328,5 +316,5 @@ int main(void)
 		cmocka_unit_test(a_pool_grants_memory_of_its_own),
 		cmocka_unit_test(one_that_is_used_stays),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, scheduler_group_begin, server_group_end);
 }

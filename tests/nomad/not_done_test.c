@@ -9,20 +9,6 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){.schedulers = 1});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 #define TASK "group \"g\" task \"t\": "
 #define GROUP "group \"g\": "
 
@@ -170,5 +156,5 @@ int main(void)
 		cmocka_unit_test(one_cron_spec_is_a_warning),
 		cmocka_unit_test(direct_jobs_are_their_clients_business),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, scheduler_group_begin, server_group_end);
 }

@@ -177,7 +177,7 @@ static int set_up(void **unused)
 	}
 	json_decref(ask("PUT", "/v1/jobs", BATCH));
 	fail_an_allocation();
-	life_begin(server, slots, NODES);
+	life_begin(slots, NODES);
 	json_decref(ask("PUT", "/v1/jobs", WEB));
 	json_decref(ask("PUT", "/v1/jobs", CANARY("1")));
 	json_decref(ask("PUT", "/v1/jobs", BIG));
@@ -322,6 +322,13 @@ static void writes_have_the_recorded_shape(void **unused)
 	compare_all(questions, sizeof questions / sizeof questions[0]);
 }
 
+static void metadata_is_set(void **unused)
+{
+	json_t *answer = ask("POST", "/v1/client/metadata?node_id=<node>", "{'Meta':{'dyn':'1'}}");
+	recorded_compare(recorded, "PUT /v1/client/metadata", answer);
+	json_decref(answer);
+}
+
 static void evaluations_are_deleted(void **unused)
 {
 	static const struct question questions[] = {
@@ -464,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_have_the_recorded_shape),
 		cmocka_unit_test(writes_have_the_recorded_shape),
+		cmocka_unit_test(metadata_is_set),
 		cmocka_unit_test(evaluations_are_deleted),
 		cmocka_unit_test(deployments_are_changed),
 		cmocka_unit_test(deployments_fail),

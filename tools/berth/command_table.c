@@ -41,6 +41,12 @@ static const struct command commands[] = {
 	{"node key", "UUID", "Derive a node's key from the master keys.",
 		"Prints the line that the node's agent is provisioned with. Needs no controller.",
 		"master-key", 1, 1, node_key},
+	{"node meta read", "ID", "Show a node's metadata, and what was set of it.", NULL, NULL, 1,
+		1, node_meta_read},
+	{"node meta apply", "ID [NAME=VALUE]...", "Set metadata of a node, or take it away.",
+		"It lies over what the node's agent says, until the node is purged; constraints "
+		"see it at\nonce. Shows the metadata as it is then.",
+		"unset", 1, -1, node_meta_apply},
 	{"node pool list", "", "List node pools.", NULL, NULL, 0, 0, node_pool_list},
 	{"node pool info", "NAME", "Show a node pool and what it sets for its jobs.", NULL, NULL, 1,
 		1, node_pool_info},

@@ -4,125 +4,27 @@
 #include <stdlib.h>
 
 struct planner_context {
+	// Of the state, while one is open. First, because the view over it has it as context.
+	struct scheduler_view below;
 	struct state *state;
 	const struct job *job;
 	struct dry_run *out;
-	struct scheduler_view view; // of the state, while one is open
 };
 
-static uint64_t view_index(void *context)
+static const struct job *planned_job(void *context, const char *namespace_name, const char *id)
 {
-	struct planner_context *c = context;
-	return c->view.index(c->view.context);
-}
-
-static uint32_t view_slots(void *context)
-{
-	struct planner_context *c = context;
-	return c->view.slots(c->view.context);
-}
-
-static const struct node *view_node_at(void *context, uint32_t slot)
-{
-	struct planner_context *c = context;
-	return c->view.node_at(c->view.context, slot);
-}
-
-static const struct node *view_node_by_id(void *context, const struct uuid *id)
-{
-	struct planner_context *c = context;
-	return c->view.node_by_id(c->view.context, id);
-}
-
-static const struct job *view_job(void *context, const char *namespace_name, const char *id)
-{
-	struct planner_context *c = context;
+	const struct planner_context *c = context;
 	if (strcmp(c->job->namespace_name, namespace_name) == 0 && strcmp(c->job->id, id) == 0)
 		return c->job;
-	return c->view.job(c->view.context, namespace_name, id);
-}
-
-static const struct job *view_job_version(
-	void *context, const char *namespace_name, const char *id, uint64_t version)
-{
-	struct planner_context *c = context;
-	return c->view.job_version(c->view.context, namespace_name, id, version);
-}
-
-static const struct deployment *view_latest_deployment(
-	void *context, const char *namespace_name, const char *id)
-{
-	struct planner_context *c = context;
-	return c->view.latest_deployment(c->view.context, namespace_name, id);
-}
-
-static void view_job_deployments(void *context, const char *namespace_name, const char *id,
-	state_deployment_visit *visit, void *visit_context)
-{
-	struct planner_context *c = context;
-	c->view.job_deployments(c->view.context, namespace_name, id, visit, visit_context);
-}
-
-static void view_job_allocations(void *context, const char *namespace_name, const char *id,
-	state_allocation_visit *visit, void *visit_context)
-{
-	struct planner_context *c = context;
-	c->view.job_allocations(c->view.context, namespace_name, id, visit, visit_context);
-}
-
-static void view_node_allocations(
-	void *context, uint32_t slot, state_allocation_visit *visit, void *visit_context)
-{
-	struct planner_context *c = context;
-	c->view.node_allocations(c->view.context, slot, visit, visit_context);
-}
-
-static const struct allocation *view_allocation(void *context, const struct uuid *id)
-{
-	struct planner_context *c = context;
-	return c->view.allocation(c->view.context, id);
-}
-
-static struct node_use view_node_use(void *context, uint32_t slot)
-{
-	struct planner_context *c = context;
-	return c->view.node_use(c->view.context, slot);
-}
-
-static const struct scheduler_config *view_config(void *context)
-{
-	struct planner_context *c = context;
-	return c->view.config(c->view.context);
-}
-
-static const struct node_pool *view_pool(void *context, const char *name)
-{
-	struct planner_context *c = context;
-	return c->view.pool(c->view.context, name);
+	return c->below.job(c->below.context, namespace_name, id);
 }
 
 static int begin_view(void *context, uint64_t index, struct scheduler_view *view)
 {
 	struct planner_context *c = context;
-	c->view = state_view_begin(c->state);
-	*view = (struct scheduler_view){
-		.context = c,
-		.index = view_index,
-		.slots = view_slots,
-		.node_at = view_node_at,
-		.node_by_id = view_node_by_id,
-		.job = view_job,
-		.job_version = view_job_version,
-		.latest_deployment = view_latest_deployment,
-		.job_deployments = view_job_deployments,
-		.job_allocations = view_job_allocations,
-		.node_allocations = view_node_allocations,
-		.allocation = view_allocation,
-		.node_use = view_node_use,
-		.config = view_config,
-		.pool = view_pool,
-		.supports_disconnect = c->view.supports_disconnect,
-	};
+	c->below = state_view_begin(c->state);
+	*view = view_over(&c->below);
+	view->job = planned_job;
 	return 0;
 }
 

@@ -244,33 +244,29 @@ static void a_registration_too_far_ahead_goes_back(void **unused)
 	assert_int_equal(beat_registration(&beat, 70000), 88890);
 }
 
-static void refused_registration_waits(void **unused)
+static void refuse_registration(const struct wire_refused *why)
 {
+	now = beat.due_ns;
 	assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
 	node_session_registering(&beat.session, 1000);
+	uint32_t length = wire_refused_encode(frame, 96, header(WIRE_REFUSED, 1000), why);
+	assert_int_equal(take(length), NODE_REFUSED);
+}
+
+static void refused_registration_waits(void **unused)
+{
 	struct wire_refused why = {
 		.request_type = 4, .reason = WIRE_REFUSED_OVERLOADED, .retry_after_ms = 7000};
-	uint32_t length = wire_refused_encode(frame, 96, header(WIRE_REFUSED, 1000), &why);
-	assert_int_equal(take(length), NODE_REFUSED);
-	assert_in_range(beat.due_ns - now, 7000 * NS_PER_MS, 7875 * NS_PER_MS);
 	// However often: the controller says when there will be room.
-	for (uint32_t i = 0; i < 20; i++) {
-		now = beat.due_ns;
-		assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
-		node_session_registering(&beat.session, 1000);
-		length = wire_refused_encode(frame, 96, header(WIRE_REFUSED, 1000), &why);
-		assert_int_equal(take(length), NODE_REFUSED);
+	for (uint32_t i = 0; i < 21; i++) {
+		refuse_registration(&why);
 		assert_in_range(beat.due_ns - now, 7000 * NS_PER_MS, 7875 * NS_PER_MS);
 	}
 	// For any other reason the wait grows, too.
 	why.reason = WIRE_REFUSED_TABLE_FULL;
 	uint64_t longest_ns = 0;
 	for (uint32_t i = 0; i < 20; i++) {
-		now = beat.due_ns;
-		assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
-		node_session_registering(&beat.session, 1000);
-		length = wire_refused_encode(frame, 96, header(WIRE_REFUSED, 1000), &why);
-		assert_int_equal(take(length), NODE_REFUSED);
+		refuse_registration(&why);
 		if (beat.due_ns - now > longest_ns)
 			longest_ns = beat.due_ns - now;
 	}

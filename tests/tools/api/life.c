@@ -13,7 +13,6 @@
 #define REPORTS_MAX 64u
 
 static struct {
-	struct server *server;
 	const struct node_slot *nodes;
 	uint32_t count;
 	pthread_t thread;
@@ -60,8 +59,7 @@ static void collect(struct reports *reports)
 	uint64_t cursor = 0;
 	reports->count = 0;
 	state_read_begin();
-	while (reports->count < REPORTS_MAX &&
-		(a = state_next_allocation(life.server->state, &cursor)))
+	while (reports->count < REPORTS_MAX && (a = state_next_allocation(server->state, &cursor)))
 		reports->count += note(a, &reports->items[reports->count]);
 	state_read_end();
 }
@@ -74,16 +72,15 @@ static void *live(void *unused)
 		collect(&reports);
 		for (uint32_t i = 0; i < reports.count; i++) {
 			const struct report *r = &reports.items[i];
-			server_report(life.server, r->node, r->allocation, r->status, r->health);
+			server_report(server, r->node, r->allocation, r->status, r->health);
 		}
 		nanosleep(&pause, NULL);
 	}
 	return NULL;
 }
 
-void life_begin(struct server *server, const struct node_slot *nodes, uint32_t count)
+void life_begin(const struct node_slot *nodes, uint32_t count)
 {
-	life.server = server;
 	life.nodes = nodes;
 	life.count = count;
 	atomic_store(&life.ends, false);

@@ -3,7 +3,7 @@
 #include "tests/tools/api/server.h"
 
 // From now until life_end, on a thread. nodes stays valid.
-void life_begin(struct server *, const struct node_slot *nodes, uint32_t count);
+void life_begin(const struct node_slot *nodes, uint32_t count);
 void life_end(void);
 // Instances of this version of any job are judged unhealthy; -1: none are.
 void life_spoil(int64_t version);

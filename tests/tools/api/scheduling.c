@@ -8,8 +8,6 @@
 
 #include <cmocka.h>
 
-struct server *server;
-
 const char *member_text(json_t *object, const char *name)
 {
 	const char *value = json_string_value(json_object_get(object, name));

@@ -1,8 +1,7 @@
 // Jobs that are scheduled, for tests: registering them, and waiting for their evaluations.
+// All of it talks to the server of the group.
 #pragma once
 #include "tests/tools/api/server.h"
-
-extern struct server *server; // that all of the below talk to
 
 const char *member_text(json_t *object, const char *name); // "" when there is none
 json_int_t member_number(json_t *object, const char *name);

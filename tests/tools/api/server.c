@@ -146,6 +146,26 @@ void server_stop(struct server *s)
 	free(s);
 }
 
+struct server *server;
+
+int server_group_begin(void **unused)
+{
+	server = server_start(&(struct server_options){0});
+	return 0;
+}
+
+int scheduler_group_begin(void **unused)
+{
+	server = server_start(&(struct server_options){.schedulers = 1});
+	return 0;
+}
+
+int server_group_end(void **unused)
+{
+	server_stop(server);
+	return 0;
+}
+
 enum command_outcome server_command(struct server *s, struct command *command)
 {
 	return core_run(&s->core, command);

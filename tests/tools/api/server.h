@@ -35,6 +35,13 @@ struct server_options {
 struct server *server_start(const struct server_options *);
 void server_stop(struct server *);
 
+// The server that a group of tests shares, and cmocka's set-ups that start it, without schedulers and with one.
+// Whatever started it, the tear-down stops it.
+extern struct server *server;
+int server_group_begin(void **);
+int scheduler_group_begin(void **);
+int server_group_end(void **);
+
 // Handed to the applier and waited for.
 enum command_outcome server_command(struct server *, struct command *);
 // Registers node number n: a fixed id, 4000 MHz, 8192 MB, attributes and a class.

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-static struct server *server;
 static struct responder *responder;
 static char key_file[64];
 

@@ -26,7 +26,7 @@ expect() # "words offered" word…
 
 export BERTH_ADDR=http://127.0.0.1:1
 expect "node" no
-expect "drain eligibility groups key list offline online pool status what-if" node ""
+expect "drain eligibility groups key list meta offline online pool status what-if" node ""
 expect "--job" place --jo
 expect "--check-index" job run --ch
 expect "get-config set-config" operator scheduler ""

@@ -12,7 +12,6 @@
 
 #define NODES 3u
 
-static struct server *server;
 static struct node_slot nodes[NODES];
 
 static int set_up(void **unused)
@@ -22,7 +21,7 @@ static int set_up(void **unused)
 		server_node(server, i);
 		nodes[i] = server->newest;
 	}
-	life_begin(server, nodes, NODES);
+	life_begin(nodes, NODES);
 	run_begin(api_port(server->api));
 	return 0;
 }

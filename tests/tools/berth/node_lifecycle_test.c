@@ -84,6 +84,26 @@ static void pools_are_described_and_forgotten(void **unused)
 	expect_run("node pool delete gpu", 4, "", "node pool gpu not found");
 }
 
+static void metadata_is_set_and_taken_away(void **unused)
+{
+	char line[256];
+	expect_node("node meta read", 0, 0, "rack  = r1", "");
+	snprintf(line, sizeof line, "node meta apply %s rack=r2 zone=a=b", node_ids[0]);
+	expect_run(line, 0, "zone  = a=b", "");
+	expect_node("node meta read", 0, 0, "Set by an operator\n  rack  = r2", "");
+	expect_node("node status", 0, 0, "rack  = r2", "");
+	snprintf(line, sizeof line, "node meta apply %s --unset rack --unset zone", node_ids[0]);
+	expect_run(line, 0, "Set by an operator\n  rack  = (taken away)", "");
+	expect_node("node meta read --json", 0, 0, "\"rack\": null", "");
+	expect_node("node meta apply", 0, 2, "", "NAME=VALUE or --unset NAME is needed");
+	snprintf(line, sizeof line, "node meta apply %s rack", node_ids[0]);
+	expect_run(line, 2, "", "\"rack\" is not NAME=VALUE");
+	snprintf(line, sizeof line, "node meta apply %s a/b=c", node_ids[0]);
+	expect_run(line, 4, "", "metadata keys must be valid dotted hcl identifiers");
+	expect_run("node meta read 00000000-dead", 3, "", "");
+	expect_run("node meta read 00000000-dead-4000-8000-000000000000", 4, "", "Unknown node");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +112,7 @@ int main(void)
 		cmocka_unit_test(a_lost_node_is_left_as_it_is),
 		cmocka_unit_test(a_hold_is_shown_and_released),
 		cmocka_unit_test(pools_are_described_and_forgotten),
+		cmocka_unit_test(metadata_is_set_and_taken_away),
 	};
 	return cmocka_run_group_tests(tests, two_nodes_begin, two_nodes_end);
 }

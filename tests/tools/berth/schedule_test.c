@@ -13,8 +13,6 @@
 
 #define NODES 3u
 
-static struct server *server;
-
 static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){.schedulers = 1});

@@ -4,6 +4,6 @@
 
 extern char node_ids[2][UUID_TEXT_BYTES];
 
-// Set-up and tear-down of cmocka; the server is that of tests/tools/api/scheduling.h.
+// Set-up and tear-down of cmocka; the server is that of the group.
 int two_nodes_begin(void **);
 int two_nodes_end(void **);

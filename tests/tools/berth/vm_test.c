@@ -9,8 +9,6 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
 static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){0});

@@ -1,5 +1,4 @@
 // What becomes durable no more is no healthy daemon, although its workers answer heartbeats.
-#include "tests/state/store/store_dir.h"
 #include "tests/tools/berthd/silent_daemon.h"
 #include "tools/berthd/health.h"
 #include <setjmp.h>
@@ -56,26 +55,10 @@ static void an_applier_that_stands_still_is_not_healthy(void **state)
 	assert_true(berthd_alive(b));
 }
 
-static const char *directory;
-
-static int set_up(void **state)
-{
-	directory = dir_create();
-	*state = silent_daemon(directory);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	silent_daemon_stop(*state);
-	dir_remove(directory);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_applier_that_stands_still_is_not_healthy),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, silent_daemon_begin, silent_daemon_end);
 }

@@ -5,7 +5,6 @@
 #include "state/base/time_units.h"
 #include "state/records/allocation.h"
 #include "state/records/nodes/vm.h"
-#include "tests/state/store/store_dir.h"
 #include "tests/support/core/builders.h"
 #include "tests/tools/berthd/silent_daemon.h"
 #include "tools/api/server/server.h"
@@ -364,23 +363,7 @@ static void all_counters_are_exported(void **state)
 	each_is_exported(b, placement_counters(b->placement), sizeof(struct placement_counters));
 }
 
-// One daemon, since DPDK begins once in a process; the last test stops what counts.
-static const char *directory;
-
-static int set_up(void **state)
-{
-	directory = dir_create();
-	*state = silent_daemon(directory);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	silent_daemon_stop(*state);
-	dir_remove(directory);
-	return 0;
-}
-
+// The last test stops what counts.
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,5 +374,5 @@ int main(void)
 		cmocka_unit_test(evaluations_that_wait_are_shown_or_counted),
 		cmocka_unit_test(all_counters_are_exported),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, silent_daemon_begin, silent_daemon_end);
 }

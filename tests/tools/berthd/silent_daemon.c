@@ -1,5 +1,6 @@
 #include "tests/tools/berthd/silent_daemon.h"
 #include "state/base/memory.h"
+#include "tests/state/store/store_dir.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +8,13 @@
 
 #include <cmocka.h>
 
-struct berthd *silent_daemon(const char *directory)
+static const char *directory;
+
+int silent_daemon_begin(void **state)
 {
 	struct berthd *b = memory_take(sizeof *b);
 	char message[BERTHD_MESSAGE_BYTES];
+	directory = dir_create();
 	config_defaults(&b->config);
 	const char *const settings[][2] = {{"data_dir", directory}, {"http.port", "0"},
 		{"ports.0.device", "net_null0,no-rx=1"}, {"ports.0.addresses", "10.0.0.1"},
@@ -24,11 +28,14 @@ struct berthd *silent_daemon(const char *directory)
 	b->keys = (struct master_keys){.count = 1, .keys = {{.id = 1, .bytes = {7}}}};
 	if (!berthd_open(b, false, message) || !berthd_start(b, message))
 		fail_msg("%s", message);
-	return b;
+	*state = b;
+	return 0;
 }
 
-void silent_daemon_stop(struct berthd *b)
+int silent_daemon_end(void **state)
 {
-	berthd_close(b);
-	free(b);
+	berthd_close(*state);
+	free(*state);
+	dir_remove(directory);
+	return 0;
 }

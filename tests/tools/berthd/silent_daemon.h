@@ -1,7 +1,9 @@
-// The whole daemon on a device that is silent, in a directory of its own. DPDK begins once in a process.
+// The whole daemon on a device that is silent, in a directory of its own, for a group of tests: DPDK begins once in a
+// process.
 #pragma once
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/daemon.h"
 
-struct berthd *silent_daemon(const char *directory);
-void silent_daemon_stop(struct berthd *);
+// Set-up and tear-down of cmocka; the daemon is the state of the tests.
+int silent_daemon_begin(void **state);
+int silent_daemon_end(void **state);

@@ -128,7 +128,7 @@ static void push_node(
 	enum event_type type = EVENT_NODE_STREAM_EVENT;
 	if (after->record.deleted)
 		type = EVENT_NODE_DEREGISTRATION;
-	else if (!before || before->register_index != after->register_index)
+	else if (!before || before->described_index != after->described_index)
 		type = EVENT_NODE_REGISTRATION;
 	else if (drains_differ(before->drain, after->drain))
 		type = EVENT_NODE_DRAIN;

@@ -1,4 +1,5 @@
 // Answers about the server's place among servers, of which there is one, and about its schedulers.
+#include "state/base/number_ranges.h"
 #include "state/records/scheduler_config.h"
 #include "tools/api/nomad/agent.h"
 #include "tools/api/nomad/routes.h"
@@ -120,17 +121,22 @@ static bool names(const struct request *request, const char *parameter, const ch
 	return false;
 }
 
-// Answered as by a server that cannot reach the other: 200, and why.
+// The server finds itself; of another one it answers as a server that cannot reach it: 200, and why.
 void agent_join(struct request *request, struct reply *reply)
 {
+	char self[API_LEADER_BYTES];
 	if (!names(request, "address", "missing address to join", reply))
 		return;
+	leader_address(request->api, self);
+	bool is_self = strcmp(request_parameter(request, "address"), self) == 0;
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_put_u64(w, "num_joined", 0);
+	json_put_u64(w, "num_joined", is_self);
 	json_put_string(w, "error",
-		"1 error occurred:\n\t* a server of Berth stands alone: regions know each other "
-		"by the setting peers.regions\n\n");
+		is_self ? ""
+			: "1 error occurred:\n\t* a server of Berth stands alone: regions know "
+			  "each "
+			  "other by the setting peers.regions\n\n");
 	json_end_object(w);
 }
 
@@ -141,9 +147,27 @@ void agent_force_leave(struct request *request, struct reply *reply)
 		reply->status = MHD_HTTP_OK;
 }
 
-// Nodes know their controller by its own address: what is named here changes nothing.
+// Whether what follows the last colon, if there is one, is a port. Of addresses in brackets it is what follows those.
+static bool has_good_port(const char *address, const char **port)
+{
+	const char *bracket = strrchr(address, ']');
+	const char *colon = strrchr(bracket ? bracket : address, ':');
+	bool has_many = !bracket && colon && strchr(address, ':') != colon;
+	uint32_t number;
+	*port = colon && !has_many ? colon + 1 : NULL;
+	return !*port || number_read(text_of(*port), UINT16_MAX, &number);
+}
+
+// Nodes know their controller by its own address: what is named here changes nothing, but must be an address.
 void agent_servers_set(struct request *request, struct reply *reply)
 {
-	if (names(request, "address", "missing server address", reply))
+	const char *port;
+	if (!names(request, "address", "missing server address", reply))
+		return;
+	const char *address = request_parameter(request, "address");
+	if (has_good_port(address, &port))
 		reply->status = MHD_HTTP_OK;
+	else
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"1 error occurred:\n\t* lookup tcp/%.64s: unknown port\n\n", port);
 }

@@ -80,6 +80,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		"let the node take no new work when its drain is ended", NULL, NULL},
 	[FLAG_MESSAGE] = {"m", "TEXT", "why; kept with the drain", NULL, NULL},
 	[FLAG_META] = {"meta", "NAME=VALUE", "metadata; may come again", NULL, NULL},
+	[FLAG_UNSET] = {"unset", "NAME", "take this name away; may come again", NULL, NULL},
 	[FLAG_DRY_RUN] = {"dry-run", NULL,
 		"say where each allocation would go and what would not fit; change nothing", NULL,
 		NULL},

@@ -1,5 +1,6 @@
 #include "tools/berth/cli/http.h"
 #include "state/base/memory.h"
+#include "tools/berth/cli/field.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,17 @@ enum exit_status http_get_json(struct session *session, const char *path, json_t
 	return http_get_indexed(session, path, root, &index);
 }
 
+enum exit_status http_show(struct session *session, const char *path, void (*put)(json_t *answer))
+{
+	json_t *answer;
+	enum exit_status result = http_get_json(session, path, &answer);
+	if (result != STATUS_OK)
+		return result;
+	(flag_given(&session->flags, FLAG_JSON) ? field_print : put)(answer);
+	json_decref(answer);
+	return STATUS_OK;
+}
+
 enum exit_status http_get_indexed(
 	struct session *session, const char *path, json_t **root, uint64_t *index)
 {
@@ -206,13 +218,14 @@ enum exit_status http_get_indexed(
 	return status;
 }
 
-enum exit_status http_put_json(
-	struct session *session, const char *path, json_t *body, json_t **root)
+static enum exit_status send_json(
+	struct session *session, const char *method, const char *path, json_t *body, json_t **root)
 {
 	struct http_answer answer;
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
-	enum exit_status result =
-		http_put(session, path, text ? text : "", text ? strlen(text) : 0, &answer);
+	struct http_request request = {
+		.method = method, .body = text ? text : "", .body_size = text ? strlen(text) : 0};
+	enum exit_status result = ask_path(session, path, request, &answer, false);
 	free(text);
 	*root = result == STATUS_OK && answer.size
 			? json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL)
@@ -221,4 +234,16 @@ enum exit_status http_put_json(
 		result = complain(STATUS_FAILURE, "the controller's answer is no JSON");
 	http_answer_free(&answer);
 	return result;
+}
+
+enum exit_status http_put_json(
+	struct session *session, const char *path, json_t *body, json_t **root)
+{
+	return send_json(session, "PUT", path, body, root);
+}
+
+enum exit_status http_post_json(
+	struct session *session, const char *path, json_t *body, json_t **root)
+{
+	return send_json(session, "POST", path, body, root);
 }

@@ -26,6 +26,8 @@ enum exit_status http_delete(struct session *, const char *path, struct http_ans
 enum exit_status http_get_through(struct session *, const char *path);
 // Parses the answer as JSON; the caller releases *root.
 enum exit_status http_get_json(struct session *, const char *path, json_t **root);
+// Prints the answer: with --json as it is, else as put does.
+enum exit_status http_show(struct session *, const char *path, void (*put)(json_t *answer));
 // Like http_get_json; *index is the answer's X-Nomad-Index, for the next blocking query.
 enum exit_status http_get_indexed(
 	struct session *, const char *path, json_t **root, uint64_t *index);
@@ -34,5 +36,8 @@ enum exit_status http_get_indexed(
 enum exit_status http_put_json(struct session *, const char *path, json_t *body, json_t **root);
 
 #define HTTP_PATH_BYTES 1024u
+// The same for what takes POST alone.
+enum exit_status http_post_json(struct session *, const char *path, json_t *body, json_t **root);
+
 // While quiet, requests print no errors: for those that a command can do without.
 void http_quiet(struct session *, bool quiet);

@@ -152,16 +152,7 @@ enum exit_status alloc_status(struct session *session, const char **arguments, i
 	if (result != STATUS_OK)
 		return result;
 	snprintf(path, sizeof path, "/v1/allocation/%s", id);
-	json_t *allocation;
-	result = http_get_json(session, path, &allocation);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON))
-		field_print(allocation);
-	else
-		put_allocation(allocation);
-	json_decref(allocation);
-	return STATUS_OK;
+	return http_show(session, path, put_allocation);
 }
 
 enum exit_status alloc_stop(struct session *session, const char **arguments, int count)

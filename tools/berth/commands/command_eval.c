@@ -75,7 +75,6 @@ static void put_evaluation(json_t *e)
 enum exit_status eval_status(struct session *session, const char **arguments, int count)
 {
 	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
-	json_t *evaluation;
 	if (count == 0)
 		return eval_list(session, arguments, count);
 	enum exit_status result = lookup_id(session, &id_eval, arguments[0], id);
@@ -84,13 +83,5 @@ enum exit_status eval_status(struct session *session, const char **arguments, in
 	if (flag_given(&session->flags, FLAG_MONITOR))
 		return monitor_evaluation(session, id);
 	snprintf(path, sizeof path, "/v1/evaluation/%s", id);
-	result = http_get_json(session, path, &evaluation);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON))
-		field_print(evaluation);
-	else
-		put_evaluation(evaluation);
-	json_decref(evaluation);
-	return STATUS_OK;
+	return http_show(session, path, put_evaluation);
 }

@@ -70,49 +70,40 @@ static void put_group(json_t *group)
 	put_reasons(group, 2);
 }
 
+static void put_job(json_t *why)
+{
+	json_t *group;
+	size_t i;
+	printf("Job \"%s\" is %s.\n", field_text(why, "JobID"), field_text(why, "Status"));
+	put_sentences(why);
+	json_array_foreach(json_object_get(why, "Groups"), i, group) put_group(group);
+}
+
 enum exit_status explain_job(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES], id[400], namespace_name[400];
-	json_t *why, *group;
-	size_t i;
 	snprintf(path, sizeof path, "/v1/berth/explain/job/%s?namespace=%s",
 		http_escape(arguments[0], id, sizeof id),
 		http_escape(session->flags.values[FLAG_NAMESPACE], namespace_name,
 			sizeof namespace_name));
-	enum exit_status result = http_get_json(session, path, &why);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON)) {
-		field_print(why);
-	} else {
-		printf("Job \"%s\" is %s.\n", field_text(why, "JobID"), field_text(why, "Status"));
-		put_sentences(why);
-		json_array_foreach(json_object_get(why, "Groups"), i, group) put_group(group);
-	}
-	json_decref(why);
-	return STATUS_OK;
+	return http_show(session, path, put_job);
+}
+
+static void put_alloc(json_t *why)
+{
+	printf("Allocation %s, %s.\n", field_text(why, "ID"), field_text(why, "Name"));
+	put_sentences(why);
+	put_group(json_object_get(why, "Group"));
 }
 
 enum exit_status explain_alloc(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES], id[UUID_TEXT_BYTES];
-	json_t *why;
 	enum exit_status result = lookup_id(session, &id_alloc, arguments[0], id);
 	if (result != STATUS_OK)
 		return result;
 	snprintf(path, sizeof path, "/v1/berth/explain/allocation/%s", id);
-	result = http_get_json(session, path, &why);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON)) {
-		field_print(why);
-	} else {
-		printf("Allocation %s, %s.\n", field_text(why, "ID"), field_text(why, "Name"));
-		put_sentences(why);
-		put_group(json_object_get(why, "Group"));
-	}
-	json_decref(why);
-	return STATUS_OK;
+	return http_show(session, path, put_alloc);
 }
 
 static void put_job_on_node(json_t *job)
@@ -137,32 +128,26 @@ static void put_job_on_node(json_t *job)
 	}
 }
 
+static void put_node(json_t *why)
+{
+	json_t *left = json_object_get(why, "Free"), *job;
+	size_t i;
+	printf("Node %s, %s.\n", field_text(why, "NodeID"), field_text(why, "NodeName"));
+	put_sentences(why);
+	printf("Free: %lld MHz, %lld MiB memory, %lld MiB disk.\n",
+		(long long)field_number(left, "CPU"), (long long)field_number(left, "MemoryMB"),
+		(long long)field_number(left, "DiskMB"));
+	json_array_foreach(json_object_get(why, "Jobs"), i, job) put_job_on_node(job);
+	if (json_is_true(json_object_get(why, "Truncated")))
+		printf("\nThere are more jobs than are shown.\n");
+}
+
 enum exit_status explain_node(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES], id[UUID_TEXT_BYTES];
-	json_t *why, *job;
-	size_t i;
 	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
 	if (result != STATUS_OK)
 		return result;
 	snprintf(path, sizeof path, "/v1/berth/explain/node/%s", id);
-	result = http_get_json(session, path, &why);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON)) {
-		field_print(why);
-	} else {
-		json_t *left = json_object_get(why, "Free");
-		printf("Node %s, %s.\n", field_text(why, "NodeID"), field_text(why, "NodeName"));
-		put_sentences(why);
-		printf("Free: %lld MHz, %lld MiB memory, %lld MiB disk.\n",
-			(long long)field_number(left, "CPU"),
-			(long long)field_number(left, "MemoryMB"),
-			(long long)field_number(left, "DiskMB"));
-		json_array_foreach(json_object_get(why, "Jobs"), i, job) put_job_on_node(job);
-		if (json_is_true(json_object_get(why, "Truncated")))
-			printf("\nThere are more jobs than are shown.\n");
-	}
-	json_decref(why);
-	return STATUS_OK;
+	return http_show(session, path, put_node);
 }

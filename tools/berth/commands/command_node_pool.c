@@ -60,17 +60,7 @@ static void put_pool(json_t *pool)
 enum exit_status node_pool_info(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
-	json_t *pool;
-	enum exit_status result =
-		http_get_json(session, name_path(FOLDER, arguments[0], "", path), &pool);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON))
-		field_print(pool);
-	else
-		put_pool(pool);
-	json_decref(pool);
-	return STATUS_OK;
+	return http_show(session, name_path(FOLDER, arguments[0], "", path), put_pool);
 }
 
 enum exit_status node_pool_apply(struct session *session, const char **arguments, int count)

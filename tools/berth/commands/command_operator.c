@@ -164,18 +164,9 @@ static json_t *part_of(json_t *config, bool preemption)
 	return preemption ? json_object_get(config, "PreemptionConfig") : config;
 }
 
-enum exit_status config_get(struct session *session, const char **arguments, int count)
+static void show_config(json_t *reply)
 {
-	json_t *reply;
-	enum exit_status result = http_get_json(session, config_path, &reply);
-	if (result != STATUS_OK)
-		return result;
 	json_t *config = json_object_get(reply, "SchedulerConfig");
-	if (flag_given(&session->flags, FLAG_JSON)) {
-		field_print(reply);
-		json_decref(reply);
-		return STATUS_OK;
-	}
 	struct table t;
 	table_begin_pairs(&t);
 	table_pair(&t, "Scheduler Algorithm", "= %s", field_text(config, "SchedulerAlgorithm"));
@@ -187,8 +178,11 @@ enum exit_status config_get(struct session *session, const char **arguments, int
 				: "false");
 	table_pair(&t, "Modify Index", "= %lld", (long long)field_number(config, "ModifyIndex"));
 	table_print(&t, 0);
-	json_decref(reply);
-	return STATUS_OK;
+}
+
+enum exit_status config_get(struct session *session, const char **arguments, int count)
+{
+	return http_show(session, config_path, show_config);
 }
 
 // False after a complaint.

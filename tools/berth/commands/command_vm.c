@@ -87,40 +87,27 @@ static void put_vm(json_t *vm)
 enum exit_status machine_get(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
-	json_t *vm;
-	enum exit_status result =
-		http_get_json(session, name_path("/v1/vms", arguments[0], "", path), &vm);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(&session->flags, FLAG_JSON))
-		field_print(vm);
-	else
-		put_vm(vm);
-	json_decref(vm);
-	return STATUS_OK;
+	return http_show(session, name_path("/v1/vms", arguments[0], "", path), put_vm);
+}
+
+static void put_events(json_t *events)
+{
+	static const char *const headings[] = {"Time", "Event", NULL};
+	char time[32];
+	struct table t;
+	json_t *event;
+	size_t i;
+	table_begin(&t, headings);
+	json_array_foreach(events, i, event)
+	{
+		table_add(&t, field_time(field_number(event, "timestamp") * NS_PER_S, time));
+		table_add(&t, field_text(event, "payload"));
+	}
+	table_print(&t, 0);
 }
 
 enum exit_status machine_events(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Time", "Event", NULL};
-	char path[HTTP_PATH_BYTES], time[32];
-	json_t *events, *event;
-	size_t i;
-	enum exit_status result = http_get_json(
-		session, name_path("/v1/vms", arguments[0], "/events", path), &events);
-	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
-		field_print(events);
-	} else if (result == STATUS_OK) {
-		struct table t;
-		table_begin(&t, headings);
-		json_array_foreach(events, i, event)
-		{
-			table_add(
-				&t, field_time(field_number(event, "timestamp") * NS_PER_S, time));
-			table_add(&t, field_text(event, "payload"));
-		}
-		table_print(&t, 0);
-	}
-	json_decref(events);
-	return result;
+	char path[HTTP_PATH_BYTES];
+	return http_show(session, name_path("/v1/vms", arguments[0], "/events", path), put_events);
 }

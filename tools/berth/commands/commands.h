@@ -3,6 +3,7 @@
 #include "tools/berth/cli/session.h"
 
 typedef enum exit_status command_run(struct session *, const char **arguments, int count);
+command_run node_meta_read, node_meta_apply;
 command_run node_pool_list, node_pool_info, node_pool_apply, node_pool_delete;
 command_run node_list, node_status, node_eligibility, node_drain, node_what_if, node_key,
 	node_offline, node_online, node_groups;

@@ -24,12 +24,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 // The node once a member of it is as wanted: each look waits for a change.
 static json_t *await_node(const char *id, bool (*fits)(json_t *node))
 {
@@ -196,5 +190,5 @@ int main(void)
 		cmocka_unit_test(a_drain_is_called_off),
 		cmocka_unit_test(what_is_no_drain_is_refused),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -25,12 +25,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static json_t *reason_of(json_t *holder, const char *said)
 {
 	size_t i;
@@ -283,5 +277,5 @@ int main(void)
 		cmocka_unit_test(many_ask_together),
 		cmocka_unit_test(some_do_not_wait),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

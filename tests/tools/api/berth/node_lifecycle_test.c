@@ -25,12 +25,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static void expect_standing(const char *id, const char *standing, bool lost)
 {
 	json_t *node = api_get("/v1/berth/node/*", id);
@@ -211,5 +205,5 @@ int main(void)
 		cmocka_unit_test(a_snapshot_that_nobody_ran_has_an_empty_group),
 		cmocka_unit_test(a_lost_node_can_be_neither),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -20,12 +20,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static json_t *ask(const char *node, const char *kind)
 {
 	char pattern[128];
@@ -117,5 +111,5 @@ int main(void)
 		cmocka_unit_test(what_does_not_fit_is_explained),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -46,9 +46,9 @@ static void expect(uint64_t number, uint64_t index, int topic, int type)
 static void changes_of_nodes_have_kinds(void **unused)
 {
 	struct drain_strategy drain = {0}, longer = {.deadline_ns = 5}, same = longer;
-	struct node node = {.id = {{7}}, .register_index = 3}, again = node;
+	struct node node = {.id = {{7}}, .described_index = 3}, again = node;
 	tell(STATE_NODES, NULL, &node, 3);
-	again.register_index = 4;
+	again.described_index = 4;
 	tell(STATE_NODES, &node, &again, 4);
 	node = again;
 	again.eligibility = NODE_INELIGIBLE;

@@ -15,18 +15,10 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
 static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){0});
 	server_node(server, 0);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
 	return 0;
 }
 
@@ -360,5 +352,5 @@ int main(void)
 		cmocka_unit_test(a_slow_reader_is_told_that_it_lost),
 		cmocka_unit_test(many_machines_disturb_nobody),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

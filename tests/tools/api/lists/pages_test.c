@@ -18,7 +18,6 @@
 #define ALLOCATIONS 6000u
 #define ROUNDS 60u
 
-static struct server *server;
 static struct prng prng;
 static json_t *kept[2]; // by list: a set of the ids that stay
 static _Atomic bool stop;
@@ -253,13 +252,20 @@ static void pages_end_where_the_prefix_ends(void **unused)
 		assert_int_equal(json_array_size(page), 0);
 		json_decref(page);
 	}
-	// A token before the prefix begins at the prefix.
-	json_t *all = http_json(server, "GET", "/v1/nodes?prefix=a", NULL);
-	json_t *page = http_json(server, "GET",
-		"/v1/nodes?prefix=a&next_token=00000000-0000-0000-0000-000000000000", NULL);
-	assert_true(json_array_size(all) > 100 && json_equal(all, page));
-	json_decref(all);
-	json_decref(page);
+	// A token before the prefix begins at the prefix, and downwards one behind it does.
+	static const char *const pairs[][2] = {
+		{"/v1/nodes?prefix=a",
+			"/v1/nodes?prefix=a&next_token=00000000-0000-0000-0000-000000000000"},
+		{"/v1/nodes?prefix=a&reverse=true",
+			"/v1/nodes?prefix=a&reverse=true"
+			"&next_token=ffffffff-ffff-ffff-ffff-ffffffffffff"}};
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+		json_t *all = http_json(server, "GET", pairs[i][0], NULL);
+		json_t *page = http_json(server, "GET", pairs[i][1], NULL);
+		assert_true(json_array_size(all) > 100 && json_equal(all, page));
+		json_decref(all);
+		json_decref(page);
+	}
 }
 
 // A deployment's, an evaluation's and a node's lists hold their ids, up to a limit; those of a large job do not.

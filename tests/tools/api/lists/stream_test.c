@@ -22,18 +22,10 @@
 #define NODES 100000u
 #define BUFFER_BYTES_MAX (256u * 1024)
 
-static struct server *server;
-
 static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){.nodes_max = NODES + 4096});
 	server_nodes(server, NODES);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
 	return 0;
 }
 
@@ -366,5 +358,5 @@ int main(void)
 		cmocka_unit_test(a_slow_reader_gets_it_all),
 		cmocka_unit_test(readers_may_leave),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

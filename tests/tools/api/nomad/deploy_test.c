@@ -27,12 +27,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static const char *service_body(const char *id, const char *env, int canaries, const char *more)
 {
 	static char body[1024];
@@ -383,5 +377,5 @@ int main(void)
 		cmocka_unit_test(a_stream_tells_of_them),
 		cmocka_unit_test(an_explanation_tells_of_them),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

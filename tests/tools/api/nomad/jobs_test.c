@@ -10,19 +10,11 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
 static int set_up(void **unused)
 {
 	server = server_start(&(struct server_options){0});
 	for (uint32_t i = 0; i < 4; i++)
 		server_node(server, i);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
 	return 0;
 }
 
@@ -142,6 +134,11 @@ static void broken_json_is_pointed_at(void **unused)
 		"duplicate object key");
 	expect("PUT", "/v1/jobs", "{}", 400, "Job: must be specified");
 	expect("PUT", "/v1/jobs", "{\"Job\":null}", 400, "Job: must be specified");
+	expect("PUT", "/v1/jobs", "{\"Job\":{}}", 400, "Job ID hasn't been provided");
+	expect("PUT", "/v1/jobs", "{\"Job\":{\"ID\":null}}", 400, "Job ID hasn't been provided");
+	expect("PUT", "/v1/job/web", "{\"Job\":{}}", 400, "Job ID hasn't been provided");
+	expect("PUT", "/v1/job/web/plan", "{\"Job\":{}}", 400, "Job must have a valid ID");
+	expect("PUT", "/v1/jobs", "{\"Job\":{\"ID\":\"\"}}", 500, "ID is missing");
 	expect("PUT", "/v1/validate/job", "[]", 400, "a JSON object is expected");
 	char deep[512] = "{\"Job\":";
 	memset(deep + strlen(deep), '[', 70);
@@ -424,5 +421,5 @@ int main(void)
 		cmocka_unit_test(an_operator_releases),
 		cmocka_unit_test(many_are_released_at_once),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

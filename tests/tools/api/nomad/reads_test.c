@@ -13,7 +13,6 @@
 
 #define NODES 10u
 
-static struct server *server;
 static struct uuid allocations[PLACE_COUNT_MAX];
 
 static int set_up(void **unused)
@@ -24,12 +23,6 @@ static int set_up(void **unused)
 	server_job(server, "web");
 	server_job(server, "a/b");
 	assert_int_equal(server_place(server, "web", 3, allocations), 3);
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
 	return 0;
 }
 
@@ -413,5 +406,5 @@ int main(void)
 		cmocka_unit_test(metrics_are_fit_for_a_scraper),
 		cmocka_unit_test(health_is_plain),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -10,18 +10,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){0});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 // Valid until the next call.
 static const char *body_of(const char *id, int cpu, const char *other)
 {
@@ -197,5 +185,5 @@ int main(void)
 		cmocka_unit_test(a_submission_can_be_read_again),
 		cmocka_unit_test(unknown_regions_are_refused),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

@@ -21,12 +21,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static size_t count_where(json_t *list, const char *member, const char *value)
 {
 	size_t i, count = 0;
@@ -435,5 +429,5 @@ int main(void)
 		cmocka_unit_test(a_node_is_purged),
 		cmocka_unit_test(what_is_absent_is_answered),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -9,18 +9,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){0});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static void register_version(const char *id, const char *env)
 {
 	json_decref(api_put("/v1/jobs*", "", job_body(id, "service", env, 64)));
@@ -360,5 +348,5 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_dispatched_is_refused),
 		cmocka_unit_test(a_periodic_job_is_launched_now),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

@@ -10,12 +10,6 @@
 
 #include <cmocka.h>
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static void put(const char *path, const char *body)
 {
 	json_decref(http_json(server, "PUT", path, body));
@@ -124,5 +118,5 @@ int main(void)
 		cmocka_unit_test(what_was_not_said_is_absent),
 		cmocka_unit_test(nothing_else_is_in_it),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

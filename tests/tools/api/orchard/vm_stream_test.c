@@ -15,18 +15,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){0});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 struct stream {
 	int fd;
 	char text[1u << 16];
@@ -171,5 +159,5 @@ int main(void)
 		cmocka_unit_test(a_machine_is_followed_from_before_it_is_there),
 		cmocka_unit_test(a_worker_that_asks_learns_of_its_machines_at_once),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

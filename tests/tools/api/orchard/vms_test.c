@@ -12,18 +12,6 @@
 
 #include <cmocka.h>
 
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){0});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static json_t *create(const char *body)
 {
 	return http_json(server, "PUT", "/v1/vms", body);
@@ -499,5 +487,5 @@ int main(void)
 		cmocka_unit_test(host_directories_need_a_policy),
 		cmocka_unit_test(who_waits_is_woken_by_a_change),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

@@ -15,8 +15,6 @@
 
 #include <cmocka.h>
 
-static struct server *server;
-
 // A clock that moves when told, for all threads of a server.
 static _Atomic uint64_t stopped_ns = 1795225440000000000;
 
@@ -42,18 +40,6 @@ static uint64_t metric(struct server *s, const char *name)
 	uint64_t value = strtoull(at + strlen(line), NULL, 10);
 	response_free(&r);
 	return value;
-}
-
-static int set_up(void **unused)
-{
-	server = server_start(&(struct server_options){0});
-	return 0;
-}
-
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
 }
 
 static void wrong_methods_are_405(void **unused)
@@ -396,5 +382,5 @@ int main(void)
 		cmocka_unit_test(an_applier_that_hangs_is_503),
 		cmocka_unit_test(a_taken_port_is_explained),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

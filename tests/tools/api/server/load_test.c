@@ -47,12 +47,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 // Returns the socket on which the answer comes.
 static int ask(const char *method, const char *path, const char *body)
 {
@@ -247,5 +241,5 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_waits_for_a_hundred_others),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

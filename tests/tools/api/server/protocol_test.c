@@ -36,12 +36,6 @@ static int set_up(void **unused)
 	return 0;
 }
 
-static int tear_down(void **unused)
-{
-	server_stop(server);
-	return 0;
-}
-
 static size_t unpack(const struct response *r, char *to)
 {
 	z_stream stream = {.next_in = (unsigned char *)r->body, .avail_in = (uInt)r->size};
@@ -465,5 +459,5 @@ int main(void)
 		cmocka_unit_test(refusals_are_texts_that_clients_know),
 		cmocka_unit_test(indexes_are_sent_where_nomad_sends_them),
 	};
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -20,7 +20,7 @@ void job_register(struct request *request, struct reply *reply)
 	if (!read)
 		return;
 	job_submission_check_update(request, read);
-	if (!job_submission_is_valid(request, read, reply))
+	if (!job_submission_is_valid(request, read, "Job ID hasn't been provided", reply))
 		return;
 	struct command *command = submission_one(request, COMMAND_JOB_REGISTER, free_register);
 	command->job_register = (struct command_job_register){

@@ -180,6 +180,6 @@ void job_plan(struct request *request, struct reply *reply)
 	if (!read)
 		return;
 	job_submission_check_update(request, read);
-	if (job_submission_is_valid(request, read, reply))
+	if (job_submission_is_valid(request, read, "Job must have a valid ID", reply))
 		answer_in_background(request, reply, BACKGROUND_WORK, work_out);
 }

@@ -127,13 +127,15 @@ bool eval_priority_fits(int64_t priority, struct reply *reply)
 	return false;
 }
 
-bool job_submission_is_valid(
-	struct request *request, const struct job_body *read, struct reply *reply)
+bool job_submission_is_valid(struct request *request, const struct job_body *read,
+	const char *without_id, struct reply *reply)
 {
 	if (!eval_priority_fits((int64_t)read->eval_priority, reply))
 		return false;
 	if (read->report.errors.count)
 		reply_mistakes(reply, MHD_HTTP_BAD_REQUEST, &read->report.errors);
+	else if (!read->job->id)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", without_id);
 	else if (!is_of_this_region(request, read->job))
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region");
 	else if (read->job->type == JOB_SYSTEM && has_scaling(read->job))

@@ -9,8 +9,9 @@ struct job_body *job_submission_read(struct request *, struct reply *);
 void job_submission_check_update(const struct request *, struct job_body *);
 // Whether evaluations may have this priority (0: the job's own); false with a reply.
 bool eval_priority_fits(int64_t priority, struct reply *);
-// False, with all mistakes in the reply, when the job may not be registered; path_names: the path must have the job's
-// id.
-bool job_submission_is_valid(struct request *, const struct job_body *, struct reply *);
+// False, with all mistakes in the reply, when the job may not be registered; without_id: what is said when the body has
+// no id.
+bool job_submission_is_valid(
+	struct request *, const struct job_body *, const char *without_id, struct reply *);
 // Member "Warnings".
 void job_warnings_json(struct json_writer *, const struct json_sentences *);

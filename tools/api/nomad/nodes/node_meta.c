@@ -1,7 +1,9 @@
-// Metadata of nodes, as Nomad's clients read and set it. A node's metadata is what it registered: nothing can be set
-// from here.
+// Metadata of nodes, as Nomad's clients read and set it: what a node registered, and what an operator put over it.
+#include "state/base/limits.h"
+#include "state/records/nodes/node_metadata.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/body.h"
+#include "tools/api/server/command_text.h"
 #include <ctype.h>
 
 // NULL with a reply. Under read lock.
@@ -25,11 +27,56 @@ static void put_pairs(struct json_writer *w, const struct attribute *pairs, uint
 		json_put_string(w, pairs[i].name, pairs[i].value);
 }
 
-static void put_meta(struct json_writer *w, const char *key, const struct node *node)
+// What was set: null is what was taken away.
+static void put_dynamic(struct json_writer *w, const struct node_metadata *set)
 {
-	json_open_object(w, key);
+	json_open_object(w, "Dynamic");
+	for (uint32_t i = 0; set && i < set->items.count; i++) {
+		const struct node_metadatum *item = ARRAY_AT(&set->items, struct node_metadatum, i);
+		if (item->is_set)
+			json_put_string(w, item->name, item->value ? item->value : "");
+		else
+			json_put_null(w, item->name);
+	}
+	json_end_object(w);
+}
+
+static void put_said_pairs(struct json_writer *w, const struct node_metadata *set,
+	const struct attribute *pairs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!node_metadata_find(set, pairs[i].name))
+			json_put_string(w, pairs[i].name, pairs[i].value);
+}
+
+// What the node says, also where something else was set.
+static void put_static(
+	struct json_writer *w, const struct node *node, const struct node_metadata *set)
+{
+	json_open_object(w, "Static");
+	put_said_pairs(w, set, node->node_class->meta, node->node_class->meta_count);
+	put_said_pairs(w, set, node->unique_meta, node->unique_meta_count);
+	for (uint32_t i = 0; set && i < set->items.count; i++) {
+		const struct node_metadatum *item = ARRAY_AT(&set->items, struct node_metadatum, i);
+		if (item->is_said)
+			json_put_string(w, item->name, item->said ? item->said : "");
+	}
+	json_end_object(w);
+}
+
+// Under read lock.
+static void reply_meta(struct request *request, struct reply *reply, const struct node *node)
+{
+	const struct node_metadata *set =
+		state_node_metadata(request->api->settings.state, &node->id);
+	struct json_writer *w = reply_json(request, reply);
+	json_begin_object(w);
+	json_open_object(w, "Meta");
 	put_pairs(w, node->node_class->meta, node->node_class->meta_count);
 	put_pairs(w, node->unique_meta, node->unique_meta_count);
+	json_end_object(w);
+	put_dynamic(w, set);
+	put_static(w, node, set);
 	json_end_object(w);
 }
 
@@ -37,15 +84,8 @@ void node_meta_read(struct request *request, struct reply *reply)
 {
 	state_read_begin();
 	const struct node *node = find_node(request, request_parameter(request, "node_id"), reply);
-	if (node) {
-		struct json_writer *w = reply_json(request, reply);
-		json_begin_object(w);
-		put_meta(w, "Meta", node);
-		json_open_object(w, "Dynamic");
-		json_end_object(w);
-		put_meta(w, "Static", node);
-		json_end_object(w);
-	}
+	if (node)
+		reply_meta(request, reply, node);
 	state_read_end();
 }
 
@@ -63,6 +103,22 @@ static bool is_key(const char *key)
 	return !begins;
 }
 
+static bool pair_is_fit_to_set(const char *key, const json_t *value, struct reply *reply)
+{
+	if (!*key)
+		reply_error(reply, MHD_HTTP_BAD_REQUEST, "metadata keys must not be empty");
+	else if (!is_key(key))
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"\"%.128s\" is invalid; metadata keys must be valid dotted hcl identifiers",
+			key);
+	else if (!json_is_string(value) && !json_is_null(value))
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"Meta.%.128s: a text is expected, or null to take it away", key);
+	else
+		return true;
+	return false;
+}
+
 // False with a reply.
 static bool meta_is_fit_to_set(json_t *meta, struct reply *reply)
 {
@@ -74,28 +130,65 @@ static bool meta_is_fit_to_set(json_t *meta, struct reply *reply)
 	}
 	json_object_foreach(meta, key, value)
 	{
-		if (is_key(key))
-			continue;
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"\"%.128s\" is invalid; metadata keys must be valid dotted hcl identifiers",
-			key);
-		return false;
+		if (!pair_is_fit_to_set(key, value, reply))
+			return false;
 	}
 	return true;
 }
 
-void node_meta_not_set(struct request *request, struct reply *reply)
+static void submit_meta(struct request *request, const struct uuid *node, json_t *meta)
+{
+	struct command *command = submission_one(request, COMMAND_NODE_METADATA, NULL);
+	struct metadata_change *changes =
+		submission_take(request, json_object_size(meta) * sizeof *changes);
+	struct command_node_metadata *c = &command->node_metadata;
+	const char *key;
+	json_t *value;
+	*c = (struct command_node_metadata){.node = *node, .changes = changes};
+	json_object_foreach(meta, key, value)
+	{
+		changes[c->count++] = (struct metadata_change){.name = command_text(request, key),
+			.value = command_text(request, json_string_value(value)),
+			.is_unset = json_is_null(value)};
+	}
+}
+
+void node_meta_set(struct request *request, struct reply *reply)
 {
 	json_t *body = body_read_some(request, reply);
+	json_t *meta = json_object_get(body, "Meta");
 	const char *named = json_string_value(json_object_get(body, "NodeID"));
 	const char *id = named && *named ? named : request_parameter(request, "node_id");
-	if (body && meta_is_fit_to_set(json_object_get(body, "Meta"), reply)) {
+	if (body && meta_is_fit_to_set(meta, reply)) {
 		state_read_begin();
-		if (find_node(request, id, reply))
-			reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-				"a node's metadata is what its agent was started with; start it "
-				"with other metadata");
+		const struct node *node = find_node(request, id, reply);
+		struct uuid found = node ? node->id : (struct uuid){0};
 		state_read_end();
+		if (node)
+			submit_meta(request, &found, meta);
 	}
 	json_decref(body);
+}
+
+void node_meta_was_set(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	char id[UUID_TEXT_BYTES];
+	if (command->outcome == OUTCOME_BAD_DESCRIPTION) {
+		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			"metadata is too large: of a node at most %u values are set, names of %u "
+			"and values of %u bytes without control characters",
+			NODE_METADATA_MAX, ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX);
+		return;
+	}
+	if (command->outcome != OUTCOME_DONE && command->outcome != OUTCOME_UNKNOWN_NODE) {
+		reply_outcome(reply, (int)command->outcome);
+		return;
+	}
+	state_read_begin();
+	const struct node *node =
+		find_node(request, uuid_format(&command->node_metadata.node, id), reply);
+	if (node)
+		reply_meta(request, reply, node);
+	state_read_end();
 }

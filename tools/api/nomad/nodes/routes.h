@@ -11,7 +11,7 @@
 	WRITE("DELETE", "/v1/node/pool/:id", node_pool_delete, node_pool_was_deleted)        \
 	LIST("/v1/node/pool/:id/nodes", node_pool_nodes, STATE_NODES)                        \
 	READ("/v1/client/metadata", node_meta_read)                                          \
-	ASK("POST", "/v1/client/metadata", node_meta_not_set)                                \
+	WRITE("POST", "/v1/client/metadata", node_meta_set, node_meta_was_set)               \
 	ONE("/v1/node/:id", node_by_id)                                                      \
 	WRITE("PUT", "/v1/node/:id/eligibility", node_set_eligibility, node_eligibility_set) \
 	WRITE("PUT", "/v1/node/:id/drain", node_set_drain, node_drain_set)                   \
