@@ -55,6 +55,7 @@ struct client *client_add(struct state *state, struct text name, uint64_t index)
 	client->name = text_copy(name);
 	client->number = state->client_count;
 	client->create_index = index;
+	client->newest_issued_ms = INT64_MIN;
 	client->next = *bucket;
 	*bucket = client;
 	sequence_init(&client->changes, offsetof(struct alloc_cell, change_position));
@@ -97,12 +98,23 @@ static struct cds_lfht *requests_of(const struct state *state)
 	return state->tables[STATE_PLACE_REQUESTS].hash.buckets;
 }
 
+// Clients count upwards, so that nearly every request is known to be new without a look into the table.
+static bool is_newer(const struct client *client, const struct request_key *key)
+{
+	return key->issued_ms > client->newest_issued_ms ||
+	       (key->issued_ms == client->newest_issued_ms &&
+		       key->request > client->newest_request);
+}
+
 struct place_request *place_request_find(
 	const struct state *state, uint32_t client, int64_t issued_ms, uint64_t number)
 {
 	struct request_key key = {client, issued_ms, number};
 	struct cds_lfht_iter iter;
 
+	CHECK(client == CLIENT_NONE || client < state->client_count);
+	if (client != CLIENT_NONE && is_newer(state->clients[client], &key))
+		return NULL;
 	cds_lfht_lookup(requests_of(state), request_hash(key), request_matches, &key, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
 	return node ? caa_container_of(node, struct place_request, by_key) : NULL;
@@ -113,6 +125,12 @@ void place_request_add(struct state *state, struct place_request *request)
 	struct request_key key = {request->client, request->issued_ms, request->request};
 
 	CHECK(request->count > 0 && request->count <= PLACE_COUNT_MAX);
+	CHECK(key.client == CLIENT_NONE || key.client < state->client_count);
+	struct client *client = key.client == CLIENT_NONE ? NULL : state->clients[key.client];
+	if (client && is_newer(client, &key)) {
+		client->newest_issued_ms = key.issued_ms;
+		client->newest_request = key.request;
+	}
 	cds_lfht_add(requests_of(state), request_hash(key), &request->by_key);
 	sequence_append(&state->tables[STATE_PLACE_REQUESTS].order, request->index, request);
 	state->counts.place_requests++;

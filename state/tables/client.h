@@ -11,6 +11,9 @@ struct client {
 	uint64_t create_index;
 	struct client *next;     // of its bucket
 	struct sequence changes; // of its allocations, by modify index; applier
+	// No request of this client that is remembered is newer, by time of issue and then by number; applier.
+	int64_t newest_issued_ms;
+	uint64_t newest_request;
 };
 
 // A client's placement request and its answer; made once, forgotten once, never changed.
