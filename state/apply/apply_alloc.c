@@ -21,7 +21,7 @@
 
 bool allocation_is_reported_by(const struct state *state, const struct uuid *id, uint32_t slot)
 {
-	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	const struct alloc_cell *cell = alloc_cell_find_near(state, id, slot);
 	return cell && alloc_cell_is_there(cell) && cell->working->node_slot == slot;
 }
 
@@ -107,7 +107,7 @@ static bool is_end_of_task(const struct allocation *a, const struct reported_all
 static bool apply_reported(
 	struct state *state, struct reported_alloc *item, const struct node *n, int64_t time_ns)
 {
-	struct alloc_cell *cell = alloc_cell_find(state, &item->id);
+	struct alloc_cell *cell = alloc_cell_find_near(state, &item->id, n->slot);
 
 	CHECK(cell && alloc_cell_is_there(cell) && cell->working->node_slot == n->slot);
 	bool is_end = is_end_of_task(cell->working, item);

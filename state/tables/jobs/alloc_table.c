@@ -41,6 +41,23 @@ struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid 
 	return node ? caa_container_of(node, struct alloc_cell, by_id) : NULL;
 }
 
+// A node has few allocations and reports about its newest: its list costs fewer cache misses than the table.
+#define LOOKED_AT_NEAR 4u
+
+struct alloc_cell *alloc_cell_find_near(
+	const struct state *state, const struct uuid *id, uint32_t slot)
+{
+	CHECK(slot < state_node_slots(state));
+	const struct cds_list_head *list = &state->cells[slot].allocations, *at = list->prev;
+
+	for (uint32_t i = 0; i < LOOKED_AT_NEAR && at != list; i++, at = at->prev) {
+		struct alloc_cell *cell = caa_container_of(at, struct alloc_cell, on_node);
+		if (uuid_equal(&cell->id, id))
+			return cell;
+	}
+	return alloc_cell_find(state, id);
+}
+
 static void count_allocation(struct state *state, const struct allocation *a, int change)
 {
 	CHECK(change > 0 || state->counts.allocations > 0);

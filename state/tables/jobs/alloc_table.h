@@ -11,6 +11,8 @@ struct job_cell;
 extern const struct kind allocation_kind;
 
 struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);
+// The same of an allocation that is most likely on the node of this slot. Applier thread.
+struct alloc_cell *alloc_cell_find_near(const struct state *, const struct uuid *, uint32_t slot);
 // Puts a built allocation into every table. Takes over the references of the record and adds one to its job.
 struct alloc_cell *alloc_cell_add(struct state *, struct job_cell *, struct allocation *);
 // Returns a version that may be changed until it is published; call alloc_cell_changed() after the change. Only the
