@@ -64,6 +64,7 @@ static void look_at_job(struct generic_attempt *a)
 	stack_be_strict_on(a->stack, &a->run->rejected);
 	view->job_allocations(
 		view->context, eval->namespace_name, eval->job_id, keep_allocation, a);
+	stack_know_allocations(a->stack, &a->allocations);
 	CHECK(a->stack);
 }
 
@@ -174,8 +175,8 @@ static void release_view_part(struct generic_attempt *a)
 	reconciliation_release(&a->found);
 	version_changes_release(&a->changes);
 	free_array(&a->in_place);
-	free_array(&a->allocations);
 	stack_destroy(a->stack);
+	free_array(&a->allocations);
 	a->stack = NULL;
 	a->stack_job = NULL;
 }

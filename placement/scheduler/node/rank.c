@@ -1,36 +1,9 @@
 #include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/node/neighbours.h"
 #include "placement/scheduler/node/preempt.h"
 #include "state/base/check.h"
 #include <math.h>
 #include <string.h>
-
-struct neighbour_count {
-	const struct stack *s;
-	const struct group_rules *g;
-	struct neighbours found;
-};
-
-static bool count_neighbour(const struct proposed_allocation *a, void *context)
-{
-	struct neighbour_count *c = context;
-	const struct job *job = c->s->job;
-	if (strcmp(a->job->id, job->id) != 0 ||
-		strcmp(a->job->namespace_name, job->namespace_name) != 0)
-		return true;
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
-	c->found.of_job++;
-	c->found.of_group += strcmp(group->name, c->g->group->name) == 0;
-	return true;
-}
-
-struct neighbours stack_neighbours(
-	const struct stack *s, const struct group_rules *g, uint32_t slot)
-{
-	struct neighbour_count c = {s, g, {0, 0}};
-	proposal_walk(&s->proposal, slot, count_neighbour, &c);
-	return c.found;
-}
 
 double anti_affinity_score(const struct group_rules *g, uint32_t of_group)
 {

@@ -4,12 +4,6 @@
 #include "placement/scheduler/node/stack_option.h"
 #include "placement/scheduler/node/stack_state.h"
 
-// How many allocations of the job, and of the same group, a node will hold.
-struct neighbours {
-	uint32_t of_job, of_group;
-};
-struct neighbours stack_neighbours(const struct stack *, const struct group_rules *, uint32_t slot);
-
 // 0: there is no score to record.
 double anti_affinity_score(const struct group_rules *, uint32_t of_group);
 double affinity_score(const struct group_rules *, const struct node *);

@@ -19,6 +19,7 @@ struct candidate {
 };
 
 struct candidate_columns;
+struct neighbour_counts;
 
 struct stack {
 	enum stack_kind kind;
@@ -26,6 +27,8 @@ struct stack {
 	struct plan *plan;
 	uint32_t stop_room, preemption_room, placement_room, update_room; // of the plan's arrays
 	const struct job *job;
+	const struct array
+		*allocations; // const struct allocation *; all of the job; NULL: the view is asked
 	enum placement_algorithm algorithm;
 	bool preemption;     // enabled for jobs of this type
 	uint32_t first_slot; // of equal nodes those from this slot on go first
@@ -36,6 +39,7 @@ struct stack {
 	struct job_rules job_rules;
 	struct group_rules **groups;        // by number; NULL: not used yet
 	struct candidate_columns **columns; // the same; used by stack_select
+	struct neighbour_counts **near;     // the same; NULL: looked up at each node
 	struct candidate_columns
 		*counted; // what the newest metrics tell of; NULL: of other things, or as the first
 	uint32_t group_count;

@@ -88,9 +88,9 @@ static bool is_own_followup(const struct group_pass *g, const struct allocation 
 // True when an earlier pass stopped the allocation as lost and its follow-up is still to come.
 static bool waits_for_followup(const struct group_pass *g, const struct allocation *a)
 {
-	int64_t lost_ns = allocation_first_lost_ns(a);
-	return a->client_status == ALLOC_LOST && lost_ns && !was_replaced(a) &&
-	       stops_on_its_own(a) && !uuid_is_zero(followup_of(a)) && !is_own_followup(g, a) &&
+	int64_t lost_ns = a->client_status == ALLOC_LOST ? allocation_first_lost_ns(a) : 0;
+	return lost_ns && !was_replaced(a) && stops_on_its_own(a) &&
+	       !uuid_is_zero(followup_of(a)) && !is_own_followup(g, a) &&
 	       surely_ended_ns(a, lost_ns) > g->r->ask->now_ns;
 }
 
@@ -98,9 +98,10 @@ static bool waits_for_followup(const struct group_pass *g, const struct allocati
 static bool defer_lost(struct group_pass *g, struct member *m)
 {
 	const struct allocation *a = m->allocation;
-	int64_t now_ns = g->r->ask->now_ns, lost_ns = allocation_first_lost_ns(a);
+	int64_t now_ns = g->r->ask->now_ns;
 	if (m->set != SET_LOST || !stops_on_its_own(a))
 		return false;
+	int64_t lost_ns = allocation_first_lost_ns(a);
 	m->due_ns = surely_ended_ns(a, lost_ns ? lost_ns : now_ns);
 	return m->due_ns > now_ns;
 }

@@ -1,6 +1,7 @@
 // Gathers the columns from the view.
 #include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/neighbours.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/stack/candidate_columns.h"
@@ -237,23 +238,18 @@ static void make_columns(struct candidate_columns *c, uint32_t rows)
 	c->block_of = memory_take_array(room, sizeof *c->block_of);
 }
 
-static bool mark_neighbour(const struct allocation *a, void *context)
-{
-	struct candidate_columns *c = context;
-	uint32_t row = candidate_columns_row_of(c, a->node_slot);
-	if (row != ROW_NONE && allocation_holds_room(a))
-		c->has_neighbours[row] = true;
-	return true;
-}
-
 static void mark_neighbours(struct candidate_columns *c)
 {
 	CHECK(c->slots >= c->s->proposal.slots);
-	const struct stack *s = c->s;
-	s->view.job_allocations(
-		s->view.context, s->job->namespace_name, s->job->id, mark_neighbour, c);
-	for (uint32_t i = 0; i < s->proposal.touched_count; i++) {
-		uint32_t row = candidate_columns_row_of(c, s->proposal.touched[i].slot);
+	const struct proposal *p = &c->s->proposal;
+	const struct neighbour_counts *near = c->s->near[c->g->number];
+	for (uint32_t i = 0; i < near->count; i++) {
+		uint32_t row = candidate_columns_row_of(c, near->items[i].slot);
+		if (row != ROW_NONE)
+			c->has_neighbours[row] = true;
+	}
+	for (uint32_t i = 0; i < p->touched_count; i++) {
+		uint32_t row = candidate_columns_row_of(c, p->touched[i].slot);
 		if (row != ROW_NONE)
 			c->has_neighbours[row] = true;
 	}
@@ -315,6 +311,8 @@ struct candidate_columns *candidate_columns_create(struct stack *s, struct group
 	c->slots = s->view.slots(s->view.context);
 	slot_map_begin(&c->row_of, c->slots);
 	candidate_columns_find_properties(c);
+	CHECK(!s->near[rules->number]);
+	s->near[rules->number] = neighbour_counts_create(s, rules);
 	if (!candidate_columns_open_sparse(c))
 		gather_all(c);
 	c->seen = s->changed_count;

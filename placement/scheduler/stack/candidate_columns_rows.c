@@ -1,6 +1,7 @@
 // Refusals and scores of single rows, and of their blocks.
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
+#include "placement/scheduler/node/neighbours.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
@@ -93,7 +94,7 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 {
 	struct neighbours near = {0, 0};
 	if (c->has_neighbours[row])
-		near = stack_neighbours(c->s, c->g, c->nodes[row]->slot);
+		near = stack_neighbours(c->s, c->g, c->slot_of[row]);
 	if (needs_own_host(c, near)) {
 		candidate_columns_set_refusal(c, row, reason_distinct_hosts, STACK_FILTERED);
 		return;

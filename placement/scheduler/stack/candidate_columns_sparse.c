@@ -3,6 +3,7 @@
 // few at a time (candidate_columns_finders.c).
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
+#include "placement/scheduler/node/neighbours.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/stack/candidate_columns.h"
@@ -152,20 +153,14 @@ static void count_tallies(struct candidate_columns *c)
 	c->s->is_job_judged = true;
 }
 
-static bool make_neighbour_row(const struct allocation *a, void *context)
-{
-	if (allocation_holds_room(a))
-		(void)candidate_columns_row_for(context, a->node_slot);
-	return true;
-}
-
 static void make_rows_of_job(struct candidate_columns *c)
 {
-	const struct stack *s = c->s;
-	s->view.job_allocations(
-		s->view.context, s->job->namespace_name, s->job->id, make_neighbour_row, c);
-	for (uint32_t i = 0; i < s->proposal.touched_count; i++)
-		(void)candidate_columns_row_for(c, s->proposal.touched[i].slot);
+	const struct proposal *p = &c->s->proposal;
+	const struct neighbour_counts *near = c->s->near[c->g->number];
+	for (uint32_t i = 0; i < near->count; i++)
+		(void)candidate_columns_row_for(c, near->items[i].slot);
+	for (uint32_t i = 0; i < p->touched_count; i++)
+		(void)candidate_columns_row_for(c, p->touched[i].slot);
 }
 
 bool candidate_columns_open_sparse(struct candidate_columns *c)

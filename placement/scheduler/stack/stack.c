@@ -1,6 +1,7 @@
 #include "placement/scheduler/stack/stack.h"
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
+#include "placement/scheduler/node/neighbours.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -36,9 +37,11 @@ static void forget_job(struct stack *s)
 {
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		candidate_columns_destroy(s->columns[i]);
+		neighbour_counts_destroy(s->near[i]);
 		group_rules_destroy(s->groups[i]);
 	}
 	free(s->columns);
+	free(s->near);
 	free(s->groups);
 	job_rules_release(&s->job_rules);
 	metrics_release(&s->available);
@@ -46,6 +49,7 @@ static void forget_job(struct stack *s)
 	s->available_known = false;
 	s->groups = NULL;
 	s->columns = NULL;
+	s->near = NULL;
 	s->counted = NULL;
 	s->group_count = 0;
 	s->is_job_judged = false;
@@ -97,6 +101,7 @@ void stack_set_job(struct stack *s, const struct job *job)
 	s->group_count = job->task_groups.count;
 	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));
 	s->columns = memory_take_array(s->group_count + 1, sizeof(*s->columns));
+	s->near = memory_take_array(s->group_count + 1, sizeof(*s->near));
 	class_memo_begin(&s->classes, s->group_count);
 	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);
 	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
@@ -121,6 +126,12 @@ void stack_be_strict_on(struct stack *s, const struct array *node_ids)
 		if (node)
 			be_strict_on_slot(s, node->slot);
 	}
+}
+
+void stack_know_allocations(struct stack *s, const struct array *allocations)
+{
+	CHECK(!s->allocations);
+	s->allocations = allocations;
 }
 
 void stack_break_ties(struct stack *s, uint64_t number)

@@ -24,6 +24,9 @@ void stack_be_strict_on(struct stack *, const struct array *node_ids);
 // Lets ties go to the first slot from a place on that the number determines, round the fleet, instead of to the lowest
 // slot: evaluations that are worked off at the same time then take different ones of equal nodes. 0: the lowest.
 void stack_break_ties(struct stack *, uint64_t number);
+// All allocations of the job that the stack places, which the caller keeps as long as the stack: it need not walk them
+// again.
+void stack_know_allocations(struct stack *, const struct array *allocations);
 
 // Asks about this node alone, which must be usable and targeted by the job. name_index: of the instance (volumes per
 // allocation). True: the instance fits. Allocates nothing for a plain group, so that a whole fleet can be asked node

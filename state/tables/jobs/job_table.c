@@ -328,16 +328,37 @@ const struct job *state_next_job(const struct state *state, uint64_t *cursor)
 	return NULL;
 }
 
+// Fetches the newest version of the allocation at this place of a job's list; returns the next place. The list's own
+// cells come one after the other, whatever is fetched ahead; their versions need not.
+static const struct cds_list_head *fetch_version(
+	const struct cds_list_head *list, const struct cds_list_head *at)
+{
+	enum { LINE_BYTES = 64 };
+
+	if (at == list)
+		return at;
+	const struct alloc_cell *cell = caa_container_of(at, struct alloc_cell, of_job);
+	const char *version = (const char *)__atomic_load_n(&cell->published, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < sizeof(struct allocation); i += LINE_BYTES)
+		__builtin_prefetch(version + i);
+	return rcu_dereference(at->next);
+}
+
 void state_job_allocations(const struct state *state, struct text namespace_name, struct text id,
 	state_allocation_visit *visit, void *context)
 {
+	enum { AHEAD = 4 };
 	const struct job_cell *job = job_cell_find(state, namespace_name, id);
 	const struct alloc_cell *cell;
 
 	if (!job)
 		return;
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+	const struct cds_list_head *list = &job->allocations, *ahead = rcu_dereference(list->next);
+	for (uint32_t i = 0; i < AHEAD; i++)
+		ahead = fetch_version(list, ahead);
+	cds_list_for_each_entry_rcu (cell, list, of_job) {
 		const struct allocation *a = allocation_published(cell);
+		ahead = fetch_version(list, ahead);
 		if (a && !visit(a, context))
 			return;
 	}

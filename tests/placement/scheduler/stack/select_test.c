@@ -284,6 +284,24 @@ static void preemption_is_the_second_pass(void **state)
 	asking_teardown(&b);
 }
 
+// Counted once for all nodes, and brought up to date by what is planned.
+static void a_planned_stop_makes_a_host_free_again(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "");
+	struct job *job = world_job(b.world, "service web count=2");
+	constrain(&job->constraints, "", "distinct_hosts", "true");
+	const struct allocation *old = world_allocate(b.world, job, 0, 0, 0);
+	asking_begin(&b, STACK_GENERIC, job);
+	assert_int_equal(select_any(&b), NODE_SLOT_NONE);
+	stack_plan_stop(b.stack, old, STOP_NOT_NEEDED, false, NULL);
+	assert_int_equal(select_any(&b), 0);
+	asking_place(&b, 0);
+	assert_int_equal(select_any(&b), NODE_SLOT_NONE);
+	asking_teardown(&b);
+}
+
 static void the_memo_is_seen_by_the_next_instance(void **state)
 {
 	struct asking b;
@@ -476,6 +494,7 @@ int main(void)
 		cmocka_unit_test(ties_of_a_scan_go_to_the_slot_of_the_number),
 		cmocka_unit_test(the_preferred_node_is_tried_alone),
 		cmocka_unit_test(preemption_is_the_second_pass),
+		cmocka_unit_test(a_planned_stop_makes_a_host_free_again),
 		cmocka_unit_test(the_memo_is_seen_by_the_next_instance),
 		cmocka_unit_test(full_nodes_are_looked_into_when_nothing_fits),
 		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
