@@ -182,26 +182,26 @@ static void add_meta(struct node_registration *d, const char *name, const char *
 		(struct node_pair){PAIR_META, text_of(name), text_of(value ? value : "")};
 }
 
-void node_metadata_lay(const struct node_metadata *m, struct node_registration *d)
+// Puts what is set, or what the node said, in the place of whatever the description has of the same names.
+static void show_items(const struct node_metadata *m, struct node_registration *d, bool set)
 {
 	take_out(m, d);
 	for (uint32_t i = 0; i < m->items.count; i++) {
 		const struct node_metadatum *item = ARRAY_AT(&m->items, struct node_metadatum, i);
-		if (item->is_set)
-			add_meta(d, item->name, item->value);
+		if (set ? item->is_set : item->is_said)
+			add_meta(d, item->name, set ? item->value : item->said);
 	}
 	node_description_sort(d);
 }
 
+void node_metadata_lay(const struct node_metadata *m, struct node_registration *d)
+{
+	show_items(m, d, true);
+}
+
 void node_metadata_lift(const struct node_metadata *m, struct node_registration *d)
 {
-	take_out(m, d);
-	for (uint32_t i = 0; i < m->items.count; i++) {
-		const struct node_metadatum *item = ARRAY_AT(&m->items, struct node_metadatum, i);
-		if (item->is_said)
-			add_meta(d, item->name, item->said);
-	}
-	node_description_sort(d);
+	show_items(m, d, false);
 }
 
 bool node_metadata_is_laid(const struct node_metadata *m, const struct node *node)
