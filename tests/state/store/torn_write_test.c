@@ -182,12 +182,38 @@ static void a_reader_repairs_nothing(void **unused)
 	end(&t);
 }
 
+// A segment whose only batch was torn does not tell how far the log has come: the one before it stays, however far the
+// log is cut.
+static void an_empty_segment_is_never_all_there_is(void **unused)
+{
+	static uint8_t batch[700000]; // two do not fit in a segment
+	struct tearing t;
+	begin(&t, 4);
+	struct journal *j = open_log(t.directory);
+	for (uint64_t index = 1; index <= 3; index++)
+		assert_int_equal(journal_append(j, index, 1, batch, sizeof batch), 0);
+	journal_close(j);
+	struct batch_place place = find_batch(t.directory, 3);
+	file_write_byte(place.file, place.at + 5000, 1);
+	file_write_byte(place.file, place.at + place.bytes, 0); // the mark of a closed log
+	j = open_log(t.directory);
+	assert_int_equal(journal_tails_cut(j), 1);
+	journal_cut(j, 2);
+	assert_int_equal(journal_first_index(j), 2);
+	assert_int_equal(journal_append(j, 3, 1, batch, sizeof batch), 0);
+	journal_cut(j, 2); // no longer empty
+	assert_int_equal(journal_first_index(j), 3);
+	journal_close(j);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_torn_batch_is_whole_or_gone),
 		cmocka_unit_test(what_was_there_before_is_never_taken_for_new),
 		cmocka_unit_test(a_reader_repairs_nothing),
+		cmocka_unit_test(an_empty_segment_is_never_all_there_is),
 	};
 	log_configure(LOG_ERROR, false);
 	return cmocka_run_group_tests(tests, NULL, NULL);
