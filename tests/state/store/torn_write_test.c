@@ -207,6 +207,24 @@ static void an_empty_segment_is_never_all_there_is(void **unused)
 	end(&t);
 }
 
+// What was written before it, by the first version, is still needed then.
+static void a_log_of_one_torn_batch_has_no_first_index(void **unused)
+{
+	struct tearing t;
+	begin(&t, 5);
+	struct journal *j = open_log(t.directory);
+	assert_int_equal(journal_append(j, 7, 1, "batch", 5), 0);
+	journal_close(j);
+	struct batch_place place = find_batch(t.directory, 7);
+	file_write_byte(place.file, place.at + 42, 1);
+	file_write_byte(place.file, place.at + place.bytes, 0); // the mark of a closed log
+	j = open_log(t.directory);
+	assert_int_equal(journal_tails_cut(j), 1);
+	assert_int_equal(journal_first_index(j), 0);
+	journal_close(j);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +232,7 @@ int main(void)
 		cmocka_unit_test(what_was_there_before_is_never_taken_for_new),
 		cmocka_unit_test(a_reader_repairs_nothing),
 		cmocka_unit_test(an_empty_segment_is_never_all_there_is),
+		cmocka_unit_test(a_log_of_one_torn_batch_has_no_first_index),
 	};
 	log_configure(LOG_ERROR, false);
 	return cmocka_run_group_tests(tests, NULL, NULL);
