@@ -130,13 +130,16 @@ static void a_log_on_a_full_disk_refuses_and_goes_on(void **unused)
 		index++;
 	assert_int_equal(error, -ENOSPC);
 	assert_int_equal(journal_append(j, index, 1, batch, sizeof batch), -ENOSPC);
-	assert_true(journal_room_bytes(j) < 4 << 20);
+	assert_true(journal_room_bytes(j) < 1 << 20);
+	journal_cut(j, index - 1); // what is spare has its space already
+	assert_in_range(journal_room_bytes(j), 1 << 20, 8 << 20);
 	make_room();
 	for (int i = 0; i < 50; i++, index++)
 		assert_int_equal(journal_append(j, index, 1, batch, sizeof batch), 0);
 	journal_close(j);
 	assert_int_equal(journal_open(&settings, &j, &complaint), 0);
-	assert_int_equal(journal_walk(j, 0, count_batch, &last, &complaint), 0);
+	assert_int_equal(
+		journal_walk(j, journal_first_index(j) - 1, count_batch, &last, &complaint), 0);
 	assert_int_equal(last, index - 1);
 	journal_close(j);
 }
