@@ -6,6 +6,7 @@
 #include "tests/state/store/batch_place.h"
 #include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
+#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -75,6 +76,17 @@ static void what_was_appended_is_there_after_reopening(void **unused)
 	}
 	assert_int_equal(numbered_append(j, &index), 0);
 	assert_int_equal(walk(j, 0).last_index, index - 1);
+	journal_close(j);
+	dir_remove(path);
+}
+
+// Of the newest segment what is written counts, not what it has room for.
+static void live_bytes_are_those_of_batches(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path, MAP_BYTES);
+	assert_int_equal(journal_append(j, 1, 1, "batch", 5), 0);
+	assert_int_equal(journal_live_bytes(j), 2 * SEGMENT_BLOCK_BYTES); // head, record
 	journal_close(j);
 	dir_remove(path);
 }
@@ -205,7 +217,7 @@ static void the_newest_batch_is_never_cut(void **unused)
 	dir_remove(path);
 }
 
-// At once: it begins with what is not cut.
+// At once, and not before: the log begins with what is not cut.
 static void a_segment_goes_with_its_last_batch(void **unused)
 {
 	const char *path = dir_create();
@@ -214,6 +226,9 @@ static void a_segment_goes_with_its_last_batch(void **unused)
 	while (journal_first_index(j) <= 1) {
 		newest = index;
 		assert_int_equal(numbered_append(j, &index), 0);
+		if (newest > 1)
+			journal_cut(j, newest - 2);
+		assert_int_equal(journal_first_index(j), 1);
 		journal_cut(j, newest - 1);
 	}
 	assert_int_equal(journal_first_index(j), newest);
@@ -274,11 +289,62 @@ static void a_full_map_refuses_and_recovers(void **unused)
 	dir_remove(path);
 }
 
+static uint32_t open_files(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	uint32_t count = 0;
+	while (readdir(files))
+		count++;
+	closedir(files);
+	return count;
+}
+
+// Those that are full are closed, however many there are.
+static void two_segments_are_open_at_most(void **unused)
+{
+	const char *path = dir_create();
+	uint32_t before = open_files();
+	struct journal *j = open_at(path, 16 << 20);
+	uint64_t index = 1;
+	while (numbered_append(j, &index) == 0)
+		continue;
+	assert_in_range(open_files(), before + 1, before + 2); // the newest, and one to follow it
+	journal_close(j);
+	dir_remove(path);
+}
+
+// A batch that fits in no segment that is ready waits until one is made.
+static void segments_that_were_waited_for_are_counted(void **unused)
+{
+	static const uint8_t large[3 << 20];
+	const char *path = dir_create();
+	struct journal *j = open_at(path, MAP_BYTES);
+	assert_int_equal(journal_append(j, 1, 1, large, 5), 0);
+	assert_int_equal(journal_segments_late(j), 0);
+	assert_int_equal(journal_append(j, 2, 1, large, sizeof large), 0);
+	assert_int_equal(journal_segments_late(j), 1);
+	journal_close(j);
+	dir_remove(path);
+}
+
+// Where a segment of the usual size has no room any more, there are smaller ones.
+static void a_map_is_full_when_all_of_it_is(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path, 40 << 20);
+	uint64_t index = 1;
+	while (numbered_append(j, &index) == 0)
+		continue;
+	assert_in_range(journal_live_bytes(j), (40 << 20) - (300 << 10), 40 << 20);
+	journal_close(j);
+	dir_remove(path);
+}
+
 // As much as room_bytes says fits, in one batch, whatever the sizes of the segments that are spare.
 static void what_is_said_to_have_room_has_it(void **unused)
 {
 	const char *path = dir_create();
-	struct journal *j = open_at(path, 32 << 20);
+	struct journal *j = open_at(path, (32 << 20) + 100); // not in whole blocks
 	uint64_t index = 1;
 	for (int i = 0; i < 2000; i++)
 		assert_int_equal(numbered_append(j, &index), 0);
@@ -292,7 +358,7 @@ static void what_is_said_to_have_room_has_it(void **unused)
 			0);
 		free(large);
 		index++;
-		assert_true(dir_bytes(path) <= 32 << 20);
+		assert_true(dir_bytes(path) <= (32 << 20) + 100);
 		while (numbered_append(j, &index) == 0)
 			continue;
 	}
@@ -416,6 +482,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_appended_is_there_after_reopening),
+		cmocka_unit_test(live_bytes_are_those_of_batches),
 		cmocka_unit_test(an_index_inside_a_batch_or_past_the_end_is_refused),
 		cmocka_unit_test(a_missing_batch_is_refused_by_its_index),
 		cmocka_unit_test(a_log_of_a_newer_version_is_refused),
@@ -426,6 +493,9 @@ int main(void)
 		cmocka_unit_test(a_segment_goes_with_its_last_batch),
 		cmocka_unit_test(numbers_of_segments_may_have_gaps),
 		cmocka_unit_test(a_full_map_refuses_and_recovers),
+		cmocka_unit_test(two_segments_are_open_at_most),
+		cmocka_unit_test(segments_that_were_waited_for_are_counted),
+		cmocka_unit_test(a_map_is_full_when_all_of_it_is),
 		cmocka_unit_test(what_is_said_to_have_room_has_it),
 		cmocka_unit_test(a_full_file_system_refuses_and_recovers),
 		cmocka_unit_test(everything_acknowledged_survives_kill),
