@@ -1,4 +1,5 @@
 // A snapshot file: what was written is read, and damage at any byte is refused.
+#include "state/base/crc32c.h"
 #include "state/base/error.h"
 #include "state/base/prng.h"
 #include "state/store/snapshot_file.h"
@@ -174,6 +175,13 @@ static void a_newer_version_is_refused_by_its_number(void **unused)
 	assert_non_null(strstr(message, "version 1.3"));
 	assert_non_null(strstr(message, "knows version 1.2"));
 	assert_int_equal(seen.items, 0);
+	f.data[8] = 2; // of the layout
+	uint32_t crc = crc32c(0, f.data, 60);
+	memcpy(f.data + 60, &crc, sizeof crc);
+	file_write(f.path, f.data, f.size);
+	assert_int_equal(
+		snapshot_read_file(f.path, 3, see, &seen, &info, &complaint), -ERROR_VERSION);
+	assert_non_null(strstr(message, "version 2.3"));
 	file_remove(&f);
 }
 
