@@ -127,11 +127,17 @@ static bool is_past_end(const struct record_list *list, const struct record_plac
 	return !list->end.is_end && (list->walk.reverse ? order <= 0 : order >= 0);
 }
 
+// A record that came after the page was counted would be one too many, and the next page does not begin with it.
+static bool is_too_new(const struct record_list *list, const struct record *record)
+{
+	return list->size && record->create_index > list->begun_index;
+}
+
 static bool visit_stream(
 	struct record_list *list, const void *record, const struct record_place *at)
 {
 	list->place.is_end |= is_past_end(list, at);
-	if (!list->place.is_end)
+	if (!list->place.is_end && !is_too_new(list, record))
 		list->kind->write(list->stream, list, record);
 	return !list->place.is_end && list->stream->size < list->wanted;
 }
@@ -332,6 +338,7 @@ static void begin_page(struct record_list *list, const struct request *request)
 	if (list->size)
 		json_begin_array(&list->text);
 	list->end.is_end = true;
+	list->begun_index = state_index(list->state);
 }
 
 static void end_list(struct request *request)

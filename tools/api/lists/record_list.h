@@ -47,6 +47,7 @@ struct record_list {
 	struct record_place place; // where the walk, and then the stream, goes on
 	uint64_t index;            // of the answer
 	bool is_begun;
+	uint64_t begun_index; // of the state when the walk began
 	// The page: at most size records (0: all), up to its end.
 	uint32_t size, shown;
 	struct record_place end;       // is_end: the list's
