@@ -1,8 +1,10 @@
 // Pages of lists, put together, are the list: whatever the size of a page, the prefix, the filter and the direction,
 // and while records come and go.
+#include "state/base/memory.h"
 #include "state/tables/id_order.h"
 #include "tests/tools/api/server.h"
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -227,6 +231,56 @@ static void pages_are_the_list_while_writes_go_on(void **unused)
 	}
 }
 
+// Connections accepted from now on hold back what their client has not taken.
+static void make_sends_short(void)
+{
+	int listens = 0, short_bytes = 16384;
+	socklen_t size = sizeof listens;
+	for (int fd = 0; fd < 1024; fd++)
+		if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens)
+			assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &short_bytes,
+						 sizeof short_bytes),
+				0);
+}
+
+// Reads an answer to its end. Caller frees.
+static char *read_answer(int fd)
+{
+	size_t size = 0, room = 1 << 20;
+	char *text = memory_take(room);
+	for (ssize_t some = 1; some > 0; size += (size_t)some) {
+		if (size + 65536 > room)
+			text = memory_resize(text, room *= 2);
+		some = recv(fd, text + size, room - size - 1, 0);
+		assert_true(some >= 0);
+	}
+	text[size] = '\0';
+	return text;
+}
+
+// Of a long page the first part is written at once, and the rest when the client has taken that.
+static void what_comes_while_a_page_is_sent_is_not_on_it(void **unused)
+{
+	static const char ask_for_page[] =
+		"GET /v1/nodes?per_page=2500&resources=true&pretty=true HTTP/1.0\r\n\r\n";
+	make_sends_short();
+	int fd = server_connect(server);
+	assert_int_equal(
+		send(fd, ask_for_page, sizeof ask_for_page - 1, 0), sizeof ask_for_page - 1);
+	struct pollfd answers = {.fd = fd, .events = POLLIN};
+	assert_int_equal(poll(&answers, 1, 60000), 1); // the page is counted
+	for (uint32_t i = 0; i < 500; i++)
+		server_node(server, NODES + 2000 + i);
+	state_ids_settle(server->state, STATE_NODES);
+	char *answer = read_answer(fd), *body = strstr(answer, "\r\n\r\n");
+	assert_non_null(body);
+	json_t *page = json_loads(body, 0, NULL);
+	assert_int_equal(json_array_size(page), 2500);
+	json_decref(page);
+	free(answer);
+	close(fd);
+}
+
 // Nobody has to wait for a list to have what was written before it was asked for.
 static void a_write_is_in_the_next_list(void **unused)
 {
@@ -376,6 +430,7 @@ int main(void)
 		cmocka_unit_test(a_search_finds_the_first_ids),
 		cmocka_unit_test(pages_are_the_list_while_writes_go_on),
 		cmocka_unit_test(a_write_is_in_the_next_list),
+		cmocka_unit_test(what_comes_while_a_page_is_sent_is_not_on_it),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
