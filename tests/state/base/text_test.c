@@ -58,6 +58,13 @@ static void only_clean_utf8_is_printable(void **unused)
 		if (text_is_printable(text_of(samples[i].bytes)) != samples[i].printable)
 			fail_msg("sample %zu", i);
 	assert_false(text_is_printable((struct text){"a\0b", 3}));
+	assert_true(
+		text_is_printable((struct text){"abc\n", 2})); // what is behind it does not count
+	for (int byte = 0; byte < 0x80; byte++) {
+		char text[] = {'a', (char)byte, 'b'};
+		assert_int_equal(text_is_printable((struct text){text, sizeof text}),
+			byte >= 0x20 && byte != 0x7f);
+	}
 }
 
 static void anything_can_be_made_printable(void **unused)
