@@ -138,6 +138,8 @@ static void lost_work_waits_until_its_client_has_stopped_it(void **state)
 			"0 down lost stop lost-for=5 other", NULL, ""},
 		{"what was stopped before it was lost is not waited for", "count=1 stop-after=10",
 			NULL, "0 down lost stop lost-for=5", NULL, "place [0]"},
+		{"what its client has ended since is not waited for", "count=1 stop-after=10", NULL,
+			"0 failed ended=1 stop lost-for=5 other", NULL, "place [0]"},
 		{"the follow-up places it", "count=1 stop-after=10", NULL,
 			"0 down lost stop lost-for=15 own", "delayed", "place [0]"},
 		{"also what shares its evaluation with an earlier one", "count=1 stop-after=10",
