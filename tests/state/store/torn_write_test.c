@@ -182,6 +182,14 @@ static void a_reader_repairs_nothing(void **unused)
 	end(&t);
 }
 
+// As a power cut leaves the newest batch of a log that was not closed.
+static void tear_batch(const struct tearing *t, uint64_t index, uint64_t offset)
+{
+	struct batch_place place = find_batch(t->directory, index);
+	file_write_byte(place.file, place.at + offset, 1);
+	file_write_byte(place.file, place.at + place.bytes, 0); // the mark of a closed log
+}
+
 // A segment whose only batch was torn does not tell how far the log has come: the one before it stays, however far the
 // log is cut.
 static void an_empty_segment_is_never_all_there_is(void **unused)
@@ -193,9 +201,7 @@ static void an_empty_segment_is_never_all_there_is(void **unused)
 	for (uint64_t index = 1; index <= 3; index++)
 		assert_int_equal(journal_append(j, index, 1, batch, sizeof batch), 0);
 	journal_close(j);
-	struct batch_place place = find_batch(t.directory, 3);
-	file_write_byte(place.file, place.at + 5000, 1);
-	file_write_byte(place.file, place.at + place.bytes, 0); // the mark of a closed log
+	tear_batch(&t, 3, 5000);
 	j = open_log(t.directory);
 	assert_int_equal(journal_tails_cut(j), 1);
 	journal_cut(j, 2);
@@ -215,9 +221,7 @@ static void a_log_of_one_torn_batch_has_no_first_index(void **unused)
 	struct journal *j = open_log(t.directory);
 	assert_int_equal(journal_append(j, 7, 1, "batch", 5), 0);
 	journal_close(j);
-	struct batch_place place = find_batch(t.directory, 7);
-	file_write_byte(place.file, place.at + 42, 1);
-	file_write_byte(place.file, place.at + place.bytes, 0); // the mark of a closed log
+	tear_batch(&t, 7, 42);
 	j = open_log(t.directory);
 	assert_int_equal(journal_tails_cut(j), 1);
 	assert_int_equal(journal_first_index(j), 0);
