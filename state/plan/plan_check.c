@@ -407,24 +407,15 @@ static void leave_out_rejected(struct plan_checker *c, const struct entry_plan *
 			c->check.placement_jobs[i] = NULL;
 }
 
-// nodes: the one that is judged next, with enough of them behind it.
-static void prefetch_nodes(const struct state *state, const struct plan_node *nodes)
-{
-	const struct plan_node *near = &nodes[PLAN_NODES_AHEAD / 2];
-
-	node_cell_prefetch(state, nodes[2 * PLAN_NODES_AHEAD].slot);
-	node_cell_prefetch_record(state, nodes[PLAN_NODES_AHEAD].slot);
-	if (near->details)
-		node_cell_prefetch_ports(state, near->slot);
-}
-
 static void judge_nodes(struct plan_checker *c, const struct state *state)
 {
 	const struct plan_node *nodes = c->check.nodes;
 
 	for (uint32_t i = 0; i < c->check.node_count; i++) {
-		if (i + 2 * PLAN_NODES_AHEAD < c->check.node_count)
-			prefetch_nodes(state, &nodes[i]);
+		if (i + 2 * PLAN_NODES_AHEAD < c->check.node_count) {
+			node_cell_prefetch(state, nodes[i + 2 * PLAN_NODES_AHEAD].slot);
+			node_cell_prefetch_record(state, nodes[i + PLAN_NODES_AHEAD].slot);
+		}
 		c->check.nodes[i].reason = plan_node_lacks(c, state, &c->check.nodes[i]);
 		c->check.is_complete &= c->check.nodes[i].reason == NULL;
 	}

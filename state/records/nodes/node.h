@@ -106,6 +106,7 @@ struct node {
 	uint32_t generation;
 	uint8_t status, eligibility;
 	uint8_t event_count;
+	bool keeps_ports_back;          // any port is reserved, for one address or for all
 	uint16_t port_least, port_most; // dynamic ports; 0, 0: 20000 to 32000
 	struct standing standing;
 	struct resources total;    // as reported

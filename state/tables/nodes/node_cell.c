@@ -174,16 +174,6 @@ void node_cell_prefetch_record(const struct state *state, uint32_t slot)
 	const char *record = (const char *)state->cells[slot].working;
 	__builtin_prefetch(record);
 	__builtin_prefetch(record + 64);
-	__builtin_prefetch(record + offsetof(struct node, reserved_ports));
-}
-
-void node_cell_prefetch_ports(const struct state *state, uint32_t slot)
-{
-	const struct node *n = slot < state_node_slots(state) ? state->cells[slot].working : NULL;
-	if (!n)
-		return;
-	__builtin_prefetch(n->reserved_ports);
-	__builtin_prefetch(n->networks);
 }
 
 const struct node *state_node_by_id(const struct state *state, const struct uuid *id)

@@ -16,8 +16,6 @@ struct node_cell *node_cell_find(const struct state *, const struct uuid *);
 // points to.
 void node_cell_prefetch(const struct state *, uint32_t slot);
 void node_cell_prefetch_record(const struct state *, uint32_t slot);
-// What says of the node's ports which are kept back; the record is already there.
-void node_cell_prefetch_ports(const struct state *, uint32_t slot);
 void state_count_node(struct state *, const struct node *, int change);
 // Tells placement that the node's record or use changed.
 void state_node_changed(struct state *, uint32_t slot);

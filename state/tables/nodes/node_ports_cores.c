@@ -164,7 +164,8 @@ static bool is_free_for_allocations(void *context, const char *address, int64_t 
 bool node_keeps_port_back(const struct node *n, const struct alloc_details *details)
 {
 	CHECK(n && details);
-	return !details_visit_ports(details, is_free_for_allocations, (void *)n);
+	return n->keeps_ports_back &&
+	       !details_visit_ports(details, is_free_for_allocations, (void *)n);
 }
 
 static bool hold_core(struct node_ports_cores *h, int64_t core)

@@ -181,6 +181,16 @@ static uint32_t place_volumes(
 	return count;
 }
 
+static bool any_port_is_reserved(const struct node *n)
+{
+	bool any = *n->reserved_ports != 0;
+
+	for (uint32_t i = 0; i < n->network_count; i++)
+		for (uint32_t j = 0; j < n->networks[i].address_count; j++)
+			any |= *n->networks[i].addresses[j].reserved_ports != 0;
+	return any;
+}
+
 // Fills everything behind the struct.
 static void place_parts(struct state *state, struct node *n, const struct node_registration *from,
 	const struct node_parts *parts, const struct node_history *history)
@@ -206,6 +216,7 @@ static void place_parts(struct state *state, struct node *n, const struct node_r
 	n->network_count = place_networks(from, networks, addresses, &characters);
 	n->volumes = volumes;
 	n->volume_count = place_volumes(from, volumes, &characters);
+	n->keeps_ports_back = any_port_is_reserved(n);
 	CHECK(n->unique_attribute_count + n->unique_meta_count == parts->attributes);
 	CHECK(n->network_count == parts->networks && n->volume_count == parts->volumes);
 }

@@ -408,6 +408,39 @@ static void what_a_node_keeps_back_is_not_given(void **test)
 	}
 }
 
+// What is kept back for all addresses is enough, and so is what is kept back for one.
+static void a_node_keeps_back_what_is_said_once(void **test)
+{
+	static const struct node_pair said[][2] = {
+		{{PAIR_SETTING, TEXT("ports.reserved"), TEXT("22")},
+			{PAIR_ADDRESS, TEXT("host:eth0 10.0.0.9"), TEXT("default")}},
+		{{PAIR_SETTING, TEXT("ports.dynamic"), TEXT("20000-20010")},
+			{PAIR_ADDRESS, TEXT("host:eth0 10.0.0.9"), TEXT("default 22")}}};
+	struct controller *c = *test;
+	struct planned_job job = plan_job(c, "web", JOB_BATCH);
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct node_registration n;
+		build_node(&n, 50 + i, 1);
+		n.pairs[n.pair_count++] =
+			(struct node_pair){PAIR_NETWORK, TEXT("host:eth0"), TEXT("1000")};
+		for (uint32_t j = 0; j < 2; j++)
+			n.pairs[n.pair_count++] = said[i][j];
+		assert_int_equal(core_join(&c->core, &n), OUTCOME_DONE);
+		for (int64_t port = 22; port <= 23; port++) {
+			struct plan *plan = build_plan(&job);
+			struct plan_result result;
+			struct plan_placement *p = plan_place(
+				plan, (uint32_t)(100 + 10 * i + port), 50 + i, NODES + i);
+			p->details = port_details("10.0.0.9", port);
+			p->name_index = 2 * i + (uint32_t)port;
+			assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
+			assert_int_equal(result.placements_committed, port == 23);
+			plan_result_release(&result);
+		}
+	}
+}
+
 static void cores_and_devices_are_given_once(void **test)
 {
 	struct controller *c = *test;
@@ -736,6 +769,7 @@ int main(void)
 		TEST(older_versions_are_placed),
 		TEST(ports_are_given_once_per_address),
 		TEST(what_a_node_keeps_back_is_not_given),
+		TEST(a_node_keeps_back_what_is_said_once),
 		TEST(cores_and_devices_are_given_once),
 		TEST(stops_fit_whatever_became_of_the_node),
 		TEST(an_ended_allocation_may_be_marked_lost_later),
