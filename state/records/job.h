@@ -214,7 +214,7 @@ extern const struct record_type job_type_description, task_group_description, ta
 	constraint_description, affinity_description, spread_description, device_ask_description,
 	network_ask_description, port_description, update_description, migrate_description,
 	restart_description, reschedule_description, multiregion_description,
-	periodic_config_description;
+	task_lifecycle_description, periodic_config_description;
 
 struct job *job_create(void);             // defaults set; caller frees with job_free
 void job_free(struct job *);              // NULL is allowed

@@ -236,7 +236,7 @@ static const struct field task_lifecycle_fields[] = {
 	{"Hook", FIELD_STRING, OF(task_lifecycle, hook)},
 	{"Sidecar", FIELD_BOOL, OF(task_lifecycle, sidecar)},
 };
-static DESCRIBE(task_lifecycle_description, task_lifecycle, NULL);
+DESCRIBE(task_lifecycle_description, task_lifecycle, NULL);
 
 static void task_defaults(void *record)
 {

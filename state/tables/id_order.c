@@ -245,17 +245,6 @@ static const void *next_node(const struct state *state, uint64_t *slot)
 	return node;
 }
 
-static const void *next_record(const struct state *state, enum state_table table, uint64_t *cursor)
-{
-	switch (table) {
-	case STATE_NODES: return next_node(state, cursor);
-	case STATE_ALLOCATIONS: return state_next_allocation(state, cursor);
-	case STATE_EVALUATIONS: return state_next_evaluation(state, cursor);
-	case STATE_DEPLOYMENTS: return state_next_deployment(state, cursor);
-	default: CHECK(table == STATE_NODES); return NULL;
-	}
-}
-
 // Whoever publishes sees that changes are kept, or the walk sees what is published.
 static void make_order(struct id_order *o, const struct state *state, enum state_table table)
 {
@@ -271,7 +260,8 @@ static void make_order(struct id_order *o, const struct state *state, enum state
 	do {
 		state_read_begin();
 		for (uint32_t i = 0; i < RECORDS_PER_SECTION; i++) {
-			record = next_record(state, table, &cursor);
+			record = table == STATE_NODES ? next_node(state, &cursor)
+						      : state_next(state, table, &cursor);
 			if (!record)
 				break;
 			add_change(&all, id_of(state, table, record), true);

@@ -123,6 +123,9 @@ const struct allocation *state_allocation(const struct state *, const struct uui
 // A cursor stays valid between read sections; what comes or goes meanwhile may or may not be seen.
 const struct job *state_next_job(const struct state *, uint64_t *cursor);
 const struct allocation *state_next_allocation(const struct state *, uint64_t *cursor);
+// The same for any table, and the record of an id; not nodes by creation, and by id only what has ids. Under read lock.
+const void *state_next(const struct state *, enum state_table, uint64_t *cursor);
+const void *state_record(const struct state *, enum state_table, const struct uuid *id);
 // The greatest such cursor of a record that is less than `cursor`, for walks back; 0: there is none. Its record may not
 // be published.
 uint64_t state_key_before(const struct state *, enum state_table, uint64_t cursor);

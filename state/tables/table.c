@@ -309,14 +309,25 @@ const void *table_published(const struct state *state, enum state_table table, c
 	return cell_published(table_find(state, table, key));
 }
 
-const void *table_next(const struct state *state, enum state_table table, uint64_t *cursor)
+const void *state_record(const struct state *state, enum state_table table, const struct uuid *id)
 {
+	switch (table) {
+	case STATE_NODES: return state_node_by_id(state, id);
+	case STATE_ALLOCATIONS: return state_allocation(state, id);
+	default: CHECK(kind_at(state, table)->key == KEY_UUID);
+	}
+	return table_published(state, table, id);
+}
+
+const void *state_next(const struct state *state, enum state_table table, uint64_t *cursor)
+{
+	const struct kind *kind = kind_at(state, table);
 	const struct cell *cell;
 
 	while ((cell = sequence_next(&state->tables[table].order, cursor))) {
-		const void *record = cell_published(cell);
+		const struct record *record = cell_published(cell);
 		if (record)
-			return record;
+			return kind->seen ? kind->seen(record) : record;
 	}
 	return NULL;
 }
@@ -329,11 +340,6 @@ uint64_t state_key_before(const struct state *state, enum state_table table, uin
 
 uint64_t state_key_of(const struct state *state, enum state_table table, const struct uuid *id)
 {
-	if (table == STATE_ALLOCATIONS) {
-		const struct allocation *a = state_allocation(state, id);
-		return a ? a->record.create_index : 0;
-	}
-	CHECK(kind_at(state, table)->key == KEY_UUID);
-	const struct cell *cell = table_find(state, table, id);
-	return cell_published(cell) ? cell->index : 0;
+	const struct record *record = state_record(state, table, id);
+	return record ? record->create_index : 0;
 }

@@ -51,4 +51,3 @@ static inline const void *cell_published(const struct cell *cell)
 	return r && !r->deleted ? r : NULL;
 }
 const void *table_published(const struct state *, enum state_table, const void *key);
-const void *table_next(const struct state *, enum state_table, uint64_t *cursor);

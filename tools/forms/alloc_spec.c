@@ -117,19 +117,6 @@ static void put_restart(struct json_writer *w, const struct restart_policy *rest
 	json_end_object(w);
 }
 
-static void put_lifecycle(struct json_writer *w, const struct task_lifecycle *lifecycle)
-{
-	json_write_key(w, "Lifecycle");
-	if (!lifecycle) {
-		json_write_null(w);
-		return;
-	}
-	json_begin_object(w);
-	json_put_string(w, "Hook", lifecycle->hook);
-	json_put_bool(w, "Sidecar", lifecycle->sidecar);
-	json_end_object(w);
-}
-
 static void put_raw(struct json_writer *w, const char *key, const char *json)
 {
 	json_write_key(w, key);
@@ -137,16 +124,6 @@ static void put_raw(struct json_writer *w, const char *key, const char *json)
 		json_write_raw(w, text_of(json));
 	else
 		json_write_null(w);
-}
-
-static void put_map(struct json_writer *w, const char *key, const struct array *map)
-{
-	json_open_object(w, key);
-	for (uint32_t i = 0; i < map->count; i++) {
-		const struct string_pair *pair = ARRAY_AT(map, struct string_pair, i);
-		json_put_string(w, pair->name, pair->value);
-	}
-	json_end_object(w);
 }
 
 // The task's handle on another node, or on this node before its agent forgot it.
@@ -158,11 +135,7 @@ static void put_handle(struct json_writer *w, const struct allocation *a, const 
 	if (a->report &&
 		map_find(&a->report->task_states, sizeof(struct task_state), task->name, &at))
 		handle = ARRAY_AT(&a->report->task_states, struct task_state, at)->handle;
-	json_write_key(w, "TaskHandle");
-	if (handle)
-		json_record(w, &task_handle_description, handle);
-	else
-		json_write_null(w);
+	json_put_record(w, "TaskHandle", &task_handle_description, handle);
 }
 
 static void put_task(struct json_writer *w, const struct allocation *a,
@@ -176,12 +149,12 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	put_raw(w, "DispatchPayload", task->dispatch_payload);
 	if (task->log_config)
 		put_raw(w, "LogConfig", task->log_config);
-	put_map(w, "Env", &task->env);
+	json_put_map(w, "Env", FIELD_MAP, &task->env);
 	put_meta(w, a->job, group, task);
 	json_put_i64(w, "KillTimeout", task->kill_timeout_ns);
 	json_put_string(w, "KillSignal", task->kill_signal);
 	json_put_bool(w, "Leader", task->leader);
-	put_lifecycle(w, task->lifecycle);
+	json_put_record(w, "Lifecycle", &task_lifecycle_description, task->lifecycle);
 	json_put_i64(w, "CPU", task->resources.cpu);
 	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
 	put_restart(w, task->restart ? task->restart : group->restart);

@@ -29,20 +29,6 @@ static const struct allocated_task *allocated_to(const struct allocation *a, con
 	return NULL;
 }
 
-static void put_records(struct json_writer *w, const char *key, const struct record_type *type,
-	const struct array *items)
-{
-	json_write_key(w, key);
-	if (!items->count) {
-		json_write_null(w);
-		return;
-	}
-	json_begin_array(w);
-	for (uint32_t i = 0; i < items->count; i++)
-		json_record(w, type, (const char *)items->items + i * type->size);
-	json_end_array(w);
-}
-
 static void put_network(struct json_writer *w, const struct allocated_network *network)
 {
 	json_begin_object(w);
@@ -52,8 +38,8 @@ static void put_network(struct json_writer *w, const struct allocated_network *n
 	json_put_string(w, "IP", network->ip);
 	json_put_i64(w, "MBits", network->mbits);
 	json_put_null(w, "DNS");
-	put_records(w, "ReservedPorts", &port_description, &network->reserved_ports);
-	put_records(w, "DynamicPorts", &port_description, &network->dynamic_ports);
+	json_put_records(w, "ReservedPorts", &port_description, &network->reserved_ports);
+	json_put_records(w, "DynamicPorts", &port_description, &network->dynamic_ports);
 	json_end_object(w);
 }
 
@@ -141,7 +127,7 @@ static void put_task(struct json_writer *w, const struct node *node, const struc
 	json_end_object(w);
 	put_networks(w, given ? &given->networks : &no_items);
 	if (given && given->devices.count)
-		put_records(w, "Devices", &allocated_device_description, &given->devices);
+		json_put_records(w, "Devices", &allocated_device_description, &given->devices);
 	else if (shows_devices)
 		put_devices_of_all(w, node, a);
 	else
@@ -154,15 +140,7 @@ static void put_lifecycles(struct json_writer *w, const struct array *tasks)
 	json_open_object(w, "TaskLifecycles");
 	for (uint32_t i = 0; i < tasks->count; i++) {
 		const struct task *task = ARRAY_AT(tasks, struct task, i);
-		json_write_key(w, task->name);
-		if (!task->lifecycle) {
-			json_write_null(w);
-			continue;
-		}
-		json_begin_object(w);
-		json_put_string(w, "Hook", task->lifecycle->hook);
-		json_put_bool(w, "Sidecar", task->lifecycle->sidecar);
-		json_end_object(w);
+		json_put_record(w, task->name, &task_lifecycle_description, task->lifecycle);
 	}
 	json_end_object(w);
 }
@@ -172,7 +150,7 @@ static void put_shared(struct json_writer *w, const struct allocation *a)
 	json_open_object(w, "Shared");
 	put_networks(w, a->details ? &a->details->networks : &no_items);
 	json_put_u64(w, "DiskMB", a->resources.disk_mb);
-	put_records(w, "Ports", &allocated_port_description,
+	json_put_records(w, "Ports", &allocated_port_description,
 		a->details ? &a->details->ports : &no_items);
 	json_end_object(w);
 }

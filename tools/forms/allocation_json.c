@@ -27,26 +27,11 @@ static void put_reschedule(struct json_writer *w, const struct alloc_details *de
 		return;
 	}
 	json_begin_object(w);
-	json_open_array(w, "Events");
-	for (uint32_t i = 0; i < details->reschedule_events.count; i++)
-		json_record(w, &reschedule_event_description,
-			ARRAY_AT(&details->reschedule_events, struct reschedule_event, i));
-	json_end_array(w);
+	json_put_records(w, "Events", &reschedule_event_description, &details->reschedule_events);
 	json_end_object(w);
 }
 
-static void put_preempted(struct json_writer *w, const struct alloc_details *details)
-{
-	json_write_key(w, "PreemptedAllocations");
-	if (!details->preempted.count) {
-		json_write_null(w);
-		return;
-	}
-	json_begin_array(w);
-	for (uint32_t i = 0; i < details->preempted.count; i++)
-		json_write_uuid(w, ARRAY_AT(&details->preempted, struct uuid, i));
-	json_end_array(w);
-}
+static const struct field preempted_ids = {.kind = FIELD_UUIDS, .flags = FIELD_NULL_EMPTY};
 
 static void put_status(struct json_writer *w, const struct allocation *a)
 {
@@ -56,18 +41,16 @@ static void put_status(struct json_writer *w, const struct allocation *a)
 	json_put_string(w, "DesiredDescription", allocation_desired_description(a, description));
 	json_put_string(w, "ClientStatus", alloc_client_names[a->client_status]);
 	json_put_string(w, "ClientDescription", allocation_client_description(a));
-	json_write_key(w, "DesiredTransition");
-	json_record(w, &desired_transition_description, &details->transition);
+	json_put_record(
+		w, "DesiredTransition", &desired_transition_description, &details->transition);
 	task_states_json(w, a);
-	json_write_key(w, "DeploymentStatus");
-	if (details->deployment_status)
-		json_record(w, &alloc_deployment_status_description, details->deployment_status);
-	else
-		json_write_null(w);
+	json_put_record(w, "DeploymentStatus", &alloc_deployment_status_description,
+		details->deployment_status);
 	json_put_uuid(w, "FollowupEvalID", &details->followup_eval);
 	json_put_uuid(w, "NextAllocation", &details->next_allocation);
 	put_reschedule(w, details);
-	put_preempted(w, details);
+	json_write_key(w, "PreemptedAllocations");
+	json_write_field(w, &preempted_ids, &details->preempted);
 	json_put_uuid(w, "PreemptedByAllocation", &details->preempted_by);
 	json_put_u64(w, "CreateIndex", a->record.create_index);
 	json_put_u64(w, "ModifyIndex", a->record.modify_index);

@@ -118,16 +118,8 @@ static void put_scaling_events(
 		if (strcmp(one->group, group) == 0)
 			scaled = one;
 	}
-	json_write_key(w, "Events");
-	if (!scaled || !scaled->events.count) {
-		json_write_null(w);
-		return;
-	}
-	json_begin_array(w);
-	for (uint32_t i = 0; i < scaled->events.count; i++)
-		json_record(w, &scaling_event_description,
-			ARRAY_AT(&scaled->events, struct scaling_event, i));
-	json_end_array(w);
+	json_put_records(w, "Events", &scaling_event_description,
+		scaled ? &scaled->events : &(const struct array){0});
 }
 
 static void put_scale(struct json_writer *w, const struct task_group *group,
@@ -165,16 +157,6 @@ void job_json_scale(struct json_writer *w, const struct state *state, const stru
 	free(scan.groups);
 }
 
-static void put_meta(struct json_writer *w, const struct job *job)
-{
-	json_open_object(w, "Meta");
-	for (uint32_t i = 0; i < job->meta.count; i++) {
-		const struct string_pair *pair = ARRAY_AT(&job->meta, struct string_pair, i);
-		json_put_string(w, pair->name, pair->value);
-	}
-	json_end_object(w);
-}
-
 void job_json_stub(
 	struct json_writer *w, const struct state *state, const struct job *job, bool meta)
 {
@@ -186,6 +168,6 @@ void job_json_stub(
 	json_write_key(w, "JobSummary");
 	job_json_summary(w, state, job);
 	if (meta)
-		put_meta(w, job);
+		json_put_map(w, "Meta", FIELD_MAP, &job->meta);
 	json_end_object(w);
 }

@@ -34,15 +34,6 @@ static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
 		json_write_null(w);
 }
 
-static void put_handle(struct json_writer *w, const struct task_handle *handle)
-{
-	json_write_key(w, "TaskHandle");
-	if (handle)
-		json_record(w, &task_handle_description, handle);
-	else
-		json_write_null(w);
-}
-
 static void put_state(struct json_writer *w, const struct task_state *state)
 {
 	json_open_object(w, state->task);
@@ -56,7 +47,7 @@ static void put_state(struct json_writer *w, const struct task_state *state)
 	for (uint32_t i = 0; i < state->events.count; i++)
 		put_event(w, ARRAY_AT(&state->events, struct task_event, i));
 	json_end_array(w);
-	put_handle(w, state->handle);
+	json_put_record(w, "TaskHandle", &task_handle_description, state->handle);
 	json_end_object(w);
 }
 

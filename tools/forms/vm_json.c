@@ -102,12 +102,7 @@ static void put_load(
 	if (state_cluster_settings(view->state)->count_assigned)
 		add_shares(&load, worker);
 	json_put_u64(w, "vms", load.count);
-	json_open_object(w, "used");
-	for (uint32_t i = 0; i < load.used.count; i++) {
-		const struct named_count *used = ARRAY_AT(&load.used, struct named_count, i);
-		json_put_i64(w, used->name, used->count);
-	}
-	json_end_object(w);
+	json_put_map(w, "used", FIELD_COUNT_MAP, &load.used);
 	free_load(&load);
 }
 

@@ -1,5 +1,5 @@
 #include "tools/forms/vm_spec.h"
-#include "tools/json/json_writer.h"
+#include "tools/json/json_record.h"
 
 static void put_size(struct json_writer *w, const struct vm *vm)
 {
@@ -8,12 +8,7 @@ static void put_size(struct json_writer *w, const struct vm *vm)
 	json_put_u64(w, "assignedCPU", vm->assigned_cpu);
 	json_put_u64(w, "assignedMemory", vm->assigned_memory_mib);
 	json_put_u64(w, "diskSize", vm->disk_size_gb);
-	json_open_object(w, "resources");
-	for (uint32_t i = 0; i < vm->resources.count; i++) {
-		const struct named_count *r = ARRAY_AT(&vm->resources, struct named_count, i);
-		json_put_i64(w, r->name, r->count);
-	}
-	json_end_object(w);
+	json_put_map(w, "resources", FIELD_COUNT_MAP, &vm->resources);
 }
 
 static void put_raw(struct json_writer *w, const char *key, const char *json)

@@ -151,7 +151,7 @@ static void put_optional_bool(struct json_writer *w, const struct optional_bool 
 		json_write_null(w);
 }
 
-static void put_value(struct json_writer *w, const struct field *f, const void *at)
+void json_write_field(struct json_writer *w, const struct field *f, const void *at)
 {
 	switch (f->kind) {
 	// The applier changes a job's status and stability in the published record.
@@ -228,7 +228,7 @@ void json_record_members(
 			((f->flags & FIELD_OMIT_EMPTY) && is_empty(f, at)))
 			continue;
 		json_write_plain_key(w, f->name, strlen(f->name));
-		put_value(w, f, at);
+		json_write_field(w, f, at);
 	}
 }
 

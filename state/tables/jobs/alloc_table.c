@@ -400,14 +400,7 @@ const struct allocation *state_allocation(const struct state *state, const struc
 
 const struct allocation *state_next_allocation(const struct state *state, uint64_t *cursor)
 {
-	const struct alloc_cell *cell;
-
-	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, cursor))) {
-		const struct allocation *a = allocation_published(cell);
-		if (a)
-			return a;
-	}
-	return NULL;
+	return state_next(state, STATE_ALLOCATIONS, cursor);
 }
 
 void state_node_allocations(

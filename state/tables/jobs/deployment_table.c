@@ -300,7 +300,7 @@ const struct deployment *state_deployment(const struct state *state, const struc
 
 const struct deployment *state_next_deployment(const struct state *state, uint64_t *cursor)
 {
-	return table_next(state, STATE_DEPLOYMENTS, cursor);
+	return state_next(state, STATE_DEPLOYMENTS, cursor);
 }
 
 void state_job_deployments(const struct state *state, struct text namespace_name, struct text id,

@@ -169,7 +169,7 @@ const struct evaluation *state_evaluation(const struct state *state, const struc
 
 const struct evaluation *state_next_evaluation(const struct state *state, uint64_t *cursor)
 {
-	return table_next(state, STATE_EVALUATIONS, cursor);
+	return state_next(state, STATE_EVALUATIONS, cursor);
 }
 
 void state_job_evaluations(const struct state *state, struct text namespace_name, struct text id,

@@ -318,14 +318,7 @@ struct job_children state_job_children(
 
 const struct job *state_next_job(const struct state *state, uint64_t *cursor)
 {
-	const struct job_cell *cell;
-
-	while ((cell = sequence_next(&state->tables[STATE_JOBS].order, cursor))) {
-		const struct job_keep *keep = published_keep(cell);
-		if (keep)
-			return keep->versions[0];
-	}
-	return NULL;
+	return state_next(state, STATE_JOBS, cursor);
 }
 
 // Fetches the newest version of the allocation at this place of a job's list; returns the next place. The list's own

@@ -36,5 +36,5 @@ const struct node_pool *state_node_pool(const struct state *state, struct text n
 
 const struct node_pool *state_next_node_pool(const struct state *state, uint64_t *cursor)
 {
-	return table_next(state, STATE_NODE_POOLS, cursor);
+	return state_next(state, STATE_NODE_POOLS, cursor);
 }

@@ -334,7 +334,7 @@ const struct vm *state_vm_by_instance(const struct state *state, const struct uu
 
 const struct vm *state_next_vm(const struct state *state, uint64_t *cursor)
 {
-	return table_next(state, STATE_VMS, cursor);
+	return state_next(state, STATE_VMS, cursor);
 }
 
 void state_worker_vms(const struct state *state, struct text name, uint64_t *index,

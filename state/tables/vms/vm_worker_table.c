@@ -200,7 +200,7 @@ const struct vm_worker *state_vm_worker_of_node(const struct state *state, const
 
 const struct vm_worker *state_next_vm_worker(const struct state *state, uint64_t *cursor)
 {
-	return table_next(state, STATE_VM_WORKERS, cursor);
+	return state_next(state, STATE_VM_WORKERS, cursor);
 }
 
 static bool is_vm_worker_sound(const void *record)

@@ -74,4 +74,4 @@ static void write_drain(struct json_writer *w, const struct request *request, co
 }
 
 const struct one_record node_drain_by_id = {
-	.noun = "node", .find = node_named, .write = write_drain, .watched = drain_watched};
+	.noun = "node", .table = STATE_NODES, .write = write_drain, .watched = drain_watched};

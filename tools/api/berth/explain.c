@@ -8,6 +8,7 @@
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/background_answers.h"
+#include "tools/api/server/one_record.h"
 #include "tools/forms/explanation.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -181,8 +182,7 @@ static void work_out_job(struct request *request, struct reply *reply)
 {
 	struct state *state = request->api->settings.state;
 	struct scheduler_view view = state_view_begin(state);
-	const struct job *job =
-		state_job(state, text_of(request_namespace(request)), text_of(request->ids[0]));
+	const struct job *job = job_of_path(request);
 	if (job) {
 		struct json_writer *w = reply_json(request, reply);
 		json_begin_object(w);

@@ -26,7 +26,7 @@ static void write_standing(struct json_writer *w, const struct request *request,
 }
 
 const struct one_record node_standing_by_id = {
-	.noun = "node", .find = node_named, .write = write_standing};
+	.noun = "node", .table = STATE_NODES, .write = write_standing};
 
 static void submit_standing(
 	struct request *request, struct reply *reply, enum standing_action action)

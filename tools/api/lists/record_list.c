@@ -4,6 +4,7 @@
 #include "tools/api/lists/list_stream.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
+#include "tools/json/json_record.h"
 #include <stdlib.h>
 
 // Records that one read section visits, and one that has to filter them.
@@ -19,13 +20,21 @@
 // Text of a page that is written while the page is looked for.
 #define PAGE_TEXT_BYTES (16u * 1024)
 
+static void write_record(struct json_writer *w, const struct record_list *list, const void *record)
+{
+	if (list->kind->write)
+		list->kind->write(w, list, record);
+	else
+		json_record(w, list->kind->type, record);
+}
+
 static void write_for_filter(void *context, const void *record, bool whole, struct json_writer *w)
 {
 	const struct record_list *list = context;
 	if (whole && list->kind->write_whole)
 		list->kind->write_whole(w, list, record);
 	else
-		list->kind->write(w, list, record);
+		write_record(w, list, record);
 }
 
 static bool is_shown(struct record_list *list, const void *record)
@@ -112,7 +121,7 @@ static bool visit_page(struct record_list *list, const void *record, const struc
 	list->shown++;
 	if (list->is_full)
 		return true;
-	list->kind->write(&list->text, list, record);
+	write_record(&list->text, list, record);
 	list->is_full = list->text.size > PAGE_TEXT_BYTES;
 	if (list->is_full)
 		list->unwritten = list->place;
@@ -138,7 +147,7 @@ static bool visit_stream(
 {
 	list->place.is_end |= is_past_end(list, at);
 	if (!list->place.is_end && !is_too_new(list, record))
-		list->kind->write(list->stream, list, record);
+		write_record(list->stream, list, record);
 	return !list->place.is_end && list->stream->size < list->wanted;
 }
 
@@ -212,8 +221,6 @@ struct record_list *record_list_create(
 		.table = kind->table,
 		.by_id = kind->by_id,
 		.reverse = request_flag(request, "reverse"),
-		.next = kind->next,
-		.find = kind->find,
 		.prefetch_id = kind->prefetch_id};
 	return list;
 }
@@ -293,8 +300,8 @@ static void begin_walk(struct record_list *list)
 static const void *any_record(const struct record_list *list, const struct uuid *id)
 {
 	uint64_t cursor = 0;
-	return list->walk.by_id ? list->walk.find(list->state, id)
-				: list->kind->next(list->state, &cursor);
+	return list->walk.by_id ? state_record(list->state, list->walk.table, id)
+				: state_next(list->state, list->walk.table, &cursor);
 }
 
 static bool learn_names(struct record_list *list, struct reply *reply)

@@ -13,10 +13,9 @@ struct record_kind {
 	enum state_table table;
 	bool by_id;       // in order of ids; otherwise of creation
 	const char *noun; // ?prefix= is of ids that are UUIDs: "alloc"; NULL: of names
-	const void *(*next)(const struct state *, uint64_t *cursor);    // by creation
-	const void *(*find)(const struct state *, const struct uuid *); // by id
 	// NULL: every record that is found.
 	bool (*is_wanted)(const struct record_list *, const void *record);
+	// NULL: as its type describes it.
 	void (*write)(struct json_writer *, const struct record_list *, const void *record);
 	// For filters. write_whole: writes the long form; NULL: there is none. type: set when the JSON leaves out empty
 	// fields. has_no_filter: a record may give no item or several.

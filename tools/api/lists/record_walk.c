@@ -99,7 +99,7 @@ static uint32_t chosen_below(const struct record_walk *walk, const struct record
 static const void *record_of_key(const struct record_walk *walk, uint64_t key)
 {
 	uint64_t after = key;
-	const void *record = walk->next(walk->state, &after);
+	const void *record = state_next(walk->state, walk->table, &after);
 	return after == key + 1 ? record : NULL;
 }
 
@@ -120,7 +120,7 @@ static bool step_chosen(struct record_walk *walk, struct record_place *place, co
 	i -= walk->reverse && !is_there;
 	if (walk->by_id) {
 		pass_id(walk, place, &walk->ids[i], at);
-		*record = walk->find(walk->state, &walk->ids[i]);
+		*record = state_record(walk->state, walk->table, &walk->ids[i]);
 	} else {
 		pass_key(walk, place, walk->keys[i], at);
 		*record = record_of_key(walk, walk->keys[i]);
@@ -136,7 +136,7 @@ static bool step_window(struct record_walk *walk, struct record_place *place, co
 	const struct uuid *id = &walk->window[walk->window_next++];
 	pass_id(walk, place, id, at);
 	walk->window_at = place->id;
-	*record = walk->find(walk->state, id);
+	*record = state_record(walk->state, walk->table, id);
 	return true;
 }
 
@@ -149,7 +149,7 @@ static bool step_by_creation(struct record_walk *walk, struct record_place *plac
 		*record = key ? record_of_key(walk, key) : NULL;
 		place->is_end = key == 0;
 	} else {
-		*record = walk->next(walk->state, &key);
+		*record = state_next(walk->state, walk->table, &key);
 		key--;
 		place->is_end = *record == NULL;
 	}

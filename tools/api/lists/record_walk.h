@@ -17,8 +17,6 @@ struct record_walk {
 	struct state *state;
 	enum state_table table;
 	bool by_id, reverse;
-	const void *(*next)(const struct state *, uint64_t *cursor); // by creation
-	const void *(*find)(const struct state *, const struct uuid *);
 	void (*prefetch_id)(const struct state *, const struct uuid *); // NULL: nothing is gained
 	struct uuid first, last; // by id: the bounds, both included
 	// Chosen records: sorted keys or, by id, sorted ids. NULL: the whole table. Owned.

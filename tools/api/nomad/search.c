@@ -110,26 +110,6 @@ static void match_deployment(struct search *s, const void *record)
 		match_id(s, &d->id, NULL, d->namespace_name);
 }
 
-static const void *find_node(const struct state *state, const struct uuid *id)
-{
-	return state_node_by_id(state, id);
-}
-
-static const void *find_allocation(const struct state *state, const struct uuid *id)
-{
-	return state_allocation(state, id);
-}
-
-static const void *find_evaluation(const struct state *state, const struct uuid *id)
-{
-	return state_evaluation(state, id);
-}
-
-static const void *find_deployment(const struct state *state, const struct uuid *id)
-{
-	return state_deployment(state, id);
-}
-
 static bool step_nodes(struct search *s)
 {
 	if (s->cursor >= state_node_slots(s->state))
@@ -253,31 +233,6 @@ static void match_image(struct search *s, const struct job *job, const struct ta
 		match_setting(s, "image", job, group, task);
 }
 
-static bool step_groups(struct search *s)
-{
-	return step_parts(s, match_group);
-}
-
-static bool step_tasks(struct search *s)
-{
-	return step_parts(s, match_task);
-}
-
-static bool step_services(struct search *s)
-{
-	return step_parts(s, match_service);
-}
-
-static bool step_commands(struct search *s)
-{
-	return step_parts(s, match_command);
-}
-
-static bool step_images(struct search *s)
-{
-	return step_parts(s, match_image);
-}
-
 static bool step_policies(struct search *s)
 {
 	const struct job *job = state_next_job(s->state, &s->cursor);
@@ -324,27 +279,25 @@ static bool step_nothing(struct search *s)
 static const struct context {
 	const char *name;
 	search_step *step;
-	bool is_part_of_jobs;
-	search_match *match; // of what has ids, which a prefix that is none does not ask for
-	const void *(*find)(const struct state *, const struct uuid *); // the same
-	enum state_table table;                                         // the same
-	bool has_no_names; // parts of names find nothing, which is said
+	match_in_group *part;   // of jobs, instead of a step
+	search_match *match;    // of what has ids, which a prefix that is none does not ask for
+	enum state_table table; // the same
+	bool has_no_names;      // parts of names find nothing, which is said
 	bool names_are_scopes;
 	void (*collect)(const struct state *, struct name_set *); // NULL: no set of names
 } contexts[] = {
 	{"jobs", step_jobs},
-	{"groups", step_groups, .is_part_of_jobs = true},
-	{"tasks", step_tasks, .is_part_of_jobs = true},
-	{"services", step_services, .is_part_of_jobs = true},
-	{"commands", step_commands, .is_part_of_jobs = true},
-	{"images", step_images, .is_part_of_jobs = true},
-	{"nodes", step_nodes, .match = match_node, .find = find_node, .table = STATE_NODES},
-	{"allocs", step_allocations, .match = match_allocation, .find = find_allocation,
-		.table = STATE_ALLOCATIONS},
+	{"groups", .part = match_group},
+	{"tasks", .part = match_task},
+	{"services", .part = match_service},
+	{"commands", .part = match_command},
+	{"images", .part = match_image},
+	{"nodes", step_nodes, .match = match_node, .table = STATE_NODES},
+	{"allocs", step_allocations, .match = match_allocation, .table = STATE_ALLOCATIONS},
 	{"evals", step_nothing, .has_no_names = true, .match = match_evaluation,
-		.find = find_evaluation, .table = STATE_EVALUATIONS},
+		.table = STATE_EVALUATIONS},
 	{"deployment", step_nothing, .has_no_names = true, .match = match_deployment,
-		.find = find_deployment, .table = STATE_DEPLOYMENTS},
+		.table = STATE_DEPLOYMENTS},
 	{"volumes", step_nothing, .has_no_names = true},
 	{"plugins", step_nothing},
 	{"scaling_policy", step_policies, .has_no_names = true},
@@ -360,7 +313,7 @@ static void walk_records(struct search *s, const struct context *context)
 	while (goes_on && s->found <= MATCHES_MAX) {
 		state_read_begin();
 		for (uint32_t i = 0; i < STEPS_PER_SECTION && goes_on; i++)
-			goes_on = context->step(s);
+			goes_on = context->part ? step_parts(s, context->part) : context->step(s);
 		state_read_end();
 	}
 }
@@ -368,8 +321,7 @@ static void walk_records(struct search *s, const struct context *context)
 // The ids that begin with the text are next to each other.
 static void walk_ids(struct search *s, const struct context *context)
 {
-	struct record_walk ids = {
-		.state = s->state, .table = context->table, .by_id = true, .find = context->find};
+	struct record_walk ids = {.state = s->state, .table = context->table, .by_id = true};
 	if (!uuid_bounds(s->text, (uint32_t)strlen(s->text), &ids.first, &ids.last))
 		return;
 	state_ids_settle(s->state, context->table);
@@ -410,8 +362,8 @@ static bool is_beginning_of_id(const char *text)
 static bool is_asked(size_t context, const char *asked, const char *text, bool fuzzy)
 {
 	const struct context *c = &contexts[context];
-	const char *name = c->is_part_of_jobs ? "jobs" : c->name;
-	if (!fuzzy && (c->is_part_of_jobs || (c->match && !is_beginning_of_id(text))))
+	const char *name = c->part ? "jobs" : c->name;
+	if (!fuzzy && (c->part || (c->match && !is_beginning_of_id(text))))
 		return false;
 	return strcmp(asked, "all") == 0 || strcmp(asked, name) == 0;
 }
@@ -419,7 +371,7 @@ static bool is_asked(size_t context, const char *asked, const char *text, bool f
 static bool context_is_known(const char *asked)
 {
 	for (size_t i = 0; i < CONTEXTS; i++)
-		if (!contexts[i].is_part_of_jobs && strcmp(contexts[i].name, asked) == 0)
+		if (!contexts[i].part && strcmp(contexts[i].name, asked) == 0)
 			return true;
 	return strcmp(asked, "all") == 0;
 }
@@ -445,7 +397,7 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 			.names_are_scopes = contexts[i].names_are_scopes};
 		walk(&search, &contexts[i]);
 		truncated[i] = search.found > MATCHES_MAX;
-		said[i] = search.found || !contexts[i].is_part_of_jobs;
+		said[i] = search.found || !contexts[i].part;
 	}
 	json_end_object(w);
 	json_open_object(w, "Truncations");

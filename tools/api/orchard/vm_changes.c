@@ -280,11 +280,3 @@ void vm_remove(struct request *request, struct reply *reply)
 	command->vm_named =
 		(struct command_vm_named){.name = command_text(request, request->ids[0])};
 }
-
-void vm_removed(struct request *request, struct reply *reply)
-{
-	const struct command *command = submission_command(request->submission, 0);
-	reply_outcome(reply, (int)command->outcome);
-	if (command->outcome == OUTCOME_DONE)
-		reply_index(reply, command->index);
-}

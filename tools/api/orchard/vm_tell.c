@@ -103,12 +103,3 @@ void vm_events_add(struct request *request, struct reply *reply)
 	}
 	json_decref(events);
 }
-
-void vm_events_added(struct request *request, struct reply *reply)
-{
-	const struct command *command = submission_command(request->submission, 0);
-
-	reply_outcome(reply, (int)command->outcome);
-	if (command->outcome == OUTCOME_DONE)
-		reply_index(reply, command->index);
-}

@@ -53,11 +53,6 @@ void vm_worker_read(struct request *request, struct reply *reply)
 	reply_stored(request, reply, request->ids[0]);
 }
 
-static const void *next_worker(const struct state *state, uint64_t *cursor)
-{
-	return state_next_vm_worker(state, cursor);
-}
-
 static bool is_wanted(const struct record_list *list, const void *record)
 {
 	const struct vm_worker *worker = record;
@@ -73,7 +68,6 @@ static void write_one(struct json_writer *w, const struct record_list *list, con
 }
 
 static const struct record_kind all = {.table = STATE_VM_WORKERS,
-	.next = next_worker,
 	.is_wanted = is_wanted,
 	.write = write_one,
 	.type = &vm_worker_description};
@@ -250,12 +244,4 @@ void vm_worker_remove(struct request *request, struct reply *reply)
 	struct command *command = submission_one(request, COMMAND_VM_WORKER_DELETE, NULL);
 	command->vm_named =
 		(struct command_vm_named){.name = command_text(request, request->ids[0])};
-}
-
-void vm_worker_removed(struct request *request, struct reply *reply)
-{
-	const struct command *command = submission_command(request->submission, 0);
-	reply_outcome(reply, (int)command->outcome);
-	if (command->outcome == OUTCOME_DONE)
-		reply_index(reply, command->index);
 }

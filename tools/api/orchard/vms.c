@@ -93,11 +93,6 @@ void vm_events_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-static const void *next_vm(const struct state *state, uint64_t *cursor)
-{
-	return state_next_vm(state, cursor);
-}
-
 static const char *or_empty(const char *text)
 {
 	return text ? text : "";
@@ -116,11 +111,8 @@ static void write_item(struct json_writer *w, const struct record_list *list, co
 	vm_json(w, record);
 }
 
-static const struct record_kind all = {.table = STATE_VMS,
-	.next = next_vm,
-	.is_wanted = is_wanted,
-	.write = write_item,
-	.type = &vm_description};
+static const struct record_kind all = {
+	.table = STATE_VMS, .is_wanted = is_wanted, .write = write_item, .type = &vm_description};
 
 void vms_list(struct request *request, struct reply *reply)
 {

@@ -170,6 +170,14 @@ void reply_outcome(struct reply *reply, int outcome)
 	reply->retry_after_s = answers[outcome].retry_after_s;
 }
 
+void outcome_answer(struct request *request, struct reply *reply)
+{
+	const struct command *command = submission_command(request->submission, 0);
+	reply_outcome(reply, (int)command->outcome);
+	if (command->outcome == OUTCOME_DONE)
+		reply_index(reply, command->index);
+}
+
 void reply_refusal(
 	struct reply *reply, const struct command *command, const char *message, unsigned status)
 {

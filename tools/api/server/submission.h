@@ -28,6 +28,8 @@ void submission_release(struct submission *);
 
 // The answer to an outcome that is not OUTCOME_DONE.
 void reply_outcome(struct reply *, int outcome);
+// For routes whose answer is the outcome of one command, done or not, and nothing else.
+route_answer outcome_answer;
 // The answer to a command with a message of its own, which gets that status; "": the outcome's usual answer.
 void reply_refusal(struct reply *, const struct command *, const char *message, unsigned status);
 

@@ -4,6 +4,7 @@
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
+#include "tools/api/server/one_record.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
@@ -151,8 +152,7 @@ void job_deregistered(struct request *request, struct reply *reply)
 static bool can_be_evaluated(const struct request *request, struct reply *reply)
 {
 	state_read_begin();
-	const struct job *job = state_job(request->api->settings.state,
-		text_of(request_namespace(request)), text_of(request->ids[0]));
+	const struct job *job = job_of_path(request);
 	if (!job)
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "job not found");
 	else if (job->periodic)
@@ -189,8 +189,7 @@ void job_evaluate(struct request *request, struct reply *reply)
 static uint64_t job_modify_index(const struct request *request)
 {
 	state_read_begin();
-	const struct job *job = state_job(request->api->settings.state,
-		text_of(request_namespace(request)), text_of(request->ids[0]));
+	const struct job *job = job_of_path(request);
 	uint64_t index = job ? job->job_modify_index : 0;
 	state_read_end();
 	return index;

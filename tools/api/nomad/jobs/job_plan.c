@@ -59,13 +59,8 @@ static void put_preempted(
 }
 
 // Grouped by name, which the description of the updates begins with.
-static void put_updates(struct json_writer *w, const struct array *updates)
-{
-	static const struct field field = {
-		"DesiredTGUpdates", FIELD_STRUCT_MAP, 0, &desired_updates_description};
-	static const struct record_type by_group = {.fields = &field, .field_count = 1};
-	json_record_members(w, &by_group, updates, 0);
-}
+static const struct field updates_by_group = {
+	.kind = FIELD_STRUCT_MAP, .type = &desired_updates_description};
 
 static void put_failed(struct json_writer *w, const struct array *groups)
 {
@@ -131,7 +126,8 @@ static void put_plan(struct request *request, struct reply *reply, const struct 
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_open_object(w, "Annotations");
-	put_updates(w, &plan->run.updates);
+	json_write_key(w, "DesiredTGUpdates");
+	json_write_field(w, &updates_by_group, &plan->run.updates);
 	put_preempted(w, state, &plan->run.preempted);
 	json_end_object(w);
 	put_failed(w, &plan->run.failed_groups);

@@ -4,6 +4,7 @@
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
+#include "tools/api/server/one_record.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
@@ -80,8 +81,7 @@ static bool policy_allows(const struct request *request, json_t *body, struct re
 	bool allowed = true;
 
 	state_read_begin();
-	const struct job *job = state_job(request->api->settings.state,
-		text_of(request_namespace(request)), text_of(request->ids[0]));
+	const struct job *job = job_of_path(request);
 	int group = job ? job_group_index(job, name) : -1;
 	if (group >= 0 && !is_absent(count)) {
 		const struct task_group *it =

@@ -11,11 +11,9 @@
 // Version numbers to look for, newest first; more have no record.
 #define VERSIONS_LOOKED_AT 64u
 
-// The job that the path names, or NULL. Under read lock.
-static const void *job_of(const struct request *request)
+static const void *find_job(const struct request *request)
 {
-	return state_job(request->api->settings.state, text_of(request_namespace(request)),
-		text_of(request->ids[0]));
+	return job_of_path(request);
 }
 
 uint64_t jobs_watched(const struct request *request)
@@ -24,11 +22,6 @@ uint64_t jobs_watched(const struct request *request)
 	uint64_t jobs = table_index(request, STATE_JOBS);
 	uint64_t allocations = table_index(request, STATE_ALLOCATIONS);
 	return jobs > allocations ? jobs : allocations;
-}
-
-static const void *next_job(const struct state *state, uint64_t *cursor)
-{
-	return state_next_job(state, cursor);
 }
 
 static bool is_wanted(const struct record_list *list, const void *record)
@@ -49,7 +42,6 @@ static void write_whole(struct json_writer *w, const struct record_list *list, c
 }
 
 static const struct record_kind jobs = {.table = STATE_JOBS,
-	.next = next_job,
 	.is_wanted = is_wanted,
 	.write = write_stub,
 	.write_whole = write_whole};
@@ -67,7 +59,6 @@ static bool is_of_pool(const struct record_list *list, const void *record)
 }
 
 static const struct record_kind jobs_of_pool = {.table = STATE_JOBS,
-	.next = next_job,
 	.is_wanted = is_of_pool,
 	.write = write_stub,
 	.write_whole = write_whole};
@@ -143,15 +134,15 @@ static uint64_t job_watched(const struct request *request)
 
 static uint64_t summary_watched(const struct request *request)
 {
-	const struct job *job = job_of(request);
+	const struct job *job = job_of_path(request);
 	return job ? job_summary_index(request->api->settings.state, job) : 0;
 }
 
 const struct one_record job_by_id = {
-	.noun = "job", .find = job_of, .write = write_job, .watched = job_watched};
+	.noun = "job", .find = find_job, .write = write_job, .watched = job_watched};
 const struct one_record job_versions_by_id = {
-	.noun = "job", .find = job_of, .write = write_versions, .watched = job_watched};
+	.noun = "job", .find = find_job, .write = write_versions, .watched = job_watched};
 const struct one_record job_summary_by_id = {
-	.noun = "job", .find = job_of, .write = write_summary, .watched = summary_watched};
+	.noun = "job", .find = find_job, .write = write_summary, .watched = summary_watched};
 const struct one_record job_scale_by_id = {
-	.noun = "job", .find = job_of, .write = write_scale, .watched = summary_watched};
+	.noun = "job", .find = find_job, .write = write_scale, .watched = summary_watched};

@@ -100,11 +100,6 @@ void scaling_policy_read(struct request *request, struct reply *reply)
 	state_read_end();
 }
 
-static const void *next_job(const struct state *state, uint64_t *cursor)
-{
-	return state_next_job(state, cursor);
-}
-
 // A stopped job has no policies.
 static bool is_wanted(const struct record_list *list, const void *record)
 {
@@ -128,7 +123,6 @@ static void write_policies(
 }
 
 static const struct record_kind all = {.table = STATE_JOBS,
-	.next = next_job,
 	.is_wanted = is_wanted,
 	.write = write_policies,
 	.has_no_filter = true};

@@ -4,17 +4,9 @@
 #include "tools/api/server/one_record.h"
 #include "tools/forms/node_json.h"
 
-const void *node_named(const struct request *request)
+const struct node *node_named(const struct request *request)
 {
-	struct uuid id;
-	if (!uuid_parse(request->ids[0], &id))
-		return NULL;
-	return state_node_by_id(request->api->settings.state, &id);
-}
-
-static const void *find_node(const struct state *state, const struct uuid *id)
-{
-	return state_node_by_id(state, id);
+	return record_of_path(request, STATE_NODES);
 }
 
 static void write_stub(struct json_writer *w, const struct record_list *list, const void *record)
@@ -46,7 +38,6 @@ static void prefetch_node(const struct record_list *list, const void *record, ui
 static const struct record_kind all = {.table = STATE_NODES,
 	.by_id = true,
 	.noun = "node",
-	.find = find_node,
 	.write = write_stub,
 	.write_whole = write_whole,
 	.prefetch_id = state_node_prefetch_id,
@@ -61,7 +52,6 @@ static bool is_of_pool(const struct record_list *list, const void *record)
 static const struct record_kind of_pool = {.table = STATE_NODES,
 	.by_id = true,
 	.noun = "node",
-	.find = find_node,
 	.is_wanted = is_of_pool,
 	.write = write_stub,
 	.write_whole = write_whole,
@@ -83,4 +73,4 @@ static void write_one(struct json_writer *w, const struct request *request, cons
 	node_json(w, request->api->settings.state, record);
 }
 
-const struct one_record node_by_id = {.noun = "node", .find = node_named, .write = write_one};
+const struct one_record node_by_id = {.noun = "node", .table = STATE_NODES, .write = write_one};

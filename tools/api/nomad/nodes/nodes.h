@@ -4,7 +4,7 @@
 #include "tools/api/server/request.h"
 
 // The node that the path names, or NULL. Under read lock.
-const void *node_named(const struct request *);
+const struct node *node_named(const struct request *);
 // Adds the names of all node pools.
 void node_pools_collect(const struct state *, struct name_set *);
 // Answers with the nodes of the pool that the path names.

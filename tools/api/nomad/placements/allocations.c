@@ -7,27 +7,13 @@
 #include "tools/api/server/one_record.h"
 #include "tools/forms/allocation_json.h"
 
-// The allocation that the path names, or NULL. Under read lock.
-static const void *allocation_of(const struct request *request)
-{
-	struct uuid id;
-	if (!uuid_parse(request->ids[0], &id))
-		return NULL;
-	return state_allocation(request->api->settings.state, &id);
-}
-
 static void write_one(struct json_writer *w, const struct request *request, const void *record)
 {
 	allocation_json(w, request->api->settings.state, record);
 }
 
 const struct one_record allocation_by_id = {
-	.noun = "alloc", .find = allocation_of, .write = write_one};
-
-static const void *next_allocation(const struct state *state, uint64_t *cursor)
-{
-	return state_next_allocation(state, cursor);
-}
+	.noun = "alloc", .table = STATE_ALLOCATIONS, .write = write_one};
 
 static bool is_wanted(const struct record_list *list, const void *record)
 {
@@ -70,7 +56,6 @@ static void prefetch_allocation(const struct record_list *list, const void *reco
 
 static const struct record_kind all = {.table = STATE_ALLOCATIONS,
 	.noun = "alloc",
-	.next = next_allocation,
 	.is_wanted = is_wanted,
 	.write = write_stub,
 	.write_whole = write_whole,
@@ -79,11 +64,6 @@ static const struct record_kind all = {.table = STATE_ALLOCATIONS,
 void allocations_list(struct request *request, struct reply *reply)
 {
 	record_list_answer(request, reply, &all);
-}
-
-static const void *find_allocation(const struct state *state, const struct uuid *id)
-{
-	return state_allocation(state, id);
 }
 
 static bool collect_allocation(const struct allocation *a, void *list)
@@ -103,11 +83,8 @@ static bool is_of_node(const struct record_list *list, const void *record)
 	return uuid_equal(&a->node_id, &list->owner);
 }
 
-static const struct record_kind of_node = {.table = STATE_ALLOCATIONS,
-	.by_id = true,
-	.find = find_allocation,
-	.is_wanted = is_of_node,
-	.write = write_whole};
+static const struct record_kind of_node = {
+	.table = STATE_ALLOCATIONS, .by_id = true, .is_wanted = is_of_node, .write = write_whole};
 
 uint64_t node_allocations_watched(const struct request *request)
 {
@@ -167,7 +144,6 @@ static bool is_of_job(const struct record_list *list, const void *record)
 
 static const struct record_kind of_job = {.table = STATE_ALLOCATIONS,
 	.by_id = true,
-	.find = find_allocation,
 	.is_wanted = is_of_job,
 	.write = write_short,
 	.write_whole = write_whole};
@@ -209,7 +185,6 @@ static bool is_of_evaluation(const struct record_list *list, const void *record)
 
 const struct record_kind allocations_of_evaluation = {.table = STATE_ALLOCATIONS,
 	.by_id = true,
-	.find = find_allocation,
 	.is_wanted = is_of_evaluation,
 	.write = write_short,
 	.write_whole = write_whole};
@@ -222,7 +197,6 @@ static bool is_of_deployment(const struct record_list *list, const void *record)
 
 const struct record_kind allocations_of_deployment = {.table = STATE_ALLOCATIONS,
 	.by_id = true,
-	.find = find_allocation,
 	.is_wanted = is_of_deployment,
 	.write = write_short,
 	.write_whole = write_whole};

@@ -8,27 +8,8 @@
 #include "tools/api/server/one_record.h"
 #include "tools/json/json_record.h"
 
-// The deployment that the path names, or NULL. Under read lock.
-static const void *deployment_of(const struct request *request)
-{
-	struct uuid id;
-	if (!uuid_parse(request->ids[0], &id))
-		return NULL;
-	return state_deployment(request->api->settings.state, &id);
-}
-
-static void write_one(struct json_writer *w, const struct request *request, const void *record)
-{
-	json_record(w, &deployment_description, record);
-}
-
 const struct one_record deployment_by_id = {
-	.noun = "deployment", .find = deployment_of, .write = write_one};
-
-static const void *next_deployment(const struct state *state, uint64_t *cursor)
-{
-	return state_next_deployment(state, cursor);
-}
+	.noun = "deployment", .table = STATE_DEPLOYMENTS, .type = &deployment_description};
 
 static bool is_wanted(const struct record_list *list, const void *record)
 {
@@ -37,16 +18,9 @@ static bool is_wanted(const struct record_list *list, const void *record)
 		list, &d->id, d->namespace_name, deployment_status_names[d->status], d->job_id);
 }
 
-static void write_item(struct json_writer *w, const struct record_list *list, const void *record)
-{
-	json_record(w, &deployment_description, record);
-}
-
 static const struct record_kind all = {.table = STATE_DEPLOYMENTS,
 	.noun = "deployment",
-	.next = next_deployment,
 	.is_wanted = is_wanted,
-	.write = write_item,
 	.type = &deployment_description};
 
 void deployments_list(struct request *request, struct reply *reply)
@@ -80,8 +54,7 @@ static bool write_deployment(const struct deployment *d, void *context)
 // The present job's create index; 0: no such job. Under read lock.
 static uint64_t incarnation(const struct request *request)
 {
-	const struct job *job = state_job(request->api->settings.state,
-		text_of(request_namespace(request)), text_of(request->ids[0]));
+	const struct job *job = job_of_path(request);
 	return job ? job->record.create_index : 0;
 }
 
@@ -122,7 +95,7 @@ void job_deployment(struct request *request, struct reply *reply)
 
 static bool find_owner(const struct request *request, struct allocation_owner *owner)
 {
-	const struct deployment *d = deployment_of(request);
+	const struct deployment *d = record_of_path(request, STATE_DEPLOYMENTS);
 	if (d)
 		*owner = (struct allocation_owner){
 			d->id, d->record.create_index, d->namespace_name, d->job_id};

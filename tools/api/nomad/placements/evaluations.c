@@ -11,15 +11,6 @@
 // Most related evaluations that one answer shows.
 #define RELATED_MAX 256u
 
-// The evaluation that the path names, or NULL. Under read lock.
-static const void *evaluation_of(const struct request *request)
-{
-	struct uuid id;
-	if (!uuid_parse(request->ids[0], &id))
-		return NULL;
-	return state_evaluation(request->api->settings.state, &id);
-}
-
 // Evaluations that lead to each other, as far as the state still has them.
 struct related {
 	struct uuid ids[RELATED_MAX];
@@ -71,12 +62,7 @@ static void write_one(struct json_writer *w, const struct request *request, cons
 }
 
 const struct one_record evaluation_by_id = {
-	.noun = "eval", .find = evaluation_of, .write = write_one};
-
-static const void *next_evaluation(const struct state *state, uint64_t *cursor)
-{
-	return state_next_evaluation(state, cursor);
-}
+	.noun = "eval", .table = STATE_EVALUATIONS, .write = write_one};
 
 static bool is_wanted(const struct record_list *list, const void *record)
 {
@@ -85,16 +71,9 @@ static bool is_wanted(const struct record_list *list, const void *record)
 		list, &e->id, e->namespace_name, eval_status_names[e->status], e->job_id);
 }
 
-static void write_item(struct json_writer *w, const struct record_list *list, const void *record)
-{
-	json_record(w, &evaluation_description, record);
-}
-
 static const struct record_kind all = {.table = STATE_EVALUATIONS,
 	.noun = "eval",
-	.next = next_evaluation,
 	.is_wanted = is_wanted,
-	.write = write_item,
 	.type = &evaluation_description};
 
 void evaluations_list(struct request *request, struct reply *reply)
@@ -115,11 +94,6 @@ void evaluations_count(struct request *request, struct reply *reply)
 	reply_index(reply, index);
 }
 
-static const void *find_evaluation(const struct state *state, const struct uuid *id)
-{
-	return state_evaluation(state, id);
-}
-
 static bool is_of_job(const struct record_list *list, const void *record)
 {
 	const struct evaluation *e = record;
@@ -129,9 +103,7 @@ static bool is_of_job(const struct record_list *list, const void *record)
 
 static const struct record_kind of_job = {.table = STATE_EVALUATIONS,
 	.by_id = true,
-	.find = find_evaluation,
 	.is_wanted = is_of_job,
-	.write = write_item,
 	.type = &evaluation_description};
 
 static bool collect_evaluation(const struct evaluation *e, void *list)
@@ -173,7 +145,7 @@ void job_evaluations(struct request *request, struct reply *reply)
 
 static bool find_owner(const struct request *request, struct allocation_owner *owner)
 {
-	const struct evaluation *e = evaluation_of(request);
+	const struct evaluation *e = record_of_path(request, STATE_EVALUATIONS);
 	if (e)
 		*owner = (struct allocation_owner){
 			e->id, e->record.create_index, e->namespace_name, e->job_id};
