@@ -20,8 +20,8 @@ static void term_apply(struct state *state, void *body, int64_t time_ns)
 }
 
 static const struct {
-	int (*check)(const struct state *, const void *body); // NULL: no check is needed
-	void (*apply)(struct state *, void *body, int64_t time_ns);
+	entry_body_check *check; // NULL: no check is needed
+	entry_body_apply *apply;
 } rules[] = {
 	[ENTRY_TERM] = {term_check, term_apply},
 	[ENTRY_NODE_REGISTER] = {node_register_check, node_register_apply},

@@ -26,51 +26,20 @@ uint8_t node_cause_of(const struct node *);
 bool job_is_sound(const struct job *);
 
 // The functions of each entry kind (rows in apply.c): one checks, one applies. They get the entry's body.
-int node_register_check(const struct state *, const void *body);
-void node_register_apply(struct state *, void *body, int64_t time_ns);
-int node_status_check(const struct state *, const void *body);
-void node_status_apply(struct state *, void *body, int64_t time_ns);
-int node_standing_check(const struct state *, const void *body);
-void node_standing_apply(struct state *, void *body, int64_t time_ns);
-int node_eligibility_check(const struct state *, const void *body);
-void node_eligibility_apply(struct state *, void *body, int64_t time_ns);
-int node_drain_check(const struct state *, const void *body);
-void node_drain_apply(struct state *, void *body, int64_t time_ns);
-int node_purge_check(const struct state *, const void *body);
-void node_purge_apply(struct state *, void *body, int64_t time_ns);
-int job_register_check(const struct state *, const void *body);
-void job_register_apply(struct state *, void *body, int64_t time_ns);
-int job_deregister_check(const struct state *, const void *body);
-void job_deregister_apply(struct state *, void *body, int64_t time_ns);
-int job_stable_check(const struct state *, const void *body);
-void job_stable_apply(struct state *, void *body, int64_t time_ns);
-int job_note_check(const struct state *, const void *body);
-void job_note_apply(struct state *, void *body, int64_t time_ns);
-int client_check(const struct state *, const void *body);
-void client_apply(struct state *, void *body, int64_t time_ns);
-int alloc_place_check(const struct state *, const void *body);
-void alloc_place_apply(struct state *, void *body, int64_t time_ns);
-int place_request_check(const struct state *, const void *body);
-void place_request_apply(struct state *, void *body, int64_t time_ns);
-int alloc_release_check(const struct state *, const void *body);
-void alloc_release_apply(struct state *, void *body, int64_t time_ns);
-void collect_apply(struct state *, void *body, int64_t time_ns);
-int alloc_update_check(const struct state *, const void *body);
-void alloc_update_apply(struct state *, void *body, int64_t time_ns);
-int alloc_transition_check(const struct state *, const void *body);
-void alloc_transition_apply(struct state *, void *body, int64_t time_ns);
-int plan_entry_check(const struct state *, const void *body);
-void plan_apply(struct state *, void *body, int64_t time_ns);
-int deployment_entry_check(const struct state *, const void *body);
-void deployment_entry_apply(struct state *, void *body, int64_t time_ns);
-int vm_entry_check(const struct state *, const void *body);
-void vm_entry_apply(struct state *, void *body, int64_t time_ns);
-int record_put_check(const struct state *, const void *body);
-void record_put_apply(struct state *, void *body, int64_t time_ns);
-int record_delete_check(const struct state *, const void *body);
-void record_delete_apply(struct state *, void *body, int64_t time_ns);
-int gc_check(const struct state *, const void *body);
-void gc_apply(struct state *, void *body, int64_t time_ns);
+typedef int entry_body_check(const struct state *, const void *body);
+typedef void entry_body_apply(struct state *, void *body, int64_t time_ns);
+entry_body_check node_register_check, node_status_check, node_standing_check,
+	node_eligibility_check, node_drain_check, node_purge_check, job_register_check,
+	job_deregister_check, job_stable_check, job_note_check, client_check, alloc_place_check,
+	place_request_check, alloc_release_check, alloc_update_check, alloc_transition_check,
+	plan_entry_check, deployment_entry_check, vm_entry_check, record_put_check,
+	record_delete_check, gc_check;
+entry_body_apply node_register_apply, node_status_apply, node_standing_apply,
+	node_eligibility_apply, node_drain_apply, node_purge_apply, job_register_apply,
+	job_deregister_apply, job_stable_apply, job_note_apply, client_apply, alloc_place_apply,
+	place_request_apply, alloc_release_apply, collect_apply, alloc_update_apply,
+	alloc_transition_apply, plan_apply, deployment_entry_apply, vm_entry_apply,
+	record_put_apply, record_delete_apply, gc_apply;
 // Remembers a request and its answer of that index; also used by snapshots.
 void place_request_remember(struct state *, const struct entry_place_request *, uint64_t index);
 bool collect_finds(struct state *, const struct entry_collect *);

@@ -33,8 +33,7 @@ bool node_may_report(const struct node *n)
 int alloc_update_check(const struct state *state, const void *body)
 {
 	const struct entry_alloc_update *e = body;
-	const struct node *n =
-		e->slot < state_node_slots(state) ? state->cells[e->slot].working : NULL;
+	const struct node *n = node_working(state, e->slot);
 
 	if (!n || n->record.deleted || n->generation != e->generation || !node_may_report(n) ||
 		e->sequence <= node_report_sequence(&state->cells[e->slot]))

@@ -13,8 +13,7 @@
 int node_drain_check(const struct state *state, const void *body)
 {
 	const struct entry_node_drain *e = body;
-	const struct node *n =
-		e->slot < state_node_slots(state) ? state->cells[e->slot].working : NULL;
+	const struct node *n = node_working(state, e->slot);
 
 	if (!n || n->generation != e->generation || e->end > DRAIN_DEADLINE_REACHED ||
 		e->deadline_ns > DRAIN_DEADLINE_MAX_NS)

@@ -19,11 +19,6 @@
 #include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
-static const struct node *node_at(const struct state *state, uint32_t slot)
-{
-	return slot < state_node_slots(state) ? state->cells[slot].working : NULL;
-}
-
 static uint64_t nodes_known(const struct state *state)
 {
 	uint64_t nodes = 0;
@@ -44,7 +39,7 @@ static bool is_leaving(const struct state *state, uint32_t slot)
 static int new_node_check(const struct state *state, const struct entry_node_register *e)
 {
 	if (is_leaving(state, e->slot) || e->generation != node_slot_generation(state, e->slot) ||
-		node_at(state, e->slot) || e->slot / NODE_BLOCK_SLOTS > state->block_count)
+		node_working(state, e->slot) || e->slot / NODE_BLOCK_SLOTS > state->block_count)
 		return -ERROR_CORRUPT;
 	return nodes_known(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
 }
@@ -275,7 +270,7 @@ static bool may_become(uint8_t before, uint8_t after, uint8_t cause)
 int node_status_check(const struct state *state, const void *body)
 {
 	const struct entry_node_status *e = body;
-	const struct node *n = node_at(state, e->slot);
+	const struct node *n = node_working(state, e->slot);
 
 	if (!n || n->generation != e->generation || e->cause >= NODE_CAUSES)
 		return -ERROR_CORRUPT;

@@ -17,7 +17,7 @@
 
 static const struct node *node_of(const struct state *state, uint32_t slot, uint32_t generation)
 {
-	const struct node *n = slot < state_node_slots(state) ? state->cells[slot].working : NULL;
+	const struct node *n = node_working(state, slot);
 	return n && n->generation == generation ? n : NULL;
 }
 

@@ -48,8 +48,7 @@ static bool may_be_lost(const struct allocation *a)
 static bool is_noted_as_lost(const struct allocation *a)
 {
 	CHECK(a->group < a->job->task_groups.count);
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *group = allocation_group(a);
 	return group->stop_after_client_disconnect_ns.set || group->max_client_disconnect_ns.set;
 }
 

@@ -92,9 +92,7 @@ int node_standing_check(const struct state *state, const void *body)
 
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct standing_change *item = &e->items[i];
-		const struct node *n = item->slot < state_node_slots(state)
-					       ? state->cells[item->slot].working
-					       : NULL;
+		const struct node *n = node_working(state, item->slot);
 		// A forgotten node returns only by its own message, and joins no group.
 		if (!n || n->generation != item->generation || n->standing.forgotten ||
 			(item->cause == STANDING_REJOINED && item->standing.forgotten) ||

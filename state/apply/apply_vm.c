@@ -11,18 +11,6 @@
 #include "state/tables/vms/vm_table.h"
 #include <stdlib.h>
 
-static struct vm_cell *machine_find(const struct state *state, struct text name)
-{
-	struct vm_cell *cell = vm_cell_find(state, name);
-	return vm_cell_is_there(cell) ? cell : NULL;
-}
-
-static struct vm_worker_cell *worker_find(const struct state *state, struct text name)
-{
-	struct vm_worker_cell *cell = vm_worker_cell_find(state, name);
-	return vm_worker_cell_is_there(cell) ? cell : NULL;
-}
-
 static bool holds_nothing(struct resources r)
 {
 	return r.cpu_mhz == 0 && r.memory_mb == 0 && r.disk_mb == 0;
@@ -32,7 +20,7 @@ int vm_put_check(const struct state *state, const struct entry_record_put *e)
 {
 	const struct vm *vm = e->record;
 
-	if (!vm_is_sound(vm) || machine_find(state, text_of(vm->name)) || vm_is_scheduled(vm) ||
+	if (!vm_is_sound(vm) || vm_cell_find(state, text_of(vm->name)) || vm_is_scheduled(vm) ||
 		vm->status != VM_PENDING)
 		return -ERROR_CORRUPT;
 	return table_check(state, STATE_VMS, vm);
@@ -69,7 +57,7 @@ static bool may_be_judged(const struct vm *vm, uint8_t verdict)
 static bool may_be_assigned(
 	const struct state *state, const struct vm *vm, const struct entry_vm *e)
 {
-	const struct vm_worker_cell *worker = worker_find(state, e->worker);
+	const struct vm_worker_cell *worker = vm_worker_cell_find(state, e->worker);
 
 	if (!worker || uuid_is_zero(&e->instance) || !vm_wants_worker(vm) ||
 		vm_cell_find_instance(state, &e->instance))
@@ -120,7 +108,7 @@ int vm_entry_check(const struct state *state, const void *body)
 	const struct entry_vm *e = body;
 	bool holds = false;
 
-	const struct vm_cell *cell = machine_find(state, e->name);
+	const struct vm_cell *cell = vm_cell_find(state, e->name);
 	if (!cell)
 		return -ERROR_CORRUPT;
 	switch (e->change) {
@@ -172,7 +160,7 @@ static void machine_judge(struct vm *vm, uint8_t verdict, int64_t time_ns)
 static void machine_assign(
 	const struct state *state, struct vm *vm, const struct entry_vm *e, int64_t time_ns)
 {
-	const struct vm_worker_cell *worker = worker_find(state, e->worker);
+	const struct vm_worker_cell *worker = vm_worker_cell_find(state, e->worker);
 
 	CHECK(worker);
 	const struct node_cell *node = vm_worker_cell_node(state, worker);
@@ -211,7 +199,7 @@ static void machine_tell(struct vm *vm, struct text packed)
 void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 {
 	const struct entry_vm *e = body;
-	struct vm_cell *cell = machine_find(state, e->name);
+	struct vm_cell *cell = vm_cell_find(state, e->name);
 
 	CHECK(cell && e->change < VM_CHANGES);
 	struct vm *vm = cell_revise(state, &cell->cell, state->index);
@@ -243,7 +231,7 @@ int vm_worker_put_check(const struct state *state, const struct entry_record_put
 	// Only a worker that is a node beats.
 	if (!vm_worker_is_sound(worker) || (worker->beats && uuid_is_zero(&worker->node)))
 		return -ERROR_CORRUPT;
-	const struct vm_worker_cell *known = worker_find(state, text_of(worker->name));
+	const struct vm_worker_cell *known = vm_worker_cell_find(state, text_of(worker->name));
 	if (known && !is_same_machine(known->working, worker))
 		return -ERROR_CORRUPT;
 	if (!uuid_is_zero(&worker->node)) {

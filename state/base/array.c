@@ -23,6 +23,22 @@ void *array_append(struct array *a, size_t bytes_each)
 	return item;
 }
 
+uint32_t items_sort_unique(
+	void *items, uint32_t count, size_t bytes_each, int (*compare)(const void *, const void *))
+{
+	char *at = items;
+	uint32_t kept = count > 0;
+
+	if (count > 1)
+		qsort(items, count, bytes_each, compare);
+	for (uint32_t i = 1; i < count; i++) {
+		const char *item = at + (size_t)i * bytes_each;
+		if (compare(at + (size_t)(kept - 1) * bytes_each, item) != 0)
+			memmove(at + (size_t)kept++ * bytes_each, item, bytes_each);
+	}
+	return kept;
+}
+
 static int name_compare(const void *a, const void *b)
 {
 	const char *p = *(char *const *)a, *q = *(char *const *)b;

@@ -26,6 +26,9 @@ struct named_number {
 
 // Appends one zeroed item to an array of items of bytes_each; returns it.
 void *array_append(struct array *, size_t bytes_each);
+// Sorts items and keeps the first of those that compare as equal. Returns how many are kept.
+uint32_t items_sort_unique(
+	void *items, uint32_t count, size_t bytes_each, int (*compare)(const void *, const void *));
 // Sorts the items of a map by name, the first member of each (char *). Returns false when a name comes twice.
 bool map_sort(struct array *, size_t bytes_each);
 // Value of a name in a FIELD_MAP array, or NULL.

@@ -25,6 +25,12 @@ static inline int uuid_compare(const struct uuid *a, const struct uuid *b)
 	return memcmp(a->bytes, b->bytes, sizeof a->bytes);
 }
 
+// The same for qsort and bsearch, of ids and of structs that begin with one.
+static inline int uuid_order(const void *a, const void *b)
+{
+	return uuid_compare(a, b);
+}
+
 static inline bool uuid_is_zero(const struct uuid *u)
 {
 	static const struct uuid zero;

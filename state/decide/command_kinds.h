@@ -7,44 +7,14 @@ struct decider;
 
 const char *command_type_name(enum command_type); // "node-register", …
 
-enum command_outcome decide_alloc_stop(struct decider *, struct command *);
-enum command_outcome decide_alloc_transitions(struct decider *, struct command *);
-enum command_outcome decide_alloc_update(struct decider *, struct command *);
-enum command_outcome decide_cluster_settings(struct decider *, struct command *);
-enum command_outcome decide_collect(struct decider *, struct command *);
-enum command_outcome decide_deployment(struct decider *, struct command *);
-enum command_outcome decide_evaluations(struct decider *, struct command *);
-enum command_outcome decide_evaluations_delete(struct decider *, struct command *);
-enum command_outcome decide_gc(struct decider *, struct command *);
-enum command_outcome decide_job_child(struct decider *, struct command *);
-enum command_outcome decide_job_deregister(struct decider *, struct command *);
-enum command_outcome decide_job_evaluate(struct decider *, struct command *);
-enum command_outcome decide_job_register(struct decider *, struct command *);
-enum command_outcome decide_job_revert(struct decider *, struct command *);
-enum command_outcome decide_job_scale(struct decider *, struct command *);
-enum command_outcome decide_job_stable(struct decider *, struct command *);
-enum command_outcome decide_node_drain(struct decider *, struct command *);
-enum command_outcome decide_node_eligibility(struct decider *, struct command *);
-enum command_outcome decide_node_evaluate(struct decider *, struct command *);
-enum command_outcome decide_node_metadata(struct decider *, struct command *);
-enum command_outcome decide_node_standing(struct decider *, struct command *);
-enum command_outcome decide_node_pool(struct decider *, struct command *);
-enum command_outcome decide_node_pool_delete(struct decider *, struct command *);
-enum command_outcome decide_node_purge(struct decider *, struct command *);
-enum command_outcome decide_node_register(struct decider *, struct command *);
-enum command_outcome decide_node_status(struct decider *, struct command *);
-enum command_outcome decide_place(struct decider *, struct command *);
-enum command_outcome decide_plan(struct decider *, struct command *);
-enum command_outcome decide_release(struct decider *, struct command *);
-enum command_outcome decide_scheduler_config(struct decider *, struct command *);
-enum command_outcome decide_status(struct decider *, struct command *);
-enum command_outcome decide_vm_assign(struct decider *, struct command *);
-enum command_outcome decide_vm_create(struct decider *, struct command *);
-enum command_outcome decide_vm_delete(struct decider *, struct command *);
-enum command_outcome decide_vm_health(struct decider *, struct command *);
-enum command_outcome decide_vm_power(struct decider *, struct command *);
-enum command_outcome decide_vm_report(struct decider *, struct command *);
-enum command_outcome decide_vm_tell(struct decider *, struct command *);
-enum command_outcome decide_vm_worker(struct decider *, struct command *);
-enum command_outcome decide_vm_worker_delete(struct decider *, struct command *);
-enum command_outcome decide_vm_worker_pause(struct decider *, struct command *);
+typedef enum command_outcome decide_command(struct decider *, struct command *);
+decide_command decide_alloc_stop, decide_alloc_transitions, decide_alloc_update,
+	decide_cluster_settings, decide_collect, decide_deployment, decide_evaluations,
+	decide_evaluations_delete, decide_gc, decide_job_child, decide_job_deregister,
+	decide_job_evaluate, decide_job_register, decide_job_revert, decide_job_scale,
+	decide_job_stable, decide_node_drain, decide_node_eligibility, decide_node_evaluate,
+	decide_node_metadata, decide_node_standing, decide_node_pool, decide_node_pool_delete,
+	decide_node_purge, decide_node_register, decide_node_status, decide_place, decide_plan,
+	decide_release, decide_scheduler_config, decide_status, decide_vm_assign, decide_vm_create,
+	decide_vm_delete, decide_vm_health, decide_vm_power, decide_vm_report, decide_vm_tell,
+	decide_vm_worker, decide_vm_worker_delete, decide_vm_worker_pause;

@@ -1,5 +1,6 @@
 // Puts decided entries into the open batch.
 #include "state/base/check.h"
+#include "state/base/error.h"
 #include "state/decide/decide.h"
 
 void decider_apply(struct decider *d, struct entry *e)
@@ -26,6 +27,19 @@ int decider_put(struct decider *d, enum state_table kind, void *record)
 	struct entry e = {.kind = ENTRY_RECORD_PUT, .record_put = {.kind = kind, .record = record}};
 
 	return decider_commit(d, &e);
+}
+
+enum command_outcome outcome_of_error(int error)
+{
+	if (error == 0)
+		return OUTCOME_DONE;
+	return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
+}
+
+enum command_outcome decider_store(struct decider *d, enum state_table kind, void *record)
+{
+	return d->store_is_full ? OUTCOME_STORE_FULL
+				: outcome_of_error(decider_put(d, kind, record));
 }
 
 void decider_delete(struct decider *d, enum state_table kind, struct text name)

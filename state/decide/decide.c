@@ -4,7 +4,7 @@
 
 static const struct {
 	const char *name;
-	enum command_outcome (*decide)(struct decider *, struct command *);
+	decide_command *decide;
 } kinds[] = {
 	[COMMAND_NODE_REGISTER] = {"node-register", decide_node_register},
 	[COMMAND_NODE_EXPIRED] = {"node-expired", decide_node_status},

@@ -69,6 +69,7 @@ struct concerned_job {
 	const struct job *job; // a version of it
 };
 struct array node_concerned_jobs(const struct state *, const struct node_cell *);
+int concerned_job_order(const void *a, const void *b); // by their cells, for items_sort_unique()
 // Makes an evaluation for each job, triggered by the change of this node.
 void decider_evaluate_jobs(struct decider *, const struct array *jobs, const struct uuid *node,
 	uint64_t node_modify_index, struct eval_made *);
@@ -78,11 +79,14 @@ void decider_marks(struct decider *);
 // Stores a specification as the newest version of its job, with the next number and the present indexes. keep: the
 // known record of the job, or NULL. Takes the job over (sets it to NULL) unless it refuses. The caller makes the
 // evaluation.
+struct job_cell;
 struct job_keep;
 enum command_outcome decider_store_job(struct decider *, const struct job_keep *, struct job **);
+// The job, or NULL when there is none. A namespace of "" is "default".
+struct job_cell *decider_find_job(
+	const struct decider *, struct text namespace_name, struct text id);
 // Registers a kept version of a job again, under a new number (decide_version.c); the caller makes the evaluation.
 // OUTCOME_UNKNOWN_VERSION when it is not kept.
-struct job_cell;
 enum command_outcome decider_store_version(struct decider *, struct job_cell *, uint64_t version);
 // Notes a launch of a job, or the scaling of one of its groups (takes the event over).
 struct scaling_event;
@@ -133,6 +137,10 @@ int decider_commit(struct decider *, struct entry *);
 void decider_apply(struct decider *, struct entry *);
 // Puts a whole record; takes it over when it returns 0.
 int decider_put(struct decider *, enum state_table, void *record);
+// The same for a record that a command brings.
+enum command_outcome decider_store(struct decider *, enum state_table, void *record);
+// DONE; TABLE_FULL; or BAD_DESCRIPTION for what else is wrong with an entry.
+enum command_outcome outcome_of_error(int error);
 // Deletes an existing record of a table whose keys are names.
 void decider_delete(struct decider *, enum state_table, struct text name);
 // Commits one COLLECT entry if there is anything to collect.

@@ -26,8 +26,7 @@ static void log_refused_report(const struct node *node)
 static enum command_outcome find_reporter(
 	const struct state *state, const struct command_alloc_update *c, const struct node **node)
 {
-	const struct node *n =
-		c->slot < state_node_slots(state) ? state->cells[c->slot].working : NULL;
+	const struct node *n = node_working(state, c->slot);
 
 	if (!n || n->record.deleted)
 		return OUTCOME_UNKNOWN_NODE;
@@ -39,12 +38,6 @@ static enum command_outcome find_reporter(
 	}
 	*node = n;
 	return OUTCOME_DONE;
-}
-
-static int by_id(const void *left, const void *right)
-{
-	const struct reported_alloc *a = left, *b = right;
-	return uuid_compare(&a->id, &b->id);
 }
 
 static bool has_twice(const struct reported_alloc *items, uint32_t count)
@@ -86,7 +79,7 @@ static struct entry_alloc_update update_of(
 				.unready = item->unready,
 				.report = item->report};
 	}
-	qsort(e.items, e.count, sizeof e.items[0], by_id);
+	qsort(e.items, e.count, sizeof e.items[0], uuid_order);
 	return e;
 }
 

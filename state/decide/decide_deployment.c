@@ -339,8 +339,8 @@ static bool unhealthy_revert(
 {
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct allocation *a = alloc_cell_find(state, &e->items[i].id)->working;
-		const struct deployment_group *g = deployment_group_of(known,
-			text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
+		const struct deployment_group *g =
+			deployment_group_of(known, text_of(allocation_group(a)->name));
 		if (!e->items[i].healthy && g && g->auto_revert)
 			return true;
 	}

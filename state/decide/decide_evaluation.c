@@ -162,12 +162,6 @@ static bool may_be_forced(const struct alloc_cell *cell)
 					   details->transition.force_reschedule.value));
 }
 
-static int by_id(const void *left, const void *right)
-{
-	const struct alloc_transition *a = left, *b = right;
-	return uuid_compare(&a->id, &b->id);
-}
-
 static void commit_forced(struct decider *d, struct array *forced)
 {
 	struct entry e = {.kind = ENTRY_ALLOC_TRANSITION,
@@ -175,7 +169,7 @@ static void commit_forced(struct decider *d, struct array *forced)
 
 	if (forced->count == 0)
 		return;
-	qsort(forced->items, forced->count, sizeof(struct alloc_transition), by_id);
+	qsort(forced->items, forced->count, sizeof(struct alloc_transition), uuid_order);
 	CHECK(decider_commit(d, &e) == 0);
 	*forced = (struct array){0};
 }
@@ -200,14 +194,12 @@ static void force_reschedule(struct decider *d, const struct job_cell *job)
 enum command_outcome decide_job_evaluate(struct decider *d, struct command *command)
 {
 	struct command_job_evaluate *c = &command->job_evaluate;
-	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
-	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_cell *cell = decider_find_job(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};
-	if (!keep)
+	if (!cell)
 		return OUTCOME_UNKNOWN_JOB;
-	const struct job *job = keep->versions[0];
+	const struct job *job = job_cell_keep(cell)->versions[0];
 	if (!job_has_scheduler(job))
 		return OUTCOME_BAD_DESCRIPTION;
 	if (d->store_is_full)
@@ -227,24 +219,10 @@ static void add_job(struct array *jobs, struct job_cell *cell, const struct job 
 	*added = (struct concerned_job){cell, job};
 }
 
-static int by_cell(const void *left, const void *right)
+int concerned_job_order(const void *left, const void *right)
 {
 	const struct concerned_job *a = left, *b = right;
 	return (a->cell->index > b->cell->index) - (a->cell->index < b->cell->index);
-}
-
-static void drop_repeated(struct array *jobs)
-{
-	uint32_t kept = 0;
-
-	if (jobs->count > 1)
-		qsort(jobs->items, jobs->count, sizeof(struct concerned_job), by_cell);
-	for (uint32_t i = 0; i < jobs->count; i++) {
-		struct concerned_job *job = ARRAY_AT(jobs, struct concerned_job, i);
-		if (kept == 0 || ARRAY_AT(jobs, struct concerned_job, kept - 1)->cell != job->cell)
-			*ARRAY_AT(jobs, struct concerned_job, kept++) = *job;
-	}
-	jobs->count = kept;
 }
 
 struct array node_concerned_jobs(const struct state *state, const struct node_cell *node)
@@ -262,7 +240,8 @@ struct array node_concerned_jobs(const struct state *state, const struct node_ce
 		if (job_targets_node(job, node->working))
 			add_job(&jobs, job_cell, job);
 	}
-	drop_repeated(&jobs);
+	jobs.count = items_sort_unique(
+		jobs.items, jobs.count, sizeof(struct concerned_job), concerned_job_order);
 	return jobs;
 }
 

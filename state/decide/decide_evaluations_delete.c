@@ -1,4 +1,5 @@
 // Evaluations that an operator deletes while no scheduler works, to be rid of a backlog.
+#include "state/base/array.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
@@ -9,26 +10,6 @@
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <stdio.h>
-#include <stdlib.h>
-
-static int compare_ids(const void *left, const void *right)
-{
-	return uuid_compare(left, right);
-}
-
-// Sorts the ids and drops those that come again.
-static void sort_ids(struct command_evaluations_delete *c)
-{
-	uint32_t kept = 0;
-
-	if (c->count > 1)
-		qsort(c->ids, c->count, sizeof c->ids[0], compare_ids);
-	for (uint32_t i = 0; i < c->count; i++)
-		if (kept == 0 || !uuid_equal(&c->ids[kept - 1], &c->ids[i]))
-			c->ids[kept++] = c->ids[i];
-	CHECK(kept <= c->count);
-	c->count = kept;
-}
 
 // Keeps the ids that may go, in order. False: one may not, and the message says why.
 static bool choose_ids(const struct state *state, struct command_evaluations_delete *c)
@@ -77,7 +58,7 @@ enum command_outcome decide_evaluations_delete(struct decider *d, struct command
 			"eval broker is enabled; eval broker must be paused to delete evals");
 		return OUTCOME_CONFLICT;
 	}
-	sort_ids(c);
+	c->count = items_sort_unique(c->ids, c->count, sizeof c->ids[0], uuid_order);
 	if (!choose_ids(d->state, c))
 		return OUTCOME_CONFLICT;
 	for (uint32_t at = 0; at < c->count; at += GC_ITEMS_MAX) {

@@ -68,8 +68,7 @@ static bool is_live_batch(const struct job_keep *keep)
 
 static bool reschedules(const struct allocation *a)
 {
-	const struct reschedule_policy *policy =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->reschedule;
+	const struct reschedule_policy *policy = allocation_group(a)->reschedule;
 	return policy && (policy->unlimited.value || policy->attempts > 0);
 }
 
@@ -82,8 +81,7 @@ static bool waits_for_replacement(
 		return false;
 	if (a->details && !uuid_is_zero(&a->details->next_allocation))
 		return false;
-	const struct reschedule_policy *policy =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->reschedule;
+	const struct reschedule_policy *policy = allocation_group(a)->reschedule;
 	return policy->unlimited.value || now_ns - a->modify_time_ns < policy->interval_ns;
 }
 
@@ -190,55 +188,46 @@ static bool look_at_allocations(struct piece *p)
 	return true;
 }
 
-static bool look_at_evaluations(struct piece *p)
+typedef void look_at_cell(struct piece *, const void *cell);
+
+// Looks at the cells of a table in the order of their creation. Returns whether the table is done.
+static bool look_at_table(struct piece *p, enum state_table table, look_at_cell *look)
 {
-	struct gc_run *run = &p->decider->gc;
-	struct eval_cell *cell;
+	uint64_t *cursor = &p->decider->gc.cursor;
 
 	while (!is_full(p)) {
-		cell = sequence_next(
-			&p->decider->state->tables[STATE_EVALUATIONS].order, &run->cursor);
+		const void *cell = sequence_next(&p->decider->state->tables[table].order, cursor);
 		if (!cell)
 			return true;
 		p->looked++;
-		if (evaluation_may_go(p, cell))
-			p->found.ids[p->found.count++] = cell->id;
+		look(p, cell);
 	}
 	return false;
 }
 
-static bool look_at_jobs(struct piece *p)
+static void look_at_evaluation(struct piece *p, const void *which)
 {
-	struct gc_run *run = &p->decider->gc;
-	struct job_cell *cell;
+	const struct eval_cell *cell = which;
 
-	while (!is_full(p)) {
-		cell = sequence_next(&p->decider->state->tables[STATE_JOBS].order, &run->cursor);
-		if (!cell)
-			return true;
-		p->looked++;
-		if (job_may_go(p, cell))
-			p->found.job_index[p->found.count++] =
-				job_cell_keep(cell)->versions[0]->record.modify_index;
-	}
-	return false;
+	if (evaluation_may_go(p, cell))
+		p->found.ids[p->found.count++] = cell->id;
 }
 
-static bool look_at_deployments(struct piece *p)
+static void look_at_job(struct piece *p, const void *which)
 {
-	struct gc_run *run = &p->decider->gc;
-	struct deployment_cell *cell;
+	const struct job_cell *cell = which;
 
-	while (!is_full(p)) {
-		cell = sequence_next(
-			&p->decider->state->tables[STATE_DEPLOYMENTS].order, &run->cursor);
-		if (!cell)
-			return true;
-		p->looked++;
-		if (deployment_may_go(p, cell))
-			p->found.ids[p->found.count++] = cell->id;
-	}
-	return false;
+	if (job_may_go(p, cell))
+		p->found.job_index[p->found.count++] =
+			job_cell_keep(cell)->versions[0]->record.modify_index;
+}
+
+static void look_at_deployment(struct piece *p, const void *which)
+{
+	const struct deployment_cell *cell = which;
+
+	if (deployment_may_go(p, cell))
+		p->found.ids[p->found.count++] = cell->id;
 }
 
 static bool look_at_nodes(struct piece *p)
@@ -262,17 +251,20 @@ static bool look_at_nodes(struct piece *p)
 static const struct {
 	enum gc_kind kind;
 	bool (*look)(struct piece *);
+	enum state_table table; // without look: whose cells are looked at one by one
+	look_at_cell *look_at;
 } phases[GC_PHASES] = {
 	[GC_ALLOCATIONS] = {GC_ALLOCATION, look_at_allocations},
-	[GC_EVALUATIONS] = {GC_EVALUATION, look_at_evaluations},
-	[GC_JOBS] = {GC_JOB, look_at_jobs},
-	[GC_DEPLOYMENTS] = {GC_DEPLOYMENT, look_at_deployments},
+	[GC_EVALUATIONS] = {GC_EVALUATION, NULL, STATE_EVALUATIONS, look_at_evaluation},
+	[GC_JOBS] = {GC_JOB, NULL, STATE_JOBS, look_at_job},
+	[GC_DEPLOYMENTS] = {GC_DEPLOYMENT, NULL, STATE_DEPLOYMENTS, look_at_deployment},
 	[GC_NODES] = {GC_KINDS, look_at_nodes},
 };
 
-static int by_id(const void *left, const void *right)
+static bool look_at_phase(struct piece *p, uint8_t phase)
 {
-	return uuid_compare(left, right);
+	return phases[phase].look ? phases[phase].look(p)
+				  : look_at_table(p, phases[phase].table, phases[phase].look_at);
 }
 
 static int by_index(const void *left, const void *right)
@@ -302,7 +294,7 @@ static void piece_commit(struct decider *d, struct entry_gc *found)
 	if (found->kind == GC_JOB)
 		qsort(found->job_index, found->count, sizeof found->job_index[0], by_index);
 	else
-		qsort(found->ids, found->count, sizeof found->ids[0], by_id);
+		qsort(found->ids, found->count, sizeof found->ids[0], uuid_order);
 	e.gc = *found;
 	CHECK(decider_commit(d, &e) == 0);
 }
@@ -333,7 +325,7 @@ struct command *gc_continue(struct decider *d)
 
 	piece.found.kind = phases[run->phase].kind;
 	take_room(&piece.found);
-	bool is_over = phases[run->phase].look(&piece);
+	bool is_over = look_at_phase(&piece, run->phase);
 	run->commands[0]->gc.collected += piece.found.count + piece.purged;
 	piece_commit(d, &piece.found);
 	if (is_over)

@@ -1,5 +1,4 @@
 #include "state/base/check.h"
-#include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
@@ -25,11 +24,10 @@ enum command_outcome decider_store_job(
 	job->status = JOB_PENDING;
 	if (!job_derive(job))
 		return OUTCOME_BAD_DESCRIPTION;
-	int error = decider_commit(d, &e);
-	if (error)
-		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
-	*stored = NULL;
-	return OUTCOME_DONE;
+	enum command_outcome outcome = outcome_of_error(decider_commit(d, &e));
+	if (outcome == OUTCOME_DONE)
+		*stored = NULL;
+	return outcome;
 }
 
 // Groups that the job already has keep their present count.
@@ -177,14 +175,12 @@ enum command_outcome decide_job_deregister(struct decider *d, struct command *co
 {
 	struct command_job_deregister *c = &command->job_deregister;
 	uint64_t *index = &command->index;
-	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
-	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->id);
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_cell *cell = decider_find_job(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};
-	if (!keep)
+	if (!cell)
 		return OUTCOME_UNKNOWN_JOB;
-	const struct job *job = keep->versions[0];
+	const struct job *job = job_cell_keep(cell)->versions[0];
 	// The command comes from another region: it may be late or repeated.
 	bool is_old = job->submit_time_ns > c->before_ns || (job->stop && !c->purge);
 	if (c->before_ns && is_old) {
@@ -195,8 +191,8 @@ enum command_outcome decide_job_deregister(struct decider *d, struct command *co
 	bool everywhere = c->everywhere && job->multiregion;
 	uint8_t whom = !everywhere ? STOP_HERE : c->purge ? PURGE_EVERYWHERE : STOP_EVERYWHERE;
 	struct entry e = {.kind = ENTRY_JOB_DEREGISTER,
-		.job_deregister = {namespace_name, c->id, c->purge && !everywhere, whom,
-			everywhere ? c->eval_priority : 0}};
+		.job_deregister = {text_of(cell->namespace_name), c->id, c->purge && !everywhere,
+			whom, everywhere ? c->eval_priority : 0}};
 	return stop_job(d, c, job, &e, index);
 }
 

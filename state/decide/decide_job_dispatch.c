@@ -314,13 +314,12 @@ static enum command_outcome make(
 enum command_outcome decide_job_child(struct decider *d, struct command *command)
 {
 	struct command_job_child *c = command->job_child;
-	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
-	const struct job_cell *parent = job_cell_find(d->state, namespace_name, c->parent);
+	const struct job_cell *parent = decider_find_job(d, c->namespace_name, c->parent);
 
 	c->made = (struct eval_made){0};
 	c->message[0] = 0;
 	c->child_id[0] = 0;
-	if (parent && job_cell_keep(parent))
+	if (parent)
 		return make(d, c, parent);
 	(void)child_refuse(c, "%s job not found", c->dispatch ? "parameterized" : "periodic");
 	return OUTCOME_UNKNOWN_JOB;

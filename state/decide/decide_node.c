@@ -167,11 +167,11 @@ enum command_outcome decide_node_status(struct decider *d, struct command *comma
 {
 	const struct command_node *c = &command->node;
 	uint8_t cause = causes[command->type];
+	const struct node *n = node_working(d->state, c->slot);
 
-	if (c->slot >= state_node_slots(d->state) || !d->state->cells[c->slot].working)
+	if (!n)
 		return OUTCOME_UNKNOWN_NODE;
 	const struct node_cell *cell = &d->state->cells[c->slot];
-	const struct node *n = cell->working;
 	if (n->generation != c->generation)
 		return OUTCOME_STALE_GENERATION;
 	if (c->if_disconnected && n->status != NODE_DISCONNECTED)

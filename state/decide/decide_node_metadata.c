@@ -1,6 +1,5 @@
 // Metadata that operators set on nodes.
 #include "state/base/check.h"
-#include "state/base/error.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/nodes/node_metadata.h"
@@ -34,7 +33,5 @@ enum command_outcome decide_node_metadata(struct decider *d, struct command *com
 	int error = differs ? decider_put(d, STATE_NODE_METADATA, after) : 0;
 	if (error || !differs)
 		node_metadata_free(after);
-	if (error)
-		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
-	return OUTCOME_DONE;
+	return outcome_of_error(error);
 }

@@ -1,6 +1,5 @@
 // Node pools that operators describe or take away.
 #include "state/base/check.h"
-#include "state/base/error.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/nodes/node_pool.h"
@@ -12,14 +11,11 @@
 enum command_outcome decide_node_pool(struct decider *d, struct command *command)
 {
 	struct command_node_pool *c = &command->node_pool;
+	enum command_outcome outcome = decider_store(d, STATE_NODE_POOLS, c->pool);
 
-	if (d->store_is_full)
-		return OUTCOME_STORE_FULL;
-	int error = decider_put(d, STATE_NODE_POOLS, c->pool);
-	if (error)
-		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
-	c->pool = NULL;
-	return OUTCOME_DONE;
+	if (outcome == OUTCOME_DONE)
+		c->pool = NULL;
+	return outcome;
 }
 
 static bool has_jobs(const struct state *state, struct text pool)

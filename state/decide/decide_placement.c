@@ -38,13 +38,11 @@ static bool is_in_time(const struct decider *d, int64_t issued_ms)
 static enum command_outcome find_group(
 	struct decider *d, const struct command_place *c, struct job **job, uint16_t *group)
 {
-	struct text namespace_name = c->namespace_name.size ? c->namespace_name : TEXT("default");
-	const struct job_cell *cell = job_cell_find(d->state, namespace_name, c->job);
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_cell *cell = decider_find_job(d, c->namespace_name, c->job);
 
-	if (!keep)
+	if (!cell)
 		return OUTCOME_UNKNOWN_JOB;
-	*job = keep->versions[0];
+	*job = job_cell_keep(cell)->versions[0];
 	if (!job_is_direct(*job))
 		return OUTCOME_NOT_DIRECT;
 	if ((*job)->stop)

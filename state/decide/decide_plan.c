@@ -212,11 +212,6 @@ static bool cut_items(struct array *items, uint32_t *room)
 	return is_cut;
 }
 
-static int by_id(const void *left, const void *right)
-{
-	return uuid_compare(left, right);
-}
-
 // Preempted allocations stay where they are when their placement is left for later. The array before is the caller's.
 static void cut_preemptions(struct entry_plan *e)
 {
@@ -226,10 +221,11 @@ static void cut_preemptions(struct entry_plan *e)
 
 	for (uint32_t i = 0; i < e->placements.count; i++)
 		placed[i] = ARRAY_AT(&e->placements, struct plan_placement, i)->id;
-	qsort(placed, e->placements.count, sizeof *placed, by_id);
+	qsort(placed, e->placements.count, sizeof *placed, uuid_order);
 	for (uint32_t i = 0; i < e->preemptions.count; i++) {
 		const struct plan_stop *s = ARRAY_AT(&e->preemptions, struct plan_stop, i);
-		if (bsearch(&s->preempted_by, placed, e->placements.count, sizeof *placed, by_id))
+		if (bsearch(&s->preempted_by, placed, e->placements.count, sizeof *placed,
+			    uuid_order))
 			kept[count++] = *s;
 	}
 	free(placed);

@@ -1,4 +1,5 @@
 // COMMAND_NODE_STANDING: the standing of a node beside its status (rows E1 to E33).
+#include "state/base/array.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/decide/command_kinds.h"
@@ -85,8 +86,7 @@ static void commit_word(struct decider *d, uint32_t slot, uint64_t sequence)
 
 static enum command_outcome decide_probed(struct decider *d, struct command_node_standing *c)
 {
-	const struct node *n =
-		c->slot < state_node_slots(d->state) ? d->state->cells[c->slot].working : NULL;
+	const struct node *n = node_working(d->state, c->slot);
 
 	if (!n)
 		return OUTCOME_UNKNOWN_NODE;
@@ -135,17 +135,6 @@ static bool sweep(struct decider *d, const struct node *n, struct standing_chang
 	return true;
 }
 
-static void drop_repeated(struct entry_node_standing *e)
-{
-	uint32_t kept = 0;
-
-	qsort(e->items, e->count, sizeof e->items[0], by_slot);
-	for (uint32_t i = 0; i < e->count; i++)
-		if (kept == 0 || e->items[kept - 1].slot != e->items[i].slot)
-			e->items[kept++] = e->items[i];
-	e->count = kept;
-}
-
 static enum command_outcome decide_sweep(struct decider *d, struct command_node_standing *c)
 {
 	struct entry e = {.kind = ENTRY_NODE_STANDING};
@@ -159,7 +148,8 @@ static enum command_outcome decide_sweep(struct decider *d, struct command_node_
 		if (cell && sweep(d, cell->working, &changes->items[changes->count]))
 			changes->count++;
 	}
-	drop_repeated(changes);
+	changes->count = items_sort_unique(
+		changes->items, changes->count, sizeof changes->items[0], by_slot);
 	c->changed = changes->count;
 	if (changes->count == 0)
 		entry_node_standing_release(changes);

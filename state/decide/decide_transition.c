@@ -11,12 +11,6 @@
 #include "state/tables/tables.h"
 #include <stdlib.h>
 
-static int by_id(const void *left, const void *right)
-{
-	const struct alloc_transition *a = left, *b = right;
-	return uuid_compare(&a->id, &b->id);
-}
-
 // Direct jobs have no scheduler that could act on a flag.
 static const struct alloc_cell *cell_find(const struct state *state, const struct uuid *id)
 {
@@ -31,49 +25,29 @@ static struct entry_alloc_transition transition_of(
 {
 	struct entry_alloc_transition e = {
 		.items = memory_take_array(c->count + 1, sizeof e.items[0])};
-	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < c->count; i++)
 		if (cell_find(state, &c->ids[i]))
 			e.items[e.count++] = (struct alloc_transition){c->ids[i], *c->transition};
-	qsort(e.items, e.count, sizeof e.items[0], by_id);
-	for (uint32_t i = 0; i < e.count; i++)
-		if (kept == 0 || !uuid_equal(&e.items[kept - 1].id, &e.items[i].id))
-			e.items[kept++] = e.items[i];
-	e.count = kept;
+	e.count = items_sort_unique(e.items, e.count, sizeof e.items[0], uuid_order);
 	return e;
-}
-
-struct flagged_job {
-	struct job_cell *cell;
-	const struct job *job; // a version of it
-};
-
-static int by_cell(const void *left, const void *right)
-{
-	const struct flagged_job *a = left, *b = right;
-	return (a->cell->index > b->cell->index) - (a->cell->index < b->cell->index);
 }
 
 static struct array jobs_of(const struct state *state, const struct entry_alloc_transition *e)
 {
-	struct flagged_job *jobs = memory_take_array(e->count + 1, sizeof *jobs);
-	uint32_t kept = 0;
+	struct concerned_job *jobs = memory_take_array(e->count + 1, sizeof *jobs);
 
 	for (uint32_t i = 0; i < e->count; i++) {
 		const struct alloc_cell *cell = cell_find(state, &e->items[i].id);
-		jobs[i] = (struct flagged_job){cell->job_cell, cell->working->job};
+		jobs[i] = (struct concerned_job){cell->job_cell, cell->working->job};
 	}
-	qsort(jobs, e->count, sizeof *jobs, by_cell);
-	for (uint32_t i = 0; i < e->count; i++)
-		if (kept == 0 || jobs[kept - 1].cell != jobs[i].cell)
-			jobs[kept++] = jobs[i];
-	return (struct array){jobs, kept};
+	return (struct array){
+		jobs, items_sort_unique(jobs, e->count, sizeof *jobs, concerned_job_order)};
 }
 
 // With the present version of the job, or its last one when the job is gone.
 static void jobs_evaluate(
-	struct decider *d, const struct flagged_job *flagged, struct command_alloc_transitions *c)
+	struct decider *d, const struct concerned_job *flagged, struct command_alloc_transitions *c)
 {
 	const struct job_keep *keep = job_cell_keep(flagged->cell);
 	const struct job *job = keep ? keep->versions[0] : flagged->job;
@@ -97,7 +71,7 @@ static enum command_outcome transitions_commit(
 	if (evaluations_have_room(d->state, jobs.count)) {
 		CHECK(decider_commit(d, e) == 0);
 		for (uint32_t i = 0; i < jobs.count; i++)
-			jobs_evaluate(d, ARRAY_AT(&jobs, struct flagged_job, i), c);
+			jobs_evaluate(d, ARRAY_AT(&jobs, struct concerned_job, i), c);
 		outcome = OUTCOME_DONE;
 	}
 	free(jobs.items);

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static struct job_cell *job_find(
+struct job_cell *decider_find_job(
 	const struct decider *d, struct text namespace_name, struct text id)
 {
 	struct job_cell *cell =
@@ -67,7 +67,7 @@ static enum command_outcome version_evaluate(struct decider *d, const struct job
 enum command_outcome decide_job_revert(struct decider *d, struct command *command)
 {
 	struct command_job_revert *c = &command->job_revert;
-	struct job_cell *cell = job_find(d, c->namespace_name, c->id);
+	struct job_cell *cell = decider_find_job(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};
 	if (!cell)
@@ -84,7 +84,7 @@ enum command_outcome decide_job_revert(struct decider *d, struct command *comman
 enum command_outcome decide_job_stable(struct decider *d, struct command *command)
 {
 	struct command_job_stable *c = &command->job_stable;
-	const struct job_cell *cell = job_find(d, c->namespace_name, c->id);
+	const struct job_cell *cell = decider_find_job(d, c->namespace_name, c->id);
 
 	if (!cell)
 		return OUTCOME_UNKNOWN_JOB;
@@ -274,7 +274,7 @@ static enum command_outcome scale(struct decider *d, struct command_job_scale *c
 enum command_outcome decide_job_scale(struct decider *d, struct command *command)
 {
 	struct command_job_scale *c = command->job_scale;
-	struct job_cell *cell = job_find(d, c->namespace_name, c->id);
+	struct job_cell *cell = decider_find_job(d, c->namespace_name, c->id);
 
 	c->made = (struct eval_made){0};
 	c->message_out[0] = 0;

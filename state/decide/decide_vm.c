@@ -1,18 +1,11 @@
 // Virtual machines: requests of operators and reports of workers (rows D28, D29).
 #include "state/base/check.h"
-#include "state/base/error.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/records/nodes/vm_events.h"
 #include "state/tables/vms/vm_table.h"
 #include <stdio.h>
-
-static struct vm_cell *machine_find(const struct decider *d, struct text name)
-{
-	struct vm_cell *cell = vm_cell_find(d->state, name);
-	return vm_cell_is_there(cell) ? cell : NULL;
-}
 
 static void commit_vm(struct decider *d, struct entry_vm change)
 {
@@ -31,17 +24,14 @@ enum command_outcome decide_vm_create(struct decider *d, struct command *command
 	if (!vm_complete(c->vm, uuid_format(&id, uid), d->now_ns, c->message, sizeof c->message))
 		return OUTCOME_BAD_DESCRIPTION;
 	vm_note_news(c->vm, &(struct vm_marks){0}, d->now_ns);
-	if (machine_find(d, text_of(c->vm->name))) {
+	if (vm_cell_find(d->state, text_of(c->vm->name))) {
 		snprintf(c->message, sizeof c->message, "VM with this name already exists");
 		return OUTCOME_CONFLICT;
 	}
-	if (d->store_is_full)
-		return OUTCOME_STORE_FULL;
-	int error = decider_put(d, STATE_VMS, c->vm);
-	if (error)
-		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
-	c->vm = NULL;
-	return OUTCOME_DONE;
+	enum command_outcome outcome = decider_store(d, STATE_VMS, c->vm);
+	if (outcome == OUTCOME_DONE)
+		c->vm = NULL;
+	return outcome;
 }
 
 static struct vm_spec wanted_spec(const struct command_vm_power *c, const struct vm *vm)
@@ -71,7 +61,7 @@ static bool worker_is_able(
 enum command_outcome decide_vm_power(struct decider *d, struct command *command)
 {
 	struct command_vm_power *c = command->vm_power;
-	const struct vm_cell *cell = machine_find(d, c->name);
+	const struct vm_cell *cell = vm_cell_find(d->state, c->name);
 
 	c->message[0] = 0;
 	if (!cell)
@@ -105,7 +95,7 @@ enum command_outcome decide_vm_tell(struct decider *d, struct command *command)
 	struct entry e = {.kind = ENTRY_VM_NOTED,
 		.vm = {.change = VM_IS_TOLD, .is_noted = true, .name = c->name, .told = c->told}};
 
-	if (!machine_find(d, c->name))
+	if (!vm_cell_find(d->state, c->name))
 		return OUTCOME_UNKNOWN_VM;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
@@ -116,7 +106,7 @@ enum command_outcome decide_vm_delete(struct decider *d, struct command *command
 {
 	const struct command_vm_named *c = &command->vm_named;
 
-	if (!machine_find(d, c->name))
+	if (!vm_cell_find(d->state, c->name))
 		return OUTCOME_UNKNOWN_VM;
 	decider_delete(d, STATE_VMS, c->name);
 	return OUTCOME_DONE;
@@ -139,7 +129,7 @@ static bool take_conditions(struct vm_report *report, const struct array *condit
 enum command_outcome decide_vm_report(struct decider *d, struct command *command)
 {
 	struct command_vm_report *c = command->vm_report;
-	const struct vm_cell *cell = machine_find(d, c->name);
+	const struct vm_cell *cell = vm_cell_find(d->state, c->name);
 	struct entry e = {.kind = ENTRY_VM_NOTED,
 		.vm = {.change = VM_IS_REPORTED, .is_noted = true, .name = c->name}};
 	struct vm_report *report = &e.vm.report;

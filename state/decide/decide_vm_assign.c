@@ -8,22 +8,11 @@
 #include "state/tables/vms/vm_table.h"
 #include <stdlib.h>
 
-static struct vm_cell *machine_find(const struct decider *d, struct text name)
-{
-	struct vm_cell *cell = vm_cell_find(d->state, name);
-	return vm_cell_is_there(cell) ? cell : NULL;
-}
-
-static struct vm_worker_cell *worker_find(const struct decider *d, struct text name)
-{
-	struct vm_worker_cell *cell = vm_worker_cell_find(d->state, name);
-	return vm_worker_cell_is_there(cell) ? cell : NULL;
-}
-
 static void machine_judge(
 	struct decider *d, struct command_vm_health *c, const struct vm_cell *cell)
 {
-	const struct vm_worker_cell *worker = worker_find(d, text_of(cell->working->worker));
+	const struct vm_worker_cell *worker =
+		vm_worker_cell_find(d->state, text_of(cell->working->worker));
 	enum vm_verdict verdict = vm_health(
 		cell->working, worker ? worker->working : NULL, d->now_ns, d->vm_offline_after_ns);
 	struct entry e = {.kind = ENTRY_VM_NOTED,
@@ -46,7 +35,7 @@ enum command_outcome decide_vm_health(struct decider *d, struct command *command
 	if (c->count > VM_ASSIGN_MAX)
 		return OUTCOME_BAD_DESCRIPTION;
 	for (uint32_t i = 0; i < c->count; i++) {
-		const struct vm_cell *cell = machine_find(d, c->names[i]);
+		const struct vm_cell *cell = vm_cell_find(d->state, c->names[i]);
 		if (cell)
 			machine_judge(d, c, cell);
 	}
@@ -135,8 +124,8 @@ static bool may_take(const struct decider *d, const struct vm_assign_item *item,
 
 static enum vm_assign_result machine_assign(struct decider *d, const struct vm_assign_item *item)
 {
-	const struct vm_cell *cell = machine_find(d, item->vm);
-	const struct vm_worker_cell *worker = worker_find(d, item->worker);
+	const struct vm_cell *cell = vm_cell_find(d->state, item->vm);
+	const struct vm_worker_cell *worker = vm_worker_cell_find(d->state, item->worker);
 
 	if (!is_wanted(item, cell))
 		return VM_SKIPPED;

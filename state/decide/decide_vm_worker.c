@@ -1,6 +1,5 @@
 // Workers of virtual machines: nodes and workers kept by hand; and what operators set for workers and for placement.
 #include "state/base/check.h"
-#include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
@@ -8,12 +7,6 @@
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/vms/vm_table.h"
-
-static struct vm_worker_cell *worker_find(const struct decider *d, struct text name)
-{
-	struct vm_worker_cell *cell = vm_worker_cell_find(d->state, name);
-	return vm_worker_cell_is_there(cell) ? cell : NULL;
-}
 
 static void describe(struct decider *d, struct vm_worker *worker)
 {
@@ -64,7 +57,7 @@ enum command_outcome decider_check_worker(
 	if (!worker)
 		return outcome;
 	struct text name = text_of(worker->name);
-	const struct vm_worker_cell *known = worker_find(d, name);
+	const struct vm_worker_cell *known = vm_worker_cell_find(d->state, name);
 	if (known && !(is_same_machine(known->working, worker) &&
 			     vm_worker_is_of(known->working, &described->node)))
 		outcome = worker_claim_refuse(d, known->working, &described->node);
@@ -99,7 +92,8 @@ static void keep_what_is_known(struct vm_worker *worker, const struct vm_worker 
 void decider_register_worker(struct decider *d, const struct node_registration *described)
 {
 	struct vm_worker *worker = node_worker(described);
-	const struct vm_worker_cell *known = worker ? worker_find(d, text_of(worker->name)) : NULL;
+	const struct vm_worker_cell *known =
+		worker ? vm_worker_cell_find(d->state, text_of(worker->name)) : NULL;
 	const struct vm_worker_cell *former = vm_worker_cell_of_node(d->state, &described->node);
 
 	if (former && former != known)
@@ -150,26 +144,24 @@ static void complete(struct vm_worker *worker, const struct vm_worker_cell *know
 enum command_outcome decide_vm_worker(struct decider *d, struct command *command)
 {
 	struct command_vm_worker *c = &command->vm_worker;
-	const struct vm_worker_cell *known = worker_find(d, text_of(c->worker->name));
+	const struct vm_worker_cell *known =
+		vm_worker_cell_find(d->state, text_of(c->worker->name));
 
 	if (c->only_seen)
 		return see(d, known);
 	if (known && !is_same_machine(known->working, c->worker))
 		return OUTCOME_CONFLICT;
-	if (d->store_is_full)
-		return OUTCOME_STORE_FULL;
 	complete(c->worker, known, d->now_ns);
-	int error = decider_put(d, STATE_VM_WORKERS, c->worker);
-	if (error)
-		return error == -ERROR_TABLE_FULL ? OUTCOME_TABLE_FULL : OUTCOME_BAD_DESCRIPTION;
-	c->worker = NULL;
-	return OUTCOME_DONE;
+	enum command_outcome outcome = decider_store(d, STATE_VM_WORKERS, c->worker);
+	if (outcome == OUTCOME_DONE)
+		c->worker = NULL;
+	return outcome;
 }
 
 enum command_outcome decide_vm_worker_pause(struct decider *d, struct command *command)
 {
 	const struct command_vm_named *c = &command->vm_named;
-	const struct vm_worker_cell *cell = worker_find(d, c->name);
+	const struct vm_worker_cell *cell = vm_worker_cell_find(d->state, c->name);
 
 	if (!cell)
 		return OUTCOME_UNKNOWN_WORKER;
@@ -185,7 +177,7 @@ enum command_outcome decide_vm_worker_delete(struct decider *d, struct command *
 {
 	const struct command_vm_named *c = &command->vm_named;
 
-	if (!worker_find(d, c->name))
+	if (!vm_worker_cell_find(d->state, c->name))
 		return OUTCOME_UNKNOWN_WORKER;
 	decider_delete(d, STATE_VM_WORKERS, c->name);
 	return OUTCOME_DONE;
@@ -194,11 +186,9 @@ enum command_outcome decide_vm_worker_delete(struct decider *d, struct command *
 enum command_outcome decide_cluster_settings(struct decider *d, struct command *command)
 {
 	struct command_cluster_settings *c = &command->cluster_settings;
+	enum command_outcome outcome = decider_store(d, STATE_CLUSTER_SETTINGS, c->settings);
 
-	if (d->store_is_full)
-		return OUTCOME_STORE_FULL;
-	if (decider_put(d, STATE_CLUSTER_SETTINGS, c->settings))
-		return OUTCOME_BAD_DESCRIPTION;
-	c->settings = NULL;
-	return OUTCOME_DONE;
+	if (outcome == OUTCOME_DONE)
+		c->settings = NULL;
+	return outcome;
 }

@@ -194,8 +194,7 @@ static bool find_update_job(struct plan_checker *c, const struct state *state, u
 	if (job && job != a->job) {
 		bool is_same = strcmp(job->id, a->job->id) == 0 &&
 			       strcmp(job->namespace_name, a->job->namespace_name) == 0;
-		const struct task_group *from =
-			ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+		const struct task_group *from = allocation_group(a);
 		group = is_same ? job_group_index(job, text_of(from->name)) : -1;
 	}
 	if (!job || group < 0)
@@ -307,8 +306,7 @@ static void look_at_placement(struct plan_checker *c, const struct state *state,
 	const struct entry_plan *e, uint32_t i, const struct plan_placement *p)
 {
 	struct job *job = placement_version(c, state, p->job_version);
-	const struct node *there =
-		p->slot < state_node_slots(state) ? state->cells[p->slot].working : NULL;
+	const struct node *there = node_working(state, p->slot);
 	// A decoded entry names nodes by their slots alone.
 	c->check.placement_jobs[i] = NULL;
 	if (!there || there->record.deleted ||

@@ -1,6 +1,8 @@
 // One instance of a task group on one node.
 #pragma once
+#include "state/base/check.h"
 #include "state/base/uuid.h"
+#include "state/records/job.h"
 #include "state/records/record.h"
 #include "state/records/resources.h"
 #include <stddef.h>
@@ -21,7 +23,6 @@ extern const char
 
 #define NODE_SLOT_NONE 0xffffffffu
 
-struct job;
 struct alloc_details;
 struct alloc_report;
 struct shared_metrics;
@@ -52,6 +53,13 @@ struct allocation {
 };
 
 #define CLIENT_NONE 0xffffffffu
+
+// The allocation's group, in the job version that the allocation was placed with.
+static inline const struct task_group *allocation_group(const struct allocation *a)
+{
+	CHECK(a->group < a->job->task_groups.count);
+	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+}
 
 // It no longer runs: its node reported that, or it was concluded without the node.
 static inline bool allocation_has_ended(const struct allocation *a)

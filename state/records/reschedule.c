@@ -22,8 +22,7 @@ static bool is_unlimited(const struct reschedule_policy *policy)
 bool allocation_may_be_rescheduled(
 	const struct allocation *a, const struct job *newest, int64_t failed_ns)
 {
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *group = allocation_group(a);
 	int at = job_group_index(newest, text_of(group->name));
 	const struct reschedule_policy *policy =
 		at < 0 ? NULL : ARRAY_AT(&newest->task_groups, struct task_group, at)->reschedule;
@@ -38,7 +37,7 @@ bool allocation_may_be_rescheduled(
 
 const struct reschedule_policy *allocation_reschedule_policy(const struct allocation *a)
 {
-	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->reschedule;
+	return allocation_group(a)->reschedule;
 }
 
 int64_t allocation_last_event_ns(const struct allocation *a)

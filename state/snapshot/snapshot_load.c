@@ -136,8 +136,7 @@ static bool job_keeps_number(struct job_cell *cell, const struct allocation *a)
 		return true;
 	if (!keep)
 		return false;
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *group = allocation_group(a);
 	const struct group_counter *counter = job_keep_counter(keep, text_of(group->name));
 	return a->index < (counter ? counter->next : keep->counter_floor);
 }

@@ -130,6 +130,12 @@ struct summary state_summary_now(const struct state *); // of the working state
 // Whether the calling thread is in a read section.
 bool state_is_reading(void);
 
+// The working record of the node at a slot; NULL: there is none, or no such slot. Applier thread only.
+static inline const struct node *node_working(const struct state *state, uint32_t slot)
+{
+	return slot < state_node_slots(state) ? state->cells[slot].working : NULL;
+}
+
 // Ended allocations go two ways: those of clients by COLLECT, those of schedulers by GC.
 static inline struct cds_list_head *ended_list(struct state *state, const struct allocation *a)
 {

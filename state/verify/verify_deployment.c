@@ -109,8 +109,8 @@ static void hear_allocation(struct verifier *v, struct tally *tallies, const str
 		cell->checked >= job->deployment_count)
 		return;
 	struct tally *tally = &tallies[cell->checked];
-	const struct deployment_group *g = deployment_group_of(cell->working,
-		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
+	const struct deployment_group *g =
+		deployment_group_of(cell->working, text_of(allocation_group(a)->name));
 	tally->living += !allocation_is_terminal(a);
 	if (g)
 		listen_to(v,

@@ -25,8 +25,8 @@ void verify_summary(struct verifier *v, const struct job_cell *cell)
 		const struct allocation *a = alloc->working;
 		if (a->record.deleted || a->group >= a->job->asks.count)
 			continue;
-		const struct group_counter *row = job_keep_counter(keep,
-			text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
+		const struct group_counter *row =
+			job_keep_counter(keep, text_of(allocation_group(a)->name));
 		if (row)
 			counted[row - keep->counters][a->client_status]++;
 	}

@@ -16,8 +16,7 @@
 
 static void check_counter(struct verifier *v, struct job_keep *keep, const struct allocation *a)
 {
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *group = allocation_group(a);
 	const struct group_counter *counter = job_keep_counter(keep, text_of(group->name));
 	uint32_t next = counter ? counter->next : keep->counter_floor;
 

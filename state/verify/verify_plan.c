@@ -30,7 +30,7 @@ void verify_ports_cores(struct verifier *v, const struct node_cell *node)
 
 static const char *group_of(const struct allocation *a)
 {
-	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+	return allocation_group(a)->name;
 }
 
 static int by_name(const void *left, const void *right)

@@ -196,8 +196,7 @@ static void put_rules(
 
 void alloc_spec_json(void *context, const struct allocation *a, struct bytes_writer *out)
 {
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *group = allocation_group(a);
 	struct json_writer w = {0};
 	char name[1024];
 

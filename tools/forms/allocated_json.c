@@ -7,7 +7,7 @@ static const struct array no_items;
 
 static const struct array *tasks_of(const struct allocation *a)
 {
-	return &ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->tasks;
+	return &allocation_group(a)->tasks;
 }
 
 // The allocation's node, or NULL when that is gone.

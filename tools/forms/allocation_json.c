@@ -70,8 +70,7 @@ static void put_identity(
 	json_put_uuid(w, "NodeID", &a->node_id);
 	json_put_string(w, "NodeName", there ? node->name : "");
 	json_put_string(w, "JobID", a->job->id);
-	json_put_string(
-		w, "TaskGroup", ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+	json_put_string(w, "TaskGroup", allocation_group(a)->name);
 }
 
 void allocation_json_stub(struct json_writer *w, const struct state *state,

@@ -259,7 +259,7 @@ static void look_at(struct explainer *e, const struct node *node)
 static bool note_running(const struct allocation *a, void *context)
 {
 	struct explainer *e = context;
-	const char *group = ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+	const char *group = allocation_group(a)->name;
 	if (!allocation_is_terminal(a) && a->node_slot >= e->first && a->node_slot < e->last &&
 		strcmp(a->job->id, e->job->id) == 0 && strcmp(group, e->out->group) == 0 &&
 		strcmp(a->job->namespace_name, e->job->namespace_name) == 0)

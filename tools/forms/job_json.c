@@ -95,7 +95,7 @@ static bool count_one(const struct allocation *a, void *context)
 	const struct scale_scan *scan = context;
 	const struct alloc_deployment_status *status =
 		a->details ? a->details->deployment_status : NULL;
-	const char *name = ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+	const char *name = allocation_group(a)->name;
 	int at = job_group_index(scan->job, text_of(name));
 	if (at < 0 || allocation_is_terminal(a) || (status && status->canary))
 		return true;

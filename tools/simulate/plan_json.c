@@ -27,8 +27,7 @@ static void put_name(struct json_writer *w, const struct allocation *a)
 {
 	char name[2 * NAME_BYTES_MAX + 32];
 	json_put_string(w, "Name", allocation_name(a, name, sizeof name));
-	json_put_string(
-		w, "TaskGroup", ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+	json_put_string(w, "TaskGroup", allocation_group(a)->name);
 	json_put_u64(w, "JobVersion", a->job->version);
 }
 

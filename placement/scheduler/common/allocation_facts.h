@@ -1,16 +1,9 @@
 // What schedulers conclude from a stored allocation (docs/spec/objects.md): nothing here is stored.
 #pragma once
 #include "placement/scheduler/common/view.h"
-#include "state/base/check.h"
 
 #define ALLOCATION_NAME_BYTES (2 * NAME_BYTES_MAX + 32)
 
-// The allocation's group, in the job version that the allocation was placed with.
-static inline const struct task_group *allocation_group(const struct allocation *a)
-{
-	CHECK(a->group < a->job->task_groups.count);
-	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
-}
 // The allocation's node; NULL: the node is gone, or its slot belongs to another node by now.
 const struct node *allocation_node(const struct scheduler_view *, const struct allocation *);
 

@@ -14,20 +14,15 @@ void id_set_add_all(struct id_set *set, const struct array *ids)
 	CHECK(set->count >= ids->count);
 }
 
-static int id_compare(const void *a, const void *b)
-{
-	return uuid_compare(a, b);
-}
-
 void id_set_sort(struct id_set *set)
 {
 	if (set->count > 1)
-		qsort(set->ids, set->count, sizeof *set->ids, id_compare);
+		qsort(set->ids, set->count, sizeof *set->ids, uuid_order);
 }
 
 bool id_set_has(const struct id_set *set, const struct uuid *id)
 {
-	return set->count && bsearch(id, set->ids, set->count, sizeof *id, id_compare);
+	return set->count && bsearch(id, set->ids, set->count, sizeof *id, uuid_order);
 }
 
 void id_set_release(struct id_set *set)

@@ -93,8 +93,7 @@ bool property_set_counts(
 {
 	if (allocation_is_terminal(a) || a->job->record.create_index != job->record.create_index)
 		return false;
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *group = allocation_group(a);
 	return !s->group || strcmp(s->group, group->name) == 0;
 }
 

@@ -175,14 +175,9 @@ static void release_view_part(struct system_attempt *a)
 	a->job = NULL;
 }
 
-static int ids_by_uuid(const void *a, const void *b)
-{
-	return uuid_compare(a, b);
-}
-
 static bool has_blocked(const struct node_ids *nodes, const struct uuid *id)
 {
-	return nodes->count && bsearch(id, nodes->items, nodes->count, sizeof *id, ids_by_uuid);
+	return nodes->count && bsearch(id, nodes->items, nodes->count, sizeof *id, uuid_order);
 }
 
 // Creates one blocked evaluation for each node, in all attempts of a call together. An evaluation that cannot be
@@ -202,7 +197,7 @@ static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 		(void)scheduler_run_create(a->run, a->blocked[i]);
 		nodes->items[nodes->count++] = a->blocked[i]->node_id;
 	}
-	qsort(nodes->items, nodes->count, sizeof *nodes->items, ids_by_uuid);
+	qsort(nodes->items, nodes->count, sizeof *nodes->items, uuid_order);
 	CHECK(nodes->count <= known + a->blocked_count);
 }
 

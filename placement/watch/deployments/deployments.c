@@ -196,8 +196,7 @@ static bool has_tries_left(const struct allocation *a, int64_t now_ns)
 static void judge_unhealthy(
 	const struct allocation *a, const struct deployment *d, int64_t now_ns, struct unhealthy *u)
 {
-	const struct task_group *group =
-		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+	const struct task_group *group = allocation_group(a);
 	const struct deployment_group *g = deployment_group_of(d, text_of(group->name));
 
 	if (!g)

@@ -136,7 +136,7 @@ static uint32_t find_group(const struct watched *w, const char *name)
 
 static uint32_t group_of(struct watched *w, const struct allocation *a)
 {
-	const char *name = ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+	const char *name = allocation_group(a)->name;
 	uint32_t i = find_group(w, name);
 
 	if (i == w->group_count) {

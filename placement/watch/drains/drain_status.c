@@ -9,7 +9,7 @@ const char *const drain_phase_names[] = {"none", "migrating", "finishing", "syst
 
 static const char *group_name(const struct allocation *a)
 {
-	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+	return allocation_group(a)->name;
 }
 
 static struct drain_reason *reason_of(struct drain_status *s, const struct allocation *a)

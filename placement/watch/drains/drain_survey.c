@@ -34,8 +34,7 @@ static struct drain_group *group_of(const struct surveying *s, const struct allo
 		return NULL;
 	int index = a->group;
 	if (a->job != s->job)
-		index = job_group_index(s->job,
-			text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name));
+		index = job_group_index(s->job, text_of(allocation_group(a)->name));
 	return index < 0 ? NULL : ARRAY_AT(&s->out->groups, struct drain_group, index);
 }
 

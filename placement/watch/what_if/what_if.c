@@ -150,7 +150,7 @@ static bool is_same_job(const struct job *a, const struct job *b)
 
 static const char *group_of(const struct allocation *a)
 {
-	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name;
+	return allocation_group(a)->name;
 }
 
 static bool has_failed(const struct array *groups, const char *name)

@@ -194,8 +194,7 @@ void deployment_count_health(
 {
 	const struct allocation *a = alloc->working;
 	const struct alloc_details *now = a->details;
-	struct text group =
-		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+	struct text group = text_of(allocation_group(a)->name);
 
 	if (!now || uuid_is_zero(&now->deployment_id))
 		return;

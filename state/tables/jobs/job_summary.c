@@ -14,8 +14,7 @@ static struct group_counter *row_of(struct job_keep *keep, const struct allocati
 {
 	CHECK(a->group < a->job->asks.count);
 	struct group_ask *ask = ARRAY_AT(&a->job->asks, struct group_ask, a->group);
-	struct text name =
-		text_of(ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+	struct text name = text_of(allocation_group(a)->name);
 
 	if (ask->row < keep->counter_count &&
 		text_equal(job_keep_counter_name(keep, ask->row), name))

@@ -36,9 +36,7 @@ static int64_t unknown_since_ns(const struct allocation *a)
 // may not: they have no scheduler that would take them back.
 static bool may_be_away(const struct allocation *a, int64_t now_ns)
 {
-	const struct optional_i64 *most =
-		&ARRAY_AT(&a->job->task_groups, struct task_group, a->group)
-			 ->max_client_disconnect_ns;
+	const struct optional_i64 *most = &allocation_group(a)->max_client_disconnect_ns;
 
 	if (job_is_direct(a->job) || !most->set || most->value <= 0)
 		return false;

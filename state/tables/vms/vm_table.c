@@ -340,7 +340,8 @@ const struct vm *state_next_vm(const struct state *state, uint64_t *cursor)
 void state_worker_vms(const struct state *state, struct text name, uint64_t *index,
 	state_vm_visit *visit, void *context)
 {
-	const struct vm_worker_cell *worker = vm_worker_cell_find(state, name);
+	const struct vm_worker_cell *worker =
+		(const struct vm_worker_cell *)table_find(state, STATE_VM_WORKERS, &name);
 	const struct vm_instance *instance;
 
 	if (index)

@@ -57,13 +57,15 @@ struct vm_worker_cell {
 
 extern const struct kind vm_kind, vm_worker_kind;
 
-static inline struct vm_cell *vm_cell_find(const struct state *state, struct text name)
-{
-	return (struct vm_cell *)table_find(state, STATE_VMS, &name);
-}
 static inline bool vm_cell_is_there(const struct vm_cell *cell)
 {
 	return cell && cell_is_there(&cell->cell);
+}
+// The machine of that name, or NULL when it is not there. Applier thread only.
+static inline struct vm_cell *vm_cell_find(const struct state *state, struct text name)
+{
+	struct vm_cell *cell = (struct vm_cell *)table_find(state, STATE_VMS, &name);
+	return vm_cell_is_there(cell) ? cell : NULL;
 }
 // Finds a machine by its published instance; its working record may say something else already.
 struct vm_cell *vm_cell_find_instance(const struct state *, const struct uuid *);
@@ -74,14 +76,17 @@ void vm_cell_changed(struct state *, struct vm_cell *);
 // Makes the record unscheduled: it runs nowhere and holds nothing.
 void vm_leave_worker(struct vm *);
 
-static inline struct vm_worker_cell *vm_worker_cell_find(
-	const struct state *state, struct text name)
-{
-	return (struct vm_worker_cell *)table_find(state, STATE_VM_WORKERS, &name);
-}
 static inline bool vm_worker_cell_is_there(const struct vm_worker_cell *cell)
 {
 	return cell && cell_is_there(&cell->cell);
+}
+// The worker of that name, as vm_cell_find().
+static inline struct vm_worker_cell *vm_worker_cell_find(
+	const struct state *state, struct text name)
+{
+	struct vm_worker_cell *cell =
+		(struct vm_worker_cell *)table_find(state, STATE_VM_WORKERS, &name);
+	return vm_worker_cell_is_there(cell) ? cell : NULL;
 }
 // The worker that the node is; NULL: the node is no worker.
 struct vm_worker_cell *vm_worker_cell_of_node(const struct state *, const struct uuid *node);

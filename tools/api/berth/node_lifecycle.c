@@ -98,16 +98,11 @@ static void groups_collect(struct array *groups, const struct state *state, cons
 	}
 }
 
-static int by_id(const void *a, const void *b)
-{
-	return uuid_compare(a, b);
-}
-
 static void put_ids(struct json_writer *w, const char *name, struct array *ids)
 {
 	json_open_array(w, name);
 	if (ids->count)
-		qsort(ids->items, ids->count, sizeof(struct uuid), by_id);
+		qsort(ids->items, ids->count, sizeof(struct uuid), uuid_order);
 	for (uint32_t i = 0; i < ids->count; i++)
 		json_write_uuid(w, ARRAY_AT(ids, struct uuid, i));
 	json_end_array(w);

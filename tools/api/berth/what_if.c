@@ -18,8 +18,7 @@ static void put_allocation(struct json_writer *w, const struct allocation *a)
 	json_put_string(w, "JobID", a->job->id);
 	json_put_string(w, "JobType", job_type_names[a->job->type]);
 	json_put_i64(w, "JobPriority", a->job->priority);
-	json_put_string(
-		w, "TaskGroup", ARRAY_AT(&a->job->task_groups, struct task_group, a->group)->name);
+	json_put_string(w, "TaskGroup", allocation_group(a)->name);
 }
 
 static void put_destination(struct json_writer *w, const struct what_if_item *item)

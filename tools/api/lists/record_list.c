@@ -240,11 +240,6 @@ bool record_list_add(struct record_list *list, const struct uuid *id)
 	return true;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	return uuid_compare(a, b);
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -284,7 +279,7 @@ static void begin_walk(struct record_list *list)
 	const struct id_prefix *prefix = &list->id_prefix;
 	if (walk->is_chosen) {
 		if (walk->count)
-			qsort(walk->ids, walk->count, sizeof walk->ids[0], by_id);
+			qsort(walk->ids, walk->count, sizeof walk->ids[0], uuid_order);
 		memset(&walk->last, 0xff, sizeof walk->last);
 	} else if (needs_ids(list)) {
 		state_ids_settle(walk->state, walk->table);
