@@ -115,20 +115,13 @@ struct vm_pass *vm_pass_begin(const struct vm_roster *r, const struct cluster_se
 	return p;
 }
 
-static void free_counts(struct array *counts)
-{
-	for (uint32_t i = 0; i < counts->count; i++)
-		free(ARRAY_AT(counts, struct named_count, i)->name);
-	free(counts->items);
-}
-
 void vm_pass_end(struct vm_pass *p)
 {
 	if (!p)
 		return;
 	for (uint32_t i = 0; i < p->worker_count; i++)
-		free_counts(&p->used[i]);
-	free_counts(&p->most_free);
+		map_free(&p->used[i], sizeof(struct named_count));
+	map_free(&p->most_free, sizeof(struct named_count));
 	vm_shapes_free(&p->shapes);
 	free(p->ranking.order);
 	free(p->ranking.machines);

@@ -77,6 +77,14 @@ bool map_find(const struct array *a, size_t bytes_each, const char *name, uint32
 	return false;
 }
 
+void map_free(struct array *a, size_t bytes_each)
+{
+	for (uint32_t i = 0; i < a->count; i++)
+		free(*(char **)((char *)a->items + i * bytes_each));
+	free(a->items);
+	*a = (struct array){0};
+}
+
 const char *map_get(const struct array *a, const char *name)
 {
 	uint32_t at;

@@ -31,6 +31,8 @@ uint32_t items_sort_unique(
 	void *items, uint32_t count, size_t bytes_each, int (*compare)(const void *, const void *));
 // Sorts the items of a map by name, the first member of each (char *). Returns false when a name comes twice.
 bool map_sort(struct array *, size_t bytes_each);
+// Frees a map whose items own their names alone; it is empty then.
+void map_free(struct array *, size_t bytes_each);
 // Value of a name in a FIELD_MAP array, or NULL.
 const char *map_get(const struct array *, const char *name);
 // Finds a name in an ordered array of structs that begin with their name: *at is where it is or would go. Returns

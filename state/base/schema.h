@@ -82,7 +82,11 @@ struct record_type {
 	void (*defaults)(void *record);
 };
 
-void record_init(const struct record_type *, void *record);    // zeros, then defaults
+void record_init(const struct record_type *, void *record); // zeros, then defaults
+// Memory of its own for a record: with its defaults, as a copy, and its end (NULL is allowed). record_free() frees.
+void *record_create(const struct record_type *);
+void *record_duplicate(const struct record_type *, const void *from);
+void record_free(const struct record_type *, void *record);
 void record_release(const struct record_type *, void *record); // frees what it owns, zeroes it
 void record_copy(const struct record_type *, void *to, const void *from); // deep; to is overwritten
 bool record_equal(const struct record_type *, const void *a, const void *b);
@@ -95,3 +99,5 @@ void record_encode(const struct record_type *, const void *record, struct bytes_
 // Sticky error in the reader; on failure record is released and zeroed.
 // Returns 0, -ERROR_CORRUPT or -ERROR_VERSION.
 int record_decode(const struct record_type *, void *record, struct bytes_reader *);
+// The same into memory of its own; NULL after an error.
+int record_decode_new(const struct record_type *, void **record, struct bytes_reader *);

@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/base/schema.h"
 #include "state/base/schema_fields.h"
+#include <stdlib.h>
 
 static uint32_t enum_limit(const struct field *f)
 {
@@ -298,5 +299,16 @@ int record_decode(const struct record_type *type, void *record, struct bytes_rea
 		r->failed = true;
 		record_release(type, record);
 	}
+	return error;
+}
+
+int record_decode_new(const struct record_type *type, void **record, struct bytes_reader *r)
+{
+	void *decoded = memory_take(type->size);
+	int error = record_decode(type, decoded, r);
+
+	if (error)
+		free(decoded);
+	*record = error ? NULL : decoded;
 	return error;
 }

@@ -244,3 +244,26 @@ bool record_equal_except(
 	}
 	return true;
 }
+
+void *record_create(const struct record_type *type)
+{
+	void *record = memory_take(type->size);
+
+	record_init(type, record);
+	return record;
+}
+
+void *record_duplicate(const struct record_type *type, const void *from)
+{
+	void *record = memory_take(type->size);
+
+	record_copy(type, record, from);
+	return record;
+}
+
+void record_free(const struct record_type *type, void *record)
+{
+	if (record)
+		record_release(type, record);
+	free(record);
+}

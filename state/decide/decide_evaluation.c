@@ -139,8 +139,8 @@ enum command_outcome decide_scheduler_config(struct decider *d, struct command *
 		return OUTCOME_DONE;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
-	struct scheduler_config *config = memory_take(sizeof *config);
-	record_copy(&scheduler_config_description, config, c->config);
+	struct scheduler_config *config =
+		record_duplicate(&scheduler_config_description, c->config);
 	config->record.modify_index = next;
 	config->record.create_index =
 		known->record.create_index ? known->record.create_index : next;

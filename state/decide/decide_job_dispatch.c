@@ -165,11 +165,8 @@ static struct job *build_child(const struct job *parent, const struct command_jo
 	replace(&child->name, c->child_id);
 	child->stable = false;
 	child->dispatched = c->dispatch;
-	if (child->periodic) {
-		record_release(&periodic_config_description, child->periodic);
-		free(child->periodic);
-		child->periodic = NULL;
-	}
+	record_free(&periodic_config_description, child->periodic);
+	child->periodic = NULL;
 	if (!c->dispatch)
 		return child;
 	free(child->dispatch_idempotency_token);

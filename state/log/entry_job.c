@@ -81,21 +81,13 @@ int entry_job_note_decode(void *body, struct bytes_reader *r)
 	if (e->launched_ns)
 		return 0;
 	e->group = bytes_take_text16(r);
-	struct scaling_event *event = memory_take(sizeof *event);
-	int error = record_decode(&scaling_event_description, event, r);
-	if (error)
-		free(event);
-	else
-		e->event = event;
-	return error;
+	return record_decode_new(&scaling_event_description, (void **)&e->event, r);
 }
 
 void entry_job_note_release(void *body)
 {
 	struct entry_job_note *e = body;
 
-	if (e->event)
-		record_release(&scaling_event_description, e->event);
-	free(e->event);
+	record_free(&scaling_event_description, e->event);
 	e->event = NULL;
 }

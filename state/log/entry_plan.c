@@ -270,18 +270,6 @@ static int metrics_decode(struct array *metrics, struct bytes_reader *r)
 	return error;
 }
 
-static int deployment_decode(struct deployment **deployment, struct bytes_reader *r)
-{
-	struct deployment *d = deployment_create();
-	int error = record_decode(&deployment_description, d, r);
-
-	if (error)
-		deployment_free(d);
-	else
-		*deployment = d;
-	return error;
-}
-
 static void deployments_encode(const struct entry_plan *e, struct bytes_writer *w)
 {
 	bytes_put_u8(w, e->deployment != NULL);
@@ -318,7 +306,7 @@ static int deployments_decode(struct entry_plan *e, struct bytes_reader *r)
 	int error = r->failed || begins > 1 ? -ERROR_CORRUPT : 0;
 
 	if (!error && begins)
-		error = deployment_decode(&e->deployment, r);
+		error = record_decode_new(&deployment_description, (void **)&e->deployment, r);
 	return error ? error : deployment_updates_decode(&e->deployment_updates, r);
 }
 

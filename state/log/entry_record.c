@@ -57,21 +57,13 @@ int entry_record_put_decode(void *body, struct bytes_reader *r)
 		return -ERROR_CORRUPT;
 	if (!record_kind_is_put(e->kind))
 		return -ERROR_VERSION;
-	void *record = memory_take(record_types[e->kind]->size);
-	int error = record_decode(record_types[e->kind], record, r);
-	if (error)
-		free(record);
-	else
-		e->record = record;
-	return error;
+	return record_decode_new(record_types[e->kind], &e->record, r);
 }
 
 void entry_record_put_release(void *body)
 {
 	struct entry_record_put *e = body;
 
-	if (e->record)
-		record_release(record_types[e->kind], e->record);
-	free(e->record);
+	record_free(record_types[e->kind], e->record);
 	e->record = NULL;
 }

@@ -2,17 +2,11 @@
 // appended to a table: their order is the binary form (state/base/schema.h).
 #include "state/records/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include "state/records/job.h"
 #include <stdlib.h>
 
-#define OF(type, member) offsetof(struct type, member)
-#define FLAGS(flags) NULL, NULL, flags
 #define NULLABLE NULL, FIELD_NULL_EMPTY
-
-// The description of struct `type` by the table `type`_fields.
-#define DESCRIBE(variable, type)                                                        \
-	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
-		sizeof type##_fields / sizeof type##_fields[0], NULL}
 
 static const struct field allocated_port_fields[] = {
 	{"Label", FIELD_STRING, OF(allocated_port, label)},
@@ -140,23 +134,16 @@ void alloc_details_release(struct alloc_details *details)
 	if (!details ||
 		atomic_fetch_sub_explicit(&details->references, 1, memory_order_acq_rel) > 1)
 		return;
-	record_release(&alloc_details_description, details);
-	free(details);
+	record_free(&alloc_details_description, details);
 }
 
-// record_decode writes the whole struct, too, and has emptied it after an error.
 int alloc_details_decode(struct alloc_details **out, struct bytes_reader *r)
 {
-	struct alloc_details *details = memory_take(sizeof *details);
-	int error = record_decode(&alloc_details_description, details, r);
+	int error = record_decode_new(&alloc_details_description, (void **)out, r);
 
-	if (error) {
-		free(details);
-		return error;
-	}
-	atomic_init(&details->references, 1);
-	*out = details;
-	return 0;
+	if (!error)
+		atomic_init(&(*out)->references, 1);
+	return error;
 }
 
 bool alloc_details_hold_node(const struct alloc_details *details)
@@ -220,20 +207,14 @@ void alloc_report_release(struct alloc_report *report)
 {
 	if (!report || atomic_fetch_sub_explicit(&report->references, 1, memory_order_acq_rel) > 1)
 		return;
-	record_release(&alloc_report_description, report);
-	free(report);
+	record_free(&alloc_report_description, report);
 }
 
 int alloc_report_decode(struct alloc_report **out, struct bytes_reader *r)
 {
-	struct alloc_report *report = memory_take(sizeof *report);
-	int error = record_decode(&alloc_report_description, report, r);
+	int error = record_decode_new(&alloc_report_description, (void **)out, r);
 
-	if (error) {
-		free(report);
-		return error;
-	}
-	atomic_init(&report->references, 1);
-	*out = report;
-	return 0;
+	if (!error)
+		atomic_init(&(*out)->references, 1);
+	return error;
 }

@@ -2,15 +2,13 @@
 // is the binary form (state/base/schema.h).
 #include "state/records/deployment.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include <stdlib.h>
 
 const char *const deployment_status_names[] = {"running", "paused", "failed", "successful",
 	"cancelled", "initializing", "pending", "blocked", "unblocking", NULL};
 
-#define OF(type, member) offsetof(struct type, member)
-#define FLAGS(flags) NULL, NULL, flags
-
-static const struct field group_fields[] = {
+static const struct field deployment_group_fields[] = {
 	{"Group", FIELD_STRING, OF(deployment_group, group), FLAGS(FIELD_HIDDEN)},
 	{"AutoRevert", FIELD_BOOL, OF(deployment_group, auto_revert)},
 	{"AutoPromote", FIELD_BOOL, OF(deployment_group, auto_promote)},
@@ -27,9 +25,7 @@ static const struct field group_fields[] = {
 	{"HealthyAllocs", FIELD_I64, OF(deployment_group, healthy_allocs)},
 	{"UnhealthyAllocs", FIELD_I64, OF(deployment_group, unhealthy_allocs)},
 };
-const struct record_type deployment_group_description = {"deployment_group",
-	sizeof(struct deployment_group), group_fields, sizeof group_fields / sizeof group_fields[0],
-	NULL};
+DESCRIBE(deployment_group_description, deployment_group);
 
 static const struct field deployment_fields[] = {
 	{"ID", FIELD_UUID, OF(deployment, id)},
@@ -49,29 +45,21 @@ static const struct field deployment_fields[] = {
 	{"CreateTime", FIELD_I64, OF(deployment, create_time_ns)},
 	{"ModifyTime", FIELD_I64, OF(deployment, modify_time_ns)},
 };
-const struct record_type deployment_description = {"deployment", sizeof(struct deployment),
-	deployment_fields, sizeof deployment_fields / sizeof deployment_fields[0], NULL};
+DESCRIBE(deployment_description, deployment);
 
 struct deployment *deployment_create(void)
 {
-	struct deployment *d = memory_take(sizeof *d);
-	record_init(&deployment_description, d);
-	return d;
+	return record_create(&deployment_description);
 }
 
 void deployment_free(struct deployment *d)
 {
-	if (!d)
-		return;
-	record_release(&deployment_description, d);
-	free(d);
+	record_free(&deployment_description, d);
 }
 
 struct deployment *deployment_copy(const struct deployment *d)
 {
-	struct deployment *copy = memory_take(sizeof *copy);
-	record_copy(&deployment_description, copy, d);
-	return copy;
+	return record_duplicate(&deployment_description, d);
 }
 
 struct deployment_group *deployment_group_of(const struct deployment *d, struct text group)

@@ -2,6 +2,7 @@
 // table: their order is the binary form (state/base/schema.h).
 #include "state/records/evaluation.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include <stdlib.h>
 
 const char *const eval_status_names[] = {
@@ -27,7 +28,6 @@ const char *const eval_trigger_names[] = {
 	NULL,
 };
 
-#define OF(type, member) offsetof(struct type, member)
 #define OMITTED NULL, NULL, FIELD_OMIT_EMPTY
 // These fields also describe the stubs of related evaluations.
 #define SHORT NULL, NULL, FIELD_IN_LIST
@@ -37,8 +37,7 @@ static const struct field failed_group_fields[] = {
 	{"Metrics", FIELD_STRUCT, OF(failed_group, metrics), &metrics_description, NULL,
 		FIELD_EMBEDDED},
 };
-static const struct record_type failed_group_description = {
-	"failed_group", sizeof(struct failed_group), failed_group_fields, 2, NULL};
+static DESCRIBE(failed_group_description, failed_group);
 
 static const struct field evaluation_fields[] = {
 	{"ID", FIELD_UUID, OF(evaluation, id), SHORT},
@@ -74,27 +73,19 @@ static const struct field evaluation_fields[] = {
 	{"CreateTime", FIELD_I64, OF(evaluation, create_time_ns), SHORT},
 	{"ModifyTime", FIELD_I64, OF(evaluation, modify_time_ns), SHORT},
 };
-const struct record_type evaluation_description = {"evaluation", sizeof(struct evaluation),
-	evaluation_fields, sizeof evaluation_fields / sizeof evaluation_fields[0], NULL};
+DESCRIBE(evaluation_description, evaluation);
 
 struct evaluation *evaluation_create(void)
 {
-	struct evaluation *e = memory_take(sizeof *e);
-	record_init(&evaluation_description, e);
-	return e;
+	return record_create(&evaluation_description);
 }
 
 void evaluation_free(struct evaluation *e)
 {
-	if (!e)
-		return;
-	record_release(&evaluation_description, e);
-	free(e);
+	record_free(&evaluation_description, e);
 }
 
 struct evaluation *evaluation_copy(const struct evaluation *from)
 {
-	struct evaluation *e = memory_take(sizeof *e);
-	record_copy(&evaluation_description, e, from);
-	return e;
+	return record_duplicate(&evaluation_description, from);
 }

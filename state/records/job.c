@@ -6,9 +6,7 @@ const char *const job_status_names[] = {"pending", "running", "dead", NULL};
 
 struct job *job_create(void)
 {
-	struct job *job = memory_take(sizeof *job);
-	record_init(&job_type_description, job);
-	return job;
+	return record_create(&job_type_description);
 }
 
 void job_free(struct job *job)
@@ -16,14 +14,12 @@ void job_free(struct job *job)
 	if (!job)
 		return;
 	free(job->asks.items);
-	record_release(&job_type_description, job);
-	free(job);
+	record_free(&job_type_description, job);
 }
 
 struct job *job_copy(const struct job *from)
 {
-	struct job *job = memory_take(sizeof *job);
-	record_copy(&job_type_description, job, from);
+	struct job *job = record_duplicate(&job_type_description, from);
 	if (from->asks.count > 0)
 		job_derive(job);
 	return job;

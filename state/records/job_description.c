@@ -1,19 +1,14 @@
 // One row per field of a job, named as in Nomad's JSON. Rows are only ever appended to a table:
 // their order is the binary form (state/base/schema.h).
+#include "state/base/schema_table.h"
 #include "state/base/time_units.h"
 #include "state/records/job.h"
 
-#define OF(type, member) offsetof(struct type, member)
 #define NULLABLE NULL, NULL, FIELD_NULL_EMPTY
-#define FLAGS(flags) NULL, NULL, flags
 #define DURATION NULL, NULL, FIELD_DURATION
 
 // Members of Nomad's form that mean nothing here; its clients expect them.
 static const char *const zero[] = {"0"}, *const null[] = {"null"}, *const blank[] = {"\"\""};
-#define ALWAYS(name, value)                          \
-	{                                            \
-		name, FIELD_FIXED, 0, NULL, value, 0 \
-	}
 
 // What a block says that is left out, as clients send it back; the first is how it is shown.
 static const char *const no_consul[] = {"{\"Namespace\":\"\"}", NULL};
@@ -21,17 +16,12 @@ static const char *const usual_logs[] = {
 	"{\"Disabled\":false,\"MaxFileSizeMB\":10,\"MaxFiles\":10}",
 	"{\"MaxFileSizeMB\":10,\"MaxFiles\":10}", NULL};
 
-// The description of struct `type` by the table `type`_fields.
-#define DESCRIBE(variable, type, set_defaults)                                          \
-	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
-		sizeof type##_fields / sizeof type##_fields[0], set_defaults}
-
 static const struct field constraint_fields[] = {
 	{"LTarget", FIELD_STRING, OF(constraint, l_target)},
 	{"RTarget", FIELD_STRING, OF(constraint, r_target)},
 	{"Operand", FIELD_STRING, OF(constraint, operand)},
 };
-DESCRIBE(constraint_description, constraint, NULL);
+DESCRIBE(constraint_description, constraint);
 
 static void affinity_defaults(void *record)
 {
@@ -45,13 +35,13 @@ static const struct field affinity_fields[] = {
 	{"Operand", FIELD_STRING, OF(affinity, operand)},
 	{"Weight", FIELD_I64, OF(affinity, weight)},
 };
-DESCRIBE(affinity_description, affinity, affinity_defaults);
+DESCRIBE_WITH(affinity_description, affinity, affinity_defaults);
 
 static const struct field spread_target_fields[] = {
 	{"Value", FIELD_STRING, OF(spread_target, value)},
 	{"Percent", FIELD_I64, OF(spread_target, percent)},
 };
-static DESCRIBE(spread_target_description, spread_target, NULL);
+static DESCRIBE(spread_target_description, spread_target);
 
 static void spread_defaults(void *record)
 {
@@ -65,7 +55,7 @@ static const struct field spread_fields[] = {
 	{"SpreadTarget", FIELD_ARRAY, OF(spread, targets), &spread_target_description, NULL,
 		FIELD_NULL_EMPTY},
 };
-DESCRIBE(spread_description, spread, spread_defaults);
+DESCRIBE_WITH(spread_description, spread, spread_defaults);
 
 // Jobs, groups and tasks have the same three rows for what constrains or ranks nodes.
 #define CONSTRAINTS(type)                                                                         \
@@ -96,7 +86,7 @@ static const struct field device_ask_fields[] = {
 	CONSTRAINTS(device_ask),
 	AFFINITIES(device_ask),
 };
-DESCRIBE(device_ask_description, device_ask, device_ask_defaults);
+DESCRIBE_WITH(device_ask_description, device_ask, device_ask_defaults);
 
 static const struct field port_fields[] = {
 	{"Label", FIELD_STRING, OF(port, label)},
@@ -104,7 +94,7 @@ static const struct field port_fields[] = {
 	{"To", FIELD_I64, OF(port, to)},
 	{"HostNetwork", FIELD_STRING, OF(port, host_network)},
 };
-DESCRIBE(port_description, port, NULL);
+DESCRIBE(port_description, port);
 
 static const struct field network_ask_fields[] = {
 	{"Mode", FIELD_STRING, OF(network_ask, mode)},
@@ -119,7 +109,7 @@ static const struct field network_ask_fields[] = {
 	ALWAYS("CIDR", blank),
 	ALWAYS("IP", blank),
 };
-DESCRIBE(network_ask_description, network_ask, NULL);
+DESCRIBE(network_ask_description, network_ask);
 
 static void task_resources_defaults(void *record)
 {
@@ -140,7 +130,7 @@ static const struct field task_resources_fields[] = {
 	ALWAYS("DiskMB", zero),
 	ALWAYS("IOPS", zero),
 };
-static DESCRIBE(task_resources_description, task_resources, task_resources_defaults);
+static DESCRIBE_WITH(task_resources_description, task_resources, task_resources_defaults);
 
 static void restart_policy_defaults(void *record)
 {
@@ -155,7 +145,7 @@ static const struct field restart_policy_fields[] = {
 	{"Mode", FIELD_STRING, OF(restart_policy, mode)},
 	{"RenderTemplates", FIELD_BOOL, OF(restart_policy, render_templates)},
 };
-DESCRIBE(restart_description, restart_policy, restart_policy_defaults);
+DESCRIBE_WITH(restart_description, restart_policy, restart_policy_defaults);
 
 static void reschedule_policy_defaults(void *record)
 {
@@ -172,7 +162,7 @@ static const struct field reschedule_policy_fields[] = {
 	{"MaxDelay", FIELD_I64, OF(reschedule_policy, max_delay_ns), DURATION},
 	{"Unlimited", FIELD_OPTIONAL_BOOL, OF(reschedule_policy, unlimited)},
 };
-DESCRIBE(reschedule_description, reschedule_policy, reschedule_policy_defaults);
+DESCRIBE_WITH(reschedule_description, reschedule_policy, reschedule_policy_defaults);
 
 static void update_strategy_defaults(void *record)
 {
@@ -193,7 +183,7 @@ static const struct field update_strategy_fields[] = {
 	{"AutoPromote", FIELD_OPTIONAL_BOOL, OF(update_strategy, auto_promote)},
 	{"Canary", FIELD_I64, OF(update_strategy, canary)},
 };
-DESCRIBE(update_description, update_strategy, update_strategy_defaults);
+DESCRIBE_WITH(update_description, update_strategy, update_strategy_defaults);
 
 static void migrate_strategy_defaults(void *record)
 {
@@ -208,7 +198,7 @@ static const struct field migrate_strategy_fields[] = {
 	{"MinHealthyTime", FIELD_I64, OF(migrate_strategy, min_healthy_time_ns), DURATION},
 	{"HealthyDeadline", FIELD_I64, OF(migrate_strategy, healthy_deadline_ns), DURATION},
 };
-DESCRIBE(migrate_description, migrate_strategy, migrate_strategy_defaults);
+DESCRIBE_WITH(migrate_description, migrate_strategy, migrate_strategy_defaults);
 
 static void ephemeral_disk_defaults(void *record)
 {
@@ -221,7 +211,7 @@ static const struct field ephemeral_disk_fields[] = {
 	{"SizeMB", FIELD_I64, OF(ephemeral_disk, size_mb)},
 	{"Migrate", FIELD_BOOL, OF(ephemeral_disk, migrate)},
 };
-static DESCRIBE(ephemeral_disk_description, ephemeral_disk, ephemeral_disk_defaults);
+static DESCRIBE_WITH(ephemeral_disk_description, ephemeral_disk, ephemeral_disk_defaults);
 
 static const struct field volume_ask_fields[] = {
 	{"Name", FIELD_STRING, OF(volume_ask, name)},
@@ -230,13 +220,13 @@ static const struct field volume_ask_fields[] = {
 	{"ReadOnly", FIELD_BOOL, OF(volume_ask, read_only)},
 	{"PerAlloc", FIELD_BOOL, OF(volume_ask, per_alloc)},
 };
-static DESCRIBE(volume_ask_description, volume_ask, NULL);
+static DESCRIBE(volume_ask_description, volume_ask);
 
 static const struct field task_lifecycle_fields[] = {
 	{"Hook", FIELD_STRING, OF(task_lifecycle, hook)},
 	{"Sidecar", FIELD_BOOL, OF(task_lifecycle, sidecar)},
 };
-DESCRIBE(task_lifecycle_description, task_lifecycle, NULL);
+DESCRIBE(task_lifecycle_description, task_lifecycle);
 
 static void task_defaults(void *record)
 {
@@ -272,7 +262,7 @@ static const struct field task_fields[] = {
 	ALWAYS("ScalingPolicies", null),
 	ALWAYS("CSIPluginConfig", null),
 };
-DESCRIBE(task_description, task, task_defaults);
+DESCRIBE_WITH(task_description, task, task_defaults);
 
 static void task_group_defaults(void *record)
 {
@@ -307,7 +297,7 @@ static const struct field task_group_fields[] = {
 		DURATION},
 	{"Snapshot", FIELD_STRING, OF(task_group, snapshot), FLAGS(FIELD_OMIT_EMPTY)},
 };
-DESCRIBE(task_group_description, task_group, task_group_defaults);
+DESCRIBE_WITH(task_group_description, task_group, task_group_defaults);
 
 static void periodic_config_defaults(void *record)
 {
@@ -323,14 +313,14 @@ static const struct field periodic_config_fields[] = {
 	{"ProhibitOverlap", FIELD_BOOL, OF(periodic_config, prohibit_overlap)},
 	{"TimeZone", FIELD_STRING, OF(periodic_config, time_zone)},
 };
-DESCRIBE(periodic_config_description, periodic_config, periodic_config_defaults);
+DESCRIBE_WITH(periodic_config_description, periodic_config, periodic_config_defaults);
 
 static const struct field parameterized_config_fields[] = {
 	{"Payload", FIELD_STRING, OF(parameterized_config, payload)},
 	{"MetaRequired", FIELD_STRINGS, OF(parameterized_config, meta_required), NULLABLE},
 	{"MetaOptional", FIELD_STRINGS, OF(parameterized_config, meta_optional), NULLABLE},
 };
-static DESCRIBE(parameterized_config_description, parameterized_config, NULL);
+static DESCRIBE(parameterized_config_description, parameterized_config);
 
 static void job_defaults(void *record)
 {
@@ -342,7 +332,7 @@ static const struct field region_strategy_fields[] = {
 	{"MaxParallel", FIELD_I64, OF(region_strategy, max_parallel)},
 	{"OnFailure", FIELD_STRING, OF(region_strategy, on_failure)},
 };
-static DESCRIBE(region_strategy_description, region_strategy, NULL);
+static DESCRIBE(region_strategy_description, region_strategy);
 
 static const struct field job_region_fields[] = {
 	{"Name", FIELD_STRING, OF(job_region, name)},
@@ -351,7 +341,7 @@ static const struct field job_region_fields[] = {
 	{"NodePool", FIELD_STRING, OF(job_region, node_pool)},
 	{"Meta", FIELD_MAP, OF(job_region, meta), NULLABLE},
 };
-static DESCRIBE(job_region_description, job_region, NULL);
+static DESCRIBE(job_region_description, job_region);
 
 static const struct field multiregion_fields[] = {
 	{"Strategy", FIELD_OPTIONAL, OF(multiregion, strategy), &region_strategy_description},
@@ -365,7 +355,7 @@ static const struct field multiregion_fields[] = {
 	{"EvalPriority", FIELD_I64, OF(multiregion, eval_priority),
 		FLAGS(FIELD_HIDDEN | FIELD_DERIVED)},
 };
-DESCRIBE(multiregion_description, multiregion, NULL);
+DESCRIBE(multiregion_description, multiregion);
 
 static const struct field job_fields[] = {
 	{"Stop", FIELD_BOOL, OF(job, stop), FLAGS(FIELD_IN_LIST)},
@@ -416,4 +406,4 @@ static const struct field job_fields[] = {
 	ALWAYS("VaultNamespace", blank),
 	ALWAYS("NomadTokenID", blank),
 };
-DESCRIBE(job_type_description, job, job_defaults);
+DESCRIBE_WITH(job_type_description, job, job_defaults);

@@ -1,20 +1,13 @@
 // One row per field of what placement saw, named as in Nomad's JSON. Rows are only ever appended to
 // a table: their order is the binary form (state/base/schema.h).
 #include "state/records/metrics.h"
+#include "state/base/schema_table.h"
 
-#define OF(type, member) offsetof(struct type, member)
 #define NULLABLE NULL, NULL, FIELD_NULL_EMPTY
 #define HIDDEN NULL, NULL, FIELD_HIDDEN
-#define DESCRIBE(variable, type)                                                        \
-	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
-		sizeof type##_fields / sizeof type##_fields[0], NULL}
 
 // Members that clients expect and that placement never fills.
 static const char *const zero[] = {"0"}, *const null[] = {"null"};
-#define ALWAYS(name, value)                          \
-	{                                            \
-		name, FIELD_FIXED, 0, NULL, value, 0 \
-	}
 
 static const struct field exhausted_resources_fields[] = {
 	{"Task", FIELD_STRING, OF(exhausted_resources, task), HIDDEN},

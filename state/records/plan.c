@@ -2,13 +2,12 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include "state/records/metrics.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define METRICS_BYTES_USUAL 2048u
-
-#define OF(type, member) offsetof(struct type, member)
 
 static const struct field desired_updates_fields[] = {
 	{"Group", FIELD_STRING, OF(desired_updates, group)},
@@ -21,9 +20,7 @@ static const struct field desired_updates_fields[] = {
 	{"Canary", FIELD_I64, OF(desired_updates, canary)},
 	{"Preemptions", FIELD_I64, OF(desired_updates, preemptions)},
 };
-const struct record_type desired_updates_description = {"desired_updates",
-	sizeof(struct desired_updates), desired_updates_fields,
-	sizeof desired_updates_fields / sizeof desired_updates_fields[0], NULL};
+DESCRIBE(desired_updates_description, desired_updates);
 
 static struct shared_metrics *take_shared_metrics(const uint8_t *bytes, size_t size)
 {
@@ -226,9 +223,7 @@ bool plan_is_no_op(const struct plan *plan)
 
 void plan_result_release(struct plan_result *result)
 {
-	for (uint32_t i = 0; i < result->placed_by_group.count; i++)
-		free(ARRAY_AT(&result->placed_by_group, struct named_count, i)->name);
-	free(result->placed_by_group.items);
+	map_free(&result->placed_by_group, sizeof(struct named_count));
 	free(result->rejections.items);
 	*result = (struct plan_result){0};
 }

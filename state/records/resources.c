@@ -1,5 +1,6 @@
 #include "state/records/resources.h"
 #include "state/base/check.h"
+#include "state/base/schema_table.h"
 
 static uint32_t less_or_nothing(uint32_t a, uint32_t b)
 {
@@ -31,12 +32,9 @@ struct resources resources_plus(struct resources a, struct resources b)
 	return sum;
 }
 
-#define OF(member) offsetof(struct resources, member)
-
 static const struct field resources_fields[] = {
-	{"cpu", FIELD_U32, OF(cpu_mhz)},
-	{"memory", FIELD_U32, OF(memory_mb)},
-	{"disk", FIELD_U32, OF(disk_mb)},
+	{"cpu", FIELD_U32, OF(resources, cpu_mhz)},
+	{"memory", FIELD_U32, OF(resources, memory_mb)},
+	{"disk", FIELD_U32, OF(resources, disk_mb)},
 };
-const struct record_type resources_description = {"resources", sizeof(struct resources),
-	resources_fields, sizeof resources_fields / sizeof resources_fields[0], NULL};
+DESCRIBE(resources_description, resources);

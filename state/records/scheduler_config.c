@@ -1,9 +1,8 @@
 // Names are Nomad's. Rows are only ever appended to a table: their order is the binary form.
 #include "state/records/scheduler_config.h"
+#include "state/base/schema_table.h"
 
 const char *const scheduler_algorithm_names[] = {"binpack", "spread", NULL};
-
-#define OF(type, member) offsetof(struct type, member)
 
 static void preemption_config_defaults(void *record)
 {
@@ -17,10 +16,7 @@ static const struct field preemption_config_fields[] = {
 	{"BatchSchedulerEnabled", FIELD_BOOL, OF(preemption_config, batch)},
 	{"ServiceSchedulerEnabled", FIELD_BOOL, OF(preemption_config, service)},
 };
-static const struct record_type preemption_config_description = {"preemption_config",
-	sizeof(struct preemption_config), preemption_config_fields,
-	sizeof preemption_config_fields / sizeof preemption_config_fields[0],
-	preemption_config_defaults};
+static DESCRIBE_WITH(preemption_config_description, preemption_config, preemption_config_defaults);
 
 static const struct field scheduler_config_fields[] = {
 	{"SchedulerAlgorithm", FIELD_ENUM, OF(scheduler_config, algorithm), NULL,
@@ -36,6 +32,4 @@ static const struct field scheduler_config_fields[] = {
 	{"ModifyIndex", FIELD_U64, OF(scheduler_config, record.modify_index), NULL, NULL,
 		FIELD_DERIVED},
 };
-const struct record_type scheduler_config_description = {"scheduler_config",
-	sizeof(struct scheduler_config), scheduler_config_fields,
-	sizeof scheduler_config_fields / sizeof scheduler_config_fields[0], NULL};
+DESCRIBE(scheduler_config_description, scheduler_config);

@@ -43,21 +43,16 @@ void publish_loaded(enum state_table table, void *cell, void *record)
 void *kind_create(const struct kind *kind)
 {
 	CHECK(kind->fields);
-	struct record *r = memory_take(kind->fields->size);
-
-	record_init(kind->fields, r);
-	return r;
+	return record_create(kind->fields);
 }
 
 void kind_free(const struct kind *kind, void *record)
 {
 	CHECK(record && (kind->free || kind->fields));
-	if (kind->free) {
+	if (kind->free)
 		kind->free(record);
-		return;
-	}
-	record_release(kind->fields, record);
-	free(record);
+	else
+		record_free(kind->fields, record);
 }
 
 // Frees unpublished versions, too: then `published` is somewhere behind `working`.
@@ -76,9 +71,8 @@ void cell_free_versions(const struct kind *kind, void *which)
 static void *kind_copy(const struct kind *kind, const struct record *from)
 {
 	CHECK(kind->fields && !from->deleted);
-	struct record *r = memory_take(kind->fields->size);
+	struct record *r = record_duplicate(kind->fields, from);
 
-	record_copy(kind->fields, r, from);
 	*r = (struct record){
 		.create_index = from->create_index, .modify_index = from->modify_index};
 	return r;

@@ -91,13 +91,6 @@ static bool is_same_use(const struct array *a, const struct array *b)
 	return true;
 }
 
-static void free_use(struct array *use)
-{
-	for (uint32_t i = 0; i < use->count; i++)
-		free(ARRAY_AT(use, struct named_count, i)->name);
-	free(use->items);
-}
-
 static void check_machines(
 	struct verifier *v, struct found *found, const struct vm_worker_cell *cell)
 {
@@ -124,7 +117,7 @@ static void check_machines(
 		"worker %s: shares of machines do not add up", cell->name);
 	found->on_workers += count;
 	found->listed += listed;
-	free_use(&use);
+	map_free(&use, sizeof(struct named_count));
 }
 
 // Does not check that the worker beats as long as its node does: two separate entries say so.

@@ -72,13 +72,6 @@ static bool add_load(const struct vm *vm, void *context)
 	return true;
 }
 
-static void free_load(struct load *load)
-{
-	for (uint32_t i = 0; i < load->used.count; i++)
-		free(ARRAY_AT(&load->used, struct named_count, i)->name);
-	free(load->used.items);
-}
-
 // Adds the shares of machines to what is used of what the worker names (row D16).
 static void add_shares(struct load *load, const struct vm_worker *worker)
 {
@@ -103,7 +96,7 @@ static void put_load(
 		add_shares(&load, worker);
 	json_put_u64(w, "vms", load.count);
 	json_put_map(w, "used", FIELD_COUNT_MAP, &load.used);
-	free_load(&load);
+	map_free(&load.used, sizeof(struct named_count));
 }
 
 void vm_worker_members_json(

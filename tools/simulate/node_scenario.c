@@ -1,15 +1,11 @@
 #include "tools/simulate/node_scenario.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include "tools/simulate/node_fleet.h"
 #include <stdlib.h>
 
 // Times are at most this far from 1970, so that the difference of two fits a number.
 #define TIME_MOST_NS (INT64_MAX / 4)
-
-#define OF(type, member) offsetof(struct type, member)
-#define DESCRIBE(variable, type)                                                        \
-	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
-		sizeof type##_fields / sizeof type##_fields[0], NULL}
 
 struct scenario_event_json {
 	struct optional_i64 at_ns;

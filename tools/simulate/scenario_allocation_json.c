@@ -1,17 +1,9 @@
 // One row per field of an allocation, named as in Nomad's API. Fields that no scheduler reads are accepted, but not
 // kept.
 #include "tools/simulate/scenario_allocation_json.h"
+#include "state/base/schema_table.h"
 
-#define OF(type, member) offsetof(struct type, member)
-#define FLAGS(flags) NULL, NULL, flags
-#define DESCRIBE(variable, type)                                                        \
-	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
-		sizeof type##_fields / sizeof type##_fields[0], NULL}
-
-#define NOT_KEPT(name)                              \
-	{                                           \
-		name, FIELD_FIXED, 0, NULL, NULL, 0 \
-	}
+#define NOT_KEPT(name) ALWAYS(name, NULL)
 
 // Like alloc_desired_names and alloc_client_names, NULL-ended.
 static const char *const desired_statuses[] = {"run", "stop", "evict", NULL};

@@ -1,17 +1,9 @@
 // One row per field of a node, named as in Nomad's API. Fields that no scheduler reads are accepted, so that a node may
 // be pasted from the API, but not kept.
 #include "tools/simulate/scenario_node_json.h"
+#include "state/base/schema_table.h"
 
-#define OF(type, member) offsetof(struct type, member)
-#define FLAGS(flags) NULL, NULL, flags
-#define DESCRIBE(variable, type)                                                        \
-	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
-		sizeof type##_fields / sizeof type##_fields[0], NULL}
-
-#define NOT_KEPT(name)                              \
-	{                                           \
-		name, FIELD_FIXED, 0, NULL, NULL, 0 \
-	}
+#define NOT_KEPT(name) ALWAYS(name, NULL)
 
 // Like node_status_names and node_eligibility_names, NULL-ended.
 static const char *const statuses[] = {"initializing", "ready", "down", "disconnected", NULL};

@@ -17,14 +17,6 @@ void scheduler_run_init(struct scheduler_run *run, const struct scheduler_settin
 	*run = (struct scheduler_run){.settings = settings, .eval = eval};
 }
 
-static void clear_counts(struct array *counts)
-{
-	for (uint32_t i = 0; i < counts->count; i++)
-		free(ARRAY_AT(counts, struct named_count, i)->name);
-	free(counts->items);
-	*counts = (struct array){0};
-}
-
 static void clear_failed(struct array *failed)
 {
 	for (uint32_t i = 0; i < failed->count; i++) {
@@ -38,7 +30,7 @@ static void clear_failed(struct array *failed)
 
 void scheduler_run_reset(struct scheduler_run *run)
 {
-	clear_counts(&run->queued);
+	map_free(&run->queued, sizeof(struct named_count));
 	clear_failed(&run->failed_groups);
 	CHECK(run->queued.count == 0 && run->failed_groups.count == 0);
 }
@@ -330,7 +322,7 @@ static void take_findings(struct scheduler_run *run, struct evaluation *eval)
 {
 	clear_failed(&eval->failed_groups);
 	array_move(&eval->failed_groups, &run->failed_groups);
-	clear_counts(&eval->queued);
+	map_free(&eval->queued, sizeof(struct named_count));
 	array_move(&eval->queued, &run->queued);
 }
 
@@ -341,7 +333,7 @@ int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibil
 	const struct planner *planner = &run->settings->planner;
 	struct evaluation *eval = evaluation_copy(run->eval);
 	eval->escaped_computed_class = eligibility->escaped_computed_class;
-	clear_counts(&eval->class_eligibility);
+	map_free(&eval->class_eligibility, sizeof(struct named_count));
 	array_move(&eval->class_eligibility, &eligibility->class_eligibility);
 	take_findings(run, eval);
 	CHECK(!run->in_view);

@@ -3,43 +3,37 @@
 #include "state/base/check.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include "state/records/nodes/node_description.h"
 #include <stdlib.h>
 
-#define OF(type, member) offsetof(struct type, member)
-
-static const struct field item_fields[] = {
+static const struct field node_metadatum_fields[] = {
 	{"Name", FIELD_STRING, OF(node_metadatum, name)},
 	{"IsSet", FIELD_BOOL, OF(node_metadatum, is_set)},
 	{"Value", FIELD_STRING, OF(node_metadatum, value)},
 	{"IsSaid", FIELD_BOOL, OF(node_metadatum, is_said)},
 	{"Said", FIELD_STRING, OF(node_metadatum, said)},
 };
-static const struct record_type item_description = {"node_metadatum", sizeof(struct node_metadatum),
-	item_fields, sizeof item_fields / sizeof item_fields[0], NULL};
+static DESCRIBE(item_description, node_metadatum);
 
 static const struct field node_metadata_fields[] = {
 	{"NodeID", FIELD_STRING, OF(node_metadata, node)},
 	{"Items", FIELD_STRUCT_MAP, OF(node_metadata, items), &item_description},
 };
-const struct record_type node_metadata_description = {"node_metadata", sizeof(struct node_metadata),
-	node_metadata_fields, sizeof node_metadata_fields / sizeof node_metadata_fields[0], NULL};
+DESCRIBE(node_metadata_description, node_metadata);
 
 static struct node_metadata *node_metadata_create(const struct uuid *node)
 {
-	struct node_metadata *m = memory_take(sizeof *m);
+	struct node_metadata *m = record_create(&node_metadata_description);
 	char id[UUID_TEXT_BYTES];
 
-	record_init(&node_metadata_description, m);
 	m->node = text_copy(text_of(uuid_format(node, id)));
 	return m;
 }
 
 void node_metadata_free(struct node_metadata *m)
 {
-	if (m)
-		record_release(&node_metadata_description, m);
-	free(m);
+	record_free(&node_metadata_description, m);
 }
 
 static bool item_is_fit(const struct node_metadatum *item)

@@ -2,21 +2,17 @@
 #include "state/records/nodes/node_pool.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include <stdlib.h>
-
-#define OF(type, member) offsetof(struct type, member)
-#define FLAGS(flags) NULL, NULL, flags
 
 static const char *const algorithms[] = {"", "binpack", "spread", NULL};
 
-static const struct field scheduler_fields[] = {
+static const struct field node_pool_scheduler_fields[] = {
 	{"SchedulerAlgorithm", FIELD_ENUM, OF(node_pool_scheduler, algorithm), NULL, algorithms},
 	{"MemoryOversubscriptionEnabled", FIELD_OPTIONAL_BOOL,
 		OF(node_pool_scheduler, memory_oversubscription)},
 };
-static const struct record_type scheduler_description = {"node_pool_scheduler",
-	sizeof(struct node_pool_scheduler), scheduler_fields,
-	sizeof scheduler_fields / sizeof scheduler_fields[0], NULL};
+static DESCRIBE(scheduler_description, node_pool_scheduler);
 
 static const struct field node_pool_fields[] = {
 	{"Name", FIELD_STRING, OF(node_pool, name)},
@@ -27,21 +23,16 @@ static const struct field node_pool_fields[] = {
 	{"CreateIndex", FIELD_U64, OF(node_pool, record.create_index), FLAGS(FIELD_DERIVED)},
 	{"ModifyIndex", FIELD_U64, OF(node_pool, record.modify_index), FLAGS(FIELD_DERIVED)},
 };
-const struct record_type node_pool_description = {"node_pool", sizeof(struct node_pool),
-	node_pool_fields, sizeof node_pool_fields / sizeof node_pool_fields[0], NULL};
+DESCRIBE(node_pool_description, node_pool);
 
 struct node_pool *node_pool_create(void)
 {
-	struct node_pool *pool = memory_take(sizeof *pool);
-	record_init(&node_pool_description, pool);
-	return pool;
+	return record_create(&node_pool_description);
 }
 
 void node_pool_free(struct node_pool *pool)
 {
-	if (pool)
-		record_release(&node_pool_description, pool);
-	free(pool);
+	record_free(&node_pool_description, pool);
 }
 
 bool node_pool_name_is_fit(struct text name)

@@ -2,6 +2,7 @@
 // table: their order is the binary form (state/base/schema.h).
 #include "state/records/nodes/vm.h"
 #include "state/base/memory.h"
+#include "state/base/schema_table.h"
 #include <stdlib.h>
 
 const char *const vm_status_names[] = {"pending", "running", "failed", NULL};
@@ -11,26 +12,22 @@ const char *const vm_condition_type_names[] = {
 	"scheduled", "running", "cloning", "suspending", "stopping", NULL};
 const char *const vm_condition_state_names[] = {"false", "true", NULL};
 
-#define OF(type, member) offsetof(struct type, member)
-#define FLAGS(flags) NULL, NULL, flags
 #define OMIT FLAGS(FIELD_OMIT_EMPTY)
 #define TIME FLAGS(FIELD_TIME)
 #define OWN (FIELD_HIDDEN | FIELD_DERIVED) // stored, and nothing else
 
-static const struct field condition_fields[] = {
+static const struct field vm_condition_fields[] = {
 	{"type", FIELD_ENUM, OF(vm_condition, type), NULL, vm_condition_type_names},
 	{"state", FIELD_ENUM, OF(vm_condition, state), NULL, vm_condition_state_names},
 };
-const struct record_type vm_condition_description = {"vm_condition", sizeof(struct vm_condition),
-	condition_fields, sizeof condition_fields / sizeof condition_fields[0], NULL};
+DESCRIBE(vm_condition_description, vm_condition);
 
-static const struct field event_fields[] = {
+static const struct field vm_event_fields[] = {
 	{"time", FIELD_I64, OF(vm_event, time_ns), TIME},
 	{"message", FIELD_STRING, OF(vm_event, message)},
 	{"kind", FIELD_STRING, OF(vm_event, kind)},
 };
-const struct record_type vm_event_description = {"vm_event", sizeof(struct vm_event), event_fields,
-	sizeof event_fields / sizeof event_fields[0], NULL};
+DESCRIBE(vm_event_description, vm_event);
 
 static const struct field vm_fields[] = {
 	{"name", FIELD_STRING, OF(vm, name)},
@@ -79,10 +76,9 @@ static const struct field vm_fields[] = {
 	{"net-bridged", FIELD_STRING, OF(vm, net_bridged), OMIT},
 	{"randomSerial", FIELD_BOOL, OF(vm, random_serial), OMIT},
 };
-const struct record_type vm_description = {
-	"vm", sizeof(struct vm), vm_fields, sizeof vm_fields / sizeof vm_fields[0], NULL};
+DESCRIBE(vm_description, vm);
 
-static const struct field worker_fields[] = {
+static const struct field vm_worker_fields[] = {
 	{"name", FIELD_STRING, OF(vm_worker, name)},
 	{"machine_id", FIELD_STRING, OF(vm_worker, machine_id)},
 	{"arch", FIELD_STRING, OF(vm_worker, arch), OMIT},
@@ -98,18 +94,15 @@ static const struct field worker_fields[] = {
 	{"owner", FIELD_UUID, OF(vm_worker, owner), FLAGS(FIELD_HIDDEN)},
 	{"createdAt", FIELD_I64, OF(vm_worker, created_at_ns), TIME},
 };
-const struct record_type vm_worker_description = {"vm_worker", sizeof(struct vm_worker),
-	worker_fields, sizeof worker_fields / sizeof worker_fields[0], NULL};
+DESCRIBE(vm_worker_description, vm_worker);
 
-static const struct field policy_fields[] = {
+static const struct field host_dir_policy_fields[] = {
 	{"pathPrefix", FIELD_STRING, OF(host_dir_policy, path_prefix)},
 	{"ro", FIELD_BOOL, OF(host_dir_policy, read_only), OMIT},
 };
-const struct record_type host_dir_policy_description = {"host_dir_policy",
-	sizeof(struct host_dir_policy), policy_fields,
-	sizeof policy_fields / sizeof policy_fields[0], NULL};
+DESCRIBE(host_dir_policy_description, host_dir_policy);
 
-static const struct field settings_fields[] = {
+static const struct field cluster_settings_fields[] = {
 	{"schedulerProfile", FIELD_STRING, OF(cluster_settings, scheduler_profile)},
 	{"hostDirPolicies", FIELD_ARRAY, OF(cluster_settings, host_dir_policies),
 		&host_dir_policy_description, NULL, FIELD_OMIT_EMPTY},
@@ -122,28 +115,21 @@ static void settings_defaults(void *record)
 	settings->count_assigned = true;
 }
 
-const struct record_type cluster_settings_description = {"cluster_settings",
-	sizeof(struct cluster_settings), settings_fields,
-	sizeof settings_fields / sizeof settings_fields[0], settings_defaults};
+DESCRIBE_WITH(cluster_settings_description, cluster_settings, settings_defaults);
 
 struct vm *vm_create(void)
 {
-	struct vm *vm = memory_take(sizeof *vm);
-	record_init(&vm_description, vm);
-	return vm;
+	return record_create(&vm_description);
 }
 
 void vm_free(struct vm *vm)
 {
-	if (vm)
-		record_release(&vm_description, vm);
-	free(vm);
+	record_free(&vm_description, vm);
 }
 
 struct vm *vm_copy(const struct vm *from)
 {
-	struct vm *vm = memory_take(sizeof *vm);
-	record_copy(&vm_description, vm, from);
+	struct vm *vm = record_duplicate(&vm_description, from);
 	vm->record = (struct record){.create_index = from->record.create_index,
 		.modify_index = from->record.modify_index};
 	return vm;
@@ -151,22 +137,17 @@ struct vm *vm_copy(const struct vm *from)
 
 struct vm_worker *vm_worker_create(void)
 {
-	struct vm_worker *worker = memory_take(sizeof *worker);
-	record_init(&vm_worker_description, worker);
-	return worker;
+	return record_create(&vm_worker_description);
 }
 
 void vm_worker_free(struct vm_worker *worker)
 {
-	if (worker)
-		record_release(&vm_worker_description, worker);
-	free(worker);
+	record_free(&vm_worker_description, worker);
 }
 
 struct vm_worker *vm_worker_copy(const struct vm_worker *from)
 {
-	struct vm_worker *worker = memory_take(sizeof *worker);
-	record_copy(&vm_worker_description, worker, from);
+	struct vm_worker *worker = record_duplicate(&vm_worker_description, from);
 	worker->record = (struct record){.create_index = from->record.create_index,
 		.modify_index = from->record.modify_index};
 	return worker;
@@ -174,14 +155,10 @@ struct vm_worker *vm_worker_copy(const struct vm_worker *from)
 
 struct cluster_settings *cluster_settings_create(void)
 {
-	struct cluster_settings *settings = memory_take(sizeof *settings);
-	record_init(&cluster_settings_description, settings);
-	return settings;
+	return record_create(&cluster_settings_description);
 }
 
 void cluster_settings_free(struct cluster_settings *settings)
 {
-	if (settings)
-		record_release(&cluster_settings_description, settings);
-	free(settings);
+	record_free(&cluster_settings_description, settings);
 }

@@ -236,9 +236,7 @@ static void vm_worker_released(struct state *state, struct cell *released)
 		CHECK(cds_lfht_del(nodes_of(state), &cell->nodes[i]->by_id) == 0);
 		free(cell->nodes[i]);
 	}
-	for (uint32_t i = 0; i < cell->used.count; i++)
-		free(ARRAY_AT(&cell->used, struct named_count, i)->name);
-	free(cell->used.items);
+	map_free(&cell->used, sizeof(struct named_count));
 }
 
 const struct kind vm_worker_kind = {

@@ -99,8 +99,5 @@ bool name_set_answer(
 
 void name_set_free(struct name_set *set)
 {
-	for (uint32_t i = 0; i < set->names.count; i++)
-		free(*ARRAY_AT(&set->names, char *, i));
-	free(set->names.items);
-	*set = (struct name_set){0};
+	map_free(&set->names, sizeof(char *));
 }

@@ -31,9 +31,7 @@ void scheduler_config_read(struct request *request, struct reply *reply)
 
 static void free_config(struct command *command)
 {
-	if (command->scheduler_config.config)
-		record_release(&scheduler_config_description, command->scheduler_config.config);
-	free(command->scheduler_config.config);
+	record_free(&scheduler_config_description, command->scheduler_config.config);
 }
 
 // Reads ?cas=, which asks for a change only if nobody changed the configuration meanwhile. False with a reply.
@@ -68,8 +66,7 @@ static struct scheduler_config *read_config(struct request *request, struct repl
 	json_decref(body);
 	if (report.errors.count) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", report.errors.texts[0]);
-		record_release(&scheduler_config_description, config);
-		free(config);
+		record_free(&scheduler_config_description, config);
 		config = NULL;
 	}
 	json_report_free(&report);

@@ -1,9 +1,5 @@
 #include "tools/forms/diff/diff_tree.h"
-
-#define OF(type, member) offsetof(struct type, member)
-#define DESCRIBE(variable, type)                                                        \
-	const struct record_type variable = {#type, sizeof(struct type), type##_fields, \
-		sizeof type##_fields / sizeof type##_fields[0], NULL}
+#include "state/base/schema_table.h"
 
 const char *const diff_type_names[] = {"None", "Added", "Deleted", "Edited", NULL};
 
