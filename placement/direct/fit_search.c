@@ -1,6 +1,5 @@
 #include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_tree_private.h"
-#include "state/base/check.h"
 #include <math.h>
 
 struct search {

@@ -10,7 +10,6 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "state/records/scheduler_config.h"
 #include <stdlib.h>
 
 void pipeline_stats(struct pipeline *p, struct pipeline_stats *s)

@@ -3,7 +3,6 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/plan/plan_deployment.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/alloc_table.h"

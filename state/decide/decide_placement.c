@@ -1,5 +1,4 @@
 #include "state/base/check.h"
-#include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "state/decide/command_kinds.h"

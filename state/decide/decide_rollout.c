@@ -1,6 +1,5 @@
 // Jobs of several regions (row C37): a version's deployment exists, and waits, before any allocation is placed.
 #include "state/base/check.h"
-#include "state/base/memory.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
 #include "state/tables/jobs/deployment_table.h"

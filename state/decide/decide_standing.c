@@ -10,7 +10,6 @@
 #include "state/tables/nodes/node_report.h"
 #include "state/tables/state.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 static void commit_one(
 	struct decider *d, const struct node *n, const struct standing *l, uint8_t cause)

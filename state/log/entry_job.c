@@ -1,9 +1,7 @@
 #include "state/log/entry_job.h"
 #include "state/base/error.h"
-#include "state/base/memory.h"
 #include "state/records/job.h"
 #include "state/records/job_notes.h"
-#include <stdlib.h>
 
 #define OF(type, member) offsetof(struct entry_##type, member)
 

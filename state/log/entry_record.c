@@ -1,6 +1,5 @@
 #include "state/log/entry_record.h"
 #include "state/base/error.h"
-#include "state/base/memory.h"
 #include "state/log/entry_parts.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
@@ -8,7 +7,6 @@
 #include "state/records/nodes/node_pool.h"
 #include "state/records/nodes/vm.h"
 #include "state/records/scheduler_config.h"
-#include <stdlib.h>
 
 static const struct record_type *const record_types[] = {
 	[STATE_EVALUATIONS] = &evaluation_description,

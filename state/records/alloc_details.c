@@ -4,7 +4,6 @@
 #include "state/base/memory.h"
 #include "state/base/schema_table.h"
 #include "state/records/job.h"
-#include <stdlib.h>
 
 #define NULLABLE NULL, FIELD_NULL_EMPTY
 

@@ -3,7 +3,6 @@
 #include "state/records/deployment.h"
 #include "state/base/memory.h"
 #include "state/base/schema_table.h"
-#include <stdlib.h>
 
 const char *const deployment_status_names[] = {"running", "paused", "failed", "successful",
 	"cancelled", "initializing", "pending", "blocked", "unblocking", NULL};

@@ -1,9 +1,7 @@
 // One row per field of an evaluation, named as in Nomad's JSON. Rows are only ever appended to a
 // table: their order is the binary form (state/base/schema.h).
 #include "state/records/evaluation.h"
-#include "state/base/memory.h"
 #include "state/base/schema_table.h"
-#include <stdlib.h>
 
 const char *const eval_status_names[] = {
 	"pending", "blocked", "complete", "failed", "canceled", NULL};

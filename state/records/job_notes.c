@@ -1,7 +1,6 @@
 #include "state/records/job_notes.h"
 #include "state/base/memory.h"
 #include "state/base/schema_table.h"
-#include <stdlib.h>
 
 static const struct field scaling_event_fields[] = {
 	{"Time", FIELD_I64, OF(scaling_event, time_ns)},

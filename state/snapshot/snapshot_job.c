@@ -13,7 +13,6 @@
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
-#include <stdlib.h>
 #include <urcu-qsbr.h>
 
 static const struct record *version_at(const void *cell, uint64_t index)

@@ -2,7 +2,6 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/base/time_units.h"
 #include "state/records/nodes/node_description.h"
 #include "state/snapshot/snapshot_drain.h"
 #include "state/tables/nodes/node_cell.h"

@@ -6,7 +6,6 @@
 #include "state/store/snapshot_file.h"
 #include "state/store/store_private.h"
 #include "state/tables/tables.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 #define COMPLAINT_BYTES 1024u

@@ -10,7 +10,6 @@
 #include "state/tables/nodes/node_pool_table.h"
 #include "state/tables/nodes/node_report.h"
 #include "state/tables/settings.h"
-#include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include "state/tables/vms/vm_table.h"
 

@@ -5,7 +5,6 @@
 #include "state/tables/tables.h"
 #include "state/tables/vms/vm_table.h"
 #include "state/verify/verifier.h"
-#include <stdlib.h>
 #include <string.h>
 #include <urcu-qsbr.h>
 

@@ -1,7 +1,6 @@
 #include "tools/forms/job_body.h"
 #include "placement/job_check/job_check.h"
 #include "tools/forms/scaling_policy.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 static void note_mistake(const char *text, void *context)

@@ -1,7 +1,6 @@
 #include "tools/forms/vm_json.h"
 #include "state/base/time_units.h"
 #include "tools/json/json_record.h"
-#include <stdlib.h>
 
 void vm_members_json(struct json_writer *w, const struct vm *vm)
 {

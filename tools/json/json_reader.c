@@ -569,7 +569,7 @@ void json_read_exact(const struct record_type *type, void *record, json_t *value
 bool json_read_bool(json_t *object, const char *name, bool *value, struct json_report *report)
 {
 	json_t *member = json_object_get(object, name);
-	if (!member || json_is_null(member))
+	if (json_is_absent(member))
 		return false;
 	struct reader r = {.report = report};
 	path_add(&r, "%s", name);
@@ -580,7 +580,7 @@ bool json_read_bool(json_t *object, const char *name, bool *value, struct json_r
 bool json_read_u64(json_t *object, const char *name, uint64_t *value, struct json_report *report)
 {
 	json_t *member = json_object_get(object, name);
-	if (!member || json_is_null(member))
+	if (json_is_absent(member))
 		return false;
 	struct reader r = {.report = report};
 	path_add(&r, "%s", name);

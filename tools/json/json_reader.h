@@ -43,6 +43,12 @@ void json_read_record(const struct record_type *, void *record, json_t *value, c
 void json_read_exact(const struct record_type *, void *record, json_t *value, const char *path,
 	struct json_report *);
 
+// Missing or null.
+static inline bool json_is_absent(const json_t *value)
+{
+	return !value || json_is_null(value);
+}
+
 // Members of a request beside the record.
 bool json_read_bool(json_t *object, const char *name, bool *value, struct json_report *);
 bool json_read_u64(json_t *object, const char *name, uint64_t *value, struct json_report *);

@@ -1,7 +1,6 @@
 #include "tools/simulate/scenario.h"
 #include "state/base/memory.h"
 #include "tools/simulate/scenario_pool.h"
-#include <stdlib.h>
 
 const struct scenario_node *scenario_node_at(const struct scenario *s, uint32_t slot)
 {

@@ -3,7 +3,6 @@
 #include "state/base/memory.h"
 #include "state/records/plan.h"
 #include "tools/simulate/scenario_allocation_json.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 // An allocation under construction, and where mistakes are noted.

@@ -3,7 +3,6 @@
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/generic/generic_attempt.h"
 #include "state/base/check.h"
-#include "state/base/text.h"
 #include <stdlib.h>
 
 struct placing {

@@ -3,7 +3,6 @@
 #include "state/base/limits.h"
 #include "state/base/memory.h"
 #include "state/base/schema_table.h"
-#include <stdlib.h>
 
 static const char *const algorithms[] = {"", "binpack", "spread", NULL};
 

@@ -1,9 +1,7 @@
 // One row per field of a virtual machine and of a worker, named as in Orchard's JSON. Rows are only ever appended to a
 // table: their order is the binary form (state/base/schema.h).
 #include "state/records/nodes/vm.h"
-#include "state/base/memory.h"
 #include "state/base/schema_table.h"
-#include <stdlib.h>
 
 const char *const vm_status_names[] = {"pending", "running", "failed", NULL};
 const char *const vm_power_names[] = {"running", "stopped", "suspended", NULL};

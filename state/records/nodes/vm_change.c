@@ -1,10 +1,6 @@
 // What the user of a virtual machine may ask for and change (row D29), beside what suits its workers.
-#include "state/base/memory.h"
 #include "state/records/nodes/vm.h"
 #include "state/records/nodes/vm_private.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Of JSON that is kept as given.

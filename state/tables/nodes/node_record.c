@@ -10,7 +10,6 @@
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
-#include <stdlib.h>
 #include <urcu-qsbr.h>
 
 uint64_t node_instances(const struct node *n, uint32_t group)

@@ -1,7 +1,6 @@
 #include "tools/api/lists/name_set.h"
 #include "tools/api/lists/list_filter.h"
 #include "tools/api/lists/list_page.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const char *name_at(const struct name_set *set, uint32_t i)

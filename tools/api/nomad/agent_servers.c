@@ -5,7 +5,6 @@
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/json/json_reader.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const types[] = {"service", "batch", "system", "sysbatch", "_core"};

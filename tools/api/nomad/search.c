@@ -12,7 +12,6 @@
 #include "tools/api/server/request.h"
 #include "tools/forms/eval_made_json.h"
 #include "tools/forms/scaling_policy.h"
-#include <stdio.h>
 #include <strings.h>
 
 // Matches of one kind in an answer; it only says that there are more.

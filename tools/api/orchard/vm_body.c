@@ -91,16 +91,11 @@ static bool restart_policy_is_known(json_t *body, struct reply *reply)
 	return false;
 }
 
-static bool is_absent(const json_t *value)
-{
-	return !value || json_is_null(value);
-}
-
 static void check_text(
 	json_t *object, const char *name, const char *path, bool needed, struct json_report *report)
 {
 	const json_t *value = json_object_get(object, name);
-	if (!is_absent(value) && !json_is_string(value))
+	if (!json_is_absent(value) && !json_is_string(value))
 		json_sentence(&report->errors, "%s.%s: expected a string", path, name);
 	else if (needed && json_string_length(value) == 0)
 		json_sentence(&report->errors, "%s.%s: must not be empty", path, name);
@@ -110,14 +105,14 @@ static void check_script(json_t *script, struct json_report *report)
 {
 	const char *name;
 	json_t *value, *environment = json_object_get(script, "env");
-	if (is_absent(script))
+	if (json_is_absent(script))
 		return;
 	if (!json_is_object(script)) {
 		json_sentence(&report->errors, "VM.startup_script: expected an object");
 		return;
 	}
 	check_text(script, "script_content", "VM.startup_script", false, report);
-	if (!is_absent(environment) && !json_is_object(environment))
+	if (!json_is_absent(environment) && !json_is_object(environment))
 		json_sentence(&report->errors, "VM.startup_script.env: expected an object");
 	json_object_foreach(environment, name, value) if (!json_is_string(value)) json_sentence(
 		&report->errors, "VM.startup_script.env[\"%s\"]: expected a string", name);
@@ -127,7 +122,7 @@ static void check_host_dirs(json_t *dirs, struct json_report *report)
 {
 	size_t i;
 	json_t *dir;
-	if (!is_absent(dirs) && !json_is_array(dirs))
+	if (!json_is_absent(dirs) && !json_is_array(dirs))
 		json_sentence(&report->errors, "VM.hostDirs: expected a list");
 	json_array_foreach(dirs, i, dir)
 	{
@@ -146,7 +141,7 @@ static void check_networks(json_t *networks, const char *name, struct json_repor
 {
 	size_t i;
 	json_t *network;
-	if (!is_absent(networks) && !json_is_array(networks))
+	if (!json_is_absent(networks) && !json_is_array(networks))
 		json_sentence(&report->errors, "VM.%s: expected a list", name);
 	json_array_foreach(networks, i, network) if (!json_is_string(network))
 		json_sentence(&report->errors, "VM.%s[%zu]: expected a string", name, i);
@@ -158,7 +153,7 @@ static void rename_softnet(json_t *said)
 	json_t *older = body_member(said, "net-softnet");
 	if (json_is_true(older))
 		json_object_set_new(said, "netSoftnet", json_true());
-	if (is_absent(older) || json_is_boolean(older))
+	if (json_is_absent(older) || json_is_boolean(older))
 		json_object_del(said, "net-softnet");
 }
 
@@ -205,8 +200,8 @@ const char *vm_body_differs(json_t *body, const struct vm *said, const struct vm
 		const struct field *f = &vm_description.fields[i];
 		// Clients in Go send empty members that nobody set.
 		if (!is_of_controller(f->name) && !is_of_spec(f->name) &&
-			!is_absent(body_member(body, f->name)) && !field_equal(f, said, &nothing) &&
-			!field_equal(f, said, vm))
+			!json_is_absent(body_member(body, f->name)) &&
+			!field_equal(f, said, &nothing) && !field_equal(f, said, vm))
 			return f->name;
 	}
 	return NULL;

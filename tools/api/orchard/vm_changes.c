@@ -9,7 +9,6 @@
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"
-#include <stdlib.h>
 #include <strings.h>
 
 // Answers with the stored machine.
@@ -75,7 +74,7 @@ static bool read_power_state(json_t *body, int *power_state, struct reply *reply
 	for (*power_state = 0; text && vm_power_names[*power_state]; ++*power_state)
 		if (strcmp(text, vm_power_names[*power_state]) == 0)
 			return true;
-	if (value && !json_is_null(value) && !text)
+	if (!json_is_absent(value) && !text)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "VM.powerState: expected a string");
 	else
 		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
@@ -103,12 +102,6 @@ static bool body_is_of(
 	return !reply->status;
 }
 
-static bool is_said(json_t *body, const char *name)
-{
-	json_t *value = json_object_get(body, name);
-	return value && !json_is_null(value);
-}
-
 static const char *text_for(struct request *request, const char *text)
 {
 	return text && *text ? command_text(request, text).data : "";
@@ -118,19 +111,19 @@ static const char *text_for(struct request *request, const char *text)
 static void submit_change(
 	struct request *request, json_t *body, const struct vm *said, int power_state)
 {
-	bool is_whole = is_said(body, "image");
+	bool is_whole = body_says(body, "image");
 	struct command *command = submission_one(request, COMMAND_VM_POWER, NULL);
 	struct command_vm_power *c = submission_take(request, sizeof *c);
 	*c = (struct command_vm_power){
 		.name = command_text(request, request->ids[0]), .power_state = power_state};
-	c->suspendable =
-		(struct optional_bool){is_whole || is_said(body, "suspendable"), said->suspendable};
+	c->suspendable = (struct optional_bool){
+		is_whole || body_says(body, "suspendable"), said->suspendable};
 	c->net_softnet = (struct optional_bool){
-		is_whole || is_said(body, "netSoftnet") || is_said(body, "net-softnet"),
+		is_whole || body_says(body, "netSoftnet") || body_says(body, "net-softnet"),
 		said->net_softnet};
-	if (is_whole || is_said(body, "netSoftnetAllow"))
+	if (is_whole || body_says(body, "netSoftnetAllow"))
 		c->net_softnet_allow = text_for(request, said->net_softnet_allow);
-	if (is_whole || is_said(body, "netSoftnetBlock"))
+	if (is_whole || body_says(body, "netSoftnetBlock"))
 		c->net_softnet_block = text_for(request, said->net_softnet_block);
 	command->vm_power = c;
 }
@@ -138,9 +131,9 @@ static void submit_change(
 // Without a power state the machine keeps its own, if the body changes anything else.
 static bool says_spec(json_t *body)
 {
-	return is_said(body, "suspendable") || is_said(body, "netSoftnet") ||
-	       is_said(body, "net-softnet") || is_said(body, "netSoftnetAllow") ||
-	       is_said(body, "netSoftnetBlock");
+	return body_says(body, "suspendable") || body_says(body, "netSoftnet") ||
+	       body_says(body, "net-softnet") || body_says(body, "netSoftnetAllow") ||
+	       body_says(body, "netSoftnetBlock");
 }
 
 static void change_vm(
@@ -154,7 +147,7 @@ static void change_vm(
 	bool fits = vm && body_is_of(body, said, vm, reply);
 	power_state = vm ? vm->power_state : 0;
 	state_read_end();
-	bool keeps_power = !is_said(body, "powerState") && says_spec(body);
+	bool keeps_power = !body_says(body, "powerState") && says_spec(body);
 	if (fits && (keeps_power || read_power_state(body, &power_state, reply)))
 		submit_change(request, body, said, power_state);
 }
@@ -233,12 +226,12 @@ static void submit_report(struct request *request, json_t *body, const struct vm
 	*command->vm_report = (struct command_vm_report){
 		.name = command_text(request, request->ids[0]),
 		.uid = uid_of(request, said->uid),
-		.status = {is_said(body, "status"), said->status},
+		.status = {body_says(body, "status"), said->status},
 		.conditions = conditions_of(request, &said->conditions),
-		.observed_generation = {is_said(body, "observedGeneration"),
+		.observed_generation = {body_says(body, "observedGeneration"),
 			(int64_t)said->observed_generation},
 	};
-	if (is_said(body, "status_message"))
+	if (body_says(body, "status_message"))
 		command->vm_report->status_message =
 			command_text(request, said->status_message).data;
 }

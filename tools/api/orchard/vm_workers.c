@@ -8,7 +8,6 @@
 #include "tools/api/server/command_text.h"
 #include "tools/api/server/submission.h"
 #include "tools/forms/vm_json.h"
-#include <stdlib.h>
 
 static struct worker_view worker_view_of(const struct api *api)
 {
@@ -133,16 +132,10 @@ struct worker_change {
 	struct optional_i64 last_seen_ns;
 };
 
-static bool is_said(json_t *body, const char *name)
-{
-	json_t *value = json_object_get(body, name);
-	return value && !json_is_null(value);
-}
-
 // Orchard's clients and workers read a worker, change it and send it back whole, without what is false.
 static bool is_whole(json_t *body)
 {
-	return is_said(body, "name") || is_said(body, "machine_id");
+	return body_says(body, "name") || body_says(body, "machine_id");
 }
 
 // Reads a change: whether the worker is paused, and when it was seen.
@@ -152,9 +145,9 @@ static bool read_change(json_t *body, struct worker_change *change, struct reply
 	struct vm_worker *worker = vm_worker_create();
 	json_read_record(&vm_worker_description, worker, body, "Worker", &report);
 	*change = (struct worker_change){
-		.paused = {is_whole(body) || is_said(body, "scheduling_paused"),
+		.paused = {is_whole(body) || body_says(body, "scheduling_paused"),
 			worker->scheduling_paused},
-		.last_seen_ns = {is_said(body, "last_seen"), worker->last_seen_ns},
+		.last_seen_ns = {body_says(body, "last_seen"), worker->last_seen_ns},
 	};
 	bool fine = report_is_clean(&report, reply);
 	if (fine && !change->paused.set && !change->last_seen_ns.set) {

@@ -1,7 +1,6 @@
 // The path of a request: headers → route → body → parked or commands → answer. Only this file and start.c drive
 // libmicrohttpd.
 #include "tools/api/server/http.h"
-#include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"

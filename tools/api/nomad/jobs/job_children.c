@@ -53,7 +53,7 @@ static void read_payload(
 	json_t *value = json_object_get(body, "Payload");
 	const char *text = json_string_value(value);
 	size_t length = json_string_length(value), size = 0;
-	if (!value || json_is_null(value))
+	if (json_is_absent(value))
 		return;
 	uint8_t *bytes = submission_take(request, BASE64_DECODED_MAX(length) + 1);
 	if (text && base64_decode(text, length, bytes, &size))

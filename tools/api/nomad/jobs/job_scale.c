@@ -16,11 +16,6 @@ static bool refuse_scale(struct reply *reply, const char *text)
 	return false;
 }
 
-static bool is_absent(json_t *value)
-{
-	return !value || json_is_null(value);
-}
-
 // Checks a scaling's body, with Nomad's messages.
 static bool body_is_fit(json_t *body, struct reply *reply)
 {
@@ -30,14 +25,14 @@ static bool body_is_fit(json_t *body, struct reply *reply)
 	const char *group = json_string_value(json_object_get(target, "Group"));
 	if (!group || !*group)
 		return refuse_scale(reply, "missing task group name for scaling action");
-	if (!is_absent(count) && !json_is_integer(count))
+	if (!json_is_absent(count) && !json_is_integer(count))
 		return refuse_scale(reply, "Count: a whole number is expected");
-	if (!is_absent(count) && json_integer_value(count) < 0)
+	if (!json_is_absent(count) && json_integer_value(count) < 0)
 		return refuse_scale(reply, "scaling action count can't be negative");
-	if (!is_absent(count) && error)
+	if (!json_is_absent(count) && error)
 		return refuse_scale(
 			reply, "scaling action should not contain count if error is true");
-	if (!is_absent(meta) && !json_is_object(meta))
+	if (!json_is_absent(meta) && !json_is_object(meta))
 		return refuse_scale(reply, "Meta: an object is expected");
 	return true;
 }
@@ -83,7 +78,7 @@ static bool policy_allows(const struct request *request, json_t *body, struct re
 	state_read_begin();
 	const struct job *job = job_of_path(request);
 	int group = job ? job_group_index(job, name) : -1;
-	if (group >= 0 && !is_absent(count)) {
+	if (group >= 0 && !json_is_absent(count)) {
 		const struct task_group *it =
 			ARRAY_AT(&job->task_groups, struct task_group, (uint32_t)group);
 		scaling = it->scaling ? json_loads(it->scaling, 0, NULL) : NULL;
@@ -97,7 +92,7 @@ static bool policy_allows(const struct request *request, json_t *body, struct re
 // An object as text, "" when it is absent.
 static struct text meta_text(struct request *request, json_t *meta)
 {
-	char *dumped = is_absent(meta) ? NULL : json_dumps(meta, JSON_COMPACT);
+	char *dumped = json_is_absent(meta) ? NULL : json_dumps(meta, JSON_COMPACT);
 	struct text text = command_text(request, dumped);
 	free(dumped);
 	return text;
@@ -112,7 +107,7 @@ static void submit_scale(struct request *request, json_t *body)
 		.namespace_name = command_text(request, request_namespace(request)),
 		.id = command_text(request, request->ids[0]),
 		.group = command_text(request, json_string_value(json_object_get(target, "Group"))),
-		.count = {!is_absent(count), json_integer_value(count)},
+		.count = {!json_is_absent(count), json_integer_value(count)},
 		.message =
 			command_text(request, json_string_value(json_object_get(body, "Message"))),
 		.error = json_is_true(json_object_get(body, "Error")),

@@ -12,7 +12,7 @@ static bool read_number(json_t *body, const char *member, bool is_needed,
 {
 	json_t *value = json_object_get(body, member);
 	*number = (struct optional_i64){0};
-	if (!is_needed && (!value || json_is_null(value)))
+	if (!is_needed && json_is_absent(value))
 		return true;
 	if (json_is_integer(value) && json_integer_value(value) >= 0) {
 		*number = (struct optional_i64){true, json_integer_value(value)};

@@ -15,7 +15,7 @@ static bool read_deadline(json_t *spec, int64_t *deadline_ns, struct reply *repl
 {
 	json_t *value = json_object_get(spec, "Deadline");
 	*deadline_ns = json_integer_value(value);
-	if (!value || json_is_null(value) || json_is_integer(value))
+	if (json_is_absent(value) || json_is_integer(value))
 		return true;
 	const char *text = json_string_value(value);
 	if (text && duration_parse(text, deadline_ns))
@@ -31,7 +31,7 @@ static bool spec_is_fit(json_t *body, int64_t *deadline_ns, struct reply *reply)
 	json_t *spec = json_object_get(body, "DrainSpec");
 	if (!spec && json_object_size(body) == 0)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "DrainSpec is missing; null ends a drain");
-	else if (spec && !json_is_null(spec) && !json_is_object(spec))
+	else if (!json_is_absent(spec) && !json_is_object(spec))
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"DrainSpec: an object is expected, or null to end a drain");
 	else if (!json_is_object(spec) || read_deadline(spec, deadline_ns, reply))

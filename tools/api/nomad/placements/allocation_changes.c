@@ -1,6 +1,5 @@
 // Stops an allocation, so that its job is evaluated again.
 #include "tools/api/nomad/placements/routes.h"
-#include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
 #include "tools/api/server/request.h"
 

@@ -92,7 +92,7 @@ void deployment_pause(struct request *request, struct reply *reply)
 {
 	json_t *body = read_body(request, reply);
 	json_t *pause = json_object_get(body, "Pause");
-	if (body && pause && !json_is_boolean(pause) && !json_is_null(pause))
+	if (body && !json_is_absent(pause) && !json_is_boolean(pause))
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Pause: true or false is expected");
 	else if (body)
 		name_deployment(request,
