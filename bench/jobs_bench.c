@@ -152,6 +152,16 @@ static void open_fleet(struct jobs *j, uint32_t nodes, uint32_t schedulers)
 	service_fleet_open(&j->fleet, &j->controller, nodes);
 }
 
+static void print_refusals(const struct jobs *j)
+{
+	struct pipeline_stats stats;
+
+	pipeline_stats(j->controller.pipeline, &stats);
+	printf("%llu plans, %llu in part, %llu nodes refused\n",
+		(unsigned long long)stats.plans_submitted, (unsigned long long)stats.plans_partial,
+		(unsigned long long)stats.nodes_rejected);
+}
+
 static void measure_fleet(
 	struct jobs *j, uint32_t nodes, uint32_t jobs, uint32_t schedulers, uint64_t only)
 {
@@ -164,6 +174,7 @@ static void measure_fleet(
 		measure(j, &service_shapes[0], JOB_SERVICE, 20);
 		measure(j, &service_shapes[0], JOB_BATCH, 20);
 	}
+	print_refusals(j);
 	service_fleet_close(&j->fleet);
 	controller_close(&j->controller);
 	census_free(&j->census);

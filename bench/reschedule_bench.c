@@ -205,6 +205,11 @@ static void measure(struct reschedule *r, uint32_t nodes, uint32_t schedulers)
 		.against = "a look at all nodes for each"};
 	bench_interleave(&r->bench, subject, reference, r, &result);
 	bench_report(&r->bench, &result);
+	struct pipeline_stats stats;
+	pipeline_stats(r->controller.pipeline, &stats);
+	printf("%llu plans, %llu in part, %llu nodes refused\n",
+		(unsigned long long)stats.plans_submitted, (unsigned long long)stats.plans_partial,
+		(unsigned long long)stats.nodes_rejected);
 	printf("in %u rounds: replaced where it was dead as well %llu times, refused there first "
 	       "%llu times\n",
 		r->bench.pairs + 1, (unsigned long long)r->moved_twice,
@@ -227,7 +232,7 @@ int main(int count, char **arguments)
 	r.jobs = (uint32_t)bench_option(&r.bench, "jobs", r.bench.smoke ? 5 : 100);
 	r.count = (uint32_t)bench_option(&r.bench, "count", r.bench.smoke ? 20 : 1000);
 	bench_directory_begin(&r.bench, r.directory);
-	for (uint32_t i = 1; i <= 2; i++)
+	for (uint32_t i = 1; i <= 4; i *= 2)
 		if (schedulers == 0 || schedulers == i)
 			measure(&r, (uint32_t)nodes, i);
 	bench_directory_end();

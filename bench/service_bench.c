@@ -147,7 +147,7 @@ static void measure(struct service *s, uint32_t nodes)
 					.allocations_max = 1u << 16,
 					.jobs_max = 64});
 	service_fleet_open(&s->fleet, &s->controller, nodes);
-	s->mirror = fleet_mirror_create(s->controller.state);
+	s->mirror = fleet_mirror_create(s->controller.state, NULL);
 	for (uint32_t i = 0; i < SERVICE_SHAPES; i++) {
 		if (s->only > 0 && i + 1 != s->only)
 			continue;

@@ -324,6 +324,15 @@ void blocked_unblock_quota(struct blocked *b, const char *quota, uint64_t index)
 	pthread_mutex_unlock(&b->mutex);
 }
 
+void blocked_unblock_job(struct blocked *b, const char *namespace_name, const char *job_id)
+{
+	pthread_mutex_lock(&b->mutex);
+	struct blocked_job *job = find_job(b, namespace_name, job_id);
+	if (job && job->wide)
+		run_again(b, job->wide);
+	pthread_mutex_unlock(&b->mutex);
+}
+
 void blocked_unblock_failed(struct blocked *b)
 {
 	struct lookup_node *n, *next;

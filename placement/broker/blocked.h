@@ -25,6 +25,8 @@ void blocked_unblock_class(struct blocked *, const char *computed_class, uint64_
 void blocked_unblock_nodes(
 	struct blocked *, const struct uuid *nodes, uint32_t count, uint64_t index);
 void blocked_unblock_quota(struct blocked *, const char *quota, uint64_t index);
+// Unblocks the evaluation of a job that waits for any node.
+void blocked_unblock_job(struct blocked *, const char *namespace_name, const char *job_id);
 // Unblocks evaluations made by plan conflicts (trigger max-plan-attempts); called every minute.
 void blocked_unblock_failed(struct blocked *);
 void blocked_untrack(struct blocked *, const char *namespace_name, const char *job_id);

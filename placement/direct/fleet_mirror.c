@@ -7,8 +7,9 @@
 
 struct fleet_mirror {
 	const struct state *state;
+	struct claims *claims; // NULL: nobody claims anything
 	struct fleet *fleet;
-	uint64_t seen; // of the feed
+	uint64_t seen, claims_seen; // of the feeds
 };
 
 static uint32_t mirror_slots(void *context)
@@ -26,8 +27,26 @@ static bool mirror_read(void *context, uint32_t slot, struct fit_input *in)
 		return false;
 	state_node_prefetch(m->state, slot);
 	struct node_use use = state_node_use(m->state, slot);
+	if (m->claims)
+		claims_add(m->claims, NULL, slot, &use);
 	*in = fit_input_of(n, use.used, &use.devices, NULL);
 	return true;
+}
+
+// Whatever changes after the heads were read comes in the feeds later.
+static void mirror_begin_feeds(struct fleet_mirror *m)
+{
+	m->seen = state_node_feed_head(m->state);
+	m->claims_seen = m->claims ? claims_feed_head(m->claims) : 0;
+}
+
+static uint32_t mirror_read_feeds(struct fleet_mirror *m, uint32_t slots[static READ_AT_ONCE])
+{
+	uint32_t count = state_node_feed_read(m->state, &m->seen, slots, READ_AT_ONCE);
+
+	return count > 0 || !m->claims
+		       ? count
+		       : claims_feed_read(m->claims, &m->claims_seen, slots, READ_AT_ONCE);
 }
 
 static void mirror_catch_up(void *context, struct fleet *f)
@@ -35,10 +54,9 @@ static void mirror_catch_up(void *context, struct fleet *f)
 	struct fleet_mirror *m = context;
 	uint32_t slots[READ_AT_ONCE], count;
 
-	while ((count = state_node_feed_read(m->state, &m->seen, slots, READ_AT_ONCE)) > 0) {
+	while ((count = mirror_read_feeds(m, slots)) > 0) {
 		if (count == NODE_FEED_LOST) {
-			// Whatever changes after the head was read comes in the feed later.
-			m->seen = state_node_feed_head(m->state);
+			mirror_begin_feeds(m);
 			fleet_reread_all(f);
 			return;
 		}
@@ -47,12 +65,13 @@ static void mirror_catch_up(void *context, struct fleet *f)
 	}
 }
 
-struct fleet_mirror *fleet_mirror_create(const struct state *state)
+struct fleet_mirror *fleet_mirror_create(const struct state *state, struct claims *claims)
 {
 	struct fleet_mirror *m = memory_take(sizeof *m);
 	struct fleet_source source = {mirror_slots, mirror_read, mirror_catch_up, m};
 	m->state = state;
-	m->seen = state_node_feed_head(state);
+	m->claims = claims;
+	mirror_begin_feeds(m);
 	m->fleet = fleet_create(&source);
 	return m;
 }

@@ -1,4 +1,5 @@
 #include "placement/pipeline/delivery.h"
+#include "placement/direct/claims.h"
 #include "placement/pipeline/housekeeping.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
@@ -13,6 +14,7 @@ struct delivery {
 	uint64_t token;
 	_Atomic uint32_t references; // one of the scheduler thread, one per sent command
 	_Atomic int error;           // the first
+	uint64_t dropped_seen;       // as in delivery_end()
 };
 
 struct delivery_command {
@@ -79,6 +81,15 @@ static void log_answer(const struct delivery *d, int outcome, int error)
 			d->namespace_name, outcome_name(outcome), broker_error_text(error));
 }
 
+// By now the blocked evaluation is tracked: claims that are given back from now on find it.
+static void look_again_for_room(const struct delivery *d, int outcome)
+{
+	struct pipeline *p = d->pipeline;
+
+	if (outcome == 0 && p->claims && claims_dropped(p->claims) != d->dropped_seen)
+		blocked_unblock_job(p->blocked, d->namespace_name, d->job_id);
+}
+
 // B14: best effort. After a lost ack the nack timer redelivers.
 static void delivery_answer(struct delivery *d)
 {
@@ -86,6 +97,7 @@ static void delivery_answer(struct delivery *d)
 	const struct time_source *time = p->settings.time;
 	uint64_t began_ns = time_monotonic_ns(time);
 	int outcome = atomic_load(&d->error);
+	look_again_for_room(d, outcome);
 	int error = tell_broker(d, outcome);
 
 	timing_add(&p->counters.send_ack, time, began_ns);
@@ -164,8 +176,9 @@ int delivery_store(struct delivery *d, struct evaluation **evals, uint32_t count
 	return store & DELIVERY_NEEDS ? error : 0;
 }
 
-void delivery_end(struct delivery *d, int error)
+void delivery_end(struct delivery *d, int error, uint64_t dropped_seen)
 {
+	d->dropped_seen = dropped_seen;
 	note_error(d, error);
 	delivery_release(d);
 }

@@ -13,5 +13,7 @@ enum delivery_store {
 };
 // Takes the evaluations over. store: bits of enum delivery_store. 0: they were sent.
 int delivery_store(struct delivery *, struct evaluation **, uint32_t count, uint32_t store);
-// The thread is done with the evaluation: it is acked or nacked once every command was answered.
-void delivery_end(struct delivery *, int error);
+// The thread is done with the evaluation: it is acked or nacked once every command was answered. dropped_seen: claims
+// that had been given back in vain when it looked at nodes last (claims.h). If there are more by then and the job waits
+// for room, it does so maybe for their sake: it looks again.
+void delivery_end(struct delivery *, int error, uint64_t dropped_seen);

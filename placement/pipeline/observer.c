@@ -141,6 +141,22 @@ void observe_changes(
 				(const struct evaluation *)changes[i].after);
 }
 
+// The state is as before, so that only an older view than the newest can have missed it; whoever looked at the newest
+// asks for what was given back meanwhile (delivery.c). An evaluation that waits for a node is made anew each time, so
+// it may as well be taken for older.
+void observe_dropped(struct pipeline *p, uint32_t slot)
+{
+	uint64_t index = state_index(p->settings.state);
+	const struct node *node = state_node_at(p->settings.state, slot);
+	char name[32];
+
+	if (!node || !node_is_usable(node))
+		return;
+	snprintf(name, sizeof name, "v1:%" PRIu64, node->node_class->hash);
+	blocked_unblock_nodes(p->blocked, &node->id, 1, index + 1);
+	blocked_unblock_class(p->blocked, name, index);
+}
+
 #define WALKED_AT_ONCE 1024u // records per read section
 
 static bool has_blocked(struct pipeline *p)

@@ -1,4 +1,5 @@
 #include "placement/pipeline/pipeline.h"
+#include "placement/direct/claims.h"
 #include "placement/pipeline/core.h"
 #include "placement/pipeline/enabling.h"
 #include "placement/pipeline/housekeeping.h"
@@ -89,6 +90,7 @@ static void create_parts(struct pipeline *p)
 	p->housekeeping = housekeeping_create(p);
 	p->reschedules = reschedules_create();
 	p->thread_count = s->threads ? s->threads : 1;
+	p->claims = p->thread_count > 1 ? claims_create(s->state) : NULL;
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		p->threads[i] = scheduler_thread_create(p, i);
 }
@@ -161,6 +163,7 @@ void pipeline_destroy(struct pipeline *p)
 		scheduler_thread_join(p->threads[i]);
 		scheduler_thread_destroy(p->threads[i]);
 	}
+	claims_destroy(p->claims);
 	housekeeping_destroy(p->housekeeping);
 	reschedules_destroy(p->reschedules);
 	submitter_destroy(p->submitter);

@@ -21,6 +21,7 @@ struct pipeline_counters {
 struct scheduler_thread;
 struct housekeeping;
 struct reschedules;
+struct claims;
 
 struct pipeline {
 	struct pipeline_settings settings; // with defaults of intervals
@@ -31,6 +32,7 @@ struct pipeline {
 	struct submitter *submitter;
 	struct housekeeping *housekeeping;
 	struct reschedules *reschedules;
+	struct claims *claims; // NULL: only one evaluation is in work at a time
 	struct scheduler_thread *threads[PIPELINE_THREADS_MAX];
 	uint32_t thread_count; // at least one, also without threads
 	pthread_mutex_t mutex; // guards the pause

@@ -1,6 +1,8 @@
 #include "placement/pipeline/planning.h"
+#include "placement/direct/claims.h"
 #include "placement/direct/fleet.h"
 #include "placement/pipeline/delivery.h"
+#include "placement/pipeline/observer.h"
 #include "placement/scheduler/common/eval_log.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
@@ -32,6 +34,7 @@ void planning_begin(
 	g->delivery = delivery_begin(p, eval, token);
 	g->snapshot_index = g->view_index = 0;
 	g->created.count = g->spare.count = 0;
+	g->dropped_seen = p->claims ? claims_dropped(p->claims) : 0;
 	g->has_gone_far = false;
 	g->lease_kept_ns = now_ns(g);
 }
@@ -43,11 +46,24 @@ static void free_created(struct created *c)
 	c->count = 0;
 }
 
+static void tell_dropped(void *context, uint32_t slot)
+{
+	observe_dropped(context, slot);
+}
+
+// What became of the claims is published, or nothing does.
+static void release_claims(struct planning *g)
+{
+	if (g->claims)
+		g->dropped_seen += claimant_release(g->claims, tell_dropped, g->pipeline);
+}
+
 void planning_end(struct planning *g, int error)
 {
+	release_claims(g);
 	free_created(&g->created);
 	free_created(&g->spare);
-	delivery_end(g->delivery, error);
+	delivery_end(g->delivery, error, g->dropped_seen);
 }
 
 static uint64_t await_index(struct planning *g, uint64_t index)
@@ -120,10 +136,13 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 	g->view_began_ns = now_ns(g);
 	g->pass_until_ns = 0;
 	g->is_full = false;
+	if (g->claims)
+		g->dropped_seen = claims_dropped(g->pipeline->claims);
 	*view = state_view_begin(g->pipeline->settings.state);
 	if (g->fleet)
 		fleet_begin_view(g->fleet);
 	view->fleet = g->fleet;
+	view->claims = g->claims;
 	g->view_index = view->index(view->context);
 	if (g->snapshot_index == 0)
 		g->snapshot_index = g->view_index;
@@ -318,6 +337,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 	uint64_t began_ns = now_ns(g);
 	int error = run_plan(g, plan, result);
 
+	release_claims(g);
 	note_call(g, &g->pipeline->counters.submit_plan, began_ns, error);
 	if (error == 0) {
 		count_result(g, plan, result);

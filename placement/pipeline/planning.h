@@ -19,6 +19,8 @@ struct planning {
 	struct pipeline *pipeline;
 	struct backoff *backoff; // of the scheduler thread: one for all of its waits (B8)
 	struct fleet *fleet;     // of the scheduler thread; NULL: every view is looked at whole
+	struct claimant *claims; // of the scheduler thread; NULL: nobody claims anything
+	uint64_t dropped_seen;   // claims that others gave back in vain before the newest view
 	const struct evaluation *eval;
 	uint64_t token;
 	struct delivery *delivery;
@@ -36,8 +38,8 @@ struct planning {
 	bool has_gone_far;      // the last pass was full, and some of its plan was committed
 };
 
-// From dequeue to ack: the evaluation must stay until planning_end; the caller sets backoff
-// and fleet. error: nack.
+// From dequeue to ack: the evaluation must stay until planning_end; the caller sets backoff,
+// fleet and claims. error: nack.
 void planning_begin(
 	struct planning *, struct pipeline *, const struct evaluation *, uint64_t token);
 void planning_end(struct planning *, int error);

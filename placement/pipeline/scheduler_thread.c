@@ -1,4 +1,5 @@
 #include "placement/pipeline/scheduler_thread.h"
+#include "placement/direct/claims.h"
 #include "placement/direct/fleet_mirror.h"
 #include "placement/pipeline/core.h"
 #include "placement/pipeline/planning.h"
@@ -24,6 +25,7 @@ struct scheduler_thread {
 	struct backoff backoff;   // B8: one for all waits
 	struct planning planning; // of the present evaluation
 	struct fleet_mirror *mirror;
+	struct claimant *claims; // NULL: nobody claims anything
 };
 
 static uint64_t now_ns(const struct scheduler_thread *w)
@@ -108,6 +110,7 @@ static void work_off(struct scheduler_thread *w, const struct evaluation *eval, 
 	planning_begin(planning, p, eval, token);
 	planning->backoff = &w->backoff;
 	planning->fleet = fleet_mirror_fleet(w->mirror);
+	planning->claims = w->claims;
 	// B9: an evaluation dequeued during the stop goes back.
 	int error = submitter_is_stopping(p->submitter) ? -ERROR_STOPPING
 							: run_evaluation(w, planning, wait_index);
@@ -153,7 +156,8 @@ struct scheduler_thread *scheduler_thread_create(struct pipeline *p, uint32_t nu
 
 	w->pipeline = p;
 	w->number = number;
-	w->mirror = fleet_mirror_create(p->settings.state);
+	w->mirror = fleet_mirror_create(p->settings.state, p->claims);
+	w->claims = p->claims ? claimant_create(p->claims) : NULL;
 	if (p->settings.seed)
 		prng_seed(&w->prng, p->settings.seed + 1 + number);
 	else
@@ -201,5 +205,6 @@ void scheduler_thread_destroy(struct scheduler_thread *w)
 		return;
 	CHECK(!w->is_running);
 	fleet_mirror_destroy(w->mirror);
+	claimant_destroy(w->claims);
 	free(w);
 }

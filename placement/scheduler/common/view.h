@@ -12,6 +12,7 @@
 #include "state/tables/state.h"
 
 struct fleet;
+struct claimant;
 
 struct scheduler_view {
 	void *context;
@@ -45,6 +46,9 @@ struct scheduler_view {
 	// The same nodes by an index, at least as new as the view, so that a scheduler need not look at all; NULL:
 	// nobody keeps one.
 	struct fleet *fleet;
+	// What others are about to take, which counts like use, and where this evaluation's share is shown to them
+	// (placement/direct/claims.h); NULL: there are no others.
+	struct claimant *claims;
 	// Every server of the cluster understands disconnected clients (row C8).
 	bool supports_disconnect;
 };

@@ -112,7 +112,7 @@ static void look_again(struct fitting *f)
 	f->devices_used = (struct device_set){0};
 	port_index_begin(&s->ports, f->node);
 	f->cores_used = (struct core_set){0};
-	proposal_walk(&s->proposal, f->node->slot, add_unless_victim, f);
+	proposal_walk_details(&s->proposal, f->node->slot, add_unless_victim, f);
 	port_index_take(&s->ports, f->details);
 	core_set_add_details(&f->cores_used, f->details);
 	CHECK(f->victims_gone == f->s->victim_count);
@@ -128,7 +128,7 @@ static void fitting_begin(struct fitting *f)
 	f->details = alloc_details_create();
 	port_index_begin(&s->ports, f->node);
 	if (use.with_details > 0)
-		proposal_walk(&s->proposal, f->node->slot, add_details, f);
+		proposal_walk_details(&s->proposal, f->node->slot, add_details, f);
 }
 
 static bool network_exhausted(struct fitting *f, const char *why)

@@ -214,7 +214,7 @@ static struct amounts left_by_others(const struct stack *s, const struct node *n
 {
 	CHECK(s->candidates_known);
 	struct resources capacity = node_capacity(n);
-	struct node_use use = s->view.node_use(s->view.context, n->slot);
+	struct node_use use = proposal_before(&s->proposal, n->slot);
 	struct amounts left = amounts_of(&capacity), machines = amounts_of(&use.machines);
 	amounts_add(&left, &machines, -1);
 	for (uint32_t i = 0; i < s->candidate_count; i++) {

@@ -1,4 +1,5 @@
 #include "placement/scheduler/node/proposal.h"
+#include "placement/direct/claims.h"
 #include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
 #include <stdlib.h>
@@ -164,16 +165,26 @@ static struct resources used_of(struct resources used, const struct touched_node
 	return resources_plus(resources_minus(used, t->freed), t->added);
 }
 
+struct node_use proposal_before(const struct proposal *p, uint32_t slot)
+{
+	const struct scheduler_view *view = p->view;
+	struct node_use use = view->node_use(view->context, slot);
+
+	if (view->claims)
+		claimant_add_others(view->claims, slot, &use);
+	return use;
+}
+
 struct resources proposal_used(const struct proposal *p, uint32_t slot)
 {
-	struct resources used = p->view->node_use(p->view->context, slot).used;
+	struct resources used = proposal_before(p, slot).used;
 	const struct touched_node *t = proposal_touched(p, slot);
 	return t ? used_of(used, t) : used;
 }
 
 bool proposal_is_idle(const struct proposal *p, uint32_t slot)
 {
-	uint32_t living = p->view->node_use(p->view->context, slot).living;
+	uint32_t living = proposal_before(p, slot).living;
 	const struct touched_node *t = proposal_touched(p, slot);
 	if (!t)
 		return living == 0;
@@ -194,7 +205,7 @@ static bool count_details(const struct proposed_allocation *a, void *context)
 
 struct node_use proposal_use(const struct proposal *p, uint32_t slot)
 {
-	struct node_use use = p->view->node_use(p->view->context, slot);
+	struct node_use use = proposal_before(p, slot);
 	const struct touched_node *t = proposal_touched(p, slot);
 	if (!t)
 		return use;
@@ -203,7 +214,7 @@ struct node_use proposal_use(const struct proposal *p, uint32_t slot)
 		return use;
 	use.devices = (struct device_set){0};
 	use.with_details = 0;
-	proposal_walk(p, slot, count_details, &use);
+	proposal_walk_details(p, slot, count_details, &use);
 	return use;
 }
 
@@ -242,4 +253,27 @@ void proposal_walk(const struct proposal *p, uint32_t slot, proposal_visit *visi
 		struct proposed_allocation a = proposal_fresh(p, at - 1);
 		w.stopped = !visit(&a, context);
 	}
+}
+
+struct details_walk {
+	proposal_visit *visit;
+	void *context;
+};
+
+static void walk_claim(
+	const struct device_set *devices, const struct alloc_details *details, void *context)
+{
+	const struct details_walk *w = context;
+	(void)w->visit(
+		&(struct proposed_allocation){.devices = devices, .details = details}, w->context);
+}
+
+// Claims first: one that is published meanwhile is seen twice, which takes nothing more, rather than not at all.
+void proposal_walk_details(
+	const struct proposal *p, uint32_t slot, proposal_visit *visit, void *context)
+{
+	struct details_walk w = {visit, context};
+	if (p->view->claims)
+		claimant_walk_others(p->view->claims, slot, walk_claim, &w);
+	proposal_walk(p, slot, visit, context);
 }

@@ -1,5 +1,6 @@
 // What nodes hold once the plan is carried out: the view's allocations that have not ended, less those that this plan
-// stops, preempts or replaces, and the planned ones (row A47). Only nodes that the plan touches cost anything.
+// stops, preempts or replaces, and the planned ones (row A47); and what others claim meanwhile, as one more thing that
+// is there. Only nodes that the plan touches cost anything.
 #pragma once
 #include "placement/scheduler/common/slot_map.h"
 #include "placement/scheduler/common/view.h"
@@ -66,6 +67,8 @@ static inline const struct touched_node *proposal_touched(const struct proposal 
 	return at ? &p->touched[at - 1] : NULL;
 }
 
+// What the view's node holds, and what others claim of it.
+struct node_use proposal_before(const struct proposal *, uint32_t slot);
 // The sums of a node. Its allocations are walked only when devices, ports or cores matter.
 struct resources proposal_used(const struct proposal *, uint32_t slot);
 struct node_use proposal_use(const struct proposal *, uint32_t slot);
@@ -76,3 +79,5 @@ struct proposed_allocation proposal_fresh(const struct proposal *, uint32_t at);
 // Visits every allocation that the node will hold, in no particular order.
 typedef bool proposal_visit(const struct proposed_allocation *, void *context);
 void proposal_walk(const struct proposal *, uint32_t slot, proposal_visit *, void *context);
+// The same and what others claim of devices, ports and cores, which comes without id, job and resources.
+void proposal_walk_details(const struct proposal *, uint32_t slot, proposal_visit *, void *context);

@@ -29,6 +29,7 @@ extern const char *const score_kind_names[SCORE_KINDS]; // "binpack" "devices" "
 
 struct stack_option {
 	uint32_t slot;           // NODE_SLOT_NONE: none
+	uint32_t claims_seen;    // before the node was looked at (claims.h)
 	const struct node *node; // NULL: none
 	enum stack_outcome outcome;
 	const char *reason; // of a refusal; lives as long as the stack; "" otherwise

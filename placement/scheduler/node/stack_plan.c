@@ -1,7 +1,9 @@
 #include "placement/scheduler/node/stack_plan.h"
+#include "placement/direct/claims.h"
 #include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "state/base/check.h"
+#include "state/records/alloc_details.h"
 #include <string.h>
 
 // Appends an item to an array of the plan, which nobody else appends to meanwhile.
@@ -146,6 +148,27 @@ void stack_plan_preempt(struct stack *s, const struct allocation *a, const struc
 	note_changed(s, a->node_slot);
 }
 
+uint32_t stack_claims_seen(const struct stack *s, uint32_t slot)
+{
+	return s->view.claims ? claimant_look(s->view.claims, slot) : 0;
+}
+
+bool stack_claim(struct stack *s, struct stack_option *o)
+{
+	CHECK(o->node && o->outcome == STACK_FITS);
+	const struct claim_ask ask = {.slot = o->slot,
+		.seen = o->claims_seen,
+		.resources = o->resources,
+		.devices = &o->devices,
+		.details = o->details};
+	if (!s->view.claims || claimant_take(s->view.claims, &ask))
+		return true;
+	alloc_details_release(o->details);
+	o->details = NULL;
+	note_changed(s, o->slot);
+	return false;
+}
+
 struct plan_placement *stack_plan_place(struct stack *s, const struct plan_placement *from)
 {
 	CHECK(s->job && from->group < s->job->task_groups.count);
@@ -156,6 +179,8 @@ struct plan_placement *stack_plan_place(struct stack *s, const struct plan_place
 	proposal_add_placement(&s->proposal, s->job);
 	each_property(s, count_placement, &counted);
 	note_changed(s, p->slot);
+	if (s->view.claims)
+		claimant_name(s->view.claims, &p->id);
 	return p;
 }
 

@@ -35,6 +35,7 @@ static void evaluate_node(const struct scan *scan, const struct node *n, struct 
 {
 	struct stack *s = scan->s;
 	option_begin(o, n);
+	o->claims_seen = stack_claims_seen(s, n->slot);
 	const char *refusal = check_static(scan, n);
 	if (!refusal)
 		refusal = stack_check_distinct(s, scan->g, n);
@@ -267,7 +268,7 @@ uint32_t stack_keep_metrics(struct stack *s, const struct alloc_metrics *metrics
 	return number;
 }
 
-bool stack_select(struct stack *s, const struct stack_request *r, struct stack_option *o,
+static bool select_once(struct stack *s, const struct stack_request *r, struct stack_option *o,
 	struct alloc_metrics *metrics)
 {
 	CHECK(s->job && r->group < s->group_count);
@@ -286,5 +287,17 @@ bool stack_select(struct stack *s, const struct stack_request *r, struct stack_o
 			return true;
 	}
 	CHECK(!o->node);
+	return false;
+}
+
+bool stack_select(struct stack *s, const struct stack_request *r, struct stack_option *o,
+	struct alloc_metrics *metrics)
+{
+	while (select_once(s, r, o, metrics)) {
+		if (stack_claim(s, o))
+			return true;
+		metrics_release(metrics);
+		*metrics = (struct alloc_metrics){0};
+	}
 	return false;
 }

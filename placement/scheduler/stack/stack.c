@@ -168,6 +168,7 @@ static bool look_at_node(struct stack *s, uint32_t group, uint32_t name_index, u
 	option_begin(o, n);
 	if (!n)
 		return filtered(o, "node is gone");
+	o->claims_seen = stack_claims_seen(s, slot);
 	const char *refusal = stack_check_static(s, g, n, name_index);
 	if (!refusal)
 		refusal = stack_check_distinct(s, g, n);
@@ -183,6 +184,15 @@ bool stack_select_node(
 	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
 {
 	return look_at_node(s, group, name_index, slot, s->preemption, o);
+}
+
+bool stack_take_node(
+	struct stack *s, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *o)
+{
+	while (stack_select_node(s, group, name_index, slot, o))
+		if (stack_claim(s, o))
+			return true;
+	return false;
 }
 
 bool stack_stay_on_node(

@@ -33,6 +33,10 @@ void stack_know_allocations(struct stack *, const struct array *allocations);
 // by node; stack_count makes metrics of options.
 bool stack_select_node(
 	struct stack *, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *);
+// The same for an instance that is then placed there (stack_plan_place): the node is claimed for it, which others see
+// at once.
+bool stack_take_node(
+	struct stack *, uint32_t group, uint32_t name_index, uint32_t slot, struct stack_option *);
 // The same for an allocation that is on the node and whose stop is planned during the call: only the system scheduler
 // would preempt others for it (row A27).
 bool stack_stay_on_node(
@@ -40,6 +44,7 @@ bool stack_stay_on_node(
 
 // Selects the exact best of all usable nodes that the job targets, by the snapshot that it asks for, then by all
 // scores; ties go by slot. It preempts only if no node fits without and the configuration allows it.
+// The node is claimed for the instance, which is then placed there (stack_plan_place): others see it at once.
 // Metrics (cleared or new) get the findings of the deciding pass over the nodes.
 bool stack_select(struct stack *, const struct stack_request *, struct stack_option *,
 	struct alloc_metrics *);

@@ -301,8 +301,8 @@ static void a_mirror_shows_what_is_published(void **state)
 {
 	struct world *w = calloc(1, sizeof *w);
 	open_world(w, PLACEMENT_BINPACK, NULL, 0);
-	struct fleet_mirror *often = fleet_mirror_create(w->controller.state),
-			    *seldom = fleet_mirror_create(w->controller.state);
+	struct fleet_mirror *often = fleet_mirror_create(w->controller.state, NULL),
+			    *seldom = fleet_mirror_create(w->controller.state, NULL);
 	look_into_mirror(w, often, PLACEMENT_SPREAD);
 	for (uint32_t i = 1; i <= NODES; i++)
 		register_node(w, i);
@@ -327,7 +327,7 @@ static void an_index_stays_as_it_is_until_the_next_view(void **state)
 {
 	struct world *w = calloc(1, sizeof *w);
 	open_world(w, PLACEMENT_BINPACK, NULL, 0);
-	struct fleet_mirror *mirror = fleet_mirror_create(w->controller.state);
+	struct fleet_mirror *mirror = fleet_mirror_create(w->controller.state, NULL);
 	struct fleet *fleet = fleet_mirror_fleet(mirror);
 	register_node(w, 1);
 	look_into_mirror(w, mirror, PLACEMENT_BINPACK);
