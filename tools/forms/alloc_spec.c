@@ -104,26 +104,13 @@ static void put_allocated(struct json_writer *w, const struct allocated_task *ow
 
 static void put_restart(struct json_writer *w, const struct restart_policy *restart)
 {
-	json_write_key(w, "RestartPolicy");
-	if (!restart) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "RestartPolicy", restart != NULL))
 		return;
-	}
-	json_begin_object(w);
 	json_put_i64(w, "Attempts", restart->attempts);
 	json_put_i64(w, "Interval", restart->interval_ns);
 	json_put_i64(w, "Delay", restart->delay_ns);
 	json_put_string(w, "Mode", restart->mode);
 	json_end_object(w);
-}
-
-static void put_raw(struct json_writer *w, const char *key, const char *json)
-{
-	json_write_key(w, key);
-	if (json)
-		json_write_raw(w, text_of(json));
-	else
-		json_write_null(w);
 }
 
 // The task's handle on another node, or on this node before its agent forgot it.
@@ -145,10 +132,10 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	json_put_string(w, "Name", task->name);
 	json_put_string(w, "Driver", task->driver);
 	json_put_string(w, "User", task->user);
-	put_raw(w, "Config", task->config);
-	put_raw(w, "DispatchPayload", task->dispatch_payload);
+	json_put_raw(w, "Config", task->config);
+	json_put_raw(w, "DispatchPayload", task->dispatch_payload);
 	if (task->log_config)
-		put_raw(w, "LogConfig", task->log_config);
+		json_put_raw(w, "LogConfig", task->log_config);
 	json_put_map(w, "Env", FIELD_MAP, &task->env);
 	put_meta(w, a->job, group, task);
 	json_put_i64(w, "KillTimeout", task->kill_timeout_ns);

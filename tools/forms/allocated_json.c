@@ -45,12 +45,8 @@ static void put_network(struct json_writer *w, const struct allocated_network *n
 
 static void put_networks(struct json_writer *w, const struct array *networks)
 {
-	json_write_key(w, "Networks");
-	if (!networks->count) {
-		json_write_null(w);
+	if (!json_open_array_if(w, "Networks", networks->count > 0))
 		return;
-	}
-	json_begin_array(w);
 	for (uint32_t i = 0; i < networks->count; i++)
 		put_network(w, ARRAY_AT(networks, struct allocated_network, i));
 	json_end_array(w);
@@ -86,12 +82,8 @@ static void put_device_group(
 static void put_devices_of_all(
 	struct json_writer *w, const struct node *node, const struct allocation *a)
 {
-	json_write_key(w, "Devices");
-	if (!node || !has_devices(a)) {
-		json_write_null(w);
+	if (!json_open_array_if(w, "Devices", node && has_devices(a)))
 		return;
-	}
-	json_begin_array(w);
 	for (uint32_t i = 0; i < node->node_class->device_count; i++)
 		if (a->devices.groups[i])
 			put_device_group(w, &node->node_class->devices[i], a->devices.groups[i]);

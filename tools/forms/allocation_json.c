@@ -21,12 +21,8 @@ static void put_name(struct json_writer *w, const struct allocation *a)
 
 static void put_reschedule(struct json_writer *w, const struct alloc_details *details)
 {
-	json_write_key(w, "RescheduleTracker");
-	if (!details->reschedule_events.count) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "RescheduleTracker", details->reschedule_events.count > 0))
 		return;
-	}
-	json_begin_object(w);
 	json_put_records(w, "Events", &reschedule_event_description, &details->reschedule_events);
 	json_end_object(w);
 }
@@ -127,12 +123,8 @@ static void put_berth(struct json_writer *w, const struct state *state, const st
 
 static void put_states(struct json_writer *w, const struct alloc_details *details)
 {
-	json_write_key(w, "AllocStates");
-	if (!details->states.count) {
-		json_write_null(w);
+	if (!json_open_array_if(w, "AllocStates", details->states.count > 0))
 		return;
-	}
-	json_begin_array(w);
 	for (uint32_t i = 0; i < details->states.count; i++) {
 		const struct alloc_state *state = ARRAY_AT(&details->states, struct alloc_state, i);
 		json_begin_object(w);

@@ -75,7 +75,7 @@ static void put_drivers(struct json_writer *w, const struct node *node)
 	json_end_object(w);
 }
 
-static void put_pairs(struct json_writer *w, const struct attribute *pairs, uint32_t count)
+void node_json_pairs(struct json_writer *w, const struct attribute *pairs, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		json_put_string(w, pairs[i].name, pairs[i].value);
@@ -83,12 +83,8 @@ static void put_pairs(struct json_writer *w, const struct attribute *pairs, uint
 
 static void put_volumes(struct json_writer *w, const struct node *node)
 {
-	json_write_key(w, "HostVolumes");
-	if (!node->volume_count) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "HostVolumes", node->volume_count > 0))
 		return;
-	}
-	json_begin_object(w);
 	for (uint32_t i = 0; i < node->volume_count; i++) {
 		const struct host_volume *volume = &node->volumes[i];
 		json_open_object(w, volume->name);
@@ -102,12 +98,8 @@ static void put_volumes(struct json_writer *w, const struct node *node)
 
 static void put_drain(struct json_writer *w, const struct drain_strategy *drain)
 {
-	json_write_key(w, "DrainStrategy");
-	if (!drain) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "DrainStrategy", drain != NULL))
 		return;
-	}
-	json_begin_object(w);
 	json_put_i64(w, "Deadline", drain->deadline_ns);
 	json_put_bool(w, "IgnoreSystemJobs", drain->ignore_system_jobs);
 	put_time(w, "ForceDeadline", drain->force_deadline_ns);
@@ -117,12 +109,8 @@ static void put_drain(struct json_writer *w, const struct drain_strategy *drain)
 
 static void put_last_drain(struct json_writer *w, const struct last_drain *last)
 {
-	json_write_key(w, "LastDrain");
-	if (!last) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "LastDrain", last != NULL))
 		return;
-	}
-	json_begin_object(w);
 	put_time(w, "StartedAt", last->started_at_ns);
 	put_time(w, "UpdatedAt", last->updated_at_ns);
 	json_put_string(w, "Status", last_drain_status_names[last->status]);
@@ -130,7 +118,7 @@ static void put_last_drain(struct json_writer *w, const struct last_drain *last)
 	json_write_key(w, "Meta");
 	if (last->meta_count) {
 		json_begin_object(w);
-		put_pairs(w, last->meta, last->meta_count);
+		node_json_pairs(w, last->meta, last->meta_count);
 		json_end_object(w);
 	} else {
 		json_write_null(w);
@@ -146,12 +134,8 @@ void node_json_drain(struct json_writer *w, const struct node *node)
 
 static void put_details(struct json_writer *w, const struct node_message_text *text)
 {
-	json_write_key(w, "Details");
-	if (!text->detail) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "Details", text->detail != NULL))
 		return;
-	}
-	json_begin_object(w);
 	json_put_string(w, text->detail, text->value);
 	json_end_object(w);
 }
@@ -196,7 +180,7 @@ static void put_os(struct json_writer *w, const struct node_class *class)
 	json_open_object(w, "Attributes");
 	for (uint32_t i = 0; i < class->attribute_count; i++)
 		if (strcmp(class->attributes[i].name, "os.name") == 0)
-			put_pairs(w, &class->attributes[i], 1);
+			node_json_pairs(w, &class->attributes[i], 1);
 	json_end_object(w);
 }
 
@@ -238,11 +222,7 @@ void node_json_standing(struct json_writer *w, const struct state *state, const 
 	json_put_bool(w, "Lost", l->lost_ns != 0);
 	json_put_bool(w, "Flaky", l->flaky_ns != 0);
 	json_put_bool(w, "Ready", standing_is_ready(l));
-	json_write_key(w, "Since");
-	if (l->lost_ns || l->flaky_ns)
-		json_write_time(w, l->lost_ns ? l->lost_ns : l->flaky_ns);
-	else
-		json_write_null(w);
+	json_put_time(w, "Since", l->lost_ns ? l->lost_ns : l->flaky_ns);
 	json_put_string(w, "Snapshot", node->snapshot);
 	json_put_bool(w, "Busy", state_node_use(state, node->slot).living > 0);
 	json_end_object(w);
@@ -266,12 +246,12 @@ static void put_berth(struct json_writer *w, struct state *state, const struct n
 static void put_attributes(struct json_writer *w, const struct node *node)
 {
 	json_open_object(w, "Attributes");
-	put_pairs(w, node->node_class->attributes, node->node_class->attribute_count);
-	put_pairs(w, node->unique_attributes, node->unique_attribute_count);
+	node_json_pairs(w, node->node_class->attributes, node->node_class->attribute_count);
+	node_json_pairs(w, node->unique_attributes, node->unique_attribute_count);
 	json_end_object(w);
 	json_open_object(w, "Meta");
-	put_pairs(w, node->node_class->meta, node->node_class->meta_count);
-	put_pairs(w, node->unique_meta, node->unique_meta_count);
+	node_json_pairs(w, node->node_class->meta, node->node_class->meta_count);
+	node_json_pairs(w, node->unique_meta, node->unique_meta_count);
 	json_end_object(w);
 }
 

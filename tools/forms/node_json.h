@@ -5,6 +5,8 @@
 
 // The short form of lists. os: also the name of its operating system.
 void node_json_stub(struct json_writer *, const struct node *, bool resources, bool os);
+// Such names and values as members of an open object.
+void node_json_pairs(struct json_writer *, const struct attribute *, uint32_t count);
 void node_json(struct json_writer *, struct state *, const struct node *);
 // Members "DrainStrategy" and "LastDrain".
 void node_json_drain(struct json_writer *, const struct node *);

@@ -9,12 +9,8 @@ enum { PORT_LEAST = 20000, PORT_MOST = 32000 };
 
 static void put_device_attributes(struct json_writer *w, const struct device_group *group)
 {
-	json_write_key(w, "Attributes");
-	if (!group->attribute_count) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "Attributes", group->attribute_count > 0))
 		return;
-	}
-	json_begin_object(w);
 	for (uint32_t i = 0; i < group->attribute_count; i++) {
 		json_open_object(w, group->attributes[i].name);
 		json_put_string(w, "String", group->attributes[i].value);
@@ -47,12 +43,8 @@ static void put_device_group(struct json_writer *w, const struct device_group *g
 
 static void put_devices(struct json_writer *w, const struct node_class *class)
 {
-	json_write_key(w, "Devices");
-	if (class->device_count == 0) {
-		json_write_null(w);
+	if (!json_open_array_if(w, "Devices", class->device_count > 0))
 		return;
-	}
-	json_begin_array(w);
 	for (uint32_t i = 0; i < class->device_count; i++)
 		put_device_group(w, &class->devices[i]);
 	json_end_array(w);
@@ -113,12 +105,8 @@ static void put_node_network(struct json_writer *w, const struct node_network *n
 static void put_networks(struct json_writer *w, const struct node *node, const char *key,
 	void (*put)(struct json_writer *, const struct node_network *))
 {
-	json_write_key(w, key);
-	if (!node->network_count) {
-		json_write_null(w);
+	if (!json_open_array_if(w, key, node->network_count > 0))
 		return;
-	}
-	json_begin_array(w);
 	for (uint32_t i = 0; i < node->network_count; i++)
 		put(w, &node->networks[i]);
 	json_end_array(w);
@@ -127,12 +115,8 @@ static void put_networks(struct json_writer *w, const struct node *node, const c
 // Lists every number of "0-3,8".
 static void put_cores(struct json_writer *w, const char *cores)
 {
-	json_write_key(w, "ReservableCpuCores");
-	if (!cores || !*cores) {
-		json_write_null(w);
+	if (!json_open_array_if(w, "ReservableCpuCores", cores && *cores))
 		return;
-	}
-	json_begin_array(w);
 	while (*cores) {
 		char *end;
 		unsigned long first = strtoul(cores, &end, 10);

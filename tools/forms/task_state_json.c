@@ -24,25 +24,15 @@ static void put_event(struct json_writer *w, const struct task_event *event)
 	json_end_object(w);
 }
 
-// null for an event that has not happened.
-static void put_time(struct json_writer *w, const char *key, int64_t unix_ns)
-{
-	json_write_key(w, key);
-	if (unix_ns)
-		json_write_time(w, unix_ns);
-	else
-		json_write_null(w);
-}
-
 static void put_state(struct json_writer *w, const struct task_state *state)
 {
 	json_open_object(w, state->task);
 	json_put_string(w, "State", task_state_names[state->state]);
 	json_put_bool(w, "Failed", state->failed);
 	json_put_i64(w, "Restarts", state->restarts);
-	put_time(w, "LastRestart", state->last_restart_ns);
-	put_time(w, "StartedAt", state->started_at_ns);
-	put_time(w, "FinishedAt", state->finished_at_ns);
+	json_put_time(w, "LastRestart", state->last_restart_ns);
+	json_put_time(w, "StartedAt", state->started_at_ns);
+	json_put_time(w, "FinishedAt", state->finished_at_ns);
 	json_open_array(w, "Events");
 	for (uint32_t i = 0; i < state->events.count; i++)
 		put_event(w, ARRAY_AT(&state->events, struct task_event, i));
@@ -53,12 +43,8 @@ static void put_state(struct json_writer *w, const struct task_state *state)
 
 void task_states_json(struct json_writer *w, const struct allocation *a)
 {
-	json_write_key(w, "TaskStates");
-	if (!a->report || !a->report->task_states.count) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "TaskStates", a->report && a->report->task_states.count))
 		return;
-	}
-	json_begin_object(w);
 	for (uint32_t i = 0; i < a->report->task_states.count; i++)
 		put_state(w, ARRAY_AT(&a->report->task_states, struct task_state, i));
 	json_end_object(w);

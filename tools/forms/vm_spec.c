@@ -13,10 +13,8 @@ static void put_size(struct json_writer *w, const struct vm *vm)
 
 static void put_raw(struct json_writer *w, const char *key, const char *json)
 {
-	if (!json || !*json)
-		return;
-	json_write_key(w, key);
-	json_write_raw(w, text_of(json));
+	if (json && *json)
+		json_put_raw(w, key, json);
 }
 
 void vm_spec_json(void *context, const struct vm *vm, struct bytes_writer *out)

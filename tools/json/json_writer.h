@@ -108,6 +108,42 @@ static inline void json_put_null(struct json_writer *w, const char *key)
 	json_write_null(w);
 }
 
+// Opens it if it is there; else the key's value is null, and the answer false.
+static inline bool json_open_object_if(struct json_writer *w, const char *key, bool is_there)
+{
+	if (is_there)
+		json_open_object(w, key);
+	else
+		json_put_null(w, key);
+	return is_there;
+}
+
+static inline bool json_open_array_if(struct json_writer *w, const char *key, bool is_there)
+{
+	if (is_there)
+		json_open_array(w, key);
+	else
+		json_put_null(w, key);
+	return is_there;
+}
+
+// 0: null.
+static inline void json_put_time(struct json_writer *w, const char *key, int64_t unix_ns)
+{
+	json_write_key(w, key);
+	if (unix_ns)
+		json_write_time(w, unix_ns);
+	else
+		json_write_null(w);
+}
+
+// JSON as text; NULL: null.
+static inline void json_put_raw(struct json_writer *w, const char *key, const char *json)
+{
+	json_write_key(w, key);
+	json_write_raw(w, json ? text_of(json) : TEXT("null"));
+}
+
 static inline void json_put_uuid(struct json_writer *w, const char *key, const struct uuid *value)
 {
 	json_write_key(w, key);

@@ -18,8 +18,10 @@ bool deployments_have_room(const struct state *state, uint32_t count)
 	return table_has_room(state, STATE_DEPLOYMENTS, count);
 }
 
-bool deployment_is_sound(const struct deployment *d)
+bool deployment_is_sound(const void *record)
 {
+	const struct deployment *d = record;
+
 	for (uint32_t i = 0; i < d->groups.count; i++) {
 		const struct deployment_group *g = ARRAY_AT(&d->groups, struct deployment_group, i);
 		if (!text_is_name(g->group) || g->progress_deadline_ns < 0)
@@ -215,11 +217,6 @@ void deployment_count_health(
 		count_verdict(g, was, now->deployment_status);
 }
 
-static bool is_deployment_sound(const void *record)
-{
-	return deployment_is_sound(record);
-}
-
 // A job has at most one active deployment.
 static int check_loaded_deployment(const struct state *state, const void *record)
 {
@@ -284,7 +281,7 @@ const struct kind deployment_kind = {
 	.fields = &deployment_description,
 	.limit_offset = offsetof(struct state_limits, deployments),
 	.limit_max = DEPLOYMENTS_MAX,
-	.is_sound = is_deployment_sound,
+	.is_sound = deployment_is_sound,
 	.check_loaded = check_loaded_deployment,
 	.entered = deployment_entered,
 	.follow = follow_deployment,

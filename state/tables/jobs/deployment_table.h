@@ -49,4 +49,4 @@ void deployment_count_health(
 	struct state *, const struct alloc_cell *, const struct alloc_details *before);
 bool deployments_have_room(const struct state *, uint32_t count);
 // Whether the tables can rely on the record.
-bool deployment_is_sound(const struct deployment *);
+bool deployment_is_sound(const void *record);

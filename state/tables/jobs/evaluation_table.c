@@ -11,8 +11,10 @@
 #include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
-bool evaluation_is_sound(const struct evaluation *e)
+bool evaluation_is_sound(const void *record)
 {
+	const struct evaluation *e = record;
+
 	return !uuid_is_zero(&e->id) && text_is_name(e->namespace_name) &&
 	       text_is_job_id(e->job_id) && e->type != EVAL_CORE &&
 	       e->create_time_ns <= e->modify_time_ns &&
@@ -66,11 +68,6 @@ void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
 	state->counting = cell->eval_cell = counting;
 	if (counting)
 		counting->allocations++;
-}
-
-static bool is_evaluation_sound(const void *record)
-{
-	return evaluation_is_sound(record);
 }
 
 static int check_loaded_evaluation(const struct state *state, const void *record)
@@ -154,7 +151,7 @@ const struct kind evaluation_kind = {
 	.fields = &evaluation_description,
 	.limit_offset = offsetof(struct state_limits, evaluations),
 	.limit_max = EVALUATIONS_MAX,
-	.is_sound = is_evaluation_sound,
+	.is_sound = evaluation_is_sound,
 	.check_loaded = check_loaded_evaluation,
 	.entered = evaluation_entered,
 	.follow = follow_evaluation,

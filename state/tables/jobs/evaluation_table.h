@@ -32,5 +32,5 @@ void eval_cell_delete(struct state *, struct eval_cell *, uint64_t index);
 // Call it when an allocation came, changed or went: its evaluation counts it.
 void eval_follow_allocation(struct state *, struct alloc_cell *);
 // Whether the tables can rely on the record.
-bool evaluation_is_sound(const struct evaluation *);
+bool evaluation_is_sound(const void *record);
 bool evaluations_have_room(const struct state *, uint32_t count);

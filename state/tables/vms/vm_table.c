@@ -49,8 +49,10 @@ static bool conditions_are_single(const struct vm *vm)
 }
 
 // A machine has an instance exactly when it is scheduled.
-bool vm_is_sound(const struct vm *vm)
+bool vm_is_sound(const void *record)
 {
+	const struct vm *vm = record;
+
 	bool is_scheduled = vm_is_scheduled(vm);
 
 	return text_is_name(vm->name) && record_is_sound(&vm_description, vm) &&
@@ -262,11 +264,6 @@ static void vm_published(struct state *state, void *seen, void *old, void *new)
 	CHECK(cell->instance->cell == cell);
 }
 
-static bool is_vm_sound(const void *record)
-{
-	return vm_is_sound(record);
-}
-
 static bool adds_up(uint32_t a, uint32_t b)
 {
 	return a <= UINT32_MAX - b;
@@ -313,7 +310,7 @@ const struct kind vm_kind = {
 	.limit_offset = offsetof(struct state_limits, vms),
 	.limit_max = VMS_MAX,
 	.has_other_hash = true,
-	.is_sound = is_vm_sound,
+	.is_sound = vm_is_sound,
 	.check_loaded = check_loaded_vm,
 	.follow = follow_vm,
 	.published = vm_published,

@@ -70,7 +70,7 @@ static inline struct vm_cell *vm_cell_find(const struct state *state, struct tex
 // Finds a machine by its published instance; its working record may say something else already.
 struct vm_cell *vm_cell_find_instance(const struct state *, const struct uuid *);
 // Whether the tables can rely on the record.
-bool vm_is_sound(const struct vm *);
+bool vm_is_sound(const void *record);
 // Call it after a change of a version that cell_revise() gave.
 void vm_cell_changed(struct state *, struct vm_cell *);
 // Makes the record unscheduled: it runs nowhere and holds nothing.
@@ -92,5 +92,5 @@ static inline struct vm_worker_cell *vm_worker_cell_find(
 struct vm_worker_cell *vm_worker_cell_of_node(const struct state *, const struct uuid *node);
 // The worker's node, or NULL.
 struct node_cell *vm_worker_cell_node(const struct state *, const struct vm_worker_cell *);
-bool vm_worker_is_sound(const struct vm_worker *);
+bool vm_worker_is_sound(const void *record);
 bool vm_counts_are_sound(const struct array *counts); // named_count

@@ -25,8 +25,10 @@ bool vm_counts_are_sound(const struct array *counts)
 	return counts->count <= VM_RESOURCES_MAX;
 }
 
-bool vm_worker_is_sound(const struct vm_worker *worker)
+bool vm_worker_is_sound(const void *record)
 {
+	const struct vm_worker *worker = record;
+
 	return text_is_name(worker->name) && text_of(worker->machine_id).size <= UINT16_MAX &&
 	       record_is_sound(&vm_worker_description, worker) &&
 	       vm_counts_are_sound(&worker->resources) && worker->labels.count <= VM_LABELS_MAX &&
@@ -203,11 +205,6 @@ const struct vm_worker *state_next_vm_worker(const struct state *state, uint64_t
 	return state_next(state, STATE_VM_WORKERS, cursor);
 }
 
-static bool is_vm_worker_sound(const void *record)
-{
-	return vm_worker_is_sound(record);
-}
-
 static int check_loaded_vm_worker(const struct state *state, const void *record)
 {
 	const struct vm_worker *worker = record;
@@ -248,7 +245,7 @@ const struct kind vm_worker_kind = {
 	.limit_offset = offsetof(struct state_limits, vm_workers),
 	.limit_max = VM_WORKERS_MAX,
 	.has_other_hash = true,
-	.is_sound = is_vm_worker_sound,
+	.is_sound = vm_worker_is_sound,
 	.check_loaded = check_loaded_vm_worker,
 	.made = vm_worker_made,
 	.replaced = vm_worker_replaced,

@@ -48,12 +48,8 @@ static void put_reasons(struct json_writer *w, const struct group_explanation *g
 // Prints which of the fitting nodes come first.
 static void put_snapshot(struct json_writer *w, const struct group_explanation *group)
 {
-	json_write_key(w, "Snapshot");
-	if (!group->snapshot) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "Snapshot", group->snapshot != NULL))
 		return;
-	}
-	json_begin_object(w);
 	json_put_string(w, "ID", group->snapshot);
 	json_put_u64(w, "NodesIdleWithIt", group->tiers[SNAPSHOT_SAME]);
 	json_put_u64(w, "NodesIdleWithout", group->tiers[SNAPSHOT_NONE]);

@@ -1,27 +1,15 @@
 #include "tools/api/lists/list_page.h"
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define PAGE_ITEMS_MAX 1000000u
-
-static bool number_read(const char *text, uint64_t most, uint64_t *number)
-{
-	char *end;
-	errno = 0;
-	if (*text < '0' || *text > '9')
-		return false;
-	*number = strtoull(text, &end, 10);
-	return !*end && errno == 0 && *number <= most;
-}
 
 bool page_size_read(const struct request *request, uint32_t *size, struct reply *reply)
 {
 	const char *text = request_parameter(request, "per_page");
 	uint64_t number = 0;
 	*size = 0;
-	if (text && *text && !number_read(text, PAGE_ITEMS_MAX, &number)) {
+	if (text && *text && !number_parse(text, PAGE_ITEMS_MAX, &number)) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"per_page must be a number of at most %u, not \"%.32s\"", PAGE_ITEMS_MAX,
 			text);
@@ -37,8 +25,8 @@ bool page_start_read(
 	const char *token = request_parameter(request, "next_token");
 	if (!token || !*token)
 		return true;
-	bool fine =
-		by_id ? uuid_parse(token, &place->id) : number_read(token, UINT64_MAX, &place->key);
+	bool fine = by_id ? uuid_parse(token, &place->id)
+			  : number_parse(token, UINT64_MAX, &place->key);
 	if (!fine)
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"next_token must be the X-Nomad-NextToken of the page before");

@@ -45,8 +45,7 @@ static void put_config(struct json_writer *w, struct api *api)
 	char *configuration = api->settings.configuration
 				      ? api->settings.configuration(api->settings.context)
 				      : NULL;
-	json_write_key(w, "Berth");
-	json_write_raw(w, configuration ? text_of(configuration) : TEXT("null"));
+	json_put_raw(w, "Berth", configuration);
 	free(configuration);
 	json_end_object(w);
 }

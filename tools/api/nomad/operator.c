@@ -8,9 +8,7 @@
 #include "tools/api/server/submission.h"
 #include "tools/forms/eval_made_json.h"
 #include "tools/json/json_record.h"
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 void scheduler_config_read(struct request *request, struct reply *reply)
 {
@@ -39,13 +37,10 @@ static bool read_cas(
 	const struct request *request, struct command_scheduler_config *c, struct reply *reply)
 {
 	const char *text = request_parameter(request, "cas");
-	char *end = NULL;
 	if (!text)
 		return true;
-	errno = 0;
-	c->modify_index = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
 	c->cas = true;
-	if (end && !*end && !errno)
+	if (number_parse(text, UINT64_MAX, &c->modify_index))
 		return true;
 	reply_error(reply, MHD_HTTP_BAD_REQUEST,
 		"Error parsing cas value: \"%.32s\" is no number; pass the ModifyIndex that was "

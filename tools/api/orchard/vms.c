@@ -4,8 +4,6 @@
 #include "tools/api/orchard/vm_filter.h"
 #include "tools/api/orchard/vm_stream.h"
 #include "tools/forms/vm_json.h"
-#include <errno.h>
-#include <stdlib.h>
 
 // The machine that the path names, or NULL. Under read lock.
 static const void *vm_of(const struct request *request)
@@ -50,10 +48,8 @@ struct events_wish {
 
 static bool read_limit(const char *text, uint32_t *most, struct reply *reply)
 {
-	char *end = NULL;
-	errno = 0;
-	uint64_t limit = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-	if (!limit || errno || *end) {
+	uint64_t limit;
+	if (!number_parse(text, UINT64_MAX, &limit) || !limit) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"invalid limit \"%.32s\": expected positive integer", text);
 		return false;

@@ -1,23 +1,10 @@
 #include "tools/api/server/blocking_query.h"
 #include "state/base/time_units.h"
 #include "tools/json/duration.h"
-#include <errno.h>
-#include <stdlib.h>
 
 // Nomad's default and maximum wait, and its jitter: up to a sixteenth more.
 #define API_WAIT_MS_MAX 300000ull
 #define API_WAIT_JITTER 16u
-
-// Digits only: refuses signs and blanks, which strtoull accepts.
-static bool number_parse(const char *text, uint64_t *value)
-{
-	if (*text < '0' || *text > '9')
-		return false;
-	char *end;
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0';
-}
 
 static uint64_t jitter_ns(struct api *api, uint64_t wait_ns)
 {
@@ -39,7 +26,7 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 			wait);
 		return false;
 	}
-	if (index && !number_parse(index, &r->wait_index)) {
+	if (index && !number_parse(index, UINT64_MAX, &r->wait_index)) {
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
 			"Invalid index: \"%.64s\" is no number; pass the X-Nomad-Index of an "
 			"earlier answer",

@@ -1,6 +1,7 @@
 #include "tools/api/server/request.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -103,6 +104,16 @@ bool request_flag(const struct request *request, const char *name)
 	CHECK(is_one_of(flags, name));
 	const char *value = request_parameter(request, name);
 	return value && is_one_of(true_words, value);
+}
+
+bool number_parse(const char *text, uint64_t most, uint64_t *number)
+{
+	char *end;
+	errno = 0;
+	if (*text < '0' || *text > '9')
+		return false;
+	*number = strtoull(text, &end, 10);
+	return !*end && errno == 0 && *number <= most;
 }
 
 const char *request_namespace(const struct request *request)

@@ -70,6 +70,8 @@ void request_body_add(struct request *, const char *data, size_t size);
 const char *request_parameter(const struct request *, const char *name);
 // True for "?name", "?name=true", "?name=1". Another value than those of a boolean was refused before.
 bool request_flag(const struct request *, const char *name);
+// Reads a number of digits alone, without sign or blanks. False when it is none, or above most.
+bool number_parse(const char *text, uint64_t most, uint64_t *number);
 // The requested namespace, by default "default". Lists take "*" for all.
 const char *request_namespace(const struct request *);
 

@@ -41,12 +41,8 @@ static void number_version(struct job *after, const struct job *before)
 static void put_preempted(
 	struct json_writer *w, const struct state *state, const struct array *preempted)
 {
-	json_write_key(w, "PreemptedAllocs");
-	if (!preempted->count) {
-		json_write_null(w);
+	if (!json_open_array_if(w, "PreemptedAllocs", preempted->count > 0))
 		return;
-	}
-	json_begin_array(w);
 	state_read_begin();
 	for (uint32_t i = 0; i < preempted->count; i++) {
 		const struct allocation *a =
@@ -64,12 +60,8 @@ static const struct field updates_by_group = {
 
 static void put_failed(struct json_writer *w, const struct array *groups)
 {
-	json_write_key(w, "FailedTGAllocs");
-	if (!groups->count) {
-		json_write_null(w);
+	if (!json_open_object_if(w, "FailedTGAllocs", groups->count > 0))
 		return;
-	}
-	json_begin_object(w);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		const struct failed_group *group = ARRAY_AT(groups, struct failed_group, i);
 		json_write_key(w, group->group);
@@ -80,12 +72,8 @@ static void put_failed(struct json_writer *w, const struct array *groups)
 
 static void put_created(struct json_writer *w, const struct array *created)
 {
-	json_write_key(w, "CreatedEvals");
-	if (!created->count) {
-		json_write_null(w);
+	if (!json_open_array_if(w, "CreatedEvals", created->count > 0))
 		return;
-	}
-	json_begin_array(w);
 	for (uint32_t i = 0; i < created->count; i++)
 		json_record(w, &evaluation_description, *ARRAY_AT(created, struct evaluation *, i));
 	json_end_array(w);

@@ -6,12 +6,8 @@
 
 static void put_sentences(struct json_writer *w, const char *key, const struct json_sentences *s)
 {
-	json_write_key(w, key);
-	if (s->count == 0) {
-		json_write_null(w);
+	if (!json_open_array_if(w, key, s->count > 0))
 		return;
-	}
-	json_begin_array(w);
 	for (uint32_t i = 0; i < s->count && i < JSON_SENTENCES_MAX; i++)
 		json_write_string(w, s->texts[i]);
 	json_end_array(w);

@@ -56,8 +56,7 @@ static void put_policy(struct json_writer *w, const struct job *job, const struc
 	json_put_string(w, "Namespace", job->namespace_name);
 	json_put_i64(w, "Min", bound_of(scaling, "Min", 0));
 	json_put_i64(w, "Max", bound_of(scaling, "Max", group->count));
-	json_write_key(w, "Policy");
-	json_write_raw(w, text ? text_of(text) : TEXT("null"));
+	json_put_raw(w, "Policy", text);
 	json_end_object(w);
 	free(text);
 	json_decref(scaling);

@@ -4,6 +4,7 @@
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
+#include "tools/forms/node_json.h"
 #include <ctype.h>
 
 // NULL with a reply. Under read lock.
@@ -19,12 +20,6 @@ static const struct node *find_node(
 	else if (!node)
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "Unknown node %s", text);
 	return node;
-}
-
-static void put_pairs(struct json_writer *w, const struct attribute *pairs, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		json_put_string(w, pairs[i].name, pairs[i].value);
 }
 
 // What was set: null is what was taken away.
@@ -72,8 +67,8 @@ static void reply_meta(struct request *request, struct reply *reply, const struc
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
 	json_open_object(w, "Meta");
-	put_pairs(w, node->node_class->meta, node->node_class->meta_count);
-	put_pairs(w, node->unique_meta, node->unique_meta_count);
+	node_json_pairs(w, node->node_class->meta, node->node_class->meta_count);
+	node_json_pairs(w, node->unique_meta, node->unique_meta_count);
 	json_end_object(w);
 	put_dynamic(w, set);
 	put_static(w, node, set);
