@@ -12,7 +12,7 @@ struct controller_settings {
 	uint32_t nodes_max, allocations_max;
 	bool sync;                       // of the store
 	uint32_t jobs_max;               // 0: a few
-	uint32_t schedulers;             // threads; 0: only clients place
+	uint32_t schedulers;             // that decide at once; 0: only clients place
 	int cpu;                         // processor of applier and schedulers, plus one; 0: any
 	struct state_observer *observer; // of the state; NULL: none
 	const struct time_source *time;  // NULL: the real one

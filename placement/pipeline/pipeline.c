@@ -1,6 +1,7 @@
 #include "placement/pipeline/pipeline.h"
 #include "placement/direct/claims.h"
 #include "placement/pipeline/core.h"
+#include "placement/pipeline/desks.h"
 #include "placement/pipeline/enabling.h"
 #include "placement/pipeline/housekeeping.h"
 #include "placement/pipeline/observer.h"
@@ -91,6 +92,9 @@ static void create_parts(struct pipeline *p)
 	p->reschedules = reschedules_create();
 	p->thread_count = s->threads ? s->threads : 1;
 	p->claims = p->thread_count > 1 ? claims_create(s->state) : NULL;
+	p->desk_count = s->deciding ? s->deciding : p->thread_count;
+	p->desks = desks_create(s->state, p->claims, p->desk_count);
+	CHECK(sem_init(&p->turns, 0, p->desk_count) == 0);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		p->threads[i] = scheduler_thread_create(p, i);
 }
@@ -113,6 +117,7 @@ struct pipeline *pipeline_create(const struct pipeline_settings *settings)
 
 	CHECK(settings->threads <= PIPELINE_THREADS_MAX);
 	CHECK(settings->threads == 0 || !settings->step);
+	CHECK(settings->deciding <= settings->threads);
 	p->settings = *settings;
 	fill_settings(&p->settings);
 	pthread_mutex_init(&p->mutex, NULL);
@@ -140,7 +145,8 @@ int pipeline_start(struct pipeline *p)
 	if (s->threads == 0)
 		return 0;
 	for (uint32_t i = 0; error == 0 && i < s->threads; i++)
-		error = scheduler_thread_start(p->threads[i], s->cpus ? s->cpus[i] : -1);
+		error = scheduler_thread_start(
+			p->threads[i], s->cpus ? s->cpus[i % p->desk_count] : -1);
 	return error == 0 ? housekeeping_start(p->housekeeping) : error;
 }
 
@@ -163,6 +169,8 @@ void pipeline_destroy(struct pipeline *p)
 		scheduler_thread_join(p->threads[i]);
 		scheduler_thread_destroy(p->threads[i]);
 	}
+	sem_destroy(&p->turns);
+	desks_destroy(p->desks);
 	claims_destroy(p->claims);
 	housekeeping_destroy(p->housekeeping);
 	reschedules_destroy(p->reschedules);

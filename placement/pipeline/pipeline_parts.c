@@ -1,4 +1,17 @@
 #include "placement/pipeline/pipeline_parts.h"
+#include "state/base/check.h"
+#include <errno.h>
+
+void pipeline_begin_turn(struct pipeline *p)
+{
+	while (sem_wait(&p->turns) != 0)
+		CHECK(errno == EINTR);
+}
+
+void pipeline_end_turn(struct pipeline *p)
+{
+	CHECK(sem_post(&p->turns) == 0);
+}
 
 void pipeline_await_unpaused(struct pipeline *p)
 {

@@ -7,6 +7,7 @@
 #include "placement/pipeline/submitter.h"
 #include "placement/pipeline/timing.h"
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #define PIPELINE_DELIVERY_LIMIT 3u
@@ -22,6 +23,7 @@ struct scheduler_thread;
 struct housekeeping;
 struct reschedules;
 struct claims;
+struct desks;
 
 struct pipeline {
 	struct pipeline_settings settings; // with defaults of intervals
@@ -33,8 +35,11 @@ struct pipeline {
 	struct housekeeping *housekeeping;
 	struct reschedules *reschedules;
 	struct claims *claims; // NULL: only one evaluation is in work at a time
+	struct desks *desks;
+	sem_t turns; // of threads between waiting for an evaluation and sending its plan, as many as desks
 	struct scheduler_thread *threads[PIPELINE_THREADS_MAX];
 	uint32_t thread_count; // at least one, also without threads
+	uint32_t desk_count;
 	pthread_mutex_t mutex; // guards the pause
 	pthread_cond_t unpaused;
 	bool is_paused;
@@ -43,6 +48,9 @@ struct pipeline {
 	struct pipeline_counters counters;
 };
 
+// No more threads take evaluations and decide them than there are desks: each waits for its turn.
+void pipeline_begin_turn(struct pipeline *);
+void pipeline_end_turn(struct pipeline *);
 // Returns once the scheduler threads are not paused (or the pipeline stops).
 void pipeline_await_unpaused(struct pipeline *);
 

@@ -5,14 +5,25 @@
 #include "state/tables/state.h"
 
 #define PIPELINE_THREADS_MAX 64u
+// Threads for each that decides. A plan is on its way for some milliseconds, on a slow disk for tens of them, and an
+// evaluation of one instance is decided in less than a tenth of one.
+#define PIPELINE_THREADS_EACH 16u
+
+static inline uint32_t pipeline_threads_for(uint32_t deciding)
+{
+	return deciding < PIPELINE_THREADS_MAX / PIPELINE_THREADS_EACH
+		       ? deciding * PIPELINE_THREADS_EACH
+		       : PIPELINE_THREADS_MAX;
+}
 
 struct pipeline_settings {
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
-	uint64_t seed;    // 0: from the system
-	uint32_t threads; // of schedulers; 0: none (tests call pipeline_step)
-	const int *cpus;  // one per thread; NULL or negative: not pinned
+	uint64_t seed;     // 0: from the system
+	uint32_t threads;  // of schedulers; 0: none (tests call pipeline_step)
+	uint32_t deciding; // of them at once, while the others wait for their plans; 0: all
+	const int *cpus;   // one for each that decides; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
 		deployment_gc_ns; // 0: those of docs/spec/objects.md
 	int64_t nack_timeout_ns;  // of a delivery without progress; 0: 60 s (B30)

@@ -1,7 +1,7 @@
 #include "placement/pipeline/planning.h"
 #include "placement/direct/claims.h"
-#include "placement/direct/fleet.h"
 #include "placement/pipeline/delivery.h"
+#include "placement/pipeline/desks.h"
 #include "placement/pipeline/observer.h"
 #include "placement/scheduler/common/eval_log.h"
 #include "state/base/error.h"
@@ -133,15 +133,15 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 		return error;
 	log_evaluation(g->eval, "state-awaited", "wanted=%lu index=%lu", (unsigned long)index,
 		(unsigned long)state_index(g->pipeline->settings.state));
+	g->desk = desks_take(g->pipeline->desks, g->eval->priority);
 	g->view_began_ns = now_ns(g);
 	g->pass_until_ns = 0;
 	g->is_full = false;
 	if (g->claims)
 		g->dropped_seen = claims_dropped(g->pipeline->claims);
 	*view = state_view_begin(g->pipeline->settings.state);
-	if (g->fleet)
-		fleet_begin_view(g->fleet);
-	view->fleet = g->fleet;
+	view->fleet = fleet_mirror_fleet(g->desk);
+	fleet_begin_view(view->fleet);
 	view->claims = g->claims;
 	g->view_index = view->index(view->context);
 	if (g->snapshot_index == 0)
@@ -151,7 +151,11 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 
 static void end_view(void *context)
 {
+	struct planning *g = context;
+
 	state_view_end();
+	desks_give(g->pipeline->desks, g->desk);
+	g->desk = NULL;
 }
 
 // B15 and B36: whether this thread still holds the evaluation and the pipeline does not stop.
@@ -331,12 +335,23 @@ static int run_plan(struct planning *g, struct plan *plan, struct plan_result *r
 	return error;
 }
 
+void planning_end_turn(struct planning *g)
+{
+	if (g->has_turn)
+		pipeline_end_turn(g->pipeline);
+	g->has_turn = false;
+}
+
 static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
 {
 	struct planning *g = context;
 	uint64_t began_ns = now_ns(g);
+	uint32_t placements = plan->placements.count;
+	planning_end_turn(g);
+	desks_plan_begins(g->pipeline->desks, placements);
 	int error = run_plan(g, plan, result);
 
+	desks_plan_ends(g->pipeline->desks, placements);
 	release_claims(g);
 	note_call(g, &g->pipeline->counters.submit_plan, began_ns, error);
 	if (error == 0) {

@@ -1,6 +1,5 @@
 #include "placement/pipeline/scheduler_thread.h"
 #include "placement/direct/claims.h"
-#include "placement/direct/fleet_mirror.h"
 #include "placement/pipeline/core.h"
 #include "placement/pipeline/planning.h"
 #include "placement/scheduler/common/eval_log.h"
@@ -24,8 +23,7 @@ struct scheduler_thread {
 	struct prng prng;
 	struct backoff backoff;   // B8: one for all waits
 	struct planning planning; // of the present evaluation
-	struct fleet_mirror *mirror;
-	struct claimant *claims; // NULL: nobody claims anything
+	struct claimant *claims;  // NULL: nobody claims anything
 };
 
 static uint64_t now_ns(const struct scheduler_thread *w)
@@ -109,7 +107,6 @@ static void work_off(struct scheduler_thread *w, const struct evaluation *eval, 
 
 	planning_begin(planning, p, eval, token);
 	planning->backoff = &w->backoff;
-	planning->fleet = fleet_mirror_fleet(w->mirror);
 	planning->claims = w->claims;
 	// B9: an evaluation dequeued during the stop goes back.
 	int error = submitter_is_stopping(p->submitter) ? -ERROR_STOPPING
@@ -144,8 +141,11 @@ static void *scheduler_thread_main(void *argument)
 	struct pipeline *p = w->pipeline;
 
 	while (!submitter_is_stopping(p->submitter)) {
+		pipeline_begin_turn(p);
+		w->planning.has_turn = true;
 		pipeline_await_unpaused(p);
 		(void)scheduler_thread_turn(w, DEQUEUE_TIMEOUT_MS);
+		planning_end_turn(&w->planning);
 	}
 	return NULL;
 }
@@ -156,7 +156,7 @@ struct scheduler_thread *scheduler_thread_create(struct pipeline *p, uint32_t nu
 
 	w->pipeline = p;
 	w->number = number;
-	w->mirror = fleet_mirror_create(p->settings.state, p->claims);
+	w->planning.pipeline = p;
 	w->claims = p->claims ? claimant_create(p->claims) : NULL;
 	if (p->settings.seed)
 		prng_seed(&w->prng, p->settings.seed + 1 + number);
@@ -204,7 +204,6 @@ void scheduler_thread_destroy(struct scheduler_thread *w)
 	if (!w)
 		return;
 	CHECK(!w->is_running);
-	fleet_mirror_destroy(w->mirror);
 	claimant_destroy(w->claims);
 	free(w);
 }

@@ -113,7 +113,8 @@ static const struct setting settings[] = {
 		.help = "which node is best: the fullest that fits, or the emptiest"},
 	{"scheduler.workers", SETTING_U32, AT(scheduler_workers), NUMBER(0, SCHEDULERS_MAX),
 		.preset = "0",
-		.help = "scheduler threads; 0: one for each core that is left, at least two"},
+		.help = "evaluations decided at once; 0: one for each core that is left, at least "
+			"two"},
 	{"scheduler.gc_interval_s", SETTING_U32, AT(gc_interval_s), NUMBER(1, 31536000),
 		.preset = "300", .help = "time between two collections of what has ended"},
 	{"scheduler.eval_gc_s", SETTING_U32, AT(eval_gc_s), NUMBER(1, 31536000), .preset = "3600",

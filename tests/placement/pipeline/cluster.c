@@ -57,6 +57,7 @@ static void start(struct cluster *c)
 			.seed = c->seed += 1000, // no id is given twice
 			.schedules = true,
 			.schedulers = c->threads,
+			.deciding = c->deciding,
 			.nack_timeout_ns = c->nack_timeout_ns,
 			.step = c->threads ? NULL : step,
 			.step_context = c,
@@ -122,6 +123,14 @@ void cluster_init_impatient(struct cluster *c, int64_t nack_timeout_ns)
 		.seed = 1,
 		.threads = 1,
 		.nack_timeout_ns = nack_timeout_ns};
+	memory_log_init(&c->log);
+	start(c);
+}
+
+void cluster_init_deciding(struct cluster *c, uint32_t threads, uint32_t deciding)
+{
+	*c = (struct cluster){
+		.source = time_source_real, .seed = 1, .threads = threads, .deciding = deciding};
 	memory_log_init(&c->log);
 	start(c);
 }

@@ -14,6 +14,7 @@ void crew_create(struct crew *crew, struct core *core, const struct crew_setting
 			.time = core->time,
 			.seed = settings->seed,
 			.threads = settings->schedulers,
+			.deciding = settings->deciding,
 			.cpus = settings->cpus,
 			.nack_timeout_ns = settings->nack_timeout_ns,
 			.step = settings->step,

@@ -14,6 +14,7 @@ struct crew_settings {
 	uint64_t seed;           // 0: from the system
 	bool schedules;          // has a pipeline
 	uint32_t schedulers;     // its threads; 0: the caller calls pipeline_step
+	uint32_t deciding;       // as in pipeline_settings
 	const int *cpus;         // as in pipeline_settings
 	int64_t nack_timeout_ns; // as in pipeline_settings
 	bool watches;            // has watchers
