@@ -1,6 +1,7 @@
 // The burst that the three passes hand to each other; it lies on the stack of hot_receive().
 #pragma once
 #include "dataplane/hot/hot_worker.h"
+#include "dataplane/wire/beats.h"
 
 enum frame_kind {
 	FRAME_DROPPED,   // refused in the second pass
@@ -30,14 +31,9 @@ struct burst {
 	struct frame frames[BURST_MAX]; // in order of arrival
 	uint32_t count;
 	struct lane lanes[BURST_MAX]; // of the frames that are heartbeats, in the same order
-	uint32_t lane_count;
 	uint32_t accepted;
-	// Acknowledgements to sign. They use the arrays below once the received tags have been compared.
-	const struct frame *acks[BURST_MAX];
-	uint32_t ack_count;
-	const struct wire_key *keys[BURST_MAX];
-	const uint8_t *signed_data[BURST_MAX];
-	uint8_t tags[BURST_MAX][WIRE_TAG_BYTES];
+	uint32_t acknowledged;
+	struct wire_beats beats; // one for each lane
 };
 
 static inline void hot_refuse(struct hot_worker *w, enum hot_refusal reason)

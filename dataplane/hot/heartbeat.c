@@ -5,9 +5,7 @@
 #include "dataplane/hot/source.h"
 #include "dataplane/wire/little_endian.h"
 
-#define HEARTBEAT_SIGNED_BYTES (WIRE_HEARTBEAT_BYTES - WIRE_TAG_BYTES)
-
-bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
+static inline bool find_lane(struct hot_worker *w, const struct frame *f, struct lane *lane)
 {
 	lane->slot = load32(f->data + 8);
 	lane->line = node_table_line(w->table, lane->slot);
@@ -28,6 +26,11 @@ bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
 		return true;
 	hot_refuse(w, HOT_REFUSED_UNKNOWN_KEY);
 	return false;
+}
+
+bool lane_find(struct hot_worker *w, const struct frame *f, struct lane *lane)
+{
+	return find_lane(w, f, lane);
 }
 
 // The other worker that owns the slot's block. NODE_BLOCK_UNOWNED: this worker owns it or nobody does, so it may write
@@ -79,6 +82,21 @@ void lane_refuse(struct hot_worker *w, const struct frame *f, const struct lane 
 	counter_add(&w->counters->replies, 1);
 }
 
+// Says what the acknowledgement of the lane's heartbeat will say, before anything of it is verified.
+static inline void put_beat(const struct hot_worker *w, struct wire_beats *beats, uint32_t number,
+	const struct frame *f, const struct lane *lane)
+{
+	uint32_t directives = atomic_load_explicit(&lane->line->directives, memory_order_relaxed);
+	if (load64(f->data + 24) != w->table->term)
+		directives |= WIRE_DIRECTIVE_RESYNC;
+	beats->frames[number] = f->data;
+	beats->key[0][number] = lane->key.k[0];
+	beats->key[1][number] = lane->key.k[1];
+	beats->ack_index[number] =
+		atomic_load_explicit(&lane->line->alloc_index, memory_order_relaxed);
+	beats->ack_end[number] = w->ttl_ms | (uint64_t)directives << 32;
+}
+
 void heartbeats_tag(struct hot_worker *w, struct burst *b)
 {
 	uint32_t n = 0;
@@ -86,16 +104,16 @@ void heartbeats_tag(struct hot_worker *w, struct burst *b)
 		struct frame *f = &b->frames[i];
 		if (f->kind != FRAME_HEARTBEAT)
 			continue;
-		if (!lane_find(w, f, &b->lanes[n])) {
+		if (!find_lane(w, f, &b->lanes[n])) {
 			f->kind = FRAME_DROPPED;
 			continue;
 		}
-		b->keys[n] = &b->lanes[n].key;
-		b->signed_data[n] = f->data;
+		put_beat(w, &b->beats, n, f, &b->lanes[n]);
 		n++;
 	}
-	b->lane_count = n;
-	wire_tag_burst(b->keys, b->signed_data, HEARTBEAT_SIGNED_BYTES, n, b->tags);
+	b->beats.count = n;
+	b->beats.term = w->table->term;
+	wire_beats_tag(&b->beats);
 }
 
 // Only the owner reports a node, so that the node's reports are in order: it finds the time written here, which is on
@@ -154,26 +172,28 @@ static inline void follow_source(
 		w->up.moved(w->up.context, lane->slot, f->packet, f->offset);
 }
 
-// Writes the acknowledgement over the heartbeat, whose sequence stays.
-static inline void acknowledge(struct hot_worker *w, struct burst *b, const struct frame *f,
-	const struct lane *lane, uint32_t directives)
+// Writes the acknowledgement over the heartbeat, whose slot, generation and sequence stay.
+static inline void acknowledge(
+	struct hot_worker *w, struct burst *b, const struct frame *f, uint32_t number)
 {
-	struct node_line *line = lane->line;
-	directives |= atomic_load_explicit(&line->directives, memory_order_relaxed);
-	store64(f->data, load64(f->data) ^ (WIRE_HEARTBEAT ^ WIRE_HEARTBEAT_ACK) << 24);
-	store64(f->data + 24, w->table->term);
-	store64(f->data + 32, atomic_load_explicit(&line->alloc_index, memory_order_relaxed));
-	store64(f->data + 40, w->ttl_ms | (uint64_t)directives << 32);
-	b->acks[b->ack_count] = f;
-	b->keys[b->ack_count] = &lane->key;
-	b->signed_data[b->ack_count] = f->data;
-	b->ack_count++;
+	const struct wire_beats *beats = &b->beats;
+	store64(f->data, load64(f->data) ^ WIRE_BEAT_TO_ACK);
+	store64(f->data + 24, beats->term);
+	store64(f->data + 32, beats->ack_index[number]);
+	store64(f->data + 40, beats->ack_end[number]);
+	store64(f->data + 48, beats->ack_tag[0][number]);
+	store64(f->data + 56, beats->ack_tag[1][number]);
+	headers_turn_around(&w->port, f->packet->data, f->offset, WIRE_HEARTBEAT_BYTES, f->ipv6,
+		(struct checksum_sum){beats->ack_sum[number], 0});
+	f->packet->size = f->offset + WIRE_HEARTBEAT_BYTES;
+	f->packet->verdict = PACKET_REPLY;
+	b->acknowledged++;
 }
 
 void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame *f,
 	const struct lane *lane, uint32_t number)
 {
-	if (!wire_tag_equal(b->tags[number], f->data + HEARTBEAT_SIGNED_BYTES)) {
+	if (b->beats.differs[number] != 0) {
 		hot_refuse(w, HOT_REFUSED_BAD_TAG);
 		return;
 	}
@@ -189,7 +209,7 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 	}
 	if (load64(f->data + 24) != w->table->term) {
 		hot_refuse(w, HOT_REFUSED_STALE_TERM);
-		acknowledge(w, b, f, lane, WIRE_DIRECTIVE_RESYNC);
+		acknowledge(w, b, f, number); // with RESYNC
 		return;
 	}
 	if (!lane_accept(w, f, lane))
@@ -197,20 +217,5 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 	heard(w, lane);
 	follow_source(w, f, lane);
 	b->accepted++;
-	acknowledge(w, b, f, lane, 0);
-}
-
-void acks_finish(struct hot_worker *w, struct burst *b)
-{
-	wire_tag_burst(b->keys, b->signed_data, HEARTBEAT_SIGNED_BYTES, b->ack_count, b->tags);
-	for (uint32_t i = 0; i < b->ack_count; i++) {
-		const struct frame *f = b->acks[i];
-		memcpy(f->data + HEARTBEAT_SIGNED_BYTES, b->tags[i], WIRE_TAG_BYTES);
-		headers_turn_around(
-			&w->port, f->packet->data, f->offset, WIRE_HEARTBEAT_BYTES, f->ipv6);
-		f->packet->size = f->offset + WIRE_HEARTBEAT_BYTES;
-		f->packet->verdict = PACKET_REPLY;
-	}
-	counter_add(&w->counters->heartbeats, b->accepted);
-	counter_add(&w->counters->replies, b->ack_count);
+	acknowledge(w, b, f, number);
 }

@@ -13,10 +13,8 @@ bool lane_accept(struct hot_worker *, const struct frame *, const struct lane *)
 void lane_refuse(struct hot_worker *, const struct frame *, const struct lane *, enum hot_refusal,
 	enum wire_refusal);
 
-// Second pass: computes the tags that the burst's heartbeats should have.
+// Second pass: computes the tags that the burst's heartbeats should have, and those of their acknowledgements.
 void heartbeats_tag(struct hot_worker *, struct burst *);
-// Third pass, for the heartbeat of the given lane: compares, updates, prepares the acknowledgement.
+// Third pass, for the heartbeat of the given lane: compares, updates, turns it into its acknowledgement.
 void heartbeat_receive(struct hot_worker *, struct burst *, const struct frame *,
 	const struct lane *, uint32_t lane);
-// Signs and finishes all acknowledgements.
-void acks_finish(struct hot_worker *, struct burst *);

@@ -108,7 +108,7 @@ void hot_receive(struct hot_worker *w, struct packet *packets, uint32_t packet_c
 	counter_add(&w->counters->received, packet_count);
 	parse_burst(w, packets, packet_count, &b);
 	heartbeats_tag(w, &b);
-	b.ack_count = b.accepted = 0;
+	b.acknowledged = b.accepted = 0;
 	uint32_t lane = 0;
 	for (uint32_t i = 0; i < b.count; i++) {
 		const struct frame *f = &b.frames[i];
@@ -119,5 +119,6 @@ void hot_receive(struct hot_worker *w, struct packet *packets, uint32_t packet_c
 			receive_other(w, f);
 		}
 	}
-	acks_finish(w, &b);
+	counter_add(&w->counters->heartbeats, b.accepted);
+	counter_add(&w->counters->replies, b.acknowledged);
 }

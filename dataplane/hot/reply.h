@@ -43,9 +43,9 @@ static inline struct checksum_sum ipv6_turn_around(
 	return checksum_add((struct checksum_sum){0}, addresses, 32);
 }
 
-// Turns the headers around a finished frame.
+// Turns the headers around a finished frame, whose words add up to frame_sum.
 static inline void headers_turn_around(const struct hot_port *port, uint8_t *data, uint32_t offset,
-	uint32_t frame_bytes, bool ipv6)
+	uint32_t frame_bytes, bool ipv6, struct checksum_sum frame_sum)
 {
 	uint8_t *udp = data + offset - UDP_BYTES;
 	uint32_t udp_bytes = UDP_BYTES + frame_bytes;
@@ -57,7 +57,8 @@ static inline void headers_turn_around(const struct hot_port *port, uint8_t *dat
 	uint64_t start = (ports << 16 | ports >> 16) | (uint64_t)swapped16(udp_bytes) << 32;
 	sum = checksum_add_word(sum, start);
 	sum = checksum_add_word(sum, swapped16(udp_bytes) + swapped16(PROTOCOL_UDP));
-	sum = checksum_add(sum, data + offset, frame_bytes);
+	sum = checksum_add_word(sum, frame_sum.low);
+	sum.carries += frame_sum.carries;
 	uint16_t checksum = (uint16_t)~checksum_fold(sum);
 	// A checksum of zero would mean that there is none.
 	word64_put(udp, start | (uint64_t)(checksum == 0 ? 0xffff : checksum) << 48);

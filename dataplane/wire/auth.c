@@ -1,4 +1,5 @@
 #include "dataplane/wire/auth.h"
+#include "dataplane/wire/beats.h"
 #include "dataplane/wire/siphash.h"
 
 static bool supported_always(void)
@@ -23,13 +24,14 @@ static bool supported_avx512(void)
 static const struct burst_method {
 	const char *name;
 	siphash_burst *burst;
+	wire_beats_method *beats;
 	bool (*supported)(void);
 } burst_methods[] = {
 #if defined(__x86_64__)
-	{"avx512", siphash_burst_avx512, supported_avx512},
-	{"avx2", siphash_burst_avx2, supported_avx2},
+	{"avx512", siphash_burst_avx512, wire_beats_tag_avx512, supported_avx512},
+	{"avx2", siphash_burst_avx2, wire_beats_tag_avx2, supported_avx2},
 #endif
-	{"scalar", siphash_burst_scalar, supported_always},
+	{"scalar", siphash_burst_scalar, wire_beats_tag_scalar, supported_always},
 };
 #define BURST_METHODS (sizeof burst_methods / sizeof burst_methods[0])
 
@@ -63,6 +65,11 @@ void wire_tag_burst(const struct wire_key *const keys[], const uint8_t *const da
 	uint32_t count, uint8_t (*tags)[WIRE_TAG_BYTES])
 {
 	burst_method->burst(keys, data, size, count, tags);
+}
+
+void wire_beats_tag(struct wire_beats *b)
+{
+	burst_method->beats(b);
 }
 
 void wire_tag(const struct wire_key *key, const uint8_t *data, uint32_t size,

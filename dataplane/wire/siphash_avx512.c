@@ -1,5 +1,6 @@
 // Eight frames at a time, one 64-bit lane each. Rows of up to 64 bytes are loaded whole (masked, so nothing
 // is read behind a frame's end) and transposed in registers: cheaper than eight gathers.
+#include "dataplane/wire/beats.h"
 #include "dataplane/wire/siphash.h"
 
 #if defined(__x86_64__)
@@ -9,9 +10,11 @@
 #define STEP TARGET static inline __attribute__((always_inline))
 #define LANES 8u
 // Groups of lanes worked on side by side: each step of a round waits for the one before it, and while one group waits
-// the processor works on the other. The states of two groups fit the 32 registers.
+// the processor works on the other. The states of two groups fit the 32 registers beside two groups' words.
 #define GROUPS_MAX 2u
 #define LANES_MAX (GROUPS_MAX * LANES)
+// Heartbeats and their acknowledgements are four groups: their words are few, and half of them are the same.
+#define CHAINS (2 * GROUPS_MAX)
 
 struct state {
 	__m512i v0, v1, v2, v3;
@@ -19,7 +22,7 @@ struct state {
 
 STEP void round_all(struct state *s, uint32_t groups)
 {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 	for (uint32_t g = 0; g < groups; g++) {
 		s[g].v0 = _mm512_add_epi64(s[g].v0, s[g].v1);
 		s[g].v2 = _mm512_add_epi64(s[g].v2, s[g].v3);
@@ -66,10 +69,12 @@ STEP void load_keys(const struct wire_key *const keys[LANES], __m512i *k0, __m51
 // words[g] is the next word of each lane of group g.
 STEP void compress(struct state *s, const __m512i *words, uint32_t groups)
 {
+#pragma GCC unroll 4
 	for (uint32_t g = 0; g < groups; g++)
 		s[g].v3 = _mm512_xor_si512(s[g].v3, words[g]);
 	round_all(s, groups);
 	round_all(s, groups);
+#pragma GCC unroll 4
 	for (uint32_t g = 0; g < groups; g++)
 		s[g].v0 = _mm512_xor_si512(s[g].v0, words[g]);
 }
@@ -78,15 +83,26 @@ STEP void finish(struct state *s, __m512i *out, uint32_t groups)
 {
 	for (int i = 0; i < 4; i++)
 		round_all(s, groups);
+#pragma GCC unroll 4
 	for (uint32_t g = 0; g < groups; g++)
 		out[g] = _mm512_xor_si512(
 			_mm512_xor_si512(s[g].v0, s[g].v1), _mm512_xor_si512(s[g].v2, s[g].v3));
 }
 
-STEP void start(struct state *s, const struct wire_key *const keys[LANES])
+STEP void finish_both(struct state *s, __m512i *low, __m512i *high, uint32_t groups)
 {
-	__m512i k0, k1;
-	load_keys(keys, &k0, &k1);
+#pragma GCC unroll 4
+	for (uint32_t g = 0; g < groups; g++)
+		s[g].v2 = _mm512_xor_si512(s[g].v2, _mm512_set1_epi64(0xee));
+	finish(s, low, groups);
+#pragma GCC unroll 4
+	for (uint32_t g = 0; g < groups; g++)
+		s[g].v1 = _mm512_xor_si512(s[g].v1, _mm512_set1_epi64(0xdd));
+	finish(s, high, groups);
+}
+
+STEP void start(struct state *s, __m512i k0, __m512i k1)
+{
 	s->v0 = _mm512_xor_si512(k0, _mm512_set1_epi64(0x736f6d6570736575ll));
 	s->v1 = _mm512_xor_si512(k1, _mm512_set1_epi64(0x646f72616e646f6dll ^ 0xee));
 	s->v2 = _mm512_xor_si512(k0, _mm512_set1_epi64(0x6c7967656e657261ll));
@@ -135,15 +151,13 @@ STEP void tag_side_by_side(const struct wire_key *const keys[], const uint8_t *c
 {
 	struct state s[GROUPS_MAX];
 	__m512i low[GROUPS_MAX], high[GROUPS_MAX];
-	for (uint32_t g = 0; g < groups; g++)
-		start(&s[g], keys + g * LANES);
+	for (uint32_t g = 0; g < groups; g++) {
+		__m512i k0, k1;
+		load_keys(keys + g * LANES, &k0, &k1);
+		start(&s[g], k0, k1);
+	}
 	absorb(s, data, size, groups);
-	for (uint32_t g = 0; g < groups; g++)
-		s[g].v2 = _mm512_xor_si512(s[g].v2, _mm512_set1_epi64(0xee));
-	finish(s, low, groups);
-	for (uint32_t g = 0; g < groups; g++)
-		s[g].v1 = _mm512_xor_si512(s[g].v1, _mm512_set1_epi64(0xdd));
-	finish(s, high, groups);
+	finish_both(s, low, high, groups);
 	for (uint32_t g = 0; g < groups && g * LANES < wanted; g++) {
 		uint32_t left = wanted - g * LANES;
 		store_tags(low[g], high[g], left < LANES ? left : LANES, tags + g * LANES);
@@ -177,7 +191,89 @@ TARGET void siphash_burst_avx512(const struct wire_key *const keys[], const uint
 		tag_rest(keys + i, data + i, size, count - i, tags + i);
 }
 
+// Sums the halves of each lane's word.
+STEP __m512i add_halves(__m512i sum, __m512i words)
+{
+	sum = _mm512_add_epi64(sum, _mm512_and_si512(words, _mm512_set1_epi64(0xffffffffll)));
+	return _mm512_add_epi64(sum, _mm512_srli_epi64(words, 32));
+}
+
+// Word i of the acknowledgements of eight heartbeats, whose own word it is.
+STEP __m512i ack_word(const struct wire_beats *b, uint32_t first, uint32_t i, __m512i own)
+{
+	switch (i) {
+	case 0: return _mm512_xor_si512(own, _mm512_set1_epi64(WIRE_BEAT_TO_ACK));
+	case 3: return _mm512_set1_epi64((long long)b->term);
+	case 4: return _mm512_load_si512(&b->ack_index[first]);
+	case 5: return _mm512_load_si512(&b->ack_end[first]);
+	default: return own;
+	}
+}
+
+// Heartbeats first … first + 15: each group is tagged beside its acknowledgements.
+TARGET static void tag_beats(struct wire_beats *b, uint32_t first)
+{
+	struct state s[CHAINS];
+	__m512i rows[GROUPS_MAX][LANES], sums[GROUPS_MAX], low[CHAINS], high[CHAINS];
+#pragma GCC unroll 2
+	for (uint32_t g = 0; g < GROUPS_MAX; g++) {
+		uint32_t at = first + g * LANES;
+		start(&s[g], _mm512_load_si512(&b->key[0][at]), _mm512_load_si512(&b->key[1][at]));
+		s[GROUPS_MAX + g] = s[g];
+#pragma GCC unroll 8
+		for (uint32_t lane = 0; lane < LANES; lane++)
+			rows[g][lane] = _mm512_loadu_si512(b->frames[at + lane]);
+		transpose(rows[g]);
+		sums[g] = _mm512_setzero_si512();
+	}
+#pragma GCC unroll 8
+	for (uint32_t i = 0; i < WIRE_BEAT_WORDS; i++) {
+		__m512i words[CHAINS];
+#pragma GCC unroll 2
+		for (uint32_t g = 0; g < GROUPS_MAX; g++) {
+			words[g] = rows[g][i];
+			words[GROUPS_MAX + g] = ack_word(b, first + g * LANES, i, rows[g][i]);
+			sums[g] = add_halves(sums[g], words[GROUPS_MAX + g]);
+		}
+		compress(s, words, CHAINS);
+	}
+	const __m512i size = _mm512_set1_epi64(WIRE_BEAT_WORDS * 8ll << 56);
+	compress(s, (__m512i[CHAINS]){size, size, size, size}, CHAINS);
+	finish_both(s, low, high, CHAINS);
+#pragma GCC unroll 2
+	for (uint32_t g = 0; g < GROUPS_MAX; g++) {
+		uint32_t at = first + g * LANES;
+		__m512i ack_low = low[GROUPS_MAX + g], ack_high = high[GROUPS_MAX + g];
+		_mm512_store_si512(&b->differs[at],
+			_mm512_or_si512(_mm512_xor_si512(low[g], rows[g][WIRE_BEAT_WORDS]),
+				_mm512_xor_si512(high[g], rows[g][WIRE_BEAT_WORDS + 1])));
+		_mm512_store_si512(&b->ack_tag[0][at], ack_low);
+		_mm512_store_si512(&b->ack_tag[1][at], ack_high);
+		_mm512_store_si512(
+			&b->ack_sum[at], add_halves(add_halves(sums[g], ack_low), ack_high));
+	}
+}
+
+// Idle lanes repeat the last heartbeat; their results are not looked at.
+TARGET void wire_beats_tag_avx512(struct wire_beats *b)
+{
+	uint32_t count = b->count;
+	if (count == 0)
+		return;
+	for (uint32_t i = count; i % LANES_MAX != 0; i++) {
+		b->frames[i] = b->frames[count - 1];
+		b->key[0][i] = b->key[1][i] = b->ack_index[i] = b->ack_end[i] = 0;
+	}
+	for (uint32_t first = 0; first < count; first += LANES_MAX)
+		tag_beats(b, first);
+}
+
 #else
+void wire_beats_tag_avx512(struct wire_beats *b)
+{
+	wire_beats_tag_by(siphash_burst_scalar, b);
+}
+
 void siphash_burst_avx512(const struct wire_key *const keys[], const uint8_t *const data[],
 	uint32_t size, uint32_t count, uint8_t (*tags)[WIRE_TAG_BYTES])
 {
