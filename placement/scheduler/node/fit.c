@@ -324,6 +324,7 @@ bool stack_fit(struct stack *s, struct group_rules *g, const struct node *n, boo
 	o->resources = g->ask;
 	s->victim_count = 0;
 	s->candidates_known = false;
+	s->basis = (struct victim_basis){0};
 	if (g->plain) {
 		struct resources used = proposal_used(&s->proposal, n->slot);
 		if (!fit_resources(s, n, &used, evict, o))

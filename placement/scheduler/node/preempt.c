@@ -116,10 +116,15 @@ static double amounts_distance(const struct amounts *ask, const struct amounts *
 	return sqrt(sum);
 }
 
-static double parallel_penalty(const struct stack *s, const struct allocation *a)
+static int64_t parallel_of(const struct allocation *a)
 {
 	const struct migrate_strategy *migrate = allocation_group(a)->migrate;
-	int64_t parallel = migrate ? migrate->max_parallel : 0;
+	return migrate ? migrate->max_parallel : 0;
+}
+
+static double parallel_penalty(const struct stack *s, const struct allocation *a)
+{
+	int64_t parallel = parallel_of(a);
 	int64_t already = victim_counts_of(&s->victim_counts, a);
 	return parallel > 0 && already >= parallel
 		       ? MAX_PARALLEL_PENALTY * (double)(already + 1 - parallel)
@@ -136,6 +141,15 @@ struct choice {
 	struct amounts available, ask, remaining;
 	bool met;
 };
+
+// The end of the candidates of one priority.
+static uint32_t priority_end(const struct choice *c, uint32_t from)
+{
+	uint32_t end = from;
+	while (end < c->left_count && c->left[end]->priority == c->left[from]->priority)
+		end++;
+	return end;
+}
 
 static void take_nearest(struct choice *c, struct candidate **of, uint32_t *count)
 {
@@ -164,9 +178,7 @@ static void take_by_priority(struct choice *c)
 {
 	CHECK(!c->met && c->taken_count == 0);
 	for (uint32_t from = 0; from < c->left_count && !c->met;) {
-		uint32_t end = from;
-		while (end < c->left_count && c->left[end]->priority == c->left[from]->priority)
-			end++;
+		uint32_t end = priority_end(c, from);
 		for (uint32_t count = end - from; count > 0 && !c->met;)
 			take_nearest(c, c->left + from, &count);
 		from = end;
@@ -233,6 +245,61 @@ static struct amounts left_by_all(const struct node *n, const struct resources *
 	return left;
 }
 
+// Which groups' penalties may decide among candidates of one priority. Where all give the same, any of them will do.
+static uint64_t rivals_among(struct candidate **of, uint32_t count)
+{
+	uint64_t groups = 0;
+	bool is_mixed = false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct allocation *a = of[i]->allocation;
+		struct amounts first = amounts_of(&of[0]->allocation->resources);
+		struct amounts have = amounts_of(&a->resources);
+		is_mixed |= memcmp(&have, &first, sizeof have) != 0;
+		if (parallel_of(a) > 0)
+			groups |= 1ull << victim_group_bit(a);
+	}
+	return is_mixed ? groups : 0;
+}
+
+static int64_t least_priority(const struct stack *s)
+{
+	CHECK(s->candidates_known);
+	int64_t least = INT64_MAX;
+	for (uint32_t i = 0; i < s->candidate_count; i++)
+		if (s->candidates[i].preemptible && s->candidates[i].priority < least)
+			least = s->candidates[i].priority;
+	return least;
+}
+
+// No fewer victims suffice.
+static int64_t fewest_victims(const struct choice *c)
+{
+	int64_t fewest = 1;
+	for (uint32_t x = 0; x < DIMENSIONS; x++) {
+		int64_t missing = c->ask.of[x] - c->available.of[x], most = 1;
+		for (uint32_t i = 0; i < c->left_count; i++) {
+			struct amounts have = amounts_of(&c->left[i]->allocation->resources);
+			most = have.of[x] > most ? have.of[x] : most;
+		}
+		int64_t wanted = (missing + most - 1) / most;
+		fewest = wanted > fewest ? wanted : fewest;
+	}
+	return fewest;
+}
+
+// Notes what the choice will rest on, before it is made.
+static void note_basis(const struct choice *c)
+{
+	struct victim_basis *basis = &c->s->basis;
+	CHECK(!c->met && c->taken_count == 0);
+	for (uint32_t from = 0, end; from < c->left_count; from = end) {
+		end = priority_end(c, from);
+		basis->groups |= rivals_among(c->left + from, end - from);
+	}
+	if (basis->groups)
+		basis->most = preemption_score_most(least_priority(c->s), fewest_victims(c));
+}
+
 bool preempt_for_resources(struct stack *s, const struct node *n, const struct resources *used,
 	const struct resources *ask)
 {
@@ -243,6 +310,8 @@ bool preempt_for_resources(struct stack *s, const struct node *n, const struct r
 	c.remaining = c.ask;
 	c.left = preemptible(s, &c.left_count);
 	c.taken = memory_take_array(c.left_count + 1, sizeof *c.taken);
+	if (s->kind == STACK_GENERIC)
+		note_basis(&c);
 	take_by_priority(&c);
 	if (c.met)
 		choose_enough(&c, available);
@@ -397,6 +466,24 @@ bool preempt_for_devices(struct stack *s, const struct node *n, const struct dev
 	return best.priorities != INT64_MAX && best.count > 0;
 }
 
+static double score_of_net(double net)
+{
+	return 1.0 / (1.0 + exp(0.0048 * (net - 2048.0)));
+}
+
+// Victims whose greatest priority is M have a net priority of at least M + 1 + (count - 1) * least / M. That is least
+// where M is the root of (count - 1) * least, or where M is the least priority if the root is below that.
+double preemption_score_most(int64_t least, int64_t count)
+{
+	CHECK(count > 0);
+	double others = (double)(count - 1);
+	if (least <= 0)
+		return score_of_net(0);
+	if (others <= (double)least)
+		return score_of_net((double)least + (double)count);
+	return score_of_net(2 * sqrt(others * (double)least));
+}
+
 double preemption_score(const struct allocation *const *victims, uint32_t count)
 {
 	CHECK(count == 0 || victims);
@@ -406,6 +493,5 @@ double preemption_score(const struct allocation *const *victims, uint32_t count)
 		most = fmax(most, priority);
 		sum += priority;
 	}
-	double net = most > 0 ? most + sum / most : 0;
-	return 1.0 / (1.0 + exp(0.0048 * (net - 2048.0)));
+	return score_of_net(most > 0 ? most + sum / most : 0);
 }

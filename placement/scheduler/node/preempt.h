@@ -11,3 +11,5 @@ bool preempt_for_devices(struct stack *, const struct node *, const struct devic
 	const struct device_set *free);
 // How unimportant the victims are, from 0 to 1.
 double preemption_score(const struct allocation *const *victims, uint32_t count);
+// The most for so many victims or more, none of a priority below the least; exact for so many of that priority.
+double preemption_score_most(int64_t least, int64_t count);

@@ -18,6 +18,13 @@ struct candidate {
 	bool chosen;
 };
 
+// What the newest choice of victims for cpu, memory and disk rests on, besides the node.
+struct victim_basis {
+	uint64_t
+		groups; // victim_group_bit(): victims of these in the plan may change the choice; 0: it stands
+	double most; // no choice scores more
+};
+
 struct candidate_columns;
 struct neighbour_counts;
 
@@ -37,9 +44,10 @@ struct stack {
 	struct class_memo classes;
 	bool is_job_judged; // some group's columns know what the job itself asks of every class
 	struct job_rules job_rules;
-	struct group_rules **groups;        // by number; NULL: not used yet
-	struct candidate_columns **columns; // the same; used by stack_select
-	struct neighbour_counts **near;     // the same; NULL: looked up at each node
+	struct group_rules **groups;         // by number; NULL: not used yet
+	struct candidate_columns **columns;  // the same; used by stack_select
+	struct candidate_columns **evicting; // the same, with victims
+	struct neighbour_counts **near;      // the same; NULL: looked up at each node
 	struct candidate_columns
 		*counted; // what the newest metrics tell of; NULL: of other things, or as the first
 	uint32_t group_count;
@@ -52,6 +60,7 @@ struct stack {
 	bool candidates_known; // of the node that is looked at
 	const struct allocation **victims;
 	uint32_t victim_count, victim_room;
+	struct victim_basis basis;
 	const struct allocation **best_victims; // of the best node so far
 	uint32_t best_victim_room;
 	// Usable nodes by datacenter, for metrics; counted once a caller looks at all nodes.

@@ -1,7 +1,7 @@
 #include "placement/scheduler/node/victim_counts.h"
 #include "placement/scheduler/common/allocation_facts.h"
+#include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
 #include "state/records/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 void victim_counts_release(struct victim_counts *v)
 {
 	free(v->buckets);
+	free(v->order);
 	*v = (struct victim_counts){0};
 }
 
@@ -21,6 +22,11 @@ static uint32_t hash_of(const struct allocation *a)
 	for (uint32_t i = 0; i < 3; i++)
 		hash = hash_bytes(hash, texts[i], (uint32_t)strlen(texts[i]));
 	return (uint32_t)hash;
+}
+
+uint8_t victim_group_bit(const struct allocation *a)
+{
+	return (uint8_t)(hash_of(a) >> 26);
 }
 
 static bool same_group(const struct allocation *a, const struct allocation *b)
@@ -41,9 +47,9 @@ static struct victim_count *find_victims(const struct victim_counts *v, const st
 
 static void grow_buckets(struct victim_counts *v)
 {
-	struct victim_counts wider = {.mask = v->buckets ? v->mask * 2 + 1 : BUCKETS_FIRST - 1};
+	struct victim_counts wider = *v;
+	wider.mask = v->buckets ? v->mask * 2 + 1 : BUCKETS_FIRST - 1;
 	wider.buckets = memory_take_array(wider.mask + 1, sizeof *wider.buckets);
-	wider.used = v->used;
 	for (uint32_t i = 0; v->buckets && i <= v->mask; i++)
 		if (v->buckets[i].of)
 			*find_victims(&wider, v->buckets[i].of) = v->buckets[i];
@@ -60,6 +66,8 @@ void victim_counts_add(struct victim_counts *v, const struct allocation *a)
 	v->used += !entry->of;
 	entry->of = a;
 	entry->count++;
+	GROW(v->order, v->count, v->room);
+	v->order[v->count++] = victim_group_bit(a);
 	CHECK(entry->count > 0 && v->used <= v->mask);
 }
 

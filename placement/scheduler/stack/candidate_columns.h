@@ -12,13 +12,14 @@
 // exact scores are computed only in the blocks that come into question.
 #pragma once
 #include "placement/direct/fleet.h"
+#include "placement/scheduler/node/neighbours.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "placement/scheduler/stack/refusal_counts.h"
 
 #define BLOCK_ROWS 64u
 #define ROW_NONE 0xffffffffu
-// Fit alone; with anti-affinity or affinity; with both.
-#define ROW_SCORES_MAX 3u
+// Fit, and maybe anti-affinity, affinity, devices and victims.
+#define ROW_SCORES_MAX 5u
 
 struct column_block {
 	uint32_t first, end; // rows
@@ -96,17 +97,29 @@ struct class_refusal {
 	const char *text;
 };
 
+// What columns know of rows in which victims make room.
+struct evictions {
+	// By row.
+	double *scores; // of the row's victims; 0: none
+	uint64_t *
+		rest_on; // struct victim_basis: groups whose victims in the plan may change the score; 0: none
+	double *bounds; // of the scores of rows that rest on groups
+	uint32_t seen;  // of the plan's victims
+	bool any_rests; // some row may rest on groups
+};
+
 struct candidate_columns {
 	struct stack *s;
 	struct group_rules *g;
-	uint32_t candidates; // nodes looked at: rows, and those filtered at once
+	struct evictions *evictions; // victims make room in rows without; NULL: nobody does
+	uint32_t candidates;         // nodes looked at: rows, and those filtered at once
 	struct refusal_counts first,
 		later; // nodes filtered at once: the first time, and later with the memo
 	struct refusal_counts refused; // rows that are refused now
 	uint32_t row_count, bin_count, block_count;
 	// By row.
 	const struct node **nodes;
-	double *sums;          // of the recorded scores without spread
+	double *sums;          // of the recorded scores without spread and victims
 	double *affinities;    // NULL: the group has none
 	uint8_t *tiers;        // enum snapshot_tier; NULL: the group names no snapshot
 	const char **refusals; // the row's own; NULL: none
@@ -165,12 +178,17 @@ static inline uint8_t candidate_columns_tier(const struct candidate_columns *c, 
 {
 	return c->tiers ? c->tiers[row] : 0;
 }
+// 0: no victims.
+static inline double candidate_columns_victims(const struct candidate_columns *c, uint32_t row)
+{
+	return c->evictions ? c->evictions->scores[row] : 0;
+}
 static inline double candidate_columns_score(const struct candidate_columns *c, uint32_t row)
 {
-	double spread = c->bins[c->bin_of[row]].spread;
+	double spread = c->bins[c->bin_of[row]].spread, victims = candidate_columns_victims(c, row);
 	if (spread == 0)
-		return c->sums[row] / c->recorded[row];
-	return (c->sums[row] + spread) / (c->recorded[row] + 1);
+		return (c->sums[row] + victims) / c->recorded[row];
+	return (c->sums[row] + spread + victims) / (c->recorded[row] + 1);
 }
 
 static inline bool candidate_columns_is_first(
@@ -180,7 +198,9 @@ static inline bool candidate_columns_is_first(
 }
 
 // candidate_columns_gather.c
-struct candidate_columns *candidate_columns_create(struct stack *, struct group_rules *);
+// evict: allocations of less importance make room where there is none.
+struct candidate_columns *candidate_columns_create(
+	struct stack *, struct group_rules *, bool evict);
 void candidate_columns_destroy(struct candidate_columns *); // NULL is fine
 
 // A node as it was when gathered.
@@ -233,6 +253,10 @@ void candidate_columns_catch_up(struct candidate_columns *);
 uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipped,
 	uint32_t skipped_count, uint32_t wanted, uint32_t *rows);
 #define ROWS_WANTED_MAX 16u
+// Records a score of a row, unless it is 0.
+void candidate_columns_add_score(struct candidate_columns *, uint32_t row, double score);
+// Finds the block's best rows again.
+void candidate_columns_refresh_block(struct candidate_columns *, struct column_block *);
 // Marks a row that looked open as exhausted.
 void candidate_columns_refuse(struct candidate_columns *, uint32_t row, const char *reason);
 // Adds the nodes that were evaluated, filtered and exhausted to metrics. again: the group was asked for before.
@@ -241,6 +265,16 @@ void candidate_columns_count(
 	const struct candidate_columns *, bool again, bool in_part, struct alloc_metrics *);
 // The metrics that were counted last stand in the plan by this number, and were not the first.
 void candidate_columns_are_told(struct candidate_columns *, uint32_t number);
+
+// candidate_columns_evictions.c
+void candidate_columns_open_evictions(struct candidate_columns *);
+void candidate_columns_close_evictions(struct candidate_columns *);
+// Room for more rows than before.
+void candidate_columns_grow_evictions(struct candidate_columns *, uint32_t rows, uint32_t room);
+// Fills a row that nothing but room may refuse.
+void candidate_columns_fill_evicting(struct candidate_columns *, uint32_t row, struct neighbours);
+// Rows whose victims rest on groups that the plan has evicted more of have bounds from now on.
+void candidate_columns_follow_victims(struct candidate_columns *);
 
 // candidate_columns_properties.c: finds the properties that make bins, and what properties say of bins and rows.
 void candidate_columns_find_properties(struct candidate_columns *);

@@ -227,7 +227,7 @@ static void make_columns(struct candidate_columns *c, uint32_t rows)
 	c->tiers = c->g->snapshot ? memory_take(room) : NULL;
 	c->refusals = memory_take_array(room, sizeof(*c->refusals));
 	c->outcomes = memory_take(room);
-	c->is_full = c->g->plain ? NULL : memory_take(room);
+	c->is_full = c->g->plain || c->evictions ? NULL : memory_take(room);
 	c->shown = memory_take_array(room, sizeof(*c->shown));
 	c->shown_outcomes = memory_take(room);
 	c->slot_of = memory_take_array(room, sizeof *c->slot_of);
@@ -236,6 +236,7 @@ static void make_columns(struct candidate_columns *c, uint32_t rows)
 	c->bounded = memory_take(room);
 	c->bin_of = memory_take_array(room, sizeof *c->bin_of);
 	c->block_of = memory_take_array(room, sizeof *c->block_of);
+	candidate_columns_grow_evictions(c, 0, rows + 1);
 }
 
 static void mark_neighbours(struct candidate_columns *c)
@@ -280,7 +281,7 @@ static void gather_all(struct candidate_columns *c)
 	struct gathering g = {.c = c};
 	g.room = c->slots + 1;
 	g.rows = memory_resize(NULL, (size_t)g.room * sizeof *g.rows);
-	for (uint32_t i = 0; i < c->s->group_count; i++)
+	for (uint32_t i = 0; i < c->s->group_count && !c->evictions; i++)
 		if (c->s->columns[i])
 			candidate_columns_remember_classes(c->s->columns[i]);
 	look_at_all(&g);
@@ -302,7 +303,8 @@ static void gather_all(struct candidate_columns *c)
 	CHECK(c->row_count <= c->candidates);
 }
 
-struct candidate_columns *candidate_columns_create(struct stack *s, struct group_rules *rules)
+struct candidate_columns *candidate_columns_create(
+	struct stack *s, struct group_rules *rules, bool evict)
 {
 	CHECK(rules->job == s->job);
 	struct candidate_columns *c = memory_take(sizeof *c);
@@ -311,9 +313,11 @@ struct candidate_columns *candidate_columns_create(struct stack *s, struct group
 	c->slots = s->view.slots(s->view.context);
 	slot_map_begin(&c->row_of, c->slots);
 	candidate_columns_find_properties(c);
-	CHECK(!s->near[rules->number]);
-	s->near[rules->number] = neighbour_counts_create(s, rules);
-	if (!candidate_columns_open_sparse(c))
+	if (!s->near[rules->number])
+		s->near[rules->number] = neighbour_counts_create(s, rules);
+	if (evict)
+		candidate_columns_open_evictions(c);
+	if (evict || !candidate_columns_open_sparse(c))
 		gather_all(c);
 	c->seen = s->changed_count;
 	return c;
@@ -329,6 +333,7 @@ void candidate_columns_destroy(struct candidate_columns *c)
 		c->finder_epoch, c->class_of, c->next_of_class, c->classes};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
+	candidate_columns_close_evictions(c);
 	slot_map_release(&c->row_of);
 	slot_map_release(&c->class_at);
 	candidate_columns_close_sparse(c);

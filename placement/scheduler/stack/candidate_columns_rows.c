@@ -81,7 +81,7 @@ static bool needs_own_host(const struct candidate_columns *c, struct neighbours 
 	       (c->g->distinct.hosts && near.of_group > 0);
 }
 
-static void add_score(struct candidate_columns *c, uint32_t row, double score)
+void candidate_columns_add_score(struct candidate_columns *c, uint32_t row, double score)
 {
 	if (score == 0)
 		return;
@@ -104,6 +104,10 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		candidate_columns_set_refusal(c, row, property, STACK_FILTERED);
 		return;
 	}
+	if (c->evictions) {
+		candidate_columns_fill_evicting(c, row, near);
+		return;
+	}
 	const char *dimension = resources_shortage(capacity, used, &c->g->ask);
 	if (c->is_full)
 		c->is_full[row] = dimension != NULL;
@@ -115,8 +119,8 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 	c->sums[row] = fit_score(c, capacity, used, &exact);
 	c->bounded[row] = !exact;
 	c->recorded[row] = 1;
-	add_score(c, row, anti_affinity_score(c->g, near.of_group));
-	add_score(c, row, c->affinities ? c->affinities[row] : 0);
+	candidate_columns_add_score(c, row, anti_affinity_score(c->g, near.of_group));
+	candidate_columns_add_score(c, row, c->affinities ? c->affinities[row] : 0);
 }
 
 static void refresh_row(struct candidate_columns *c, uint32_t row)
@@ -132,8 +136,10 @@ static bool goes_before(const struct candidate_columns *c, uint32_t row, uint32_
 {
 	if (candidate_columns_tier(c, row) != candidate_columns_tier(c, than))
 		return candidate_columns_tier(c, row) > candidate_columns_tier(c, than);
-	if (c->sums[row] != c->sums[than])
-		return c->sums[row] > c->sums[than];
+	double sum = c->sums[row] + candidate_columns_victims(c, row);
+	double other = c->sums[than] + candidate_columns_victims(c, than);
+	if (sum != other)
+		return sum > other;
 	return candidate_columns_is_first(c, row, than);
 }
 
@@ -155,7 +161,7 @@ void candidate_columns_enter(struct candidate_columns *c, uint32_t row)
 	candidate_columns_block_changed(c, c->block_of[row]);
 }
 
-static void refresh_block(struct candidate_columns *c, struct column_block *b)
+void candidate_columns_refresh_block(struct candidate_columns *c, struct column_block *b)
 {
 	CHECK(b->first <= b->end && b->end <= c->row_count);
 	for (uint32_t k = 0; k < ROW_SCORES_MAX; k++)
@@ -171,7 +177,7 @@ static void make_exact(struct candidate_columns *c, struct column_block *b)
 	for (uint32_t row = b->first; row < b->end; row++)
 		if (c->bounded[row] && !c->refusals[row])
 			refresh_row(c, row);
-	refresh_block(c, b);
+	candidate_columns_refresh_block(c, b);
 	CHECK(!b->bounded);
 }
 
@@ -179,7 +185,7 @@ void candidate_columns_refuse(struct candidate_columns *c, uint32_t row, const c
 {
 	CHECK(reason && row < c->row_count);
 	candidate_columns_set_refusal(c, row, reason, STACK_EXHAUSTED);
-	refresh_block(c, &c->blocks[c->block_of[row]]);
+	candidate_columns_refresh_block(c, &c->blocks[c->block_of[row]]);
 }
 
 void candidate_columns_fill(struct candidate_columns *c, const struct gathered_node *nodes)
@@ -189,14 +195,14 @@ void candidate_columns_fill(struct candidate_columns *c, const struct gathered_n
 	for (uint32_t row = 0; row < c->row_count; row++)
 		fill_row(c, row, &nodes[row].capacity, &nodes[row].used, false);
 	for (uint32_t i = 0; i < c->block_count; i++)
-		refresh_block(c, &c->blocks[i]);
+		candidate_columns_refresh_block(c, &c->blocks[i]);
 	candidate_columns_refresh_bins(c);
 }
 
 static void renew(struct candidate_columns *c, uint32_t row)
 {
 	refresh_row(c, row);
-	refresh_block(c, &c->blocks[c->block_of[row]]);
+	candidate_columns_refresh_block(c, &c->blocks[c->block_of[row]]);
 }
 
 void candidate_columns_catch_up(struct candidate_columns *c)
@@ -217,6 +223,7 @@ void candidate_columns_catch_up(struct candidate_columns *c)
 		candidate_columns_row_is_touched(c, row);
 		renew(c, row);
 	}
+	candidate_columns_follow_victims(c);
 	candidate_columns_refresh_bins(c);
 	CHECK(c->seen == c->s->changed_count);
 }

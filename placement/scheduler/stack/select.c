@@ -156,8 +156,10 @@ static void offer_row(const struct scan *scan, struct stack_option *o, struct ar
 		      (!option_is_better(best, o) && stack_is_first(scan->s, o->slot, best->slot));
 	option_keep_scores(o, scores);
 	alloc_details_release(better ? best->details : o->details);
-	if (better)
-		*best = *o;
+	if (!better)
+		return;
+	*best = *o;
+	keep_victims(scan->s, best);
 }
 
 static void drop_scores(struct array *scores)
@@ -192,11 +194,12 @@ static bool select_by_columns(const struct scan *scan)
 {
 	CHECK(scan->g->number < scan->s->group_count);
 	struct stack *s = scan->s;
-	struct candidate_columns **of_group = &s->columns[scan->g->number], *c;
+	struct candidate_columns **all = scan->evict ? s->evicting : s->columns;
+	struct candidate_columns **of_group = &all[scan->g->number], *c;
 	struct array scores = {0};
 	bool again = *of_group;
 	if (!again)
-		*of_group = candidate_columns_create(s, scan->g);
+		*of_group = candidate_columns_create(s, scan->g, scan->evict);
 	c = *of_group;
 	candidate_columns_catch_up(c);
 	while (!try_top(scan, c, &scores)) {
@@ -213,12 +216,13 @@ static bool select_by_columns(const struct scan *scan)
 	return scan->best->node;
 }
 
-// False when the columns cannot rank the rows: for volumes by instance number, cpu that stands for cores, scores of
-// devices, or more penalties than there is room for.
-static bool columns_suffice(const struct group_rules *g, const struct stack_request *r)
+// False when the columns cannot rank the rows: for volumes by instance number, more penalties than there is room for,
+// and, unless rows are filled by placing on them, cpu that stands for cores and scores of devices.
+static bool columns_suffice(const struct scan *scan)
 {
-	return !g->volumes_per_alloc && !g->cores && g->devices.weights == 0 &&
-	       r->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
+	const struct group_rules *g = scan->g;
+	return !g->volumes_per_alloc && (scan->evict || (!g->cores && g->devices.weights == 0)) &&
+	       scan->request->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
 }
 
 static bool try_preferred(const struct scan *scan)
@@ -238,7 +242,7 @@ static bool try_preferred(const struct scan *scan)
 
 static bool select_all(struct scan *scan)
 {
-	if (!scan->evict && columns_suffice(scan->g, scan->request))
+	if (columns_suffice(scan))
 		return select_by_columns(scan);
 	note_lowest_boosts(scan);
 	bool found = scan_all(scan);

@@ -37,10 +37,12 @@ static void forget_job(struct stack *s)
 {
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		candidate_columns_destroy(s->columns[i]);
+		candidate_columns_destroy(s->evicting[i]);
 		neighbour_counts_destroy(s->near[i]);
 		group_rules_destroy(s->groups[i]);
 	}
 	free(s->columns);
+	free(s->evicting);
 	free(s->near);
 	free(s->groups);
 	job_rules_release(&s->job_rules);
@@ -49,6 +51,7 @@ static void forget_job(struct stack *s)
 	s->available_known = false;
 	s->groups = NULL;
 	s->columns = NULL;
+	s->evicting = NULL;
 	s->near = NULL;
 	s->counted = NULL;
 	s->group_count = 0;
@@ -101,6 +104,7 @@ void stack_set_job(struct stack *s, const struct job *job)
 	s->group_count = job->task_groups.count;
 	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));
 	s->columns = memory_take_array(s->group_count + 1, sizeof(*s->columns));
+	s->evicting = memory_take_array(s->group_count + 1, sizeof(*s->evicting));
 	s->near = memory_take_array(s->group_count + 1, sizeof(*s->near));
 	class_memo_begin(&s->classes, s->group_count);
 	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);

@@ -1,4 +1,5 @@
 // Which allocations make room for a job of higher priority.
+#include "placement/scheduler/node/preempt.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
@@ -283,6 +284,30 @@ static void victims_suffice_and_none_is_left_over(void **state)
 	}
 }
 
+static void no_victims_score_more_than_the_bound(void **state)
+{
+	struct prng prng;
+	prng_seed(&prng, 1);
+	for (uint32_t run = 0; run < 20000; run++) {
+		struct job jobs[40] = {0};
+		struct allocation records[40] = {0};
+		const struct allocation *victims[40];
+		uint32_t count = 1 + below(&prng, 40), least = below(&prng, 30),
+			 span = below(&prng, 60);
+		bool are_alike = true;
+		for (uint32_t i = 0; i < count; i++) {
+			jobs[i].priority = least + (span ? below(&prng, span) : 0);
+			are_alike &= jobs[i].priority == least;
+			records[i].job = &jobs[i];
+			victims[i] = &records[i];
+		}
+		double score = preemption_score(victims, count);
+		assert_true(score <= preemption_score_most(least, count));
+		if (are_alike && least > 0 && count <= least + 1)
+			assert_true(score == preemption_score_most(least, count));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +318,7 @@ int main(void)
 		cmocka_unit_test(who_holds_the_port_makes_room),
 		cmocka_unit_test(devices_are_freed_where_it_costs_least),
 		cmocka_unit_test(victims_suffice_and_none_is_left_over),
+		cmocka_unit_test(no_victims_score_more_than_the_bound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,468 @@
+// Random fleets without room: the best node of all for a group that may evict others, with victims, scores and metrics,
+// must be what a look at every node finds.
+#include "placement/scheduler/node/checks.h"
+#include "placement/scheduler/node/fit.h"
+#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/stack/stack.h"
+#include "placement/scheduler/stack/view_fleet.h"
+#include "state/base/prng.h"
+#include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/asking.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OTHERS 8u
+#define VICTIMS_MAX 64u
+
+struct run {
+	struct prng prng;
+	struct world *world;
+	struct scheduler_view view;
+	struct view_fleet *fleet;
+	struct job *job, *others[OTHERS];
+	// The first is asked; of the second every node is looked at.
+	struct plan *plans[2];
+	struct stack *stacks[2];
+	uint32_t first_slot, placed, with_victims, refused;
+};
+
+struct answer {
+	struct stack_option option;
+	const struct allocation *victims[VICTIMS_MAX];
+	struct alloc_metrics metrics;
+};
+
+static uint32_t below(struct run *r, uint32_t bound)
+{
+	return (uint32_t)prng_below(&r->prng, bound);
+}
+
+static bool chance(struct run *r, uint32_t percent)
+{
+	return below(r, 100) < percent;
+}
+
+static void make_node(struct run *r, bool are_alike)
+{
+	char words[256];
+	int at = snprintf(words, sizeof words,
+		"dc=dc1 class=%s cpu=%u memory=%u disk=1000 attr.arch=%s attr.unique.hostname=h%u",
+		below(r, 2) ? "large" : "small", are_alike ? 1000 : 1000 + 500 * below(r, 3),
+		are_alike ? 1000 : 1000 + 500 * below(r, 3), chance(r, 90) ? "amd64" : "arm64",
+		below(r, 6));
+	if (chance(r, 80))
+		at += snprintf(
+			words + at, sizeof words - (size_t)at, " meta.rack=r%u", below(r, 4));
+	if (chance(r, 5))
+		at += snprintf(words + at, sizeof words - (size_t)at, " no-driver");
+	if (chance(r, 5))
+		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
+	if (chance(r, 30))
+		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 3));
+	if (chance(r, 20))
+		snprintf(words + at, sizeof words - (size_t)at, " device.nvidia/gpu/t4=2");
+	world_node(r->world, words);
+}
+
+static void make_others(struct run *r, bool are_alike)
+{
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		char words[128];
+		snprintf(words, sizeof words, "%s other%u priority=%u cpu=%u memory=%u disk=%u",
+			below(r, 2) ? "service" : "batch", i, 10 * (1 + below(r, 6)),
+			are_alike ? 300 : 50 + 50 * below(r, 12),
+			are_alike ? 300 : 50 + 50 * below(r, 12), 50 * below(r, 3));
+		r->others[i] = world_job(r->world, words);
+		if (chance(r, 60)) {
+			group_of(r->others[i])->migrate = block(&migrate_description);
+			group_of(r->others[i])->migrate->max_parallel = 1 + below(r, 2);
+		}
+	}
+}
+
+static void hold_more(struct run *r, struct allocation *a)
+{
+	if (chance(r, 4))
+		a->client_status = ALLOC_FAILED;
+	else if (chance(r, 4))
+		a->desired = ALLOC_STOP;
+	else if (chance(r, 10))
+		world_hold_port(a, "p", 8000 + below(r, 2),
+			r->world->nodes[a->node_slot]->networks[0].addresses[0].address);
+	else if (chance(r, 10))
+		a->devices.groups[0] = 1u << below(r, 2);
+}
+
+static void fill(struct run *r)
+{
+	for (uint32_t slot = 0; slot < r->world->node_count; slot++) {
+		int64_t cpu = r->world->nodes[slot]->total.cpu_mhz;
+		for (uint32_t i = 0; cpu > 100 && i < 8; i++) {
+			struct job *job = chance(r, 3) ? r->job : r->others[below(r, OTHERS)];
+			struct allocation *a = world_allocate(r->world, job, 0, slot, i);
+			cpu -= a->resources.cpu_mhz;
+			hold_more(r, a);
+		}
+		if (chance(r, 5))
+			r->world->machines[slot] = (struct resources){.cpu_mhz = 100};
+	}
+}
+
+static void random_rules(struct run *r, struct task_group *g)
+{
+	static const char *const rows[][3] = {{"${attr.arch}", "=", "amd64"},
+		{"${node.class}", "=", "large"}, {"${attr.unique.hostname}", "regexp", "h[0-3]"},
+		{"", "distinct_hosts", ""}, {"${meta.rack}", "distinct_property", "6"},
+		{"${attr.unique.hostname}", "distinct_property", "4"}};
+	if (chance(r, 50)) {
+		const char *const *row = rows[below(r, COUNT(rows))];
+		constrain(&g->constraints, row[0], row[1], row[2]);
+	}
+	if (chance(r, 25)) {
+		struct affinity *a = prefer(&g->affinities);
+		a->weight = (int64_t)below(r, 100) - 50;
+		a->weight += a->weight == 0;
+	}
+	if (chance(r, 25))
+		spread_over(&g->spreads, "${meta.rack}")->weight = 50;
+	if (chance(r, 15))
+		set(&g->snapshot, "s1");
+}
+
+// plain: only room is asked for.
+static void make_job(struct run *r, bool plain)
+{
+	char words[128];
+	snprintf(words, sizeof words, "service web priority=50 dc=dc* cpu=%u memory=%u disk=%u",
+		200 + 100 * below(r, 8), 200 + 100 * below(r, 8), 100 * below(r, 2));
+	r->job = world_job(r->world, words);
+	struct task_group *g = group_of(r->job);
+	g->count = 30;
+	if (chance(r, 60))
+		random_rules(r, g);
+	if (!plain && chance(r, 50))
+		ask_port(&ask_network(r->job, "host")->reserved_ports, "p", 8000 + below(r, 2), 0);
+	if (!plain && chance(r, 50))
+		ask_device(r->job, "gpu", 1 + below(r, 2));
+	if (!plain && chance(r, 20))
+		ARRAY_AT(&g->tasks, struct task, 0)->resources.cores = 1;
+	world_job_changed(r->job);
+}
+
+static void begin(struct run *r, uint64_t seed)
+{
+	*r = (struct run){.world = world_create()};
+	prng_seed(&r->prng, seed);
+	bool are_alike = chance(r, 40);
+	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
+	r->world->config.preemption.service = true;
+	uint32_t nodes = 1 + below(r, chance(r, 30) ? 300 : 30);
+	for (uint32_t i = 0; i < nodes; i++)
+		make_node(r, are_alike);
+	make_others(r, are_alike);
+	make_job(r, chance(r, 60));
+	fill(r);
+	r->view = world_view(r->world);
+	r->fleet = view_fleet_create();
+	if (chance(r, 70))
+		view_fleet_begin(r->fleet, &r->view);
+	r->first_slot = below(r, nodes);
+	for (uint32_t i = 0; i < 2; i++) {
+		r->plans[i] = plan_create();
+		r->stacks[i] = stack_create(STACK_GENERIC, &r->view, r->plans[i]);
+		stack_break_ties(r->stacks[i], r->first_slot);
+		stack_set_job(r->stacks[i], r->job);
+	}
+}
+
+static void end(struct run *r)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		stack_destroy(r->stacks[i]);
+		plan_free(r->plans[i]);
+	}
+	view_fleet_destroy(r->fleet);
+	world_destroy(r->world);
+}
+
+static void look_at_node(struct stack *s, const struct stack_request *request, const struct node *n,
+	const char *refusal, struct stack_option *o)
+{
+	struct group_rules *g = stack_group(s, request->group);
+	option_begin(o, n);
+	if (!refusal)
+		refusal = stack_check_distinct(s, g, n);
+	if (refusal) {
+		o->outcome = STACK_FILTERED;
+		o->reason = refusal;
+	} else if (stack_fit(s, g, n, true, o)) {
+		stack_rank(s, g, request, o);
+	}
+}
+
+static void keep_answer(struct answer *a, struct stack_option *o)
+{
+	alloc_details_release(a->option.details);
+	a->option = *o;
+	a->option.preempted = a->victims;
+	assert_in_range(o->preempted_count, 0, VICTIMS_MAX);
+	if (o->preempted_count)
+		memcpy(a->victims, o->preempted, o->preempted_count * sizeof *a->victims);
+}
+
+static void offer(struct answer *a, struct stack_option *o)
+{
+	stack_count(o, &a->metrics);
+	if (o->outcome == STACK_FITS && (!a->option.node || option_is_better(o, &a->option)))
+		keep_answer(a, o);
+	else
+		alloc_details_release(o->details);
+}
+
+static const struct node *candidate_at(struct run *r, struct stack *s, uint32_t slot)
+{
+	const struct node *n = r->world->nodes[slot % r->world->node_count];
+	return n && node_is_usable(n) && stack_targets_node(s, n) ? n : NULL;
+}
+
+static void look_at_all(struct run *r, const struct stack_request *request, struct answer *a)
+{
+	struct stack *s = r->stacks[1];
+	struct group_rules *g = stack_group(s, request->group);
+	// The memo says but once why a class is refused.
+	const char **refusals = memory_take_array(r->world->node_count, sizeof *refusals);
+	for (uint32_t slot = 0; slot < r->world->node_count; slot++) {
+		const struct node *n = candidate_at(r, s, slot);
+		refusals[slot] = n ? stack_check_static(s, g, n, request->name_index) : NULL;
+		if (n && !refusals[slot])
+			spread_note_lowest(g, n);
+	}
+	for (uint32_t i = 0; i < r->world->node_count; i++) {
+		struct stack_option o;
+		const struct node *n = candidate_at(r, s, r->first_slot + i);
+		if (!n)
+			continue;
+		look_at_node(s, request, n, refusals[n->slot], &o);
+		offer(a, &o);
+	}
+	free(refusals);
+}
+
+static void forget(struct answer *a)
+{
+	metrics_release(&a->metrics);
+	a->metrics = (struct alloc_metrics){0};
+}
+
+static bool look_at_preferred(struct run *r, const struct stack_request *request, struct answer *a)
+{
+	struct stack *s = r->stacks[1];
+	struct stack_option o;
+	const struct node *n = request->preferred_slot != NODE_SLOT_NONE
+				       ? candidate_at(r, s, request->preferred_slot)
+				       : NULL;
+	if (!n)
+		return false;
+	look_at_node(
+		s, request, n, stack_check_static(s, stack_group(s, request->group), n, 0), &o);
+	offer(a, &o);
+	if (!a->option.node)
+		forget(a);
+	return a->option.node;
+}
+
+// The first pass is what a stack that never evicts finds.
+static void ask_naive(struct run *r, const struct stack_request *request, struct answer *a)
+{
+	struct stack *s = r->stacks[1];
+	s->preemption = false;
+	if (stack_select(s, request, &a->option, &a->metrics))
+		return;
+	s->preemption = true;
+	forget(a);
+	option_begin(&a->option, NULL);
+	if (!look_at_preferred(r, request, a))
+		look_at_all(r, request, a);
+}
+
+static void ask_stack(struct run *r, const struct stack_request *request, struct answer *a)
+{
+	struct stack_option o;
+	if (stack_select(r->stacks[0], request, &o, &a->metrics))
+		keep_answer(a, &o);
+}
+
+static void check_counts(const struct array *counts, const struct array *wanted)
+{
+	assert_int_equal(counts->count, wanted->count);
+	for (uint32_t i = 0; i < counts->count; i++) {
+		const struct named_count *count = ARRAY_AT(counts, struct named_count, i);
+		assert_string_equal(count->name, ARRAY_AT(wanted, struct named_count, i)->name);
+		assert_int_equal(count->count, ARRAY_AT(wanted, struct named_count, i)->count);
+	}
+}
+
+static void check_scores(const struct array *scores, const struct array *wanted)
+{
+	assert_int_equal(scores->count, wanted->count);
+	for (uint32_t i = 0; i < scores->count; i++) {
+		const struct node_score *s = ARRAY_AT(scores, struct node_score, i),
+					*w = ARRAY_AT(wanted, struct node_score, i);
+		assert_memory_equal(&s->node_id, &w->node_id, sizeof s->node_id);
+		assert_memory_equal(&s->norm_score, &w->norm_score, sizeof s->norm_score);
+		assert_int_equal(s->scores.count, w->scores.count);
+		for (uint32_t k = 0; k < s->scores.count; k++)
+			assert_memory_equal(&ARRAY_AT(&s->scores, struct named_number, k)->number,
+				&ARRAY_AT(&w->scores, struct named_number, k)->number,
+				sizeof(double));
+	}
+}
+
+static void check_metrics(const struct alloc_metrics *m, const struct alloc_metrics *wanted)
+{
+	assert_int_equal(m->nodes_evaluated, wanted->nodes_evaluated);
+	assert_int_equal(m->nodes_filtered, wanted->nodes_filtered);
+	assert_int_equal(m->nodes_exhausted, wanted->nodes_exhausted);
+	check_counts(&m->constraint_filtered, &wanted->constraint_filtered);
+	check_counts(&m->dimension_exhausted, &wanted->dimension_exhausted);
+	check_counts(&m->class_filtered, &wanted->class_filtered);
+	check_counts(&m->class_exhausted, &wanted->class_exhausted);
+	check_scores(&m->score_metadata, &wanted->score_metadata);
+}
+
+static void check_option(const struct answer *got, const struct answer *wanted)
+{
+	const struct stack_option *o = &got->option, *w = &wanted->option;
+	assert_int_equal(o->slot, w->slot);
+	assert_memory_equal(&o->score, &w->score, sizeof o->score);
+	assert_memory_equal(o->scores, w->scores, sizeof o->scores);
+	assert_int_equal(o->recorded, w->recorded);
+	assert_int_equal(o->preempted_count, w->preempted_count);
+	for (uint32_t i = 0; i < o->preempted_count; i++)
+		assert_ptr_equal(got->victims[i], wanted->victims[i]);
+}
+
+static void place(struct run *r, struct stack *s, struct plan *plan, const struct answer *a)
+{
+	struct plan_placement p = {.slot = a->option.slot,
+		.node_id = a->option.node->id,
+		.resources = a->option.resources,
+		.devices = a->option.devices,
+		.details = alloc_details_share(a->option.details),
+		.metrics = PLAN_NO_METRICS};
+	p.id.bytes[0] = 0xb0;
+	p.id.bytes[15] = (uint8_t)(r->placed + 1);
+	for (uint32_t i = 0; i < a->option.preempted_count; i++)
+		stack_plan_preempt(s, a->victims[i], &p.id);
+	stack_plan_place(s, &p);
+	CHECK(plan->placements.count > 0);
+}
+
+static void check_placement(struct run *r, struct answer *got, struct answer *wanted)
+{
+	struct alloc_metrics told;
+	check_option(got, wanted);
+	uint32_t number = stack_keep_metrics(r->stacks[0], &got->metrics);
+	shared_metrics_read(
+		*ARRAY_AT(&r->plans[0]->metrics, struct shared_metrics *, number), &told);
+	// Without victims the stack looks for ports and devices where it would place; this model, once nothing fits.
+	if (got->option.preempted_count || stack_group(r->stacks[0], 0)->plain)
+		check_metrics(&told, &wanted->metrics);
+	metrics_release(&told);
+	place(r, r->stacks[0], r->plans[0], wanted);
+	place(r, r->stacks[1], r->plans[1], wanted);
+	r->placed++;
+	r->with_victims += got->option.preempted_count > 0;
+}
+
+static void check_instance(struct run *r)
+{
+	struct uuid penalties[2];
+	struct stack_request request = {.preferred_slot = NODE_SLOT_NONE,
+		.penalty_nodes = penalties,
+		.penalty_count = chance(r, 20) ? 2 : 0};
+	for (uint32_t i = 0; i < 2; i++)
+		penalties[i] = r->world->nodes[below(r, r->world->node_count)]->id;
+	if (chance(r, 10))
+		request.preferred_slot = below(r, r->world->node_count);
+	struct answer got = {0}, wanted = {0};
+	option_begin(&got.option, NULL);
+	ask_stack(r, &request, &got);
+	ask_naive(r, &request, &wanted);
+	assert_int_equal(!got.option.node, !wanted.option.node);
+	if (wanted.option.node) {
+		check_placement(r, &got, &wanted);
+	} else {
+		check_metrics(&got.metrics, &wanted.metrics);
+		r->refused++;
+	}
+	alloc_details_release(got.option.details);
+	alloc_details_release(wanted.option.details);
+	metrics_release(&got.metrics);
+	metrics_release(&wanted.metrics);
+}
+
+static bool is_planned(const struct array *stops, const struct allocation *a)
+{
+	for (uint32_t i = 0; i < stops->count; i++)
+		if (uuid_equal(&ARRAY_AT(stops, struct plan_stop, i)->id, &a->id))
+			return true;
+	return false;
+}
+
+static void change_plan(struct run *r)
+{
+	const struct world_allocation *a = r->world->allocations;
+	for (uint32_t at = below(r, r->world->allocation_count + 1); a && at > 0; at--)
+		a = a->next;
+	if (!a || is_planned(&r->plans[0]->preemptions, &a->record) ||
+		is_planned(&r->plans[0]->stops, &a->record))
+		return;
+	for (uint32_t i = 0; i < 2; i++)
+		if (a->record.job == r->job)
+			stack_plan_stop(r->stacks[i], &a->record, STOP_NOT_NEEDED, false, NULL);
+		else if (allocation_holds_room(&a->record))
+			stack_plan_preempt(r->stacks[i], &a->record, &(struct uuid){{1}});
+}
+
+static void be_strict_somewhere(struct run *r)
+{
+	struct uuid id = r->world->nodes[below(r, r->world->node_count)]->id;
+	struct array ids = {&id, 1};
+	for (uint32_t i = 0; i < 2; i++)
+		stack_be_strict_on(r->stacks[i], &ids);
+}
+
+static void the_best_of_all_nodes_with_victims(void **state)
+{
+	uint32_t with_victims = 0, refused = 0;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct run r;
+		begin(&r, seed);
+		if (chance(&r, 20))
+			be_strict_somewhere(&r);
+		for (uint32_t i = 0; i < 20; i++) {
+			check_instance(&r);
+			if (chance(&r, 20))
+				change_plan(&r);
+		}
+		with_victims += r.with_victims;
+		refused += r.refused;
+		end(&r);
+	}
+	assert_true(with_victims > 1000 && refused > 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_best_of_all_nodes_with_victims),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
