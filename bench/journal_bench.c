@@ -5,18 +5,16 @@
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/directory.h"
+#include "bench/harness/prewritten.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/store/journal.h"
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-enum { WAITS_MOST = 1 << 19, PREWRITTEN_BYTES = 16 << 20, SLICES = 20 };
+enum { WAITS_MOST = 1 << 19, SLICES = 20 };
 
 // What was waited for one placement, or one write, in one round.
 struct waits {
@@ -28,7 +26,7 @@ struct journal_bench {
 	struct bench bench;
 	struct controller controller;
 	char directory[BENCH_PATH_BYTES];
-	int raw, prewritten;
+	int raw;
 	uint64_t round_ns; // of one measurement
 	uint64_t end_ns;
 	uint32_t under_way;
@@ -102,14 +100,9 @@ static void place_one_by_one(struct journal_bench *j)
 
 static void write_one_by_one(struct journal_bench *j)
 {
-	static const uint8_t record[1 << 20] = {1};
 	uint64_t end_ns = bench_ns() + j->round_ns / SLICES;
-	off_t at = 0;
-	CHECK(j->record_bytes <= sizeof record);
-	for (j->since_ns = bench_ns(); j->since_ns < end_ns; at += j->record_bytes) {
-		at = at + j->record_bytes > PREWRITTEN_BYTES ? 0 : at;
-		CHECK(pwrite(j->prewritten, record, j->record_bytes, at) == j->record_bytes);
-		CHECK(fdatasync(j->prewritten) == 0);
+	for (j->since_ns = bench_ns(); j->since_ns < end_ns;) {
+		prewritten_sync(j->record_bytes);
 		note_wait(j);
 	}
 }
@@ -180,40 +173,14 @@ static void report_per_sync(struct journal_bench *j)
 	bench_report(&j->bench, &result);
 }
 
-static void prewrite(struct journal_bench *j)
-{
-	static const uint8_t zeros[1 << 20];
-	char path[sizeof j->directory + 16];
-	snprintf(path, sizeof path, "%s/prewritten", j->directory);
-	j->prewritten = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	CHECK(j->prewritten >= 0);
-	for (off_t at = 0; at < PREWRITTEN_BYTES; at += sizeof zeros)
-		CHECK(pwrite(j->prewritten, zeros, sizeof zeros, at) == sizeof zeros);
-	CHECK(fsync(j->prewritten) == 0);
-}
-
-// Refuses a file system in memory: it makes every commit free, and the ratio with it.
-static void refuse_memory(const char *directory)
-{
-	struct statfs info;
-	CHECK(statfs(directory, &info) == 0);
-	if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) {
-		fprintf(stderr, "journal: %s is in memory; name a directory on a disk with --dir\n",
-			directory);
-		exit(77);
-	}
-}
-
 static void make_directory(struct journal_bench *j)
 {
 	bench_directory_begin(&j->bench, j->directory);
-	if (!j->bench.smoke)
-		refuse_memory(j->directory);
 	char path[sizeof j->directory + 8];
 	snprintf(path, sizeof path, "%s/raw", j->directory);
 	j->raw = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	CHECK(j->raw >= 0);
-	prewrite(j);
+	prewritten_open(&j->bench, j->directory);
 }
 
 int main(int count, char **arguments)
@@ -242,7 +209,7 @@ int main(int count, char **arguments)
 	measure_waits(&j);
 	controller_close(&j.controller);
 	close(j.raw);
-	close(j.prewritten);
+	prewritten_close();
 	bench_directory_end();
 	return bench_end(&j.bench);
 }
