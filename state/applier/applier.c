@@ -132,11 +132,6 @@ static void decide_one(struct applier *a, struct command *c)
 	c->submitted_ns = time_monotonic_ns(a->settings.time);
 }
 
-static bool has_work(const struct batch *batch)
-{
-	return batch->command_count > 0 || batch->header.entries > 0;
-}
-
 static bool is_closed(const struct batch *batch)
 {
 	return batch->command_count == BATCH_COMMANDS_MAX || batch->bytes.size >= BATCH_CLOSE_BYTES;
@@ -153,29 +148,6 @@ void applier_batch_settle(struct applier *a, struct batch *batch)
 	for (uint32_t i = 0; i < batch->command_count; i++)
 		command_finish(a, batch->commands[i]);
 	batch->command_count = 0;
-}
-
-static void seal(struct applier *a, struct batch *batch)
-{
-	batch->header.indexes = (uint32_t)(a->state->index - batch->header.first_index + 1);
-	batch->summary = state_summary_now(a->state);
-	batch_seal(&batch->bytes, &batch->header);
-}
-
-// Closes the open batch and begins the next. Commands that only read or were refused need no log, but wait for the
-// entries decided before them; those are durable when no batch is flying.
-void applier_batch_launch(struct applier *a)
-{
-	struct batch *batch = a->open;
-
-	CHECK(!a->flying);
-	if (batch->header.entries == 0) {
-		applier_batch_settle(a, batch);
-		return;
-	}
-	seal(a, batch);
-	a->flying = batch;
-	applier_batch_begin(a, batch == &a->batches[0] ? &a->batches[1] : &a->batches[0]);
 }
 
 static struct command *next_plan(struct applier *a)
@@ -236,10 +208,11 @@ static uint32_t decide_waiting(struct applier *a)
 	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
 	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
 	d->store_is_full = journal_thread_has_no_room(a->journal) || d->store_room < 0;
-	if (d->is_collecting && !has_work(a->open)) // one piece per batch: no command waits long
+	if (d->is_collecting &&
+		!applier_batch_has_work(a->open)) // one piece per batch: no command waits long
 		decider_collect(d);
 	decider_marks(d);
-	if (gc_is_going_on(d) && !has_work(a->open))
+	if (gc_is_going_on(d) && !applier_batch_has_work(a->open))
 		count += collect_garbage(a);
 	while (!is_closed(a->open) && (c = next_work(a))) {
 		if (!was_held && must_be_held(a, c)) {
@@ -271,7 +244,7 @@ static uint32_t step(struct applier *a)
 {
 	state_read_begin();
 	uint32_t count = decide_waiting(a);
-	if (!a->flying && has_work(a->open))
+	if (!a->flying && applier_batch_has_work(a->open))
 		applier_batch_launch(a);
 	while (a->flying) {
 		int error = journal_thread_append(a->journal, a->flying);
@@ -284,7 +257,7 @@ static uint32_t step(struct applier *a)
 		struct batch *durable = a->flying;
 		a->flying = NULL;
 		applier_batch_settle(a, durable);
-		if (has_work(a->open))
+		if (applier_batch_has_work(a->open))
 			applier_batch_launch(a);
 	}
 	state_read_end();
@@ -301,7 +274,7 @@ uint32_t applier_step(struct applier *a)
 	return count;
 }
 
-static void refuse_batch(struct applier *a, struct batch *batch)
+void applier_batch_refuse(struct applier *a, struct batch *batch)
 {
 	for (uint32_t i = 0; batch && i < batch->command_count; i++)
 		command_refuse(a, batch->commands[i]);
@@ -314,8 +287,8 @@ static void refuse_all(struct applier *a)
 {
 	struct command *c;
 
-	refuse_batch(a, a->flying);
-	refuse_batch(a, a->open);
+	applier_batch_refuse(a, a->flying);
+	applier_batch_refuse(a, a->open);
 	while ((c = gc_abandon(&a->decider)))
 		command_refuse(a, c);
 	while ((c = next_command(a)))
@@ -323,25 +296,6 @@ static void refuse_all(struct applier *a)
 	if (a->held)
 		command_refuse(a, a->held);
 	a->held = NULL;
-}
-
-// Takes back the batch that the journal thread is done with. Returns whether there was one.
-static bool collect_flying(struct applier *a)
-{
-	enum journal_thread_status status = journal_thread_status(a->journal);
-	struct batch *batch = a->flying;
-
-	if (!batch || status == JOURNAL_BUSY)
-		return false;
-	if (status != JOURNAL_DONE) { // the log failed, or we stop while it has no room
-		a->has_failed = true;
-		refuse_batch(a, a->open); // never came near the log
-		return true;
-	}
-	journal_thread_take_back(a->journal);
-	a->flying = NULL;
-	applier_batch_settle(a, batch);
-	return true;
 }
 
 // After a failure only commands that never reached the log are answered; the others wait for the end.
@@ -360,11 +314,9 @@ static bool applier_turn(struct applier *a)
 		return refuse_waiting(a);
 	bool is_busy = decide_waiting(a) > 0;
 
-	is_busy |= collect_flying(a);
-	if (!a->has_failed && !a->flying && has_work(a->open)) {
+	is_busy |= applier_flight_collect(a);
+	if (!a->has_failed && !a->flying && applier_batch_has_work(a->open)) {
 		applier_batch_launch(a);
-		if (a->flying)
-			journal_thread_hand_over(a->journal, a->flying);
 		is_busy = true;
 	}
 	return is_busy;
@@ -372,8 +324,9 @@ static bool applier_turn(struct applier *a)
 
 static bool is_drained(struct applier *a)
 {
-	return !gc_is_going_on(&a->decider) && !a->flying && !has_work(a->open) && !a->held &&
-	       a->taken_at == a->taken_count && command_queue_depth(a->settings.queue) == 0;
+	return !gc_is_going_on(&a->decider) && !a->flying && !applier_batch_has_work(a->open) &&
+	       !a->held && a->taken_at == a->taken_count &&
+	       command_queue_depth(a->settings.queue) == 0;
 }
 
 static bool is_over(struct applier *a)
@@ -409,6 +362,18 @@ bool applier_placer_catches_up(struct applier *a, uint32_t nodes)
 	return placer->catch_up && placer->catch_up(placer->context, nodes);
 }
 
+// Who got an answer often asks again at once: after one the applier looks for a moment before it sleeps.
+static void wait_for_work(struct applier *a)
+{
+	bool has_answered = a->has_answered;
+
+	a->has_answered = false;
+	if (a->flying && is_closed(a->open) && !a->has_failed)
+		journal_thread_wait(a->journal);
+	else if (!has_answered || !command_queue_watch(a->settings.queue))
+		command_queue_wait(a->settings.queue, nap_us(a));
+}
+
 static void *applier_run(void *argument)
 {
 	struct applier *a = argument;
@@ -419,18 +384,15 @@ static void *applier_run(void *argument)
 		bool is_busy = applier_turn(a) || applier_placer_catches_up(a, CATCH_UP_NODES);
 		state_read_end();
 		applier_turn_ends(a);
+		applier_flight_send(a);
 		if (tables_want(a->state))
 			widener_kick(a->widener);
 		if (a->held && !is_closed(a->open)) {
 			widener_finish(a->widener);
 			continue;
 		}
-		if (is_busy)
-			continue;
-		if (a->flying && is_closed(a->open) && !a->has_failed)
-			journal_thread_wait(a->journal);
-		else
-			command_queue_wait(a->settings.queue, nap_us(a));
+		if (!is_busy)
+			wait_for_work(a);
 	}
 	state_read_begin();
 	refuse_all(a);

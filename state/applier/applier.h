@@ -3,7 +3,8 @@
 //
 //	command → decide → entry → apply (working) → journal → publish → done
 //
-// Two batches overlap: while the journal writes one, the next is decided. Replay after a restart
+// Two batches overlap: while the journal writes one, the next is decided; a command that is alone is journalled by the
+// applier's own thread. Replay after a restart
 // runs the same apply functions over stored entries.
 #pragma once
 #include "state/applier/command_log.h"
@@ -34,7 +35,7 @@ struct applier_settings {
 	// adds a plan kicks the queue. May be NULL.
 	struct command *(*next_plan)(void *context);
 	void *plan_context;
-	// Called on the journal thread when the log has failed for good: report it and stop the process.
+	// Called on the thread that appended when the log has failed for good: report it and stop the process.
 	void (*log_failed)(void *context, int error);
 	void *context;
 };

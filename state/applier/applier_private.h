@@ -14,7 +14,9 @@ struct applier {
 	struct widener *widener; // while the threads run
 	struct batch batches[2];
 	struct batch *open;   // the decider fills it
-	struct batch *flying; // the journal thread writes it; or NULL
+	struct batch *flying; // it is being made durable; or NULL
+	bool is_alone;        // the newest flying batch was
+	bool has_answered;    // since the applier looked for commands last
 	// Taken from the queue, not decided yet.
 	struct command *taken[TAKE_MAX];
 	uint32_t taken_at, taken_count;
@@ -33,9 +35,15 @@ struct applier {
 void applier_turn_begins(struct applier *);
 void applier_turn_ends(struct applier *);
 void applier_batch_begin(struct applier *, struct batch *);
+bool applier_batch_has_work(const struct batch *);
 // Closes the open batch, which is the flying one then, and begins the other.
 void applier_batch_launch(struct applier *);
 // Publishes a batch that is durable, and answers its commands.
 void applier_batch_settle(struct applier *, struct batch *);
+void applier_batch_refuse(struct applier *, struct batch *); // NULL is allowed
+// Makes the flying batch durable, if nobody is at it yet: by this thread, or by the journal's. Not in a read section.
+void applier_flight_send(struct applier *);
+// Takes back the batch that is written. Returns whether there was one.
+bool applier_flight_collect(struct applier *);
 // Lets the placer follow changes of at most so many nodes. Returns whether some are left.
 bool applier_placer_catches_up(struct applier *, uint32_t nodes);

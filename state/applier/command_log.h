@@ -4,10 +4,10 @@
 #include <stdint.h>
 
 struct command_log {
-	// Makes one batch durable. first_index is the index of its first entry. Blocks; journal
-	// thread only. Returns 0, -ENOSPC (nothing was written; may be tried again), or another
-	// negative error, after which nothing may be acknowledged any more and the process must
-	// stop.
+	// Makes one batch durable. first_index is the index of its first entry. Blocks; one thread
+	// at a time, the journal's or the applier's. Returns 0, -ENOSPC (nothing was written; may be
+	// tried again), or another negative error, after which nothing may be acknowledged any more
+	// and the process must stop.
 	int (*append)(void *context, uint64_t first_index, uint32_t entries, const void *batch,
 		uint32_t size);
 	// Bytes that may still be written before changes should be refused; any thread.

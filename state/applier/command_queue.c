@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include <ck_pr.h>
 #include <ck_ring.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -10,6 +11,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+// A look and a pause take some 20 ns: shorter than falling asleep and being woken.
+#define WATCH_LOOKS 1000u
 
 struct inbox {
 	struct ck_ring ring;
@@ -109,6 +113,17 @@ uint32_t command_queue_take(struct command_queue *q, struct command **commands, 
 		q->next = q->next == q->workers ? 0 : q->next + 1;
 	}
 	return count;
+}
+
+bool command_queue_watch(struct command_queue *q)
+{
+	for (uint32_t i = 0; i < WATCH_LOOKS; i++) {
+		if (command_queue_depth(q) > 0 ||
+			atomic_load_explicit(&q->kicked, memory_order_relaxed))
+			return true;
+		ck_pr_stall();
+	}
+	return false;
 }
 
 void command_queue_wait(struct command_queue *q, uint32_t timeout_us)

@@ -20,6 +20,8 @@ bool command_queue_push(struct command_queue *, uint16_t producer, struct comman
 
 // Applier only. Takes up to max commands, workers' rings in turn so that none starves.
 uint32_t command_queue_take(struct command_queue *, struct command **, uint32_t max);
+// Applier only. Looks out for commands for some 20 us without sleeping. Returns whether there is something to do.
+bool command_queue_watch(struct command_queue *);
 // Applier only. Sleeps until something is pushed, at most timeout_us.
 void command_queue_wait(struct command_queue *, uint32_t timeout_us);
 // Wakes the applier without a command (shutdown, a batch became durable).

@@ -28,9 +28,10 @@ struct journal_thread {
 	int hurry_fd; // readable once a deadline is set: ends a wait for room early
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	const struct batch *batch;                 // under the lock, while BUSY
-	bool is_stopping;                          // under the lock
-	_Atomic enum journal_thread_status status; // written under the lock
+	const struct batch *batch; // under the lock, while BUSY
+	bool is_stopping;          // under the lock
+	// Written under the lock, or by the applier when it is not BUSY.
+	_Atomic enum journal_thread_status status;
 	_Atomic bool has_no_room;
 	_Atomic uint64_t deadline_ns; // 0: none
 	_Atomic uint64_t began_ns;    // of the append that is going on; 0: none is
@@ -214,6 +215,20 @@ void journal_thread_hand_over(struct journal_thread *w, const struct batch *batc
 	CHECK(w->status == JOURNAL_IDLE);
 	w->batch = batch;
 	set_status(w, JOURNAL_BUSY);
+}
+
+// The thread of the journal sleeps meanwhile, so nobody is to be told of the status.
+void journal_thread_write(struct journal_thread *w, const struct batch *batch)
+{
+	CHECK(w->status == JOURNAL_IDLE);
+	int error = journal_thread_append(w, batch);
+	if (error == -ENOSPC) {
+		journal_thread_hand_over(w, batch);
+		return;
+	}
+	if (error)
+		w->log_failed(w->context, error);
+	atomic_store(&w->status, error ? JOURNAL_FAILED : JOURNAL_DONE);
 }
 
 enum journal_thread_status journal_thread_status(const struct journal_thread *w)

@@ -1,4 +1,5 @@
-// The thread that blocks in the log in place of the applier: one batch at a time.
+// The thread that blocks in the log in place of the applier: one batch at a time. What the applier writes by itself
+// goes the same way, so that whoever looks sees one journal.
 #pragma once
 #include "state/applier/command_log.h"
 #include "state/applier/command_queue.h"
@@ -30,6 +31,8 @@ int journal_thread_append(struct journal_thread *, const struct batch *);
 
 // Applier thread only.
 void journal_thread_hand_over(struct journal_thread *, const struct batch *); // status is IDLE
+// Writes the batch on the calling thread, and hands it over when the log has no room. Status is IDLE.
+void journal_thread_write(struct journal_thread *, const struct batch *);
 enum journal_thread_status journal_thread_status(const struct journal_thread *);
 void journal_thread_take_back(struct journal_thread *); // DONE or GAVE_UP becomes IDLE
 void journal_thread_wait(struct journal_thread *);      // until it is not BUSY

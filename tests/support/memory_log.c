@@ -1,5 +1,6 @@
 #include "tests/support/memory_log.h"
 #include "state/base/memory.h"
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@ static int append(
 {
 	struct memory_log *log = context;
 
+	atomic_store(&log->thread, (uintptr_t)pthread_self());
 	atomic_fetch_add(&log->appends, 1);
 	while (atomic_load(&log->block))
 		sched_yield();

@@ -17,6 +17,7 @@ struct memory_log {
 	_Atomic int64_t room_bytes; // what room_bytes() returns
 	_Atomic int error;          // append returns it instead of storing; 0: append stores
 	_Atomic uint32_t appends;   // calls of append, with refused ones
+	_Atomic uintptr_t thread;   // pthread_self() of the newest
 	_Atomic uint32_t block;     // append spins while this is 1
 	struct manual_time *time;   // moved on by each append; NULL: none is
 	uint32_t append_ms;

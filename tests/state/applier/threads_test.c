@@ -210,7 +210,23 @@ static void a_full_batch_waits_for_the_log(void **unused)
 	free(commands);
 }
 
-static void no_room_is_survived(void **unused)
+// From the second command on that is alone the applier journals such commands itself.
+static void start_calmly(struct controller *c)
+{
+	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {NODES - 1, 1}};
+
+	start(c, CONTROLLER_COLLECT_AFTER_MS);
+	assert_int_equal(controller_run(c, &change), OUTCOME_DONE);
+}
+
+typedef void start_somehow(struct controller *);
+
+static void start_busily(struct controller *c)
+{
+	start(c, CONTROLLER_COLLECT_AFTER_MS);
+}
+
+static void survive_no_room(start_somehow *begin)
 {
 	struct controller c;
 	struct node_registration *node = memory_take(sizeof *node);
@@ -218,7 +234,7 @@ static void no_room_is_survived(void **unused)
 	struct command growth = {.type = COMMAND_NODE_REGISTER, .node_register = node};
 	uint32_t done = 0;
 
-	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	begin(&c);
 	c.log.error = -ENOSPC;
 	controller_push(&c, &change, &done);
 	while (applier_counters(c.applier)->log_waits == 0)
@@ -236,13 +252,19 @@ static void no_room_is_survived(void **unused)
 	free(node);
 }
 
-static void stopping_gives_up_a_full_disk(void **unused)
+static void no_room_is_survived(void **unused)
+{
+	survive_no_room(start_busily);
+	survive_no_room(start_calmly);
+}
+
+static void stop_on_a_full_disk(start_somehow *begin)
 {
 	struct controller c;
 	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
 	uint32_t done = 0;
 
-	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	begin(&c);
 	c.log.error = -ENOSPC;
 	controller_push(&c, &change, &done);
 	while (applier_counters(c.applier)->log_waits == 0)
@@ -251,6 +273,12 @@ static void stopping_gives_up_a_full_disk(void **unused)
 	assert_int_equal(done, 1);
 	assert_int_equal(change.outcome, OUTCOME_STOPPING);
 	controller_free(&c);
+}
+
+static void stopping_gives_up_a_full_disk(void **unused)
+{
+	stop_on_a_full_disk(start_busily);
+	stop_on_a_full_disk(start_calmly);
 }
 
 static void stopping_finishes_what_waits(void **unused)
@@ -273,14 +301,14 @@ static void stopping_finishes_what_waits(void **unused)
 	controller_free(&c);
 }
 
-static void a_broken_log_stops_all(void **unused)
+static void break_the_log(start_somehow *begin)
 {
 	struct controller c;
 	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {0, 1}};
 	struct command later = {.type = COMMAND_NODE_EXPIRED, .node = {1, 1}};
 	uint32_t done = 0, refused = 0;
 
-	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	begin(&c);
 	c.log.error = -EIO;
 	controller_push(&c, &change, &done);
 	while (__atomic_load_n(&c.log_error, __ATOMIC_ACQUIRE) == 0)
@@ -293,6 +321,12 @@ static void a_broken_log_stops_all(void **unused)
 	assert_int_equal(done, 1);
 	assert_int_equal(change.outcome, OUTCOME_STOPPING);
 	controller_free(&c);
+}
+
+static void a_broken_log_stops_all(void **unused)
+{
+	break_the_log(start_busily);
+	break_the_log(start_calmly);
 }
 
 // Until both are as asked for.
@@ -315,7 +349,7 @@ static void wait_to_go_on(struct command *command)
 }
 
 // Where the threads stand still is seen, and for how long.
-static void what_goes_on_is_told(void **unused)
+static void tell_what_goes_on(start_somehow *begin)
 {
 	struct controller c;
 	_Atomic bool may_go_on = false;
@@ -324,7 +358,7 @@ static void what_goes_on_is_told(void **unused)
 		.done = wait_to_go_on,
 		.context = (void *)&may_go_on};
 
-	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	begin(&c);
 	(void)await_work(&c, false, false);
 	c.log.block = 1;
 	assert_true(command_queue_push(c.queue, COMMAND_PRODUCER_SHARED, &change));
@@ -336,6 +370,87 @@ static void what_goes_on_is_told(void **unused)
 	atomic_store(&may_go_on, true);
 	(void)await_work(&c, false, false);
 	applier_stop(c.applier, 1000);
+	controller_free(&c);
+}
+
+static void what_goes_on_is_told(void **unused)
+{
+	tell_what_goes_on(start_busily);
+	tell_what_goes_on(start_calmly);
+}
+
+// Holds the applier until so many commands wait; they are one batch then.
+static void change_together(struct controller *c, uint32_t count)
+{
+	struct command commands[NODES];
+	_Atomic bool may_go_on = false;
+	struct command first = {.type = COMMAND_NODE_EXPIRED,
+		.node = {0, 1},
+		.done = wait_to_go_on,
+		.context = (void *)&may_go_on};
+	uint32_t done = 0;
+
+	assert_true(command_queue_push(c->queue, COMMAND_PRODUCER_SHARED, &first));
+	(void)await_work(c, true, false);
+	for (uint32_t i = 0; i < count; i++) {
+		commands[i] = (struct command){
+			.type = COMMAND_NODE_GOODBYE, .node = {.slot = 1 + i, .generation = 1}};
+		controller_push(c, &commands[i], &done);
+	}
+	atomic_store(&may_go_on, true);
+	controller_await(&done, count);
+}
+
+static uintptr_t journal_one(struct controller *c, uint32_t slot)
+{
+	struct command change = {.type = COMMAND_NODE_EXPIRED, .node = {slot, 1}};
+
+	assert_int_equal(controller_run(c, &change), OUTCOME_DONE);
+	return atomic_load(&c->log.thread);
+}
+
+// A command that is alone needs no thread but the applier's; what comes together does, and so does the first after it.
+static void a_command_alone_is_journalled_by_the_applier(void **unused)
+{
+	struct controller c;
+
+	start(&c, CONTROLLER_COLLECT_AFTER_MS);
+	uintptr_t journal = journal_one(&c, NODES - 1), applier = journal_one(&c, NODES - 2);
+	assert_true(journal != applier);
+	assert_true(journal_one(&c, NODES - 3) == applier);
+	change_together(&c, 5);
+	assert_true(atomic_load(&c.log.thread) == journal);
+	assert_true(journal_one(&c, NODES - 4) == journal);
+	assert_true(journal_one(&c, NODES - 5) == applier);
+	applier_stop(c.applier, 1000);
+	controller_verify(&c);
+	controller_free(&c);
+}
+
+// While the applier journals a command that is alone, what comes waits in the rings, and goes together afterwards.
+static void what_comes_meanwhile_waits_for_one_append(void **unused)
+{
+	struct controller c;
+	struct command commands[NODES];
+	uint32_t done = 0;
+
+	start_calmly(&c);
+	uint32_t appends = c.log.appends;
+	c.log.block = 1;
+	for (uint32_t i = 0; i < NODES - 1; i++) {
+		commands[i] = (struct command){
+			.type = COMMAND_NODE_GOODBYE, .node = {.slot = i, .generation = 1}};
+		controller_push(&c, &commands[i], &done);
+		while (i == 0 && c.log.appends == appends)
+			sched_yield();
+	}
+	assert_int_equal(__atomic_load_n(&done, __ATOMIC_ACQUIRE), 0);
+	assert_int_equal(command_queue_depth(c.queue), NODES - 2);
+	c.log.block = 0;
+	controller_await(&done, NODES - 1);
+	applier_stop(c.applier, 1000);
+	assert_true(c.log.appends - appends <= 4);
+	controller_verify(&c);
 	controller_free(&c);
 }
 
@@ -351,6 +466,8 @@ int main(void)
 		cmocka_unit_test(stopping_finishes_what_waits),
 		cmocka_unit_test(a_broken_log_stops_all),
 		cmocka_unit_test(what_goes_on_is_told),
+		cmocka_unit_test(a_command_alone_is_journalled_by_the_applier),
+		cmocka_unit_test(what_comes_meanwhile_waits_for_one_append),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
