@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Moving one changed node within a ranking costs about a fiftieth of a search.
-#define SHORTLIST_CHANGES_MAX 48u
+// A list of nodes that pass is gone through again rather than following more changes than this.
+#define MEMBERS_CHANGES_MAX 48u
 #define SHORTLIST_FIRST 4u
 // A list of at most this many nodes is scanned; the tree is searched only for longer ones.
 #define MEMBERS_MAX 2048u
@@ -341,13 +341,27 @@ static void take_change(struct candidate_cache *p, const struct fit_change *c)
 			reconsider(p, &p->rankings[i], c->slot);
 }
 
+static struct fit_tree *tree_of(struct candidate_cache *p, const struct ranking *r)
+{
+	if (!r->is_idle)
+		return fit_index_tree(p->index);
+	return fit_index_idle_tree(
+		p->index, r->snapshot ? FIT_IDLE_BY_SNAPSHOT : FIT_IDLE_BY_CLASS);
+}
+
+static uint32_t changes_max(struct candidate_cache *p, const struct ranking *r)
+{
+	bool is_listed = p->node_unique && p->members_listed;
+	return is_listed ? MEMBERS_CHANGES_MAX : fit_tree_search_changes(tree_of(p, r));
+}
+
 // Gives up rankings when a new search costs less than this many changes. Returns whether any ranking is still known.
 static bool give_up_rankings(struct candidate_cache *p, uint64_t changes)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < p->ranking_count; i++) {
 		struct ranking *r = &p->rankings[i];
-		if (r->known && changes > SHORTLIST_CHANGES_MAX) {
+		if (r->known && changes > changes_max(p, r)) {
 			r->known = false;
 			r->wanted = r->wanted > 1 ? r->wanted / 2 : 1;
 		}
@@ -382,14 +396,6 @@ static void go_through_members(struct candidate_cache *p, struct ranking *r)
 	r->list.count = 0;
 	for (uint32_t i = 0; i < p->member_count; i++)
 		reconsider(p, r, p->members[i]);
-}
-
-static struct fit_tree *tree_of(struct candidate_cache *p, const struct ranking *r)
-{
-	if (!r->is_idle)
-		return fit_index_tree(p->index);
-	return fit_index_idle_tree(
-		p->index, r->snapshot ? FIT_IDLE_BY_SNAPSHOT : FIT_IDLE_BY_CLASS);
 }
 
 static void refill(struct candidate_cache *p, struct ranking *r)

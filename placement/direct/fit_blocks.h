@@ -21,6 +21,19 @@ struct fit_leaf {
 	uint32_t parent; // branch
 } __attribute__((aligned(64)));
 
+// Nodes of a small fleet, in no order, and what a quick look at all of them needs in single precision: fractions of the
+// capacity that are free, and one over the capacity.
+struct fit_flat_block {
+	struct fit_leaf nodes;
+	float cpu_fraction[FIT_LEAF_NODES], cpu_inverse[FIT_LEAF_NODES];
+	float memory_fraction[FIT_LEAF_NODES], memory_inverse[FIT_LEAF_NODES];
+};
+// The least costs of lanes i and i + 16 of a block, of those that fit; infinite when none does.
+#define FIT_FLAT_PAIRS 16u
+struct fit_flat_costs {
+	float least[FIT_FLAT_PAIRS];
+} __attribute__((aligned(64)));
+
 // Bounds over all nodes below each child. Lanes without a child have no classes.
 struct fit_branch {
 	// Best free fraction of capacity: the least for binpack, the most for spread.
@@ -54,6 +67,7 @@ struct fit_bounds {
 // child: a lower bound of it) is at most cost_most; cost[] holds it for those lanes. Costs are off by less than
 // FIT_SLACK: closer ones need the exact score.
 struct fit_box;
+struct fit_candidate;
 struct fit_scans {
 	const char *name;
 	void (*box)(const struct fit_leaf *, struct fit_box *); // the bounds of a leaf (fit_box.h)
@@ -61,8 +75,18 @@ struct fit_scans {
 		const struct fit_leaf *, const struct fit_bounds *, double cost[FIT_LEAF_NODES]);
 	uint32_t (*branch)(const struct fit_branch *, const struct fit_bounds *,
 		double cost[FIT_BRANCH_CHILDREN]);
+	// Looks quickly at so many blocks; returns the least cost of all, which is off by less than FIT_FLAT_SLACK.
+	float (*quick)(const struct fit_flat_block *, uint32_t count, const struct fit_bounds *,
+		struct fit_flat_costs *);
+	// The first block from `from` on with a cost of at most `most`; count: there is none.
+	uint32_t (*next)(const struct fit_flat_costs *, uint32_t from, uint32_t count, float most);
+	// A bit per lane with the amounts and capacities of the candidate; *behind: with a slot behind its, when slots
+	// are counted from first_slot on.
+	uint32_t (*alike)(const struct fit_leaf *, const struct fit_candidate *,
+		uint32_t first_slot, uint32_t *behind);
 };
 #define FIT_SLACK 1e-11
+#define FIT_FLAT_SLACK 1e-3f
 
 // The scans of an algorithm: the widest that this processor has, or by name ("scalar", "avx2", "avx512"); NULL when
 // the processor has none of that name.
@@ -85,6 +109,16 @@ static const double fit_exp2_terms[FIT_EXP2_TERMS] = {
 	0x1.b5253d395e7c4p-24,
 	0x1.e4cf5158b8ecap-28,
 	0x1.e8cac7351bb25p-32,
+};
+// 10^x for x in [0, 1], to within 0.00034: the polynomial of degree 5 whose greatest error is least.
+#define FIT_QUICK_TERMS 6u
+static const float fit_quick_terms[FIT_QUICK_TERMS] = {
+	0x1.ffd3cap-1f,
+	0x1.29aeaap+1f,
+	0x1.32c42ap+1f,
+	0x1.85e1aap+1f,
+	-0x1.2b3bb8p-1f,
+	0x1.d0f4e2p+0f,
 };
 #define FIT_LOG2_OF_10 0x1.a934f0979a371p+1
 // Adding it to a small number rounds that to an integer in the low bits.

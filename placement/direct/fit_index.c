@@ -248,13 +248,18 @@ struct fit_tree *fit_index_idle_tree(struct fit_index *x, enum fit_idle kind)
 static void replace_node(struct fit_index *x, uint32_t slot, const struct fit_node *after)
 {
 	struct fit_node *n = &x->nodes[slot];
+	bool was_in = fit_is_placeable(n), is_in = fit_is_placeable(after);
 
-	if (fit_is_placeable(n))
-		fit_tree_remove(x->tree, slot);
 	count_device(x, n, -1);
+	count_device(x, after, 1);
+	if (was_in && is_in) {
+		fit_tree_change(x->tree, slot, after);
+		return;
+	}
+	if (was_in)
+		fit_tree_remove(x->tree, slot);
 	*n = *after;
-	count_device(x, n, 1);
-	if (fit_is_placeable(n))
+	if (is_in)
 		fit_tree_insert(x->tree, slot);
 }
 

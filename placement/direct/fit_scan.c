@@ -1,4 +1,6 @@
 #include "placement/direct/fit_box.h"
+#include "placement/direct/fit_tree.h"
+#include <math.h>
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -64,6 +66,71 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 	return found;
 }
 
+ALWAYS_INLINE float quick_exp10(float x)
+{
+	float p = fit_quick_terms[FIT_QUICK_TERMS - 1];
+	for (int i = (int)FIT_QUICK_TERMS - 2; i >= 0; i--)
+		p = p * x + fit_quick_terms[i];
+	return p;
+}
+
+ALWAYS_INLINE float quick_cost(
+	const struct fit_flat_block *n, const struct fit_bounds *b, uint32_t i, bool spread)
+{
+	uint32_t fits = (n->nodes.cpu_free[i] >= b->cpu) & (n->nodes.memory_free[i] >= b->memory) &
+			(n->nodes.disk_free[i] >= b->disk) & (i < n->nodes.count);
+	float x = n->cpu_fraction[i] - (float)b->cpu * n->cpu_inverse[i];
+	float y = n->memory_fraction[i] - (float)b->memory * n->memory_inverse[i];
+	float total = quick_exp10(x) + quick_exp10(y);
+	return !fits ? INFINITY : spread ? -total : total;
+}
+
+ALWAYS_INLINE float scan_quickly(const struct fit_flat_block *blocks, uint32_t count,
+	const struct fit_bounds *b, struct fit_flat_costs *costs, bool spread)
+{
+	float all = INFINITY;
+	for (uint32_t at = 0; at < count; at++) {
+		for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++) {
+			float low = quick_cost(&blocks[at], b, i, spread);
+			float high = quick_cost(&blocks[at], b, i + FIT_FLAT_PAIRS, spread);
+			costs[at].least[i] = low < high ? low : high;
+		}
+		for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++)
+			all = costs[at].least[i] < all ? costs[at].least[i] : all;
+	}
+	return all;
+}
+
+ALWAYS_INLINE uint32_t next_block(
+	const struct fit_flat_costs *costs, uint32_t from, uint32_t count, float most_cost)
+{
+	for (; from < count; from++) {
+		uint32_t any = 0;
+		for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++)
+			any |= costs[from].least[i] <= most_cost;
+		if (any)
+			return from;
+	}
+	return count;
+}
+
+ALWAYS_INLINE uint32_t scan_alike(const struct fit_leaf *l, const struct fit_candidate *c,
+	uint32_t first_slot, uint32_t *behind)
+{
+	uint32_t found = 0;
+	*behind = 0;
+	for (uint32_t i = 0; i < l->count; i++) {
+		uint32_t is_alike = (l->cpu_free[i] == c->cpu_free) &
+				    (l->memory_free[i] == c->memory_free) &
+				    (l->cpu_capacity[i] == c->cpu_capacity) &
+				    (l->memory_capacity[i] == c->memory_capacity);
+		uint32_t is_behind = l->slot[i] - first_slot > c->slot - first_slot;
+		found |= is_alike << i;
+		*behind |= is_behind << i;
+	}
+	return found;
+}
+
 // One body, compiled for two processors.
 #define SCANS(suffix, attributes)                                                                  \
 	attributes static void box_binpack_##suffix(const struct fit_leaf *l, struct fit_box *x)   \
@@ -93,23 +160,45 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 		const struct fit_bounds *b, double cost[FIT_BRANCH_CHILDREN])                      \
 	{                                                                                          \
 		return scan_branch(n, b, cost, true);                                              \
+	}                                                                                          \
+	attributes static float quick_binpack_##suffix(const struct fit_flat_block *blocks,        \
+		uint32_t count, const struct fit_bounds *b, struct fit_flat_costs *costs)          \
+	{                                                                                          \
+		return scan_quickly(blocks, count, b, costs, false);                               \
+	}                                                                                          \
+	attributes static float quick_spread_##suffix(const struct fit_flat_block *blocks,         \
+		uint32_t count, const struct fit_bounds *b, struct fit_flat_costs *costs)          \
+	{                                                                                          \
+		return scan_quickly(blocks, count, b, costs, true);                                \
+	}                                                                                          \
+	attributes static uint32_t next_##suffix(const struct fit_flat_costs *costs,               \
+		uint32_t from, uint32_t count, float most_cost)                                    \
+	{                                                                                          \
+		return next_block(costs, from, count, most_cost);                                  \
+	}                                                                                          \
+	attributes static uint32_t alike_##suffix(const struct fit_leaf *l,                        \
+		const struct fit_candidate *c, uint32_t first_slot, uint32_t *behind)              \
+	{                                                                                          \
+		return scan_alike(l, c, first_slot, behind);                                       \
 	}
 
 SCANS(scalar, )
 
 static const struct fit_scans scalar_scans[] = {
 	[PLACEMENT_BINPACK] = {"scalar", box_binpack_scalar, leaf_binpack_scalar,
-		branch_binpack_scalar},
-	[PLACEMENT_SPREAD] = {"scalar", box_spread_scalar, leaf_spread_scalar,
-		branch_spread_scalar},
+		branch_binpack_scalar, quick_binpack_scalar, next_scalar, alike_scalar},
+	[PLACEMENT_SPREAD] = {"scalar", box_spread_scalar, leaf_spread_scalar, branch_spread_scalar,
+		quick_spread_scalar, next_scalar, alike_scalar},
 };
 
 #ifdef __x86_64__
 SCANS(avx2, __attribute__((target("avx2,fma"))))
 
 static const struct fit_scans avx2_scans[] = {
-	[PLACEMENT_BINPACK] = {"avx2", box_binpack_avx2, leaf_binpack_avx2, branch_binpack_avx2},
-	[PLACEMENT_SPREAD] = {"avx2", box_spread_avx2, leaf_spread_avx2, branch_spread_avx2},
+	[PLACEMENT_BINPACK] = {"avx2", box_binpack_avx2, leaf_binpack_avx2, branch_binpack_avx2,
+		quick_binpack_avx2, next_avx2, alike_avx2},
+	[PLACEMENT_SPREAD] = {"avx2", box_spread_avx2, leaf_spread_avx2, branch_spread_avx2,
+		quick_spread_avx2, next_avx2, alike_avx2},
 };
 
 static bool has_avx2(void)

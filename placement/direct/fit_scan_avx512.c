@@ -1,6 +1,8 @@
 #ifdef __x86_64__
 #include "placement/direct/fit_box.h"
+#include "placement/direct/fit_tree.h"
 #include <immintrin.h>
+#include <math.h>
 
 #define WIDE __attribute__((target("avx512f,avx512vl,avx512dq")))
 #define INLINE WIDE static inline __attribute__((always_inline))
@@ -131,6 +133,96 @@ INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_bounds 
 	return found;
 }
 
+INLINE __m512 quick_exp10(__m512 x)
+{
+	__m512 p = _mm512_set1_ps(fit_quick_terms[FIT_QUICK_TERMS - 1]);
+	for (int i = (int)FIT_QUICK_TERMS - 2; i >= 0; i--)
+		p = _mm512_fmadd_ps(p, x, _mm512_set1_ps(fit_quick_terms[i]));
+	return p;
+}
+
+// See quick_cost in fit_scan.c: of the 16 lanes from i on.
+INLINE __m512 quick_costs(
+	const struct fit_flat_block *n, const struct fit_bounds *b, uint32_t i, bool spread)
+{
+	uint32_t filled = n->nodes.count >= 32 ? ~0u : (1u << n->nodes.count) - 1;
+	__mmask16 fits = _mm512_mask_cmpge_epu32_mask((__mmask16)(filled >> i),
+		_mm512_load_si512(n->nodes.cpu_free + i), _mm512_set1_epi32((int)b->cpu));
+	fits = _mm512_mask_cmpge_epu32_mask(fits, _mm512_load_si512(n->nodes.memory_free + i),
+		_mm512_set1_epi32((int)b->memory));
+	fits = _mm512_mask_cmpge_epu32_mask(
+		fits, _mm512_load_si512(n->nodes.disk_free + i), _mm512_set1_epi32((int)b->disk));
+	__m512 x = _mm512_fnmadd_ps(_mm512_set1_ps((float)b->cpu),
+		_mm512_load_ps(n->cpu_inverse + i), _mm512_load_ps(n->cpu_fraction + i));
+	__m512 y = _mm512_fnmadd_ps(_mm512_set1_ps((float)b->memory),
+		_mm512_load_ps(n->memory_inverse + i), _mm512_load_ps(n->memory_fraction + i));
+	__m512 total = _mm512_add_ps(quick_exp10(x), quick_exp10(y));
+	if (spread)
+		total = _mm512_sub_ps(_mm512_setzero_ps(), total);
+	return _mm512_mask_mov_ps(_mm512_set1_ps(INFINITY), fits, total);
+}
+
+INLINE float scan_quickly(const struct fit_flat_block *blocks, uint32_t count,
+	const struct fit_bounds *b, struct fit_flat_costs *costs, bool spread)
+{
+	const struct fit_bounds bounds = *b; // stays in registers while costs are written
+	__m512 all = _mm512_set1_ps(INFINITY);
+	for (uint32_t i = 0; i < count; i++) {
+		__m512 both = _mm512_min_ps(quick_costs(&blocks[i], &bounds, 0, spread),
+			quick_costs(&blocks[i], &bounds, FIT_FLAT_PAIRS, spread));
+		_mm512_store_ps(costs[i].least, both);
+		all = _mm512_min_ps(all, both);
+	}
+	return _mm512_reduce_min_ps(all);
+}
+
+WIDE static float quick_binpack(const struct fit_flat_block *blocks, uint32_t count,
+	const struct fit_bounds *b, struct fit_flat_costs *costs)
+{
+	return scan_quickly(blocks, count, b, costs, false);
+}
+
+WIDE static float quick_spread(const struct fit_flat_block *blocks, uint32_t count,
+	const struct fit_bounds *b, struct fit_flat_costs *costs)
+{
+	return scan_quickly(blocks, count, b, costs, true);
+}
+
+WIDE static uint32_t next_of(
+	const struct fit_flat_costs *costs, uint32_t from, uint32_t count, float most)
+{
+	__m512 limit = _mm512_set1_ps(most);
+	while (from < count &&
+		!_mm512_cmp_ps_mask(_mm512_load_ps(costs[from].least), limit, _CMP_LE_OQ))
+		from++;
+	return from;
+}
+
+INLINE __mmask16 equal_lanes(__mmask16 among, const uint32_t *column, uint32_t value)
+{
+	return _mm512_mask_cmpeq_epu32_mask(
+		among, _mm512_load_si512(column), _mm512_set1_epi32((int)value));
+}
+
+WIDE static uint32_t alike_of(const struct fit_leaf *l, const struct fit_candidate *c,
+	uint32_t first_slot, uint32_t *behind)
+{
+	__m512i first = _mm512_set1_epi32((int)first_slot);
+	__m512i own = _mm512_set1_epi32((int)(c->slot - first_slot));
+	uint32_t found = 0, after = 0, filled = l->count == 32 ? ~0u : (1u << l->count) - 1;
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i += 16) {
+		__mmask16 same = equal_lanes(0xffff, l->cpu_free + i, c->cpu_free);
+		same = equal_lanes(same, l->memory_free + i, c->memory_free);
+		same = equal_lanes(same, l->cpu_capacity + i, c->cpu_capacity);
+		same = equal_lanes(same, l->memory_capacity + i, c->memory_capacity);
+		__m512i slots = _mm512_sub_epi32(_mm512_load_si512(l->slot + i), first);
+		found |= (uint32_t)same << i;
+		after |= (uint32_t)_mm512_cmpgt_epu32_mask(slots, own) << i;
+	}
+	*behind = after & filled;
+	return found & filled;
+}
+
 WIDE static void box_binpack(const struct fit_leaf *l, struct fit_box *x)
 {
 	fit_box_of_leaf_plain(l, x, false);
@@ -161,7 +253,9 @@ WIDE static uint32_t branch_spread(
 }
 
 const struct fit_scans fit_scans_avx512[] = {
-	[PLACEMENT_BINPACK] = {"avx512", box_binpack, leaf_binpack, branch_binpack},
-	[PLACEMENT_SPREAD] = {"avx512", box_spread, leaf_spread, branch_spread},
+	[PLACEMENT_BINPACK] = {"avx512", box_binpack, leaf_binpack, branch_binpack, quick_binpack,
+		next_of, alike_of},
+	[PLACEMENT_SPREAD] = {"avx512", box_spread, leaf_spread, branch_spread, quick_spread,
+		next_of, alike_of},
 };
 #endif

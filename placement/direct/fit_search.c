@@ -1,5 +1,6 @@
 #include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_tree_private.h"
+#include <float.h>
 #include <math.h>
 
 struct search {
@@ -104,10 +105,10 @@ static uint32_t cheapest_open(const double *cost, uint32_t lanes)
 }
 
 // Where one lane is of another class, so may be many: all of those go at once, rather than each as the cheapest.
-static void search_leaf(struct search *s, const struct fit_leaf *l)
+static void search_lanes(struct search *s, const struct fit_leaf *l, uint32_t among)
 {
 	double cost[FIT_LEAF_NODES];
-	uint32_t lanes = s->tree->scans->leaf(l, &s->bounds, cost);
+	uint32_t lanes = s->tree->scans->leaf(l, &s->bounds, cost) & among;
 	while (lanes) {
 		uint32_t i = cheapest_open(cost, lanes);
 		if (cost[i] > s->bounds.cost_most)
@@ -122,6 +123,11 @@ static void search_leaf(struct search *s, const struct fit_leaf *l)
 						   l->cpu_free[i], l->memory_free[i],
 						   l->cpu_capacity[i], l->memory_capacity[i]});
 	}
+}
+
+static void search_leaf(struct search *s, const struct fit_leaf *l)
+{
+	search_lanes(s, l, UINT32_MAX);
 }
 
 // A slot that no slot below child i comes before, when slots are counted from first_slot on.
@@ -207,6 +213,48 @@ static void search_branches(struct search *s)
 	}
 }
 
+// Leaves out what is_dominated and is_passed leave out of a tree, lane by lane.
+static void search_block(struct search *s, const struct fit_leaf *l)
+{
+	const struct fit_query *q = s->query;
+	uint32_t among = UINT32_MAX >> (FIT_LEAF_NODES - l->count), behind;
+	if (s->found == s->wanted) {
+		const struct fit_candidate *last = &s->best[s->found - 1];
+		uint32_t alike = s->tree->scans->alike(l, last, q->first_slot, &behind);
+		among &= ~(alike & behind);
+	}
+	if (q->after) {
+		uint32_t alike = s->tree->scans->alike(l, q->after, q->first_slot, &behind);
+		among &= ~(alike & ~behind);
+	}
+	if (among)
+		search_lanes(s, l, among);
+}
+
+static float quick_cost_most(const struct search *s)
+{
+	return isinf(s->bounds.cost_most) ? FLT_MAX : (float)s->bounds.cost_most + FIT_FLAT_SLACK;
+}
+
+// The block with the least cost first, since what is found there bounds the others.
+static void search_flat(struct search *s)
+{
+	const struct fit_flat *f = &s->tree->flat;
+	const struct fit_scans *scans = s->tree->scans;
+	struct fit_flat_costs costs[FIT_FLAT_MOST / FIT_LEAF_NODES];
+	uint32_t count = fit_flat_blocks(f);
+	float least = scans->quick(f->blocks, count, &s->bounds, costs);
+	if (isinf(least))
+		return;
+	uint32_t first = scans->next(costs, 0, count, least);
+	search_block(s, &f->blocks[first].nodes);
+	for (uint32_t i = 0; i < count; i++) {
+		i = scans->next(costs, i, count, quick_cost_most(s));
+		if (i < count && i != first)
+			search_block(s, &f->blocks[i].nodes);
+	}
+}
+
 uint32_t fit_tree_search(
 	struct fit_tree *t, const struct fit_query *q, uint32_t count, struct fit_candidate best[])
 {
@@ -217,7 +265,9 @@ uint32_t fit_tree_search(
 		.best = best,
 		.wanted = count,
 	};
-	if (t->height == 0)
+	if (t->is_flat)
+		search_flat(&s);
+	else if (t->height == 0)
 		search_leaf(&s, leaf_at(t, t->root));
 	else
 		search_branches(&s);

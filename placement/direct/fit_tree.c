@@ -95,11 +95,8 @@ static uint32_t leaf_take(struct fit_tree *t, uint32_t parent)
 	return id;
 }
 
-static void leaf_append(struct fit_tree *t, uint32_t id, uint32_t slot)
+void fit_lane_set(struct fit_leaf *l, uint32_t i, const struct fit_node *n, uint32_t slot)
 {
-	struct fit_leaf *l = leaf_at(t, id);
-	struct fit_node *n = &(*t->nodes)[slot];
-	uint32_t i = l->count++;
 	l->cpu_free[i] = n->cpu_free;
 	l->memory_free[i] = n->memory_free;
 	l->disk_free[i] = n->disk_free;
@@ -108,6 +105,13 @@ static void leaf_append(struct fit_tree *t, uint32_t id, uint32_t slot)
 	l->node_class[i] = n->node_class;
 	l->slot[i] = slot;
 	l->devices_most[i] = (uint8_t)fit_fullest_devices(n);
+}
+
+static void leaf_append(struct fit_tree *t, uint32_t id, uint32_t slot)
+{
+	struct fit_leaf *l = leaf_at(t, id);
+	struct fit_node *n = &(*t->nodes)[slot];
+	fit_lane_set(l, l->count++, n, slot);
 	n->place = id;
 }
 
@@ -311,7 +315,7 @@ static uint32_t child_for(const struct fit_branch *b, uint64_t key)
 	return i - 1;
 }
 
-void fit_tree_insert(struct fit_tree *t, uint32_t slot)
+void fit_ordered_insert(struct fit_tree *t, uint32_t slot)
 {
 	const struct fit_node *n = &(*t->nodes)[slot];
 	uint64_t key = key_of(t, n, slot);
@@ -439,7 +443,7 @@ static void after_removal(struct fit_tree *t, uint32_t id)
 	}
 }
 
-void fit_tree_remove(struct fit_tree *t, uint32_t slot)
+void fit_ordered_remove(struct fit_tree *t, uint32_t slot)
 {
 	uint32_t id = (*t->nodes)[slot].place;
 	struct fit_leaf *l = leaf_at(t, id);
@@ -457,6 +461,8 @@ struct fit_tree *fit_tree_create(enum placement_algorithm algorithm, struct fit_
 	fit_pool_init(&t->leaves, sizeof(struct fit_leaf));
 	fit_pool_init(&t->branches, sizeof(struct fit_branch));
 	t->root = leaf_take(t, NO_PARENT);
+	t->is_flat = true;
+	t->flat_most = FIT_FLAT_MOST;
 	return t;
 }
 
@@ -464,6 +470,7 @@ void fit_tree_destroy(struct fit_tree *t)
 {
 	if (!t)
 		return;
+	fit_flat_release(t);
 	fit_pool_release(&t->leaves);
 	fit_pool_release(&t->branches);
 	free(t);

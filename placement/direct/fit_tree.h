@@ -1,6 +1,7 @@
 // All nodes that may take work, ordered for the search of the best one: a B+ tree along a Hilbert curve over (free
 // cpu, free memory), whose branches hold bounds of everything that scoring reads. A search descends where the bound
-// is best and skips whatever cannot beat its candidates. One thread only.
+// is best and skips whatever cannot beat its candidates. A small fleet is kept without order instead, and a search
+// looks at all of it. One thread only.
 #pragma once
 #include "placement/direct/fit_node.h"
 #include "placement/direct/placement.h"
@@ -38,7 +39,11 @@ void fit_tree_destroy(struct fit_tree *);
 // Inserts nodes[slot] and sets its place.
 void fit_tree_insert(struct fit_tree *, uint32_t slot);
 void fit_tree_remove(struct fit_tree *, uint32_t slot);
+// Puts another record into nodes[slot], which is in the tree and stays in it.
+void fit_tree_change(struct fit_tree *, uint32_t slot, const struct fit_node *);
 
+// How many changes of a ranking of its best nodes cost about as much as a search.
+uint32_t fit_tree_search_changes(const struct fit_tree *);
 // Finds the best nodes in order, at most count. Returns their number: less than count only when no other node fits.
 uint32_t fit_tree_search(
 	struct fit_tree *, const struct fit_query *, uint32_t count, struct fit_candidate best[]);

@@ -59,6 +59,15 @@ static void check_bounds(struct walk *w, uint32_t leaf, const struct fit_node *n
 		broken(w, "a path does not end at the root");
 }
 
+static void check_lane(struct walk *w, const struct fit_leaf *l, uint32_t i)
+{
+	const struct fit_node *n = &(*w->tree->nodes)[l->slot[i]];
+	if (n->cpu_free != l->cpu_free[i] || n->memory_free != l->memory_free[i] ||
+		n->disk_free != l->disk_free[i] || n->cpu_capacity != l->cpu_capacity[i] ||
+		n->memory_capacity != l->memory_capacity[i] || n->node_class != l->node_class[i])
+		broken(w, "a leaf's columns differ from the node");
+}
+
 static void walk_leaf(struct walk *w, uint32_t leaf)
 {
 	const struct fit_leaf *l = leaf_at(w->tree, leaf);
@@ -68,11 +77,7 @@ static void walk_leaf(struct walk *w, uint32_t leaf)
 		const struct fit_node *n = &(*w->tree->nodes)[l->slot[i]];
 		if (n->place != leaf)
 			broken(w, "a node does not know its leaf");
-		if (n->cpu_free != l->cpu_free[i] || n->memory_free != l->memory_free[i] ||
-			n->disk_free != l->disk_free[i] || n->cpu_capacity != l->cpu_capacity[i] ||
-			n->memory_capacity != l->memory_capacity[i] ||
-			n->node_class != l->node_class[i])
-			broken(w, "a leaf's columns differ from the node");
+		check_lane(w, l, i);
 		check_bounds(w, leaf, n, l->slot[i]);
 		w->nodes++;
 	}
@@ -100,10 +105,45 @@ static void walk_block(struct walk *w, uint32_t height, uint32_t block)
 		walk_block(w, height - 1, b->child[i]);
 }
 
+static void check_columns(
+	struct walk *w, const struct fit_flat_block *b, uint32_t i, uint32_t place)
+{
+	uint32_t slot = b->nodes.slot[i];
+	const struct fit_node *n = &(*w->tree->nodes)[slot];
+	struct fit_flat_block should;
+	fit_flat_set(&should, i, n, slot);
+	if (n->place != place)
+		broken(w, "a node does not know its place");
+	if (b->cpu_fraction[i] != should.cpu_fraction[i] ||
+		b->cpu_inverse[i] != should.cpu_inverse[i] ||
+		b->memory_fraction[i] != should.memory_fraction[i] ||
+		b->memory_inverse[i] != should.memory_inverse[i])
+		broken(w, "the columns of the quick look differ from the node");
+}
+
+static void walk_flat(struct walk *w)
+{
+	const struct fit_flat *f = &w->tree->flat;
+	for (uint32_t at = 0; at < fit_flat_blocks(f) * FIT_LEAF_NODES; at++) {
+		const struct fit_flat_block *b = &f->blocks[at / FIT_LEAF_NODES];
+		uint32_t i = at % FIT_LEAF_NODES;
+		if ((at < f->count) != (i < b->nodes.count))
+			broken(w, "a block does not know how many nodes it has");
+		if (at >= f->count)
+			continue;
+		check_lane(w, &b->nodes, i);
+		check_columns(w, b, i, at);
+		w->nodes++;
+	}
+}
+
 const char *fit_tree_verify(const struct fit_tree *t, uint32_t *nodes)
 {
 	struct walk w = {.tree = t};
-	walk_block(&w, t->height, t->root);
+	if (t->is_flat)
+		walk_flat(&w);
+	else
+		walk_block(&w, t->height, t->root);
 	*nodes = w.nodes;
 	return w.broken;
 }

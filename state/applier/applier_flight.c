@@ -3,7 +3,6 @@
 #include "state/applier/journal_thread.h"
 #include "state/base/check.h"
 #include "state/tables/state.h"
-#include <urcu-qsbr.h>
 
 // One block of the log. A larger batch takes its time, and somebody else may wait for the applier meanwhile.
 #define ALONE_BYTES_MAX 4096u

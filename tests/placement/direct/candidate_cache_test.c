@@ -1,3 +1,4 @@
+#include "placement/direct/fit_tree_private.h"
 #include "tests/placement/direct/fleet.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,10 +181,20 @@ static void idle_nodes_of_a_class_are_found_without_a_look_at_the_others(void **
 	fit_index_destroy(x);
 }
 
-static void run(uint64_t seed, enum placement_algorithm algorithm, uint32_t slots, uint32_t classes,
-	uint32_t shapes, uint32_t steps)
+// So few nodes would never be in a tree.
+static void forbid_flat(struct fleet *f)
+{
+	fit_index_tree(f->index)->flat_most = 0;
+	for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
+		fit_index_idle_tree(f->index, (enum fit_idle)i)->flat_most = 0;
+}
+
+static void run_once(uint64_t seed, enum placement_algorithm algorithm, uint32_t slots,
+	uint32_t classes, uint32_t shapes, uint32_t steps, bool is_flat)
 {
 	struct fleet *f = fleet_create(seed, algorithm, slots, classes, shapes);
+	if (!is_flat)
+		forbid_flat(f);
 	for (uint32_t i = 0; i < slots; i++)
 		fleet_register(f, i);
 	for (uint32_t i = 0; i < FLEET_JOBS_MAX; i++)
@@ -196,6 +207,13 @@ static void run(uint64_t seed, enum placement_algorithm algorithm, uint32_t slot
 			verify_tree(f);
 	}
 	fleet_destroy(f);
+}
+
+static void run(uint64_t seed, enum placement_algorithm algorithm, uint32_t slots, uint32_t classes,
+	uint32_t shapes, uint32_t steps)
+{
+	run_once(seed, algorithm, slots, classes, shapes, steps, false);
+	run_once(seed, algorithm, slots, classes, shapes, steps, true);
 }
 
 static void answers_as_the_naive_scan_binpack(void **state)
@@ -238,7 +256,7 @@ static void an_empty_fleet_refuses(void **state)
 	fleet_destroy(f);
 }
 
-// A long run with the caller's seed: prospect_test SEED STEPS.
+// A long run with the caller's seed: candidate_cache_test SEED STEPS.
 int main(int count, char **arguments)
 {
 	if (count == 3) {

@@ -1,5 +1,7 @@
 // The scans for wide processors must give the plain scan's results.
 #include "placement/direct/fit_box.h"
+#include "placement/direct/fit_tree.h"
+#include "placement/direct/fit_tree_private.h"
 #include "state/base/prng.h"
 #include <math.h>
 #include <setjmp.h>
@@ -176,6 +178,114 @@ static void branches_agree(void **state)
 	}
 }
 
+enum { BLOCKS = 5 };
+
+static void random_blocks(struct prng *p, struct fit_flat_block blocks[])
+{
+	for (uint32_t k = 0; k < BLOCKS; k++) {
+		struct fit_leaf *l = &blocks[k].nodes;
+		random_leaf(p, l);
+		for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
+			struct fit_node n = {l->cpu_free[i], l->memory_free[i], l->disk_free[i],
+				l->cpu_capacity[i], l->memory_capacity[i]};
+			fit_flat_set(&blocks[k], i, &n, i);
+		}
+	}
+}
+
+// The cost of a lane, worked out exactly.
+static double exact_cost(enum placement_algorithm algorithm, const struct fit_leaf *l, uint32_t i,
+	const struct fit_bounds *b)
+{
+	if (i >= l->count || l->cpu_free[i] < b->cpu || l->memory_free[i] < b->memory ||
+		l->disk_free[i] < b->disk)
+		return INFINITY;
+	double total = pow(10, ((double)l->cpu_free[i] - b->cpu) / l->cpu_capacity[i]) +
+		       pow(10, ((double)l->memory_free[i] - b->memory) / l->memory_capacity[i]);
+	return algorithm == PLACEMENT_SPREAD ? -total : total;
+}
+
+static void assert_near(double is, double should)
+{
+	assert_true(is == should || fabs(is - should) < (double)FIT_FLAT_SLACK * 0.8);
+}
+
+static void check_costs(const struct fit_scans *scans, enum placement_algorithm algorithm,
+	const struct fit_flat_block blocks[], const struct fit_bounds *b)
+{
+	struct fit_flat_costs costs[BLOCKS];
+	double least = INFINITY;
+	double is = (double)scans->quick(blocks, BLOCKS, b, costs);
+	for (uint32_t k = 0; k < BLOCKS; k++)
+		for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++) {
+			double pair = fmin(exact_cost(algorithm, &blocks[k].nodes, i, b),
+				exact_cost(algorithm, &blocks[k].nodes, i + FIT_FLAT_PAIRS, b));
+			assert_near((double)costs[k].least[i], pair);
+			least = fmin(least, (double)costs[k].least[i]);
+			uint32_t next = scans->next(costs, 0, BLOCKS, costs[k].least[i]);
+			assert_true(isinf(pair) || next <= k);
+		}
+	assert_true(is == least);
+	assert_int_equal(scans->next(costs, 0, BLOCKS, -1000), BLOCKS);
+	if (!isinf(least))
+		assert_true(scans->next(costs, 0, BLOCKS, (float)least) < BLOCKS);
+}
+
+static void quick_looks_see_every_cost(void **state)
+{
+	static struct fit_flat_block blocks[BLOCKS];
+	struct prng p;
+	prng_seed(&p, 4);
+	for (uint32_t i = 0; i < 20000; i++) {
+		enum placement_algorithm algorithm = i % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
+		struct fit_bounds b;
+		random_blocks(&p, blocks);
+		random_bounds(&p, &b, i % 2);
+		for (uint32_t k = 0; k < 3; k++) {
+			const struct fit_scans *scans = fit_scans_named(algorithm, names[k]);
+			if (scans)
+				check_costs(scans, algorithm, blocks, &b);
+		}
+	}
+}
+
+static void alike_lanes_are_told(void **state)
+{
+	struct prng p;
+	prng_seed(&p, 5);
+	for (uint32_t i = 0; i < 20000; i++) {
+		struct fit_leaf l = {.count = below(&p, FIT_LEAF_NODES + 1)};
+		struct fit_candidate c = {0, 0, below(&p, 60), below(&p, 2), below(&p, 2),
+			1 + below(&p, 2), 1 + below(&p, 2)};
+		uint32_t first = below(&p, 60), alike = 0, behind = 0;
+		for (uint32_t k = 0; k < FIT_LEAF_NODES; k++) {
+			l.cpu_free[k] = below(&p, 2);
+			l.memory_free[k] = below(&p, 2);
+			l.cpu_capacity[k] = 1 + below(&p, 2);
+			l.memory_capacity[k] = 1 + below(&p, 2);
+			l.slot[k] = below(&p, 60);
+			if (k >= l.count)
+				continue;
+			alike |= (uint32_t)(l.cpu_free[k] == c.cpu_free &&
+					    l.memory_free[k] == c.memory_free &&
+					    l.cpu_capacity[k] == c.cpu_capacity &&
+					    l.memory_capacity[k] == c.memory_capacity)
+				 << k;
+			behind |= (uint32_t)((l.slot[k] + 60 - first) % 60 >
+					     (c.slot + 60 - first) % 60)
+				  << k;
+		}
+		for (uint32_t k = 0; k < 3; k++) {
+			const struct fit_scans *scans = fit_scans_named(i % 2, names[k]);
+			uint32_t is_behind;
+			if (!scans)
+				continue;
+			assert_int_equal(scans->alike(&l, &c, first, &is_behind), alike);
+			assert_int_equal(is_behind, behind);
+		}
+	}
+}
+
 static void unknown_scans_are_not_there(void **state)
 {
 	assert_null(fit_scans_named(PLACEMENT_BINPACK, "mmx"));
@@ -192,6 +302,8 @@ int main(void)
 		cmocka_unit_test(leaves_agree),
 		cmocka_unit_test(branches_agree),
 		cmocka_unit_test(boxes_agree),
+		cmocka_unit_test(quick_looks_see_every_cost),
+		cmocka_unit_test(alike_lanes_are_told),
 		cmocka_unit_test(unknown_scans_are_not_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,11 @@ static void put(struct world *w, uint32_t slot, make_node *make)
 	fit_tree_insert(w->tree, slot);
 	w->in[slot] = true;
 }
+static void change(struct world *w, uint32_t slot, make_node *make)
+{
+	struct fit_node after = make(w, slot);
+	fit_tree_change(w->tree, slot, &after);
+}
 static void take(struct world *w, uint32_t slot)
 {
 	fit_tree_remove(w->tree, slot);
@@ -206,14 +211,29 @@ static void random_search(struct world *w)
 	(void)search(w, &q, below(w, 2) ? 1 : 1 + below(w, WANTED_MOST), best);
 }
 
-static struct world *world_open(enum placement_algorithm algorithm)
+// Where nodes are kept: in a tree from the first one on, without order, or without order until there are too many.
+enum keeping { IN_TREE, FLAT, FLAT_AT_FIRST, KEEPINGS };
+
+// How many nodes are kept so.
+static uint32_t nodes_of(enum keeping keeping)
+{
+	return keeping == FLAT ? FIT_FLAT_MOST / 2 : NODES;
+}
+
+static struct world *world_open_kept(enum placement_algorithm algorithm, enum keeping keeping)
 {
 	struct world *w = memory_take(sizeof *w);
 	w->algorithm = algorithm;
 	prng_seed(&w->prng, 1);
 	w->nodes = memory_take_array(NODES, sizeof *w->nodes);
 	w->tree = fit_tree_create(algorithm, &w->nodes);
+	if (keeping == IN_TREE)
+		w->tree->flat_most = 0;
 	return w;
+}
+static struct world *world_open(enum placement_algorithm algorithm)
+{
+	return world_open_kept(algorithm, IN_TREE);
 }
 static void world_close(struct world *w)
 {
@@ -222,16 +242,23 @@ static void world_close(struct world *w)
 	free(w);
 }
 
-static void fill_search_and_empty(enum placement_algorithm algorithm, make_node *make)
+static void fill_search_and_empty(
+	enum placement_algorithm algorithm, make_node *make, enum keeping keeping)
 {
-	struct world *w = world_open(algorithm);
-	for (uint32_t i = 0; i < NODES; i++)
+	struct world *w = world_open_kept(algorithm, keeping);
+	uint32_t nodes = nodes_of(keeping);
+	for (uint32_t i = 0; i < nodes; i++)
 		put(w, i, make);
 	verify(w);
+	assert_true(w->tree->is_flat == (keeping == FLAT));
 	for (uint32_t i = 0; i < 100; i++)
 		random_search(w);
 	for (uint32_t i = 0; i < 6000; i++) {
-		uint32_t slot = below(w, NODES);
+		uint32_t slot = below(w, nodes);
+		if (w->in[slot] && below(w, 2)) {
+			change(w, slot, make);
+			continue;
+		}
 		if (w->in[slot])
 			take(w, slot);
 		if (below(w, 2))
@@ -242,8 +269,8 @@ static void fill_search_and_empty(enum placement_algorithm algorithm, make_node 
 		random_search(w);
 	for (uint32_t i = 0; i < 4; i++)
 		random_search_on(w);
-	for (uint32_t i = 0; i < NODES; i++) {
-		uint32_t slot = i * 7919 % NODES; // every slot once, far apart
+	for (uint32_t i = 0; i < nodes; i++) {
+		uint32_t slot = i * 7919 % nodes; // every slot once, far apart
 		if (w->in[slot])
 			take(w, slot);
 		if (i % 500 == 0)
@@ -260,21 +287,30 @@ static void every_kind_of_fleet_is_searched_exactly(void **state)
 {
 	static make_node *const kinds[] = {identical, two_kinds, one_use_many_capacities,
 		all_distinct, empty_distinct, random_node, no_disk, huge};
-	for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-		fill_search_and_empty(PLACEMENT_BINPACK, kinds[i]);
-		fill_search_and_empty(PLACEMENT_SPREAD, kinds[i]);
-	}
+	for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		for (uint32_t k = 0; k < KEEPINGS; k++) {
+			enum keeping keeping = (enum keeping)k;
+			fill_search_and_empty(PLACEMENT_BINPACK, kinds[i], keeping);
+			fill_search_and_empty(PLACEMENT_SPREAD, kinds[i], keeping);
+		}
 }
 
 // Without a place to go on from, each search asks for all nodes that the earlier ones found.
+static void pass_over(enum keeping keeping)
+{
+	struct world *w = world_open_kept(PLACEMENT_BINPACK, keeping);
+	uint32_t nodes = nodes_of(keeping);
+	for (uint32_t i = 0; i < nodes; i++)
+		put(w, i, identical);
+	search_on(w, &(struct fit_query){.class_bits = ~0ull}, nodes);
+	assert_in_range(w->asked, nodes, 6 * nodes);
+	world_close(w);
+}
+
 static void nodes_alike_are_passed_over(void **state)
 {
-	struct world *w = world_open(PLACEMENT_BINPACK);
-	for (uint32_t i = 0; i < NODES; i++)
-		put(w, i, identical);
-	search_on(w, &(struct fit_query){.class_bits = ~0ull}, NODES);
-	assert_in_range(w->asked, NODES, 6 * NODES);
-	world_close(w);
+	pass_over(IN_TREE);
+	pass_over(FLAT);
 }
 
 #define HALVES 200u
@@ -292,9 +328,9 @@ static struct fit_node halves(struct world *w, uint32_t slot)
 	return n;
 }
 
-static void search_halves(enum placement_algorithm algorithm)
+static void search_halves(enum placement_algorithm algorithm, enum keeping keeping)
 {
-	struct world *w = world_open(algorithm);
+	struct world *w = world_open_kept(algorithm, keeping);
 	for (uint32_t i = 0; i < HALVES; i++)
 		put(w, i, halves);
 	for (uint32_t i = 0; i < 3; i++)
@@ -307,8 +343,10 @@ static void nodes_that_differ_in_one_thing_are_not_alike(void **state)
 {
 	for (usual = 500; usual < 3500; usual += 57)
 		for (differing = 0; differing < 8; differing++) {
-			search_halves(PLACEMENT_BINPACK);
-			search_halves(PLACEMENT_SPREAD);
+			search_halves(PLACEMENT_BINPACK, IN_TREE);
+			search_halves(PLACEMENT_SPREAD, IN_TREE);
+			search_halves(PLACEMENT_BINPACK, FLAT);
+			search_halves(PLACEMENT_SPREAD, FLAT);
 		}
 }
 
