@@ -118,12 +118,14 @@ static struct alloc_update_item describe_item(const struct census_note *note, bo
 
 // Fills a report with notes of one node, as many as a frame takes. Returns how many.
 static uint32_t fill_report(struct service_fleet *f, struct report *r,
-	const struct census_note *notes, uint32_t count, bool healthy)
+	const struct census_note *notes, uint32_t count, bool healthy,
+	struct alloc_report *describe(void))
 {
 	uint32_t slot = notes[0].slot, n = 0;
 
 	while (n < count && n < ALLOC_UPDATES_MAX && notes[n].slot == slot) {
 		r->items[n] = describe_item(&notes[n], healthy);
+		r->items[n].report = describe ? describe() : NULL;
 		n++;
 	}
 	r->update = (struct command_alloc_update){.slot = slot,
@@ -137,13 +139,21 @@ static uint32_t fill_report(struct service_fleet *f, struct report *r,
 void service_fleet_report(struct service_fleet *f, struct controller *c,
 	const struct census_note *notes, uint32_t count, bool healthy)
 {
+	service_fleet_report_with(f, c, notes, count, healthy, NULL);
+}
+
+void service_fleet_report_with(struct service_fleet *f, struct controller *c,
+	const struct census_note *notes, uint32_t count, bool healthy,
+	struct alloc_report *describe(void))
+{
 	struct report *reports = memory_take_array(REPORTED_AT_ONCE, sizeof *reports);
 	struct command commands[REPORTED_AT_ONCE];
 
 	for (uint32_t at = 0; at < count;) {
 		uint32_t sent = 0;
 		for (; sent < REPORTED_AT_ONCE && at < count; sent++) {
-			at += fill_report(f, &reports[sent], &notes[at], count - at, healthy);
+			at += fill_report(
+				f, &reports[sent], &notes[at], count - at, healthy, describe);
 			commands[sent] = (struct command){.type = COMMAND_ALLOC_UPDATE,
 				.alloc_update = &reports[sent].update};
 		}

@@ -31,6 +31,11 @@ void service_fleet_close(struct service_fleet *);
 // those that stop are at their end. Returns when all reports are durable.
 void service_fleet_report(struct service_fleet *, struct controller *, const struct census_note *,
 	uint32_t count, bool healthy);
+// The same with what describe makes for each allocation: its tasks.
+struct alloc_report;
+void service_fleet_report_with(struct service_fleet *, struct controller *,
+	const struct census_note *, uint32_t count, bool healthy,
+	struct alloc_report *describe(void));
 // Reports that nodes went silent, or came back.
 void service_fleet_tell(struct service_fleet *, struct controller *, enum command_type,
 	const uint32_t *slots, uint32_t count);
