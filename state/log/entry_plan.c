@@ -260,7 +260,7 @@ static int metrics_decode(struct array *metrics, struct bytes_reader *r)
 	while (!error && metrics->count < count) {
 		struct shared_metrics **at =
 			ARRAY_AT(metrics, struct shared_metrics *, metrics->count);
-		error = shared_metrics_decode(at, r);
+		error = shared_metrics_decode_after(at, metrics->count ? at[-1] : NULL, r);
 		if (!error && (*at)->back > metrics->count)
 			error = -ERROR_CORRUPT;
 		if (!error && (*at)->back > 0)

@@ -1,4 +1,5 @@
 #include "state/records/plan.h"
+#include "state/base/bytes_delta.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
@@ -22,18 +23,63 @@ static const struct field desired_updates_fields[] = {
 };
 DESCRIBE(desired_updates_description, desired_updates);
 
-static struct shared_metrics *take_shared_metrics(const uint8_t *bytes, size_t size)
+static struct shared_metrics *take_shared_metrics(
+	const uint8_t *bytes, size_t kept, size_t size, struct shared_metrics *whole)
 {
-	struct shared_metrics *shared = memory_take(sizeof *shared + size);
+	struct shared_metrics *shared = memory_take(sizeof *shared + kept);
 
 	atomic_init(&shared->references, 1);
 	shared->size = (uint32_t)size;
-	memcpy(shared->bytes, bytes, size);
+	shared->kept = (uint32_t)kept;
+	shared->whole = shared_metrics_share(whole);
+	memcpy(shared->bytes, bytes, kept);
 	return shared;
+}
+
+// Whether a delta of so many bytes is worth while. One of a few bytes always is; a longer one is, unless the whole has
+// served so many that others had better differ from newer ones.
+static bool is_short(const struct shared_metrics *whole, size_t kept)
+{
+	enum { USERS_OF_LONG = 16 };
+	uint32_t users = atomic_load_explicit(&whole->references, memory_order_relaxed);
+
+	return kept <= whole->size / 8 || (kept <= whole->size / 2 && users < USERS_OF_LONG);
+}
+
+// Keeps what differs from the whole of the metrics before, or all of it. What rests on others is the whole of none, so
+// that nothing is kept for longer than those that rest on it.
+static struct shared_metrics *keep_metrics(
+	const uint8_t *bytes, size_t size, const struct shared_metrics *before)
+{
+	uint8_t delta[METRICS_BYTES_USUAL / 2];
+	struct shared_metrics *whole =
+		before && before->whole ? before->whole : (struct shared_metrics *)before;
+	size_t kept = whole && whole->size == size && whole->back == 0
+			      ? bytes_delta_make(whole->bytes, bytes, size, delta, sizeof delta)
+			      : BYTES_DELTA_NONE;
+
+	return kept != BYTES_DELTA_NONE && is_short(whole, kept)
+		       ? take_shared_metrics(delta, kept, size, whole)
+		       : take_shared_metrics(bytes, size, size, NULL);
+}
+
+static void place_metrics(const struct shared_metrics *shared, uint8_t *bytes)
+{
+	const struct shared_metrics *whole = shared->whole ? shared->whole : shared;
+
+	memcpy(bytes, whole->bytes, shared->size);
+	if (shared->whole)
+		bytes_delta_apply(bytes, shared->bytes, shared->kept);
 }
 
 struct shared_metrics *shared_metrics_create(
 	const struct alloc_metrics *metrics, struct shared_metrics *base)
+{
+	return shared_metrics_create_after(metrics, base, NULL);
+}
+
+struct shared_metrics *shared_metrics_create_after(const struct alloc_metrics *metrics,
+	struct shared_metrics *base, const struct shared_metrics *before)
 {
 	CHECK(!base == (metrics->back == 0) && metrics->back >= 0);
 	uint8_t room[METRICS_BYTES_USUAL];
@@ -46,7 +92,7 @@ struct shared_metrics *shared_metrics_create(
 		record_encode(&metrics_description, metrics, &w);
 	}
 	// What cannot be encoded is not sound either, and the plan is refused.
-	struct shared_metrics *shared = take_shared_metrics(w.data, w.failed ? 0 : w.size);
+	struct shared_metrics *shared = keep_metrics(w.data, w.failed ? 0 : w.size, before);
 	shared->is_sound = !w.failed && record_is_sound(&metrics_description, metrics);
 	shared->back = (uint32_t)metrics->back;
 	CHECK(!base || shared_metrics_rest_on(shared, base) == 0);
@@ -67,10 +113,13 @@ int shared_metrics_rest_on(struct shared_metrics *shared, struct shared_metrics 
 
 static void read_own(const struct shared_metrics *shared, struct alloc_metrics *metrics)
 {
-	struct bytes_reader r = bytes_reader_over(shared->bytes, shared->size);
+	uint8_t *bytes = memory_take(shared->size);
+	struct bytes_reader r = bytes_reader_over(bytes, shared->size);
 
+	place_metrics(shared, bytes);
 	record_init(&metrics_description, metrics);
 	CHECK(record_decode(&metrics_description, metrics, &r) == 0);
+	free(bytes);
 }
 
 // Which of two items of ordered maps comes first, the older one with the name of a newer one among them: negative,
@@ -136,10 +185,20 @@ void shared_metrics_read(const struct shared_metrics *shared, struct alloc_metri
 
 void shared_metrics_encode(const struct shared_metrics *shared, struct bytes_writer *w)
 {
-	bytes_put(w, shared->bytes, shared->size);
+	const struct shared_metrics *whole = shared->whole ? shared->whole : shared;
+
+	bytes_put(w, whole->bytes, shared->size);
+	if (shared->whole && !w->failed)
+		bytes_delta_apply(w->data + w->size - shared->size, shared->bytes, shared->kept);
 }
 
 int shared_metrics_decode(struct shared_metrics **shared, struct bytes_reader *r)
+{
+	return shared_metrics_decode_after(shared, NULL, r);
+}
+
+int shared_metrics_decode_after(
+	struct shared_metrics **shared, const struct shared_metrics *before, struct bytes_reader *r)
 {
 	struct alloc_metrics metrics;
 	size_t from = r->at;
@@ -153,7 +212,7 @@ int shared_metrics_decode(struct shared_metrics **shared, struct bytes_reader *r
 		error = -ERROR_CORRUPT;
 	if (error != 0)
 		return error;
-	*shared = take_shared_metrics(r->data + from, r->at - from);
+	*shared = keep_metrics(r->data + from, r->at - from, before);
 	(*shared)->is_sound = true;
 	(*shared)->back = (uint32_t)back;
 	return 0;
@@ -171,6 +230,7 @@ void shared_metrics_release(struct shared_metrics *shared)
 	while (shared &&
 		atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) == 1) {
 		struct shared_metrics *base = shared->base;
+		shared_metrics_release(shared->whole);
 		free(shared);
 		shared = base;
 	}

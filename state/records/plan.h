@@ -87,12 +87,16 @@ extern const struct record_type desired_updates_description;
 // longer than the one before; so metrics may say only what differs from others, their base.
 struct shared_metrics {
 	_Atomic uint32_t references;
-	uint32_t size;
+	uint32_t size;               // of record_encode
 	bool is_sound;               // record_is_sound
 	uint32_t back;               // alloc_metrics.back; 0: they need no base
 	uint32_t bases;              // how many others are needed to read them
 	struct shared_metrics *base; // a reference; NULL: none is needed, or none was given yet
-	uint8_t bytes[];             // of record_encode
+	// Metrics of a plan mostly differ in a few bytes. Those of another (a reference) that `bytes` differ from
+	// (state/base/bytes_delta.h); NULL: `bytes` are of record_encode.
+	struct shared_metrics *whole;
+	uint32_t kept; // bytes
+	uint8_t bytes[];
 };
 // More bases than this are refused: each is decoded by whoever reads the metrics.
 #define METRICS_BASES_MAX 64u
@@ -100,6 +104,9 @@ struct shared_metrics {
 // base: NULL when metrics.back is 0. It has fewer than METRICS_BASES_MAX bases.
 struct shared_metrics *shared_metrics_create(
 	const struct alloc_metrics *, struct shared_metrics *base);
+// The same for metrics that are most likely similar to those before them, which may be NULL: takes less memory.
+struct shared_metrics *shared_metrics_create_after(const struct alloc_metrics *,
+	struct shared_metrics *base, const struct shared_metrics *before);
 struct shared_metrics *shared_metrics_share(struct shared_metrics *); // NULL is fine
 void shared_metrics_release(struct shared_metrics *);                 // NULL is fine
 // What they are, with all that their bases say; back is 0. The caller calls metrics_release.
@@ -108,6 +115,8 @@ void shared_metrics_read(const struct shared_metrics *, struct alloc_metrics *);
 // What was decoded with a back is given its base before anybody reads it.
 void shared_metrics_encode(const struct shared_metrics *, struct bytes_writer *);
 int shared_metrics_decode(struct shared_metrics **, struct bytes_reader *);
+int shared_metrics_decode_after(
+	struct shared_metrics **, const struct shared_metrics *before, struct bytes_reader *);
 // Takes a reference of the base. Returns 0, or -ERROR_CORRUPT when there are too many bases or one lacks its own.
 int shared_metrics_rest_on(struct shared_metrics *, struct shared_metrics *base);
 

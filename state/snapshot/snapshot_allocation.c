@@ -97,7 +97,8 @@ static void put_metrics(
 static int add_metrics(struct snapshot_metrics *m, struct bytes_reader *r)
 {
 	struct shared_metrics *metrics;
-	int error = shared_metrics_decode(&metrics, r);
+	int error = shared_metrics_decode_after(
+		&metrics, m->count ? m->by_number[m->count - 1] : NULL, r);
 	if (error)
 		return error;
 	m->by_number = memory_resize(m->by_number, (m->count + 1) * sizeof m->by_number[0]);

@@ -264,7 +264,8 @@ uint32_t stack_keep_metrics(struct stack *s, const struct alloc_metrics *metrics
 	struct shared_metrics *base =
 		metrics->back ? *ARRAY_AT(all, struct shared_metrics *, number - metrics->back)
 			      : NULL;
-	struct shared_metrics *shared = shared_metrics_create(metrics, base);
+	struct shared_metrics *shared = shared_metrics_create_after(
+		metrics, base, number ? *ARRAY_AT(all, struct shared_metrics *, number - 1) : NULL);
 	*(struct shared_metrics **)array_append(all, sizeof shared) = shared;
 	if (s->counted)
 		candidate_columns_are_told(s->counted, number);

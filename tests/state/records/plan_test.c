@@ -1,12 +1,14 @@
 // What a plan owns, and what only some allocations have.
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/base/prng.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include "state/records/metrics.h"
 #include "state/records/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +235,79 @@ static void metrics_never_rest_on_later_ones(void **test)
 	assert_null(decoded);
 }
 
+// Metrics of a plan: like those before but for a count, sometimes with another name.
+static void vary_metrics(struct prng *prng, struct alloc_metrics *m)
+{
+	char name[24] = "node-affinity";
+
+	m->nodes_evaluated += (int64_t)prng_below(prng, 3);
+	m->allocation_time_ns = (int64_t)prng_below(prng, 5000);
+	if (prng_below(prng, 8) == 0)
+		snprintf(name, sizeof name, "name-%u", (unsigned)prng_below(prng, 10000));
+	if (prng_below(prng, 2) == 0)
+		count_add(&m->class_filtered, name, 1);
+}
+
+// Checks that metrics are those that they were made of, read and stored.
+static void assert_metrics(const struct shared_metrics *shared, const struct alloc_metrics *m)
+{
+	static uint8_t bytes[2][65536];
+	struct bytes_writer plain = bytes_writer_over(bytes[0], sizeof bytes[0]);
+	struct bytes_writer w = bytes_writer_over(bytes[1], sizeof bytes[1]);
+	struct alloc_metrics read;
+
+	record_encode(&metrics_description, m, &plain);
+	shared_metrics_encode(shared, &w);
+	assert_true(!plain.failed && plain.size == w.size);
+	assert_memory_equal(plain.data, w.data, w.size);
+	shared_metrics_read(shared, &read);
+	assert_true(record_equal(&metrics_description, &read, m));
+	metrics_release(&read);
+}
+
+static struct shared_metrics *decoded_again(
+	const struct shared_metrics *shared, const struct shared_metrics *before)
+{
+	struct bytes_writer w = bytes_writer_growing(4096);
+	struct shared_metrics *decoded;
+
+	shared_metrics_encode(shared, &w);
+	struct bytes_reader r = bytes_reader_over(w.data, w.size);
+	assert_int_equal(shared_metrics_decode_after(&decoded, before, &r), 0);
+	bytes_writer_free(&w);
+	return decoded;
+}
+
+static void metrics_after_similar_ones_are_the_same_in_less_room(void **test)
+{
+	enum { COUNT = 500 };
+	struct shared_metrics *created[COUNT], *decoded[COUNT];
+	struct alloc_metrics m = {0};
+	uint32_t kept = 0, size = 0;
+	struct prng prng;
+
+	(void)test;
+	prng_seed(&prng, 19);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		vary_metrics(&prng, &m);
+		created[i] = shared_metrics_create_after(&m, NULL, i ? created[i - 1] : NULL);
+		decoded[i] = decoded_again(created[i], i ? decoded[i - 1] : NULL);
+		assert_true(created[i]->is_sound && decoded[i]->is_sound);
+		assert_metrics(created[i], &m);
+		assert_metrics(decoded[i], &m);
+		kept += created[i]->kept;
+		size += created[i]->size;
+		if (i > 0) // whoever comes later does without those before
+			shared_metrics_release(created[i - 1]);
+	}
+	assert_true(kept < size / 2);
+	assert_metrics(created[COUNT - 1], &m);
+	shared_metrics_release(created[COUNT - 1]);
+	for (uint32_t i = 0; i < COUNT; i++)
+		shared_metrics_release(decoded[i]);
+	metrics_release(&m);
+}
+
 static void a_plan_gives_back_what_it_refers_to(void **test)
 {
 	struct plan *plan = plan_create();
@@ -290,6 +365,7 @@ int main(void)
 		cmocka_unit_test(metrics_may_say_what_differs_from_others),
 		cmocka_unit_test(metrics_rest_on_few_others_that_are_complete),
 		cmocka_unit_test(metrics_never_rest_on_later_ones),
+		cmocka_unit_test(metrics_after_similar_ones_are_the_same_in_less_room),
 		cmocka_unit_test(a_plan_gives_back_what_it_refers_to),
 		cmocka_unit_test(a_released_result_is_empty),
 	};
