@@ -190,7 +190,7 @@ static struct alloc_report *describe_report(void)
 	add_event(state, "Received", "Task received by client");
 	add_event(state, "Task Setup", "Building Task Directory");
 	add_event(state, "Started", "Task started by client");
-	return report;
+	return alloc_report_pack(report);
 }
 
 // Every node says twice of each of its allocations that it runs, the second time that it is healthy, too.

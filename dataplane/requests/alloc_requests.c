@@ -230,7 +230,10 @@ static bool take_item(struct update_cursor *c, const struct wire_alloc_update_it
 		return false;
 	item->report = alloc_report_create();
 	item->report->client_description = text_copy(from->description);
-	return take_tasks(c, from->task_count, item->report);
+	if (!take_tasks(c, from->task_count, item->report))
+		return false;
+	item->report = alloc_report_pack(item->report);
+	return true;
 }
 
 _Static_assert((int)TASK_DEAD == (int)WIRE_TASK_DEAD &&

@@ -2,8 +2,11 @@
 // appended to a table: their order is the binary form (state/base/schema.h).
 #include "state/records/alloc_details.h"
 #include "state/base/memory.h"
+#include "state/base/schema_pack.h"
 #include "state/base/schema_table.h"
 #include "state/records/job.h"
+#include <stdlib.h>
+#include <string.h>
 
 #define NULLABLE NULL, FIELD_NULL_EMPTY
 
@@ -195,6 +198,30 @@ struct alloc_report *alloc_report_create(void)
 	return report;
 }
 
+// What agents say of nearly every task (tools/agent); a packed report points here.
+static const char *const usual_texts[] = {"Tasks are running", "All tasks have completed",
+	"Failed tasks", "No tasks have started", "Received", "Task received by client",
+	"Task Setup", "Building Task Directory", "Started", "Task started by client", "Terminated",
+	"Exit Code: 0", "Killing", "Killed", "Task successfully killed"};
+
+static const char *usual_text(const char *text)
+{
+	for (size_t i = 0; i < sizeof usual_texts / sizeof usual_texts[0]; i++)
+		if (strcmp(text, usual_texts[i]) == 0)
+			return usual_texts[i];
+	return NULL;
+}
+
+struct alloc_report *alloc_report_pack(struct alloc_report *report)
+{
+	struct alloc_report *packed = record_pack(&alloc_report_description, report, usual_text);
+
+	atomic_init(&packed->references, 1);
+	packed->is_packed = true;
+	alloc_report_release(report);
+	return packed;
+}
+
 struct alloc_report *alloc_report_share(struct alloc_report *report)
 {
 	if (report)
@@ -206,14 +233,19 @@ void alloc_report_release(struct alloc_report *report)
 {
 	if (!report || atomic_fetch_sub_explicit(&report->references, 1, memory_order_acq_rel) > 1)
 		return;
-	record_free(&alloc_report_description, report);
+	if (report->is_packed)
+		free(report);
+	else
+		record_free(&alloc_report_description, report);
 }
 
 int alloc_report_decode(struct alloc_report **out, struct bytes_reader *r)
 {
 	int error = record_decode_new(&alloc_report_description, (void **)out, r);
 
-	if (!error)
-		atomic_init(&(*out)->references, 1);
-	return error;
+	if (error)
+		return error;
+	atomic_init(&(*out)->references, 1);
+	*out = alloc_report_pack(*out);
+	return 0;
 }

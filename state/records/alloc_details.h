@@ -97,7 +97,8 @@ enum { TASK_PENDING, TASK_RUNNING, TASK_DEAD };
 extern const char *const task_state_names[];
 
 struct alloc_report {
-	_Atomic uint32_t references; // not described
+	_Atomic uint32_t references; // not described, as is the next
+	bool is_packed;              // one piece of memory
 	char *client_description;
 	struct array task_states; // task_state
 };
@@ -106,6 +107,9 @@ extern const struct record_type alloc_report_description, task_state_description
 	task_event_description, task_handle_description;
 
 struct alloc_report *alloc_report_create(void);
+// Takes over a report that nobody else has, and returns it as one piece of memory, which nobody may change. Allocations
+// keep their reports for long.
+struct alloc_report *alloc_report_pack(struct alloc_report *);
 struct alloc_report *alloc_report_share(struct alloc_report *);
 void alloc_report_release(struct alloc_report *);
 int alloc_report_decode(struct alloc_report **, struct bytes_reader *); // as alloc_details_decode

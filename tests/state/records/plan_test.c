@@ -308,6 +308,34 @@ static void metrics_after_similar_ones_are_the_same_in_less_room(void **test)
 	metrics_release(&m);
 }
 
+static void a_packed_report_is_the_same(void **test)
+{
+	struct alloc_report *report = alloc_report_create(), *read;
+	struct task_state *state = array_append(&report->task_states, sizeof *state);
+	struct bytes_writer w = bytes_writer_growing(64);
+
+	(void)test;
+	state->task = copied("web");
+	report->client_description = copied("Tasks are running");
+	struct task_event *event = array_append(&state->events, sizeof *event);
+	*event = (struct task_event){copied("Started"), copied("by hand"), 7, 1};
+	state->handle = memory_take(sizeof *state->handle);
+	state->handle->driver_state = copied("c3RhdGU=");
+	record_encode(&alloc_report_description, report, &w);
+	report = alloc_report_pack(report);
+	struct bytes_reader r = bytes_reader_over(w.data, w.size);
+	assert_int_equal(alloc_report_decode(&read, &r), 0);
+	assert_true(record_equal(&alloc_report_description, report, read));
+	assert_ptr_equal(alloc_report_share(report), report);
+	alloc_report_release(report);
+	state = ARRAY_AT(&report->task_states, struct task_state, 0);
+	assert_string_equal(state->handle->driver_state, "c3RhdGU=");
+	assert_string_equal(ARRAY_AT(&state->events, struct task_event, 0)->type, "Started");
+	alloc_report_release(report);
+	alloc_report_release(read);
+	bytes_writer_free(&w);
+}
+
 static void a_plan_gives_back_what_it_refers_to(void **test)
 {
 	struct plan *plan = plan_create();
@@ -366,6 +394,7 @@ int main(void)
 		cmocka_unit_test(metrics_rest_on_few_others_that_are_complete),
 		cmocka_unit_test(metrics_never_rest_on_later_ones),
 		cmocka_unit_test(metrics_after_similar_ones_are_the_same_in_less_room),
+		cmocka_unit_test(a_packed_report_is_the_same),
 		cmocka_unit_test(a_plan_gives_back_what_it_refers_to),
 		cmocka_unit_test(a_released_result_is_empty),
 	};
