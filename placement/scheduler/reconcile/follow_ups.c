@@ -10,10 +10,10 @@
 
 static int by_time(const void *a, const void *b)
 {
-	const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
+	const struct due_member *x = a, *y = b;
 	if (x->due_ns != y->due_ns)
 		return x->due_ns < y->due_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return x->member < y->member ? -1 : x->member > y->member;
 }
 
 static const struct evaluation *create_follow_up(const struct reconciler *r, int64_t when_ns,
@@ -37,18 +37,26 @@ static const struct evaluation *create_follow_up(const struct reconciler *r, int
 	return followup;
 }
 
-void create_follow_ups(struct group_pass *g, struct member **members, uint32_t count,
-	enum eval_trigger trigger, const char *description)
+static void set_followup(struct reconciler *r, const struct member *m, const struct uuid *id)
 {
-	CHECK(count == 0 || !is_delayed(g->r->ask));
+	CHECK(m >= r->members && m < r->members + r->member_count);
+	if (!r->followups)
+		r->followups = memory_take_array(r->member_count, sizeof *r->followups);
+	r->followups[m - r->members] = *id;
+}
+
+void create_follow_ups(struct group_pass *g, struct array *due_members, enum eval_trigger trigger,
+	const char *description)
+{
+	CHECK(due_members->count == 0 || !is_delayed(g->r->ask));
 	const struct evaluation *followup = NULL;
-	if (count > 1)
-		qsort(members, count, sizeof *members, by_time);
-	for (uint32_t i = 0; i < count; i++) {
-		int64_t when_ns = members[i]->due_ns;
-		if (!followup || when_ns - followup->wait_until_ns >= BATCH_NS)
-			followup = create_follow_up(g->r, when_ns, trigger, description);
-		members[i]->followup = followup->id;
+	if (due_members->count > 1)
+		qsort(due_members->items, due_members->count, sizeof(struct due_member), by_time);
+	for (uint32_t i = 0; i < due_members->count; i++) {
+		const struct due_member *due = ARRAY_AT(due_members, struct due_member, i);
+		if (!followup || due->due_ns - followup->wait_until_ns >= BATCH_NS)
+			followup = create_follow_up(g->r, due->due_ns, trigger, description);
+		set_followup(g->r, due->member, &followup->id);
 	}
-	CHECK(count == 0 || followup);
+	CHECK(due_members->count == 0 || followup);
 }

@@ -5,6 +5,8 @@
 uint32_t member_count_of(const struct group_pass *g, enum member_set set)
 {
 	uint32_t count = 0;
+	if (!may_have(g, set))
+		return 0;
 	FOR_MEMBERS(m, g)
 	count += m->set == set;
 	CHECK(count <= g->count);
@@ -33,12 +35,12 @@ void note_stop(struct group_pass *g, struct member *m, enum stop_cause cause)
 			.cause = cause,
 			.lost = cause == STOP_LOST,
 			.failed = cause == STOP_RESCHEDULED && m->set == SET_RECONNECTING,
-			.followup_eval = m->followup};
+			.followup_eval = member_followup(g->r, m)};
 	m->stopped = true;
 }
 
 void stop_member(struct group_pass *g, struct member *m, enum stop_cause cause)
 {
 	note_stop(g, m, cause);
-	m->set = SET_NONE;
+	put_member(g, m, SET_NONE);
 }

@@ -20,18 +20,35 @@ enum member_set {
 	SET_NONE        // stopped, or does not matter any more
 };
 
-// An allocation of the group.
+// What a deployment knows of a member.
+enum member_health { HEALTH_NOT_ASKED, HEALTH_UNKNOWN, HEALTH_GOOD, HEALTH_BAD };
+
+// An allocation of the group, with what most steps ask of it: a job has many, and their records are far apart.
 struct member {
 	const struct allocation *allocation;
-	uint8_t set; // enum member_set
-	bool canary; // of the active deployment, on a sound node
+	uint32_t index;        // the number in its name
+	uint8_t client_status; // enum alloc_client
+	uint8_t set;           // enum member_set
+	uint8_t health;        // enum member_health, by the deployment of this version
+	bool is_current;       // of the job's specification
+	bool canary;           // of the active deployment, on a sound node
 	bool destructive;
 	bool later;   // failed: replaced when it is due
 	bool unknown; // becomes unknown in this pass
 	bool stopped; // in this pass
 	bool is_back; // its client is, and it stays
+};
+
+// A member that something is due for at a time.
+struct due_member {
 	int64_t due_ns;
-	struct uuid followup;
+	struct member *member;
+};
+
+// The members of one group.
+struct member_span {
+	const char *group;
+	uint32_t first, count;
 };
 
 struct reconciler {
@@ -48,6 +65,9 @@ struct reconciler {
 	struct id_set canaries, unneeded;
 	struct member *members; // by group name, number in the name, id
 	uint32_t member_count;
+	struct uuid *followups;    // by member; NULL: none was created
+	struct member_span *spans; // by group name
+	uint32_t span_count, next_span;
 };
 
 struct group_pass {
@@ -64,6 +84,9 @@ struct group_pass {
 	bool waits; // for a client to surely stop lost allocations: nothing is placed (row C17)
 	bool requires_canaries;
 	uint32_t destructive_count, in_place_count, later_count;
+	uint32_t seen;                           // a bit for each set that a member was put into
+	bool has_canaries;                       // a member was found to be one
+	struct array later;                      // due_member: those that may be replaced later
 	int64_t limit;                           // how many may be replaced now (row C47)
 	struct array place;                      // reconcile_place: missing instances
 	uint32_t first_destructive, first_place; // of this group in the result
@@ -122,11 +145,27 @@ static inline bool is_canarying(const struct group_pass *g)
 }
 static inline bool is_unknown(const struct member *m)
 {
-	return m->unknown || m->allocation->client_status == ALLOC_UNKNOWN;
+	return m->unknown || m->client_status == ALLOC_UNKNOWN;
+}
+static inline void put_member(struct group_pass *g, struct member *m, enum member_set set)
+{
+	m->set = (uint8_t)set;
+	g->seen |= 1u << set;
+}
+// False: no member is in the set. A step that is only about such members need not look at any.
+static inline bool may_have(const struct group_pass *g, enum member_set set)
+{
+	return g->seen & 1u << set;
+}
+// Zero: none.
+static inline struct uuid member_followup(const struct reconciler *r, const struct member *m)
+{
+	return r->followups ? r->followups[m - r->members] : (struct uuid){0};
 }
 uint32_t member_count_of(const struct group_pass *, enum member_set);
 
 void reconcile_members(struct reconciler *);
+void reconcile_members_release(struct reconciler *);
 // Goes through the groups of the job and of the allocations in the order of their names; *group_pass is zeroed before
 // the first. Returns false after the last. The groups of a stopped job count as removed.
 bool next_group(struct reconciler *, struct group_pass *);
@@ -140,7 +179,6 @@ void initialize_deployment_state(struct group_pass *);
 void filter_old_terminal(struct group_pass *);
 void cancel_unneeded_canaries(struct group_pass *);
 void split_by_taint(struct group_pass *);
-void filter_rescheduleable(struct group_pass *);
 void reconcile_reconnecting(struct group_pass *);
 void reconcile_disconnecting(struct group_pass *);
 void create_lost_later_evals(struct group_pass *);
@@ -169,6 +207,6 @@ void note_stop(struct group_pass *, struct member *, enum stop_cause);
 void stop_member(struct group_pass *, struct member *, enum stop_cause);
 // Replaces a failed or disconnected member now, or keeps it in the count; then it may be replaced when it is due.
 void reschedule_member(struct group_pass *, struct member *);
-// Creates evaluations for the times of members (due_ns), in batches, and sets the followup of each member.
-void create_follow_ups(struct group_pass *, struct member **, uint32_t count,
-	enum eval_trigger trigger, const char *description);
+// Creates evaluations for the times of members, in batches, and sets the followup of each member. Sorts the members.
+void create_follow_ups(struct group_pass *, struct array *due_members, enum eval_trigger trigger,
+	const char *description);

@@ -11,7 +11,6 @@ static bool compute_group(struct group_pass *g)
 	filter_old_terminal(g);
 	cancel_unneeded_canaries(g);
 	split_by_taint(g);
-	filter_rescheduleable(g);
 	reconcile_reconnecting(g);
 	reconcile_disconnecting(g);
 	create_lost_later_evals(g);
@@ -35,6 +34,7 @@ static void release_group(struct group_pass *g)
 {
 	name_index_release(&g->names);
 	free(g->place.items);
+	free(g->later.items);
 }
 
 static bool job_is_stopped(const struct reconciler *r)
@@ -78,7 +78,7 @@ static bool compute_groups(struct reconciler *r)
 	struct group_pass g = {0};
 	while (next_group(r, &g))
 		complete &= visit_group(&g);
-	CHECK(r->member_count == 0 || g.members + g.count == r->members + r->member_count);
+	CHECK(r->next_span == r->span_count);
 	return complete;
 }
 
@@ -95,7 +95,7 @@ void reconcile(const struct reconcile_ask *ask, struct reconciliation *result)
 	if (!job_is_stopped(&r))
 		compute_deployment_updates(&r, complete);
 	hand_over_deployment(&r);
-	free(r.members);
+	reconcile_members_release(&r);
 	id_set_release(&r.canaries);
 	id_set_release(&r.unneeded);
 	CHECK(result->follow_ups.count == 0 || !is_delayed(ask));

@@ -7,7 +7,7 @@
 static void stop_unneeded(struct group_pass *g, struct member *m)
 {
 	if (allocation_is_over(g, m->allocation))
-		m->set = SET_NONE;
+		put_member(g, m, SET_NONE);
 	else {
 		stop_member(g, m, STOP_NOT_NEEDED);
 		g->desired->stop++;
@@ -22,7 +22,7 @@ static void keep_canary(struct group_pass *g, struct member *m)
 	const struct reconcile_ask *ask = g->r->ask;
 	switch (allocation_taint(ask->view, m->allocation, ask->now_ns)) {
 	case TAINT_NONE:
-	case TAINT_IGNORE: m->canary = true; break;
+	case TAINT_IGNORE: m->canary = g->has_canaries = true; break;
 	case TAINT_MIGRATE: stop_member(g, m, STOP_MIGRATING); break;
 	case TAINT_LOST: stop_member(g, m, STOP_LOST); break;
 	case TAINT_DISCONNECTING:
@@ -78,9 +78,9 @@ static void collect_names(struct canary_names *names)
 	FOR_MEMBERS(m, names->g)
 	{
 		if (m->canary)
-			number_set_add(&names->used, m->allocation->index);
+			number_set_add(&names->used, m->index);
 		if (m->destructive)
-			number_set_add(&names->destructive, m->allocation->index);
+			number_set_add(&names->destructive, m->index);
 	}
 }
 
@@ -106,6 +106,8 @@ static void place_canaries(struct group_pass *g, int64_t missing)
 static int64_t canary_count(const struct group_pass *g)
 {
 	int64_t count = 0;
+	if (!g->has_canaries)
+		return 0;
 	FOR_MEMBERS(m, g)
 	count += m->canary;
 	CHECK(count <= g->count);
@@ -124,10 +126,10 @@ void compute_canaries(struct group_pass *g)
 {
 	CHECK(g->dstate && g->group);
 	int64_t there = canary_count(g);
-	if (is_canarying(g))
+	if (is_canarying(g) && there > 0)
 		FOR_MEMBERS(m, g)
 	if (m->canary && m->set == SET_UNTAINTED)
-		m->set = SET_NONE;
+		put_member(g, m, SET_NONE);
 	g->requires_canaries = requires_canaries(g, there);
 	if (!g->requires_canaries)
 		return;

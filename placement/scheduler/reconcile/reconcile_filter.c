@@ -21,7 +21,7 @@ void filter_old_terminal(struct group_pass *g)
 	{
 		if (!allocation_is_terminal(m->allocation) || !is_older(m->allocation, g->r->job))
 			continue;
-		m->set = SET_NONE;
+		put_member(g, m, SET_NONE);
 		g->desired->ignore++;
 	}
 }
@@ -47,37 +47,6 @@ static uint8_t set_of_taint(const struct allocation *a, enum taint taint)
 	case TAINT_IGNORE: break;
 	}
 	return SET_UNTAINTED;
-}
-
-// Every evaluation of a large job goes through all that it has, which is more than the caches hold.
-static void prefetch_members(const struct group_pass *g, const struct member *m)
-{
-	enum { AHEAD = 8, LINE_BYTES = 64 };
-
-	if (m + 2 * AHEAD >= g->members + g->count)
-		return;
-	const char *a = (const char *)m[2 * AHEAD].allocation;
-	for (size_t at = 0; at < sizeof(struct allocation); at += LINE_BYTES)
-		__builtin_prefetch(a + at);
-	const char *details = (const char *)m[AHEAD].allocation->details;
-	__builtin_prefetch(details);
-	__builtin_prefetch(details + LINE_BYTES);
-}
-
-// Step 3e.
-void split_by_taint(struct group_pass *g)
-{
-	CHECK(g->r->job);
-	const struct reconcile_ask *ask = g->r->ask;
-	FOR_MEMBERS(m, g)
-	{
-		prefetch_members(g, m);
-		if (m->set == SET_NONE)
-			continue;
-		g->had_version |= is_of_version(m->allocation, g->r->job);
-		m->set = set_of_taint(
-			m->allocation, allocation_taint(ask->view, m->allocation, ask->now_ns));
-	}
 }
 
 // Row C28: by the type of its job, an allocation counts as it is, is ignored, or may have to be rescheduled.
@@ -143,13 +112,15 @@ static enum reschedule reschedule_of(
 void reschedule_member(struct group_pass *g, struct member *m)
 {
 	CHECK(!m->stopped);
-	switch (reschedule_of(g->r, m, &m->due_ns)) {
-	case RESCHEDULE_NOW: m->set = SET_RESCHEDULE; break;
+	int64_t due_ns = 0;
+	switch (reschedule_of(g->r, m, &due_ns)) {
+	case RESCHEDULE_NOW: put_member(g, m, SET_RESCHEDULE); break;
 	case RESCHEDULE_LATER:
+		*APPEND(&g->later, struct due_member) = (struct due_member){due_ns, m};
 		m->later = true;
 		g->later_count++;
 		// fallthrough
-	case RESCHEDULE_NEVER: m->set = SET_UNTAINTED; break;
+	case RESCHEDULE_NEVER: put_member(g, m, SET_UNTAINTED); break;
 	}
 	CHECK(m->set == SET_RESCHEDULE || m->set == SET_UNTAINTED);
 }
@@ -159,23 +130,64 @@ static void filter_member(struct group_pass *g, struct member *m)
 	CHECK(m->set == SET_UNTAINTED);
 	const struct allocation *a = m->allocation;
 	if (allocation_is_terminal(a) && was_replaced(a)) {
-		m->set = SET_NONE;
+		put_member(g, m, SET_NONE);
 		return;
 	}
 	switch (g->r->ask->batch ? batch_end(a) : service_end(a)) {
 	case END_COUNTS: break;
-	case END_IGNORED: m->set = SET_NONE; break;
+	case END_IGNORED: put_member(g, m, SET_NONE); break;
 	case END_LOOKED_AT: reschedule_member(g, m); break;
 	}
 }
 
-// Step 3f.
-void filter_rescheduleable(struct group_pass *g)
+static enum member_health health_of(const struct group_pass *g, const struct allocation *a)
 {
+	if (!is_of_deployment(a, g->r->deployment))
+		return HEALTH_NOT_ASKED;
+	const struct alloc_deployment_status *status = a->details->deployment_status;
+	if (!status || !status->healthy.set)
+		return HEALTH_UNKNOWN;
+	return status->healthy.value ? HEALTH_GOOD : HEALTH_BAD;
+}
+
+static void split_member(struct group_pass *g, struct member *m)
+{
+	const struct reconcile_ask *ask = g->r->ask;
+	const struct allocation *a = m->allocation;
+	CHECK(m->client_status == a->client_status);
+	g->had_version |= is_of_version(a, g->r->job);
+	put_member(g, m, set_of_taint(a, allocation_taint(ask->view, a, ask->now_ns)));
+	if (m->set == SET_UNTAINTED)
+		filter_member(g, m);
+	m->health = m->set == SET_NONE ? HEALTH_NOT_ASKED : health_of(g, a);
+}
+
+// Every evaluation of a large job goes through all that it has, which is more than the caches hold: the record, then
+// what it refers to, then what that does.
+static void prefetch_members(const struct group_pass *g, const struct member *m)
+{
+	enum { AHEAD = 8, LINE_BYTES = 64 };
+
+	if (m + 3 * AHEAD >= g->members + g->count)
+		return;
+	const char *record = (const char *)m[3 * AHEAD].allocation;
+	for (size_t at = 0; at < sizeof(struct allocation); at += LINE_BYTES)
+		__builtin_prefetch(record + at);
+	const char *details = (const char *)m[2 * AHEAD].allocation->details;
+	for (size_t at = 0; at < sizeof(struct alloc_details); at += LINE_BYTES)
+		__builtin_prefetch(details + at);
+	if (m[AHEAD].allocation->details)
+		__builtin_prefetch(m[AHEAD].allocation->details->deployment_status);
+}
+
+// Steps 3e and 3f, of one member after the other: neither step looks at others.
+void split_by_taint(struct group_pass *g)
+{
+	CHECK(g->r->job);
 	FOR_MEMBERS(m, g)
 	{
 		prefetch_members(g, m);
-		if (m->set == SET_UNTAINTED)
-			filter_member(g, m);
+		if (m->set != SET_NONE)
+			split_member(g, m);
 	}
 }

@@ -14,30 +14,20 @@ static int64_t later_ns(int64_t now_ns, int64_t delay_ns)
 	return __builtin_add_overflow(now_ns, delay_ns, &later) ? INT64_MAX : later;
 }
 
-struct member_list {
-	struct member **items;
-	uint32_t count;
-};
-
-static struct member_list list_for(const struct group_pass *g)
-{
-	return (struct member_list){memory_take_array(g->count + 1, sizeof(struct member *)), 0};
-}
-
 static void create_timeout_later_evals(struct group_pass *g)
 {
 	CHECK(!is_delayed(g->r->ask));
-	struct member_list cut_off = list_for(g);
+	struct array cut_off = {0};
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_DISCONNECTING)
 			continue;
-		m->due_ns = later_ns(g->r->ask->now_ns,
+		int64_t due_ns = later_ns(g->r->ask->now_ns,
 			allocation_group(m->allocation)->max_client_disconnect_ns.value);
 		m->unknown = true;
-		cut_off.items[cut_off.count++] = m;
+		*APPEND(&cut_off, struct due_member) = (struct due_member){due_ns, m};
 	}
-	create_follow_ups(g, cut_off.items, cut_off.count, TRIGGER_MAX_DISCONNECT_TIMEOUT,
+	create_follow_ups(g, &cut_off, TRIGGER_MAX_DISCONNECT_TIMEOUT,
 		"created for delayed disconnect timeout");
 	free(cut_off.items);
 }
@@ -47,6 +37,8 @@ static void create_timeout_later_evals(struct group_pass *g)
 void reconcile_disconnecting(struct group_pass *g)
 {
 	bool delayed = is_delayed(g->r->ask);
+	if (!may_have(g, SET_DISCONNECTING))
+		return;
 	if (!delayed)
 		create_timeout_later_evals(g);
 	FOR_MEMBERS(m, g)
@@ -54,7 +46,7 @@ void reconcile_disconnecting(struct group_pass *g)
 		if (m->set != SET_DISCONNECTING)
 			continue;
 		if (delayed)
-			m->set = SET_UNTAINTED;
+			put_member(g, m, SET_UNTAINTED);
 		else
 			reschedule_member(g, m);
 	}
@@ -86,45 +78,46 @@ static bool is_own_followup(const struct group_pass *g, const struct allocation 
 }
 
 // True when an earlier pass stopped the allocation as lost and its follow-up is still to come.
-static bool waits_for_followup(const struct group_pass *g, const struct allocation *a)
+static bool waits_for_followup(const struct group_pass *g, const struct member *m)
 {
-	int64_t lost_ns = a->client_status == ALLOC_LOST ? allocation_first_lost_ns(a) : 0;
+	const struct allocation *a = m->allocation;
+	int64_t lost_ns = m->client_status == ALLOC_LOST ? allocation_first_lost_ns(a) : 0;
 	return lost_ns && !was_replaced(a) && stops_on_its_own(a) &&
 	       !uuid_is_zero(followup_of(a)) && !is_own_followup(g, a) &&
 	       surely_ended_ns(a, lost_ns) > g->r->ask->now_ns;
 }
 
-// Returns whether the pass has to wait for the member.
-static bool defer_lost(struct group_pass *g, struct member *m)
+// Returns whether the pass has to wait for the member, and until when.
+static bool defer_lost(const struct group_pass *g, const struct member *m, int64_t *due_ns)
 {
 	const struct allocation *a = m->allocation;
 	int64_t now_ns = g->r->ask->now_ns;
 	if (m->set != SET_LOST || !stops_on_its_own(a))
 		return false;
 	int64_t lost_ns = allocation_first_lost_ns(a);
-	m->due_ns = surely_ended_ns(a, lost_ns ? lost_ns : now_ns);
-	return m->due_ns > now_ns;
+	*due_ns = surely_ended_ns(a, lost_ns ? lost_ns : now_ns);
+	return *due_ns > now_ns;
 }
 
 // Step 3i. A delayed evaluation makes no follow-ups and leaves lost members to the evaluation that their node made.
 void create_lost_later_evals(struct group_pass *g)
 {
 	bool delayed = is_delayed(g->r->ask);
-	struct member_list lost = list_for(g);
+	struct array lost = {0};
 	FOR_MEMBERS(m, g)
 	{
-		if (waits_for_followup(g, m->allocation))
+		int64_t due_ns;
+		if (waits_for_followup(g, m))
 			g->waits = true;
-		if (!defer_lost(g, m))
+		if (!defer_lost(g, m, &due_ns))
 			continue;
 		g->waits = true;
 		if (delayed)
-			m->set = SET_NONE;
+			put_member(g, m, SET_NONE);
 		else
-			lost.items[lost.count++] = m;
+			*APPEND(&lost, struct due_member) = (struct due_member){due_ns, m};
 	}
-	create_follow_ups(g, lost.items, lost.count, TRIGGER_ALLOC_FAILURE,
-		"created for delayed rescheduling");
+	create_follow_ups(g, &lost, TRIGGER_ALLOC_FAILURE, "created for delayed rescheduling");
 	free(lost.items);
 }
 
@@ -135,12 +128,13 @@ void create_reschedule_later_evals(struct group_pass *g)
 	CHECK(g->later_count <= g->count);
 	if (g->later_count == 0 || is_delayed(g->r->ask))
 		return;
-	struct member_list later = list_for(g);
-	FOR_MEMBERS(m, g)
-	if (m->later && m->set == SET_UNTAINTED)
-		later.items[later.count++] = m;
-	create_follow_ups(g, later.items, later.count, TRIGGER_ALLOC_FAILURE,
-		"created for delayed rescheduling");
+	struct array later = {0};
+	for (uint32_t i = 0; i < g->later.count; i++) {
+		const struct due_member *due = ARRAY_AT(&g->later, struct due_member, i);
+		if (due->member->later && due->member->set == SET_UNTAINTED)
+			*APPEND(&later, struct due_member) = *due;
+	}
+	create_follow_ups(g, &later, TRIGGER_ALLOC_FAILURE, "created for delayed rescheduling");
 	free(later.items);
 }
 
@@ -150,14 +144,17 @@ void note_follow_ups(struct group_pass *g)
 {
 	CHECK(g->group);
 	struct reconciliation *result = g->r->result;
+	if (g->later.count == 0 && !may_have(g, SET_DISCONNECTING))
+		return;
 	FOR_MEMBERS(m, g)
 	{
+		struct uuid followup = member_followup(g->r, m);
 		struct array *list = m->unknown ? &result->disconnects
 				     : m->later ? &result->attribute_updates
 						: NULL;
 		bool stays = !m->stopped || m->destructive;
-		if (list && stays && (m->unknown || !uuid_is_zero(&m->followup)))
+		if (list && stays && (m->unknown || !uuid_is_zero(&followup)))
 			*APPEND(list, struct reconcile_update) =
-				(struct reconcile_update){m->allocation, m->followup};
+				(struct reconcile_update){m->allocation, followup};
 	}
 }

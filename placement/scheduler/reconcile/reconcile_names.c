@@ -11,7 +11,7 @@ static bool holds_name(const struct member *m)
 // Members are in the order of their numbers, so the last has the highest.
 static uint32_t size_for(const struct group_pass *g)
 {
-	return g->count ? g->members[g->count - 1].allocation->index + 1 : 0;
+	return g->count ? g->members[g->count - 1].index + 1 : 0;
 }
 
 // Step 3k.
@@ -20,7 +20,7 @@ void index_names(struct group_pass *g)
 	name_index_init(&g->names, (uint32_t)g->group->count, size_for(g));
 	FOR_MEMBERS(m, g)
 	if (holds_name(m))
-		number_set_add(&g->names.taken, m->allocation->index);
+		number_set_add(&g->names.taken, m->index);
 	CHECK(g->names.taken.size >= g->names.count);
 }
 
@@ -82,10 +82,10 @@ void repair_names(struct group_pass *g)
 	{
 		if (m->set != SET_UNTAINTED || m->stopped || (is_unknown(m) && !m->is_back))
 			continue;
-		if (number_set_has(&r.given, m->allocation->index))
-			number_set_add(&r.twice, m->allocation->index);
-		number_set_add(&r.given, m->allocation->index);
-		number_set_add(&g->names.taken, m->allocation->index);
+		if (number_set_has(&r.given, m->index))
+			number_set_add(&r.twice, m->index);
+		number_set_add(&r.given, m->index);
+		number_set_add(&g->names.taken, m->index);
 	}
 	reserve_names(&r, &result->destructive, g->first_destructive);
 	reserve_names(&r, &result->place, g->first_place);

@@ -8,7 +8,7 @@ static struct reconcile_place replacement_of(const struct group_pass *g, const s
 	bool canary = is_canary(m->allocation);
 	return (struct reconcile_place){
 		.group = g->number,
-		.name_index = m->allocation->index,
+		.name_index = m->index,
 		.canary = canary,
 		.previous = m->allocation,
 		.downgrade = is_canarying(g) && !canary,
@@ -50,6 +50,8 @@ static int64_t replace_failed(struct group_pass *g)
 
 static int64_t replace_lost(struct group_pass *g, int64_t there)
 {
+	if (!may_have(g, SET_LOST))
+		return there;
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_LOST || there >= g->group->count)
@@ -127,6 +129,8 @@ static const struct reconcile_place *missing_at(const struct group_pass *g, uint
 static void stop_replaced(struct group_pass *g, bool ready)
 {
 	CHECK(!g->waits);
+	if (!may_have(g, SET_RESCHEDULE))
+		return;
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_RESCHEDULE || is_unknown(m))
@@ -157,6 +161,8 @@ void compute_replacements(struct group_pass *g)
 void compute_migrations(struct group_pass *g)
 {
 	CHECK(g->group);
+	if (!may_have(g, SET_MIGRATE))
+		return;
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_MIGRATE)

@@ -134,7 +134,7 @@ static void choose_survivor(struct group_pass *g, struct member *m)
 static void keep_member(struct group_pass *g, struct member *m)
 {
 	CHECK(m->set == SET_RECONNECTING && !m->stopped);
-	m->set = SET_UNTAINTED;
+	put_member(g, m, SET_UNTAINTED);
 	m->is_back = true;
 	if (m->allocation->client_status == ALLOC_RUNNING)
 		*APPEND(&g->r->result->reconnects, const struct allocation *) = m->allocation;
@@ -169,25 +169,27 @@ static bool original_goes_on(const struct group_pass *g, const struct allocation
 static void forget_failed_replacement(struct group_pass *g, struct member *m)
 {
 	const struct allocation *a = m->allocation;
-	if (a->client_status != ALLOC_FAILED || a->desired != ALLOC_RUN ||
+	if (m->client_status != ALLOC_FAILED || a->desired != ALLOC_RUN ||
 		(m->set != SET_UNTAINTED && m->set != SET_RESCHEDULE) || !original_goes_on(g, a))
 		return;
 	CHECK(!m->stopped && (!m->later || g->later_count > 0));
 	g->later_count -= m->later;
 	m->later = false;
-	m->set = SET_NONE;
+	put_member(g, m, SET_NONE);
 	g->desired->ignore++;
 }
 
 // Step 3g.
 void reconcile_reconnecting(struct group_pass *g)
 {
-	FOR_MEMBERS(m, g)
-	if (m->set == SET_RECONNECTING && !stop_unwanted(g, m))
-		choose_survivor(g, m);
-	FOR_MEMBERS(m, g)
-	if (m->set == SET_RECONNECTING)
-		keep_member(g, m);
+	if (may_have(g, SET_RECONNECTING)) {
+		FOR_MEMBERS(m, g)
+		if (m->set == SET_RECONNECTING && !stop_unwanted(g, m))
+			choose_survivor(g, m);
+		FOR_MEMBERS(m, g)
+		if (m->set == SET_RECONNECTING)
+			keep_member(g, m);
+	}
 	FOR_MEMBERS(m, g)
 	forget_failed_replacement(g, m);
 }

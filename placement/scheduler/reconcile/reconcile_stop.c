@@ -68,20 +68,11 @@ static void remove_namesakes_of_canaries(struct surplus *s)
 	number_set_init(&names, s->g->names.taken.size);
 	FOR_MEMBERS(m, s->g)
 	if (m->canary)
-		number_set_add(&names, m->allocation->index);
+		number_set_add(&names, m->index);
 	FOR_MEMBERS(m, s->g)
-	if (s->remove > 0 && !m->canary && may_go(s, m) &&
-		number_set_has(&names, m->allocation->index))
+	if (s->remove > 0 && !m->canary && may_go(s, m) && number_set_has(&names, m->index))
 		remove_member(s, m);
 	number_set_release(&names);
-}
-
-static bool has_canaries(const struct group_pass *g)
-{
-	FOR_MEMBERS(m, g)
-	if (m->canary)
-		return true;
-	return false;
 }
 
 static void remove_migrating(struct surplus *s)
@@ -94,12 +85,11 @@ static void remove_migrating(struct surplus *s)
 	number_set_init(&highest, s->g->names.taken.size);
 	FOR_MEMBERS(m, s->g)
 	if (m->set == SET_MIGRATE)
-		number_set_add(&migrating, m->allocation->index);
+		number_set_add(&migrating, m->index);
 	number_set_move_highest(&migrating, &highest, s->remove);
 	FOR_MEMBERS(m, s->g)
-	if (s->remove > 0 && m->set == SET_MIGRATE &&
-		number_set_has(&highest, m->allocation->index)) {
-		name_index_free(&s->g->names, m->allocation->index);
+	if (s->remove > 0 && m->set == SET_MIGRATE && number_set_has(&highest, m->index)) {
+		name_index_free(&s->g->names, m->index);
 		remove_member(s, m);
 	}
 	number_set_release(&migrating);
@@ -115,7 +105,7 @@ static void remove_highest(struct surplus *s)
 	number_set_init(&highest, s->g->names.taken.size);
 	number_set_move_highest(&s->g->names.taken, &highest, s->remove);
 	FOR_MEMBERS(m, s->g)
-	if (s->remove > 0 && may_go(s, m) && number_set_has(&highest, m->allocation->index))
+	if (s->remove > 0 && may_go(s, m) && number_set_has(&highest, m->index))
 		remove_member(s, m);
 	number_set_release(&highest);
 }
@@ -130,6 +120,8 @@ static void remove_any(struct surplus *s)
 
 static void lose_all(struct group_pass *g)
 {
+	if (!may_have(g, SET_LOST))
+		return;
 	FOR_MEMBERS(m, g)
 	{
 		if (m->set != SET_LOST)
@@ -150,7 +142,7 @@ void compute_stop(struct group_pass *g)
 	s.remove -= g->group->count;
 	if (s.remove <= 0)
 		return;
-	if (!s.canarying && has_canaries(g))
+	if (!s.canarying && g->has_canaries)
 		remove_namesakes_of_canaries(&s);
 	remove_migrating(&s);
 	remove_highest(&s);

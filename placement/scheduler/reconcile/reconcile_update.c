@@ -6,7 +6,7 @@ static enum alloc_change change_of(const struct group_pass *g, const struct memb
 {
 	CHECK(m->set == SET_UNTAINTED);
 	const struct reconcile_ask *ask = g->r->ask;
-	if (m->allocation->job->job_modify_index == g->r->job->job_modify_index)
+	if (m->is_current)
 		return CHANGE_NONE;
 	enum alloc_change change = ask->change_of(ask->context, m->allocation);
 	// An allocation that becomes unknown is not changed before it is back.
@@ -43,14 +43,6 @@ void compute_updates(struct group_pass *g)
 	CHECK(g->in_place_count + g->destructive_count <= g->count);
 }
 
-static const struct optional_bool *health_of(const struct allocation *a)
-{
-	static const struct optional_bool none;
-	const struct alloc_deployment_status *status =
-		a->details ? a->details->deployment_status : NULL;
-	return status ? &status->healthy : &none;
-}
-
 // max_parallel, less the allocations of the deployment whose health is not known yet; 0 when one is unhealthy.
 static int64_t rest_of_max_parallel(const struct group_pass *g)
 {
@@ -58,12 +50,11 @@ static int64_t rest_of_max_parallel(const struct group_pass *g)
 	int64_t limit = g->group->update->max_parallel;
 	FOR_MEMBERS(m, g)
 	{
-		if (m->set != SET_UNTAINTED || !is_of_deployment(m->allocation, g->r->deployment))
+		if (m->set != SET_UNTAINTED)
 			continue;
-		const struct optional_bool *healthy = health_of(m->allocation);
-		if (healthy->set && !healthy->value)
+		if (m->health == HEALTH_BAD)
 			return 0;
-		limit -= !healthy->set;
+		limit -= m->health == HEALTH_UNKNOWN;
 	}
 	return limit > 0 ? limit : 0;
 }
@@ -88,7 +79,7 @@ static void replace_member(struct group_pass *g, struct member *m)
 	CHECK(g->limit > 0 && !m->stopped);
 	*APPEND(&g->r->result->destructive, struct reconcile_place) =
 		(struct reconcile_place){.group = g->number,
-			.name_index = m->allocation->index,
+			.name_index = m->index,
 			.previous = m->allocation,
 			.destructive = true};
 	m->stopped = true;
@@ -100,6 +91,8 @@ static void replace_member(struct group_pass *g, struct member *m)
 void compute_destructive_updates(struct group_pass *g)
 {
 	bool ready = is_place_ready(g);
+	if (g->destructive_count == 0)
+		return;
 	FOR_MEMBERS(m, g)
 	{
 		if (!m->destructive)
