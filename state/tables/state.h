@@ -108,6 +108,8 @@ uint64_t state_node_report_index(const struct state *, const struct node *);
 // Prefetches the next nodes, in a scan in the order of slots. Records lie anywhere in memory, so a scan of a large
 // fleet waits for little else. Under read lock.
 void state_node_prefetch(const struct state *, uint32_t slot);
+// Fetches, of a node looked at in no order, the cell; some steps later, with is_near, the record.
+void state_node_prefetch_one(const struct state *, uint32_t slot, bool is_near);
 const struct node *state_node_by_id(const struct state *, const struct uuid *);
 // Fetches what state_node_by_id() and a look at the record will read, and does not wait for the record: a walk in
 // another order calls it for the next nodes first. Under read lock.

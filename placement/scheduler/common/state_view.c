@@ -23,6 +23,16 @@ static const struct node *view_node_by_id(void *context, const struct uuid *id)
 	return state_node_by_id(context, id);
 }
 
+static const struct node *view_node_alone(void *context, uint32_t slot)
+{
+	return state_node_at(context, slot);
+}
+
+static void view_prefetch_node(void *context, uint32_t slot, bool is_near)
+{
+	state_node_prefetch_one(context, slot, is_near);
+}
+
 static const struct job *view_job(void *context, const char *namespace_name, const char *id)
 {
 	CHECK(namespace_name && id);
@@ -93,6 +103,8 @@ struct scheduler_view state_view_begin(struct state *state)
 		.slots = view_slots,
 		.node_at = view_node_at,
 		.node_by_id = view_node_by_id,
+		.node_alone = view_node_alone,
+		.prefetch_node = view_prefetch_node,
 		.job = view_job,
 		.job_version = view_job_version,
 		.latest_deployment = view_latest_deployment,

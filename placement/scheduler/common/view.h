@@ -21,6 +21,11 @@ struct scheduler_view {
 	uint32_t (*slots)(void *context);
 	const struct node *(*node_at)(void *context, uint32_t slot);
 	const struct node *(*node_by_id)(void *context, const struct uuid *);
+	// For looks at nodes in no order, where a scan's fetching of the next slots is in the way; NULL: node_at()
+	// does. The second fetches what the first will read: the slot's, and some steps later, with is_near, the
+	// node's.
+	const struct node *(*node_alone)(void *context, uint32_t slot);
+	void (*prefetch_node)(void *context, uint32_t slot, bool is_near);
 	// The newest version; NULL: purged or never there.
 	const struct job *(*job)(void *context, const char *namespace_name, const char *id);
 	// A version by its number; NULL: not kept.

@@ -326,14 +326,14 @@ const struct job *state_next_job(const struct state *state, uint64_t *cursor)
 static const struct cds_list_head *fetch_version(
 	const struct cds_list_head *list, const struct cds_list_head *at)
 {
-	enum { LINE_BYTES = 64 };
-
 	if (at == list)
 		return at;
 	const struct alloc_cell *cell = caa_container_of(at, struct alloc_cell, of_job);
-	const char *version = (const char *)__atomic_load_n(&cell->published, __ATOMIC_RELAXED);
-	for (size_t i = 0; i < sizeof(struct allocation); i += LINE_BYTES)
-		__builtin_prefetch(version + i);
+	const struct allocation *version = __atomic_load_n(&cell->published, __ATOMIC_RELAXED);
+	if (version) {
+		__builtin_prefetch(&version->record.deleted);
+		__builtin_prefetch(&version->index);
+	}
 	return rcu_dereference(at->next);
 }
 

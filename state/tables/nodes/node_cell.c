@@ -158,6 +158,21 @@ void state_node_prefetch(const struct state *state, uint32_t slot)
 	__builtin_prefetch(record + 64);
 }
 
+void state_node_prefetch_one(const struct state *state, uint32_t slot, bool is_near)
+{
+	if (slot >= state_node_slots(state))
+		return;
+	const struct node_cell *cell = &state->cells[slot];
+	__builtin_prefetch(&cell->published);
+	if (!is_near)
+		return;
+	const struct node *node = __atomic_load_n(&cell->published, __ATOMIC_RELAXED);
+	if (!node)
+		return;
+	__builtin_prefetch(&node->id);
+	__builtin_prefetch(&node->drain);
+}
+
 void node_cell_prefetch(const struct state *state, uint32_t slot)
 {
 	if (slot >= state->slots_max)
