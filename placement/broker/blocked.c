@@ -214,8 +214,8 @@ static bool prevails(struct blocked *b, const struct evaluation *e)
 // B49: whether room came after the state that the evaluation was decided on.
 static bool missed(struct blocked *b, const struct evaluation *e)
 {
-	if (e->quota_limit_reached)
-		return unblocks_missed_quota(b->unblocks, e);
+	if (e->quota_limit_reached) // row B45: no quota ever gets room
+		return false;
 	if (waits_for_node(e))
 		return unblocks_missed_node(b->unblocks, e);
 	return unblocks_missed_class(b->unblocks, e);
@@ -298,28 +298,6 @@ void blocked_unblock_nodes(
 	for (uint32_t i = 0; b->is_enabled && i < number; i++) {
 		unblocks_of_node(b->unblocks, &nodes[i], index);
 		unblock_node(b, &nodes[i]);
-	}
-	pthread_mutex_unlock(&b->mutex);
-}
-
-static bool limited_by(const struct evaluation *e, const char *quota)
-{
-	return e->quota_limit_reached && strcmp(e->quota_limit_reached, quota) == 0;
-}
-
-void blocked_unblock_quota(struct blocked *b, const char *quota, uint64_t index)
-{
-	struct lookup_node *n, *next;
-	uint32_t bucket;
-
-	pthread_mutex_lock(&b->mutex);
-	if (b->is_enabled)
-		unblocks_of_quota(b->unblocks, quota, index);
-	for (n = lookup_walk(&b->by_id, &bucket, NULL); n; n = next) {
-		struct captive *c = CONTAINER_OF(n, struct captive, by_id);
-		next = lookup_walk(&b->by_id, &bucket, n);
-		if (limited_by(c->eval, quota))
-			run_again(b, c);
 	}
 	pthread_mutex_unlock(&b->mutex);
 }

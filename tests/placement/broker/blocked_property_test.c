@@ -11,14 +11,14 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 8, STEPS = 4000, ITEMS = 4096, NODES = 4, CLASSES = 4, QUOTAS = 2 };
+enum { SEEDS = 8, STEPS = 4000, ITEMS = 4096, NODES = 4, CLASSES = 4 };
 #define ALL 0xffu
 
 struct item {
 	bool blocked, escaped;
 	struct eval_ask ask;
 	int8_t eligible[CLASSES]; // -1: not seen
-	int8_t quota;             // -1: none
+	bool has_quota;           // no quota ever gets room
 };
 
 struct model {
@@ -30,13 +30,12 @@ struct model {
 	struct item items[ITEMS];
 	uint32_t count;
 	uint64_t index;
-	uint64_t classes[CLASSES], nodes[NODES + 1], quotas[QUOTAS]; // index of the newest unblock
+	uint64_t classes[CLASSES], nodes[NODES + 1]; // index of the newest unblock
 	uint32_t expected_ready, expected_duplicates;
 };
 
 static const char *const job_names[] = {"a", "b", "c"};
 static const char *const class_names[CLASSES] = {"v1:1", "v1:2", "v1:3", "v1:4"};
-static const char *const quota_names[QUOTAS] = {"small", "large"};
 
 static uint64_t draw(struct model *m, uint64_t bound)
 {
@@ -56,14 +55,14 @@ static struct evaluation *build(const struct item *x)
 		if (x->eligible[c] >= 0)
 			set_class(e, class_names[c], x->eligible[c]);
 	e->escaped_computed_class = x->escaped;
-	if (x->quota >= 0)
-		e->quota_limit_reached = strdup(quota_names[x->quota]);
+	if (x->has_quota)
+		e->quota_limit_reached = strdup("small");
 	return e;
 }
 
 static struct item random_item(struct model *m)
 {
-	struct item x = {.quota = -1};
+	struct item x = {0};
 
 	x.ask = (struct eval_ask){
 		.number = m->count + 1,
@@ -78,8 +77,7 @@ static struct item random_item(struct model *m)
 	for (uint32_t c = 0; c < CLASSES; c++)
 		x.eligible[c] = (int8_t)draw(m, 3) - 1;
 	x.escaped = draw(m, 5) == 0;
-	if (draw(m, 6) == 0)
-		x.quota = (int8_t)draw(m, QUOTAS);
+	x.has_quota = draw(m, 6) == 0;
 	return x;
 }
 
@@ -104,8 +102,8 @@ static bool missed(const struct model *m, const struct item *x)
 {
 	uint64_t seen = x->ask.snapshot_index;
 
-	if (x->quota >= 0)
-		return m->quotas[x->quota] > seen;
+	if (x->has_quota)
+		return false;
 	if (by_node(x))
 		return m->nodes[x->ask.node] > seen;
 	for (uint32_t c = 0; c < CLASSES; c++)
@@ -174,17 +172,6 @@ static void unblock_nodes(struct model *m)
 	blocked_unblock_nodes(m->blocked, nodes, count, m->index);
 }
 
-static void unblock_quota(struct model *m)
-{
-	uint32_t q = (uint32_t)draw(m, QUOTAS);
-
-	m->quotas[q] = ++m->index;
-	blocked_unblock_quota(m->blocked, quota_names[q], m->index);
-	for (uint32_t i = 0; i < m->count; i++)
-		if (m->items[i].blocked && m->items[i].quota == (int8_t)q)
-			run_again(m, &m->items[i]);
-}
-
 static void unblock_failed(struct model *m)
 {
 	blocked_unblock_failed(m->blocked);
@@ -225,7 +212,7 @@ static void compare(struct model *m)
 		const struct item *x = &m->items[i];
 		t.blocked += x->blocked;
 		t.escaped += x->blocked && x->escaped;
-		t.quota_limited += x->blocked && x->quota >= 0;
+		t.quota_limited += x->blocked && x->has_quota;
 	}
 	assert_memory_equal(&s, &t, sizeof s);
 	broker_stats(m->broker, &b);
@@ -239,12 +226,11 @@ static void compare(struct model *m)
 
 static void step(struct model *m)
 {
-	switch (draw(m, 16)) {
+	switch (draw(m, 15)) {
 	case 0: unblock_class(m); break;
 	case 1: unblock_nodes(m); break;
-	case 2: unblock_quota(m); break;
-	case 3: draw(m, 5) ? (void)m->index++ : unblock_failed(m); break;
-	case 4: draw(m, 5) ? forget(m) : untrack(m); break;
+	case 2: draw(m, 5) ? (void)m->index++ : unblock_failed(m); break;
+	case 3: draw(m, 5) ? forget(m) : untrack(m); break;
 	default: block(m);
 	}
 	compare(m);

@@ -227,21 +227,16 @@ static void b49_missed_on_a_node(void **state)
 	assert_int_equal(ready(f), 1);
 }
 
-static void b49_missed_on_a_quota(void **state)
+static void b45_no_quota_gets_room(void **state)
 {
 	struct fixture *f = *state;
 
-	blocked_unblock_quota(f->blocked, "small", 100);
 	blocked_unblock_class(f->blocked, "v1:1", 200);
 	struct evaluation *e = blocked_eval((struct eval_ask){.number = 1, .snapshot_index = 150});
 	e->quota_limit_reached = strdup("small");
 	blocked_add(f->blocked, e, 0);
 	assert_int_equal(ready(f), 0);
 	assert_int_equal(stats(f).quota_limited, 1);
-	blocked_forget(f->blocked, &e->id);
-	e->snapshot_index = 99;
-	blocked_add(f->blocked, e, 0);
-	assert_int_equal(ready(f), 1);
 	evaluation_free(e);
 }
 
@@ -319,22 +314,6 @@ static void b50_a_class_gets_room(void **state)
 	assert_int_equal(stats(f).blocked, 1); // its node had no room
 }
 
-static void b50_a_quota_gets_room(void **state)
-{
-	struct fixture *f = *state;
-	struct evaluation *e = blocked_eval((struct eval_ask){.number = 1, .job = "a"});
-
-	e->quota_limit_reached = strdup("small");
-	blocked_add(f->blocked, e, 0);
-	evaluation_free(e);
-	block(f, (struct eval_ask){.number = 2, .job = "b"});
-	blocked_unblock_quota(f->blocked, "large", 100);
-	assert_int_equal(ready(f), 0);
-	blocked_unblock_quota(f->blocked, "small", 101);
-	assert_int_equal(ready(f), 1);
-	assert_int_equal(stats(f).blocked, 1);
-}
-
 static void b51_a_node_gets_room(void **state)
 {
 	struct fixture *f = *state;
@@ -392,12 +371,11 @@ int main(void)
 		TEST(reblocked_replaces_itself),
 		TEST(b49_missed_on_a_class),
 		TEST(b49_missed_on_a_node),
-		TEST(b49_missed_on_a_quota),
+		TEST(b45_no_quota_gets_room),
 		TEST(b49_missed_keeps_its_token),
 		TEST(b49_old_unblocks_are_pruned),
 		TEST(many_nodes_are_forgotten_safely),
 		TEST(b50_a_class_gets_room),
-		TEST(b50_a_quota_gets_room),
 		TEST(b51_a_node_gets_room),
 		TEST(b51_plan_conflicts_are_tried_again),
 		TEST(what_they_lack_is_summed),
