@@ -12,13 +12,18 @@
 #define REGISTERED_AT_ONCE 256u
 #define REPORTED_AT_ONCE 512u
 #define NODE_TEXT_BYTES 64u
+#define NODE_TEXTS 5u
+#define GPUS 16u
+#define PORT 8080
 
 const struct service_shape service_shapes[SERVICE_SHAPES] = {
-	{"plain", false, false, false},
-	{"affinity", true, false, false},
-	{"spread", false, true, false},
-	{"distinct_property", false, false, true},
-	{"affinity, spread and distinct_property", true, true, true},
+	{.name = "plain"},
+	{.name = "affinity", .affinity = true},
+	{.name = "spread", .spread = true},
+	{.name = "distinct_property", .distinct = true},
+	{"affinity, spread and distinct_property", true, true, true, false, false},
+	{.name = "static port", .port = true},
+	{.name = "device", .device = true},
 };
 
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
@@ -29,14 +34,31 @@ static struct resources size_of_node(uint32_t number)
 	return sizes[number % 7 % (sizeof sizes / sizeof sizes[0])];
 }
 
-static void add_pair(struct node_registration *d, uint8_t kind, const char *name, char *value)
+static void add_pair(struct node_registration *d, uint8_t kind, const char *name, const char *value)
 {
 	d->pairs[d->pair_count++] =
 		(struct node_pair){.kind = kind, .name = text_of(name), .value = text_of(value)};
 }
 
+static uint32_t gpus_of_node(uint32_t number)
+{
+	return number % STORAGES == 3 ? GPUS : 0;
+}
+
+static void describe_hardware(
+	struct node_registration *d, uint32_t number, char text[NODE_TEXT_BYTES])
+{
+	snprintf(text, NODE_TEXT_BYTES, "host:eth0 10.%u.%u.%u", number >> 16, number >> 8 & 255,
+		number & 255);
+	add_pair(d, PAIR_NETWORK, "host:eth0", "25000");
+	add_pair(d, PAIR_ADDRESS, text, "default");
+	if (gpus_of_node(number))
+		d->device_groups[d->device_group_count++] =
+			(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("h100"), GPUS};
+}
+
 static void describe_node(
-	struct node_registration *d, uint32_t number, char texts[4][NODE_TEXT_BYTES])
+	struct node_registration *d, uint32_t number, char texts[NODE_TEXTS][NODE_TEXT_BYTES])
 {
 	struct prng prng;
 	prng_seed(&prng, number + 1);
@@ -57,6 +79,7 @@ static void describe_node(
 	add_pair(d, PAIR_ATTRIBUTE, "storage.class", texts[2]);
 	add_pair(d, PAIR_ATTRIBUTE, "unique.hostname", texts[0]);
 	add_pair(d, PAIR_DRIVER, "raw_exec", texts[3]);
+	describe_hardware(d, number, texts[4]);
 }
 
 static void keep_node(struct service_fleet *f, const struct node_registration *d, uint32_t number)
@@ -67,12 +90,13 @@ static void keep_node(struct service_fleet *f, const struct node_registration *d
 	n->capacity = size_of_node(number);
 	n->rack = number / RACK_NODES;
 	n->preferred = number % STORAGES == 1;
+	n->devices = gpus_of_node(number);
 }
 
 void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t nodes)
 {
 	static struct node_registration described[REGISTERED_AT_ONCE];
-	static char texts[REGISTERED_AT_ONCE][4][NODE_TEXT_BYTES];
+	static char texts[REGISTERED_AT_ONCE][NODE_TEXTS][NODE_TEXT_BYTES];
 	static struct command commands[REGISTERED_AT_ONCE];
 
 	*f = (struct service_fleet){.nodes = nodes, .racks = (nodes + RACK_NODES - 1) / RACK_NODES};
@@ -201,6 +225,23 @@ static void add_preferences(
 				text_copy(text_of(limit)), text_copy(TEXT("distinct_property"))};
 }
 
+static void ask_hardware(
+	const struct service_shape *shape, struct task_group *group, struct task *task)
+{
+	if (shape->port) {
+		struct network_ask *network = array_append(&group->networks, sizeof *network);
+		struct port *port = array_append(&network->reserved_ports, sizeof *port);
+		port->label = text_copy(TEXT("http"));
+		port->value = PORT;
+	}
+	if (shape->device) {
+		struct device_ask *device = array_append(&task->resources.devices, sizeof *device);
+		record_init(&device_ask_description, device);
+		device->name = text_copy(TEXT("nvidia/gpu"));
+		device->count = 1;
+	}
+}
+
 struct job *service_fleet_job(const struct service_fleet *f, const struct service_shape *shape,
 	const char *id, int type, uint32_t count)
 {
@@ -223,6 +264,7 @@ struct job *service_fleet_job(const struct service_fleet *f, const struct servic
 	task->driver = text_copy(TEXT("raw_exec"));
 	task->resources.cpu = 100;
 	task->resources.memory_mb = 64;
+	ask_hardware(shape, group, task);
 	CHECK(job_derive(job));
 	return job;
 }
@@ -235,6 +277,8 @@ void service_fleet_ask(
 	f->naive->affinity = shape->affinity;
 	f->naive->spread = shape->spread;
 	f->naive->rack_limit = shape->distinct ? rack_limit(f, count) : 0;
+	f->naive->port = shape->port;
+	f->naive->device = shape->device;
 }
 
 uint32_t service_fleet_reference_count(const struct service_fleet *f, uint32_t count)

@@ -1,5 +1,6 @@
 // Nodes and jobs for benchmarks of service and batch jobs: four sizes of nodes in racks of 40 with eight kinds of
-// storage, jobs of one group with or without preferences, and the same for the plain reference.
+// storage, one of which has GPUs beside it; jobs of one group with or without preferences, a static port or a GPU, and
+// the same for the plain reference.
 #pragma once
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"
@@ -11,9 +12,9 @@
 
 struct service_shape {
 	const char *name;
-	bool affinity, spread, distinct;
+	bool affinity, spread, distinct, port, device;
 };
-#define SERVICE_SHAPES 5u
+#define SERVICE_SHAPES 7u
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 
 // The nodes, with what a node's commands need, by slot.

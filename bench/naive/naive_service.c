@@ -54,7 +54,8 @@ static bool fits(const struct naive_service *s, const struct naive_service_node 
 	return n->used.cpu_mhz + s->ask.cpu_mhz <= n->capacity.cpu_mhz &&
 	       n->used.memory_mb + s->ask.memory_mb <= n->capacity.memory_mb &&
 	       n->used.disk_mb + s->ask.disk_mb <= n->capacity.disk_mb &&
-	       (s->rack_limit == 0 || s->of_rack[n->rack] < s->rack_limit);
+	       (s->rack_limit == 0 || s->of_rack[n->rack] < s->rack_limit) &&
+	       (!s->port || n->instances == 0) && (!s->device || n->instances < n->devices);
 }
 
 static double score_of(

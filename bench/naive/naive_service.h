@@ -10,6 +10,7 @@ struct naive_service_node {
 	struct resources capacity, used;
 	uint32_t rack;
 	bool preferred; // by the job's affinity
+	uint32_t devices;
 	uint32_t instances;
 };
 
@@ -22,6 +23,7 @@ struct naive_service {
 	struct resources ask;
 	bool affinity, spread;
 	uint32_t rack_limit; // of distinct_property; 0: none
+	bool port, device;   // an instance takes the port of its node, or one of its devices
 };
 
 struct naive_service *naive_service_create(uint32_t nodes, uint32_t racks);
