@@ -32,7 +32,7 @@ struct claims {
 	const struct state *state;
 	_Atomic(struct claim *) *of_node; // by slot; memory backs what was touched
 	struct stripe stripes[STRIPES];
-	_Atomic uint64_t dropped;
+	_Atomic uint64_t taken, dropped;
 	struct node_feed feed; // written under its lock
 	pthread_mutex_t feed_lock;
 };
@@ -40,6 +40,7 @@ struct claims {
 struct claimant {
 	struct claims *claims;
 	struct claim *newest;
+	uint64_t taken; // by it so far
 };
 
 static size_t heads_bytes(void)
@@ -156,6 +157,11 @@ void claimant_destroy(struct claimant *claimant)
 	free(claimant);
 }
 
+uint64_t claimant_others_taken(const struct claimant *claimant)
+{
+	return atomic_load(&claimant->claims->taken) - claimant->taken;
+}
+
 uint32_t claimant_look(const struct claimant *claimant, uint32_t slot)
 {
 	return atomic_load_explicit(
@@ -242,6 +248,7 @@ static bool put_claim(struct claims *c, struct claim *claim, uint32_t seen)
 		claim->next_of_node = first_claim(c, claim->slot);
 		atomic_store_explicit(&c->of_node[claim->slot], claim, memory_order_relaxed);
 		atomic_store_explicit(&stripe->taken, seen + 1, memory_order_release);
+		atomic_fetch_add(&c->taken, 1);
 	}
 	pthread_mutex_unlock(&stripe->lock);
 	return is_as_seen;
@@ -257,6 +264,7 @@ bool claimant_take(struct claimant *claimant, const struct claim_ask *ask)
 	}
 	claim->next_of_claimant = claimant->newest;
 	claimant->newest = claim;
+	claimant->taken++;
 	feed_note(claimant->claims, ask->slot);
 	return true;
 }

@@ -25,6 +25,9 @@ uint64_t claims_dropped(const struct claims *);
 struct claimant *claimant_create(struct claims *);
 void claimant_destroy(struct claimant *); // NULL is fine; releases its claims
 
+// How many claims others took so far, of any node. Read it before use and indexes: while it stays as it was, they miss
+// no claim.
+uint64_t claimant_others_taken(const struct claimant *);
 // Changes with every claim of a node; read it before the node's use.
 uint32_t claimant_look(const struct claimant *, uint32_t slot);
 // Adds what others claim of a node to its use, which was read before. Under read lock.

@@ -140,9 +140,10 @@ static int begin_view(void *context, uint64_t index, struct scheduler_view *view
 	if (g->claims)
 		g->dropped_seen = claims_dropped(g->pipeline->claims);
 	*view = state_view_begin(g->pipeline->settings.state);
+	view->claims = g->claims;
+	view->others_taken = g->claims ? claimant_others_taken(g->claims) : 0;
 	view->fleet = fleet_mirror_fleet(g->desk);
 	fleet_begin_view(view->fleet);
-	view->claims = g->claims;
 	g->view_index = view->index(view->context);
 	if (g->snapshot_index == 0)
 		g->snapshot_index = g->view_index;

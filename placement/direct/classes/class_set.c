@@ -53,6 +53,8 @@ static void make_room(struct class_set *s, uint32_t count)
 		s->classes = memory_resize(s->classes, room * sizeof s->classes[0]);
 		memset(s->classes + s->class_room, 0,
 			(room - s->class_room) * sizeof s->classes[0]);
+		for (uint32_t i = s->class_room; i < room; i++)
+			s->classes[i].first = CLASS_WITHOUT_NODES;
 		for (uint32_t i = 0; i < s->group_count; i++) {
 			uint64_t **map = &s->groups[i].classes;
 			*map = memory_resize(*map, room / 8);
@@ -95,6 +97,43 @@ static void add_node(struct class_set *s, const struct fit_node *n, uint32_t by)
 		c->short_of[shortage] += by;
 }
 
+static void speak_for(struct class_set *s, struct class_in_set *c, uint32_t slot)
+{
+	c->first = slot;
+	c->is_stale = s->has_stale = true;
+}
+
+static void find_firsts(struct class_set *s, const struct fit_index *x)
+{
+	uint32_t *firsts = memory_take_array(s->class_count + 1, sizeof firsts[0]);
+
+	memset(firsts, 0xff, s->class_count * sizeof firsts[0]);
+	for (uint32_t slot = fit_index_slots(x); slot-- > 0;)
+		if (fit_is_ready(fit_index_node(x, slot)))
+			firsts[fit_index_node(x, slot)->node_class] = slot;
+	for (uint32_t i = 0; i < s->class_count; i++)
+		if (firsts[i] != s->classes[i].first)
+			speak_for(s, &s->classes[i], firsts[i]);
+	free(firsts);
+	s->has_lost_first = false;
+}
+
+static void follow_first(struct class_set *s, const struct fit_change *change)
+{
+	bool was_ready = fit_is_ready(&change->before), is_ready = fit_is_ready(&change->after);
+	struct class_in_set *before = &s->classes[change->before.node_class];
+	struct class_in_set *after = &s->classes[change->after.node_class];
+
+	if (was_ready && is_ready && !change->described_anew)
+		return;
+	if (was_ready && before->first == change->slot) {
+		speak_for(s, before, change->slot);
+		s->has_lost_first = true;
+	}
+	if (is_ready && change->slot <= after->first)
+		speak_for(s, after, change->slot);
+}
+
 static void count_all(struct class_set *s, const struct fit_index *x)
 {
 	class_tallies_clear(&s->tallies);
@@ -109,6 +148,10 @@ static void count_all(struct class_set *s, const struct fit_index *x)
 			add_node(s, fit_index_node(x, slot), 1);
 	for (uint32_t i = 0; i < s->class_count; i++)
 		tally_class(s, &s->classes[i], 1);
+	// Changes that nobody counted may have been of nodes that speak for others.
+	for (uint32_t i = 0; i < s->class_count && s->ask.by_first; i++)
+		s->classes[i].first = CLASS_WITHOUT_NODES;
+	s->has_lost_first = s->ask.by_first;
 	s->is_counted = true;
 }
 
@@ -132,8 +175,12 @@ static void count_changes(struct class_set *s, const struct fit_index *x)
 			const struct fit_change *c = fit_index_change(x, i);
 			count_node(s, &c->before, -1u);
 			count_node(s, &c->after, 1);
+			if (s->ask.by_first)
+				follow_first(s, c);
 		}
 	s->seen = head;
+	if (s->has_lost_first)
+		find_firsts(s, x);
 }
 
 // What the classes of a group have in common, besides their affinity.
@@ -201,8 +248,9 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	struct class_judgement judgement = {0};
 
 	forget_judgement(s, id);
-	judge(context, node_class, &judgement);
+	judge(context, node_class, c->first, &judgement);
 	CHECK(judgement.verdict != CLASS_UNJUDGED);
+	c->is_stale = false;
 	c->since = fit_index_class_since(x, id);
 	c->verdict = judgement.verdict;
 	c->by_job = judgement.by_job;
@@ -249,12 +297,22 @@ static void find_bits(struct class_group *g, uint32_t words)
 		g->bits |= g->classes[i];
 }
 
+static bool is_to_be_judged(const struct class_set *s, uint32_t id, const struct fit_index *x)
+{
+	const struct class_in_set *c = &s->classes[id];
+
+	if (!fit_index_class(x, id) || (s->ask.by_first && c->first == CLASS_WITHOUT_NODES))
+		return false;
+	return c->is_stale || fit_index_class_since(x, id) != c->since;
+}
+
 static void judge_new_classes(
 	struct class_set *s, const struct fit_index *x, class_judge *judge, void *context)
 {
 	for (uint32_t id = 0; id < s->class_count; id++)
-		if (fit_index_class_since(x, id) != s->classes[id].since && fit_index_class(x, id))
+		if (is_to_be_judged(s, id, x))
 			judge_class(s, id, x, judge, context);
+	s->has_stale = false;
 	if (count_values(s))
 		forget_groups(s);
 	for (uint32_t id = 0; id < s->class_count; id++)
@@ -269,6 +327,6 @@ void class_set_follow(
 {
 	make_room(s, fit_index_classes(x));
 	count_changes(s, x);
-	if (s->class_epoch != fit_index_class_epoch(x))
+	if (s->class_epoch != fit_index_class_epoch(x) || s->has_stale)
 		judge_new_classes(s, x, judge, context);
 }

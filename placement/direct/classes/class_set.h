@@ -32,11 +32,13 @@ struct class_judgement {
 // What a set is about, besides its key.
 struct class_ask {
 	struct resources room;
-	uint32_t values; // properties
+	uint32_t values;   // properties
+	uint32_t by_first; // 1: a class's first node speaks for all of them
 };
 
-// Judges one class for the group.
-typedef void class_judge(void *context, const struct node_class *, struct class_judgement *);
+// Judges one class for the group. first: its ready node with the lowest slot, if the ask is by_first.
+typedef void class_judge(
+	void *context, const struct node_class *, uint32_t first, struct class_judgement *);
 
 // FIT_SHORTAGES: of nothing. The node must be ready.
 enum fit_shortage fit_shortage_of(const struct fit_node *, const struct resources *room);
@@ -52,7 +54,10 @@ struct class_in_set {
 	uint32_t tally;                   // among those refused, or short
 	uint32_t ready;                   // nodes
 	uint32_t short_of[FIT_SHORTAGES]; // of those
+	uint32_t first; // the lowest slot of those, if the ask is by_first; CLASS_WITHOUT_NODES
+	bool is_stale;  // another node speaks for it, or the same speaks otherwise
 };
+#define CLASS_WITHOUT_NODES UINT32_MAX
 
 // The classes of one affinity, and of one value or mark of each property.
 struct class_group {
@@ -86,6 +91,7 @@ struct class_set {
 	uint64_t class_epoch;     // of the index, when classes were judged last
 	uint64_t seen;            // changes of the index that are counted
 	bool is_counted;
+	bool has_stale, has_lost_first; // classes
 };
 
 struct class_set *class_set_create(

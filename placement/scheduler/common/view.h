@@ -54,6 +54,7 @@ struct scheduler_view {
 	// What others are about to take, which counts like use, and where this evaluation's share is shown to them
 	// (placement/direct/claims.h); NULL: there are no others.
 	struct claimant *claims;
+	uint64_t others_taken; // of them, before the index was brought up to date
 	// Every server of the cluster understands disconnected clients (row C8).
 	bool supports_disconnect;
 };

@@ -181,14 +181,13 @@ const char *stack_check_static(
 	return refusal;
 }
 
-const char *stack_check_class(struct stack *s, const struct group_rules *g,
-	const struct node_class *node_class, bool *by_job)
+const char *stack_check_class(
+	struct stack *s, const struct group_rules *g, const struct node *any, bool *by_job)
 {
-	CHECK(!g->network && !g->volumes); // those are of nodes
-	struct node any = {.node_class = (struct node_class *)node_class};
-	const char *refusal = check_rules(&s->job_rules.constraints, &any);
+	CHECK(!g->volumes); // those are of nodes
+	const char *refusal = check_rules(&s->job_rules.constraints, any);
 	*by_job = refusal != NULL;
-	return refusal ? refusal : check_group(s, g, &any);
+	return refusal ? refusal : check_group(s, g, any);
 }
 
 struct collision_search {

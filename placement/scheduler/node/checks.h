@@ -8,10 +8,11 @@ extern const char reason_class_ineligible[], reason_distinct_hosts[];
 // Checks everything that does not depend on the plan.
 const char *stack_check_static(
 	struct stack *, const struct group_rules *, const struct node *, uint32_t name_index);
-// The same for all nodes of a class, without the memo: the group must ask for nothing that single nodes have. by_job:
-// the job's own constraints refuse it.
+// The same for all nodes of a class, without the memo, by the node that speaks for it; one that has nothing but its
+// class will do if the group has no network. The group must ask for no volumes. by_job: the job's own constraints
+// refuse it.
 const char *stack_check_class(
-	struct stack *, const struct group_rules *, const struct node_class *, bool *by_job);
+	struct stack *, const struct group_rules *, const struct node *, bool *by_job);
 // Checks distinct properties alone.
 const char *stack_check_properties(struct stack *, struct group_rules *, const struct node *);
 // Checks everything that depends on the plan: distinct hosts and properties.

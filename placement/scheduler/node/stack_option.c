@@ -1,6 +1,8 @@
 // Combines scores, and adds options to metrics.
 #include "placement/scheduler/node/stack_option.h"
 #include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/base/text.h"
 #include <string.h>
 
 const char *const score_kind_names[SCORE_KINDS] = {"binpack", "devices", "job-anti-affinity",
@@ -44,20 +46,25 @@ bool stack_option_is_plain(const struct stack_option *o)
 	return o->outcome == STACK_FITS && o->shown == 1u << SCORE_BINPACK;
 }
 
-static void put_score(struct array *scores, const char *name, double number)
-{
-	struct named_number *entry = map_item(scores, sizeof *entry, name);
-	entry->number = number;
-}
+// In the order of their names, as maps are.
+static const enum score_kind kinds_by_name[SCORE_KINDS] = {SCORE_SPREAD, SCORE_BINPACK,
+	SCORE_DEVICES, SCORE_ANTI_AFFINITY, SCORE_AFFINITY, SCORE_RESCHEDULE_PENALTY,
+	SCORE_PREEMPTION, SCORE_SNAPSHOT};
 
 static void put_scores(const struct stack_option *o, struct node_score *to)
 {
-	CHECK(o->node);
+	CHECK(o->node && !to->scores.items);
+	struct named_number *items =
+		memory_take_array((uint32_t)__builtin_popcount(o->shown), sizeof *items);
 	to->node_id = o->node->id;
 	to->norm_score = o->score;
-	for (uint32_t kind = 0; kind < SCORE_KINDS; kind++)
+	to->scores.items = items;
+	for (uint32_t i = 0; i < SCORE_KINDS; i++) {
+		enum score_kind kind = kinds_by_name[i];
 		if (o->shown >> kind & 1)
-			put_score(&to->scores, score_kind_names[kind], o->scores[kind]);
+			items[to->scores.count++] = (struct named_number){
+				text_copy(text_of(score_kind_names[kind])), o->scores[kind]};
+	}
 }
 
 static double kept_snapshot(const struct node_score *kept)

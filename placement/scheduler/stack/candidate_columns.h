@@ -72,10 +72,12 @@ struct row_finder {
 	double bound;         // no node's score is above
 	uint32_t open;        // rows that are as they were found, since the newest class joined
 	uint32_t epoch;       // classes that joined
-	uint32_t at_once;     // how many rows were asked for last
-	bool has_all;         // every node has its row
-	struct fit_candidate last; // found by the newest search, when last_epoch is epoch + 1
-	uint32_t last_epoch;
+	uint32_t at_once;     // how many nodes were asked for last
+	bool has_all;         // every node was found
+	// Found by the newest search, best first; those from waiting_at on have no rows yet. Of another epoch:
+	// forgotten.
+	struct fit_candidate *waiting;
+	uint32_t waiting_at, waiting_count, waiting_epoch;
 };
 #define FINDER_NONE 0u
 #define CLASS_NONE UINT32_MAX
@@ -120,6 +122,7 @@ struct candidate_columns {
 	// By row.
 	const struct node **nodes;
 	double *sums;          // of the recorded scores without spread and victims
+	double *fits, *antis;  // of those, the fit and the anti-affinity
 	double *affinities;    // NULL: the group has none
 	uint8_t *tiers;        // enum snapshot_tier; NULL: the group names no snapshot
 	const char **refusals; // the row's own; NULL: none
@@ -142,6 +145,7 @@ struct candidate_columns {
 	struct column_class *classes;
 	uint32_t class_count, class_room;
 	struct class_refusal newest_refusal;
+	struct fit_candidate newest_fit;    // with its exact score
 	struct slot_map class_at;           // by id: place in classes, counted from 1
 	uint32_t *finder_of, *finder_epoch; // by row: its finder, counted from 1, or FINDER_NONE
 	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class
@@ -214,14 +218,19 @@ struct gathered_node {
 // Prepares columns of few rows; false: all nodes have to be gathered.
 bool candidate_columns_open_sparse(struct candidate_columns *);
 void candidate_columns_close_sparse(struct candidate_columns *);
-// Puts what is known of all classes into the memo of the stack, where a look at all nodes would have put it.
-void candidate_columns_remember_classes(struct candidate_columns *);
+// Puts what columns know of all classes, or of one, into the memo of the stack, where a look at all nodes would have
+// put it.
+void candidate_columns_remember_classes(struct stack *);
+void candidate_columns_remember_class(struct candidate_columns *, uint32_t id);
+// Makes rows of all nodes that are short of something.
+void candidate_columns_make_full_rows(struct candidate_columns *);
 
 // candidate_columns_sparse_rows.c
 // The row of a node that may need one by now; ROW_NONE: the node is out of the question.
 uint32_t candidate_columns_row_for(struct candidate_columns *, uint32_t slot);
 // Makes the row of a node that a finder found.
-void candidate_columns_add_found(struct candidate_columns *, const struct node *, uint32_t finder);
+void candidate_columns_add_found(struct candidate_columns *, const struct node *,
+	const struct fit_candidate *, uint32_t finder);
 // The row is no longer as it was found.
 void candidate_columns_row_is_touched(struct candidate_columns *, uint32_t row);
 // Room for the first rows.
@@ -243,8 +252,10 @@ void candidate_columns_refresh_finders(struct candidate_columns *, const int64_t
 void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
 
 // candidate_columns_rows.c
-// Fills a row that was just made, at the end of its block.
-void candidate_columns_enter(struct candidate_columns *, uint32_t row);
+// Fills a row that was just made, at the end of its block. found: of a node that holds nothing of the job; NULL: is to
+// be looked at.
+void candidate_columns_enter(
+	struct candidate_columns *, uint32_t row, const struct fit_candidate *found);
 // Fills all rows and blocks of new columns; nodes by row.
 void candidate_columns_fill(struct candidate_columns *, const struct gathered_node *nodes);
 // Brings all columns up to what is planned now.
@@ -253,6 +264,10 @@ void candidate_columns_catch_up(struct candidate_columns *);
 uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipped,
 	uint32_t skipped_count, uint32_t wanted, uint32_t *rows);
 #define ROWS_WANTED_MAX 16u
+// What a look at the node of a row that is open would say, for an instance without penalties of a plain group that
+// names no snapshot.
+void candidate_columns_describe(
+	const struct candidate_columns *, uint32_t row, struct stack_option *);
 // Records a score of a row, unless it is 0.
 void candidate_columns_add_score(struct candidate_columns *, uint32_t row, double score);
 // Finds the block's best rows again.

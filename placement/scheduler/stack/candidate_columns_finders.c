@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FETCHED_MOST 256u // at once
+#define FOUND_MOST 256u // at once
 
 static uint32_t class_words(const struct candidate_columns *c)
 {
@@ -48,8 +48,11 @@ static void add_finder_of_group(struct candidate_columns *c, uint32_t group)
 
 void candidate_columns_release_finders(struct candidate_columns *c)
 {
-	for (uint32_t i = 0; i < c->finder_count && c->property_count; i++)
-		free(c->finders[i].classes);
+	for (uint32_t i = 0; i < c->finder_count; i++) {
+		free(c->finders[i].waiting);
+		if (c->property_count)
+			free(c->finders[i].classes);
+	}
 	free(c->finders);
 	c->finders = NULL;
 	c->finder_count = 0;
@@ -311,11 +314,17 @@ static bool has_no_row(void *context, uint32_t slot, const struct fit_node *unus
 	       c->s->view.node_at(c->s->view.context, slot);
 }
 
-static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wanted)
+// Nodes of the newest search that wait for their rows are all that the finder knows of its classes.
+static bool knows_waiting(const struct row_finder *finder)
 {
-	struct row_finder *finder = &c->finders[number];
-	struct fit_candidate found[FETCHED_MOST];
-	const struct fit_query query = {
+	return finder->waiting && finder->waiting_epoch == finder->epoch;
+}
+
+static void search_more(struct candidate_columns *c, struct row_finder *finder, uint32_t wanted)
+{
+	struct fit_candidate last;
+	bool goes_on = knows_waiting(finder) && finder->waiting_count > 0;
+	struct fit_query query = {
 		.cpu = c->g->ask.cpu_mhz,
 		.memory = c->g->ask.memory_mb,
 		.disk = c->g->ask.disk_mb,
@@ -324,24 +333,51 @@ static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wa
 		.first_slot = c->s->first_slot,
 		.accepts = has_no_row,
 		.context = c,
-		.after = finder->last_epoch == finder->epoch + 1 ? &finder->last : NULL,
 	};
 
+	if (goes_on) {
+		last = finder->waiting[finder->waiting_count - 1];
+		query.after = &last;
+	}
 	finder->at_once = finder->at_once * 2 > wanted ? finder->at_once * 2 : wanted;
-	if (finder->at_once > FETCHED_MOST)
-		finder->at_once = FETCHED_MOST;
-	uint32_t count =
-		fit_tree_search(fit_index_tree(c->fleet->fit), &query, finder->at_once, found);
-	finder->has_all = count < finder->at_once;
-	if (count > 0) {
-		finder->last = found[count - 1];
-		finder->last_epoch = finder->epoch + 1;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		const struct node *n = c->s->view.node_at(c->s->view.context, found[i].slot);
-		if (n) // else gone meanwhile
-			candidate_columns_add_found(c, n, number);
-	}
+	if (finder->at_once > FOUND_MOST)
+		finder->at_once = FOUND_MOST;
+	finder->waiting =
+		memory_resize(finder->waiting, finder->at_once * sizeof finder->waiting[0]);
+	finder->waiting_count = fit_tree_search(
+		fit_index_tree(c->fleet->fit), &query, finder->at_once, finder->waiting);
+	finder->waiting_at = 0;
+	finder->waiting_epoch = finder->epoch;
+	finder->has_all = finder->waiting_count < finder->at_once;
+}
+
+static void make_found_row(
+	struct candidate_columns *c, uint32_t number, const struct fit_candidate *found)
+{
+	const struct row_finder *finder = &c->finders[number];
+	uint32_t id = fit_index_node(c->fleet->fit, found->slot)->node_class;
+	const struct node *n = c->s->view.node_at(c->s->view.context, found->slot);
+
+	// Else the class moved on, the plan touched the node, or it is gone meanwhile.
+	if (finder->classes[id / 64] >> id % 64 & 1 && n &&
+		candidate_columns_row_of(c, found->slot) == ROW_NONE)
+		candidate_columns_add_found(c, n, found, number);
+}
+
+static bool has_waiting(const struct row_finder *finder)
+{
+	return knows_waiting(finder) && finder->waiting_at < finder->waiting_count;
+}
+
+// More rows than are wanted would be made for nothing: a value that is used up takes all nodes with it.
+static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wanted)
+{
+	struct row_finder *finder = &c->finders[number];
+
+	if (!has_waiting(finder))
+		search_more(c, finder, wanted);
+	while (has_waiting(finder) && finder->open < wanted)
+		make_found_row(c, number, &finder->waiting[finder->waiting_at++]);
 }
 
 // The most promising finder that has too few rows; finder_count: none.
@@ -353,8 +389,8 @@ static uint32_t next_finder(const struct candidate_columns *c, uint32_t wanted)
 		const struct row_finder *finder = &c->finders[i];
 		CHECK(finder->rows <= finder->ready);
 		bool is_refused = c->property_count && c->bins[i].refused_by;
-		if (finder->ready == finder->rows || is_refused || finder->has_all ||
-			finder->open >= wanted)
+		if (finder->ready == finder->rows || is_refused || finder->open >= wanted ||
+			(finder->has_all && !has_waiting(finder)))
 			continue;
 		if (next == c->finder_count || finder->bound > c->finders[next].bound)
 			next = i;

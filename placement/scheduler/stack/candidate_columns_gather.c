@@ -223,6 +223,8 @@ static void make_columns(struct candidate_columns *c, uint32_t rows)
 	c->row_count = rows;
 	c->nodes = memory_take_array(room, sizeof(*c->nodes));
 	c->sums = memory_take_array(room, sizeof *c->sums);
+	c->fits = memory_take_array(room, sizeof *c->fits);
+	c->antis = memory_take_array(room, sizeof *c->antis);
 	c->affinities = c->g->affinity_count ? memory_take_array(room, sizeof(double)) : NULL;
 	c->tiers = c->g->snapshot ? memory_take(room) : NULL;
 	c->refusals = memory_take_array(room, sizeof(*c->refusals));
@@ -281,9 +283,7 @@ static void gather_all(struct candidate_columns *c)
 	struct gathering g = {.c = c};
 	g.room = c->slots + 1;
 	g.rows = memory_resize(NULL, (size_t)g.room * sizeof *g.rows);
-	for (uint32_t i = 0; i < c->s->group_count && !c->evictions; i++)
-		if (c->s->columns[i])
-			candidate_columns_remember_classes(c->s->columns[i]);
+	candidate_columns_remember_classes(c->s);
 	look_at_all(&g);
 	make_columns(c, g.count);
 	divide_into_bins(c, &g);
@@ -330,7 +330,7 @@ void candidate_columns_destroy(struct candidate_columns *c)
 	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
 		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->bins, c->blocks, c->cache,
 		c->shown, c->shown_outcomes, c->slot_of, c->tiers, c->is_full, c->finder_of,
-		c->finder_epoch, c->class_of, c->next_of_class, c->classes};
+		c->finder_epoch, c->fits, c->antis, c->class_of, c->next_of_class, c->classes};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	candidate_columns_close_evictions(c);

@@ -86,6 +86,8 @@ void candidate_columns_are_told(struct candidate_columns *c, uint32_t number)
 
 void candidate_columns_look_into_full(struct candidate_columns *c)
 {
+	if (c->is_full)
+		candidate_columns_make_full_rows(c);
 	for (uint32_t row = 0; c->is_full && row < c->row_count; row++) {
 		struct stack_option option;
 		if (!c->is_full[row])

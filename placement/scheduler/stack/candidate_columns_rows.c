@@ -89,6 +89,15 @@ void candidate_columns_add_score(struct candidate_columns *c, uint32_t row, doub
 	c->recorded[row]++;
 }
 
+static void sum_scores(struct candidate_columns *c, uint32_t row, double fit, double anti)
+{
+	c->fits[row] = c->sums[row] = fit;
+	c->antis[row] = anti;
+	c->recorded[row] = 1;
+	candidate_columns_add_score(c, row, anti);
+	candidate_columns_add_score(c, row, c->affinities ? c->affinities[row] : 0);
+}
+
 static void fill_row(struct candidate_columns *c, uint32_t row, const struct resources *capacity,
 	const struct resources *used, bool exact)
 {
@@ -116,11 +125,9 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		return;
 	if (c->tiers)
 		c->tiers[row] = (uint8_t)stack_snapshot_tier(c->s, c->g, c->nodes[row]);
-	c->sums[row] = fit_score(c, capacity, used, &exact);
+	double fit = fit_score(c, capacity, used, &exact);
 	c->bounded[row] = !exact;
-	c->recorded[row] = 1;
-	candidate_columns_add_score(c, row, anti_affinity_score(c->g, near.of_group));
-	candidate_columns_add_score(c, row, c->affinities ? c->affinities[row] : 0);
+	sum_scores(c, row, fit, anti_affinity_score(c->g, near.of_group));
 }
 
 static void refresh_row(struct candidate_columns *c, uint32_t row)
@@ -154,9 +161,29 @@ static void offer_to_block(const struct candidate_columns *c, struct column_bloc
 		*best = row;
 }
 
-void candidate_columns_enter(struct candidate_columns *c, uint32_t row)
+// The index knows what the fit depends on, so the node's record is not read. Nodes that are alike come one after the
+// other.
+static double score_of_found(struct candidate_columns *c, const struct fit_candidate *found)
 {
-	refresh_row(c, row);
+	struct fit_candidate *newest = &c->newest_fit;
+	const struct fit_query query = {.cpu = c->g->ask.cpu_mhz, .memory = c->g->ask.memory_mb};
+
+	if (newest->cpu_free != found->cpu_free || newest->memory_free != found->memory_free ||
+		newest->cpu_capacity != found->cpu_capacity ||
+		newest->memory_capacity != found->memory_capacity) {
+		*newest = *found;
+		(void)fit_candidate_score(c->s->algorithm, &query, newest);
+	}
+	return newest->score;
+}
+
+void candidate_columns_enter(
+	struct candidate_columns *c, uint32_t row, const struct fit_candidate *found)
+{
+	if (found && found->cpu_capacity > 1 && found->memory_capacity > 1)
+		sum_scores(c, row, score_of_found(c, found), 0);
+	else // the index takes no capacity for 1
+		refresh_row(c, row);
 	offer_to_block(c, &c->blocks[c->block_of[row]], row);
 	candidate_columns_block_changed(c, c->block_of[row]);
 }
@@ -179,6 +206,29 @@ static void make_exact(struct candidate_columns *c, struct column_block *b)
 			refresh_row(c, row);
 	candidate_columns_refresh_block(c, b);
 	CHECK(!b->bounded);
+}
+
+static void describe_score(struct stack_option *o, enum score_kind kind, double score)
+{
+	if (score != 0)
+		option_record(o, kind, score);
+	else if (kind != SCORE_SPREAD)
+		o->shown |= (uint8_t)(1u << kind);
+}
+
+void candidate_columns_describe(
+	const struct candidate_columns *c, uint32_t row, struct stack_option *o)
+{
+	CHECK(c->g->plain && !c->g->snapshot);
+	CHECK(!c->refusals[row] && !c->bounded[row]);
+	option_begin(o, c->nodes[row]);
+	o->resources = c->g->ask;
+	option_record(o, SCORE_BINPACK, c->fits[row]);
+	describe_score(o, SCORE_ANTI_AFFINITY, c->antis[row]);
+	describe_score(o, SCORE_RESCHEDULE_PENALTY, 0);
+	describe_score(o, SCORE_AFFINITY, c->affinities ? c->affinities[row] : 0);
+	describe_score(o, SCORE_SPREAD, c->bins[c->bin_of[row]].spread);
+	option_settle(o);
 }
 
 void candidate_columns_refuse(struct candidate_columns *c, uint32_t row, const char *reason)

@@ -35,17 +35,29 @@ static void judge_values(const struct candidate_columns *c, const struct node *a
 	}
 }
 
-static void judge_class(
-	void *context, const struct node_class *node_class, struct class_judgement *judgement)
+// Networks are of nodes; what the first node that is looked at says of them holds for its class.
+static struct node node_of_class(
+	const struct candidate_columns *c, const struct node_class *node_class, uint32_t first)
+{
+	const struct node *speaks =
+		c->g->network ? c->s->view.node_at(c->s->view.context, first) : NULL;
+	struct node any = speaks ? *speaks : (struct node){0};
+
+	any.node_class = (struct node_class *)node_class;
+	return any;
+}
+
+static void judge_class(void *context, const struct node_class *node_class, uint32_t first,
+	struct class_judgement *judgement)
 {
 	const struct candidate_columns *c = context;
-	struct node any = {.node_class = (struct node_class *)node_class};
+	struct node any = node_of_class(c, node_class, first);
 
 	if (!job_targets_node(c->s->job, &any)) {
 		judgement->verdict = CLASS_UNTARGETED;
 		return;
 	}
-	judgement->refusal = stack_check_class(c->s, c->g, node_class, &judgement->by_job);
+	judgement->refusal = stack_check_class(c->s, c->g, &any, &judgement->by_job);
 	judgement->verdict = judgement->refusal ? CLASS_REFUSED : CLASS_TAKEN;
 	if (judgement->refusal)
 		return;
@@ -63,7 +75,8 @@ static bool is_worth_finders(const struct candidate_columns *c)
 	       (double)c->g->group->count * NODES_AN_INSTANCE <= (double)c->slots;
 }
 
-// Whether all that tells two free nodes apart is their class and their room.
+// Whether all that tells two free nodes apart is their class and their room, but for ports and devices that are gone:
+// those are noticed when a node is tried.
 static bool classes_decide(const struct candidate_columns *c)
 {
 	const struct group_rules *g = c->g;
@@ -71,13 +84,13 @@ static bool classes_decide(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->property_count; i++)
 		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
-	return g->plain && !g->volumes && !g->snapshot && c->row_property_count == 0 &&
+	return !g->cores && !g->volumes && !g->snapshot && c->row_property_count == 0 &&
 	       c->property_count <= CLASS_VALUES_MAX && !g->constraints.escapes &&
 	       !c->s->job_rules.constraints.escapes && !g->affinity_unique;
 }
 
 // Notes the verdict on a class as if its nodes had been looked at.
-static void remember_class(struct candidate_columns *c, uint32_t id)
+void candidate_columns_remember_class(struct candidate_columns *c, uint32_t id)
 {
 	const struct class_in_set *in = &c->set->classes[id];
 	if (in->ready == 0 || in->verdict == CLASS_UNTARGETED)
@@ -92,10 +105,30 @@ static void remember_class(struct candidate_columns *c, uint32_t id)
 		memo->groups[c->g->number] = verdict;
 }
 
-void candidate_columns_remember_classes(struct candidate_columns *c)
+void candidate_columns_remember_classes(struct stack *s)
 {
-	for (uint32_t id = 0; c->fleet && id < c->set->class_count; id++)
-		remember_class(c, id);
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		struct candidate_columns *c = s->columns[i];
+		for (uint32_t id = 0; c && c->fleet && id < c->set->class_count; id++)
+			candidate_columns_remember_class(c, id);
+	}
+}
+
+// Whether another node spoke for some class earlier in the attempt, and said something else of its network.
+static bool is_contradicted(const struct candidate_columns *c)
+{
+	const struct class_memo *memo = &c->s->classes;
+
+	for (uint32_t i = 0; i < memo->known_count && c->g->network; i++) {
+		uint32_t id = memo->known[i];
+		const struct class_in_set *in =
+			id < c->set->class_count ? &c->set->classes[id] : NULL;
+		uint8_t known = class_memo_entry(memo, id)->groups[c->g->number];
+		if (in && in->ready > 0 && !in->by_job && known != CLASS_UNKNOWN &&
+			(known == CLASS_ELIGIBLE) != (in->verdict == CLASS_TAKEN))
+			return true;
+	}
+	return false;
 }
 
 // The first node of a class that is looked at says why, the others that the class is known. Once a group of the job
@@ -170,11 +203,11 @@ bool candidate_columns_open_sparse(struct candidate_columns *c)
 	if (!c->s->view.fleet || !classes_decide(c) || !is_worth_finders(c))
 		return false;
 	c->fleet = fleet_index(c->s->view.fleet, c->s->algorithm);
-	const struct class_ask ask = {c->g->ask, c->property_count};
+	const struct class_ask ask = {c->g->ask, c->property_count, c->g->network != NULL};
 	class_key_make(&key, c->g, &c->s->job_rules);
 	c->set = class_sets_take(c->fleet->sets, key.bytes, key.size, &ask, judge_class, c);
 	class_key_release(&key);
-	if (c->set->has_too_many_groups) {
+	if (c->set->has_too_many_groups || is_contradicted(c)) {
 		candidate_columns_close_sparse(c);
 		return false;
 	}
@@ -184,6 +217,16 @@ bool candidate_columns_open_sparse(struct candidate_columns *c)
 	candidate_columns_open_finders(c);
 	make_rows_of_job(c);
 	return true;
+}
+
+void candidate_columns_make_full_rows(struct candidate_columns *c)
+{
+	for (uint32_t slot = 0; c->fleet && slot < fit_index_slots(c->fleet->fit); slot++) {
+		const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
+		if (fit_is_ready(f) && c->set->classes[f->node_class].verdict == CLASS_TAKEN &&
+			fit_shortage_of(f, &c->g->ask) != FIT_SHORTAGES)
+			(void)candidate_columns_row_for(c, slot);
+	}
 }
 
 void candidate_columns_close_sparse(struct candidate_columns *c)

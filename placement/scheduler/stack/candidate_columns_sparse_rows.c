@@ -19,6 +19,8 @@ static void make_room(struct candidate_columns *c)
 
 	grow(&c->nodes, sizeof *c->nodes, rows, room);
 	grow(&c->sums, sizeof *c->sums, rows, room);
+	grow(&c->fits, sizeof *c->fits, rows, room);
+	grow(&c->antis, sizeof *c->antis, rows, room);
 	if (c->g->affinity_count)
 		grow(&c->affinities, sizeof *c->affinities, rows, room);
 	if (c->property_count) {
@@ -27,6 +29,8 @@ static void make_room(struct candidate_columns *c)
 	}
 	grow(&c->refusals, sizeof *c->refusals, rows, room);
 	grow(&c->outcomes, sizeof *c->outcomes, rows, room);
+	if (!c->g->plain)
+		grow(&c->is_full, sizeof *c->is_full, rows, room);
 	grow(&c->shown, sizeof *c->shown, rows, room);
 	grow(&c->shown_outcomes, sizeof *c->shown_outcomes, rows, room);
 	grow(&c->slot_of, sizeof *c->slot_of, rows, room);
@@ -101,7 +105,7 @@ void candidate_columns_refuse_class(
 		candidate_columns_show_row(c, row);
 }
 
-static uint32_t add_row(struct candidate_columns *c, const struct node *n)
+static uint32_t add_row(struct candidate_columns *c, const struct node *n, uint32_t slot)
 {
 	if (c->row_count == c->row_room)
 		make_room(c);
@@ -114,9 +118,9 @@ static uint32_t add_row(struct candidate_columns *c, const struct node *n)
 	}
 	c->blocks[block].end = row + 1;
 	c->nodes[row] = n;
-	c->slot_of[row] = n->slot;
+	c->slot_of[row] = slot;
 	c->block_of[row] = block;
-	slot_map_put(&c->row_of, n->slot, row + 1);
+	slot_map_put(&c->row_of, slot, row + 1);
 	return row;
 }
 
@@ -149,16 +153,19 @@ static void count_out(
 		of->short_rows[shortage]++;
 }
 
-// Makes a row of a node that the index has among those in question.
-static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint32_t finder)
+// Makes a row of a node that the index has among those in question. found: by the finder, counted from 1.
+static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint32_t slot,
+	const struct fit_candidate *found, uint32_t finder)
 {
-	const struct fit_node *f = fit_index_node(c->fleet->fit, n->slot);
+	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
 	const struct class_in_set *in = &c->set->classes[f->node_class];
 	struct column_class *of =
 		c->property_count ? candidate_columns_class(c, f->node_class) : NULL;
-	uint32_t row = add_row(c, n);
+	uint32_t row = add_row(c, n, slot);
 
 	CHECK(in->verdict == CLASS_TAKEN);
+	if (c->g->network) // else its own network speaks when it is looked at
+		candidate_columns_remember_class(c, f->node_class);
 	count_out(c, f, of);
 	c->finders[of ? of->finder : in->group].rows++;
 	if (of)
@@ -168,7 +175,7 @@ static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint
 	c->has_neighbours[row] = finder == FINDER_NONE;
 	c->finder_of[row] = finder;
 	c->finder_epoch[row] = finder ? c->finders[finder - 1].epoch : 0;
-	candidate_columns_enter(c, row);
+	candidate_columns_enter(c, row, found);
 	return row;
 }
 
@@ -182,13 +189,14 @@ uint32_t candidate_columns_row_for(struct candidate_columns *c, uint32_t slot)
 	const struct node *n = c->s->view.node_at(c->s->view.context, slot);
 	if (!n || !fit_is_ready(f) || c->set->classes[f->node_class].verdict != CLASS_TAKEN)
 		return ROW_NONE;
-	return make_row(c, n, FINDER_NONE);
+	return make_row(c, n, slot, NULL, FINDER_NONE);
 }
 
-void candidate_columns_add_found(struct candidate_columns *c, const struct node *n, uint32_t finder)
+void candidate_columns_add_found(struct candidate_columns *c, const struct node *n,
+	const struct fit_candidate *found, uint32_t finder)
 {
 	c->finders[finder].open++;
-	(void)make_row(c, n, finder + 1);
+	(void)make_row(c, n, found->slot, found, finder + 1);
 }
 
 void candidate_columns_row_is_touched(struct candidate_columns *c, uint32_t row)

@@ -61,6 +61,38 @@ static void add_job(struct class_key *k, const struct job *job)
 	add_affinities(k, &job->affinities);
 }
 
+static void add_ports(struct class_key *k, const struct array *ports)
+{
+	add_count(k, ports->count);
+	for (uint32_t i = 0; i < ports->count; i++) {
+		const struct port *port = ARRAY_AT(ports, struct port, i);
+		add_text(k, port->label);
+		add_text(k, port->host_network);
+	}
+}
+
+// Which ports is no matter of classes.
+static void add_network(struct class_key *k, const struct network_ask *network)
+{
+	add_count(k, network != NULL);
+	if (!network)
+		return;
+	add_text(k, network->mode);
+	add_ports(k, &network->dynamic_ports);
+	add_ports(k, &network->reserved_ports);
+}
+
+static void add_devices(struct class_key *k, const struct device_needs *needs)
+{
+	add_count(k, needs->count);
+	for (uint32_t i = 0; i < needs->count; i++) {
+		const struct device_ask *ask = needs->items[i].ask;
+		add_text(k, ask->name);
+		add_bytes(k, &ask->count, sizeof ask->count);
+		add_constraints(k, &ask->constraints);
+	}
+}
+
 static void add_group(struct class_key *k, const struct task_group *group)
 {
 	add_constraints(k, &group->constraints);
@@ -96,13 +128,15 @@ static void add_spreads(struct class_key *k, const struct group_rules *g)
 void class_key_make(
 	struct class_key *k, const struct group_rules *g, const struct job_rules *of_job)
 {
-	CHECK(g->plain); // networks and devices are not in the key
+	CHECK(!g->volumes); // those are not in the key
 	*k = (struct class_key){0};
 	add_count(k, g->ask.cpu_mhz);
 	add_count(k, g->ask.memory_mb);
 	add_count(k, g->ask.disk_mb);
 	add_job(k, g->job);
 	add_group(k, g->group);
+	add_network(k, g->network);
+	add_devices(k, &g->devices);
 	add_distinct(k, &of_job->distinct);
 	add_distinct(k, &g->distinct);
 	add_spreads(k, g);

@@ -1,4 +1,5 @@
 // Selects the exact best of all nodes (rows A56–A62, A65).
+#include "placement/direct/claims.h"
 #include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
@@ -137,12 +138,28 @@ static uint32_t penalty_rows(
 	return count;
 }
 
+// Of a plain group the columns know everything but penalties, who the victims are, and what others claimed since the
+// columns were made. A claim that comes after this look is refused by claims_seen, which was read before.
+static bool is_known(const struct scan *scan, bool is_penalised)
+{
+	const struct scheduler_view *view = &scan->s->view;
+	if (!scan->g->plain || scan->g->snapshot || is_penalised || scan->evict)
+		return false;
+	return !view->claims || claimant_others_taken(view->claims) == view->others_taken;
+}
+
 // Evaluates a row that looks open. False: it does not fit; an exhausted row is marked.
-static bool try_row(
-	const struct scan *scan, struct candidate_columns *c, uint32_t row, struct stack_option *o)
+static bool try_row(const struct scan *scan, struct candidate_columns *c, uint32_t row,
+	bool is_penalised, struct stack_option *o)
 {
 	CHECK(row < c->row_count);
-	evaluate_node(scan, c->nodes[row], o);
+	uint32_t claims_seen = stack_claims_seen(scan->s, c->slot_of[row]);
+	if (is_known(scan, is_penalised)) {
+		candidate_columns_describe(c, row, o);
+		o->claims_seen = claims_seen;
+	} else {
+		evaluate_node(scan, c->nodes[row], o);
+	}
 	if (o->outcome == STACK_EXHAUSTED)
 		candidate_columns_refuse(c, row, o->reason);
 	return o->outcome == STACK_FITS;
@@ -182,7 +199,7 @@ static bool try_top(const struct scan *scan, struct candidate_columns *c, struct
 		struct stack_option o;
 		if (c->refusals[rows[i]])
 			continue;
-		if (try_row(scan, c, rows[i], &o))
+		if (try_row(scan, c, rows[i], i >= count, &o))
 			offer_row(scan, &o, scores);
 		else
 			all_fit &= o.outcome != STACK_EXHAUSTED;
@@ -244,6 +261,7 @@ static bool select_all(struct scan *scan)
 {
 	if (columns_suffice(scan))
 		return select_by_columns(scan);
+	candidate_columns_remember_classes(scan->s);
 	note_lowest_boosts(scan);
 	bool found = scan_all(scan);
 	forget_refusals(scan);

@@ -232,9 +232,8 @@ void stack_eligibility(struct stack *s, struct evaluation *e)
 	e->escaped_computed_class |= s->job_rules.constraints.escapes;
 	for (uint32_t i = 0; i < s->group_count; i++)
 		e->escaped_computed_class |= group_escapes(s, i);
-	for (uint32_t i = 0; i < s->group_count && !e->escaped_computed_class; i++)
-		if (s->columns[i])
-			candidate_columns_remember_classes(s->columns[i]);
+	if (!e->escaped_computed_class)
+		candidate_columns_remember_classes(s);
 	for (uint32_t i = 0; i < s->classes.known_count && !e->escaped_computed_class; i++) {
 		const struct remembered_class *entry =
 			class_memo_entry(&s->classes, s->classes.known[i]);

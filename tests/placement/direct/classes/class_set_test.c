@@ -32,7 +32,8 @@ static uint32_t below(struct world *w, uint32_t bound)
 }
 
 // All that a class says follows from its hash.
-static void judge(void *context, const struct node_class *c, struct class_judgement *judgement)
+static void judge(void *context, const struct node_class *c, uint32_t unused,
+	struct class_judgement *judgement)
 {
 	struct world *w = context;
 
@@ -48,6 +49,37 @@ static void judge(void *context, const struct node_class *c, struct class_judgem
 	judgement->values[0] = c->hash % 7 ? w->value[0] : NULL;
 	judgement->values[1] = w->value[1];
 	judgement->marks[1] = (uint32_t)(c->hash / 128 % 2);
+}
+
+// Here the first node has its say, too.
+static void judge_by_first(void *context, const struct node_class *c, uint32_t first,
+	struct class_judgement *judgement)
+{
+	const struct world *w = context;
+	struct node_class seen = *c;
+
+	seen.hash += w->nodes[first].stamp * 0x9e3779b97f4a7c15ull;
+	judge(context, &seen, first, judgement);
+}
+
+// CLASS_WITHOUT_NODES: none is ready.
+static uint32_t first_of_class(const struct world *w, uint32_t id)
+{
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (w->is_there[i] && w->nodes[i].ready && w->nodes[i].node_class == id)
+			return i;
+	return CLASS_WITHOUT_NODES;
+}
+
+// Returns whether anybody speaks for the class.
+static bool judge_plainly(
+	struct world *w, const struct class_ask *ask, uint32_t id, struct class_judgement *j)
+{
+	uint32_t first = ask->by_first ? first_of_class(w, id) : 0;
+
+	if (first != CLASS_WITHOUT_NODES)
+		(ask->by_first ? judge_by_first : judge)(w, &w->classes[id], first, j);
+	return first != CLASS_WITHOUT_NODES;
 }
 
 static bool is_used(const struct world *w, uint32_t id)
@@ -85,6 +117,7 @@ static void change_node(struct world *w)
 		.node_class = id,
 		.class_hash = w->classes[id].hash,
 		.class_record = &w->classes[id],
+		.stamp = below(w, 2),
 		.ready = below(w, 5) > 0,
 	};
 	fit_index_set(w->index, slot, &w->nodes[slot]);
@@ -103,7 +136,7 @@ struct counts {
 	uint32_t candidates, dc1, refused[2][2][3], classes[2][2][3], shorts[3][3];
 };
 
-static void look_at_all(struct world *w, const struct resources *ask, struct counts *c)
+static void look_at_all(struct world *w, const struct class_ask *ask, struct counts *c)
 {
 	bool seen[CLASSES] = {false};
 
@@ -114,7 +147,7 @@ static void look_at_all(struct world *w, const struct resources *ask, struct cou
 		struct class_judgement judgement = {0};
 		if (!w->is_there[i] || !in->ready)
 			continue;
-		judge(w, of, &judgement);
+		assert_true(judge_plainly(w, ask, of->id, &judgement));
 		if (judgement.verdict == CLASS_UNTARGETED)
 			continue;
 		uint32_t name = (uint32_t)(of->class_name[1] - '0');
@@ -127,7 +160,7 @@ static void look_at_all(struct world *w, const struct resources *ask, struct cou
 			seen[of->id] = true;
 			continue;
 		}
-		const char *of_what = shortage(in, ask);
+		const char *of_what = shortage(in, &ask->room);
 		if (of_what)
 			c->shorts[of_what[0] == 'c' ? 0 : of_what[0] == 'm' ? 1 : 2][name]++;
 	}
@@ -205,9 +238,8 @@ static void check_groups(struct world *w, const struct class_set *s)
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		struct class_judgement judgement = {0};
 		uint32_t groups = 0, id = w->nodes[i].node_class;
-		if (!w->is_there[i])
+		if (!w->is_there[i] || !judge_plainly(w, &s->ask, id, &judgement))
 			continue;
-		judge(w, &w->classes[id], &judgement);
 		for (uint32_t g = 0; g < s->group_count; g++)
 			if (is_in_group(s, g, id)) {
 				assert_true(s->groups[g].affinity == judgement.affinity);
@@ -220,11 +252,13 @@ static void check_groups(struct world *w, const struct class_set *s)
 
 static void check_set(struct world *w, uint32_t number)
 {
-	struct class_ask ask = {{100 * number, 60 * (5 - number), 50 * number}, number % 3};
+	struct class_ask ask = {
+		{100 * number, 60 * (5 - number), 50 * number}, number % 3, number % 2};
 	struct counts is, should;
-	struct class_set *s = class_sets_take(w->sets, &number, sizeof number, &ask, judge, w);
+	struct class_set *s = class_sets_take(
+		w->sets, &number, sizeof number, &ask, ask.by_first ? judge_by_first : judge, w);
 
-	look_at_all(w, &ask.room, &should);
+	look_at_all(w, &ask, &should);
 	read_tallies(&s->tallies, &is);
 	assert_memory_equal(&is, &should, sizeof is);
 	check_groups(w, s);
@@ -275,7 +309,7 @@ static void fill_world(struct world *w)
 static void a_class_is_judged_once(void **state)
 {
 	static struct world w;
-	struct class_ask ask = {{1, 1, 1}, 0};
+	struct class_ask ask = {.room = {1, 1, 1}};
 
 	fill_world(&w);
 	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
@@ -296,7 +330,7 @@ static void a_class_is_judged_once(void **state)
 // Returns how many classes were judged for it: none, if the set was kept.
 static uint32_t take_and_give(struct world *w, uint32_t key)
 {
-	struct class_ask ask = {{1, 1, 1}, 0};
+	struct class_ask ask = {.room = {1, 1, 1}};
 
 	w->asked = 0;
 	class_sets_give(w->sets, class_sets_take(w->sets, &key, sizeof key, &ask, judge, w));
@@ -306,7 +340,7 @@ static uint32_t take_and_give(struct world *w, uint32_t key)
 static void sets_that_nobody_uses_go(void **state)
 {
 	static struct world w;
-	struct class_ask ask = {{1, 1, 1}, 0};
+	struct class_ask ask = {.room = {1, 1, 1}};
 
 	fill_world(&w);
 	struct class_set *held = class_sets_take(w.sets, "held", 5, &ask, judge, &w);
@@ -326,7 +360,7 @@ static void sets_that_nobody_uses_go(void **state)
 static void a_key_is_not_the_beginning_of_another(void **state)
 {
 	static struct world w;
-	struct class_ask ask = {{1, 1, 1}, 0};
+	struct class_ask ask = {.room = {1, 1, 1}};
 
 	open_world(&w, 1);
 	struct class_set *longer = class_sets_take(w.sets, "key", 3, &ask, judge, &w);
@@ -338,8 +372,8 @@ static void a_key_is_not_the_beginning_of_another(void **state)
 }
 
 // A hash gives the affinity, and the value of a property.
-static void judge_by_hash(
-	void *context, const struct node_class *c, struct class_judgement *judgement)
+static void judge_by_hash(void *context, const struct node_class *c, uint32_t unused,
+	struct class_judgement *judgement)
 {
 	struct world *w = context;
 
@@ -352,7 +386,7 @@ static void judge_by_hash(
 static void too_many_groups_are_told_until_they_are_fewer(void **state)
 {
 	static struct world w;
-	struct class_ask ask = {{1, 1, 1}, 1};
+	struct class_ask ask = {.room = {1, 1, 1}, .values = 1};
 
 	open_world(&w, 1);
 	for (uint32_t round = 0; round < 2; round++) {

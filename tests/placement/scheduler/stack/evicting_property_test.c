@@ -3,6 +3,7 @@
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/stack/candidate_columns.h"
 #include "placement/scheduler/stack/stack.h"
 #include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/prng.h"
@@ -235,6 +236,7 @@ static void look_at_all(struct run *r, const struct stack_request *request, stru
 {
 	struct stack *s = r->stacks[1];
 	struct group_rules *g = stack_group(s, request->group);
+	candidate_columns_remember_classes(s);
 	// The memo says but once why a class is refused.
 	const char **refusals = memory_take_array(r->world->node_count, sizeof *refusals);
 	for (uint32_t slot = 0; slot < r->world->node_count; slot++) {

@@ -326,6 +326,30 @@ static void the_memo_is_seen_by_the_next_instance(void **state)
 	asking_teardown(&b);
 }
 
+// The first group is found by the index, the second by a look at all nodes.
+static void the_memo_is_seen_by_a_group_with_cores(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	for (uint32_t i = 0; i < 3; i++)
+		world_node(b.world, "class=large attr.arch=arm64");
+	struct job *job = world_job(b.world, "service web");
+	constrain(&job->constraints, "${attr.arch}", "=", "amd64");
+	add_task(add_group(job, "b"), "t")->resources.cores = 1;
+	world_job_changed(job);
+	asking_begin(&b, STACK_GENERIC, job);
+	for (uint32_t group = 0; group < 2; group++) {
+		struct alloc_metrics m = {0};
+		struct stack_request r = any();
+		r.group = group;
+		assert_int_equal(select_with(&b, &r, &m), NODE_SLOT_NONE);
+		assert_int_equal(count_get(&m.constraint_filtered, "computed class ineligible"),
+			group == 0 ? 2 : 3);
+		metrics_release(&m);
+	}
+	asking_teardown(&b);
+}
+
 static void cores_and_device_scores_are_found_by_looking_at_all(void **state)
 {
 	struct asking b;
@@ -496,6 +520,7 @@ int main(void)
 		cmocka_unit_test(preemption_is_the_second_pass),
 		cmocka_unit_test(a_planned_stop_makes_a_host_free_again),
 		cmocka_unit_test(the_memo_is_seen_by_the_next_instance),
+		cmocka_unit_test(the_memo_is_seen_by_a_group_with_cores),
 		cmocka_unit_test(full_nodes_are_looked_into_when_nothing_fits),
 		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
 		cmocka_unit_test(a_pool_sets_its_own_algorithm_and_memory),

@@ -1,0 +1,315 @@
+// Random groups with ports and devices on random fleets: the best node by the index must be the best of all gathered
+// nodes, with the same metrics, and the best of a plain loop over all.
+#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/stack/stack.h"
+#include "placement/scheduler/stack/view_fleet.h"
+#include "state/base/bytes.h"
+#include "state/base/prng.h"
+#include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/world.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// By the index, by all nodes in columns, and one node after the other.
+enum way { BY_INDEX, BY_COLUMNS, PLAINLY, WAYS };
+
+struct run {
+	struct prng prng;
+	struct world *world;
+	struct scheduler_view views[WAYS];
+	struct view_fleet *fleet;
+	struct plan *plans[WAYS];
+	struct stack *stacks[WAYS];
+	struct job *job;
+	uint32_t placed, first_slot;
+};
+
+static uint32_t below(struct run *r, uint32_t bound)
+{
+	return (uint32_t)prng_below(&r->prng, bound);
+}
+
+static bool chance(struct run *r, uint32_t percent)
+{
+	return below(r, 100) < percent;
+}
+
+static void make_node(struct run *r)
+{
+	char words[512];
+	uint32_t number = r->world->node_count;
+	int at = snprintf(words, sizeof words,
+		"class=%s cpu=%u memory=%u disk=%u meta.rack=r%u dynamic=9000-900%u",
+		below(r, 2) ? "large" : "small", 1000 + 500 * below(r, 4),
+		1000 + 1000 * below(r, 3), 400 + 400 * below(r, 2), below(r, 6), 1 + below(r, 3));
+	if (chance(r, 60))
+		at += snprintf(words + at, sizeof words - (size_t)at, " device.nvidia/gpu/t4=%u",
+			1 + below(r, 3));
+	if (chance(r, 80))
+		at += snprintf(words + at, sizeof words - (size_t)at,
+			" net=%s/eth0/default/10.0.0.%u", chance(r, 90) ? "host" : "bridge",
+			number);
+	if (chance(r, 50))
+		at += snprintf(words + at, sizeof words - (size_t)at,
+			" net=host/eth1/public/10.1.0.%u", number);
+	if (chance(r, 10))
+		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
+	if (chance(r, 20))
+		snprintf(words + at, sizeof words - (size_t)at, " ports=8000");
+	world_node(r->world, words);
+}
+
+static void ask_port(struct run *r, struct array *ports, const char *label, int64_t value)
+{
+	struct port *port = array_append(ports, sizeof *port);
+	set(&port->label, label);
+	if (chance(r, 30))
+		set(&port->host_network, "public");
+	port->value = value;
+}
+
+static void ask_network(struct run *r, struct task_group *g)
+{
+	struct network_ask *n = array_append(&g->networks, sizeof *n);
+	if (chance(r, 20))
+		set(&n->mode, "bridge");
+	if (chance(r, 60))
+		ask_port(r, &n->reserved_ports, "static", 8000 + below(r, 3));
+	for (uint32_t i = below(r, 3); i > 0; i--)
+		ask_port(r, &n->dynamic_ports, i == 1 ? "one" : "two", 0);
+}
+
+static void make_job(struct run *r)
+{
+	r->job = world_job(r->world, "service web dc=dc*");
+	struct task_group *g = group_of(r->job);
+	g->count = 1 + below(r, 5);
+	task_of(r->job)->resources.cpu = 100 * below(r, 5);
+	task_of(r->job)->resources.memory_mb = 100 * below(r, 5);
+	if (chance(r, 75))
+		ask_network(r, g);
+	if (chance(r, 50))
+		(void)ask_device(r->job, "gpu", 1 + below(r, 2));
+	if (chance(r, 25))
+		constrain(&g->constraints, "${meta.rack}", "distinct_property", "2");
+	if (chance(r, 25))
+		spread_over(&g->spreads, "${meta.rack}")->weight = 50;
+	if (chance(r, 25))
+		constrain(&g->constraints, "${node.class}", "=", "large");
+	if (chance(r, 25)) {
+		struct affinity *a = prefer(&g->affinities);
+		a->weight = 50;
+		set(&a->l_target, "${meta.rack}");
+		set(&a->r_target, "r1");
+	}
+	world_job_changed(r->job);
+}
+
+static void hold_devices(struct run *r, struct allocation *a, const struct node *n)
+{
+	if (n->node_class->device_count && chance(r, 50))
+		a->devices.groups[0] = 1ull << below(r, n->node_class->devices[0].instances);
+}
+
+static void hold_ports(struct run *r, struct allocation *a, const struct node *n)
+{
+	for (uint32_t i = 0; i < n->network_count; i++)
+		if (chance(r, 40))
+			world_hold_port(a, "p", (below(r, 2) ? 8000 : 9000) + below(r, 3),
+				n->networks[i].addresses[0].address);
+}
+
+static void fill(struct run *r)
+{
+	struct job *other = world_job(r->world, "service other cpu=300 memory=300");
+	uint32_t count = below(r, 2 * r->world->node_count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = below(r, r->world->node_count);
+		struct job *job = chance(r, 20) ? r->job : other;
+		struct allocation *a = world_allocate(r->world, job, 0, slot, i);
+		hold_devices(r, a, r->world->nodes[slot]);
+		hold_ports(r, a, r->world->nodes[slot]);
+	}
+}
+
+static void begin(struct run *r, uint64_t seed)
+{
+	*r = (struct run){.world = world_create(), .fleet = view_fleet_create()};
+	prng_seed(&r->prng, seed);
+	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
+	for (uint32_t i = 1 + below(r, chance(r, 10) ? 250 : 40); i > 0; i--)
+		make_node(r);
+	make_job(r);
+	fill(r);
+	r->first_slot = seed % 2 ? 0 : below(r, r->world->node_count);
+	for (uint32_t way = 0; way < WAYS; way++) {
+		r->views[way] = world_view(r->world);
+		if (way == BY_INDEX)
+			view_fleet_begin(r->fleet, &r->views[way]);
+		r->plans[way] = plan_create();
+		r->stacks[way] = stack_create(STACK_GENERIC, &r->views[way], r->plans[way]);
+		stack_break_ties(r->stacks[way], r->first_slot);
+		stack_set_job(r->stacks[way], r->job);
+	}
+}
+
+static void end(struct run *r)
+{
+	for (uint32_t way = 0; way < WAYS; way++) {
+		stack_destroy(r->stacks[way]);
+		plan_free(r->plans[way]);
+	}
+	view_fleet_destroy(r->fleet);
+	world_destroy(r->world);
+}
+
+// What the best of all is, and what the others lack.
+struct plain_answer {
+	uint32_t slot;
+	double score;
+	int64_t filtered, exhausted;
+	struct alloc_metrics metrics;
+};
+
+static double score_of(struct run *r, const struct stack_option *fits)
+{
+	struct stack *s = r->stacks[PLAINLY];
+	struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
+	struct stack_option o = *fits;
+	stack_rank(s, stack_group(s, 0), &request, &o);
+	return o.score;
+}
+
+static void look_at_all(struct run *r, struct plain_answer *best)
+{
+	*best = (struct plain_answer){.slot = NODE_SLOT_NONE};
+	for (uint32_t i = 0; i < r->world->node_count; i++) {
+		struct stack_option o;
+		if (r->world->nodes[i]->eligibility == NODE_INELIGIBLE)
+			continue;
+		bool fits = stack_select_node(r->stacks[PLAINLY], 0, 0, i, &o);
+		best->filtered += o.outcome == STACK_FILTERED;
+		best->exhausted += o.outcome == STACK_EXHAUSTED;
+		if (o.outcome == STACK_EXHAUSTED)
+			count_add(&best->metrics.dimension_exhausted, o.reason, 1);
+		if (!fits)
+			continue;
+		double score = score_of(r, &o);
+		alloc_details_release(o.details);
+		if (best->slot == NODE_SLOT_NONE || score > best->score ||
+			(score == best->score && i - r->first_slot < best->slot - r->first_slot)) {
+			best->slot = i;
+			best->score = score;
+		}
+	}
+}
+
+static void check_same(const struct record_type *type, const void *a, const void *b)
+{
+	struct bytes_writer w = bytes_writer_growing(256), v = bytes_writer_growing(256);
+	record_encode(type, a, &w);
+	record_encode(type, b, &v);
+	assert_int_equal(w.size, v.size);
+	assert_memory_equal(w.data, v.data, w.size);
+	bytes_writer_free(&w);
+	bytes_writer_free(&v);
+}
+
+static void place(struct run *r, struct stack_option *o)
+{
+	struct plan_placement p = {.slot = o->slot,
+		.node_id = o->node->id,
+		.resources = o->resources,
+		.devices = o->devices,
+		.metrics = PLAN_NO_METRICS};
+	p.id.bytes[15] = (uint8_t)++r->placed;
+	for (uint32_t way = 0; way < WAYS; way++) {
+		p.details = alloc_details_share(o->details);
+		stack_plan_place(r->stacks[way], &p);
+	}
+	alloc_details_release(o->details);
+}
+
+static void check_plain(const struct plain_answer *plain, const struct stack_option *o,
+	const struct alloc_metrics *m)
+{
+	assert_int_equal(o->slot, plain->slot);
+	assert_int_equal(m->nodes_filtered, plain->filtered);
+	if (!o->node) {
+		assert_int_equal(m->nodes_exhausted, plain->exhausted);
+		assert_int_equal(
+			m->dimension_exhausted.count, plain->metrics.dimension_exhausted.count);
+		for (uint32_t i = 0; i < m->dimension_exhausted.count; i++) {
+			const struct named_count *count =
+				ARRAY_AT(&m->dimension_exhausted, struct named_count, i);
+			assert_int_equal(count->count,
+				count_get(&plain->metrics.dimension_exhausted, count->name));
+		}
+	} else {
+		assert_true(o->score == plain->score);
+		assert_in_range(m->nodes_exhausted, 0, plain->exhausted);
+	}
+}
+
+// Returns whether there was a node.
+static bool check_best(struct run *r)
+{
+	struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
+	struct stack_option options[2];
+	struct alloc_metrics metrics[2] = {{0}, {0}};
+	struct plain_answer plain;
+	look_at_all(r, &plain);
+	for (uint32_t way = BY_INDEX; way <= BY_COLUMNS; way++)
+		(void)stack_select(r->stacks[way], &request, &options[way], &metrics[way]);
+	check_plain(&plain, &options[BY_INDEX], &metrics[BY_INDEX]);
+	assert_int_equal(options[BY_INDEX].slot, options[BY_COLUMNS].slot);
+	check_same(&metrics_description, &metrics[BY_INDEX], &metrics[BY_COLUMNS]);
+	alloc_details_release(options[BY_COLUMNS].details);
+	bool found = options[BY_INDEX].node;
+	if (found)
+		place(r, &options[BY_INDEX]);
+	metrics_release(&metrics[BY_INDEX]);
+	metrics_release(&metrics[BY_COLUMNS]);
+	metrics_release(&plain.metrics);
+	return found;
+}
+
+// A look at a single node, after which it speaks for its class.
+static void ask_one(struct run *r)
+{
+	uint32_t slot = below(r, r->world->node_count);
+	for (uint32_t way = 0; way < WAYS; way++) {
+		struct stack_option o;
+		if (stack_select_node(r->stacks[way], 0, 0, slot, &o))
+			alloc_details_release(o.details);
+	}
+}
+
+static void the_best_of_all_nodes(void **state)
+{
+	uint32_t found = 0, not_found = 0;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct run r;
+		begin(&r, seed);
+		if (seed % 4 == 0)
+			ask_one(&r);
+		uint32_t left = 12;
+		while (left > 0 && check_best(&r))
+			left--;
+		found += 12 - left;
+		not_found += left > 0;
+		end(&r);
+	}
+	assert_true(found > 300 && not_found > 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_of_all_nodes)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
