@@ -2,6 +2,7 @@
 #include "placement/direct/fit_tree_private.h"
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 struct search {
 	struct fit_tree *tree;
@@ -53,17 +54,31 @@ bool fit_prefer(enum placement_algorithm algorithm, const struct fit_query *q,
 	return a->slot - q->first_slot < b->slot - q->first_slot; // those below it wrap round
 }
 
+// Where a candidate goes among those found so far: most often at the end.
+static uint32_t place_among(const struct search *s, struct fit_candidate *c)
+{
+	uint32_t low = 0, high = s->found;
+	if (high > 0 && !fit_prefer(s->tree->algorithm, s->query, c, &s->best[high - 1]))
+		return high;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (fit_prefer(s->tree->algorithm, s->query, c, &s->best[middle]))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
 static void offer_candidate(struct search *s, struct fit_candidate c)
 {
-	if (s->found == s->wanted) {
-		if (!fit_prefer(s->tree->algorithm, s->query, &c, &s->best[s->found - 1]))
-			return;
-		s->found--;
-	}
-	uint32_t i = s->found++;
-	for (; i > 0 && fit_prefer(s->tree->algorithm, s->query, &c, &s->best[i - 1]); i--)
-		s->best[i] = s->best[i - 1];
+	uint32_t i = place_among(s, &c);
+	if (i == s->wanted)
+		return;
+	s->found -= s->found == s->wanted;
+	memmove(&s->best[i + 1], &s->best[i], (s->found - i) * sizeof c);
 	s->best[i] = c;
+	s->found++;
 	if (s->found == s->wanted)
 		s->bounds.cost_most = s->best[s->found - 1].cost + FIT_SLACK;
 }

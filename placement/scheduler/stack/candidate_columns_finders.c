@@ -64,14 +64,20 @@ static const char *value_in(const struct candidate_columns *c, uint32_t property
 	return values->texts[values->number_of[id]];
 }
 
-static void count_uses(
-	const struct candidate_columns *c, uint32_t id, int64_t used[CLASS_VALUES_MAX])
+// What the plan says of the values of a class, for the classes that have the same.
+struct uses {
+	uint32_t values[CLASS_VALUES_MAX]; // numbers
+	int64_t used[CLASS_VALUES_MAX];    // of values that are not few
+	const char *refusal;               // by distinct_property; NULL: none
+	bool is_known;
+};
+
+static bool are_of_values(const struct candidate_columns *c, uint32_t id, const struct uses *u)
 {
-	memset(used, 0, CLASS_VALUES_MAX * sizeof used[0]);
-	for (uint32_t i = 0; i < c->property_count; i++) {
-		const char *value = c->set->are_few[i] ? NULL : value_in(c, i, id);
-		used[i] = value ? property_set_used(c->properties[i], value) : 0;
-	}
+	for (uint32_t i = 0; i < c->property_count; i++)
+		if (c->set->values[i].number_of[id] != u->values[i])
+			return false;
+	return u->is_known;
 }
 
 static uint32_t finder_for(
@@ -140,34 +146,46 @@ static void join_finder(struct candidate_columns *c, struct column_class *of, ui
 	}
 }
 
+static void count_uses(struct candidate_columns *c, uint32_t id, struct uses *u)
+{
+	*u = (struct uses){.is_known = true};
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		const char *value = c->set->are_few[i] ? NULL : value_in(c, i, id);
+		u->values[i] = c->set->values[i].number_of[id];
+		u->used[i] = value ? property_set_used(c->properties[i], value) : 0;
+	}
+	u->refusal = class_refusal(c, id);
+}
+
 // Puts a class where others of its values' uses are.
-static void place_class(struct candidate_columns *c, uint32_t id)
+static void place_class(struct candidate_columns *c, uint32_t id, struct uses *known)
 {
 	const struct class_in_set *in = &c->set->classes[id];
-	int64_t used[CLASS_VALUES_MAX];
 
 	if (in->verdict != CLASS_TAKEN || in->ready == 0)
 		return;
-	count_uses(c, id, used);
-	uint32_t number = finder_for(c, in->group, used);
+	if (!are_of_values(c, id, known))
+		count_uses(c, id, known);
+	uint32_t number = finder_for(c, in->group, known->used);
 	struct column_class *of = candidate_columns_class(c, id);
 	if (of->finder != number) {
 		leave_finder(c, of);
 		join_finder(c, of, number);
 	}
 	if (candidate_columns_distinct_count(c) > 0)
-		candidate_columns_refuse_class(c, of, class_refusal(c, id));
+		candidate_columns_refuse_class(c, of, known->refusal);
 }
 
 static void place_classes_with(struct candidate_columns *c, uint32_t property, const char *value)
 {
 	const struct class_values *values = &c->set->values[property];
 	uint32_t number = class_values_find(values, value);
+	struct uses known = {.is_known = false};
 
 	if (!value || number == CLASS_VALUE_UNKNOWN)
 		return;
 	for (uint32_t at = values->first[number]; at; at = values->next[at - 1])
-		place_class(c, at - 1);
+		place_class(c, at - 1, &known);
 }
 
 void candidate_columns_open_finders(struct candidate_columns *c)
@@ -310,8 +328,7 @@ void candidate_columns_refresh_finders(struct candidate_columns *c, const int64_
 static bool has_no_row(void *context, uint32_t slot, const struct fit_node *unused)
 {
 	const struct candidate_columns *c = context;
-	return candidate_columns_row_of(c, slot) == ROW_NONE && slot < c->slots &&
-	       c->s->view.node_at(c->s->view.context, slot);
+	return candidate_columns_row_of(c, slot) == ROW_NONE && slot < c->slots;
 }
 
 // Nodes of the newest search that wait for their rows are all that the finder knows of its classes.

@@ -9,6 +9,15 @@ static const char *bin_refusal(const struct candidate_columns *c, uint32_t row)
 	return c->class_of ? c->classes[c->class_of[row]].refusal : c->bins[c->bin_of[row]].refusal;
 }
 
+// The record of a node need not be read for it where classes are known.
+static const char *class_name_of(const struct candidate_columns *c, uint32_t row)
+{
+	if (!c->class_of)
+		return c->nodes[row]->node_class->class_name;
+	const struct class_in_set *in = &c->set->classes[c->classes[c->class_of[row]].id];
+	return c->set->tallies.shorts[in->tally].class_name;
+}
+
 // Metrics count a row for one reason: first other instances on its node, then a property that is used up, then room.
 void candidate_columns_show_row(struct candidate_columns *c, uint32_t row)
 {
@@ -21,7 +30,7 @@ void candidate_columns_show_row(struct candidate_columns *c, uint32_t row)
 	}
 	if (reason == c->shown[row] && outcome == c->shown_outcomes[row])
 		return;
-	const char *class_name = c->nodes[row]->node_class->class_name;
+	const char *class_name = class_name_of(c, row);
 	if (c->shown[row])
 		refusal_counts_add(&c->refused, c->shown[row], class_name,
 			(enum stack_outcome)c->shown_outcomes[row], -1);
