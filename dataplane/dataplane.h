@@ -22,10 +22,11 @@ struct dataplane_settings {
 	uint32_t stall_ms;         // a loop gap that counts as our own fault
 	uint32_t mass_percent;     // of the nodes, when silent at once: expiry is held; 100: never
 	uint32_t mass_hold_s;      // longest hold, then nodes expire at a bounded rate
-	uint32_t idle_sleep_us;    // longest nap of an idle adaptive worker, at most 900
-	char huge[16];             // "auto", "yes", "no"
-	uint32_t memory_mb;        // EAL memory without huge pages; 0: computed from the pools
-	char eal_extra[256];       // further EAL arguments, for experts
+	// Longest nap of an idle adaptive worker, at most 900; four times that after a tenth of a second of nothing.
+	uint32_t idle_sleep_us;
+	char huge[16];       // "auto", "yes", "no"
+	uint32_t memory_mb;  // EAL memory without huge pages; 0: computed from the pools
+	char eal_extra[256]; // further EAL arguments, for experts
 	alloc_spec_render *alloc_spec;
 	vm_spec_render *vm_spec;
 	void *alloc_spec_context; // for both

@@ -9,7 +9,6 @@
 #include "state/base/time_units.h"
 #include <rte_cycles.h>
 #include <rte_pause.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -23,10 +22,9 @@
 // Pings that a worker answers in a second: enough to look after a port, too few to be worth a flood.
 #define PINGS_PER_S 1000u
 #define METER_INTERVAL_NS (100 * NS_PER_MS)
-// Turns without a packet before the worker starts to nap, and its first nap.
-#define IDLE_TURNS_AWAKE 256u
-#define NAP_US_FIRST 8u
 #define NAP_US_MAX 900u
+// Of the slices that a longer nap has put off, so many are made up for at once.
+#define SWEEP_SLICES_LATE_MAX 4u
 // Linux rounds naps up by the timer slack, 50 us by default: more than our shortest nap.
 #define TIMER_SLACK_NS 1000u
 
@@ -44,7 +42,8 @@ struct packet_workers *packet_workers_create(
 	team->counters = memory_take_array(worker_count, sizeof team->counters[0]);
 	for (uint32_t i = 0; i < worker_count; i++) {
 		struct packet_worker *w = &team->items[i];
-		*w = (struct packet_worker){.team = team};
+		*w = (struct packet_worker){
+			.team = team, .rest = {.longest_us = team->settings.idle_sleep_us}};
 		w->hot.number = (uint16_t)i;
 		w->hot.counters = &w->counters;
 		team->counters[i] = &w->counters;
@@ -128,10 +127,16 @@ static void sweep_slice(struct packet_worker *w, uint64_t now_ns)
 {
 	if (now_ns < w->sweep_due_ns)
 		return;
+	// What a busy queue has put off is not made up for: more packets are on their way.
+	uint64_t late_ns = w->rest.naps == 0 ? 0 : now_ns - w->sweep_due_ns;
+	uint64_t slices = 1 + late_ns / SWEEP_SLICE_NS;
+	if (slices > SWEEP_SLICES_LATE_MAX)
+		slices = SWEEP_SLICES_LATE_MAX;
 	w->sweep_due_ns = now_ns + SWEEP_SLICE_NS;
 	expiry_look(w, now_ns);
 	uint32_t slots = atomic_load_explicit(&w->hot.table->slots_used, memory_order_relaxed);
-	liveness_sweep(&w->hot, &w->sweep_cursor, slots / SWEEP_SLICES + NODE_BLOCK_SLOTS);
+	liveness_sweep(&w->hot, &w->sweep_cursor,
+		slots / SWEEP_SLICES * (uint32_t)slices + NODE_BLOCK_SLOTS);
 }
 
 uint32_t packet_worker_step(struct packet_worker *w)
@@ -162,29 +167,21 @@ uint32_t packet_worker_step(struct packet_worker *w)
 
 static void nap_worker(struct packet_worker *w)
 {
-	uint32_t longest = w->team->settings.idle_sleep_us;
-	w->nap_us = w->nap_us == 0 ? NAP_US_FIRST : w->nap_us * 2;
-	if (w->nap_us > longest)
-		w->nap_us = longest;
-	struct timespec length = {.tv_nsec = (long)w->nap_us * 1000};
+	bool is_asked = requests_pending(&w->requests) > 0;
+	struct timespec length = {.tv_nsec = (long)rest_nap(&w->rest, is_asked) * 1000};
 	state_reader_offline();
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
 	state_reader_online();
 }
 
-// Rests an idle worker: it stays awake at first, then yields to other threads while requests are pending, else naps
-// for growing times.
+// Rests an idle worker: it stays awake at first, then naps. Applier and schedulers work meanwhile, where it has no core
+// of its own.
 static void rest_worker(struct packet_worker *w, uint32_t received)
 {
-	if (received > 0) {
-		w->idle_turns = 0;
-		w->nap_us = 0;
-		return;
-	}
-	if (w->team->settings.spins || ++w->idle_turns < IDLE_TURNS_AWAKE)
+	if (received > 0)
+		rest_ends(&w->rest);
+	else if (w->team->settings.spins || !rest_turn(&w->rest))
 		rte_pause();
-	else if (requests_pending(&w->requests) > 0)
-		sched_yield();
 	else
 		nap_worker(w);
 }

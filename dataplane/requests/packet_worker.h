@@ -6,6 +6,7 @@
 #include "dataplane/port/packet_io.h"
 #include "dataplane/requests/appointments.h"
 #include "dataplane/requests/request.h"
+#include "dataplane/requests/rest.h"
 #include "dataplane/requests/spec_cache.h"
 #include "dataplane/requests/spec_render.h"
 #include "state/applier/command_queue.h"
@@ -23,8 +24,7 @@ struct packet_worker {
 	struct liveness_clock clock;
 	uint32_t sweep_cursor;
 	uint64_t sweep_due_ns;
-	uint32_t idle_turns; // in a row without a packet
-	uint32_t nap_us;     // of the last nap; 0 while awake
+	struct rest rest;
 	struct request_pool requests;
 	struct appointments appointments; // of newcomers that were refused
 	struct report_pool reports;
