@@ -226,6 +226,39 @@ static void chained_buffers_are_refused(void **state)
 	world_destroy(w);
 }
 
+// Slots that the worker looks at in a turn after so much time.
+static uint32_t swept_after(struct world *w, uint32_t time_ms)
+{
+	const uint32_t *cursor = &w->team->items[0].sweep_cursor;
+	uint32_t before = *cursor, used = atomic_load(&state_node_table(w->core.state)->slots_used);
+
+	manual_time_advance_ms(&w->clock, time_ms);
+	world_turn(w, 0);
+	return (*cursor + used - before) % used;
+}
+
+// The column is looked at ten times a second while the worker naps, too, but never much of it in one turn; and what
+// packets have put off is not made up for.
+static void naps_do_not_slow_the_sweep(void **state)
+{
+	(void)state;
+	struct world *w = world_create(1);
+	struct rest *rest = &w->team->items[0].rest;
+	for (uint32_t slot = 0; slot < 20000; slot += NODE_BLOCK_SLOTS)
+		world_slot(w, slot, 0);
+	world_slot(w, 19999, 0);
+	world_turn(w, 0);
+	assert_int_equal(swept_after(w, 1), 200 + NODE_BLOCK_SLOTS);
+	assert_int_equal(swept_after(w, 3), 200 + NODE_BLOCK_SLOTS);
+	(void)rest_nap(rest, false);
+	assert_int_equal(swept_after(w, 1), 200 + NODE_BLOCK_SLOTS);
+	assert_int_equal(swept_after(w, 3), 600 + NODE_BLOCK_SLOTS);
+	assert_int_equal(swept_after(w, 50), 800 + NODE_BLOCK_SLOTS);
+	rest_ends(rest);
+	assert_int_equal(swept_after(w, 3), 200 + NODE_BLOCK_SLOTS);
+	world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +272,7 @@ int main(void)
 		cmocka_unit_test(flow_that_moves),
 		cmocka_unit_test(full_wire_is_counted),
 		cmocka_unit_test(chained_buffers_are_refused),
+		cmocka_unit_test(naps_do_not_slow_the_sweep),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
