@@ -52,13 +52,22 @@ bool eal_wants_huge(const char *huge, const struct port_settings *ports, uint32_
 	       host_huge_free_bytes() >= ports_memory_bytes(ports, port_count, true);
 }
 
+static bool has_card(const struct eal_ask *ask)
+{
+	for (uint32_t i = 0; i < ask->device_count; i++)
+		if (!device_is_virtual(&ask->devices[i]))
+			return true;
+	return false;
+}
+
+// EAL itself has huge pages only for cards, which reach no memory but EAL's: it reserves 128 GB of addresses for them.
 static void add_memory(struct arguments *a, const struct eal_ask *ask)
 {
 	bool huge = eal_wants_huge(ask->huge, ask->ports, ask->device_count);
-	uint64_t bytes = ports_memory_bytes(ask->ports, ask->device_count, huge);
+	uint64_t bytes = ports_memory_bytes(ask->ports, huge ? 0 : ask->device_count, huge);
 	uint32_t memory_mb = ask->memory_mb > 0 ? ask->memory_mb : (uint32_t)(bytes >> 20) + 1;
 	// EAL leaves no files in /dev/hugepages or /var/run, and several daemons may run side by side.
-	if (huge) {
+	if (huge && has_card(ask)) {
 		add_argument(a, "--in-memory");
 	} else {
 		add_argument(a, "--no-huge");

@@ -1,6 +1,7 @@
 #include "dataplane/port/port.h"
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
+#include "dataplane/port/packet_pool.h"
 #include "dataplane/port/port_memory.h"
 #include "dataplane/port/xdp.h"
 #include "state/base/log.h"
@@ -83,8 +84,8 @@ static int open_queue(struct start *s, uint16_t queue, int numa_node)
 	s->step = "taking memory for packets (raise memory_mb or the number of huge pages)";
 	// A pool of its own per queue: no other core touches it, so its free list stays in this
 	// core's cache.
-	struct rte_mempool *pool = rte_pktmbuf_pool_create(name, port_queue_mbufs(s->settings),
-		PORT_POOL_CACHE, 0, RTE_MBUF_DEFAULT_BUF_SIZE, numa_node);
+	struct rte_mempool *pool =
+		packet_pool_create(name, port_queue_mbufs(s->settings), numa_node);
 	if (pool == NULL)
 		return rte_errno > 0 ? -rte_errno : -ENOMEM;
 	port->queues[queue] = (struct dpdk_queue){.port = port->id, .queue = queue, .pool = pool};

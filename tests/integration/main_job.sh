@@ -60,6 +60,8 @@ kill -TERM "$(cat "$TESTBED_DIR/agent3.pid")"
 wait_until 3 "the agent that said goodbye is down" nodes_are down 2
 
 balanced
+at_most "addresses ever taken (KiB)" \
+	"$(awk '/^VmPeak/ { print $2 }' "/proc/$BERTHD_PID/status")" $((6 << 20))
 berthd_kill TERM
 verify_state
 say "state: $(tail -1 "$TESTBED_DIR/verify.log")"

@@ -1,9 +1,12 @@
-// Ports of virtual devices for real: EAL without huge pages, a loop (what is sent comes back), a
-// capture that is read once, and what is refused.
+// Ports of virtual devices for real: EAL without huge pages, pools with and without, a loop (what is sent comes
+// back), a capture that is read once, and what is refused.
 #include "dataplane/port/eal.h"
+#include "dataplane/port/host.h"
+#include "dataplane/port/packet_pool.h"
 #include "dataplane/port/port.h"
 #include "dataplane/port/port_memory.h"
 #include <errno.h>
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -217,6 +220,44 @@ static void device_that_cannot_be_made(void **state)
 	assert_non_null(strstr(message, "/nonexistent/a.pcap"));
 }
 
+// Where packets go that no card has to reach: whole, in one piece, and given back when the pool goes.
+static void pool_in_huge_pages(void **state)
+{
+	(void)state;
+	enum { PACKETS = 5000 };
+	static struct rte_mbuf *taken[PACKETS];
+	uint64_t free_bytes = host_huge_free_bytes();
+	if (free_bytes < 32 << 20)
+		skip(); // this machine has too few of them
+	struct rte_mempool *pool = packet_pool_create("huge", PACKETS, 0);
+	assert_non_null(pool);
+	assert_int_equal(pool->nb_mem_chunks, 1);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, taken, PACKETS), 0);
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		assert_int_equal(rte_pktmbuf_tailroom(taken[i]), RTE_MBUF_DEFAULT_DATAROOM);
+		memset(rte_pktmbuf_mtod(taken[i], void *), (int)i, RTE_MBUF_DEFAULT_DATAROOM);
+	}
+	for (uint32_t i = 0; i < PACKETS; i++)
+		assert_int_equal(*rte_pktmbuf_mtod(taken[i], uint8_t *), (uint8_t)i);
+	assert_int_equal(rte_mempool_avail_count(pool), 0);
+	rte_pktmbuf_free_bulk(taken, PACKETS);
+	assert_int_equal(rte_mempool_avail_count(pool), PACKETS);
+	assert_true(host_huge_free_bytes() < free_bytes);
+	rte_mempool_free(pool);
+	assert_int_equal(host_huge_free_bytes(), free_bytes);
+}
+
+// More than the machine has: refused at once, nothing is kept.
+static void pool_that_is_too_large(void **state)
+{
+	(void)state;
+	uint64_t free_bytes = host_huge_free_bytes();
+	uint32_t packets = (uint32_t)(free_bytes / RTE_MBUF_DEFAULT_BUF_SIZE) + 1000;
+	assert_null(packet_pool_create("large", packets, 0));
+	assert_int_equal(rte_errno, ENOMEM);
+	assert_int_equal(host_huge_free_bytes(), free_bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +268,8 @@ int main(void)
 		cmocka_unit_test(missing_device_is_named),
 		cmocka_unit_test(too_many_queues_are_named),
 		cmocka_unit_test(device_that_cannot_be_made),
+		cmocka_unit_test(pool_in_huge_pages),
+		cmocka_unit_test(pool_that_is_too_large),
 	};
 	return cmocka_run_group_tests(tests, start_everything, stop_everything);
 }
