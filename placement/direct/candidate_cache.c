@@ -309,6 +309,9 @@ static void reconsider(struct candidate_cache *p, struct ranking *r, uint32_t sl
 		return;
 	if (!fit_is_placeable(n) || category_of(p, slot, n) != CATEGORY_FITS)
 		return;
+	if (!r->list.complete &&
+		fit_costs_more(r->list.algorithm, n, &r->query, r->list.horizon.cost))
+		return;
 	shortlist_offer(&r->list, fit_candidate_of(r->list.algorithm, n, slot, &r->query));
 }
 

@@ -120,6 +120,14 @@ static const float fit_quick_terms[FIT_QUICK_TERMS] = {
 	-0x1.2b3bb8p-1f,
 	0x1.d0f4e2p+0f,
 };
+static inline __attribute__((always_inline)) float fit_quick_exp10(float x)
+{
+	float p = fit_quick_terms[FIT_QUICK_TERMS - 1];
+	for (int i = (int)FIT_QUICK_TERMS - 2; i >= 0; i--)
+		p = p * x + fit_quick_terms[i];
+	return p;
+}
+
 #define FIT_LOG2_OF_10 0x1.a934f0979a371p+1
 // Adding it to a small number rounds that to an integer in the low bits.
 #define FIT_ROUNDER 0x1.8p52

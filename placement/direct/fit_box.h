@@ -13,6 +13,10 @@ struct fit_box {
 	uint32_t disk_free_most, devices_most, slot_least, slot_most;
 };
 
+#define FIT_BOX_WORDS (sizeof(struct fit_box) / sizeof(uint64_t))
+_Static_assert(offsetof(struct fit_box, slot_most) + sizeof(uint32_t) == sizeof(struct fit_box),
+	"a box has no padding");
+
 static inline uint32_t fit_least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
@@ -117,7 +121,13 @@ static inline void fit_box_join(
 
 static inline bool fit_box_equal(const struct fit_box *x, const struct fit_box *y)
 {
-	return memcmp(x, y, offsetof(struct fit_box, slot_most) + sizeof x->slot_most) == 0;
+	// Too short for a call of memcmp().
+	uint64_t a[FIT_BOX_WORDS], b[FIT_BOX_WORDS], differ = 0;
+	memcpy(a, x, sizeof a);
+	memcpy(b, y, sizeof b);
+	for (uint32_t i = 0; i < FIT_BOX_WORDS; i++)
+		differ |= a[i] ^ b[i];
+	return differ == 0;
 }
 
 // The bounds of a non-empty leaf, column by column, so that the compiler can vectorise.

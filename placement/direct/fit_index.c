@@ -106,11 +106,11 @@ static void make_room(struct fit_index *x, uint32_t slot)
 static struct class_record *class_record(struct fit_index *x, uint32_t id)
 {
 	if (id >= x->class_count) {
-		uint32_t count_device = id + 1;
-		x->classes = memory_resize(x->classes, count_device * sizeof *x->classes);
+		uint32_t count = id + 1;
+		x->classes = memory_resize(x->classes, count * sizeof *x->classes);
 		memset(x->classes + x->class_count, 0,
-			(count_device - x->class_count) * sizeof *x->classes);
-		x->class_count = count_device;
+			(count - x->class_count) * sizeof *x->classes);
+		x->class_count = count;
 	}
 	return &x->classes[id];
 }
@@ -126,7 +126,7 @@ static void class_enter(struct fit_index *x, const struct fit_input *in)
 }
 
 // Counts a node in (by = 1) or out (by = -1).
-static void count_device(struct fit_index *x, const struct fit_node *n, int by)
+static void count_node(struct fit_index *x, const struct fit_node *n, int by)
 {
 	if (n->place == FIT_ABSENT)
 		return;
@@ -250,8 +250,10 @@ static void replace_node(struct fit_index *x, uint32_t slot, const struct fit_no
 	struct fit_node *n = &x->nodes[slot];
 	bool was_in = fit_is_placeable(n), is_in = fit_is_placeable(after);
 
-	count_device(x, n, -1);
-	count_device(x, after, 1);
+	if (!was_in || !is_in || n->node_class != after->node_class) {
+		count_node(x, n, -1);
+		count_node(x, after, 1);
+	}
 	if (was_in && is_in) {
 		fit_tree_change(x->tree, slot, after);
 		return;

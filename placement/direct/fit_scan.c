@@ -66,14 +66,6 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 	return found;
 }
 
-ALWAYS_INLINE float quick_exp10(float x)
-{
-	float p = fit_quick_terms[FIT_QUICK_TERMS - 1];
-	for (int i = (int)FIT_QUICK_TERMS - 2; i >= 0; i--)
-		p = p * x + fit_quick_terms[i];
-	return p;
-}
-
 ALWAYS_INLINE float quick_cost(
 	const struct fit_flat_block *n, const struct fit_bounds *b, uint32_t i, bool spread)
 {
@@ -81,7 +73,7 @@ ALWAYS_INLINE float quick_cost(
 			(n->nodes.disk_free[i] >= b->disk) & (i < n->nodes.count);
 	float x = n->cpu_fraction[i] - (float)b->cpu * n->cpu_inverse[i];
 	float y = n->memory_fraction[i] - (float)b->memory * n->memory_inverse[i];
-	float total = quick_exp10(x) + quick_exp10(y);
+	float total = fit_quick_exp10(x) + fit_quick_exp10(y);
 	return !fits ? INFINITY : spread ? -total : total;
 }
 

@@ -12,6 +12,16 @@ struct search {
 	uint32_t found, wanted;
 };
 
+bool fit_costs_more(enum placement_algorithm algorithm, const struct fit_node *n,
+	const struct fit_query *q, double cost)
+{
+	float x = (float)(n->cpu_free - q->cpu) / (float)n->cpu_capacity;
+	float y = (float)(n->memory_free - q->memory) / (float)n->memory_capacity;
+	float total = fit_quick_exp10(x) + fit_quick_exp10(y);
+	double own = algorithm == PLACEMENT_BINPACK ? total : -total;
+	return own > cost + (double)FIT_FLAT_SLACK;
+}
+
 struct fit_candidate fit_candidate_of(enum placement_algorithm algorithm, const struct fit_node *n,
 	uint32_t slot, const struct fit_query *q)
 {

@@ -127,13 +127,20 @@ static void lane_move(struct fit_leaf *to, uint32_t i, const struct fit_leaf *fr
 	to->devices_most[i] = from->devices_most[j];
 }
 
+// The place of a value that occurs once. Looks at all lanes, without a branch that could be guessed wrong.
+static inline uint32_t place_in(
+	const uint32_t *column, uint32_t lanes, uint32_t count, uint32_t value)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < lanes; i++)
+		at |= (column[i] == value) & (i < count) ? i : 0;
+	CHECK(at < count && column[at] == value);
+	return at;
+}
+
 static uint32_t lane_of(const struct fit_leaf *l, uint32_t slot)
 {
-	uint32_t i = 0;
-	while (i < l->count && l->slot[i] != slot)
-		i++;
-	CHECK(i < l->count);
-	return i;
+	return place_in(l->slot, FIT_LEAF_NODES, l->count, slot);
 }
 
 static uint32_t branch_take(struct fit_tree *t, uint32_t height, uint32_t parent)
@@ -152,11 +159,7 @@ static uint32_t branch_take(struct fit_tree *t, uint32_t height, uint32_t parent
 
 static uint32_t child_index(const struct fit_branch *b, uint32_t child)
 {
-	uint32_t i = 0;
-	while (i < b->count && b->child[i] != child)
-		i++;
-	CHECK(i < b->count);
-	return i;
+	return place_in(b->child, FIT_BRANCH_CHILDREN, b->count, child);
 }
 
 static void set_parent(struct fit_tree *t, uint32_t height, uint32_t child, uint32_t parent)
@@ -309,10 +312,10 @@ static void grow_root(struct fit_tree *t)
 
 static uint32_t child_for(const struct fit_branch *b, uint64_t key)
 {
-	uint32_t i = 1;
-	while (i < b->count && b->first_key[i] <= key)
-		i++;
-	return i - 1;
+	uint32_t before = 0;
+	for (uint32_t i = 1; i < FIT_BRANCH_CHILDREN; i++)
+		before += (i < b->count) & (b->first_key[i] <= key);
+	return before;
 }
 
 void fit_ordered_insert(struct fit_tree *t, uint32_t slot)

@@ -48,6 +48,9 @@ uint32_t fit_tree_search_changes(const struct fit_tree *);
 uint32_t fit_tree_search(
 	struct fit_tree *, const struct fit_query *, uint32_t count, struct fit_candidate best[]);
 
+// Whether a quick look shows that a node that fits the ask costs more than that. Seldom false when it does.
+bool fit_costs_more(
+	enum placement_algorithm, const struct fit_node *, const struct fit_query *, double cost);
 // The candidate of a node that fits the ask.
 struct fit_candidate fit_candidate_of(
 	enum placement_algorithm, const struct fit_node *, uint32_t slot, const struct fit_query *);

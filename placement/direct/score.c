@@ -12,5 +12,5 @@ double placement_score(
 	double total = pow(10.0, free_fraction(capacity.cpu_mhz, used.cpu_mhz)) +
 		       pow(10.0, free_fraction(capacity.memory_mb, used.memory_mb));
 	double score = algorithm == PLACEMENT_BINPACK ? 20.0 - total : total - 2.0;
-	return fmin(fmax(score, 0.0), 18.0) / 18.0;
+	return (score < 0.0 ? 0.0 : score > 18.0 ? 18.0 : score) / 18.0;
 }

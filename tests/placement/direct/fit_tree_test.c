@@ -2,6 +2,7 @@
 #include "placement/direct/fit_tree_private.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -361,6 +362,28 @@ static uint64_t tree_bytes(const struct fit_tree *t)
 	return sizeof *t + pool_bytes(&t->leaves) + pool_bytes(&t->branches);
 }
 
+// A quick look never says of a node that it costs more than it does, and overlooks little.
+static void a_quick_look_is_on_the_safe_side(void **state)
+{
+	(void)state;
+	struct world w = {0};
+	prng_seed(&w.prng, 7);
+	for (uint32_t i = 0; i < 200000; i++) {
+		enum placement_algorithm algorithm = i % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
+		uint32_t most = i % 3 ? 100000 : UINT32_MAX;
+		struct fit_node n = {
+			.cpu_capacity = 1 + below(&w, most), .memory_capacity = 1 + below(&w, most)};
+		n.cpu_free = below(&w, n.cpu_capacity) + 1;
+		n.memory_free = below(&w, n.memory_capacity) + 1;
+		struct fit_query q = {
+			.cpu = below(&w, n.cpu_free + 1), .memory = below(&w, n.memory_free + 1)};
+		double cost = fit_candidate_of(algorithm, &n, 0, &q).cost;
+		assert_false(fit_costs_more(algorithm, &n, &q, cost));
+		assert_true(fit_costs_more(algorithm, &n, &q, cost - 2.0 * FIT_FLAT_SLACK));
+		assert_false(fit_costs_more(algorithm, &n, &q, INFINITY));
+	}
+}
+
 // Blocks do not pile up while nodes come, change and go.
 static void memory_does_not_grow(void **state)
 {
@@ -389,6 +412,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_fleet_is_searched_exactly),
 		cmocka_unit_test(nodes_alike_are_passed_over),
 		cmocka_unit_test(nodes_that_differ_in_one_thing_are_not_alike),
+		cmocka_unit_test(a_quick_look_is_on_the_safe_side),
 		cmocka_unit_test(memory_does_not_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
