@@ -4,5 +4,5 @@
 #include <stdint.h>
 
 // Makes a pool of a queue's packets. numa_node: where they shall lie, in huge pages; SOCKET_ID_ANY: in small pages,
-// with what EAL was given. NULL and rte_errno when memory is short. Free with rte_mempool_free() once no device uses it.
+// of what EAL was given. NULL and rte_errno when memory is short. Free with rte_mempool_free() after the device.
 struct rte_mempool *packet_pool_create(const char *name, uint32_t packets, int numa_node);
