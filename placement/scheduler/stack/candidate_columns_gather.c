@@ -20,13 +20,6 @@ struct gathering {
 	struct availability available;
 };
 
-static bool is_memoised(const struct candidate_columns *c, const struct node *n)
-{
-	const struct remembered_class *memo = class_memo_of(&c->s->classes, n->node_class);
-	return (memo->job == CLASS_INELIGIBLE && !c->s->job_rules.constraints.escapes) ||
-	       (memo->groups[c->g->number] == CLASS_INELIGIBLE && !c->g->constraints.escapes);
-}
-
 static void look_at(struct gathering *g, const struct node *n)
 {
 	struct candidate_columns *c = g->c;
@@ -38,8 +31,9 @@ static void look_at(struct gathering *g, const struct node *n)
 	const char *class_name = n->node_class->class_name;
 	if (refusal) {
 		refusal_counts_add(&c->first, refusal, class_name, STACK_FILTERED, 1);
-		refusal_counts_add(&c->later, is_memoised(c, n) ? reason_class_ineligible : refusal,
-			class_name, STACK_FILTERED, 1);
+		// Another look may find the class in the memo.
+		refusal_counts_add(&c->later, stack_check_static(c->s, c->g, n, 0), class_name,
+			STACK_FILTERED, 1);
 		return;
 	}
 	GROW(g->rows, g->count, g->room);

@@ -408,6 +408,32 @@ static void the_first_reason_is_counted_when_spreads_look_first(void **state)
 	asking_teardown(&b);
 }
 
+// What the job asks of each node comes before what the group asks of its class, in every look.
+static void another_look_says_what_the_job_refuses_first(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "no-driver attr.unique.hostname=a");
+	world_node(b.world, "no-driver attr.unique.hostname=b");
+	struct job *job = world_job(b.world, "service web count=2");
+	constrain(&job->constraints, "${attr.unique.hostname}", "=", "a");
+	ask_network(job, "host");
+	world_job_changed(job);
+	asking_begin(&b, STACK_GENERIC, job);
+	for (uint32_t round = 0; round < 2; round++) {
+		struct alloc_metrics m = {0};
+		struct stack_request r = any();
+		assert_int_equal(select_with(&b, &r, &m), NODE_SLOT_NONE);
+		assert_int_equal(count_get(&m.constraint_filtered,
+					 round ? "computed class ineligible" : "missing drivers"),
+			1);
+		assert_int_equal(
+			count_get(&m.constraint_filtered, "${attr.unique.hostname} = a"), 1);
+		metrics_release(&m);
+	}
+	asking_teardown(&b);
+}
+
 static int64_t memory_max_of(const struct asking *b)
 {
 	const struct alloc_details *details = b->option.details;
@@ -523,6 +549,7 @@ int main(void)
 		cmocka_unit_test(the_memo_is_seen_by_a_group_with_cores),
 		cmocka_unit_test(full_nodes_are_looked_into_when_nothing_fits),
 		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
+		cmocka_unit_test(another_look_says_what_the_job_refuses_first),
 		cmocka_unit_test(a_pool_sets_its_own_algorithm_and_memory),
 		cmocka_unit_test(cores_and_device_scores_are_found_by_looking_at_all),
 	};
