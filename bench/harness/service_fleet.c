@@ -21,9 +21,14 @@ const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "affinity", .affinity = true},
 	{.name = "spread", .spread = true},
 	{.name = "distinct_property", .distinct = true},
-	{"affinity, spread and distinct_property", true, true, true, false, false},
+	{.name = "affinity, spread and distinct_property",
+		.affinity = true,
+		.spread = true,
+		.distinct = true},
 	{.name = "static port", .port = true},
 	{.name = "device", .device = true},
+	{.name = "host volume", .volume = true},
+	{.name = "unique attribute", .unique = true},
 };
 
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
@@ -45,6 +50,11 @@ static uint32_t gpus_of_node(uint32_t number)
 	return number % STORAGES == 3 ? GPUS : 0;
 }
 
+static bool has_volume(uint32_t number)
+{
+	return number % STORAGES == 5;
+}
+
 static void describe_hardware(
 	struct node_registration *d, uint32_t number, char text[NODE_TEXT_BYTES])
 {
@@ -52,6 +62,8 @@ static void describe_hardware(
 		number & 255);
 	add_pair(d, PAIR_NETWORK, "host:eth0", "25000");
 	add_pair(d, PAIR_ADDRESS, text, "default");
+	if (has_volume(number))
+		add_pair(d, PAIR_VOLUME, "data", "rw /data");
 	if (gpus_of_node(number))
 		d->device_groups[d->device_group_count++] =
 			(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("h100"), GPUS};
@@ -91,6 +103,8 @@ static void keep_node(struct service_fleet *f, const struct node_registration *d
 	n->rack = number / RACK_NODES;
 	n->preferred = number % STORAGES == 1;
 	n->devices = gpus_of_node(number);
+	n->has_volume = has_volume(number);
+	n->is_unwanted = number == 0;
 }
 
 void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t nodes)
@@ -223,11 +237,25 @@ static void add_preferences(
 		*(struct constraint *)array_append(&group->constraints, sizeof(struct constraint)) =
 			(struct constraint){text_copy(TEXT("${attr.platform.rack}")),
 				text_copy(text_of(limit)), text_copy(TEXT("distinct_property"))};
+	if (shape->unique)
+		*(struct constraint *)array_append(&group->constraints, sizeof(struct constraint)) =
+			(struct constraint){text_copy(TEXT("${attr.unique.hostname}")),
+				text_copy(TEXT("node-00000000")), text_copy(TEXT("!="))};
+}
+
+static void ask_volume(struct task_group *group)
+{
+	struct volume_ask *volume = array_append(&group->volumes, sizeof *volume);
+	volume->name = text_copy(TEXT("data"));
+	volume->type = text_copy(TEXT("host"));
+	volume->source = text_copy(TEXT("data"));
 }
 
 static void ask_hardware(
 	const struct service_shape *shape, struct task_group *group, struct task *task)
 {
+	if (shape->volume)
+		ask_volume(group);
 	if (shape->port) {
 		struct network_ask *network = array_append(&group->networks, sizeof *network);
 		struct port *port = array_append(&network->reserved_ports, sizeof *port);
@@ -279,6 +307,8 @@ void service_fleet_ask(
 	f->naive->rack_limit = shape->distinct ? rack_limit(f, count) : 0;
 	f->naive->port = shape->port;
 	f->naive->device = shape->device;
+	f->naive->volume = shape->volume;
+	f->naive->unique = shape->unique;
 }
 
 uint32_t service_fleet_reference_count(const struct service_fleet *f, uint32_t count)

@@ -1,6 +1,6 @@
 // Nodes and jobs for benchmarks of service and batch jobs: four sizes of nodes in racks of 40 with eight kinds of
-// storage, one of which has GPUs beside it; jobs of one group with or without preferences, a static port or a GPU, and
-// the same for the plain reference.
+// storage, one of which has GPUs beside it and another a host volume; jobs of one group with or without preferences, a
+// static port, a GPU, the volume or a constraint on the name of a node, and the same for the plain reference.
 #pragma once
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"
@@ -12,9 +12,9 @@
 
 struct service_shape {
 	const char *name;
-	bool affinity, spread, distinct, port, device;
+	bool affinity, spread, distinct, port, device, volume, unique;
 };
-#define SERVICE_SHAPES 7u
+#define SERVICE_SHAPES 9u
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 
 // The nodes, with what a node's commands need, by slot.
