@@ -26,6 +26,7 @@ struct fit_index {
 	struct idle_tree idle[FIT_IDLE_TREES];
 	uint32_t *stamps;       // beside the nodes: the search does not look at them
 	const char **snapshots; // likewise
+	uint64_t *described;    // likewise: the newest change of what the node is, counted from 1
 	struct strings strings;
 	uint32_t slots, room;
 	uint32_t node_count, not_ready_count;
@@ -59,6 +60,7 @@ void fit_index_destroy(struct fit_index *x)
 		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
 		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
 		memory_unmap(x->snapshots, x->room * sizeof *x->snapshots);
+		memory_unmap(x->described, x->room * sizeof *x->described);
 	}
 	strings_destroy(&x->strings);
 	free(x->classes);
@@ -87,6 +89,7 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		x->nodes = enlarge_index(x->nodes, x->room, room, sizeof *x->nodes);
 		x->stamps = enlarge_index(x->stamps, x->room, room, sizeof *x->stamps);
 		x->snapshots = enlarge_index(x->snapshots, x->room, room, sizeof *x->snapshots);
+		x->described = enlarge_index(x->described, x->room, room, sizeof *x->described);
 		for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
 			if (x->idle[i].tree)
 				x->idle[i].nodes = enlarge_index(
@@ -100,6 +103,7 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		x->nodes[x->slots] = (struct fit_node){.place = FIT_ABSENT};
 		x->stamps[x->slots] = 0;
 		x->snapshots[x->slots] = NULL;
+		x->described[x->slots] = 0;
 	}
 }
 
@@ -281,6 +285,8 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 	bool is_other = described_anew || !is_same(&before, &after);
 	if (!take_snapshot(x, slot, in ? in->snapshot : NULL) && !is_other)
 		return;
+	if (described_anew)
+		x->described[slot] = x->head + 1;
 	if (fit_is_ready(&before) != fit_is_ready(&after) || described_anew)
 		x->ready_epoch++;
 	if (is_other)
@@ -325,6 +331,11 @@ uint32_t fit_index_not_ready(const struct fit_index *x)
 uint64_t fit_index_head(const struct fit_index *x)
 {
 	return x->head;
+}
+
+uint64_t fit_index_described(const struct fit_index *x, uint32_t slot)
+{
+	return x->described[slot];
 }
 
 const struct fit_change *fit_index_change(const struct fit_index *x, uint64_t number)

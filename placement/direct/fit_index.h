@@ -68,6 +68,8 @@ uint32_t fit_index_not_ready(const struct fit_index *); // of those, not ready
 
 // Changes are numbered from 0; the log holds those from head - FIT_LOG_CHANGES on.
 uint64_t fit_index_head(const struct fit_index *);
+// The newest change that described the slot anew, counted from 1; 0: none did.
+uint64_t fit_index_described(const struct fit_index *, uint32_t slot);
 const struct fit_change *fit_index_change(const struct fit_index *, uint64_t number);
 
 // Classes by id. An id may come to mean another class; the epoch grows with every class that appears, and since is

@@ -40,6 +40,8 @@ void class_set_destroy(struct class_set *s)
 	for (uint32_t i = 0; i < s->ask.values; i++)
 		class_values_release(&s->values[i]);
 	class_tallies_release(&s->tallies);
+	own_refusals_release(&s->own);
+	free(s->asides);
 	free(s->classes);
 	free(s->key);
 	free(s);
@@ -67,6 +69,20 @@ static void make_room(struct class_set *s, uint32_t count)
 	s->class_count = count > s->class_count ? count : s->class_count;
 }
 
+static bool holds_for(const struct class_in_set *c, const struct own_reason *reason)
+{
+	return reason->comes_first ? !c->by_job : c->verdict == CLASS_TAKEN;
+}
+
+static void tally_asides(struct class_set *s, const struct class_in_set *c, uint32_t by)
+{
+	for (uint32_t at = c->aside; at; at = s->asides[at - 1].next) {
+		const struct class_aside *aside = &s->asides[at - 1];
+		if (holds_for(c, &s->own.reasons[aside->reason]))
+			s->tallies.refused[aside->tally].nodes += by * aside->nodes;
+	}
+}
+
 // Adds the numbers of a class to the tallies (by = 1), or takes them off (by = -1).
 static void tally_class(struct class_set *s, const struct class_in_set *c, uint32_t by)
 {
@@ -74,26 +90,66 @@ static void tally_class(struct class_set *s, const struct class_in_set *c, uint3
 
 	if (c->ready == 0 || c->verdict == CLASS_UNJUDGED || c->verdict == CLASS_UNTARGETED)
 		return;
+	uint32_t nodes = class_in_set_nodes(c);
 	t->candidates += by * c->ready;
 	t->available[c->available].nodes += by * c->ready;
+	tally_asides(s, c, by);
 	if (c->verdict == CLASS_REFUSED) {
-		t->refused[c->tally].nodes += by * c->ready;
-		t->refused[c->tally].classes += by;
+		t->refused[c->tally].nodes += by * nodes;
+		t->refused[c->tally].classes += nodes > 0 ? by : 0;
 		return;
 	}
 	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
 		t->shorts[c->tally].nodes[i] += by * c->short_of[i];
 	if (c->group < CLASS_GROUPS_MAX)
-		s->groups[c->group].ready += by * c->ready;
+		s->groups[c->group].ready += by * nodes;
 }
 
-static void add_node(struct class_set *s, const struct fit_node *n, uint32_t by)
+// The tally of an aside's nodes, by the name of their class.
+static void find_aside_tally(struct class_set *s, struct class_aside *aside, const char *name)
+{
+	const char *reason = s->own.reasons[aside->reason].text;
+	aside->tally = class_tallies_refused(&s->tallies, reason, name, REFUSED_ITSELF);
+}
+
+static const char *name_in_tallies(const struct class_set *s, const struct class_in_set *c)
+{
+	return c->verdict == CLASS_TAKEN     ? s->tallies.shorts[c->tally].class_name
+	       : c->verdict == CLASS_REFUSED ? s->tallies.refused[c->tally].class_name
+					     : NULL; // not counted before the class is judged
+}
+
+static struct class_aside *aside_for(struct class_set *s, struct class_in_set *c, uint32_t reason)
+{
+	for (uint32_t at = c->aside; at; at = s->asides[at - 1].next)
+		if (s->asides[at - 1].reason == reason)
+			return &s->asides[at - 1];
+	if (s->aside_count == s->aside_room) {
+		s->aside_room = s->aside_room ? 2 * s->aside_room : 16;
+		s->asides = memory_resize(s->asides, s->aside_room * sizeof s->asides[0]);
+	}
+	struct class_aside *aside = &s->asides[s->aside_count++];
+	*aside = (struct class_aside){.reason = reason, .next = c->aside};
+	find_aside_tally(s, aside, name_in_tallies(s, c));
+	c->aside = s->aside_count;
+	return aside;
+}
+
+static void set_aside(struct class_set *s, struct class_in_set *c, uint32_t reason, uint32_t by)
+{
+	aside_for(s, c, reason)->nodes += by;
+	*(s->own.reasons[reason].comes_first ? &c->refused_first : &c->refused_last) += by;
+}
+
+static void add_node(struct class_set *s, uint32_t slot, const struct fit_node *n, uint32_t by)
 {
 	struct class_in_set *c = &s->classes[n->node_class];
 	enum fit_shortage shortage = fit_shortage_of(n, &s->ask.room);
 
 	c->ready += by;
-	if (shortage != FIT_SHORTAGES)
+	if (!class_set_passes(s, slot))
+		set_aside(s, c, s->own.of[slot] - 1u, by);
+	else if (shortage != FIT_SHORTAGES)
 		c->short_of[shortage] += by;
 }
 
@@ -134,18 +190,46 @@ static void follow_first(struct class_set *s, const struct fit_change *change)
 		speak_for(s, after, change->slot);
 }
 
-static void count_all(struct class_set *s, const struct fit_index *x)
+static void clear_numbers(struct class_set *s)
 {
 	class_tallies_clear(&s->tallies);
 	for (uint32_t i = 0; i < s->group_count; i++)
 		s->groups[i].ready = 0;
 	for (uint32_t i = 0; i < s->class_count; i++) {
-		memset(s->classes[i].short_of, 0, sizeof s->classes[i].short_of);
-		s->classes[i].ready = 0;
+		struct class_in_set *c = &s->classes[i];
+		memset(c->short_of, 0, sizeof c->short_of);
+		c->ready = c->refused_first = c->refused_last = 0;
+	}
+	for (uint32_t i = 0; i < s->aside_count; i++)
+		s->asides[i].nodes = 0;
+}
+
+// Nodes that were not described anew since are as they were judged.
+static void judge_nodes(struct class_set *s, const struct fit_index *x, void *context)
+{
+	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++)
+		if (fit_index_described(x, slot) > s->seen)
+			own_refusals_judge(&s->own, slot, s->ask.by_node, context);
+}
+
+static void find_passing(struct class_set *s, const struct fit_index *x)
+{
+	own_refusals_begin_passing(&s->own);
+	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++)
+		if (fit_is_ready(fit_index_node(x, slot)) && class_set_passes(s, slot))
+			own_refusals_put(&s->own, slot);
+}
+
+static void count_all(struct class_set *s, const struct fit_index *x, void *context)
+{
+	clear_numbers(s);
+	if (s->ask.by_node) {
+		judge_nodes(s, x, context);
+		find_passing(s, x);
 	}
 	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++)
 		if (fit_is_ready(fit_index_node(x, slot)))
-			add_node(s, fit_index_node(x, slot), 1);
+			add_node(s, slot, fit_index_node(x, slot), 1);
 	for (uint32_t i = 0; i < s->class_count; i++)
 		tally_class(s, &s->classes[i], 1);
 	// Changes that nobody counted may have been of nodes that speak for others.
@@ -155,30 +239,42 @@ static void count_all(struct class_set *s, const struct fit_index *x)
 	s->is_counted = true;
 }
 
-static void count_node(struct class_set *s, const struct fit_node *n, uint32_t by)
+static void count_node(struct class_set *s, uint32_t slot, const struct fit_node *n, uint32_t by)
 {
 	if (!fit_is_ready(n))
 		return;
 	tally_class(s, &s->classes[n->node_class], -1u);
-	add_node(s, n, by);
+	add_node(s, slot, n, by);
 	tally_class(s, &s->classes[n->node_class], 1);
 }
 
-static void count_changes(struct class_set *s, const struct fit_index *x)
+static void count_change(struct class_set *s, const struct fit_change *c, void *context)
+{
+	bool passed = s->ask.by_node && fit_is_ready(&c->before) && !s->own.of[c->slot];
+
+	count_node(s, c->slot, &c->before, -1u);
+	if (s->ask.by_node && c->described_anew)
+		own_refusals_judge(&s->own, c->slot, s->ask.by_node, context);
+	count_node(s, c->slot, &c->after, 1);
+	if (s->ask.by_first)
+		follow_first(s, c);
+	bool passes = s->ask.by_node && fit_is_ready(&c->after) && !s->own.of[c->slot];
+	if (passed != passes)
+		(passes ? own_refusals_put : own_refusals_take_out)(&s->own, c->slot);
+}
+
+static void count_changes(struct class_set *s, const struct fit_index *x, void *context)
 {
 	uint64_t head = fit_index_head(x);
 
 	if (!s->is_counted || head - s->seen > FIT_LOG_CHANGES)
-		count_all(s, x);
+		count_all(s, x, context);
 	else
-		for (uint64_t i = s->seen; i < head; i++) {
-			const struct fit_change *c = fit_index_change(x, i);
-			count_node(s, &c->before, -1u);
-			count_node(s, &c->after, 1);
-			if (s->ask.by_first)
-				follow_first(s, c);
-		}
+		for (uint64_t i = s->seen; i < head; i++)
+			count_change(s, fit_index_change(x, i), context);
 	s->seen = head;
+	if (s->own.is_lost)
+		find_passing(s, x);
 	if (s->has_lost_first)
 		find_firsts(s, x);
 }
@@ -220,7 +316,7 @@ static void put_in_group(struct class_set *s, uint32_t id)
 		return;
 	}
 	s->groups[c->group].classes[id / 64] |= 1ull << id % 64;
-	s->groups[c->group].ready += c->ready;
+	s->groups[c->group].ready += class_in_set_nodes(c);
 }
 
 static void forget_judgement(struct class_set *s, uint32_t id)
@@ -250,6 +346,7 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	forget_judgement(s, id);
 	judge(context, node_class, c->first, &judgement);
 	CHECK(judgement.verdict != CLASS_UNJUDGED);
+	CHECK(!judgement.by_job || judgement.verdict == CLASS_REFUSED);
 	c->is_stale = false;
 	c->since = fit_index_class_since(x, id);
 	c->verdict = judgement.verdict;
@@ -259,11 +356,14 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	c->available = class_tallies_available(&s->tallies, node_class->datacenter);
 	if (c->verdict == CLASS_REFUSED)
 		c->tally = class_tallies_refused(
-			&s->tallies, judgement.refusal, node_class->class_name, judgement.by_job);
+			&s->tallies, judgement.refusal, node_class->class_name,
+			judgement.by_job ? REFUSED_BY_JOB : REFUSED_BY_GROUP);
 	if (c->verdict == CLASS_TAKEN) {
 		c->tally = class_tallies_short(&s->tallies, node_class->class_name);
 		keep_values(s, id, &judgement);
 	}
+	for (uint32_t at = c->aside; at; at = s->asides[at - 1].next)
+		find_aside_tally(s, &s->asides[at - 1], node_class->class_name);
 	tally_class(s, c, 1);
 }
 
@@ -326,7 +426,9 @@ void class_set_follow(
 	struct class_set *s, const struct fit_index *x, class_judge *judge, void *context)
 {
 	make_room(s, fit_index_classes(x));
-	count_changes(s, x);
+	if (s->ask.by_node)
+		own_refusals_make_room(&s->own, fit_index_slots(x));
+	count_changes(s, x, context);
 	if (s->class_epoch != fit_index_class_epoch(x) || s->has_stale)
 		judge_new_classes(s, x, judge, context);
 }

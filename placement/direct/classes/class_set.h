@@ -4,6 +4,7 @@
 #pragma once
 #include "placement/direct/classes/class_tallies.h"
 #include "placement/direct/classes/class_values.h"
+#include "placement/direct/classes/own_refusals.h"
 #include "placement/direct/fit_index.h"
 
 enum class_verdict_of_group {
@@ -33,7 +34,8 @@ struct class_judgement {
 struct class_ask {
 	struct resources room;
 	uint32_t values;   // properties
-	uint32_t by_first; // 1: a class's first node speaks for all of them
+	uint32_t by_first;   // 1: a class's first node speaks for all of them
+	node_judge *by_node; // nodes of a class may differ; NULL: but for their room they do not
 };
 
 // Judges one class for the group. first: its ready node with the lowest slot, if the ask is by_first.
@@ -53,11 +55,26 @@ struct class_in_set {
 	uint32_t available;               // its tallies
 	uint32_t tally;                   // among those refused, or short
 	uint32_t ready;                   // nodes
-	uint32_t short_of[FIT_SHORTAGES]; // of those
+	uint32_t refused_first, refused_last; // of those, refused for what is their own
+	uint32_t short_of[FIT_SHORTAGES];     // of those that are not
+	uint32_t aside;                       // the first of its asides, counted from 1; 0: none
 	uint32_t first; // the lowest slot of those, if the ask is by_first; CLASS_WITHOUT_NODES
 	bool is_stale;  // another node speaks for it, or the same speaks otherwise
 };
 #define CLASS_WITHOUT_NODES UINT32_MAX
+
+// Nodes of one class that are refused for what is their own, for one reason.
+struct class_aside {
+	uint32_t reason, nodes, tally;
+	uint32_t next; // of the class, counted from 1; 0: none
+};
+
+// Ready nodes for which the verdict on the class holds.
+static inline uint32_t class_in_set_nodes(const struct class_in_set *c)
+{
+	return c->ready - (c->by_job ? 0 : c->refused_first) -
+	       (c->verdict == CLASS_TAKEN ? c->refused_last : 0);
+}
 
 // The classes of one affinity, and of one value or mark of each property.
 struct class_group {
@@ -65,7 +82,7 @@ struct class_group {
 	uint32_t marks[CLASS_VALUES_MAX];
 	uint64_t bits;     // as fit_query wants them
 	uint64_t *classes; // bit map by class
-	uint32_t ready;    // nodes
+	uint32_t ready;    // nodes that are not refused for what is their own
 };
 
 // More groups than this are not worth a search each.
@@ -82,6 +99,9 @@ struct class_set {
 	struct class_in_set *classes; // by id
 	uint32_t class_count, class_room;
 	struct class_tallies tallies;
+	struct own_refusals own; // if the ask is by_node
+	struct class_aside *asides;
+	uint32_t aside_count, aside_room;
 	struct class_values values[CLASS_VALUES_MAX];
 	bool are_few
 		[CLASS_VALUES_MAX]; // the values of a property: they are the marks of its groups
@@ -97,5 +117,10 @@ struct class_set {
 struct class_set *class_set_create(
 	const void *key, uint32_t key_bytes, uint64_t hash, const struct class_ask *);
 void class_set_destroy(struct class_set *);
+// Whether a ready node is not refused for what is its own.
+static inline bool class_set_passes(const struct class_set *s, uint32_t slot)
+{
+	return !s->ask.by_node || !s->own.of[slot];
+}
 // Brings the set up to the index.
 void class_set_follow(struct class_set *, const struct fit_index *, class_judge *, void *context);

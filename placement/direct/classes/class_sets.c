@@ -77,7 +77,9 @@ struct class_set *class_sets_take(struct class_sets *t, const void *key, uint32_
 
 	if (!set)
 		set = add_set(t, class_set_create(key, key_bytes, hash, ask));
-	CHECK(memcmp(&set->ask, ask, sizeof *ask) == 0);
+	CHECK(memcmp(&set->ask.room, &ask->room, sizeof ask->room) == 0);
+	CHECK(set->ask.values == ask->values && set->ask.by_first == ask->by_first &&
+		set->ask.by_node == ask->by_node);
 	set->takers++;
 	set->used_at = ++t->uses;
 	class_set_follow(set, t->index, judge, context);

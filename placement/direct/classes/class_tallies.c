@@ -62,15 +62,15 @@ uint32_t class_tallies_available(struct class_tallies *t, const char *datacenter
 }
 
 uint32_t class_tallies_refused(
-	struct class_tallies *t, const char *refusal, const char *class_name, bool by_job)
+	struct class_tallies *t, const char *refusal, const char *class_name, enum refused_by by)
 {
 	for (uint32_t i = 0; i < t->refused_count; i++)
-		if (t->refused[i].by_job == by_job && is_same(t->refused[i].refusal, refusal) &&
+		if (t->refused[i].by == by && is_same(t->refused[i].refusal, refusal) &&
 			is_same(t->refused[i].class_name, class_name))
 			return i;
 	t->refused = grown(t->refused, t->refused_count, &t->refused_room, sizeof t->refused[0]);
 	t->refused[t->refused_count] = (struct refused_tally){
-		.refusal = copy_of(refusal), .class_name = copy_of(class_name), .by_job = by_job};
+		.refusal = copy_of(refusal), .class_name = copy_of(class_name), .by = by};
 	return t->refused_count++;
 }
 

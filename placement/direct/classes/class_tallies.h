@@ -12,9 +12,15 @@ struct available_tally { // of all classes that the job targets
 	uint32_t nodes;
 };
 
+enum refused_by {
+	REFUSED_BY_GROUP,
+	REFUSED_BY_JOB, // by what the whole job asks of classes
+	REFUSED_ITSELF, // each node for what is its own; no class is counted
+};
+
 struct refused_tally {
 	char *refusal, *class_name;
-	bool by_job; // refused by what the whole job asks
+	enum refused_by by;
 	uint32_t nodes, classes;
 };
 
@@ -38,5 +44,5 @@ void class_tallies_clear(struct class_tallies *);
 // The places of tallies, which are made when they are not there.
 uint32_t class_tallies_available(struct class_tallies *, const char *datacenter);
 uint32_t class_tallies_refused(
-	struct class_tallies *, const char *refusal, const char *class_name, bool by_job);
+	struct class_tallies *, const char *refusal, const char *class_name, enum refused_by);
 uint32_t class_tallies_short(struct class_tallies *, const char *class_name);

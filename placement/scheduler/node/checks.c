@@ -5,6 +5,7 @@
 
 const char reason_class_ineligible[] = "computed class ineligible";
 const char reason_distinct_hosts[] = "distinct_hosts";
+static const char reason_volumes[] = "missing compatible host volumes";
 
 static const char *check_rules(const struct rule_list *list, const struct node *n)
 {
@@ -177,17 +178,28 @@ const char *stack_check_static(
 	if (!refusal)
 		refusal = check_level(of_group, s, g, n);
 	if (!refusal && g->volumes && !volumes_fit(g, n, name_index))
-		refusal = "missing compatible host volumes";
+		refusal = reason_volumes;
 	return refusal;
 }
 
 const char *stack_check_class(
 	struct stack *s, const struct group_rules *g, const struct node *any, bool *by_job)
 {
-	CHECK(!g->volumes); // those are of nodes
-	const char *refusal = check_rules(&s->job_rules.constraints, any);
+	const struct rule_list *of_job = &s->job_rules.constraints;
+	const char *refusal = of_job->escapes ? NULL : check_rules(of_job, any);
 	*by_job = refusal != NULL;
-	return refusal ? refusal : check_group(s, g, any);
+	return refusal || g->constraints.escapes ? refusal : check_group(s, g, any);
+}
+
+const char *stack_check_own(
+	struct stack *s, const struct group_rules *g, const struct node *n, bool *by_job)
+{
+	const struct rule_list *of_job = &s->job_rules.constraints;
+	const char *refusal = of_job->escapes ? check_rules(of_job, n) : NULL;
+	*by_job = refusal != NULL;
+	if (!refusal && g->constraints.escapes)
+		refusal = check_group(s, g, n);
+	return refusal || !g->volumes || volumes_fit(g, n, 0) ? refusal : reason_volumes;
 }
 
 struct collision_search {

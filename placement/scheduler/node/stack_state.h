@@ -51,6 +51,7 @@ struct stack {
 	struct candidate_columns
 		*counted; // what the newest metrics tell of; NULL: of other things, or as the first
 	uint32_t group_count;
+	uint32_t gathered; // how often columns took a look at all nodes
 	struct victim_counts victim_counts;
 	// Scratch, for one node after the other.
 	uint8_t *strict; // a bit per slot where a plan was refused; NULL: none

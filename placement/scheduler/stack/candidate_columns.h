@@ -251,6 +251,11 @@ void candidate_columns_refresh_finders(struct candidate_columns *, const int64_t
 // Makes rows until the best `wanted` rows are the best of all nodes.
 void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
 
+// candidate_columns_few.c
+// As fit_tree_search(), where but few nodes are not refused for what is their own: looks at each of those.
+uint32_t candidate_columns_search_few(struct candidate_columns *, const struct fit_query *,
+	uint32_t count, struct fit_candidate best[]);
+
 // candidate_columns_rows.c
 // Fills a row that was just made, at the end of its block. found: of a node that holds nothing of the job; NULL: is to
 // be looked at.

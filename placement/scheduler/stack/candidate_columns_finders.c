@@ -119,7 +119,7 @@ static void leave_finder(struct candidate_columns *c, const struct column_class 
 	struct row_finder *finder = &c->finders[of->finder];
 
 	finder->classes[of->id / 64] &= ~(1ull << of->id % 64);
-	finder->ready -= c->set->classes[of->id].ready;
+	finder->ready -= class_in_set_nodes(&c->set->classes[of->id]);
 	finder->rows -= of->rows;
 	if (finder->example == of->id)
 		finder->example = CLASS_NONE;
@@ -133,7 +133,7 @@ static void join_finder(struct candidate_columns *c, struct column_class *of, ui
 	of->finder = number;
 	finder->classes[of->id / 64] |= 1ull << of->id % 64;
 	finder->bits |= 1ull << of->id % 64;
-	finder->ready += c->set->classes[of->id].ready;
+	finder->ready += class_in_set_nodes(&c->set->classes[of->id]);
 	finder->rows += of->rows;
 	finder->epoch++;
 	finder->open = 0;
@@ -162,7 +162,7 @@ static void place_class(struct candidate_columns *c, uint32_t id, struct uses *k
 {
 	const struct class_in_set *in = &c->set->classes[id];
 
-	if (in->verdict != CLASS_TAKEN || in->ready == 0)
+	if (in->verdict != CLASS_TAKEN || class_in_set_nodes(in) == 0)
 		return;
 	if (!are_of_values(c, id, known))
 		count_uses(c, id, known);
@@ -215,7 +215,7 @@ static bool find_example(const struct candidate_columns *c, struct row_finder *f
 	for (uint32_t i = 0; i < class_words(c) && finder->example == CLASS_NONE; i++)
 		for (uint64_t left = finder->classes[i]; left; left &= left - 1) {
 			uint32_t id = 64 * i + (uint32_t)__builtin_ctzll(left);
-			if (c->set->classes[id].ready == 0)
+			if (class_in_set_nodes(&c->set->classes[id]) == 0)
 				continue;
 			finder->example = id;
 			break;
@@ -269,7 +269,7 @@ static void refuse_all(struct candidate_columns *c, const struct row_finder *fin
 	for (uint32_t i = 0; i < class_words(c); i++)
 		for (uint64_t left = finder->classes[i]; left; left &= left - 1) {
 			uint32_t id = 64 * i + (uint32_t)__builtin_ctzll(left);
-			if (c->set->classes[id].ready > 0)
+			if (class_in_set_nodes(&c->set->classes[id]) > 0)
 				candidate_columns_refuse_class(
 					c, candidate_columns_class(c, id), class_refusal(c, id));
 		}
@@ -325,10 +325,11 @@ void candidate_columns_refresh_finders(struct candidate_columns *c, const int64_
 	tell_rows(c);
 }
 
-static bool has_no_row(void *context, uint32_t slot, const struct fit_node *unused)
+static bool may_be_found(void *context, uint32_t slot, const struct fit_node *unused)
 {
 	const struct candidate_columns *c = context;
-	return candidate_columns_row_of(c, slot) == ROW_NONE && slot < c->slots;
+	return candidate_columns_row_of(c, slot) == ROW_NONE && slot < c->slots &&
+	       class_set_passes(c->set, slot);
 }
 
 // Nodes of the newest search that wait for their rows are all that the finder knows of its classes.
@@ -348,7 +349,7 @@ static void search_more(struct candidate_columns *c, struct row_finder *finder, 
 		.class_bits = finder->bits,
 		.classes = finder->classes,
 		.first_slot = c->s->first_slot,
-		.accepts = has_no_row,
+		.accepts = may_be_found,
 		.context = c,
 	};
 
@@ -361,8 +362,11 @@ static void search_more(struct candidate_columns *c, struct row_finder *finder, 
 		finder->at_once = FOUND_MOST;
 	finder->waiting =
 		memory_resize(finder->waiting, finder->at_once * sizeof finder->waiting[0]);
-	finder->waiting_count = fit_tree_search(
-		fit_index_tree(c->fleet->fit), &query, finder->at_once, finder->waiting);
+	finder->waiting_count =
+		c->set->own.few
+			? candidate_columns_search_few(c, &query, finder->at_once, finder->waiting)
+			: fit_tree_search(fit_index_tree(c->fleet->fit), &query, finder->at_once,
+				  finder->waiting);
 	finder->waiting_at = 0;
 	finder->waiting_epoch = finder->epoch;
 	finder->has_all = finder->waiting_count < finder->at_once;

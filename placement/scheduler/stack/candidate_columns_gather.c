@@ -277,6 +277,7 @@ static void gather_all(struct candidate_columns *c)
 	struct gathering g = {.c = c};
 	g.room = c->slots + 1;
 	g.rows = memory_resize(NULL, (size_t)g.room * sizeof *g.rows);
+	c->s->gathered++;
 	candidate_columns_remember_classes(c->s);
 	look_at_all(&g);
 	make_columns(c, g.count);

@@ -35,12 +35,17 @@ static void judge_values(const struct candidate_columns *c, const struct node *a
 	}
 }
 
+static bool is_by_first(const struct candidate_columns *c)
+{
+	return c->g->network && !c->g->constraints.escapes;
+}
+
 // Networks are of nodes; what the first node that is looked at says of them holds for its class.
 static struct node node_of_class(
 	const struct candidate_columns *c, const struct node_class *node_class, uint32_t first)
 {
 	const struct node *speaks =
-		c->g->network ? c->s->view.node_at(c->s->view.context, first) : NULL;
+		is_by_first(c) ? c->s->view.node_at(c->s->view.context, first) : NULL;
 	struct node any = speaks ? *speaks : (struct node){0};
 
 	any.node_class = (struct node_class *)node_class;
@@ -65,6 +70,14 @@ static void judge_class(void *context, const struct node_class *node_class, uint
 	judge_values(c, &any, judgement);
 }
 
+static const char *judge_node(void *context, uint32_t slot, bool *comes_first)
+{
+	const struct candidate_columns *c = context;
+	const struct node *n = c->s->view.node_at(c->s->view.context, slot);
+
+	return n ? stack_check_own(c->s, c->g, n, comes_first) : NULL;
+}
+
 // Each instance changes the uses of values, and finders look again. A group of many instances pays less when all nodes
 // are gathered: measured with 1,000 instances, from about 50,000 nodes on it does not.
 #define NODES_AN_INSTANCE 50
@@ -75,8 +88,14 @@ static bool is_worth_finders(const struct candidate_columns *c)
 	       (double)c->g->group->count * NODES_AN_INSTANCE <= (double)c->slots;
 }
 
-// Whether all that tells two free nodes apart is their class and their room, but for ports and devices that are gone:
-// those are noticed when a node is tried.
+static bool nodes_decide(const struct candidate_columns *c)
+{
+	return c->g->volumes || c->g->constraints.escapes || c->s->job_rules.constraints.escapes;
+}
+
+// Whether all that tells two free nodes apart is their class, their room and whether they are refused for what is their
+// own, but for ports and devices that are gone: those are noticed when a node is tried. Which node speaks for its class
+// of networks must not depend on what is a node's own.
 static bool classes_decide(const struct candidate_columns *c)
 {
 	const struct group_rules *g = c->g;
@@ -84,9 +103,9 @@ static bool classes_decide(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->property_count; i++)
 		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
-	return !g->cores && !g->volumes && !g->snapshot && c->row_property_count == 0 &&
-	       c->property_count <= CLASS_VALUES_MAX && !g->constraints.escapes &&
-	       !c->s->job_rules.constraints.escapes && !g->affinity_unique;
+	return !g->cores && !g->snapshot && c->row_property_count == 0 &&
+	       c->property_count <= CLASS_VALUES_MAX && !g->affinity_unique &&
+	       !(is_by_first(c) && c->s->job_rules.constraints.escapes);
 }
 
 // Notes the verdict on a class as if its nodes had been looked at.
@@ -100,8 +119,9 @@ void candidate_columns_remember_class(struct candidate_columns *c, uint32_t id)
 	uint8_t verdict = in->verdict == CLASS_TAKEN ? CLASS_ELIGIBLE : CLASS_INELIGIBLE;
 
 	memo->targeted = CLASS_ELIGIBLE;
-	memo->job = in->by_job ? CLASS_INELIGIBLE : CLASS_ELIGIBLE;
-	if (!in->by_job)
+	if (!c->s->job_rules.constraints.escapes)
+		memo->job = in->by_job ? CLASS_INELIGIBLE : CLASS_ELIGIBLE;
+	if (!in->by_job && !c->g->constraints.escapes && in->ready > in->refused_first)
 		memo->groups[c->g->number] = verdict;
 }
 
@@ -132,10 +152,12 @@ static bool is_contradicted(const struct candidate_columns *c)
 }
 
 // The first node of a class that is looked at says why, the others that the class is known. Once a group of the job
-// was asked for, all classes are known that the job itself refuses.
+// was asked for, all classes are known that the job itself refuses. Nodes that are refused for what is their own always
+// say why.
 static void count_refused(struct candidate_columns *c, const struct refused_tally *t)
 {
-	uint32_t explained = t->by_job && c->s->is_job_judged ? 0 : t->classes;
+	bool is_known = t->by == REFUSED_BY_JOB && c->s->is_job_judged;
+	uint32_t explained = t->by == REFUSED_ITSELF ? t->nodes : is_known ? 0 : t->classes;
 	const char *refusal = reasons_format(&c->s->reasons, "%s", t->refusal);
 
 	CHECK(t->nodes >= t->classes);
@@ -144,8 +166,8 @@ static void count_refused(struct candidate_columns *c, const struct refused_tall
 	refusal_counts_add(&c->first, refusal, t->class_name, STACK_FILTERED, explained);
 	refusal_counts_add(&c->first, reason_class_ineligible, t->class_name, STACK_FILTERED,
 		t->nodes - explained);
-	refusal_counts_add(
-		&c->later, reason_class_ineligible, t->class_name, STACK_FILTERED, t->nodes);
+	refusal_counts_add(&c->later, t->by == REFUSED_ITSELF ? refusal : reason_class_ineligible,
+		t->class_name, STACK_FILTERED, t->nodes);
 }
 
 // Classes of which a single node was looked at before say no more why.
@@ -155,8 +177,8 @@ static void count_remembered(struct candidate_columns *c, uint32_t id)
 	const struct remembered_class *memo = class_memo_entry(&c->s->classes, id);
 	uint8_t known = in->by_job ? memo->job : memo->groups[c->g->number];
 
-	if (in->ready == 0 || in->verdict != CLASS_REFUSED || known != CLASS_INELIGIBLE ||
-		(in->by_job && c->s->is_job_judged))
+	if (class_in_set_nodes(in) == 0 || in->verdict != CLASS_REFUSED ||
+		known != CLASS_INELIGIBLE || (in->by_job && c->s->is_job_judged))
 		return;
 	const struct refused_tally *t = &c->set->tallies.refused[in->tally];
 	const char *refusal = reasons_format(&c->s->reasons, "%s", t->refusal);
@@ -203,11 +225,12 @@ bool candidate_columns_open_sparse(struct candidate_columns *c)
 	if (!c->s->view.fleet || !classes_decide(c) || !is_worth_finders(c))
 		return false;
 	c->fleet = fleet_index(c->s->view.fleet, c->s->algorithm);
-	const struct class_ask ask = {c->g->ask, c->property_count, c->g->network != NULL};
+	const struct class_ask ask = {c->g->ask, c->property_count, is_by_first(c),
+		nodes_decide(c) ? judge_node : NULL};
 	class_key_make(&key, c->g, &c->s->job_rules);
 	c->set = class_sets_take(c->fleet->sets, key.bytes, key.size, &ask, judge_class, c);
 	class_key_release(&key);
-	if (c->set->has_too_many_groups || is_contradicted(c)) {
+	if (c->set->has_too_many_groups || c->set->own.has_too_many_reasons || is_contradicted(c)) {
 		candidate_columns_close_sparse(c);
 		return false;
 	}
@@ -224,6 +247,7 @@ void candidate_columns_make_full_rows(struct candidate_columns *c)
 	for (uint32_t slot = 0; c->fleet && slot < fit_index_slots(c->fleet->fit); slot++) {
 		const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
 		if (fit_is_ready(f) && c->set->classes[f->node_class].verdict == CLASS_TAKEN &&
+			class_set_passes(c->set, slot) &&
 			fit_shortage_of(f, &c->g->ask) != FIT_SHORTAGES)
 			(void)candidate_columns_row_for(c, slot);
 	}

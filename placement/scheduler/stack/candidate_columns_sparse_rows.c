@@ -87,9 +87,9 @@ void candidate_columns_refuse_class(
 {
 	const struct class_in_set *in = &c->set->classes[of->id];
 	const char *name = c->set->tallies.shorts[in->tally].class_name;
-	int64_t nodes = in->ready - of->rows;
+	int64_t nodes = class_in_set_nodes(in) - of->rows;
 
-	CHECK(in->ready >= of->rows);
+	CHECK(nodes >= 0);
 	if (refusal == of->refusal)
 		return;
 	if (of->refusal)
@@ -187,7 +187,8 @@ uint32_t candidate_columns_row_for(struct candidate_columns *c, uint32_t slot)
 		return row;
 	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
 	const struct node *n = c->s->view.node_at(c->s->view.context, slot);
-	if (!n || !fit_is_ready(f) || c->set->classes[f->node_class].verdict != CLASS_TAKEN)
+	if (!n || !fit_is_ready(f) || c->set->classes[f->node_class].verdict != CLASS_TAKEN ||
+		!class_set_passes(c->set, slot))
 		return ROW_NONE;
 	return make_row(c, n, slot, NULL, FINDER_NONE);
 }

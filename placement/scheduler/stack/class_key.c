@@ -93,6 +93,19 @@ static void add_devices(struct class_key *k, const struct device_needs *needs)
 	}
 }
 
+// By the number of an instance they differ, which are looked at one by one.
+static void add_volumes(struct class_key *k, const struct array *volumes)
+{
+	add_count(k, volumes->count);
+	for (uint32_t i = 0; i < volumes->count; i++) {
+		const struct volume_ask *ask = ARRAY_AT(volumes, struct volume_ask, i);
+		CHECK(!ask->per_alloc);
+		add_text(k, ask->type);
+		add_text(k, ask->source);
+		add_count(k, ask->read_only);
+	}
+}
+
 static void add_group(struct class_key *k, const struct task_group *group)
 {
 	add_constraints(k, &group->constraints);
@@ -128,7 +141,6 @@ static void add_spreads(struct class_key *k, const struct group_rules *g)
 void class_key_make(
 	struct class_key *k, const struct group_rules *g, const struct job_rules *of_job)
 {
-	CHECK(!g->volumes); // those are not in the key
 	*k = (struct class_key){0};
 	add_count(k, g->ask.cpu_mhz);
 	add_count(k, g->ask.memory_mb);
@@ -137,6 +149,7 @@ void class_key_make(
 	add_group(k, g->group);
 	add_network(k, g->network);
 	add_devices(k, &g->devices);
+	add_volumes(k, &g->group->volumes);
 	add_distinct(k, &of_job->distinct);
 	add_distinct(k, &g->distinct);
 	add_spreads(k, g);

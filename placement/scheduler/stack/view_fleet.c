@@ -7,6 +7,7 @@
 struct view_fleet {
 	struct scheduler_view view;
 	struct fleet *fleet;
+	uint32_t views;
 };
 
 static uint32_t fleet_slots(void *context)
@@ -25,6 +26,7 @@ static bool fleet_read(void *context, uint32_t slot, struct fit_input *in)
 		return false;
 	struct node_use use = f->view.node_use(f->view.context, slot);
 	*in = fit_input_of(n, use.used, &use.devices, NULL);
+	in->stamp = f->views; // a view does not say what nodes changed since the one before
 	return true;
 }
 
@@ -52,6 +54,7 @@ void view_fleet_destroy(struct view_fleet *f)
 void view_fleet_begin(struct view_fleet *f, struct scheduler_view *view)
 {
 	f->view = *view;
+	f->views++;
 	fleet_begin_view(f->fleet);
 	view->fleet = f->fleet;
 }

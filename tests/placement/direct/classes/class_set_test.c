@@ -21,7 +21,7 @@ struct world {
 	char names[CLASSES][16];
 	bool is_there[SLOTS];
 	struct fit_input nodes[SLOTS];
-	uint32_t asked; // classes that were judged
+	uint32_t asked, nodes_asked; // classes and nodes that were judged
 	uint32_t reach; // ids of classes are below
 	char value[2][16];
 };
@@ -60,6 +60,20 @@ static void judge_by_first(void *context, const struct node_class *c, uint32_t f
 
 	seen.hash += w->nodes[first].stamp * 0x9e3779b97f4a7c15ull;
 	judge(context, &seen, first, judgement);
+}
+
+// What is a node's own follows from its stamp and its class.
+static const char *judge_own(void *context, uint32_t slot, bool *comes_first)
+{
+	struct world *w = context;
+	const struct fit_input *in = &w->nodes[slot];
+	uint64_t own = (w->classes[in->node_class].hash >> 20 ^ in->stamp * 5) % 8;
+
+	w->nodes_asked++;
+	if (!w->is_there[slot] || own >= 4)
+		return NULL;
+	*comes_first = own >= 2;
+	return own % 2 ? "one" : "two";
 }
 
 // CLASS_WITHOUT_NODES: none is ready.
@@ -132,8 +146,18 @@ static const char *shortage(const struct fit_input *in, const struct resources *
 	return in->used.disk_mb + ask->disk_mb > in->capacity.disk_mb ? "disk" : NULL;
 }
 
+// NULL: the node is as its class.
+static const char *own_refusal(struct world *w, const struct class_ask *ask, uint32_t slot,
+	const struct class_judgement *of_class)
+{
+	bool comes_first = false;
+	const char *own = ask->by_node ? ask->by_node(w, slot, &comes_first) : NULL;
+
+	return (comes_first ? !of_class->by_job : of_class->verdict == CLASS_TAKEN) ? own : NULL;
+}
+
 struct counts {
-	uint32_t candidates, dc1, refused[2][2][3], classes[2][2][3], shorts[3][3];
+	uint32_t candidates, dc1, refused[3][2][3], classes[3][2][3], shorts[3][3];
 };
 
 static void look_at_all(struct world *w, const struct class_ask *ask, struct counts *c)
@@ -153,6 +177,11 @@ static void look_at_all(struct world *w, const struct class_ask *ask, struct cou
 		uint32_t name = (uint32_t)(of->class_name[1] - '0');
 		c->candidates++;
 		c->dc1 += strcmp(of->datacenter, "dc1") == 0;
+		const char *own = own_refusal(w, ask, i, &judgement);
+		if (own) {
+			c->refused[REFUSED_ITSELF][strcmp(own, "one") == 0][name]++;
+			continue;
+		}
 		if (judgement.verdict == CLASS_REFUSED) {
 			bool is_one = strcmp(judgement.refusal, "one") == 0;
 			c->refused[judgement.by_job][is_one][name]++;
@@ -176,8 +205,10 @@ static void read_tallies(const struct class_tallies *t, struct counts *c)
 	for (uint32_t i = 0; i < t->refused_count; i++) {
 		const struct refused_tally *r = &t->refused[i];
 		bool is_one = strcmp(r->refusal, "one") == 0;
-		c->refused[r->by_job][is_one][r->class_name[1] - '0'] += r->nodes;
-		c->classes[r->by_job][is_one][r->class_name[1] - '0'] += r->classes;
+		if (r->nodes == 0)
+			continue;
+		c->refused[r->by][is_one][r->class_name[1] - '0'] += r->nodes;
+		c->classes[r->by][is_one][r->class_name[1] - '0'] += r->classes;
 	}
 	for (uint32_t i = 0; i < t->short_count; i++)
 		for (uint32_t j = 0; j < FIT_SHORTAGES; j++)
@@ -187,6 +218,27 @@ static void read_tallies(const struct class_tallies *t, struct counts *c)
 static bool is_in_group(const struct class_set *s, uint32_t group, uint32_t id)
 {
 	return s->groups[group].classes[id / 64] >> id % 64 & 1;
+}
+
+static bool passes(struct world *w, const struct class_set *s, uint32_t slot)
+{
+	bool ignored;
+	return !s->ask.by_node || !s->ask.by_node(w, slot, &ignored);
+}
+
+static void check_passing(struct world *w, const struct class_set *s)
+{
+	uint32_t passing = 0, listed[SLOTS] = {0};
+
+	for (uint32_t i = 0; i < s->own.passing; i++)
+		listed[s->own.few[i]]++;
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		bool is_ready = w->is_there[i] && w->nodes[i].ready;
+		assert_int_equal(listed[i], is_ready && passes(w, s, i));
+		assert_true(!is_ready || class_set_passes(s, i) == passes(w, s, i));
+		passing += is_ready && passes(w, s, i);
+	}
+	assert_int_equal(s->own.passing, passing);
 }
 
 static void check_group(struct world *w, const struct class_set *s, uint32_t group)
@@ -199,7 +251,7 @@ static void check_group(struct world *w, const struct class_set *s, uint32_t gro
 		bits |= g->classes[i];
 	assert_true(g->bits == bits);
 	for (uint32_t i = 0; i < SLOTS; i++)
-		ready += w->is_there[i] && w->nodes[i].ready &&
+		ready += w->is_there[i] && w->nodes[i].ready && passes(w, s, i) &&
 			 is_in_group(s, group, w->nodes[i].node_class);
 	assert_int_equal(g->ready, ready);
 }
@@ -253,7 +305,8 @@ static void check_groups(struct world *w, const struct class_set *s)
 static void check_set(struct world *w, uint32_t number)
 {
 	struct class_ask ask = {
-		{100 * number, 60 * (5 - number), 50 * number}, number % 3, number % 2};
+		{100 * number, 60 * (7 - number), 50 * number}, number % 3, number % 2,
+		number % 4 > 1 ? judge_own : NULL};
 	struct counts is, should;
 	struct class_set *s = class_sets_take(
 		w->sets, &number, sizeof number, &ask, ask.by_first ? judge_by_first : judge, w);
@@ -262,6 +315,8 @@ static void check_set(struct world *w, uint32_t number)
 	read_tallies(&s->tallies, &is);
 	assert_memory_equal(&is, &should, sizeof is);
 	check_groups(w, s);
+	if (ask.by_node)
+		check_passing(w, s);
 	class_sets_give(w->sets, s);
 }
 
@@ -291,7 +346,7 @@ static void numbers_follow_the_nodes(void **state)
 			uint32_t changes = below(&w, 40) ? below(&w, 30) : FIT_LOG_CHANGES + 100;
 			while (changes--)
 				change_node(&w);
-			check_set(&w, below(&w, 6));
+			check_set(&w, below(&w, 8));
 			w.reach = 20 + i;
 		}
 		close_world(&w);
@@ -325,6 +380,95 @@ static void a_class_is_judged_once(void **state)
 	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
 	assert_int_equal(w.asked, 1);
 	close_world(&w);
+}
+
+static void a_node_is_judged_again_when_it_is_described_anew(void **state)
+{
+	static struct world w;
+	struct class_ask ask = {.room = {1, 1, 1}, .by_node = judge_own};
+
+	fill_world(&w);
+	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
+	w.nodes_asked = 0;
+	for (uint32_t i = 0; i < 2 * FIT_LOG_CHANGES; i++) {
+		uint32_t slot = i % SLOTS;
+		w.nodes[slot].used.cpu_mhz ^= 1;
+		if (w.is_there[slot])
+			fit_index_set(w.index, slot, &w.nodes[slot]);
+		if (i == 100 || i == 2 * FIT_LOG_CHANGES - 1)
+			class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
+	}
+	assert_int_equal(w.nodes_asked, 0);
+	uint32_t slot = 0;
+	while (!w.is_there[slot])
+		slot++;
+	w.nodes[slot].stamp++;
+	fit_index_set(w.index, slot, &w.nodes[slot]);
+	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
+	assert_int_equal(w.nodes_asked, 1);
+	close_world(&w);
+}
+
+#define MANY_SLOTS (2 * OWN_NODES_FEW)
+
+static const char *judge_many(void *context, uint32_t slot, bool *comes_first)
+{
+	const uint8_t *refused = context;
+	static char texts[256][8];
+
+	snprintf(texts[refused[slot]], sizeof texts[0], "%u", refused[slot]);
+	return refused[slot] ? texts[refused[slot]] : NULL;
+}
+
+static const char *judge_coming_first(void *context, uint32_t slot, bool *comes_first)
+{
+	*comes_first = true;
+	return "1";
+}
+
+// The few are listed while they are few, and have to be found again when they were many.
+static void those_that_pass_are_listed_while_they_are_few(void **state)
+{
+	struct own_refusals o = {0};
+	struct prng prng;
+	static bool is_in[MANY_SLOTS];
+	uint32_t count = 0;
+
+	prng_seed(&prng, 1);
+	own_refusals_begin_passing(&o);
+	for (uint32_t i = 0; i < 40000; i++) {
+		uint32_t slot = (uint32_t)prng_below(&prng, MANY_SLOTS);
+		bool grows = i / 10000 % 2 == 0;
+		if (is_in[slot] != grows) {
+			(grows ? own_refusals_put : own_refusals_take_out)(&o, slot);
+			count += grows ? 1 : -1u;
+			is_in[slot] = grows;
+		}
+		assert_int_equal(o.passing, count);
+		for (uint32_t k = 0; o.few && i % 100 == 0 && k < count; k++)
+			assert_true(is_in[o.few[k]]);
+		assert_true(o.few || o.is_lost || count > OWN_NODES_FEW / 2);
+	}
+	own_refusals_release(&o);
+}
+
+static void more_reasons_than_numbers_are_told(void **state)
+{
+	struct own_refusals o = {0};
+	uint8_t refused[] = {0, 1, 2, 1};
+
+	own_refusals_make_room(&o, 4);
+	for (uint32_t slot = 0; slot < 4; slot++)
+		own_refusals_judge(&o, slot, judge_many, refused);
+	assert_true(!o.of[0] && o.of[1] && o.of[2] != o.of[1] && o.of[3] == o.of[1]);
+	for (uint32_t i = 1; i <= OWN_REASONS_MAX; i++) {
+		refused[0] = (uint8_t)i;
+		own_refusals_judge(&o, 0, judge_many, refused);
+	}
+	assert_false(o.has_too_many_reasons);
+	own_refusals_judge(&o, 0, judge_coming_first, NULL);
+	assert_true(o.has_too_many_reasons);
+	own_refusals_release(&o);
 }
 
 // Returns how many classes were judged for it: none, if the set was kept.
@@ -413,6 +557,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_follow_the_nodes),
 		cmocka_unit_test(a_class_is_judged_once),
+		cmocka_unit_test(a_node_is_judged_again_when_it_is_described_anew),
+		cmocka_unit_test(those_that_pass_are_listed_while_they_are_few),
+		cmocka_unit_test(more_reasons_than_numbers_are_told),
 		cmocka_unit_test(sets_that_nobody_uses_go),
 		cmocka_unit_test(a_key_is_not_the_beginning_of_another),
 		cmocka_unit_test(too_many_groups_are_told_until_they_are_fewer),
