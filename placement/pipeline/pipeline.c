@@ -12,6 +12,7 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include <sched.h>
 #include <stdlib.h>
 
 void pipeline_stats(struct pipeline *p, struct pipeline_stats *s)
@@ -67,6 +68,25 @@ static void fill_settings(struct pipeline_settings *s)
 	fill_setting(&s->pass_ns, 250 * NS_PER_MS);
 }
 
+static uint32_t processors_available(void)
+{
+	cpu_set_t may;
+
+	if (sched_getaffinity(0, sizeof may, &may) != 0)
+		return PIPELINE_THREADS_MAX; // more of them than a set holds
+	return (uint32_t)CPU_COUNT(&may);
+}
+
+// More desks than processors would gain nothing: evaluations in work would only take turns, each with an index that has
+// to be kept.
+static uint32_t desks_wanted(const struct pipeline *p)
+{
+	uint32_t wanted = p->settings.deciding ? p->settings.deciding : p->thread_count;
+	uint32_t processors = processors_available();
+
+	return wanted < processors ? wanted : processors;
+}
+
 static void create_parts(struct pipeline *p)
 {
 	const struct pipeline_settings *s = &p->settings;
@@ -92,7 +112,7 @@ static void create_parts(struct pipeline *p)
 	p->reschedules = reschedules_create();
 	p->thread_count = s->threads ? s->threads : 1;
 	p->claims = p->thread_count > 1 ? claims_create(s->state) : NULL;
-	p->desk_count = s->deciding ? s->deciding : p->thread_count;
+	p->desk_count = desks_wanted(p);
 	p->desks = desks_create(s->state, p->claims, p->desk_count);
 	CHECK(sem_init(&p->turns, 0, p->desk_count) == 0);
 	for (uint32_t i = 0; i < p->thread_count; i++)

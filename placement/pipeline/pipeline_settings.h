@@ -22,7 +22,8 @@ struct pipeline_settings {
 	const struct time_source *time;
 	uint64_t seed;     // 0: from the system
 	uint32_t threads;  // of schedulers; 0: none (tests call pipeline_step)
-	uint32_t deciding; // of them at once, while the others wait for their plans; 0: all
+	// Of them at once, while the others wait for their plans; 0: all. No more than the creating thread's processors.
+	uint32_t deciding;
 	const int *cpus;   // one for each that decides; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
 		deployment_gc_ns; // 0: those of docs/spec/objects.md

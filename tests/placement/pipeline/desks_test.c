@@ -1,6 +1,7 @@
 // Who decides next: never more threads than there are desks, the most important first, and no more in work than desks
 // while much is on its way.
 #include "placement/pipeline/desks.h"
+#include "placement/pipeline/pipeline_parts.h"
 #include "state/base/prng.h"
 #include "tests/placement/pipeline/cluster.h"
 #include <pthread.h>
@@ -152,6 +153,34 @@ static void others_decide_while_a_plan_is_on_its_way(void **state)
 	cluster_free(&c);
 }
 
+static uint32_t desks_of(uint32_t deciding)
+{
+	struct cluster c;
+	uint32_t count;
+
+	cluster_init_deciding(&c, PIPELINE_THREADS_MAX, deciding);
+	count = c.pipeline->desk_count;
+	cluster_free(&c);
+	return count;
+}
+
+// A desk without a processor of its own only takes time from the others.
+static void desks_are_no_more_than_processors(void **state)
+{
+	cpu_set_t before, one;
+
+	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+	uint32_t processors = (uint32_t)CPU_COUNT(&before);
+	assert_int_equal(desks_of(PIPELINE_THREADS_MAX),
+		processors < PIPELINE_THREADS_MAX ? processors : PIPELINE_THREADS_MAX);
+	assert_int_equal(desks_of(1), 1);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+	assert_int_equal(desks_of(PIPELINE_THREADS_MAX), 1);
+	assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +188,7 @@ int main(void)
 		cmocka_unit_test(the_most_important_comes_first_then_who_asked_first),
 		cmocka_unit_test(a_large_plan_lets_nothing_be_decided_ahead),
 		cmocka_unit_test(others_decide_while_a_plan_is_on_its_way),
+		cmocka_unit_test(desks_are_no_more_than_processors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
