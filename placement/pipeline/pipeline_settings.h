@@ -22,7 +22,7 @@ struct pipeline_settings {
 	const struct time_source *time;
 	uint64_t seed;     // 0: from the system
 	uint32_t threads;  // of schedulers; 0: none (tests call pipeline_step)
-	// Of them at once, while the others wait for their plans; 0: all. No more than the creating thread's processors.
+	// Of them at once, while the others wait for their plans; 0: all. Never more than there are processors.
 	uint32_t deciding;
 	const int *cpus;   // one for each that decides; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
