@@ -159,13 +159,20 @@ static void speak_for(struct class_set *s, struct class_in_set *c, uint32_t slot
 	c->is_stale = s->has_stale = true;
 }
 
+// Only a node that gets as far as its class may speak for it.
+static bool may_speak(const struct class_set *s, uint32_t slot, const struct fit_node *n)
+{
+	return fit_is_ready(n) &&
+	       (class_set_passes(s, slot) || !s->own.reasons[s->own.of[slot] - 1].comes_first);
+}
+
 static void find_firsts(struct class_set *s, const struct fit_index *x)
 {
 	uint32_t *firsts = memory_take_array(s->class_count + 1, sizeof firsts[0]);
 
 	memset(firsts, 0xff, s->class_count * sizeof firsts[0]);
 	for (uint32_t slot = fit_index_slots(x); slot-- > 0;)
-		if (fit_is_ready(fit_index_node(x, slot)))
+		if (may_speak(s, slot, fit_index_node(x, slot)))
 			firsts[fit_index_node(x, slot)->node_class] = slot;
 	for (uint32_t i = 0; i < s->class_count; i++)
 		if (firsts[i] != s->classes[i].first)
@@ -174,19 +181,19 @@ static void find_firsts(struct class_set *s, const struct fit_index *x)
 	s->has_lost_first = false;
 }
 
-static void follow_first(struct class_set *s, const struct fit_change *change)
+static void follow_first(struct class_set *s, const struct fit_change *change, bool spoke)
 {
-	bool was_ready = fit_is_ready(&change->before), is_ready = fit_is_ready(&change->after);
+	bool speaks = may_speak(s, change->slot, &change->after);
 	struct class_in_set *before = &s->classes[change->before.node_class];
 	struct class_in_set *after = &s->classes[change->after.node_class];
 
-	if (was_ready && is_ready && !change->described_anew)
+	if (spoke && speaks && !change->described_anew)
 		return;
-	if (was_ready && before->first == change->slot) {
+	if (spoke && before->first == change->slot) {
 		speak_for(s, before, change->slot);
 		s->has_lost_first = true;
 	}
-	if (is_ready && change->slot <= after->first)
+	if (speaks && change->slot <= after->first)
 		speak_for(s, after, change->slot);
 }
 
@@ -234,7 +241,7 @@ static void count_all(struct class_set *s, const struct fit_index *x, void *cont
 		tally_class(s, &s->classes[i], 1);
 	// Changes that nobody counted may have been of nodes that speak for others.
 	for (uint32_t i = 0; i < s->class_count && s->ask.by_first; i++)
-		s->classes[i].first = CLASS_WITHOUT_NODES;
+		speak_for(s, &s->classes[i], CLASS_WITHOUT_NODES);
 	s->has_lost_first = s->ask.by_first;
 	s->is_counted = true;
 }
@@ -251,13 +258,14 @@ static void count_node(struct class_set *s, uint32_t slot, const struct fit_node
 static void count_change(struct class_set *s, const struct fit_change *c, void *context)
 {
 	bool passed = s->ask.by_node && fit_is_ready(&c->before) && !s->own.of[c->slot];
+	bool spoke = s->ask.by_first && may_speak(s, c->slot, &c->before);
 
 	count_node(s, c->slot, &c->before, -1u);
 	if (s->ask.by_node && c->described_anew)
 		own_refusals_judge(&s->own, c->slot, s->ask.by_node, context);
 	count_node(s, c->slot, &c->after, 1);
 	if (s->ask.by_first)
-		follow_first(s, c);
+		follow_first(s, c, spoke);
 	bool passes = s->ask.by_node && fit_is_ready(&c->after) && !s->own.of[c->slot];
 	if (passed != passes)
 		(passes ? own_refusals_put : own_refusals_take_out)(&s->own, c->slot);
@@ -401,7 +409,9 @@ static bool is_to_be_judged(const struct class_set *s, uint32_t id, const struct
 {
 	const struct class_in_set *c = &s->classes[id];
 
-	if (!fit_index_class(x, id) || (s->ask.by_first && c->first == CLASS_WITHOUT_NODES))
+	// Nodes that are all refused before their class is asked are counted in it nevertheless.
+	bool is_asked = !s->ask.by_first || s->ask.by_node || c->first != CLASS_WITHOUT_NODES;
+	if (!fit_index_class(x, id) || !is_asked)
 		return false;
 	return c->is_stale || fit_index_class_since(x, id) != c->since;
 }

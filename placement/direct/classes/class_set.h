@@ -38,7 +38,10 @@ struct class_ask {
 	node_judge *by_node; // nodes of a class may differ; NULL: but for their room they do not
 };
 
-// Judges one class for the group. first: its ready node with the lowest slot, if the ask is by_first.
+#define CLASS_WITHOUT_NODES UINT32_MAX
+
+// Judges one class for the group. first: its ready node with the lowest slot, if the ask is by_first;
+// CLASS_WITHOUT_NODES: all of them are refused before what the class says matters.
 typedef void class_judge(
 	void *context, const struct node_class *, uint32_t first, struct class_judgement *);
 
@@ -58,10 +61,9 @@ struct class_in_set {
 	uint32_t refused_first, refused_last; // of those, refused for what is their own
 	uint32_t short_of[FIT_SHORTAGES];     // of those that are not
 	uint32_t aside;                       // the first of its asides, counted from 1; 0: none
-	uint32_t first; // the lowest slot of those, if the ask is by_first; CLASS_WITHOUT_NODES
+	uint32_t first; // the lowest slot that may speak, if the ask is by_first; CLASS_WITHOUT_NODES
 	bool is_stale;  // another node speaks for it, or the same speaks otherwise
 };
-#define CLASS_WITHOUT_NODES UINT32_MAX
 
 // Nodes of one class that are refused for what is their own, for one reason.
 struct class_aside {

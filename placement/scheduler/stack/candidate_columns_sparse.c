@@ -44,8 +44,9 @@ static bool is_by_first(const struct candidate_columns *c)
 static struct node node_of_class(
 	const struct candidate_columns *c, const struct node_class *node_class, uint32_t first)
 {
+	bool is_spoken_for = is_by_first(c) && first != CLASS_WITHOUT_NODES;
 	const struct node *speaks =
-		is_by_first(c) ? c->s->view.node_at(c->s->view.context, first) : NULL;
+		is_spoken_for ? c->s->view.node_at(c->s->view.context, first) : NULL;
 	struct node any = speaks ? *speaks : (struct node){0};
 
 	any.node_class = (struct node_class *)node_class;
@@ -94,8 +95,7 @@ static bool nodes_decide(const struct candidate_columns *c)
 }
 
 // Whether all that tells two free nodes apart is their class, their room and whether they are refused for what is their
-// own, but for ports and devices that are gone: those are noticed when a node is tried. Which node speaks for its class
-// of networks must not depend on what is a node's own.
+// own, but for ports and devices that are gone: those are noticed when a node is tried.
 static bool classes_decide(const struct candidate_columns *c)
 {
 	const struct group_rules *g = c->g;
@@ -104,8 +104,7 @@ static bool classes_decide(const struct candidate_columns *c)
 		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
 	return !g->cores && !g->snapshot && c->row_property_count == 0 &&
-	       c->property_count <= CLASS_VALUES_MAX && !g->affinity_unique &&
-	       !(is_by_first(c) && c->s->job_rules.constraints.escapes);
+	       c->property_count <= CLASS_VALUES_MAX && !g->affinity_unique;
 }
 
 // Notes the verdict on a class as if its nodes had been looked at.
@@ -144,7 +143,7 @@ static bool is_contradicted(const struct candidate_columns *c)
 		const struct class_in_set *in =
 			id < c->set->class_count ? &c->set->classes[id] : NULL;
 		uint8_t known = class_memo_entry(memo, id)->groups[c->g->number];
-		if (in && in->ready > 0 && !in->by_job && known != CLASS_UNKNOWN &&
+		if (in && in->ready > in->refused_first && !in->by_job && known != CLASS_UNKNOWN &&
 			(known == CLASS_ELIGIBLE) != (in->verdict == CLASS_TAKEN))
 			return true;
 	}

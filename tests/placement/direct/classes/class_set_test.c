@@ -58,7 +58,8 @@ static void judge_by_first(void *context, const struct node_class *c, uint32_t f
 	const struct world *w = context;
 	struct node_class seen = *c;
 
-	seen.hash += w->nodes[first].stamp * 0x9e3779b97f4a7c15ull;
+	if (first != CLASS_WITHOUT_NODES)
+		seen.hash += w->nodes[first].stamp * 0x9e3779b97f4a7c15ull;
 	judge(context, &seen, first, judgement);
 }
 
@@ -76,24 +77,31 @@ static const char *judge_own(void *context, uint32_t slot, bool *comes_first)
 	return own % 2 ? "one" : "two";
 }
 
-// CLASS_WITHOUT_NODES: none is ready.
-static uint32_t first_of_class(const struct world *w, uint32_t id)
+// CLASS_WITHOUT_NODES: none is ready and gets as far as its class.
+static uint32_t first_of_class(struct world *w, const struct class_ask *ask, uint32_t id)
 {
-	for (uint32_t i = 0; i < SLOTS; i++)
-		if (w->is_there[i] && w->nodes[i].ready && w->nodes[i].node_class == id)
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		bool is_refused_first = false;
+		if (!w->is_there[i] || !w->nodes[i].ready || w->nodes[i].node_class != id)
+			continue;
+		if (ask->by_node)
+			(void)ask->by_node(w, i, &is_refused_first);
+		if (!is_refused_first)
 			return i;
+	}
 	return CLASS_WITHOUT_NODES;
 }
 
-// Returns whether anybody speaks for the class.
+// Returns whether the class is judged.
 static bool judge_plainly(
 	struct world *w, const struct class_ask *ask, uint32_t id, struct class_judgement *j)
 {
-	uint32_t first = ask->by_first ? first_of_class(w, id) : 0;
+	uint32_t first = ask->by_first ? first_of_class(w, ask, id) : 0;
+	bool is_judged = first != CLASS_WITHOUT_NODES || ask->by_node;
 
-	if (first != CLASS_WITHOUT_NODES)
+	if (is_judged)
 		(ask->by_first ? judge_by_first : judge)(w, &w->classes[id], first, j);
-	return first != CLASS_WITHOUT_NODES;
+	return is_judged;
 }
 
 static bool is_used(const struct world *w, uint32_t id)

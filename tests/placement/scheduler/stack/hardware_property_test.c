@@ -341,30 +341,21 @@ static void ask_one(struct run *r)
 	}
 }
 
-static bool has(const struct array *constraints, const char *operand)
+// Properties are not worth the index in a small fleet.
+static bool is_by_index(const struct task_group *g)
 {
-	for (uint32_t i = 0; i < constraints->count; i++)
-		if (strcmp(ARRAY_AT(constraints, struct constraint, i)->operand, operand) == 0)
-			return true;
-	return false;
-}
-
-// Properties are not worth the index in a small fleet. What is a node's own must not decide which of a class's nodes
-// are asked about their networks.
-static bool is_by_index(const struct run *r, uint32_t group)
-{
-	const struct task_group *g = ARRAY_AT(&r->job->task_groups, struct task_group, group);
-	bool is_by_first = g->networks.count > 0 && !has(&g->constraints, "regexp");
-
-	return g->spreads.count == 0 && !has(&g->constraints, "distinct_property") &&
-	       !(is_by_first && has(&r->job->constraints, "regexp"));
+	for (uint32_t i = 0; i < g->constraints.count; i++)
+		if (strcmp(ARRAY_AT(&g->constraints, struct constraint, i)->operand,
+			    "distinct_property") == 0)
+			return false;
+	return g->spreads.count == 0;
 }
 
 static void check_gathered(const struct run *r)
 {
 	bool all_by_index = true;
 	for (uint32_t i = 0; i < r->job->task_groups.count; i++)
-		all_by_index &= is_by_index(r, i);
+		all_by_index &= is_by_index(ARRAY_AT(&r->job->task_groups, struct task_group, i));
 	assert_true(!all_by_index || r->stacks[BY_INDEX]->gathered == 0);
 }
 
