@@ -115,11 +115,11 @@ static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 	desks_plan_begins(desks, 10);
 	desks_give(desks, desks_take(desks, 50)); // a small one does
 	desks_plan_begins(desks, MANY);
-	begin_taker(&taker, desks, 50, 1, &served);
+	desks_plan_ends(desks, 10);
+	begin_taker(&taker, desks, 50, 1, &served); // as many in work as there are desks
 	assert_int_equal(served, 0);
 	desks_plan_ends(desks, MANY);
 	assert_int_equal(pthread_join(taker.thread, NULL), 0);
-	desks_plan_ends(desks, 10);
 	desks_destroy(desks);
 	cluster_free(&c);
 }
