@@ -444,7 +444,7 @@ static void be_strict_somewhere(struct run *r)
 static void the_best_of_all_nodes_with_victims(void **state)
 {
 	uint32_t with_victims = 0, refused = 0;
-	for (uint64_t seed = 0; seed < 300; seed++) {
+	for (uint64_t seed = 0; seed < 2000; seed++) {
 		struct run r;
 		begin(&r, seed);
 		if (chance(&r, 20))
