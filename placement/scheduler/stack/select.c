@@ -186,20 +186,42 @@ static void drop_scores(struct array *scores)
 	*scores = (struct array){0};
 }
 
-// Tries the best few rows by the columns, and the penalised rows, because columns know no penalties. False: one of
-// them turned out to be exhausted, so there may be others.
+static bool is_among(const uint32_t *rows, uint32_t count, uint32_t row)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (rows[i] == row)
+			return true;
+	return false;
+}
+
+static void order_by_slot(const struct candidate_columns *c, uint32_t *rows, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t row = rows[i], at = i;
+		for (; at > 0 && candidate_columns_is_first(c, row, rows[at - 1]); at--)
+			rows[at] = rows[at - 1];
+		rows[at] = row;
+	}
+}
+
+// Tries the best few rows by the columns, and the penalised rows, because columns know no penalties: in the order of
+// their slots, as scores that are equal are told. False: one of them turned out to be exhausted, so there may be others.
 static bool try_top(const struct scan *scan, struct candidate_columns *c, struct array *scores)
 {
 	uint32_t rows[ROWS_WANTED_MAX], penalised[ROWS_WANTED_MAX];
 	uint32_t count, penalties = penalty_rows(c, scan->request, penalised);
 	bool all_fit = true;
 	count = candidate_columns_top(c, penalised, penalties, SCORES_KEPT, rows);
-	memcpy(rows + count, penalised, penalties * sizeof *rows);
-	for (uint32_t i = 0; i < count + penalties; i++) {
+	if (penalties > 0) {
+		memcpy(rows + count, penalised, penalties * sizeof *rows);
+		count += penalties;
+		order_by_slot(c, rows, count);
+	}
+	for (uint32_t i = 0; i < count; i++) {
 		struct stack_option o;
 		if (c->refusals[rows[i]])
 			continue;
-		if (try_row(scan, c, rows[i], i >= count, &o))
+		if (try_row(scan, c, rows[i], is_among(penalised, penalties, rows[i]), &o))
 			offer_row(scan, &o, scores);
 		else
 			all_fit &= o.outcome != STACK_EXHAUSTED;
