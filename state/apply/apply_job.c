@@ -5,6 +5,7 @@
 #include "state/tables/alloc_cell.h"
 #include "state/tables/client.h"
 #include "state/tables/jobs/alloc_table.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_children.h"
 #include "state/tables/jobs/job_keep.h"
@@ -107,7 +108,7 @@ static void end_allocations(struct state *state, struct job_cell *job, int64_t t
 {
 	struct alloc_cell *cell;
 
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+	FOR_ALLOCATIONS_OF (cell, job) {
 		if (!alloc_cell_is_there(cell) || allocation_is_terminal(cell->working))
 			continue;
 		alloc_cell_end(state, cell, END_JOB_STOPPED, time_ns, ++state->index);

@@ -10,6 +10,7 @@
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/jobs/job_reevaluations.h"
@@ -180,7 +181,7 @@ static void force_reschedule(struct decider *d, const struct job_cell *job)
 	struct array forced = {0};
 	struct alloc_cell *cell;
 
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+	FOR_ALLOCATIONS_OF (cell, job) {
 		if (!may_be_forced(cell))
 			continue;
 		*(struct alloc_transition *)array_append(&forced, sizeof(struct alloc_transition)) =

@@ -5,6 +5,7 @@
 #include "state/records/job_traits.h"
 #include "state/records/shared_strings.h"
 #include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
@@ -193,7 +194,7 @@ static void meet_living(struct plan_names *names, const struct state *state,
 	const struct alloc_cell *cell;
 
 	if (!is_less_by_node(state, check)) {
-		cds_list_for_each_entry_rcu (cell, &check->job_cell->allocations, of_job)
+		FOR_ALLOCATIONS_OF (cell, check->job_cell)
 			meet(names, placed, check, node_at, cell);
 		return;
 	}

@@ -6,6 +6,7 @@
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/deployment_table.h"
 #include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/kind.h"
@@ -28,7 +29,7 @@ static bool has_items_at(const struct job_cell *job, uint64_t index)
 	const struct alloc_cell *alloc;
 	const struct eval_cell *eval;
 
-	cds_list_for_each_entry_rcu (alloc, &job->allocations, of_job)
+	FOR_ALLOCATIONS_OF (alloc, job)
 		if (version_at(alloc, index))
 			return true;
 	cds_list_for_each_entry_rcu (eval, &job->evaluations, of_job)

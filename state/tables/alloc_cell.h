@@ -17,13 +17,14 @@ struct alloc_cell {
 	struct allocation *published; // RCU; NULL: not there yet
 	struct allocation *working;   // applier only
 	struct uuid id;
-	struct cds_list_head on_node, of_job; // RCU lists
+	struct cds_list_head on_node; // RCU list
 	// Of the tables, for state/ only.
 	struct job_cell *job_cell;
 	struct eval_cell *eval_cell;             // the evaluation that counts it; NULL: none
 	struct deployment_cell *deployment_cell; // the deployment that counts it while it lives
 	struct cds_lfht_node by_id;
 	uint32_t position, change_position; // in creation order; among the changes of its client
+	uint32_t of_job;                    // its place among those of its job
 	bool is_ended;                      // its newest version is terminal
 	uint8_t room;                       // enum alloc_room, by its newest version
 	uint8_t plan_mark;                  // while a plan is checked

@@ -4,6 +4,7 @@
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/deployment_table.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
@@ -123,7 +124,7 @@ static void check_counts(struct verifier *v, const struct job_cell *job)
 	struct tally *tallies = take_tallies(job);
 	const struct alloc_cell *alloc;
 
-	cds_list_for_each_entry_rcu (alloc, &job->allocations, of_job) {
+	FOR_ALLOCATIONS_OF (alloc, job) {
 		const struct allocation *a = alloc->working;
 		if (!a->record.deleted && a->details && a->group < a->job->asks.count)
 			hear_allocation(v, tallies, job, a);

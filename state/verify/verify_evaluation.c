@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/sequence.h"
@@ -21,7 +22,7 @@ void verify_summary(struct verifier *v, const struct job_cell *cell)
 		memory_take_array(keep->counter_count, sizeof counted[0]);
 	const struct alloc_cell *alloc;
 
-	cds_list_for_each_entry_rcu (alloc, &cell->allocations, of_job) {
+	FOR_ALLOCATIONS_OF (alloc, cell) {
 		const struct allocation *a = alloc->working;
 		if (a->record.deleted || a->group >= a->job->asks.count)
 			continue;

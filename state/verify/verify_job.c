@@ -4,6 +4,7 @@
 #include "state/tables/client.h"
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/jobs/job_table.h"
@@ -29,11 +30,11 @@ static void check_job_allocations(struct verifier *v, const struct job_cell *cel
 	const struct alloc_cell *alloc;
 	uint32_t count = 0, present = 0, live = 0;
 
-	cds_list_for_each_entry_rcu (alloc, &cell->allocations, of_job) {
+	FOR_ALLOCATIONS_OF (alloc, cell) {
 		const struct allocation *a = alloc->working;
 		count++;
 		expect(v,
-			alloc->job_cell == cell &&
+			alloc->job_cell == cell && job_allocations_hold(cell, alloc) &&
 				strcmp(a->job->namespace_name, cell->namespace_name) == 0 &&
 				strcmp(a->job->id, cell->id) == 0,
 			"job %s: an allocation of another job is on its list", cell->id);

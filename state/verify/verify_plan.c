@@ -3,6 +3,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
 #include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/nodes/node_ports_cores.h"
 #include "state/tables/state.h"
@@ -57,7 +58,7 @@ void verify_names(struct verifier *v, const struct job_cell *job)
 	const struct alloc_cell *cell;
 	uint32_t count = 0;
 
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job)
+	FOR_ALLOCATIONS_OF (cell, job)
 		if (alloc_cell_is_living(cell) && is_single(cell->working) &&
 			cell->working->node_slot != NODE_SLOT_NONE && count < job->live_count)
 			living[count++] = cell->working;

@@ -8,6 +8,7 @@
 #include "state/tables/client.h"
 #include "state/tables/jobs/deployment_table.h"
 #include "state/tables/jobs/evaluation_table.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/jobs/job_summary.h"
@@ -91,9 +92,8 @@ struct alloc_cell *alloc_cell_add(
 		cds_list_add_tail_rcu(&cell->on_node, &node->allocations);
 		change_count(node, 1);
 	}
-	cds_list_add_tail_rcu(&cell->of_job, &job_cell->allocations);
+	job_allocations_add(job_cell, cell);
 	sequence_append(&state->tables[STATE_ALLOCATIONS].order, a->record.create_index, cell);
-	job_cell->allocation_count++;
 	job_cell->present_count++;
 	count_allocation(state, a, 1);
 	cell->is_ended = allocation_is_terminal(a);
@@ -353,11 +353,9 @@ static bool bury_allocation(struct state *state, void *item)
 	CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
 	if (cell->working->node_slot != NODE_SLOT_NONE)
 		leave_list(state, cell);
-	cds_list_del_rcu(&cell->of_job);
+	job_allocations_remove(job_cell, cell);
 	sequence_remove(&state->tables[STATE_ALLOCATIONS].order, cell);
 	job_version_release(state, cell->working->job);
-	CHECK(job_cell->allocation_count > 0);
-	job_cell->allocation_count--;
 	job_cell_bury_if_idle(state, job_cell);
 	call_rcu(&cell->rcu, alloc_cell_free);
 	return true;

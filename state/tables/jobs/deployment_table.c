@@ -4,6 +4,7 @@
 #include "state/base/limits.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/kind.h"
@@ -53,7 +54,7 @@ bool job_cell_has_members_of(const struct job_cell *job, const struct uuid *id)
 {
 	const struct alloc_cell *cell;
 
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+	FOR_ALLOCATIONS_OF (cell, job) {
 		const struct alloc_details *details = cell->working->details;
 		if (alloc_cell_is_there(cell) && details && uuid_equal(&details->deployment_id, id))
 			return true;

@@ -4,6 +4,8 @@
 #include "state/records/job_notes.h"
 #include "state/tables/state.h"
 
+struct alloc_array;
+
 // Per group name: the next number of an allocation's name, and the job's summary (state.h).
 struct group_counter {
 	uint32_t next;
@@ -55,8 +57,8 @@ struct job_cell {
 	struct job_keep *working;   // applier
 	char *namespace_name, *id;
 	struct cds_lfht_node by_name;
-	struct cds_list_head allocations; // struct alloc_cell.of_job; RCU list
-	uint32_t allocation_count; // on the list, deleted ones that wait for their burial included
+	struct alloc_array *allocations; // RCU; NULL: it never had any
+	uint32_t allocation_count; // in it, deleted ones that wait for their burial included
 	_Atomic uint64_t allocations_index; // of the newest published change of one of them
 	uint32_t present_count, live_count; // not deleted; not terminal
 	uint32_t position;

@@ -54,7 +54,6 @@ struct job_cell *job_cell_find_or_add(
 	CHECK(index > 0 && index <= state->index);
 	cell->namespace_name = text_copy(namespace_name);
 	cell->id = text_copy(id);
-	CDS_INIT_LIST_HEAD(&cell->allocations);
 	CDS_INIT_LIST_HEAD(&cell->evaluations);
 	CDS_INIT_LIST_HEAD(&cell->blocked);
 	CDS_INIT_LIST_HEAD(&cell->deployments);

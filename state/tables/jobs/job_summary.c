@@ -1,6 +1,7 @@
 #include "state/tables/jobs/job_summary.h"
 #include "state/base/check.h"
 #include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/state.h"
@@ -75,7 +76,7 @@ void job_summary_recount(struct job_keep *keep, struct job_cell *job)
 
 	for (uint32_t i = 0; i < keep->counter_count; i++)
 		memset(keep->counters[i].clients, 0, sizeof keep->counters[i].clients);
-	cds_list_for_each_entry_rcu (cell, &job->allocations, of_job) {
+	FOR_ALLOCATIONS_OF (cell, job) {
 		if (!alloc_cell_is_there(cell))
 			continue;
 		struct group_counter *row = row_of(keep, cell->working);

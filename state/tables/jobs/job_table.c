@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
 #include "state/tables/alloc_cell.h"
+#include "state/tables/jobs/job_allocations.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_children.h"
 #include "state/tables/jobs/job_keep.h"
@@ -169,6 +170,7 @@ static void free_job_cell(struct job_cell *cell)
 	CHECK(cell->namespace_name && cell->id);
 	free(cell->namespace_name);
 	free(cell->id);
+	job_allocations_release(cell);
 	free(cell);
 }
 
@@ -321,37 +323,34 @@ const struct job *state_next_job(const struct state *state, uint64_t *cursor)
 	return state_next(state, STATE_JOBS, cursor);
 }
 
-// Fetches the newest version of the allocation at this place of a job's list; returns the next place. The list's own
-// cells come one after the other, whatever is fetched ahead; their versions need not.
-static const struct cds_list_head *fetch_version(
-	const struct cds_list_head *list, const struct cds_list_head *at)
+// A job may have more than the caches hold: of what comes later, the cell is fetched, then its version.
+static void fetch_ahead(const struct alloc_walk *walk)
 {
-	if (at == list)
-		return at;
-	const struct alloc_cell *cell = caa_container_of(at, struct alloc_cell, of_job);
-	const struct allocation *version = __atomic_load_n(&cell->published, __ATOMIC_RELAXED);
+	enum { NEAR = 8, FAR = 20 };
+	const struct alloc_cell *far = alloc_walk_ahead(walk, FAR),
+				*near = alloc_walk_ahead(walk, NEAR);
+
+	if (far)
+		__builtin_prefetch(&far->published);
+	const struct allocation *version =
+		near ? __atomic_load_n(&near->published, __ATOMIC_RELAXED) : NULL;
 	if (version) {
 		__builtin_prefetch(&version->record.deleted);
 		__builtin_prefetch(&version->index);
 	}
-	return rcu_dereference(at->next);
 }
 
 void state_job_allocations(const struct state *state, struct text namespace_name, struct text id,
 	state_allocation_visit *visit, void *context)
 {
-	enum { AHEAD = 4 };
 	const struct job_cell *job = job_cell_find(state, namespace_name, id);
 	const struct alloc_cell *cell;
 
 	if (!job)
 		return;
-	const struct cds_list_head *list = &job->allocations, *ahead = rcu_dereference(list->next);
-	for (uint32_t i = 0; i < AHEAD; i++)
-		ahead = fetch_version(list, ahead);
-	cds_list_for_each_entry_rcu (cell, list, of_job) {
+	FOR_ALLOCATIONS_OF (cell, job) {
+		fetch_ahead(&alloc_walk);
 		const struct allocation *a = allocation_published(cell);
-		ahead = fetch_version(list, ahead);
 		if (a && !visit(a, context))
 			return;
 	}
