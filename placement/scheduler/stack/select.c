@@ -205,7 +205,7 @@ static void order_by_slot(const struct candidate_columns *c, uint32_t *rows, uin
 }
 
 // Tries the best few rows by the columns, and the penalised rows, because columns know no penalties: in the order of
-// their slots, as scores that are equal are told. False: one of them turned out to be exhausted, so there may be others.
+// their slots, as equal scores are told. False: one of them turned out to be exhausted, so there may be others.
 static bool try_top(const struct scan *scan, struct candidate_columns *c, struct array *scores)
 {
 	uint32_t rows[ROWS_WANTED_MAX], penalised[ROWS_WANTED_MAX];
