@@ -197,8 +197,9 @@ const struct node_metadata *state_node_metadata(const struct state *, const stru
 // What published allocations and machines hold of a node (display, schedulers). Each number is of one moment, all
 // together need not be.
 struct node_use state_node_use(const struct state *, uint32_t slot);
-// Which nodes' records or use changed, in the order of publication, for a reader that keeps something of each: begin
-// with the head, look at all nodes, then read on. What is read of a node after its entry is at least as new as that.
+// Which nodes' records or use changed, or the version of a job that holds some of it, in the order of publication, for
+// a reader that keeps something of each: begin with the head, look at all nodes, then read on. What is read of a node
+// after its entry is at least as new as that.
 // Fills in at most `wanted` slots, each maybe more than once, and moves *seen on. Returns how many, 0 at the end, or
 // NODE_FEED_LOST when the reader is too far behind and has to begin again. Any thread.
 #define NODE_FEED_LOST UINT32_MAX

@@ -196,8 +196,12 @@ static void note_use(
 void node_use_follow(struct state *state, const struct alloc_cell *cell,
 	const struct allocation *before, const struct allocation *after)
 {
-	if (before && after && is_same_use(before, after))
+	if (before && after && is_same_use(before, after)) {
+		// Another version of the job may have another priority.
+		if (before->job != after->job)
+			note_use(state, before, after);
 		return;
+	}
 	if (before && room_of(before) != ROOM_NONE) {
 		struct node_use *use = &state->cells[before->node_slot].published_use;
 		bool lived = room_of(before) == ROOM_LIVING;

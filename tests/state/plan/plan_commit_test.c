@@ -610,7 +610,11 @@ static void allocations_go_on_under_another_version(void **test)
 		struct plan *plan = build_plan(&job);
 		plan->eval_id = job.eval = again.made.id;
 		plan_update(plan, 100);
+		uint64_t seen = state_node_feed_head(c->state);
+		uint32_t slot = NODE_SLOT_NONE;
 		commit_plan(c, plan);
+		assert_int_equal(state_node_feed_read(c->state, &seen, &slot, 1), 1);
+		assert_int_equal(slot, 0); // victims are kept by their priorities
 		controller_verify(c);
 	}
 	state_read_begin();
