@@ -33,6 +33,13 @@ static bool mirror_read(void *context, uint32_t slot, struct fit_input *in)
 	return true;
 }
 
+static void mirror_allocations(
+	void *context, uint32_t slot, state_allocation_visit *visit, void *visit_context)
+{
+	const struct fleet_mirror *m = context;
+	state_node_allocations(m->state, slot, visit, visit_context);
+}
+
 // Whatever changes after the heads were read comes in the feeds later.
 static void mirror_begin_feeds(struct fleet_mirror *m)
 {
@@ -68,7 +75,8 @@ static void mirror_catch_up(void *context, struct fleet *f)
 struct fleet_mirror *fleet_mirror_create(const struct state *state, struct claims *claims)
 {
 	struct fleet_mirror *m = memory_take(sizeof *m);
-	struct fleet_source source = {mirror_slots, mirror_read, mirror_catch_up, m};
+	struct fleet_source source = {
+		mirror_slots, mirror_read, mirror_allocations, mirror_catch_up, m};
 	m->state = state;
 	m->claims = claims;
 	mirror_begin_feeds(m);

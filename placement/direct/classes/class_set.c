@@ -39,6 +39,8 @@ void class_set_destroy(struct class_set *s)
 		free(s->groups[i].classes);
 	for (uint32_t i = 0; i < s->ask.values; i++)
 		class_values_release(&s->values[i]);
+	if (s->attached)
+		s->release_attached(s->attached);
 	class_tallies_release(&s->tallies);
 	own_refusals_release(&s->own);
 	free(s->asides);
@@ -356,6 +358,7 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	CHECK(judgement.verdict != CLASS_UNJUDGED);
 	CHECK(!judgement.by_job || judgement.verdict == CLASS_REFUSED);
 	c->is_stale = false;
+	s->judged++;
 	c->since = fit_index_class_since(x, id);
 	c->verdict = judgement.verdict;
 	c->by_job = judgement.by_job;

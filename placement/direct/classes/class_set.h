@@ -111,9 +111,12 @@ struct class_set {
 	uint32_t group_count;
 	bool has_too_many_groups; // then groups say nothing
 	uint64_t class_epoch;     // of the index, when classes were judged last
+	uint64_t judged;          // how often a class was
 	uint64_t seen;            // changes of the index that are counted
 	bool is_counted;
 	bool has_stale, has_lost_first; // classes
+	void *attached;                 // what somebody keeps with the set; NULL: nothing
+	void (*release_attached)(void *);
 };
 
 struct class_set *class_set_create(

@@ -1,4 +1,5 @@
 #include "placement/scheduler/node/preempt.h"
+#include "placement/direct/victims/victim_score.h"
 #include "placement/scheduler/common/allocation_facts.h"
 #include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
@@ -7,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Only jobs whose priority is at least this much lower make room.
-#define PRIORITY_DELTA 10
 #define MAX_PARALLEL_PENALTY 50.0
 
 static bool is_own_job(const struct stack *s, const struct job *job)
@@ -297,7 +296,7 @@ static void note_basis(const struct choice *c)
 		basis->groups |= rivals_among(c->left + from, end - from);
 	}
 	if (basis->groups)
-		basis->most = preemption_score_most(least_priority(c->s), fewest_victims(c));
+		basis->most = victim_score_most(least_priority(c->s), fewest_victims(c));
 }
 
 bool preempt_for_resources(struct stack *s, const struct node *n, const struct resources *used,
@@ -466,24 +465,6 @@ bool preempt_for_devices(struct stack *s, const struct node *n, const struct dev
 	return best.priorities != INT64_MAX && best.count > 0;
 }
 
-static double score_of_net(double net)
-{
-	return 1.0 / (1.0 + exp(0.0048 * (net - 2048.0)));
-}
-
-// Victims whose greatest priority is M have a net priority of at least M + 1 + (count - 1) * least / M. That is least
-// where M is the root of (count - 1) * least, or where M is the least priority if the root is below that.
-double preemption_score_most(int64_t least, int64_t count)
-{
-	CHECK(count > 0);
-	double others = (double)(count - 1);
-	if (least <= 0)
-		return score_of_net(0);
-	if (others <= (double)least)
-		return score_of_net((double)least + (double)count);
-	return score_of_net(2 * sqrt(others * (double)least));
-}
-
 double preemption_score(const struct allocation *const *victims, uint32_t count)
 {
 	CHECK(count == 0 || victims);
@@ -493,5 +474,5 @@ double preemption_score(const struct allocation *const *victims, uint32_t count)
 		most = fmax(most, priority);
 		sum += priority;
 	}
-	return score_of_net(most > 0 ? most + sum / most : 0);
+	return victim_score_of_net(most > 0 ? most + sum / most : 0);
 }

@@ -2,6 +2,9 @@
 #pragma once
 #include "placement/scheduler/node/stack_state.h"
 
+// Only jobs whose priority is at least this much lower make room.
+#define PRIORITY_DELTA 10
+
 bool preempt_for_resources(struct stack *, const struct node *, const struct resources *used,
 	const struct resources *ask);
 // s->ports holds the ports that are taken now.
@@ -11,5 +14,3 @@ bool preempt_for_devices(struct stack *, const struct node *, const struct devic
 	const struct device_set *free);
 // How unimportant the victims are, from 0 to 1.
 double preemption_score(const struct allocation *const *victims, uint32_t count);
-// The most for so many victims or more, none of a priority below the least; exact for so many of that priority.
-double preemption_score_most(int64_t least, int64_t count);

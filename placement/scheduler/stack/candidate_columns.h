@@ -12,6 +12,7 @@
 // exact scores are computed only in the blocks that come into question.
 #pragma once
 #include "placement/direct/fleet.h"
+#include "placement/direct/victims/victim_bounds.h"
 #include "placement/scheduler/node/neighbours.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "placement/scheduler/stack/refusal_counts.h"
@@ -137,6 +138,9 @@ struct candidate_columns {
 	uint32_t *bin_of, *block_of;
 	struct slot_map row_of; // row + 1
 	uint32_t slots;
+	// Which nodes may be the best with victims; NULL: nobody evicts, or all nodes have rows.
+	const struct victim_bounds *bounds;
+	struct promises *promises; // of nodes without rows
 	// The index of a fleet, when only some nodes have rows; NULL: all have.
 	const struct fleet_index *fleet;
 	struct class_set *set;
@@ -295,6 +299,14 @@ void candidate_columns_grow_evictions(struct candidate_columns *, uint32_t rows,
 void candidate_columns_fill_evicting(struct candidate_columns *, uint32_t row, struct neighbours);
 // Rows whose victims rest on groups that the plan has evicted more of have bounds from now on.
 void candidate_columns_follow_victims(struct candidate_columns *);
+
+// candidate_columns_victims.c
+// What is kept of those that may be evicted.
+struct victims *candidate_columns_evictable(const struct candidate_columns *);
+void candidate_columns_open_bounds(struct candidate_columns *, struct victims *);
+void candidate_columns_close_bounds(struct candidate_columns *);
+// Makes rows until the best `wanted` rows are the best of all nodes, as far as those are exact.
+void candidate_columns_fetch_evicting(struct candidate_columns *, uint32_t wanted);
 
 // candidate_columns_properties.c: finds the properties that make bins, and what properties say of bins and rows.
 void candidate_columns_find_properties(struct candidate_columns *);

@@ -432,7 +432,9 @@ static bool is_beaten(struct candidate_columns *c, double bound, uint32_t wanted
 void candidate_columns_fetch(struct candidate_columns *c, uint32_t wanted)
 {
 	CHECK(wanted <= ROWS_WANTED_MAX);
-	while (c->fleet) {
+	if (c->bounds)
+		candidate_columns_fetch_evicting(c, wanted);
+	while (c->fleet && !c->bounds) {
 		uint32_t next = next_finder(c, wanted);
 		if (next == c->finder_count || is_beaten(c, c->finders[next].bound, wanted))
 			return;

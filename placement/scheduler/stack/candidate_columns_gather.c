@@ -312,7 +312,7 @@ struct candidate_columns *candidate_columns_create(
 		s->near[rules->number] = neighbour_counts_create(s, rules);
 	if (evict)
 		candidate_columns_open_evictions(c);
-	if (evict || !candidate_columns_open_sparse(c))
+	if (!candidate_columns_open_sparse(c))
 		gather_all(c);
 	c->seen = s->changed_count;
 	return c;

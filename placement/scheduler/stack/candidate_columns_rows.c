@@ -335,8 +335,8 @@ uint32_t candidate_columns_top(struct candidate_columns *c, const uint32_t *skip
 	struct ranking best = {.wanted = wanted};
 	uint32_t blocks[ROWS_WANTED_MAX], count;
 	CHECK(wanted + skipped_count <= ROWS_WANTED_MAX);
-	candidate_columns_fetch(c, wanted + skipped_count);
 	do {
+		candidate_columns_fetch(c, wanted + skipped_count);
 		count = candidate_columns_best_blocks(c, wanted + skipped_count, blocks);
 	} while (make_all_exact(c, blocks, count));
 	for (uint32_t i = 0; i < count; i++) {

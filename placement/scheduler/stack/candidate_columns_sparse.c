@@ -151,11 +151,11 @@ static bool is_contradicted(const struct candidate_columns *c)
 }
 
 // The first node of a class that is looked at says why, the others that the class is known. Once a group of the job
-// was asked for, all classes are known that the job itself refuses. Nodes that are refused for what is their own always
-// say why.
+// was asked for, all classes are known that the job itself refuses; in the second pass, that with victims, all are.
+// Nodes that are refused for what is their own always say why.
 static void count_refused(struct candidate_columns *c, const struct refused_tally *t)
 {
-	bool is_known = t->by == REFUSED_BY_JOB && c->s->is_job_judged;
+	bool is_known = c->evictions || (t->by == REFUSED_BY_JOB && c->s->is_job_judged);
 	uint32_t explained = t->by == REFUSED_ITSELF ? t->nodes : is_known ? 0 : t->classes;
 	const char *refusal = reasons_format(&c->s->reasons, "%s", t->refusal);
 
@@ -185,6 +185,15 @@ static void count_remembered(struct candidate_columns *c, uint32_t id)
 	refusal_counts_add(&c->first, reason_class_ineligible, t->class_name, STACK_FILTERED, 1);
 }
 
+static void count_short(struct candidate_columns *c, const struct short_tally *t,
+	const uint32_t nodes[FIT_SHORTAGES])
+{
+	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
+		if (nodes[i] > 0)
+			refusal_counts_add(&c->refused, shortage_reasons[i], t->class_name,
+				STACK_EXHAUSTED, nodes[i]);
+}
+
 static void count_tallies(struct candidate_columns *c)
 {
 	const struct class_tallies *t = &c->set->tallies;
@@ -193,15 +202,12 @@ static void count_tallies(struct candidate_columns *c)
 	c->candidates = t->candidates;
 	for (uint32_t i = 0; i < t->refused_count; i++)
 		count_refused(c, &t->refused[i]);
-	for (uint32_t i = 0; i < memo->known_count; i++)
+	for (uint32_t i = 0; i < memo->known_count && !c->evictions; i++)
 		if (memo->known[i] < c->set->class_count)
 			count_remembered(c, memo->known[i]);
 	for (uint32_t i = 0; i < t->short_count; i++)
-		for (uint32_t j = 0; j < FIT_SHORTAGES; j++)
-			if (t->shorts[i].nodes[j] > 0)
-				refusal_counts_add(&c->refused, shortage_reasons[j],
-					t->shorts[i].class_name, STACK_EXHAUSTED,
-					t->shorts[i].nodes[j]);
+		count_short(
+			c, &t->shorts[i], c->bounds ? c->bounds->shorts[i] : t->shorts[i].nodes);
 	for (uint32_t i = 0; i < t->available_count; i++)
 		stack_note_available(c->s, t->available[i].datacenter, t->available[i].nodes);
 	c->s->is_job_judged = true;
@@ -217,22 +223,37 @@ static void make_rows_of_job(struct candidate_columns *c)
 		(void)candidate_columns_row_for(c, p->touched[i].slot);
 }
 
-bool candidate_columns_open_sparse(struct candidate_columns *c)
+static void take_set(struct candidate_columns *c, const struct victims *victims)
 {
 	struct class_key key;
+	const struct class_ask ask = {
+		c->g->ask, c->property_count, is_by_first(c), nodes_decide(c) ? judge_node : NULL};
+	int64_t priority = victims ? victims_priority(victims) : 0;
 
-	if (!c->s->view.fleet || !classes_decide(c) || !is_worth_finders(c))
-		return false;
-	c->fleet = fleet_index(c->s->view.fleet, c->s->algorithm);
-	const struct class_ask ask = {c->g->ask, c->property_count, is_by_first(c),
-		nodes_decide(c) ? judge_node : NULL};
-	class_key_make(&key, c->g, &c->s->job_rules);
+	class_key_make(&key, c->g, &c->s->job_rules, victims ? &priority : NULL);
 	c->set = class_sets_take(c->fleet->sets, key.bytes, key.size, &ask, judge_class, c);
 	class_key_release(&key);
+}
+
+// Bounds know room and nothing else.
+static bool bounds_decide(const struct candidate_columns *c)
+{
+	return !c->evictions || (c->g->plain && c->property_count == 0);
+}
+
+bool candidate_columns_open_sparse(struct candidate_columns *c)
+{
+	if (!c->s->view.fleet || !classes_decide(c) || !is_worth_finders(c) || !bounds_decide(c))
+		return false;
+	c->fleet = fleet_index(c->s->view.fleet, c->s->algorithm);
+	struct victims *victims = c->evictions ? candidate_columns_evictable(c) : NULL;
+	take_set(c, victims);
 	if (c->set->has_too_many_groups || c->set->own.has_too_many_reasons || is_contradicted(c)) {
 		candidate_columns_close_sparse(c);
 		return false;
 	}
+	if (victims)
+		candidate_columns_open_bounds(c, victims);
 	candidate_columns_begin_rows(c);
 	stack_forget_available(c->s);
 	count_tallies(c);
@@ -255,8 +276,10 @@ void candidate_columns_make_full_rows(struct candidate_columns *c)
 void candidate_columns_close_sparse(struct candidate_columns *c)
 {
 	candidate_columns_release_finders(c);
+	candidate_columns_close_bounds(c);
 	if (c->set)
 		class_sets_give(c->fleet->sets, c->set);
 	c->set = NULL;
+	c->bounds = NULL;
 	c->fleet = NULL;
 }

@@ -42,15 +42,17 @@ static void make_room(struct candidate_columns *c)
 	grow(&c->finder_of, sizeof *c->finder_of, rows, room);
 	grow(&c->finder_epoch, sizeof *c->finder_epoch, rows, room);
 	grow(&c->blocks, sizeof *c->blocks, c->block_count, room / c->block_rows);
+	candidate_columns_grow_evictions(c, rows, room);
 	c->row_room = room;
 	candidate_columns_tree_release(c);
 	candidate_columns_tree_create(c, room / c->block_rows);
 }
 
-// Rows of several bins come in any order, so that each is a block of its own.
+// Rows of several bins come in any order, so that each is a block of its own; so is each with victims, because so many
+// of the best are compared with what may come.
 void candidate_columns_begin_rows(struct candidate_columns *c)
 {
-	c->block_rows = c->property_count ? 1 : BLOCK_ROWS;
+	c->block_rows = c->property_count || c->evictions ? 1 : BLOCK_ROWS;
 	if (!c->property_count) {
 		c->bins = memory_take(sizeof *c->bins);
 		c->bin_count = 1;
@@ -134,10 +136,11 @@ static void put_in_class(struct candidate_columns *c, uint32_t row, struct colum
 }
 
 // From now on the row itself says why the node is refused.
-static void count_out(
-	struct candidate_columns *c, const struct fit_node *f, struct column_class *of)
+static void count_out(struct candidate_columns *c, uint32_t slot, struct column_class *of)
 {
-	enum fit_shortage shortage = fit_shortage_of(f, &c->g->ask);
+	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
+	enum fit_shortage shortage = c->bounds ? victim_bounds_shortage(c->bounds, slot)
+					       : fit_shortage_of(f, &c->g->ask);
 	const struct class_in_set *in = &c->set->classes[f->node_class];
 	const char *name = c->set->tallies.shorts[in->tally].class_name;
 
@@ -166,7 +169,7 @@ static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint
 	CHECK(in->verdict == CLASS_TAKEN);
 	if (c->g->network) // else its own network speaks when it is looked at
 		candidate_columns_remember_class(c, f->node_class);
-	count_out(c, f, of);
+	count_out(c, slot, of);
 	c->finders[of ? of->finder : in->group].rows++;
 	if (of)
 		put_in_class(c, row, of);

@@ -138,8 +138,8 @@ static void add_spreads(struct class_key *k, const struct group_rules *g)
 	}
 }
 
-void class_key_make(
-	struct class_key *k, const struct group_rules *g, const struct job_rules *of_job)
+void class_key_make(struct class_key *k, const struct group_rules *g,
+	const struct job_rules *of_job, const int64_t *priority)
 {
 	*k = (struct class_key){0};
 	add_count(k, g->ask.cpu_mhz);
@@ -153,6 +153,8 @@ void class_key_make(
 	add_distinct(k, &of_job->distinct);
 	add_distinct(k, &g->distinct);
 	add_spreads(k, g);
+	if (priority)
+		add_bytes(k, priority, sizeof *priority);
 }
 
 void class_key_release(struct class_key *k)

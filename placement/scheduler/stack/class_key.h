@@ -7,5 +7,7 @@ struct class_key {
 	uint32_t size, room;
 };
 
-void class_key_make(struct class_key *, const struct group_rules *, const struct job_rules *);
+// priority: of those who may be evicted for the group; NULL: nobody is.
+void class_key_make(struct class_key *, const struct group_rules *, const struct job_rules *,
+	const int64_t *priority);
 void class_key_release(struct class_key *);

@@ -30,6 +30,13 @@ static bool fleet_read(void *context, uint32_t slot, struct fit_input *in)
 	return true;
 }
 
+static void fleet_allocations(
+	void *context, uint32_t slot, state_allocation_visit *visit, void *visit_context)
+{
+	const struct view_fleet *f = context;
+	f->view.node_allocations(f->view.context, slot, visit, visit_context);
+}
+
 static void read_again(void *context, struct fleet *fleet)
 {
 	fleet_reread_all(fleet);
@@ -38,7 +45,7 @@ static void read_again(void *context, struct fleet *fleet)
 struct view_fleet *view_fleet_create(void)
 {
 	struct view_fleet *f = memory_take(sizeof *f);
-	struct fleet_source source = {fleet_slots, fleet_read, read_again, f};
+	struct fleet_source source = {fleet_slots, fleet_read, fleet_allocations, read_again, f};
 	f->fleet = fleet_create(&source);
 	return f;
 }

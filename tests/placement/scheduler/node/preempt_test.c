@@ -1,4 +1,5 @@
 // Which allocations make room for a job of higher priority.
+#include "placement/direct/victims/victim_score.h"
 #include "placement/scheduler/node/preempt.h"
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
@@ -302,9 +303,9 @@ static void no_victims_score_more_than_the_bound(void **state)
 			victims[i] = &records[i];
 		}
 		double score = preemption_score(victims, count);
-		assert_true(score <= preemption_score_most(least, count));
+		assert_true(score <= victim_score_most(least, count));
 		if (are_alike && least > 0 && count <= least + 1)
-			assert_true(score == preemption_score_most(least, count));
+			assert_true(score == victim_score_most(least, count));
 	}
 }
 

@@ -31,6 +31,7 @@ struct run {
 	struct plan *plans[2];
 	struct stack *stacks[2];
 	uint32_t first_slot, placed, with_victims, refused;
+	bool is_by_index;
 };
 
 struct answer {
@@ -156,6 +157,19 @@ static void make_job(struct run *r, bool plain)
 	world_job_changed(r->job);
 }
 
+// Such groups are found by bounds, without a look at all nodes.
+static bool is_of_room_alone(struct job *job)
+{
+	const struct task_group *g = group_of(job);
+	const struct task *task = task_of(job);
+	for (uint32_t i = 0; i < g->constraints.count; i++)
+		if (strcmp(ARRAY_AT(&g->constraints, struct constraint, i)->operand,
+			    "distinct_property") == 0)
+			return false;
+	return g->spreads.count == 0 && !g->snapshot && g->networks.count == 0 &&
+	       task->resources.devices.count == 0 && task->resources.cores == 0;
+}
+
 static void begin(struct run *r, uint64_t seed)
 {
 	*r = (struct run){.world = world_create()};
@@ -173,6 +187,7 @@ static void begin(struct run *r, uint64_t seed)
 	r->fleet = view_fleet_create();
 	if (chance(r, 70))
 		view_fleet_begin(r->fleet, &r->view);
+	r->is_by_index = r->view.fleet && is_of_room_alone(r->job);
 	r->first_slot = below(r, nodes);
 	for (uint32_t i = 0; i < 2; i++) {
 		r->plans[i] = plan_create();
@@ -443,7 +458,7 @@ static void be_strict_somewhere(struct run *r)
 
 static void the_best_of_all_nodes_with_victims(void **state)
 {
-	uint32_t with_victims = 0, refused = 0;
+	uint32_t with_victims = 0, refused = 0, by_index = 0;
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		struct run r;
 		begin(&r, seed);
@@ -456,9 +471,12 @@ static void the_best_of_all_nodes_with_victims(void **state)
 		}
 		with_victims += r.with_victims;
 		refused += r.refused;
+		if (r.is_by_index)
+			assert_int_equal(r.stacks[0]->gathered, 0);
+		by_index += r.is_by_index ? r.with_victims : 0;
 		end(&r);
 	}
-	assert_true(with_victims > 1000 && refused > 100);
+	assert_true(with_victims > 1000 && refused > 100 && by_index > 200);
 }
 
 int main(void)

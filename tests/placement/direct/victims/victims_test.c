@@ -1,0 +1,303 @@
+// Victims and bounds that are kept by changes against those that begin anew, and against plain sums, while nodes and
+// what is on them change.
+#include "placement/direct/classes/class_sets.h"
+#include "placement/direct/victims/victim_bounds.h"
+#include "state/base/prng.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SLOTS 5000u // more than two steps of bounds
+#define HELD_MAX 6u
+#define CLASSES 8u
+#define PRIORITIES 5u
+#define PRIORITY 30
+
+struct held {
+	struct allocation allocations[HELD_MAX];
+	uint32_t count;
+};
+
+struct world {
+	struct prng prng;
+	struct fit_index *index;
+	struct class_sets *sets;
+	struct victims *kept;
+	struct job jobs[PRIORITIES];
+	struct node_class classes[CLASSES];
+	struct fit_input nodes[SLOTS];
+	bool is_there[SLOTS];
+	struct held held[SLOTS];
+	uint32_t slots, reads, anew;
+};
+
+static uint32_t below(struct world *w, uint32_t bound)
+{
+	return (uint32_t)prng_below(&w->prng, bound);
+}
+
+static void judge(void *context, const struct node_class *c, uint32_t unused,
+	struct class_judgement *judgement)
+{
+	judgement->verdict = c->hash % 7 == 0   ? CLASS_UNTARGETED
+			     : c->hash % 7 == 1 ? CLASS_REFUSED
+						: CLASS_TAKEN;
+	judgement->refusal = "no";
+	judgement->affinity = c->hash % 3 ? 0 : 0.5;
+}
+
+static const char *judge_own(void *context, uint32_t slot, bool *comes_first)
+{
+	const struct world *w = context;
+	return w->is_there[slot] && w->nodes[slot].stamp % 4 == 0 ? "own" : NULL;
+}
+
+static bool use(void *context, uint32_t slot, struct resources *capacity, struct resources *used)
+{
+	struct world *w = context;
+
+	w->reads++;
+	*capacity = w->nodes[slot].capacity;
+	*used = w->nodes[slot].used;
+	return w->is_there[slot];
+}
+
+static void visit_allocations(
+	void *context, uint32_t slot, state_allocation_visit *visit, void *visit_context)
+{
+	const struct world *w = context;
+	for (uint32_t i = 0; i < w->held[slot].count; i++)
+		if (!visit(&w->held[slot].allocations[i], visit_context))
+			return;
+}
+
+static void hold(struct world *w, uint32_t slot)
+{
+	struct held *held = &w->held[slot];
+	struct resources used = {below(w, 2) * 100, 0, 0}; // by machines
+
+	*held = (struct held){.count = below(w, HELD_MAX + 1)};
+	for (uint32_t i = 0; i < held->count; i++) {
+		struct allocation *a = &held->allocations[i];
+		a->job = &w->jobs[below(w, PRIORITIES)];
+		a->node_slot = slot;
+		a->resources = (struct resources){
+			100 * (1 + below(w, 4)), 100 * (1 + below(w, 4)), 50 * below(w, 3)};
+		a->client_status = below(w, 8) ? ALLOC_RUNNING : ALLOC_COMPLETE;
+		if (allocation_holds_room(a))
+			used = resources_plus(used, a->resources);
+	}
+	w->nodes[slot].used = used;
+}
+
+static void describe(struct world *w, uint32_t slot)
+{
+	struct fit_input *in = &w->nodes[slot];
+	const struct node_class *c = &w->classes[below(w, CLASSES)];
+
+	in->capacity = (struct resources){1000 + 500 * below(w, 2), 1000, 300};
+	in->node_class = c->id;
+	in->class_hash = c->hash;
+	in->class_record = c;
+	in->stamp++;
+	in->ready = below(w, 6) > 0;
+	w->is_there[slot] = below(w, 12) > 0;
+}
+
+// Sometimes only priorities change, of which the index knows nothing.
+static void change_slot(struct world *w, uint32_t slot)
+{
+	uint32_t kind = below(w, 4);
+
+	if (kind == 0)
+		describe(w, slot);
+	if (kind < 3)
+		hold(w, slot);
+	for (uint32_t i = 0; i < w->held[slot].count; i++)
+		w->held[slot].allocations[i].job = &w->jobs[below(w, PRIORITIES)];
+	fit_index_set(w->index, slot, w->is_there[slot] ? &w->nodes[slot] : NULL);
+	victims_touch(w->kept, slot);
+}
+
+static void define_class(struct world *w, uint32_t id)
+{
+	static const char *const names[] = {"a", "b"};
+	w->classes[id] = (struct node_class){.id = id,
+		.hash = prng_u64(&w->prng),
+		.class_name = (char *)(uintptr_t)names[below(w, 2)],
+		.datacenter = (char *)(uintptr_t) "dc1"};
+}
+
+static void add_slots(struct world *w, uint32_t count)
+{
+	for (; count > 0 && w->slots < SLOTS; count--) {
+		uint32_t slot = w->slots++;
+		describe(w, slot);
+		w->is_there[slot] = true;
+		hold(w, slot);
+		fit_index_set(w->index, slot, &w->nodes[slot]);
+	}
+}
+
+static void open_world(struct world *w, uint64_t seed, uint32_t slots)
+{
+	memset(w, 0, sizeof *w);
+	prng_seed(&w->prng, seed);
+	w->index = fit_index_create(seed % 2 ? PLACEMENT_BINPACK : PLACEMENT_SPREAD);
+	w->sets = class_sets_create(w->index);
+	w->kept = victims_create(PRIORITY);
+	for (uint32_t i = 0; i < PRIORITIES; i++)
+		w->jobs[i].priority = 10 * (i + 1);
+	for (uint32_t i = 0; i < CLASSES; i++)
+		define_class(w, i);
+	add_slots(w, slots);
+}
+
+static void close_world(struct world *w)
+{
+	class_sets_destroy(w->sets);
+	victims_destroy(w->kept);
+	fit_index_destroy(w->index);
+}
+
+static void catch_up(struct world *w, struct victims *v)
+{
+	struct victims_source source = {use, visit_allocations, w};
+	victims_catch_up(v, &source, w->slots);
+}
+
+static void check_sums(const struct world *w, uint32_t slot)
+{
+	const struct victims_of_node *n = victims_at(w->kept, slot);
+	uint64_t cpu = 0;
+	uint32_t count = 0, most = 0;
+	int64_t least = INT64_MAX;
+
+	for (uint32_t i = 0; w->is_there[slot] && i < w->held[slot].count; i++) {
+		const struct allocation *a = &w->held[slot].allocations[i];
+		if (!allocation_holds_room(a) || a->job->priority > PRIORITY)
+			continue;
+		cpu += a->resources.cpu_mhz;
+		count++;
+		most = a->resources.memory_mb > most ? a->resources.memory_mb : most;
+		least = a->job->priority < least ? a->job->priority : least;
+	}
+	assert_int_equal(n->held.cpu_mhz, cpu);
+	assert_int_equal(n->count, count);
+	assert_int_equal(n->most.memory_mb, most);
+	assert_true(count == 0 || n->least == least);
+}
+
+// Of nodes whose victims suffice or not, by class name: a, b.
+static void sum_shorts(
+	const struct class_set *s, const struct victim_bounds *b, uint32_t sums[2][FIT_SHORTAGES])
+{
+	memset(sums, 0, 2 * sizeof sums[0]);
+	for (uint32_t i = 0; i < b->short_count; i++)
+		for (uint32_t j = 0; j < FIT_SHORTAGES; j++)
+			sums[s->tallies.shorts[i].class_name[0] == 'b'][j] += b->shorts[i][j];
+}
+
+static void check_levels(const struct victim_bounds *b)
+{
+	assert_true(b->counts[b->level_count - 1] <= BOUNDS_A_STEP);
+	for (uint32_t level = 1; level < b->level_count; level++)
+		for (uint32_t at = 0; at < b->counts[level]; at++) {
+			double greatest = BOUND_NONE;
+			for (uint32_t i = at * BOUNDS_A_STEP;
+				i < (at + 1) * BOUNDS_A_STEP && i < b->counts[level - 1]; i++)
+				if (b->levels[level - 1][i] > greatest)
+					greatest = b->levels[level - 1][i];
+			assert_true(b->levels[level][at] == greatest);
+		}
+}
+
+static void check_same(const struct class_set *kept_set, const struct victim_bounds *kept,
+	const struct class_set *new_set, const struct victim_bounds *fresh)
+{
+	uint32_t is[2][FIT_SHORTAGES], should[2][FIT_SHORTAGES];
+
+	assert_int_equal(kept->counts[0], fresh->counts[0]);
+	for (uint32_t slot = 0; slot < kept->counts[0]; slot++) {
+		assert_true(kept->levels[0][slot] == fresh->levels[0][slot]);
+		assert_int_equal(kept->outcomes[slot], fresh->outcomes[slot]);
+	}
+	check_levels(kept);
+	sum_shorts(kept_set, kept, is);
+	sum_shorts(new_set, fresh, should);
+	assert_memory_equal(is, should, sizeof is);
+}
+
+static void check_kept(struct world *w)
+{
+	struct class_ask ask = {.room = {600, 500, 100}, .by_node = judge_own};
+	struct victims *fresh = victims_create(PRIORITY);
+	uint32_t key = ++w->anew;
+
+	catch_up(w, w->kept);
+	catch_up(w, fresh);
+	for (uint32_t slot = 0; slot < w->slots; slot++)
+		check_sums(w, slot);
+	struct class_set *set = class_sets_take(w->sets, "kept", 5, &ask, judge, w);
+	struct class_set *other = class_sets_take(w->sets, &key, sizeof key, &ask, judge, w);
+	check_same(set, victim_bounds_of(set, w->index, w->kept), other,
+		victim_bounds_of(other, w->index, fresh));
+	class_sets_give(w->sets, set);
+	class_sets_give(w->sets, other);
+	victims_destroy(fresh);
+}
+
+static void be_of_another_priority(struct world *w)
+{
+	victims_turn_to(w->kept, 10);
+	catch_up(w, w->kept);
+	victims_turn_to(w->kept, PRIORITY);
+}
+
+static void bounds_follow_the_nodes(void **state)
+{
+	static struct world w;
+
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		open_world(&w, seed, seed % 3 ? 50 + 20 * (uint32_t)seed : 4500);
+		for (uint32_t i = 0; i < 30; i++) {
+			if (below(&w, 10) == 0)
+				be_of_another_priority(&w);
+			for (uint32_t changes = below(&w, 60); changes > 0; changes--)
+				change_slot(&w, below(&w, w.slots));
+			if (below(&w, 5) == 0)
+				add_slots(&w, below(&w, 10));
+			check_kept(&w);
+		}
+		close_world(&w);
+	}
+}
+
+static void only_what_was_touched_is_read_again(void **state)
+{
+	static struct world w;
+
+	open_world(&w, 1, 1000);
+	check_kept(&w);
+	w.reads = 0;
+	catch_up(&w, w.kept);
+	assert_int_equal(w.reads, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		victims_touch(w.kept, 7 * (i % 5));
+	catch_up(&w, w.kept);
+	assert_int_equal(w.reads, 5);
+	close_world(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bounds_follow_the_nodes),
+		cmocka_unit_test(only_what_was_touched_is_read_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
