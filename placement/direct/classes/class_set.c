@@ -366,8 +366,8 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	c->group = CLASS_GROUPS_MAX;
 	c->available = class_tallies_available(&s->tallies, node_class->datacenter);
 	if (c->verdict == CLASS_REFUSED)
-		c->tally = class_tallies_refused(
-			&s->tallies, judgement.refusal, node_class->class_name,
+		c->tally = class_tallies_refused(&s->tallies, judgement.refusal,
+			node_class->class_name,
 			judgement.by_job ? REFUSED_BY_JOB : REFUSED_BY_GROUP);
 	if (c->verdict == CLASS_TAKEN) {
 		c->tally = class_tallies_short(&s->tallies, node_class->class_name);

@@ -33,7 +33,7 @@ struct class_judgement {
 // What a set is about, besides its key.
 struct class_ask {
 	struct resources room;
-	uint32_t values;   // properties
+	uint32_t values;     // properties
 	uint32_t by_first;   // 1: a class's first node speaks for all of them
 	node_judge *by_node; // nodes of a class may differ; NULL: but for their room they do not
 };
@@ -54,15 +54,16 @@ struct class_in_set {
 	bool by_job;
 	double affinity;
 	uint32_t marks[CLASS_VALUES_MAX];
-	uint32_t group;                   // of a class that is taken; CLASS_GROUPS_MAX: none
-	uint32_t available;               // its tallies
-	uint32_t tally;                   // among those refused, or short
-	uint32_t ready;                   // nodes
+	uint32_t group;                       // of a class that is taken; CLASS_GROUPS_MAX: none
+	uint32_t available;                   // its tallies
+	uint32_t tally;                       // among those refused, or short
+	uint32_t ready;                       // nodes
 	uint32_t refused_first, refused_last; // of those, refused for what is their own
 	uint32_t short_of[FIT_SHORTAGES];     // of those that are not
 	uint32_t aside;                       // the first of its asides, counted from 1; 0: none
-	uint32_t first; // the lowest slot that may speak, if the ask is by_first; CLASS_WITHOUT_NODES
-	bool is_stale;  // another node speaks for it, or the same speaks otherwise
+	uint32_t
+		first; // the lowest slot that may speak, if the ask is by_first; CLASS_WITHOUT_NODES
+	bool is_stale; // another node speaks for it, or the same speaks otherwise
 };
 
 // Nodes of one class that are refused for what is their own, for one reason.

@@ -41,8 +41,7 @@ static uint32_t reason_number(struct own_refusals *o, const char *text, bool com
 	return o->reason_count;
 }
 
-void own_refusals_judge(
-	struct own_refusals *o, uint32_t slot, node_judge *judge, void *context)
+void own_refusals_judge(struct own_refusals *o, uint32_t slot, node_judge *judge, void *context)
 {
 	bool comes_first = false;
 	const char *text = judge(context, slot, &comes_first);

@@ -36,8 +36,7 @@ uint32_t candidate_columns_search_few(struct candidate_columns *c, const struct 
 		const struct fit_node *n = fit_index_node(c->fleet->fit, own->few[i]);
 		if (!is_in_query(q, own->few[i], n))
 			continue;
-		struct fit_candidate one =
-			fit_candidate_of(c->s->algorithm, n, own->few[i], q);
+		struct fit_candidate one = fit_candidate_of(c->s->algorithm, n, own->few[i], q);
 		if (!q->after || fit_prefer(c->s->algorithm, q, &after, &one))
 			found = keep_best(c->s->algorithm, q, one, found, count, best);
 	}

@@ -362,11 +362,10 @@ static void search_more(struct candidate_columns *c, struct row_finder *finder, 
 		finder->at_once = FOUND_MOST;
 	finder->waiting =
 		memory_resize(finder->waiting, finder->at_once * sizeof finder->waiting[0]);
-	finder->waiting_count =
-		c->set->own.few
-			? candidate_columns_search_few(c, &query, finder->at_once, finder->waiting)
-			: fit_tree_search(fit_index_tree(c->fleet->fit), &query, finder->at_once,
-				  finder->waiting);
+	finder->waiting_count = c->set->own.few ? candidate_columns_search_few(c, &query,
+							  finder->at_once, finder->waiting)
+						: fit_tree_search(fit_index_tree(c->fleet->fit),
+							  &query, finder->at_once, finder->waiting);
 	finder->waiting_at = 0;
 	finder->waiting_epoch = finder->epoch;
 	finder->has_all = finder->waiting_count < finder->at_once;

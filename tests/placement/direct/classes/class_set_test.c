@@ -22,7 +22,7 @@ struct world {
 	bool is_there[SLOTS];
 	struct fit_input nodes[SLOTS];
 	uint32_t asked, nodes_asked; // classes and nodes that were judged
-	uint32_t reach; // ids of classes are below
+	uint32_t reach;              // ids of classes are below
 	char value[2][16];
 };
 
@@ -312,9 +312,8 @@ static void check_groups(struct world *w, const struct class_set *s)
 
 static void check_set(struct world *w, uint32_t number)
 {
-	struct class_ask ask = {
-		{100 * number, 60 * (7 - number), 50 * number}, number % 3, number % 2,
-		number % 4 > 1 ? judge_own : NULL};
+	struct class_ask ask = {{100 * number, 60 * (7 - number), 50 * number}, number % 3,
+		number % 2, number % 4 > 1 ? judge_own : NULL};
 	struct counts is, should;
 	struct class_set *s = class_sets_take(
 		w->sets, &number, sizeof number, &ask, ask.by_first ? judge_by_first : judge, w);
