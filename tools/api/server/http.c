@@ -156,13 +156,6 @@ static enum MHD_Result begin_read(struct request *request)
 	return MHD_YES;
 }
 
-static bool commands_are_done(const void *context)
-{
-	return submission_is_done(context);
-}
-
-static const struct parked_kind commands_kind = {.is_ready = commands_are_done, .is_kept = true};
-
 static enum MHD_Result begin_write(struct request *request)
 {
 	struct reply reply = {0};
@@ -181,13 +174,14 @@ static enum MHD_Result begin_write(struct request *request)
 		return send_reply(request, &reply);
 	}
 	request->stage = REQUEST_COMMANDS;
-	parking_park(request->api->parking, request, &commands_kind, request->submission,
+	submission_await(request,
 		time_monotonic_ns(request->api->settings.time) + COMMAND_WAIT_MS * NS_PER_MS);
 	return MHD_YES;
 }
 
 static enum MHD_Result commands_ended(struct request *request)
 {
+	parking_leave(request->api->parking, request);
 	if (!submission_is_done(request->submission))
 		return send_error(request, MHD_HTTP_SERVICE_UNAVAILABLE,
 			"the change was not confirmed in time; it may still take effect: look "

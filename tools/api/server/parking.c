@@ -22,6 +22,7 @@ struct parking {
 	pthread_mutex_t lock; // guards what follows
 	struct cds_list_head parked;
 	bool is_open, runs;
+	uint32_t watching; // parked requests that are not kept: while there are none, changes wake nobody
 	struct parking_counts counts;
 };
 
@@ -56,19 +57,81 @@ static void drain(int fd)
 // Under read lock.
 static enum wake_reason wake_reason(const struct request *r, uint64_t now)
 {
-	if (r->parked_kind->is_ready(r->parked_context))
+	const struct parked_kind *kind = r->parked_kind;
+	if (kind->is_ready && kind->is_ready(r->parked_context))
 		return WAKE_CHANGE;
-	return now >= r->deadline_ns ? WAKE_DEADLINE : WAKE_NOT;
+	if (now < r->deadline_ns)
+		return WAKE_NOT;
+	return !kind->expire || kind->expire(r->parked_context) ? WAKE_DEADLINE : WAKE_NOT;
 }
 
-// On the parking thread, under the lock: no other thread removes a request from the list.
-static void unpark(struct parking *p, struct request *r)
+static int add_descriptor(struct parking *p, int *fd)
 {
-	if (!r->parked_kind->is_kept)
-		epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, connection_fd(r->socket), NULL);
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = fd};
+	return epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *fd, &event) == 0 ? 0 : -errno;
+}
+
+// Changes of the state come with each batch of the applier, and to be woken costs more than a look. What came while
+// nobody watched is seen as one change when somebody does. Under the lock.
+static void watch_changes(struct parking *p, bool watched)
+{
+	int *descriptors[] = {&p->state_fd, &p->more_fd};
+	for (int i = 0; i < 2; i++) {
+		if (*descriptors[i] < 0)
+			continue;
+		if (watched)
+			(void)add_descriptor(p, descriptors[i]);
+		else
+			(void)epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, *descriptors[i], NULL);
+	}
+}
+
+// Under the lock.
+static void list_add(struct parking *p, struct request *r)
+{
+	r->is_parked = true;
+	cds_list_add_tail(&r->parked, &p->parked);
+	if (++p->counts.parked > p->counts.parked_most)
+		p->counts.parked_most = p->counts.parked;
+	if (r->parked_kind->is_kept)
+		return;
+	if (p->watching++ == 0)
+		watch_changes(p, true);
+	// libmicrohttpd does not watch a suspended socket: the parking thread sees that its client left.
+	struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = r};
+	epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event);
+}
+
+// Under the lock.
+static void list_remove(struct parking *p, struct request *r)
+{
+	r->is_parked = false;
 	cds_list_del(&r->parked);
 	p->counts.parked--;
+	if (r->parked_kind->is_kept)
+		return;
+	epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, connection_fd(r->socket), NULL);
+	if (--p->watching == 0)
+		watch_changes(p, false);
+}
+
+// On the parking thread, under the lock.
+static void unpark(struct parking *p, struct request *r)
+{
+	list_remove(p, r);
 	MHD_resume_connection(r->connection);
+}
+
+// Whether the thread must look at it before it would anyway. Under the lock.
+static bool is_urgent(const struct parking *p, const struct request *r)
+{
+	const struct parked_kind *kind = r->parked_kind;
+	if (r->deadline_ns < now_ns(p) + SWEEP_PERIOD_NS)
+		return true;
+	state_read_begin();
+	bool is_ready = kind->is_ready && kind->is_ready(r->parked_context);
+	state_read_end();
+	return is_ready;
 }
 
 void parking_park(struct parking *p, struct request *r, const struct parked_kind *kind,
@@ -85,17 +148,20 @@ void parking_park(struct parking *p, struct request *r, const struct parked_kind
 		return;
 	}
 	r->deadline_ns = deadline_ns;
-	cds_list_add_tail(&r->parked, &p->parked);
-	if (++p->counts.parked > p->counts.parked_most)
-		p->counts.parked_most = p->counts.parked;
-	if (!r->parked_kind->is_kept) {
-		// libmicrohttpd does not watch a suspended socket: the parking thread sees that its client left.
-		struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = r};
-		epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event);
-	}
+	list_add(p, r);
+	// The thread learns of a near deadline, and sees changes from before the request was on the list.
+	bool urgent = is_urgent(p, r);
 	pthread_mutex_unlock(&p->lock);
-	// The thread learns of the deadline, and sees changes from before the request was on the list.
-	poke(p);
+	if (urgent)
+		poke(p);
+}
+
+void parking_leave(struct parking *p, struct request *r)
+{
+	pthread_mutex_lock(&p->lock);
+	if (r->is_parked)
+		list_remove(p, r);
+	pthread_mutex_unlock(&p->lock);
 }
 
 // Moves requests that may go on to a list of their own; returns when the next one is due. Under the lock.
@@ -109,7 +175,8 @@ static uint64_t gather(struct parking *p, struct cds_list_head *ready)
 		if (!p->is_open && !r->parked_kind->is_kept)
 			reason = WAKE_DEADLINE;
 		if (reason == WAKE_NOT) {
-			next = r->deadline_ns < next ? r->deadline_ns : next;
+			if (r->deadline_ns > now && r->deadline_ns < next)
+				next = r->deadline_ns;
 			continue;
 		}
 		p->counts.woken_by_change += reason == WAKE_CHANGE;
@@ -189,12 +256,6 @@ static void *parking_main(void *argument)
 	return NULL;
 }
 
-static int add_descriptor(struct parking *p, int *fd)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = fd};
-	return epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *fd, &event) == 0 ? 0 : -errno;
-}
-
 static void parking_free(struct parking *p)
 {
 	if (p->state_fd >= 0)
@@ -221,10 +282,7 @@ int parking_start(struct api *api, int wake_fd, struct parking **out)
 	p->state_fd = state_watch_fd(api->settings.state);
 	error = p->state_fd < 0 ? p->state_fd : error;
 	error = error ? error : add_descriptor(p, &p->wake_fd);
-	error = error ? error : add_descriptor(p, &p->state_fd);
 	p->more_fd = wake_fd;
-	if (!error && p->more_fd >= 0)
-		error = add_descriptor(p, &p->more_fd);
 	*out = p;
 	error = error ? error : -pthread_create(&p->thread, NULL, parking_main, p);
 	if (error) {

@@ -6,7 +6,10 @@
 // The condition that a request waits for.
 struct parked_kind {
 	// Whether the request can go on. Under read lock, on the parking thread; context is that of parking_park.
+	// NULL: somebody else resumes the connection, and the thread looks at its deadline alone.
 	bool (*is_ready)(const void *context);
+	// After the deadline: whether the thread may still resume it, which is then its part. NULL: it may.
+	bool (*expire)(const void *context);
 	// The request waits on even when its client left or the server stops.
 	bool is_kept;
 };
@@ -25,6 +28,8 @@ bool parking_is_open(struct parking *);
 // there.
 void parking_park(struct parking *, struct request *, const struct parked_kind *,
 	const void *context, uint64_t deadline_ns);
+// Called when the connection goes on that somebody else resumed. Nothing when the parking thread did.
+void parking_leave(struct parking *, struct request *);
 // Any thread; never blocks.
 void parking_wake(struct parking *);
 

@@ -53,6 +53,7 @@ struct request {
 	unsigned status;        // of the answer, for the counters
 	// Owned by parking.c while the request is parked.
 	struct cds_list_head parked;
+	bool is_parked;
 	const struct parked_kind *parked_kind;
 	const void *parked_context;
 	uint64_t deadline_ns; // 0: was not parked

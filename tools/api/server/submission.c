@@ -11,8 +11,14 @@ struct submission_piece {
 	_Alignas(max_align_t) char bytes[];
 };
 
+// Whoever changes it to WAIT_OVER from WAIT_PARKED resumes the connection: the applier, or at the deadline the parking's
+// thread.
+enum wait { WAIT_NONE, WAIT_PARKED, WAIT_OVER };
+
 struct submission {
 	struct api *api;
+	struct MHD_Connection *connection; // of the request
+	_Atomic uint32_t wait;             // enum wait
 	submission_free *free;
 	struct submission_piece *pieces;
 	_Atomic uint32_t references; // the request, and the applier while commands are under way
@@ -27,6 +33,7 @@ struct submission *submission_create(
 	CHECK(count > 0 && count <= SUBMISSION_COMMANDS_MAX && !request->submission);
 	struct submission *s = memory_take(sizeof *s + count * sizeof s->commands[0]);
 	s->api = request->api;
+	s->connection = request->connection;
 	s->free = free_command;
 	s->count = count;
 	atomic_store(&s->references, 1);
@@ -78,7 +85,8 @@ static void command_finished(struct submission *s)
 {
 	if (atomic_fetch_sub(&s->under_way, 1) != 1)
 		return;
-	parking_wake(s->api->parking);
+	if (atomic_exchange(&s->wait, WAIT_OVER) == WAIT_PARKED)
+		MHD_resume_connection(s->connection);
 	submission_release(s);
 }
 
@@ -120,6 +128,27 @@ bool submission_push(struct submission *s)
 bool submission_is_done(const struct submission *s)
 {
 	return atomic_load(&s->under_way) == 0;
+}
+
+static bool wait_change(struct submission *s, uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong(&s->wait, &from, to);
+}
+
+static bool wait_expire(const void *context)
+{
+	return wait_change((struct submission *)(uintptr_t)context, WAIT_PARKED, WAIT_OVER);
+}
+
+// Without a word to the parking's thread: to wake it, so that it wakes another one, takes longer than all else that is
+// done for the answer.
+void submission_await(struct request *request, uint64_t deadline_ns)
+{
+	static const struct parked_kind kind = {.expire = wait_expire, .is_kept = true};
+	struct submission *s = request->submission;
+	parking_park(s->api->parking, request, &kind, s, deadline_ns);
+	if (!wait_change(s, WAIT_NONE, WAIT_PARKED))
+		MHD_resume_connection(request->connection);
 }
 
 static const struct {

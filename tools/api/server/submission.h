@@ -23,6 +23,9 @@ uint32_t submission_count(const struct submission *);
 // Pushes all commands to the applier; false when the queue had no room for any.
 bool submission_push(struct submission *);
 bool submission_is_done(const struct submission *);
+// Suspends the request until its submission, which was pushed, is done, or the deadline has passed. Called as
+// parking_park is. When the request goes on it calls parking_leave.
+void submission_await(struct request *, uint64_t deadline_ns);
 // The request lets go; commands under way stay alive until they are done.
 void submission_release(struct submission *);
 
