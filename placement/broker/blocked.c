@@ -356,6 +356,14 @@ void blocked_prune(struct blocked *b)
 	pthread_mutex_unlock(&b->mutex);
 }
 
+bool blocked_has_duplicates(struct blocked *b)
+{
+	pthread_mutex_lock(&b->mutex);
+	bool has = !cds_list_empty(&b->duplicates);
+	pthread_mutex_unlock(&b->mutex);
+	return has;
+}
+
 uint32_t blocked_take_duplicates(struct blocked *b, struct evaluation **evals, uint32_t room)
 {
 	struct captive *c, *next;

@@ -35,6 +35,7 @@ void blocked_forget(struct blocked *, const struct uuid *);
 void blocked_prune(struct blocked *);
 // Evaluations that lost against another blocked evaluation of their job (B48); the caller cancels and frees them.
 uint32_t blocked_take_duplicates(struct blocked *, struct evaluation **, uint32_t count);
+bool blocked_has_duplicates(struct blocked *);
 
 struct blocked_stats {
 	uint32_t blocked, escaped, quota_limited;

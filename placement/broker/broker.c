@@ -97,9 +97,23 @@ static struct entry *deliver(struct broker *b, struct heap *queue)
 	return e;
 }
 
+static void sleep_until(struct broker *b, uint32_t types, const struct timespec *at)
+{
+	struct sleeper s = {.types = types};
+	int waited = 0;
+
+	pthread_cond_init(&s.woken, &b->monotonic);
+	cds_list_add(&s.link, &b->sleepers);
+	while (!s.is_woken && waited == 0)
+		waited = pthread_cond_timedwait(&s.woken, &b->mutex, at);
+	if (!s.is_woken)
+		cds_list_del(&s.link);
+	pthread_cond_destroy(&s.woken);
+}
+
 // Waits until something changes or is due, or deadline_ns. False: the deadline has passed. The condition uses the
 // real clock; with another time source only a timeout of 0 makes sense.
-static bool wait_for_change(struct broker *b, uint64_t deadline_ns)
+static bool wait_for_change(struct broker *b, uint32_t types, uint64_t deadline_ns)
 {
 	uint64_t now_ns = time_monotonic_ns(b->settings.time), until_ns = broker_next_due(b);
 
@@ -107,7 +121,7 @@ static bool wait_for_change(struct broker *b, uint64_t deadline_ns)
 		return false;
 	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
 	struct timespec at = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
-	(void)pthread_cond_timedwait(&b->changed, &b->mutex, &at);
+	sleep_until(b, types, &at);
 	return true;
 }
 
@@ -122,7 +136,7 @@ struct evaluation *broker_dequeue(struct broker *b, uint32_t types, uint32_t tim
 	do {
 		broker_run_due(b);
 		queue = choose_queue(b, types);
-	} while (!queue && wait_for_change(b, deadline_ns));
+	} while (!queue && wait_for_change(b, types, deadline_ns));
 	if (queue) {
 		struct entry *e = deliver(b, queue);
 		eval = evaluation_copy(e->eval);
@@ -130,6 +144,7 @@ struct evaluation *broker_dequeue(struct broker *b, uint32_t types, uint32_t tim
 		*wait_index = e->eval->record.modify_index;
 		if (*wait_index < e->yielded_index)
 			*wait_index = e->yielded_index;
+		broker_wake_for_ready(b);
 	}
 	pthread_mutex_unlock(&b->mutex);
 	return eval;
@@ -319,6 +334,14 @@ uint64_t broker_tick(struct broker *b)
 	return due_ns;
 }
 
+bool broker_has_chores(struct broker *b)
+{
+	pthread_mutex_lock(&b->mutex);
+	bool has = b->cancelable || heap_top(&b->queues[QUEUE_FAILED]);
+	pthread_mutex_unlock(&b->mutex);
+	return has;
+}
+
 uint32_t broker_take_cancelable(struct broker *b, struct evaluation **evals, uint32_t count)
 {
 	uint32_t taken = 0;
@@ -389,7 +412,6 @@ static void forget_all(struct broker *b)
 struct broker *broker_create(const struct broker_settings *settings)
 {
 	struct broker *b = memory_take(sizeof *b);
-	pthread_condattr_t monotonic;
 
 	b->settings = *settings;
 	if (settings->seed)
@@ -397,10 +419,9 @@ struct broker *broker_create(const struct broker_settings *settings)
 	else
 		prng_seed_from_system(&b->prng);
 	pthread_mutex_init(&b->mutex, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	pthread_condattr_init(&b->monotonic);
+	pthread_condattr_setclock(&b->monotonic, CLOCK_MONOTONIC);
+	CDS_INIT_LIST_HEAD(&b->sleepers);
 	broker_init_orders(b);
 	b->cancelable_end = &b->cancelable;
 	return b;
@@ -413,7 +434,7 @@ void broker_destroy(struct broker *b)
 	forget_all(b);
 	lookup_free(&b->evals);
 	lookup_free(&b->turns);
-	pthread_cond_destroy(&b->changed);
+	pthread_condattr_destroy(&b->monotonic);
 	pthread_mutex_destroy(&b->mutex);
 	free(b);
 }
@@ -423,7 +444,7 @@ static void set_enabled(struct broker *b, bool enabled)
 	if (b->is_enabled && !enabled)
 		forget_all(b);
 	b->is_enabled = enabled && !b->is_closed;
-	pthread_cond_broadcast(&b->changed);
+	broker_wake_all(b);
 }
 
 void broker_set_enabled(struct broker *b, bool enabled)

@@ -45,6 +45,8 @@ void broker_forget(struct broker *, const struct uuid *);
 
 // Acts on due timers: nacks, waits, delays. Returns when to call it next (monotonic ns), UINT64_MAX: after a change.
 uint64_t broker_tick(struct broker *);
+// Whether one of the next two has something to take.
+bool broker_has_chores(struct broker *);
 // At most count evaluations that newer ones of their job made needless (B31). Caller frees.
 uint32_t broker_take_cancelable(struct broker *, struct evaluation **, uint32_t count);
 // Takes an evaluation that reached the delivery limit (B35), with a token like a delivery. Caller frees.

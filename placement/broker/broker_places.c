@@ -110,6 +110,40 @@ void job_turn_drop(struct broker *b, struct job_turn *turn)
 	free(turn);
 }
 
+static void wake_sleeper(struct sleeper *s)
+{
+	cds_list_del(&s->link);
+	s->is_woken = true;
+	pthread_cond_signal(&s->woken);
+}
+
+void broker_wake_all(struct broker *b)
+{
+	struct sleeper *s, *next;
+
+	cds_list_for_each_entry_safe (s, next, &b->sleepers, link)
+		wake_sleeper(s);
+}
+
+static void wake_one(struct broker *b, uint32_t queue)
+{
+	struct sleeper *s;
+
+	cds_list_for_each_entry (s, &b->sleepers, link) {
+		if (s->types & (1u << queue)) {
+			wake_sleeper(s);
+			return;
+		}
+	}
+}
+
+void broker_wake_for_ready(struct broker *b)
+{
+	for (uint32_t t = 0; t < EVAL_TYPES && !cds_list_empty(&b->sleepers); t++)
+		if (heap_top(&b->queues[t]))
+			wake_one(b, t);
+}
+
 void entry_wait_until(struct broker *b, struct entry *e, enum place place, uint64_t due_ns)
 {
 	e->place = place;
@@ -120,7 +154,7 @@ void entry_wait_until(struct broker *b, struct entry *e, enum place place, uint6
 		return;
 	b->stats.waiting++;
 	if (heap_top(heap) == &e->due) // sleepers must wake earlier
-		pthread_cond_broadcast(&b->changed);
+		broker_wake_all(b);
 }
 
 void entry_queue_or_pend(struct broker *b, struct entry *e, uint32_t queue)
@@ -139,7 +173,7 @@ void entry_queue_or_pend(struct broker *b, struct entry *e, uint32_t queue)
 	e->queue = queue;
 	heap_push(&b->queues[queue], &e->order);
 	b->stats.ready++;
-	pthread_cond_broadcast(&b->changed);
+	wake_one(b, queue);
 }
 
 // Gives the turn to the best evaluation that waited for the job.

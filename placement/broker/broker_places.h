@@ -5,6 +5,7 @@
 #include "placement/broker/lookup.h"
 #include "state/base/prng.h"
 #include <pthread.h>
+#include <urcu/list.h>
 
 // After the queue of each type: evaluations that reached the delivery limit.
 #define QUEUE_FAILED EVAL_TYPES
@@ -43,10 +44,20 @@ struct entry {
 	struct entry *next;         // cancelable
 };
 
+// A thread in broker_dequeue().
+struct sleeper {
+	struct cds_list_head link;
+	uint32_t types; // that it takes
+	bool is_woken;  // and out of the list
+	pthread_cond_t woken;
+};
+
 struct broker {
 	struct broker_settings settings;
 	pthread_mutex_t mutex;
-	pthread_cond_t changed;
+	pthread_condattr_t monotonic;
+	// struct sleeper, the newest first: it is woken first, since what it works with is still in the caches.
+	struct cds_list_head sleepers;
 	bool is_enabled, is_closed;
 	struct prng prng;
 	struct lookup evals, turns;
@@ -77,6 +88,9 @@ void entry_nack(struct broker *, struct entry *);
 void entry_take_out(struct broker *, struct entry *);
 void entry_unlist(struct broker *, struct entry *); // a cancelable one
 void broker_run_due(struct broker *);
+void broker_wake_all(struct broker *);
+// One that became ready wakes one sleeper, who may take another one instead: whoever took one calls this.
+void broker_wake_for_ready(struct broker *);
 // Monotonic time of the next due entry; NEVER when none is. The wall clock may be set meanwhile, so a long sleeper
 // asks again.
 uint64_t broker_next_due(struct broker *);

@@ -106,7 +106,11 @@ static void delivery_answer(struct delivery *d)
 	else
 		atomic_fetch_add(outcome == 0 ? &p->counters.processed : &p->counters.nacked, 1);
 	log_answer(d, outcome, error);
-	housekeeping_kick(p->housekeeping);
+	// A nack has a timer of its own; after an ack there is seldom anything to do, and to wake a thread takes time.
+	if (outcome == 0)
+		housekeeping_look(p->housekeeping);
+	else
+		housekeeping_kick(p->housekeeping);
 }
 
 static void delivery_release(struct delivery *d)

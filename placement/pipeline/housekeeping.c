@@ -239,6 +239,13 @@ void housekeeping_kick(struct housekeeping *w)
 	pthread_mutex_unlock(&w->mutex);
 }
 
+void housekeeping_look(struct housekeeping *w)
+{
+	if (w && (broker_has_chores(w->pipeline->broker) ||
+			 blocked_has_duplicates(w->pipeline->blocked)))
+		housekeeping_kick(w);
+}
+
 struct housekeeping *housekeeping_create(struct pipeline *p)
 {
 	struct housekeeping *w = memory_take(sizeof *w);

@@ -11,5 +11,7 @@ int housekeeping_start(struct housekeeping *);
 void housekeeping_join(struct housekeeping *);
 void housekeeping_destroy(struct housekeeping *);
 void housekeeping_kick(struct housekeeping *); // NULL is fine
+// Kicks it only when evaluations have failed, become needless or lost. NULL is fine.
+void housekeeping_look(struct housekeeping *);
 // Does everything that is due, on the calling thread. True when it did something.
 bool housekeeping_turn(struct housekeeping *);

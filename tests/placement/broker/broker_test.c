@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -581,6 +582,66 @@ static void b26_rivals_are_as_important(void **state)
 	assert_false(broker_has_rival(f->broker, 51));
 }
 
+enum { SLEEPERS = 6, SLEPT_FOR = 3000 };
+
+struct taker {
+	pthread_t thread;
+	struct broker *broker;
+	uint32_t types, taken;
+};
+
+static void *take_all(void *argument)
+{
+	struct taker *t = argument;
+	struct evaluation *e;
+	uint64_t token, index;
+
+	while ((e = broker_dequeue(t->broker, t->types, 10000, &token, &index))) {
+		t->taken++;
+		(void)broker_ack(t->broker, &e->id, token);
+		evaluation_free(e);
+	}
+	return NULL;
+}
+
+// Half of the threads take one type and half of them both: whoever is woken may take another evaluation than the one
+// that woke him, and then nobody sleeps on beside the first.
+static void nobody_sleeps_beside_what_is_ready(void **state)
+{
+	struct broker_settings settings = {.time = &time_source_real,
+		.nack_timeout_ns = 60 * NS_PER_S,
+		.delivery_limit = 3};
+	struct broker *b = broker_create(&settings);
+	struct taker takers[SLEEPERS];
+	uint32_t taken = 0;
+
+	broker_set_enabled(b, true);
+	for (uint32_t i = 0; i < SLEEPERS; i++) {
+		takers[i] = (struct taker){.broker = b,
+			.types = i % 2 ? ALL : 1u << EVAL_SERVICE};
+		assert_int_equal(pthread_create(&takers[i].thread, NULL, take_all, &takers[i]), 0);
+	}
+	for (uint32_t i = 0; i < SLEPT_FOR; i++) {
+		char job[16];
+		snprintf(job, sizeof job, "job-%u", i);
+		struct evaluation *e = make_eval((struct eval_ask){.number = i + 1,
+			.job = job,
+			.type = i % 3 ? EVAL_SERVICE : EVAL_BATCH,
+			.priority = i % 5});
+		broker_enqueue(b, e, 0);
+		evaluation_free(e);
+	}
+	for (struct broker_stats s = {.ready = 1}; s.ready + s.unacked > 0; usleep(100))
+		broker_stats(b, &s);
+	broker_close(b);
+	for (uint32_t i = 0; i < SLEEPERS; i++) {
+		assert_int_equal(pthread_join(takers[i].thread, NULL), 0);
+		taken += takers[i].taken;
+	}
+	assert_int_equal(taken, SLEPT_FOR);
+	broker_destroy(b);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -594,6 +655,7 @@ int main(void)
 		TEST(b27_the_type_with_the_highest_priority),
 		TEST(b28_a_delivery_has_a_token_a_count_and_a_timer),
 		cmocka_unit_test(b28_it_waits_for_work),
+		cmocka_unit_test(nobody_sleeps_beside_what_is_ready),
 		TEST(b29_ack_knows_id_and_token),
 		TEST(b29_too_late_is_told),
 		TEST(b30_silence_is_a_nack),
