@@ -198,6 +198,18 @@ static uint32_t collect_garbage(struct applier *a)
 	return 1;
 }
 
+// To ask the file system takes longer than most decisions. While a batch is on its way and no command waits, what was
+// found when it was decided still says enough.
+static void look_for_room(struct applier *a)
+{
+	struct decider *d = &a->decider;
+
+	if (a->flying && command_queue_depth(a->settings.queue) == 0)
+		return;
+	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
+	d->store_is_full = journal_thread_has_no_room(a->journal) || d->store_room < 0;
+}
+
 static uint32_t decide_waiting(struct applier *a)
 {
 	struct decider *d = &a->decider;
@@ -206,8 +218,7 @@ static uint32_t decide_waiting(struct applier *a)
 	bool was_held = a->held != NULL;
 
 	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
-	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
-	d->store_is_full = journal_thread_has_no_room(a->journal) || d->store_room < 0;
+	look_for_room(a);
 	if (d->is_collecting &&
 		!applier_batch_has_work(a->open)) // one piece per batch: no command waits long
 		decider_collect(d);
