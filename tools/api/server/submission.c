@@ -11,8 +11,7 @@ struct submission_piece {
 	_Alignas(max_align_t) char bytes[];
 };
 
-// Whoever changes it to WAIT_OVER from WAIT_PARKED resumes the connection: the applier, or at the deadline the parking's
-// thread.
+// Whoever changes it to WAIT_OVER from WAIT_PARKED resumes the connection: the applier, or the parking at the deadline.
 enum wait { WAIT_NONE, WAIT_PARKED, WAIT_OVER };
 
 struct submission {
