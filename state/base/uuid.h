@@ -17,7 +17,10 @@ char *uuid_format(const struct uuid *, char text[static UUID_TEXT_BYTES]);
 
 static inline bool uuid_equal(const struct uuid *a, const struct uuid *b)
 {
-	return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+	uint64_t x[2], y[2];
+	memcpy(x, a->bytes, sizeof x);
+	memcpy(y, b->bytes, sizeof y);
+	return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
 }
 
 static inline int uuid_compare(const struct uuid *a, const struct uuid *b)

@@ -76,14 +76,21 @@ static bool may_reschedule(const struct reconciler *r, const struct allocation *
 	       is_wished(&a->details->transition.reschedule);
 }
 
-// When a member is due for rescheduling, if it is at all. is_own: this evaluation is the member's follow-up.
-static bool due_of(const struct reconciler *r, const struct member *m, bool is_own, int64_t *due_ns)
+// Whether this evaluation is the member's follow-up.
+static bool is_own(const struct reconciler *r, const struct allocation *a)
+{
+	return uuid_equal(followup_of(a), &r->ask->eval->id);
+}
+
+// When a member is due for rescheduling, if it is at all. Of most members, which did not fail, what their follow-up is
+// need not be read.
+static bool due_of(const struct reconciler *r, const struct member *m, int64_t *due_ns)
 {
 	CHECK(m->set == SET_UNTAINTED || m->set == SET_DISCONNECTING);
 	const struct allocation *a = m->allocation;
 	if (m->set == SET_DISCONNECTING)
 		return allocation_reschedule_due(a, r->ask->now_ns, due_ns);
-	if (a->client_status == ALLOC_UNKNOWN && is_own)
+	if (a->client_status == ALLOC_UNKNOWN && is_own(r, a))
 		return allocation_reschedule_due(a, allocation_last_unknown_ns(a), due_ns);
 	return allocation_failure_due(a, due_ns);
 }
@@ -95,17 +102,15 @@ static enum reschedule reschedule_of(
 	const struct reconciler *r, const struct member *m, int64_t *due_ns)
 {
 	const struct allocation *a = m->allocation;
-	const struct uuid *followup = followup_of(a);
-	bool is_own = uuid_equal(followup, &r->ask->eval->id);
 	if (!may_reschedule(r, a))
 		return RESCHEDULE_NEVER;
 	if (a->details && is_wished(&a->details->transition.force_reschedule))
 		return RESCHEDULE_NOW;
-	if (!due_of(r, m, is_own, due_ns))
+	if (!due_of(r, m, due_ns))
 		return RESCHEDULE_NEVER;
-	if (is_own || *due_ns - r->ask->now_ns <= SAME_TIME_NS)
+	if (is_own(r, a) || *due_ns - r->ask->now_ns <= SAME_TIME_NS)
 		return RESCHEDULE_NOW;
-	bool is_free = uuid_is_zero(followup) || m->set == SET_DISCONNECTING;
+	bool is_free = uuid_is_zero(followup_of(a)) || m->set == SET_DISCONNECTING;
 	return is_free ? RESCHEDULE_LATER : RESCHEDULE_NEVER;
 }
 
@@ -129,15 +134,12 @@ static void filter_member(struct group_pass *g, struct member *m)
 {
 	CHECK(m->set == SET_UNTAINTED);
 	const struct allocation *a = m->allocation;
-	if (allocation_is_terminal(a) && was_replaced(a)) {
+	enum end end = g->r->ask->batch ? batch_end(a) : service_end(a);
+	// Whether one was replaced is in its details, which most do without.
+	if (end == END_IGNORED || (allocation_is_terminal(a) && was_replaced(a)))
 		put_member(g, m, SET_NONE);
-		return;
-	}
-	switch (g->r->ask->batch ? batch_end(a) : service_end(a)) {
-	case END_COUNTS: break;
-	case END_IGNORED: put_member(g, m, SET_NONE); break;
-	case END_LOOKED_AT: reschedule_member(g, m); break;
-	}
+	else if (end == END_LOOKED_AT)
+		reschedule_member(g, m);
 }
 
 static enum member_health health_of(const struct group_pass *g, const struct allocation *a)
@@ -183,13 +185,13 @@ static void prefetch_members(const struct group_pass *g, const struct member *m)
 	__builtin_prefetch(&far->index);
 	__builtin_prefetch(&far->details);
 	prefetch_node(g, a, false);
-	if (a->details) {
+	if (a->details && a->desired == ALLOC_RUN) {
 		__builtin_prefetch(&a->details->transition);
 		__builtin_prefetch(&a->details->deployment_status);
 	}
 	a = m[AHEAD].allocation;
 	prefetch_node(g, a, true);
-	if (a->details)
+	if (a->details && a->desired == ALLOC_RUN)
 		__builtin_prefetch(a->details->deployment_status);
 }
 
