@@ -114,7 +114,7 @@ static void create_parts(struct pipeline *p)
 	p->claims = p->thread_count > 1 ? claims_create(s->state) : NULL;
 	p->desk_count = desks_wanted(p);
 	p->desks = desks_create(s->state, p->claims, p->desk_count);
-	p->turns.free = p->desk_count;
+	turns_init(&p->turns, p->desk_count);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		p->threads[i] = scheduler_thread_create(p, i);
 }
@@ -143,8 +143,6 @@ struct pipeline *pipeline_create(const struct pipeline_settings *settings)
 	pthread_mutex_init(&p->mutex, NULL);
 	pthread_mutex_init(&p->enabling, NULL);
 	pthread_cond_init(&p->unpaused, NULL);
-	pthread_mutex_init(&p->turns.mutex, NULL);
-	CDS_INIT_LIST_HEAD(&p->turns.waiting);
 	create_parts(p);
 	p->observer = (struct state_observer){.changed = pipeline_changed, .context = p};
 	state_observe(p->settings.state, &p->observer);
@@ -191,7 +189,7 @@ void pipeline_destroy(struct pipeline *p)
 		scheduler_thread_join(p->threads[i]);
 		scheduler_thread_destroy(p->threads[i]);
 	}
-	pthread_mutex_destroy(&p->turns.mutex);
+	turns_release(&p->turns);
 	desks_destroy(p->desks);
 	claims_destroy(p->claims);
 	housekeeping_destroy(p->housekeeping);

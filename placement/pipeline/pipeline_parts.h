@@ -6,9 +6,9 @@
 #include "placement/pipeline/reschedules.h"
 #include "placement/pipeline/submitter.h"
 #include "placement/pipeline/timing.h"
+#include "placement/pipeline/turns.h"
 #include <pthread.h>
 #include <stdatomic.h>
-#include <urcu/list.h>
 
 #define PIPELINE_DELIVERY_LIMIT 3u
 
@@ -17,14 +17,6 @@ struct pipeline_counters {
 		nodes_rejected;
 	struct timing dequeue, send_ack, wait_for_index, submit_plan, update_eval, create_eval,
 		reblock_eval, invoke[EVAL_TYPES];
-};
-
-// Of threads between waiting for an evaluation and sending its plan. The thread that came last has the next one: its
-// memory is still in the caches, while in the order of their coming all threads would work by turns.
-struct turns {
-	pthread_mutex_t mutex;
-	uint32_t free; // as many as desks at first
-	struct cds_list_head waiting;
 };
 
 struct scheduler_thread;
@@ -44,7 +36,7 @@ struct pipeline {
 	struct reschedules *reschedules;
 	struct claims *claims; // NULL: only one evaluation is in work at a time
 	struct desks *desks;
-	struct turns turns;
+	struct turns turns; // of threads between waiting for an evaluation and sending its plan, as many as desks
 	struct scheduler_thread *threads[PIPELINE_THREADS_MAX];
 	uint32_t thread_count; // at least one, also without threads
 	uint32_t desk_count;
@@ -56,9 +48,6 @@ struct pipeline {
 	struct pipeline_counters counters;
 };
 
-// No more threads take evaluations and decide them than there are desks: each waits for its turn.
-void pipeline_begin_turn(struct pipeline *);
-void pipeline_end_turn(struct pipeline *);
 // Returns once the scheduler threads are not paused (or the pipeline stops).
 void pipeline_await_unpaused(struct pipeline *);
 

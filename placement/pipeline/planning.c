@@ -339,7 +339,7 @@ static int run_plan(struct planning *g, struct plan *plan, struct plan_result *r
 void planning_end_turn(struct planning *g)
 {
 	if (g->has_turn)
-		pipeline_end_turn(g->pipeline);
+		turns_end(&g->pipeline->turns);
 	g->has_turn = false;
 }
 

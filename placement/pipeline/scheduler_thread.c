@@ -141,7 +141,7 @@ static void *scheduler_thread_main(void *argument)
 	struct pipeline *p = w->pipeline;
 
 	while (!submitter_is_stopping(p->submitter)) {
-		pipeline_begin_turn(p);
+		turns_begin(&p->turns);
 		w->planning.has_turn = true;
 		pipeline_await_unpaused(p);
 		(void)scheduler_thread_turn(w, DEQUEUE_TIMEOUT_MS);
