@@ -20,7 +20,7 @@ struct planning {
 	struct backoff *backoff;   // of the scheduler thread: one for all of its waits (B8)
 	struct claimant *claims;   // of the scheduler thread; NULL: nobody claims anything
 	struct fleet_mirror *desk; // of the present view
-	bool has_turn;             // of pipeline_begin_turn(): no plan was sent yet
+	bool has_turn;             // of turns_begin(): no plan was sent yet
 	uint64_t dropped_seen;     // claims that others gave back in vain before the newest view
 	const struct evaluation *eval;
 	uint64_t token;
