@@ -61,19 +61,34 @@ static void unmap(uint8_t *from, const uint8_t *to)
 		CHECK(munmap(from, (size_t)(to - from)) == 0);
 }
 
-// Huge pages need an aligned address: maps one huge page more and unmaps both ends.
-static void *map_huge(size_t bytes)
+// Maps as much more as the alignment and unmaps both ends.
+static void *map_aligned(size_t bytes, size_t alignment)
 {
-	uint8_t *whole = map_anonymous(bytes + HUGE_PAGE_BYTES);
+	uint8_t *whole = map_anonymous(bytes + alignment);
 	if (!whole)
 		return NULL;
-	size_t past = (uintptr_t)whole % HUGE_PAGE_BYTES;
-	uint8_t *aligned = past ? whole + (HUGE_PAGE_BYTES - past) : whole;
+	size_t past = (uintptr_t)whole % alignment;
+	uint8_t *aligned = past ? whole + (alignment - past) : whole;
 	unmap(whole, aligned);
-	unmap(aligned + bytes, whole + bytes + HUGE_PAGE_BYTES);
-	// Only a hint: a kernel without transparent huge pages refuses it, which costs only speed.
-	(void)madvise(aligned, bytes, MADV_HUGEPAGE);
+	unmap(aligned + bytes, whole + bytes + alignment);
 	return aligned;
+}
+
+static void *map_huge(size_t bytes)
+{
+	void *aligned = map_aligned(bytes, HUGE_PAGE_BYTES);
+	// Only a hint: a kernel without transparent huge pages refuses it, which costs only speed.
+	if (aligned)
+		(void)madvise(aligned, bytes, MADV_HUGEPAGE);
+	return aligned;
+}
+
+void *memory_map_aligned(size_t bytes, size_t alignment)
+{
+	void *memory = map_aligned(whole_pages(bytes), alignment);
+	if (!memory)
+		out_of_memory(bytes);
+	return memory;
 }
 
 void *memory_map(size_t bytes)

@@ -9,4 +9,6 @@ void *memory_resize(void *, size_t bytes);
 // Anonymous, zeroed, page-aligned, lazily backed; asks for huge pages where they pay. Returns NULL when the address
 // space or the configured limit is short.
 void *memory_map(size_t bytes);
+// Such memory at a multiple of `alignment` (a power of two, at least a page), for good, without huge pages; never NULL.
+void *memory_map_aligned(size_t bytes, size_t alignment);
 void memory_unmap(void *, size_t bytes);

@@ -1,0 +1,12 @@
+// Small pieces of memory for what there are millions of: records of the tables and what belongs to them. A piece takes
+// its size and nothing beside it. The room of one that is given back goes to the next of about that size, whichever
+// thread takes it; the heap would keep it for the thread that took it first. Memory is kept for the next pieces, of
+// whatever size once a whole slab is free. For any thread.
+#pragma once
+#include <stddef.h>
+
+void *slab_take(size_t bytes); // zeroed; as memory_take
+// bytes: as it was taken. NULL is fine.
+void slab_give(void *, size_t bytes);
+// What a piece of so many bytes takes.
+size_t slab_bytes(size_t bytes);

@@ -1,0 +1,98 @@
+#include "state/base/slab.h"
+#include "state/base/memory.h"
+#include "state/base/prng.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PIECES 2000u
+#define STEPS 200000u
+#define THREADS 4u
+
+struct held {
+	uint8_t *piece;
+	size_t bytes;
+	uint8_t mark;
+};
+
+static void check(const struct held *h)
+{
+	for (size_t i = 0; i < h->bytes; i++)
+		assert_int_equal(h->piece[i], h->mark);
+}
+
+static void take(struct held *h, struct prng *prng)
+{
+	h->bytes = 1 + prng_below(prng, prng_below(prng, 8) ? 400 : 1500);
+	h->mark = 0;
+	h->piece = slab_take(h->bytes);
+	assert_int_equal((uintptr_t)h->piece % 16, 0);
+	check(h);
+	h->mark = (uint8_t)(1 + prng_below(prng, 255));
+	memset(h->piece, h->mark, h->bytes);
+}
+
+// Pieces of all sizes come and go; each is zeroed when it is taken, and nobody else writes to it.
+static void *take_and_give(void *seed)
+{
+	struct held *held = memory_take_array(PIECES, sizeof *held);
+	struct prng prng;
+
+	prng_seed(&prng, *(uint64_t *)seed);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		struct held *h = &held[prng_below(&prng, i < STEPS / 2 ? PIECES : PIECES / 8)];
+		if (h->piece)
+			check(h);
+		slab_give(h->piece, h->bytes);
+		h->piece = NULL;
+		if (prng_below(&prng, 4))
+			take(h, &prng);
+	}
+	for (uint32_t i = 0; i < PIECES; i++)
+		slab_give(held[i].piece, held[i].bytes);
+	free(held);
+	return NULL;
+}
+
+static void pieces_are_zeroed_and_apart(void **unused)
+{
+	uint64_t seed = 1;
+
+	take_and_give(&seed);
+}
+
+static void threads_share_slabs(void **unused)
+{
+	uint64_t seeds[THREADS] = {2, 3, 4, 5};
+	pthread_t threads[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, &seeds[i]), 0);
+	for (uint32_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
+static void a_piece_takes_its_size(void **unused)
+{
+	assert_int_equal(slab_bytes(1), 16);
+	assert_int_equal(slab_bytes(16), 16);
+	assert_int_equal(slab_bytes(17), 32);
+	assert_int_equal(slab_bytes(1024), 1024);
+	assert_int_equal(slab_bytes(1025), 1025);
+	slab_give(NULL, 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pieces_are_zeroed_and_apart),
+		cmocka_unit_test(threads_share_slabs),
+		cmocka_unit_test(a_piece_takes_its_size),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
