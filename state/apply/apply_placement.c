@@ -87,7 +87,7 @@ static struct allocation *placed_build(const struct state *state, const struct e
 	struct job *job, int64_t time_ns)
 {
 	CHECK(job && e->group < job->task_groups.count);
-	struct allocation *a = memory_take(sizeof *a);
+	struct allocation *a = allocation_create();
 
 	a->record.create_index = a->record.modify_index = state->index;
 	a->id = e->id;

@@ -209,7 +209,7 @@ static struct allocation *planned_build(const struct state *state, const struct 
 	const struct plan_placement *p, struct job *job, int64_t time_ns)
 {
 	CHECK(job && p->group < job->task_groups.count && p->slot < state->slots_max);
-	struct allocation *a = memory_take(sizeof *a);
+	struct allocation *a = allocation_create();
 
 	a->record.create_index = a->record.modify_index = a->alloc_modify_index = state->index;
 	a->id = p->id;

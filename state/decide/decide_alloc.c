@@ -52,8 +52,7 @@ static bool items_are_sound(const struct command_alloc_update *c)
 {
 	for (uint32_t i = 0; i < c->count; i++)
 		if (c->items[i].client_status > ALLOC_FAILED ||
-			(c->items[i].report &&
-				!record_is_sound(&alloc_report_description, c->items[i].report)))
+			(c->items[i].report && !alloc_report_is_sound(c->items[i].report)))
 			return false;
 	return c->count > 0 && c->count <= ENTRY_ALLOCS_MAX;
 }

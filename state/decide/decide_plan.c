@@ -39,7 +39,7 @@ static bool details_are_sound(const struct plan *plan)
 		const struct plan_placement *p =
 			ARRAY_AT(&plan->placements, struct plan_placement, i);
 		if (!are_sound(p->details) ||
-			(p->report && !record_is_sound(&alloc_report_description, p->report)))
+			(p->report && !alloc_report_is_sound(p->report)))
 			return false;
 	}
 	for (uint32_t i = 0; i < plan->updates.count; i++)
@@ -165,8 +165,10 @@ static void evaluate_preempted(struct decider *d, const struct array *jobs)
 #define TASK_STATE_BYTES_MOST 128  // without its texts
 #define DEPLOYMENT_BYTES_MOST 1024 // also of each group and each update
 
-static int64_t report_bytes_most(const struct alloc_report *report)
+static int64_t report_bytes_most(const struct alloc_report *said)
 {
+	struct alloc_report_room room;
+	const struct alloc_report *report = alloc_report_open(said, &room);
 	int64_t bytes = 0;
 
 	for (uint32_t i = 0; report && i < report->task_states.count; i++) {
@@ -174,6 +176,7 @@ static int64_t report_bytes_most(const struct alloc_report *report)
 		bytes += TASK_STATE_BYTES_MOST + text_of(s->task).size;
 		bytes += s->handle ? text_of(s->handle->driver_state).size : 0;
 	}
+	alloc_report_close(&room);
 	return bytes;
 }
 

@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/entry_parts.h"
+#include "state/records/alloc_details.h"
 #include "state/records/allocation.h"
 #include <stdlib.h>
 
@@ -39,7 +40,7 @@ void entry_alloc_update_encode(const void *body, struct bytes_writer *w)
 			(uint8_t)((item->report ? HAS_REPORT : 0) | (item->flaky ? IS_FLAKY : 0) |
 				  (item->unready ? IS_UNREADY : 0)));
 		if (item->report)
-			record_encode(&alloc_report_description, item->report, w);
+			alloc_report_encode(item->report, w);
 	}
 }
 

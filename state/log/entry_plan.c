@@ -212,7 +212,7 @@ static void placements_encode(const struct array *placements, struct bytes_write
 		bytes_put_u8(w, parts);
 		common_encode(&now, parts, p->details, w);
 		if (p->report)
-			record_encode(&alloc_report_description, p->report, w);
+			alloc_report_encode(p->report, w);
 		before = now;
 	}
 }

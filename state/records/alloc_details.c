@@ -2,9 +2,11 @@
 // appended to a table: their order is the binary form (state/base/schema.h).
 #include "state/records/alloc_details.h"
 #include "state/base/memory.h"
-#include "state/base/schema_pack.h"
+#include "state/base/schema_compact.h"
 #include "state/base/schema_table.h"
+#include "state/base/slab.h"
 #include "state/records/job.h"
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +109,7 @@ DESCRIBE(alloc_details_description, alloc_details);
 
 struct alloc_details *alloc_details_create(void)
 {
-	struct alloc_details *details = memory_take(sizeof *details);
+	struct alloc_details *details = slab_take(sizeof *details);
 
 	atomic_init(&details->references, 1);
 	return details;
@@ -116,7 +118,7 @@ struct alloc_details *alloc_details_create(void)
 // record_copy writes the whole struct, the count included.
 struct alloc_details *alloc_details_copy(const struct alloc_details *from)
 {
-	struct alloc_details *details = memory_take(sizeof *details);
+	struct alloc_details *details = slab_take(sizeof *details);
 
 	if (from)
 		record_copy(&alloc_details_description, details, from);
@@ -136,15 +138,21 @@ void alloc_details_release(struct alloc_details *details)
 	if (!details ||
 		atomic_fetch_sub_explicit(&details->references, 1, memory_order_acq_rel) > 1)
 		return;
-	record_free(&alloc_details_description, details);
+	record_release(&alloc_details_description, details);
+	slab_give(details, sizeof *details);
 }
 
 int alloc_details_decode(struct alloc_details **out, struct bytes_reader *r)
 {
-	int error = record_decode_new(&alloc_details_description, (void **)out, r);
+	struct alloc_details *details = alloc_details_create();
+	int error = record_decode(&alloc_details_description, details, r);
 
-	if (!error)
-		atomic_init(&(*out)->references, 1);
+	atomic_init(&details->references, 1);
+	if (error) {
+		alloc_details_release(details);
+		details = NULL;
+	}
+	*out = details;
 	return error;
 }
 
@@ -198,28 +206,96 @@ struct alloc_report *alloc_report_create(void)
 	return report;
 }
 
-// What agents say of nearly every task (tools/agent); a packed report points here.
+// What agents say of nearly every task (tools/agent).
 static const char *const usual_texts[] = {"Tasks are running", "All tasks have completed",
 	"Failed tasks", "No tasks have started", "Received", "Task received by client",
 	"Task Setup", "Building Task Directory", "Started", "Task started by client", "Terminated",
 	"Exit Code: 0", "Killing", "Killed", "Task successfully killed"};
 
-static const char *usual_text(const char *text)
+static const struct compact_texts report_texts = {
+	usual_texts, sizeof usual_texts / sizeof usual_texts[0]};
+
+// Begins as a struct alloc_report does.
+struct packed_report {
+	_Atomic uint32_t references;
+	uint32_t packed_bytes; // of form
+	uint32_t items_bytes;  // that it needs to be read
+	uint8_t form[];
+};
+_Static_assert(offsetof(struct packed_report, packed_bytes) ==
+		       offsetof(struct alloc_report, packed_bytes),
+	"both tell in the same place what they are");
+
+#define REPORT_BYTES_USUAL 1024u
+
+static const struct packed_report *packed_of(const struct alloc_report *report)
 {
-	for (size_t i = 0; i < sizeof usual_texts / sizeof usual_texts[0]; i++)
-		if (strcmp(text, usual_texts[i]) == 0)
-			return usual_texts[i];
-	return NULL;
+	return (const struct packed_report *)(const void *)report;
 }
 
 struct alloc_report *alloc_report_pack(struct alloc_report *report)
 {
-	struct alloc_report *packed = record_pack(&alloc_report_description, report, usual_text);
+	uint8_t room[REPORT_BYTES_USUAL];
+	struct bytes_writer w = bytes_writer_over(room, sizeof room);
+	size_t items = record_compact(&alloc_report_description, report, &report_texts, &w);
+	bool is_usual = !w.failed;
 
+	if (!is_usual) {
+		w = bytes_writer_growing(2 * sizeof room);
+		record_compact(&alloc_report_description, report, &report_texts, &w);
+	}
+	struct packed_report *packed = slab_take(sizeof *packed + w.size);
 	atomic_init(&packed->references, 1);
-	packed->is_packed = true;
+	packed->packed_bytes = (uint32_t)w.size;
+	packed->items_bytes = (uint32_t)items;
+	memcpy(packed->form, w.data, w.size);
+	if (!is_usual)
+		bytes_writer_free(&w);
 	alloc_report_release(report);
-	return packed;
+	return (struct alloc_report *)(void *)packed;
+}
+
+const struct alloc_report *alloc_report_open(
+	const struct alloc_report *report, struct alloc_report_room *room)
+{
+	room->more = NULL;
+	if (!report || !report->packed_bytes)
+		return report;
+	const struct packed_report *packed = packed_of(report);
+	if (packed->items_bytes > sizeof room->items)
+		room->more = memory_take(packed->items_bytes);
+	record_expand(&alloc_report_description, &room->report, &report_texts, packed->form,
+		room->more ? room->more : room->items);
+	return &room->report;
+}
+
+void alloc_report_close(struct alloc_report_room *room)
+{
+	free(room->more);
+}
+
+const char *alloc_report_description_of(const struct alloc_report *report)
+{
+	return report->packed_bytes ? compact_first_text(&report_texts, packed_of(report)->form)
+				    : report->client_description;
+}
+
+bool alloc_report_is_sound(const struct alloc_report *report)
+{
+	struct alloc_report_room room;
+	bool is_sound =
+		record_is_sound(&alloc_report_description, alloc_report_open(report, &room));
+
+	alloc_report_close(&room);
+	return is_sound;
+}
+
+void alloc_report_encode(const struct alloc_report *report, struct bytes_writer *w)
+{
+	struct alloc_report_room room;
+
+	record_encode(&alloc_report_description, alloc_report_open(report, &room), w);
+	alloc_report_close(&room);
 }
 
 struct alloc_report *alloc_report_share(struct alloc_report *report)
@@ -233,8 +309,8 @@ void alloc_report_release(struct alloc_report *report)
 {
 	if (!report || atomic_fetch_sub_explicit(&report->references, 1, memory_order_acq_rel) > 1)
 		return;
-	if (report->is_packed)
-		free(report);
+	if (report->packed_bytes)
+		slab_give(report, sizeof(struct packed_report) + report->packed_bytes);
 	else
 		record_free(&alloc_report_description, report);
 }

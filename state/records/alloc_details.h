@@ -96,20 +96,38 @@ struct task_state { // FIELD_STRUCT_MAP by task
 enum { TASK_PENDING, TASK_RUNNING, TASK_DEAD };
 extern const char *const task_state_names[];
 
+// An allocation's report is mostly kept packed (state/base/schema_compact.h), so its members are read through
+// alloc_report_open().
 struct alloc_report {
 	_Atomic uint32_t references; // not described, as is the next
-	bool is_packed;              // one piece of memory
+	uint32_t packed_bytes;       // of what follows in place of the members; 0: the members
 	char *client_description;
 	struct array task_states; // task_state
+};
+
+// What a packed report is read into.
+struct alloc_report_room {
+	struct alloc_report report;
+	uint64_t items[64];
+	void *more; // in place of items
 };
 
 extern const struct record_type alloc_report_description, task_state_description,
 	task_event_description, task_handle_description;
 
 struct alloc_report *alloc_report_create(void);
-// Takes over a report that nobody else has, and returns it as one piece of memory, which nobody may change. Allocations
-// keep their reports for long.
+// Takes over a report that nobody else has, and returns it packed, which takes a fraction of the memory. Allocations
+// keep their reports for long, and nobody may change a report that they have.
 struct alloc_report *alloc_report_pack(struct alloc_report *);
+// The report with its members, for reading; NULL when there is none. It is valid as long as the given one, and until
+// alloc_report_close() of the room.
+const struct alloc_report *alloc_report_open(
+	const struct alloc_report *, struct alloc_report_room *);
+void alloc_report_close(struct alloc_report_room *);
+// What the node said of the allocation, NULL or "" for nothing; valid as long as the report.
+const char *alloc_report_description_of(const struct alloc_report *);
+bool alloc_report_is_sound(const struct alloc_report *); // as record_is_sound
+void alloc_report_encode(const struct alloc_report *, struct bytes_writer *);
 struct alloc_report *alloc_report_share(struct alloc_report *);
 void alloc_report_release(struct alloc_report *);
 int alloc_report_decode(struct alloc_report **, struct bytes_reader *); // as alloc_details_decode

@@ -2,6 +2,7 @@
 // texts below; snapshots keep their numbers.
 #include "state/records/allocation_end.h"
 #include "state/base/check.h"
+#include "state/base/slab.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include "state/records/job_traits.h"
@@ -84,6 +85,11 @@ void allocation_describe(struct allocation *a, enum end_cause cause, enum client
 	a->client_description = client_texts[text];
 }
 
+struct allocation *allocation_create(void)
+{
+	return slab_take(sizeof(struct allocation));
+}
+
 void allocation_free(struct allocation *a)
 {
 	if (!a)
@@ -91,7 +97,7 @@ void allocation_free(struct allocation *a)
 	alloc_details_release(a->details);
 	alloc_report_release(a->report);
 	shared_metrics_release(a->metrics);
-	free(a);
+	slab_give(a, sizeof *a);
 }
 
 const char *allocation_name(const struct allocation *a, char *buffer, size_t size)
@@ -119,7 +125,9 @@ const char *allocation_desired_description(
 
 const char *allocation_client_description(const struct allocation *a)
 {
-	if (a->client_description[0] == 0 && a->report && a->report->client_description)
-		return a->report->client_description;
-	return a->client_description;
+	const char *said = a->client_description[0] == 0 && a->report
+				   ? alloc_report_description_of(a->report)
+				   : NULL;
+
+	return said ? said : a->client_description;
 }

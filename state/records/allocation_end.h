@@ -32,5 +32,6 @@ const char *end_cause_text(enum end_cause);
 enum end_cause allocation_end_cause(const struct allocation *);
 enum client_text allocation_client_text(const struct allocation *);
 void allocation_describe(struct allocation *, enum end_cause, enum client_text);
+struct allocation *allocation_create(void); // zeros
 // Frees a record that nobody reads any more, and gives its references back. Any thread.
 void allocation_free(struct allocation *);

@@ -4,6 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/base/schema_table.h"
+#include "state/base/slab.h"
 #include "state/records/metrics.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,15 @@ static const struct field desired_updates_fields[] = {
 };
 DESCRIBE(desired_updates_description, desired_updates);
 
+static size_t metrics_bytes(size_t kept)
+{
+	return offsetof(struct shared_metrics, bytes) + kept;
+}
+
 static struct shared_metrics *take_shared_metrics(
 	const uint8_t *bytes, size_t kept, size_t size, struct shared_metrics *whole)
 {
-	struct shared_metrics *shared = memory_take(sizeof *shared + kept);
+	struct shared_metrics *shared = slab_take(metrics_bytes(kept));
 
 	atomic_init(&shared->references, 1);
 	shared->size = (uint32_t)size;
@@ -231,7 +237,7 @@ void shared_metrics_release(struct shared_metrics *shared)
 		atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) == 1) {
 		struct shared_metrics *base = shared->base;
 		shared_metrics_release(shared->whole);
-		free(shared);
+		slab_give(shared, metrics_bytes(shared->kept));
 		shared = base;
 	}
 }

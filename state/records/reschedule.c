@@ -44,12 +44,15 @@ int64_t allocation_last_event_ns(const struct allocation *a)
 {
 	int64_t last_ns = 0;
 
-	for (uint32_t i = 0; a->report && i < a->report->task_states.count; i++) {
+	struct alloc_report_room room;
+	const struct alloc_report *report = alloc_report_open(a->report, &room);
+	for (uint32_t i = 0; report && i < report->task_states.count; i++) {
 		const struct task_state *task =
-			ARRAY_AT(&a->report->task_states, struct task_state, i);
+			ARRAY_AT(&report->task_states, struct task_state, i);
 		if (task->finished_at_ns > last_ns)
 			last_ns = task->finished_at_ns;
 	}
+	alloc_report_close(&room);
 	return last_ns ? last_ns : a->modify_time_ns;
 }
 

@@ -171,7 +171,7 @@ void allocation_item_encode(
 	if (a->details)
 		record_encode(&alloc_details_description, a->details, w);
 	if (a->report)
-		record_encode(&alloc_report_description, a->report, w);
+		alloc_report_encode(a->report, w);
 	if (a->metrics)
 		put_metrics(metrics, a->metrics, w);
 }
@@ -236,7 +236,7 @@ int allocation_item_decode(
 {
 	uint8_t cause;
 
-	item->allocation = memory_take(sizeof *item->allocation);
+	item->allocation = allocation_create();
 	item->job_version = take_plain(item->allocation, &cause, r);
 	int error = r->failed ? -ERROR_CORRUPT : take_rest(item->allocation, cause, metrics, r);
 	if (error) {

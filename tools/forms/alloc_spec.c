@@ -116,13 +116,15 @@ static void put_restart(struct json_writer *w, const struct restart_policy *rest
 // The task's handle on another node, or on this node before its agent forgot it.
 static void put_handle(struct json_writer *w, const struct allocation *a, const struct task *task)
 {
+	struct alloc_report_room room;
+	const struct alloc_report *report = alloc_report_open(a->report, &room);
 	const struct task_handle *handle = NULL;
 	uint32_t at;
 
-	if (a->report &&
-		map_find(&a->report->task_states, sizeof(struct task_state), task->name, &at))
-		handle = ARRAY_AT(&a->report->task_states, struct task_state, at)->handle;
+	if (report && map_find(&report->task_states, sizeof(struct task_state), task->name, &at))
+		handle = ARRAY_AT(&report->task_states, struct task_state, at)->handle;
 	json_put_record(w, "TaskHandle", &task_handle_description, handle);
+	alloc_report_close(&room);
 }
 
 static void put_task(struct json_writer *w, const struct allocation *a,

@@ -43,9 +43,13 @@ static void put_state(struct json_writer *w, const struct task_state *state)
 
 void task_states_json(struct json_writer *w, const struct allocation *a)
 {
-	if (!json_open_object_if(w, "TaskStates", a->report && a->report->task_states.count))
-		return;
-	for (uint32_t i = 0; i < a->report->task_states.count; i++)
-		put_state(w, ARRAY_AT(&a->report->task_states, struct task_state, i));
-	json_end_object(w);
+	struct alloc_report_room room;
+	const struct alloc_report *report = alloc_report_open(a->report, &room);
+
+	if (json_open_object_if(w, "TaskStates", report && report->task_states.count)) {
+		for (uint32_t i = 0; i < report->task_states.count; i++)
+			put_state(w, ARRAY_AT(&report->task_states, struct task_state, i));
+		json_end_object(w);
+	}
+	alloc_report_close(&room);
 }

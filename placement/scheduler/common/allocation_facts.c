@@ -23,15 +23,17 @@ bool allocation_is_to_migrate(const struct allocation *a)
 
 bool allocation_ran_successfully(const struct allocation *a)
 {
-	if (!a->report || a->report->task_states.count == 0)
-		return false;
-	for (uint32_t i = 0; i < a->report->task_states.count; i++) {
+	struct alloc_report_room room;
+	const struct alloc_report *report = alloc_report_open(a->report, &room);
+	bool succeeded = report && report->task_states.count > 0;
+
+	for (uint32_t i = 0; report && i < report->task_states.count; i++) {
 		const struct task_state *task =
-			ARRAY_AT(&a->report->task_states, struct task_state, i);
-		if (task->state != TASK_DEAD || task->failed)
-			return false;
+			ARRAY_AT(&report->task_states, struct task_state, i);
+		succeeded &= task->state == TASK_DEAD && !task->failed;
 	}
-	return true;
+	alloc_report_close(&room);
+	return succeeded;
 }
 
 bool allocation_supports_disconnect(const struct allocation *a, bool cluster_supports)

@@ -37,17 +37,19 @@ struct alloc_report *generic_handles(
 	const struct reconcile_place *wanted, const struct task_group *group)
 {
 	const struct allocation *previous = wanted->previous;
+	struct alloc_report_room room;
 	struct alloc_report *report = NULL;
 
 	if (!previous || !previous->report || has_ended_on_its_node(previous) ||
 		!(wanted->lost || allocation_is_to_migrate(previous)))
 		return NULL;
-	for (uint32_t i = 0; i < previous->report->task_states.count; i++) {
-		const struct task_state *state =
-			ARRAY_AT(&previous->report->task_states, struct task_state, i);
+	const struct alloc_report *said = alloc_report_open(previous->report, &room);
+	for (uint32_t i = 0; i < said->task_states.count; i++) {
+		const struct task_state *state = ARRAY_AT(&said->task_states, struct task_state, i);
 		if (state->handle && has_task(group, state->task))
 			report = add_handle(report, state);
 	}
+	alloc_report_close(&room);
 	CHECK(!report || report->task_states.count > 0);
 	return report;
 }

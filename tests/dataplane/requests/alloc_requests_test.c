@@ -281,9 +281,11 @@ static void a_report_becomes_a_command(void **unused)
 	assert_int_equal(item->client_status, ALLOC_FAILED);
 	assert_true(item->healthy.set && !item->healthy.value);
 	assert_true(item->flaky && !item->unready);
-	assert_string_equal(item->report->client_description, "Failed tasks");
-	assert_int_equal(item->report->task_states.count, 2);
-	const struct task_state *log = ARRAY_AT(&item->report->task_states, struct task_state, 0);
+	struct alloc_report_room room;
+	const struct alloc_report *report = alloc_report_open(item->report, &room);
+	assert_string_equal(report->client_description, "Failed tasks");
+	assert_int_equal(report->task_states.count, 2);
+	const struct task_state *log = ARRAY_AT(&report->task_states, struct task_state, 0);
 	const struct task_state *web = log + 1;
 	assert_string_equal(log->task, "log");
 	assert_int_equal(log->state, TASK_RUNNING);
@@ -295,6 +297,7 @@ static void a_report_becomes_a_command(void **unused)
 	assert_int_equal(web->restarts, 3);
 	assert_int_equal(web->events.count, 1);
 	assert_int_equal(ARRAY_AT(&web->events, struct task_event, 0)->exit_code, 1);
+	alloc_report_close(&room);
 	assert_false(update->items[1].healthy.set);
 	assert_null(update->items[1].report);
 	peer_hears_nothing(w, &p);

@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/plan.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world_private.h"
 #include <stdio.h>
@@ -41,6 +42,7 @@ void world_destroy(struct world *w)
 		next = a->next;
 		alloc_details_release(a->record.details);
 		alloc_report_release(a->record.report);
+		shared_metrics_release(a->record.metrics);
 		free(a);
 	}
 	for (uint32_t i = 0; i < w->job_count; i++)

@@ -325,15 +325,50 @@ static void a_packed_report_is_the_same(void **test)
 	report = alloc_report_pack(report);
 	struct bytes_reader r = bytes_reader_over(w.data, w.size);
 	assert_int_equal(alloc_report_decode(&read, &r), 0);
-	assert_true(record_equal(&alloc_report_description, report, read));
 	assert_ptr_equal(alloc_report_share(report), report);
 	alloc_report_release(report);
-	state = ARRAY_AT(&report->task_states, struct task_state, 0);
+	assert_string_equal(alloc_report_description_of(report), "Tasks are running");
+	assert_true(alloc_report_is_sound(report));
+	struct alloc_report_room room, read_room;
+	const struct alloc_report *said = alloc_report_open(report, &room);
+	assert_true(record_equal(
+		&alloc_report_description, said, alloc_report_open(read, &read_room)));
+	state = ARRAY_AT(&said->task_states, struct task_state, 0);
 	assert_string_equal(state->handle->driver_state, "c3RhdGU=");
 	assert_string_equal(ARRAY_AT(&state->events, struct task_event, 0)->type, "Started");
+	alloc_report_close(&read_room);
+	alloc_report_close(&room);
 	alloc_report_release(report);
 	alloc_report_release(read);
 	bytes_writer_free(&w);
+}
+
+// As many tasks as no room holds, and texts as long as no usual report has.
+static void a_long_report_is_the_same(void **test)
+{
+	struct alloc_report *report = alloc_report_create();
+	struct bytes_writer before = bytes_writer_growing(64), after = bytes_writer_growing(64);
+	struct alloc_report_room room;
+	char name[200] = "";
+
+	(void)test;
+	memset(name, 'n', sizeof name - 4);
+	for (int i = 0; i < 30; i++) {
+		struct task_state *state = array_append(&report->task_states, sizeof *state);
+		snprintf(name + sizeof name - 4, 4, "%03d", i);
+		state->task = copied(name);
+		state->finished_at_ns = i % 2 ? INT64_MIN + i : INT64_MAX - i;
+	}
+	record_encode(&alloc_report_description, report, &before);
+	report = alloc_report_pack(report);
+	assert_int_equal(alloc_report_open(report, &room)->task_states.count, 30);
+	alloc_report_close(&room);
+	alloc_report_encode(report, &after);
+	assert_int_equal(before.size, after.size);
+	assert_memory_equal(before.data, after.data, after.size);
+	alloc_report_release(report);
+	bytes_writer_free(&before);
+	bytes_writer_free(&after);
 }
 
 static void a_plan_gives_back_what_it_refers_to(void **test)
@@ -395,6 +430,7 @@ int main(void)
 		cmocka_unit_test(metrics_never_rest_on_later_ones),
 		cmocka_unit_test(metrics_after_similar_ones_are_the_same_in_less_room),
 		cmocka_unit_test(a_packed_report_is_the_same),
+		cmocka_unit_test(a_long_report_is_the_same),
 		cmocka_unit_test(a_plan_gives_back_what_it_refers_to),
 		cmocka_unit_test(a_released_result_is_empty),
 	};

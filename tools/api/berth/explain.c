@@ -271,9 +271,12 @@ static void say_history(struct json_writer *w, const struct allocation *a)
 
 static void say_tasks(struct json_writer *w, const struct allocation *a)
 {
-	for (uint32_t i = 0; a->report && i < a->report->task_states.count; i++) {
+	struct alloc_report_room room;
+	const struct alloc_report *report = alloc_report_open(a->report, &room);
+
+	for (uint32_t i = 0; report && i < report->task_states.count; i++) {
 		const struct task_state *task =
-			ARRAY_AT(&a->report->task_states, struct task_state, i);
+			ARRAY_AT(&report->task_states, struct task_state, i);
 		const struct task_event *last =
 			task->events.count
 				? ARRAY_AT(&task->events, struct task_event, task->events.count - 1)
@@ -283,6 +286,7 @@ static void say_tasks(struct json_writer *w, const struct allocation *a)
 			task_state_names[task->state], task->failed ? " and failed" : "",
 			(long long)task->restarts, *said ? ": " : "", said);
 	}
+	alloc_report_close(&room);
 }
 
 static void put_allocation(struct json_writer *w, const struct state *state,

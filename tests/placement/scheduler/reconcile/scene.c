@@ -238,7 +238,7 @@ static void add_attempts(struct allocation *a, const char *value)
 
 static void add_score(struct scene *s, struct allocation *a, int64_t percent)
 {
-	a->metrics = world_keep(s->world, shared_metrics_create(&(struct alloc_metrics){0}, NULL));
+	a->metrics = shared_metrics_create(&(struct alloc_metrics){0}, NULL);
 	a->score = (double)percent / 100;
 }
 
