@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include "state/base/slab.h"
 #include "state/records/alloc_details.h"
 #include "state/records/plan.h"
 #include "state/tables/alloc_cell.h"
@@ -78,7 +79,7 @@ static void change_count(struct node_cell *node, int change)
 struct alloc_cell *alloc_cell_add(
 	struct state *state, struct job_cell *job_cell, struct allocation *a)
 {
-	struct alloc_cell *cell = memory_take(sizeof *cell);
+	struct alloc_cell *cell = slab_take(sizeof *cell);
 
 	cell->id = a->id;
 	cell->working = a;
@@ -109,7 +110,7 @@ struct allocation *allocation_revise(struct state *state, struct alloc_cell *cel
 
 	CHECK(old && index >= old->record.modify_index);
 	if (old->record.modify_index < state->unpublished_from) {
-		cell->working = memory_take(sizeof *cell->working);
+		cell->working = allocation_create();
 		*cell->working = *old;
 		cell->working->record.older = &old->record;
 		alloc_details_share(old->details);
@@ -339,7 +340,7 @@ static void alloc_cell_free(struct rcu_head *head)
 	struct alloc_cell *cell = caa_container_of(head, struct alloc_cell, rcu);
 
 	allocation_free(cell->working);
-	free(cell);
+	slab_give(cell, sizeof *cell);
 }
 
 static bool bury_allocation(struct state *state, void *item)
@@ -369,7 +370,7 @@ static void destroy_allocations(struct state *state)
 	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor))) {
 		CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
 		cell_free_versions(&allocation_kind, cell);
-		free(cell);
+		slab_give(cell, sizeof *cell);
 	}
 }
 

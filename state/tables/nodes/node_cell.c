@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include "state/base/slab.h"
 #include "state/tables/kind.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_class.h"
@@ -228,7 +229,9 @@ static void node_retired(struct state *state, void *old, const void *now)
 
 static void free_node(void *record)
 {
-	free(record);
+	const struct node *n = record;
+
+	slab_give(record, n->bytes);
 }
 
 static void destroy_node(struct state *state, struct node_cell *cell)

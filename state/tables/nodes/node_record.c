@@ -3,7 +3,7 @@
 // are shared between nodes.
 #include "state/tables/nodes/node_record.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
+#include "state/base/slab.h"
 #include "state/records/nodes/node_pairs.h"
 #include "state/tables/nodes/node_class.h"
 #include "state/tables/nodes/node_history.h"
@@ -226,7 +226,7 @@ struct node *node_build(struct state *state, const struct node_registration *fro
 	CHECK(node_class && !uuid_is_zero(&from->node));
 	struct node_parts parts = count_parts(from, history);
 	size_t bytes = parts_bytes(&parts);
-	struct node *n = memory_take(bytes);
+	struct node *n = slab_take(bytes);
 
 	n->bytes = (uint32_t)bytes;
 	n->id = from->node;
@@ -307,7 +307,7 @@ static struct node *node_copy(
 	size_t new_head = sizeof *from + node_history_bytes(history);
 	size_t bytes = from->bytes - head + new_head;
 	CHECK(from->bytes >= head);
-	struct node *n = memory_take(bytes);
+	struct node *n = slab_take(bytes);
 	struct move move = {(const char *)from + head, (char *)n + new_head};
 
 	memcpy(n, from, sizeof *n);

@@ -1,11 +1,10 @@
 #include "state/tables/nodes/node_report.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
+#include "state/base/slab.h"
 #include "state/tables/kind.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
-#include <stdlib.h>
 
 // A report from before the node was purged and came back does not count.
 static bool is_of(const struct node_report *report, const struct node *n)
@@ -34,7 +33,7 @@ uint64_t node_report_index(const struct node_cell *cell)
 static struct node_report *report_build(const struct node *n, uint64_t sequence, uint64_t index)
 {
 	CHECK(index > 0 && !uuid_is_zero(&n->id));
-	struct node_report *report = memory_take(sizeof *report);
+	struct node_report *report = slab_take(sizeof *report);
 
 	report->record.create_index = report->record.modify_index = index;
 	report->node = n->id;
@@ -90,7 +89,7 @@ uint64_t state_node_report_index(const struct state *state, const struct node *n
 
 static void free_node_report(void *record)
 {
-	free(record);
+	slab_give(record, sizeof(struct node_report));
 }
 
 // The cell of a report is a part of its node's cell.

@@ -1,6 +1,7 @@
 #include "state/tables/nodes/node_slots.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/slab.h"
 #include "state/tables/node_table.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
@@ -28,7 +29,7 @@ static void add_free_slot(struct state *state, uint32_t slot)
 static struct node *tombstone(
 	struct state *state, const struct uuid *id, uint32_t slot, uint32_t generation)
 {
-	struct node *gone = memory_take(sizeof *gone);
+	struct node *gone = slab_take(sizeof *gone);
 
 	gone->id = *id;
 	gone->slot = slot;
