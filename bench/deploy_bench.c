@@ -176,7 +176,7 @@ static bool count_allocation(const struct allocation *a, void *context)
 	}
 	CHECK(a->job->version == t->version && a->client_status == ALLOC_RUNNING);
 	CHECK(a->details && uuid_equal(&a->details->deployment_id, &t->deployment));
-	CHECK(a->details->deployment_status && a->details->deployment_status->healthy.value);
+	CHECK(allocation_health(a) && allocation_health(a)->healthy.value);
 	CHECK(a->index < t->deploy->count && !t->indexes[a->index]);
 	t->indexes[a->index] = true;
 	t->alive++;

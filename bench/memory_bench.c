@@ -10,6 +10,7 @@
 #include "bench/harness/service_fleet.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/slab.h"
 #include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
 #include "state/snapshot/snapshot_allocation.h"
@@ -137,11 +138,11 @@ struct fleet_of_jobs {
 	uint32_t jobs;
 };
 
-// What the heap has handed out and not taken back.
+// What the heap and slabs have handed out and not taken back.
 static uint64_t heap_bytes(void)
 {
 	struct mallinfo2 info = mallinfo2();
-	return info.uordblks + info.hblkhd;
+	return info.uordblks + info.hblkhd + slab_bytes_taken();
 }
 
 static struct job *describe_job(const struct fleet_of_jobs *f, uint32_t number)

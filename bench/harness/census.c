@@ -12,9 +12,8 @@
 
 static bool is_healthy(const struct allocation *a)
 {
-	return a && a->details && a->details->deployment_status &&
-	       a->details->deployment_status->healthy.set &&
-	       a->details->deployment_status->healthy.value;
+	const struct alloc_deployment_status *health = a ? allocation_health(a) : NULL;
+	return health && health->healthy.set && health->healthy.value;
 }
 
 static void note(struct census *c, const struct allocation *a, bool stops)

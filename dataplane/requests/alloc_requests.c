@@ -36,14 +36,13 @@ static bool add_change(const struct allocation *a, void *context)
 	return true;
 }
 
-static uint16_t flags_of(const struct alloc_details *details)
+static uint16_t flags_of(const struct allocation *a)
 {
+	const struct alloc_deployment_status *health = allocation_health(a);
 	uint16_t flags = 0;
-	if (!details)
-		return flags;
-	if (!uuid_is_zero(&details->deployment_id))
+	if (a->details && !uuid_is_zero(&a->details->deployment_id))
 		flags |= WIRE_ALLOC_IN_DEPLOYMENT;
-	if (details->deployment_status && details->deployment_status->healthy.set)
+	if (health && health->healthy.set)
 		flags |= WIRE_ALLOC_HEALTH_KNOWN;
 	return flags;
 }
@@ -56,7 +55,7 @@ static struct wire_alloc_item item_of(const struct allocation *a)
 		.desired = a->desired,
 		.client = a->client_status,
 		.group = a->group,
-		.flags = flags_of(a->details)};
+		.flags = flags_of(a)};
 }
 
 static uint32_t answer_allocs(struct packet_worker *w, const struct hot_frame *f, uint8_t *frame)

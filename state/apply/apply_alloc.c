@@ -71,17 +71,15 @@ static void note_health(
 	struct state *state, struct alloc_cell *cell, struct optional_bool healthy, int64_t time_ns)
 {
 	struct allocation *a = cell->working;
-	const struct alloc_deployment_status *known =
-		a->details ? a->details->deployment_status : NULL;
+	const struct alloc_deployment_status *known = allocation_health(a);
 
 	if (!healthy.set || job_is_direct(a->job) ||
 		(known && known->healthy.set && known->healthy.value == healthy.value))
 		return;
-	struct alloc_details *before = alloc_details_share(a->details);
+	struct deployment_share before = deployment_share_of(a);
 	allocation_set_health(a, healthy, time_ns);
-	CHECK(a->details && a->details->deployment_status);
-	deployment_count_health(state, cell, before);
-	alloc_details_release(before);
+	CHECK(allocation_health(a));
+	deployment_count_health(state, cell, &before);
 }
 
 // An allocation that ended at its client stays ended: its place may be taken. A lost one that is also to stop is not

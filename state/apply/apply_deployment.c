@@ -151,24 +151,24 @@ int deployment_entry_check(const struct state *state, const void *body)
 
 bool canary_is_healthy(const struct alloc_cell *cell, const struct uuid *deployment)
 {
-	const struct alloc_details *details =
-		cell && alloc_cell_is_living(cell) ? cell->working->details : NULL;
+	if (!cell || !alloc_cell_is_living(cell))
+		return false;
+	struct deployment_share share = deployment_share_of(cell->working);
 
-	return details && uuid_equal(&details->deployment_id, deployment) &&
-	       details->deployment_status && details->deployment_status->healthy.set &&
-	       details->deployment_status->healthy.value;
+	return uuid_equal(&share.deployment, deployment) && share.healthy.set &&
+	       share.healthy.value;
 }
 
 // A promoted canary becomes an ordinary allocation.
 static void promote_canary(struct state *state, struct alloc_cell *cell, int64_t time_ns)
 {
-	CHECK(alloc_cell_is_living(cell) && cell->working->details->deployment_status);
+	CHECK(alloc_cell_is_living(cell) && allocation_health(cell->working));
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
-	struct alloc_details *details = alloc_details_copy(a->details);
 
-	details->deployment_status->canary = false;
-	details->deployment_status->modify_index = state->index;
-	allocation_set_details(a, details);
+	a->health = *allocation_health(a);
+	a->health.canary = false;
+	a->health.modify_index = state->index;
+	a->health.is_there = true;
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
@@ -208,13 +208,12 @@ static void set_health(struct state *state, const struct alloc_health *item, int
 
 	CHECK(cell && alloc_cell_is_there(cell) && cell->working->details);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
-	struct alloc_details *before = alloc_details_share(a->details);
+	struct deployment_share before = deployment_share_of(a);
 
 	allocation_set_health(a, (struct optional_bool){true, item->healthy}, time_ns);
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
-	deployment_count_health(state, cell, before);
-	alloc_details_release(before);
+	deployment_count_health(state, cell, &before);
 }
 
 void deployment_entry_apply(struct state *state, void *body, int64_t time_ns)

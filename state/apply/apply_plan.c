@@ -141,21 +141,35 @@ static struct alloc_details *noted(const struct alloc_details *known, const stru
 	return details;
 }
 
-static struct alloc_details *merged(const struct alloc_details *known, const struct plan_update *u)
+// Health is that in the deployment: what the plan says of it counts when the allocation joins another one.
+static void merge_health(struct allocation *a, struct alloc_details *planned)
 {
-	if (!u->details || !known)
+	const struct alloc_deployment_status *known = allocation_health(a);
+	struct uuid deployment = deployment_share_of(a).deployment;
+
+	if (!uuid_equal(&planned->deployment_id, &deployment)) {
+		a->health = (struct alloc_deployment_status){0};
+		return;
+	}
+	free(planned->deployment_status);
+	planned->deployment_status = NULL;
+	if (!known)
+		return;
+	a->health = *known;
+	a->health.is_there = true;
+}
+
+static struct alloc_details *merged(struct allocation *a, const struct plan_update *u)
+{
+	static const struct alloc_details none;
+	const struct alloc_details *known = a->details ? a->details : &none;
+
+	if (!u->details || (!a->details && !a->health.is_there))
 		return alloc_details_share(u->details);
 	struct alloc_details *details = alloc_details_copy(u->details);
 	details->next_allocation = known->next_allocation;
 	details->transition = known->transition;
-	if (!uuid_equal(&details->deployment_id, &known->deployment_id))
-		return details;
-	free(details->deployment_status);
-	details->deployment_status = NULL;
-	if (known->deployment_status) {
-		details->deployment_status = memory_take(sizeof *details->deployment_status);
-		*details->deployment_status = *known->deployment_status;
-	}
+	merge_health(a, details);
 	return details;
 }
 
@@ -185,11 +199,11 @@ static void apply_update(
 		return;
 	}
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
-	struct alloc_details *before = alloc_details_share(a->details);
+	struct deployment_share before = deployment_share_of(a);
 	allocation_set_job(state, a, check->update_jobs[i]);
 	a->group = check->update_groups[i];
 	CHECK(a->group < a->job->task_groups.count);
-	alloc_cell_resize(state, cell, a, u->resources, &u->devices, merged(a->details, u));
+	alloc_cell_resize(state, cell, a, u->resources, &u->devices, merged(a, u));
 	if (u->metrics != PLAN_NO_METRICS)
 		allocation_set_metrics(a, metrics_of(e, u->metrics));
 	if (u->client_status == ALLOC_UNKNOWN) {
@@ -201,8 +215,7 @@ static void apply_update(
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
-	deployment_count_health(state, cell, before);
-	alloc_details_release(before);
+	deployment_count_health(state, cell, &before);
 }
 
 static struct allocation *planned_build(const struct state *state, const struct entry_plan *e,
@@ -247,13 +260,16 @@ static void link_previous(struct state *state, const struct plan_placement *p, i
 	alloc_cell_changed(state, cell);
 }
 
+// Instances that a plan places mostly have the same details, which are kept once.
 static void apply_placement(struct state *state, const struct entry_plan *e, uint32_t i,
 	struct job_cell *job_cell, int64_t time_ns)
 {
-	const struct plan_placement *p = ARRAY_AT(&e->placements, struct plan_placement, i);
+	struct plan_placement *p = ARRAY_AT(&e->placements, struct plan_placement, i);
 	struct job *job = plan_checked(plan_checker_of(state))->placement_jobs[i];
 
 	state->index++;
+	if (i > 0)
+		p->details = alloc_details_unite(p->details, (p - 1)->details);
 	struct allocation *a = planned_build(state, e, p, job, time_ns);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	CHECK(cell->working == a && cell->job_cell == job_cell);

@@ -34,6 +34,7 @@ LIST_HEAD(slab_list, slab);
 struct slab_size {
 	pthread_mutex_t lock;
 	struct slab_list with_room;
+	size_t taken; // pieces
 };
 
 static struct slab_size slab_sizes[SIZES] = {[0 ... SIZES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
@@ -134,6 +135,7 @@ void *slab_take(size_t bytes)
 	pthread_mutex_lock(&s->lock);
 	struct slab *slab = LIST_FIRST(&s->with_room);
 	void *piece = slab_take_piece(slab ? slab : slab_open(s, size));
+	s->taken++;
 	pthread_mutex_unlock(&s->lock);
 	return memset(piece, 0, bytes);
 }
@@ -160,10 +162,23 @@ void slab_give(void *given, size_t bytes)
 	piece->next = slab->given_back;
 	slab->given_back = piece;
 	slab->used--;
+	s->taken--;
 	bool is_free = slab->used == 0 && !is_alone_with_room(s, slab);
 	if (is_free)
 		LIST_REMOVE(slab, of_size);
 	pthread_mutex_unlock(&s->lock);
 	if (is_free)
 		give_free_slab(slab);
+}
+
+size_t slab_bytes_taken(void)
+{
+	size_t bytes = 0;
+
+	for (uint32_t size = 0; size < SIZES; size++) {
+		pthread_mutex_lock(&slab_sizes[size].lock);
+		bytes += slab_sizes[size].taken * piece_bytes(size);
+		pthread_mutex_unlock(&slab_sizes[size].lock);
+	}
+	return bytes;
 }

@@ -8,5 +8,6 @@
 void *slab_take(size_t bytes); // zeroed; as memory_take
 // bytes: as it was taken. NULL is fine.
 void slab_give(void *, size_t bytes);
-// What a piece of so many bytes takes.
+// What a piece of so many bytes takes, and what all pieces that were taken and not given back do.
 size_t slab_bytes(size_t bytes);
+size_t slab_bytes_taken(void);

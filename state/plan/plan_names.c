@@ -118,7 +118,13 @@ static void reject(
 	check->nodes[node_at[slot] - 1].reason = reason;
 }
 
-static bool is_canary(const struct alloc_details *details)
+static bool is_canary(const struct allocation *a)
+{
+	const struct alloc_deployment_status *health = allocation_health(a);
+	return health && health->canary;
+}
+
+static bool is_planned_canary(const struct alloc_details *details)
 {
 	return details && details->deployment_status && details->deployment_status->canary;
 }
@@ -133,16 +139,16 @@ static bool is_service_or_batch(const struct job *job)
 static bool may_share(const struct placed *placed, uint32_t i, const struct allocation *a)
 {
 	return is_service_or_batch(placed->jobs[i]) &&
-	       (a->job != placed->jobs[i] || is_canary(a->details) ||
-		       is_canary(placed->items[i].details) ||
+	       (a->job != placed->jobs[i] || is_canary(a) ||
+		       is_planned_canary(placed->items[i].details) ||
 		       (a->details && a->details->states.count));
 }
 
 static bool may_share_both(const struct placed *placed, uint32_t i, uint32_t j)
 {
 	return is_service_or_batch(placed->jobs[i]) &&
-	       (placed->jobs[i] != placed->jobs[j] || is_canary(placed->items[i].details) ||
-		       is_canary(placed->items[j].details));
+	       (placed->jobs[i] != placed->jobs[j] || is_planned_canary(placed->items[i].details) ||
+		       is_planned_canary(placed->items[j].details));
 }
 
 static void name_enter(struct plan_names *names, const struct placed *placed, uint32_t count,

@@ -133,6 +133,19 @@ struct alloc_details *alloc_details_share(struct alloc_details *details)
 	return details;
 }
 
+// Details that own something never agree in all bytes.
+struct alloc_details *alloc_details_unite(struct alloc_details *details, struct alloc_details *other)
+{
+	const size_t from = offsetof(struct alloc_details, previous_allocation);
+
+	if (!details || !other || details == other ||
+		memcmp((const char *)details + from, (const char *)other + from,
+			sizeof *details - from) != 0)
+		return details;
+	alloc_details_release(details);
+	return alloc_details_share(other);
+}
+
 void alloc_details_release(struct alloc_details *details)
 {
 	if (!details ||

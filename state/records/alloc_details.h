@@ -41,10 +41,11 @@ struct desired_transition {
 	struct optional_bool migrate, reschedule, force_reschedule, no_shutdown_delay;
 };
 struct alloc_deployment_status {
-	struct optional_bool healthy;
 	int64_t timestamp_ns;
-	bool canary;
 	uint64_t modify_index;
+	struct optional_bool healthy;
+	bool canary;
+	bool is_there; // not described: in an allocation, whether it has one of its own
 };
 
 struct alloc_details {
@@ -55,7 +56,7 @@ struct alloc_details {
 	struct array states;            // alloc_state, oldest first
 	struct array reschedule_events; // reschedule_event
 	struct array preempted;         // struct uuid (FIELD_UUIDS)
-	struct alloc_deployment_status *deployment_status;
+	struct alloc_deployment_status *deployment_status; // see allocation_health()
 	struct array tasks;    // allocated_task
 	struct array networks; // allocated_network of the group
 	struct array ports;    // allocated_port of the group
@@ -71,6 +72,9 @@ struct alloc_details *alloc_details_copy(
 	const struct alloc_details *);                             // NULL: empty; one reference
 struct alloc_details *alloc_details_share(struct alloc_details *); // NULL is fine
 void alloc_details_release(struct alloc_details *);                // NULL is fine
+// Takes over the reference. Returns the other details instead, with one more reference, when both say the same and are
+// plain, as those of all instances that a plan places. Either may be NULL.
+struct alloc_details *alloc_details_unite(struct alloc_details *, struct alloc_details *other);
 // One reference. Returns 0, -ERROR_CORRUPT or -ERROR_VERSION; then there are none.
 int alloc_details_decode(struct alloc_details **, struct bytes_reader *);
 // Whether they hold something of the node: ports, device instances or cores.

@@ -2,6 +2,7 @@
 #pragma once
 #include "state/base/check.h"
 #include "state/base/uuid.h"
+#include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include "state/records/record.h"
 #include "state/records/resources.h"
@@ -23,8 +24,6 @@ extern const char
 
 #define NODE_SLOT_NONE 0xffffffffu
 
-struct alloc_details;
-struct alloc_report;
 struct shared_metrics;
 
 struct allocation {
@@ -44,6 +43,9 @@ struct allocation {
 	uint64_t alloc_modify_index; // server-side changes
 	int64_t create_time_ns, modify_time_ns;
 	struct uuid eval_id;            // zero: placed by a client
+	// What was said of its health since it was placed; read it with allocation_health(). Details that it was placed
+	// with are shared with others.
+	struct alloc_deployment_status health;
 	struct alloc_details *details;  // a reference; NULL: none
 	struct alloc_report *report;    // a reference; NULL: its node said nothing yet
 	struct shared_metrics *metrics; // a reference; NULL: placed by a client
@@ -59,6 +61,14 @@ static inline const struct task_group *allocation_group(const struct allocation 
 {
 	CHECK(a->group < a->job->task_groups.count);
 	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+}
+
+// Its health in its deployment, and whether it is a canary there; NULL: nothing is known.
+static inline const struct alloc_deployment_status *allocation_health(const struct allocation *a)
+{
+	if (a->health.is_there)
+		return &a->health;
+	return a->details ? a->details->deployment_status : NULL;
 }
 
 // It no longer runs: its node reported that, or it was concluded without the node.

@@ -25,6 +25,7 @@ struct snapshot_metrics {
 	uint32_t capacity;
 	struct shared_metrics **by_number; // a reference each
 	uint32_t count;
+	struct alloc_details *details; // a reference: those that were read last
 };
 
 struct snapshot_metrics *snapshot_metrics_create(void)
@@ -38,6 +39,7 @@ void snapshot_metrics_free(struct snapshot_metrics *m)
 		return;
 	for (uint32_t i = 0; m->by_number && i < m->count; i++)
 		shared_metrics_release(m->by_number[i]);
+	alloc_details_release(m->details);
 	free(m->by_number);
 	free(m->slots);
 	free(m);
@@ -156,10 +158,59 @@ static void put_plain(const struct allocation *a, struct bytes_writer *w)
 	device_set_encode(&a->devices, w);
 }
 
+static bool has_details(const struct allocation *a)
+{
+	return a->details || a->health.is_there;
+}
+
+static void put_details(const struct allocation *a, struct bytes_writer *w)
+{
+	struct alloc_deployment_status health = a->health;
+	struct alloc_details details = {0};
+
+	if (a->details)
+		details = *a->details;
+	if (a->health.is_there)
+		details.deployment_status = &health;
+	record_encode(&alloc_details_description, &details, w);
+}
+
+static bool details_are_empty(const struct alloc_details *details)
+{
+	static const struct alloc_details empty;
+	return record_equal(&alloc_details_description, details, &empty);
+}
+
+// Allocations that follow each other mostly have the same details, but each has a health of its own.
+static int take_details(struct allocation *a, struct snapshot_metrics *m, struct bytes_reader *r)
+{
+	int error = alloc_details_decode(&a->details, r);
+
+	if (error)
+		return error;
+	if (a->details->deployment_status) {
+		a->health = *a->details->deployment_status;
+		a->health.is_there = true;
+		free(a->details->deployment_status);
+		a->details->deployment_status = NULL;
+		if (details_are_empty(a->details)) {
+			alloc_details_release(a->details);
+			a->details = NULL;
+			return 0;
+		}
+	}
+	a->details = alloc_details_unite(a->details, m->details);
+	if (a->details != m->details) {
+		alloc_details_release(m->details);
+		m->details = alloc_details_share(a->details);
+	}
+	return 0;
+}
+
 void allocation_item_encode(
 	const struct allocation *a, struct snapshot_metrics *metrics, struct bytes_writer *w)
 {
-	uint8_t parts = (uint8_t)((a->details ? ITEM_DETAILS : 0) | (a->report ? ITEM_REPORT : 0) |
+	uint8_t parts = (uint8_t)((has_details(a) ? ITEM_DETAILS : 0) | (a->report ? ITEM_REPORT : 0) |
 				  (a->metrics ? ITEM_METRICS : 0));
 
 	put_plain(a, w);
@@ -168,8 +219,8 @@ void allocation_item_encode(
 	if (a->node_slot == NODE_SLOT_NONE)
 		bytes_put_uuid(w, &a->node_id);
 	bytes_put_u8(w, parts);
-	if (a->details)
-		record_encode(&alloc_details_description, a->details, w);
+	if (has_details(a))
+		put_details(a, w);
 	if (a->report)
 		alloc_report_encode(a->report, w);
 	if (a->metrics)
@@ -208,7 +259,7 @@ static int take_parts(struct allocation *a, struct snapshot_metrics *m, struct b
 	int error = r->failed || (parts & ~ITEM_PARTS) ? -ERROR_CORRUPT : 0;
 
 	if (!error && parts & ITEM_DETAILS)
-		error = alloc_details_decode(&a->details, r);
+		error = take_details(a, m, r);
 	if (!error && parts & ITEM_REPORT)
 		error = alloc_report_decode(&a->report, r);
 	if (!error && parts & ITEM_METRICS)

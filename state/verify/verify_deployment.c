@@ -30,7 +30,7 @@ static bool is_placed_canary(const struct deployment_group *g, const struct uuid
 static void listen_to(struct verifier *v, struct said *said, const struct deployment_group *g,
 	const struct allocation *a)
 {
-	const struct alloc_deployment_status *status = a->details->deployment_status;
+	const struct alloc_deployment_status *status = allocation_health(a);
 
 	said->placed++;
 	said->canaries += is_placed_canary(g, &a->id);

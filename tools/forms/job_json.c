@@ -93,8 +93,7 @@ struct scale_scan {
 static bool count_one(const struct allocation *a, void *context)
 {
 	const struct scale_scan *scan = context;
-	const struct alloc_deployment_status *status =
-		a->details ? a->details->deployment_status : NULL;
+	const struct alloc_deployment_status *status = allocation_health(a);
 	const char *name = allocation_group(a)->name;
 	int at = job_group_index(scan->job, text_of(name));
 	if (at < 0 || allocation_is_terminal(a) || (status && status->canary))

@@ -120,7 +120,8 @@ static inline bool was_replaced(const struct allocation *a)
 }
 static inline bool is_canary(const struct allocation *a)
 {
-	return a->details && a->details->deployment_status && a->details->deployment_status->canary;
+	const struct alloc_deployment_status *health = allocation_health(a);
+	return health && health->canary;
 }
 static inline bool is_of_deployment(const struct allocation *a, const struct deployment *d)
 {

@@ -146,7 +146,7 @@ static enum member_health health_of(const struct group_pass *g, const struct all
 {
 	if (!is_of_deployment(a, g->r->deployment))
 		return HEALTH_NOT_ASKED;
-	const struct alloc_deployment_status *status = a->details->deployment_status;
+	const struct alloc_deployment_status *status = allocation_health(a);
 	if (!status || !status->healthy.set)
 		return HEALTH_UNKNOWN;
 	return status->healthy.value ? HEALTH_GOOD : HEALTH_BAD;
@@ -184,6 +184,7 @@ static void prefetch_members(const struct group_pass *g, const struct member *m)
 	__builtin_prefetch(&far->record.deleted);
 	__builtin_prefetch(&far->index);
 	__builtin_prefetch(&far->details);
+	__builtin_prefetch(&far->health);
 	prefetch_node(g, a, false);
 	if (a->details && a->desired == ALLOC_RUN) {
 		__builtin_prefetch(&a->details->transition);

@@ -57,16 +57,17 @@ static bool note_deployment(struct deployment_watch *x, const struct uuid *id, b
 
 static bool is_judged(const struct allocation *a)
 {
-	return a && a->details && a->details->deployment_status &&
-	       a->details->deployment_status->healthy.set;
+	const struct alloc_deployment_status *health = a ? allocation_health(a) : NULL;
+	return health && health->healthy.set;
 }
 
-// Versions share the details that did not change.
+// Versions share the details that did not change. A verdict is noted at an index.
 static bool matters(const struct allocation *before, const struct allocation *after)
 {
 	if (!is_judged(before) && !is_judged(after))
 		return false;
 	return !before || after->record.deleted || before->details != after->details ||
+	       before->health.modify_index != after->health.modify_index ||
 	       allocation_is_terminal(before) != allocation_is_terminal(after);
 }
 
@@ -222,7 +223,7 @@ static void judge_open(const struct deployment_watch *x, const struct watched *w
 	{
 		const struct allocation *a = state_allocation(x->tools->state, &j->id);
 		// A later change is noted again, so this one may be skipped.
-		if (is_judged(a) && !a->details->deployment_status->healthy.value &&
+		if (is_judged(a) && !allocation_health(a)->healthy.value &&
 			!(a->details->transition.reschedule.set &&
 				a->details->transition.reschedule.value))
 			judge_unhealthy(a, d, now_ns, u);

@@ -149,7 +149,7 @@ static uint32_t group_of(struct watched *w, const struct allocation *a)
 
 static void add_judged(struct watched_table *t, struct watched *w, const struct allocation *a)
 {
-	const struct alloc_deployment_status *status = a->details->deployment_status;
+	const struct alloc_deployment_status *status = allocation_health(a);
 	const struct optional_bool *flag = &a->details->transition.reschedule;
 	struct judged *j = memory_take(sizeof *j);
 	bool is_open = !status->healthy.value && !(flag->set && flag->value);
@@ -175,8 +175,8 @@ void watched_note(struct watched_table *t, const struct uuid *id, const struct a
 		watched_touch(t, known->watched);
 		drop_judged(t, known);
 	}
-	if (!a || !w || !a->details->deployment_status ||
-		!a->details->deployment_status->healthy.set)
+	const struct alloc_deployment_status *health = a ? allocation_health(a) : NULL;
+	if (!w || !health || !health->healthy.set)
 		return;
 	add_judged(t, w, a);
 	watched_touch(t, w);

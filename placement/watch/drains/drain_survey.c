@@ -40,8 +40,7 @@ static struct drain_group *group_of(const struct surveying *s, const struct allo
 
 static void survey_living(struct drain_group *g, const struct allocation *a, bool is_draining)
 {
-	const struct alloc_deployment_status *said =
-		a->details ? a->details->deployment_status : NULL;
+	const struct alloc_deployment_status *said = allocation_health(a);
 
 	if (allocation_is_flagged(a)) {
 		g->leaving++;

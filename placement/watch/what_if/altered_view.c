@@ -110,6 +110,8 @@ static void apply_update(struct altered_view *v, const struct plan_update *updat
 	if (update->client_status != PLAN_KEEP)
 		is->client_status = update->client_status;
 	if (update->details) {
+		if (!uuid_equal(&is->details->deployment_id, &update->details->deployment_id))
+			is->health = (struct alloc_deployment_status){0};
 		alloc_details_release(is->details);
 		is->details = alloc_details_share(update->details);
 	}

@@ -226,15 +226,14 @@ void allocation_set_details(struct allocation *a, struct alloc_details *details)
 
 void allocation_set_health(struct allocation *a, struct optional_bool healthy, int64_t time_ns)
 {
-	struct alloc_details *details = alloc_details_copy(a->details);
+	const struct alloc_deployment_status *known = allocation_health(a);
 
-	if (!details->deployment_status)
-		details->deployment_status = memory_take(sizeof *details->deployment_status);
-	details->deployment_status->healthy = healthy;
-	details->deployment_status->timestamp_ns = time_ns;
-	details->deployment_status->modify_index = a->record.modify_index;
-	allocation_set_details(a, details);
-	CHECK(a->details == details);
+	a->health = (struct alloc_deployment_status){.healthy = healthy,
+		.timestamp_ns = time_ns,
+		.canary = known && known->canary,
+		.modify_index = a->record.modify_index,
+		.is_there = true};
+	CHECK(allocation_health(a)->healthy.value == healthy.value);
 }
 
 void allocation_set_report(struct allocation *a, struct alloc_report *report)

@@ -25,7 +25,7 @@ void alloc_cell_changed(struct state *, struct alloc_cell *);
 // These change a revised record. They take references over (details, metrics, report) or count one (job).
 void allocation_set_job(struct state *, struct allocation *, struct job *);
 void allocation_set_details(struct allocation *, struct alloc_details *);
-// Notes the verdict of its node or of an operator on its health, in details that are made for it if needed.
+// Notes the verdict of its node or of an operator on its health.
 void allocation_set_health(struct allocation *, struct optional_bool healthy, int64_t time_ns);
 void allocation_set_report(struct allocation *, struct alloc_report *);
 void allocation_set_metrics(struct allocation *, struct shared_metrics *);

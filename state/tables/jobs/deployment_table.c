@@ -144,12 +144,16 @@ void deployment_follow_allocation(struct state *state, struct alloc_cell *cell)
 	CHECK(!cell->deployment_cell || id);
 }
 
-static struct optional_bool health_of(const struct alloc_details *details)
+struct deployment_share deployment_share_of(const struct allocation *a)
 {
-	static const struct optional_bool unknown;
+	const struct alloc_deployment_status *health = allocation_health(a);
+	struct deployment_share share = {0};
 
-	return details && details->deployment_status ? details->deployment_status->healthy
-						     : unknown;
+	if (a->details)
+		share.deployment = a->details->deployment_id;
+	if (health)
+		share.healthy = health->healthy;
+	return share;
 }
 
 // A canary that left for another deployment and came back is listed already.
@@ -163,7 +167,7 @@ static bool has_canary(const struct deployment_group *g, const struct uuid *id)
 
 static void join(struct deployment_group *g, const struct allocation *a)
 {
-	const struct alloc_deployment_status *status = a->details->deployment_status;
+	const struct alloc_deployment_status *status = allocation_health(a);
 
 	g->placed_allocs++;
 	if (status && status->canary && !has_canary(g, &a->id))
@@ -193,20 +197,20 @@ static void count_verdict(struct deployment_group *g, struct optional_bool befor
 }
 
 void deployment_count_health(
-	struct state *state, const struct alloc_cell *alloc, const struct alloc_details *before)
+	struct state *state, const struct alloc_cell *alloc, const struct deployment_share *before)
 {
 	const struct allocation *a = alloc->working;
-	const struct alloc_details *now = a->details;
+	struct deployment_share now = deployment_share_of(a);
 	struct text group = text_of(allocation_group(a)->name);
 
-	if (!now || uuid_is_zero(&now->deployment_id))
+	if (uuid_is_zero(&now.deployment))
 		return;
-	bool joins = !before || !uuid_equal(&before->deployment_id, &now->deployment_id);
-	struct optional_bool was = health_of(joins ? NULL : before), is = health_of(now);
-	bool is_new = is.set && (!was.set || was.value != is.value);
+	bool joins = !before || !uuid_equal(&before->deployment, &now.deployment);
+	struct optional_bool was = joins ? (struct optional_bool){0} : before->healthy;
+	bool is_new = now.healthy.set && (!was.set || was.value != now.healthy.value);
 	if (!joins && !is_new)
 		return;
-	struct deployment_cell *cell = find_own(state, alloc, &now->deployment_id);
+	struct deployment_cell *cell = find_own(state, alloc, &now.deployment);
 	if (!cell || !deployment_group_of(cell->working, group))
 		return;
 	CHECK(cell->job_cell == alloc->job_cell);
@@ -215,7 +219,7 @@ void deployment_count_health(
 	if (joins)
 		join(g, a);
 	if (is_new)
-		count_verdict(g, was, now->deployment_status);
+		count_verdict(g, was, allocation_health(a));
 }
 
 // A job has at most one active deployment.

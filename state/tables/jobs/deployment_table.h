@@ -43,10 +43,16 @@ void deployment_cell_set_status(
 void deployment_cell_delete(struct state *, struct deployment_cell *, uint64_t index);
 // Call it when an allocation came, changed or went: its deployment counts the living ones.
 void deployment_follow_allocation(struct state *, struct alloc_cell *);
-// Call it when an allocation joined its deployment or has a new verdict on its health. before: its details before that;
+// What counts of an allocation in a deployment.
+struct deployment_share {
+	struct uuid deployment; // zero: none
+	struct optional_bool healthy;
+};
+struct deployment_share deployment_share_of(const struct allocation *);
+// Call it when an allocation joined its deployment or has a new verdict on its health. before: what it was before that;
 // NULL: it is new.
 void deployment_count_health(
-	struct state *, const struct alloc_cell *, const struct alloc_details *before);
+	struct state *, const struct alloc_cell *, const struct deployment_share *before);
 bool deployments_have_room(const struct state *, uint32_t count);
 // Whether the tables can rely on the record.
 bool deployment_is_sound(const void *record);

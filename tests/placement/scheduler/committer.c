@@ -167,7 +167,8 @@ static void count_canary(struct committer *c, const struct allocation *a)
 {
 	const struct task_group *group =
 		ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
-	if (!a->details || !a->details->deployment_status || !a->details->deployment_status->canary)
+	const struct alloc_deployment_status *health = allocation_health(a);
+	if (!health || !health->canary)
 		return;
 	for (uint32_t i = 0; i < c->world->deployment_count; i++) {
 		struct deployment *d = c->world->deployments[i];

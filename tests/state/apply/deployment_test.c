@@ -325,8 +325,8 @@ static void health_is_counted_once(void **test)
 	expect_counts(c, 3, 0, 2);
 	state_read_begin();
 	const struct allocation *a = published_allocation(c, 100);
-	assert_true(a->details->deployment_status->canary); // what it was placed as
-	assert_false(a->details->deployment_status->healthy.value);
+	assert_true(allocation_health(a)->canary); // what it was placed as
+	assert_false(allocation_health(a)->healthy.value);
 	state_read_end();
 }
 
@@ -341,7 +341,7 @@ static void health_is_noted_without_a_deployment(void **test)
 	assert_int_equal(report_health(c, 0, 100, healthy), OUTCOME_DONE);
 	state_read_begin();
 	const struct alloc_deployment_status *status =
-		published_allocation(c, 100)->details->deployment_status;
+		allocation_health(published_allocation(c, 100));
 	assert_true(status->healthy.set && status->healthy.value && !status->canary);
 	assert_int_equal(status->timestamp_ns, c->time.wall_ns);
 	state_read_end();
@@ -402,10 +402,10 @@ static void an_update_keeps_what_others_said_meanwhile(void **test)
 	assert_int_equal(ask_deployment(c, 1, DEPLOYMENT_PROMOTE), OUTCOME_DONE);
 	commit_plan(c, plan);
 	state_read_begin();
-	const struct alloc_details *details = published_allocation(c, 100)->details;
-	assert_true(details->transition.migrate.value);
-	assert_true(details->deployment_status->healthy.value);
-	assert_false(details->deployment_status->canary);
+	const struct allocation *a = published_allocation(c, 100);
+	assert_true(a->details->transition.migrate.value);
+	assert_true(allocation_health(a)->healthy.value);
+	assert_false(allocation_health(a)->canary);
 	state_read_end();
 	expect_counts(c, 3, 2, 0);
 	assert_int_equal(count_evaluations(c, "web", TRIGGER_NODE_DRAIN), 1);

@@ -274,7 +274,7 @@ static void the_priority_is_inherited(void **test)
 static bool is_canary(const struct controller *c, uint32_t id)
 {
 	state_read_begin();
-	bool canary = published_allocation(c, id)->details->deployment_status->canary;
+	bool canary = allocation_health(published_allocation(c, id))->canary;
 	state_read_end();
 	return canary;
 }

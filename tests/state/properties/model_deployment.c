@@ -159,7 +159,7 @@ static void compare_alloc(const struct rollout_alloc *a, const struct allocation
 	assert_non_null(found);
 	const struct alloc_details *details = found->details;
 	const struct alloc_deployment_status *status =
-		details && details->deployment_status ? details->deployment_status : &none;
+		allocation_health(found) ? allocation_health(found) : &none;
 	struct uuid id =
 		a->deployment == NO_DEPLOYMENT ? (struct uuid){0} : number_uuid(1 + a->deployment);
 

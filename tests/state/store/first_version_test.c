@@ -152,7 +152,7 @@ static void allocations_are_there(void **unused)
 	assert_int_equal(counts.place_requests, 1);
 	const struct allocation *canary = published_allocation(&o.c, 100);
 	assert_int_equal(canary->client_status, ALLOC_RUNNING);
-	assert_true(canary->details->deployment_status->healthy.value);
+	assert_true(allocation_health(canary)->healthy.value);
 	const struct allocation *moves = published_allocation(&o.c, 102);
 	assert_true(moves->details->transition.migrate.value);
 	assert_int_equal(moves->node_slot, 2);

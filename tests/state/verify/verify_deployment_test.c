@@ -84,7 +84,7 @@ static void counts(void **unused)
 	BREAKS(&b, b.group->require_progress_by_ns, 0);
 	BREAKS(&b, b.group->progress_deadline_ns, 0);
 	struct alloc_details *details = b.canary->working->details;
-	BREAKS(&b, details->deployment_status->healthy.value, false);
+	BREAKS(&b, b.canary->working->health.healthy.value, false);
 	BREAKS(&b, details->deployment_id.bytes[5], 9);
 	controller_free(&b.c);
 }

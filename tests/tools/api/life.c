@@ -32,8 +32,7 @@ struct reports {
 
 static bool note(const struct allocation *a, struct report *report)
 {
-	const struct alloc_deployment_status *status =
-		a->details ? a->details->deployment_status : NULL;
+	const struct alloc_deployment_status *status = allocation_health(a);
 	bool runs = a->desired == ALLOC_RUN, judged = status && status->healthy.set;
 	bool spoiled = (int64_t)a->job->version == atomic_load(&life.spoiled);
 	if (a->client_status != ALLOC_PENDING && a->client_status != ALLOC_RUNNING)

@@ -239,10 +239,10 @@ static void say_origin(struct json_writer *w, const struct state *state, const s
 
 static void say_history(struct json_writer *w, const struct allocation *a)
 {
-	const struct alloc_details *d = a->details;
+	static const struct alloc_details none;
+	const struct alloc_details *d = a->details ? a->details : &none;
+	const struct alloc_deployment_status *health = allocation_health(a);
 	char id[UUID_TEXT_BYTES];
-	if (!d)
-		return;
 	if (!uuid_is_zero(&d->previous_allocation))
 		put_sentence(
 			w, "It replaces allocation %s.", uuid_format(&d->previous_allocation, id));
@@ -258,12 +258,12 @@ static void say_history(struct json_writer *w, const struct allocation *a)
 			uuid_format(&d->followup_eval, id));
 	if (d->transition.migrate.set && d->transition.migrate.value)
 		put_sentence(w, "It was asked to go elsewhere.");
-	if (d->deployment_status)
+	if (health)
 		put_sentence(w, "It is %s of deployment %s and %s.",
-			d->deployment_status->canary ? "a canary" : "part",
+			health->canary ? "a canary" : "part",
 			uuid_format(&d->deployment_id, id),
-			!d->deployment_status->healthy.set    ? "has no verdict on its health yet"
-			: d->deployment_status->healthy.value ? "healthy"
+			!health->healthy.set    ? "has no verdict on its health yet"
+			: health->healthy.value ? "healthy"
 							      : "unhealthy");
 	if (d->reschedule_events.count)
 		put_sentence(w, "It was rescheduled %u times before.", d->reschedule_events.count);

@@ -61,8 +61,7 @@ static struct seen see(struct world *w, uint32_t id)
 {
 	state_read_begin();
 	const struct allocation *a = published_allocation(&w->scene.controller, id);
-	const struct alloc_deployment_status *said =
-		a->details ? a->details->deployment_status : NULL;
+	const struct alloc_deployment_status *said = allocation_health(a);
 	struct seen seen = {
 		.is_living = !allocation_is_terminal(a),
 		.has_ended = a->client_status == ALLOC_COMPLETE ||
