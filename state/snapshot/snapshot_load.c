@@ -33,10 +33,10 @@
 
 struct snapshot_load {
 	struct state *state;
-	int at; // rank of the newest item; 0: none came yet
+	int at; // rank of the newest item that was put back; 0: none came yet
 	int error;
 	struct snapshot_nodes nodes;
-	struct snapshot_metrics *metrics;
+	struct snapshot_metrics *metrics; // of who decodes
 };
 
 struct snapshot_load *snapshot_load_begin(struct state *state)
@@ -161,17 +161,16 @@ static int add_allocation(struct state *state, struct allocation *a)
 	return 0;
 }
 
-static int load_allocation(struct snapshot_load *l, struct bytes_reader *r)
+static int load_allocation(struct snapshot_load *l, struct snapshot_item *item)
 {
-	struct allocation_item item;
-	int error = allocation_item_decode(&item, l->metrics, r);
+	struct allocation *a = item->allocation.allocation;
 
-	if (error)
-		return error;
-	item.allocation->job = job_version_find(l->state, item.job_version);
-	error = add_allocation(l->state, item.allocation);
-	if (error)
-		allocation_free(item.allocation);
+	if (item->error)
+		return item->error;
+	a->job = job_version_find(l->state, item->allocation.job_version);
+	int error = add_allocation(l->state, a);
+	if (!error)
+		item->allocation.allocation = NULL;
 	return error;
 }
 
@@ -192,11 +191,12 @@ static int load_request(struct snapshot_load *l, bool is_whole, struct bytes_rea
 	return error;
 }
 
-static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_reader *r)
+static int load_by_kind(struct snapshot_load *l, struct snapshot_item *item)
 {
 	struct state *state = l->state;
+	struct bytes_reader *r = &item->rest;
 
-	switch (kind) {
+	switch (item->kind) {
 	case SNAPSHOT_HEAD: return load_head(l, r);
 	case SNAPSHOT_CLIENT: return load_client(l, r);
 	case SNAPSHOT_CLASS: return class_item_load(state, &l->nodes, r);
@@ -204,13 +204,13 @@ static int load_by_kind(struct snapshot_load *l, uint8_t kind, struct bytes_read
 	case STATE_NODES: return node_item_load(state, &l->nodes, r);
 	case STATE_JOB_VERSIONS: return job_version_item_load(state, r);
 	case STATE_JOBS: return job_item_load(state, r);
-	case STATE_ALLOCATIONS: return load_allocation(l, r);
+	case STATE_ALLOCATIONS: return load_allocation(l, item);
 	case STATE_PLACE_REQUESTS: return load_request(l, true, r);
 	case SNAPSHOT_PLACE_IN_PART: return load_request(l, false, r);
 	default: break;
 	}
-	bool has_fields = kind < STATE_TABLES && state->tables[kind].kind->fields;
-	return has_fields ? record_item_load(state, kind, r) : -ERROR_VERSION;
+	bool has_fields = item->kind < STATE_TABLES && state->tables[item->kind].kind->fields;
+	return has_fields ? record_item_load(state, item->kind, r) : -ERROR_VERSION;
 }
 
 // The place of an item's kind in the order, from 1 on. Nodes, their classes and free slots share one.
@@ -231,62 +231,125 @@ static bool may_follow(int before, int rank)
 	return before == 0 ? rank == 1 : rank >= before && rank != 1;
 }
 
-int snapshot_load_item(struct snapshot_load *l, const void *item, uint32_t size)
+// Nobody else writes to the tables, and a thread that decodes ahead reads them as any other reader.
+static void widen(struct state *state)
 {
-	struct bytes_reader r = bytes_reader_over(item, size);
-	uint8_t kind = bytes_take_u8(&r);
+	if (!tables_want(state))
+		return;
+	state_read_end();
+	tables_widen(state);
+	state_read_begin();
+}
+
+int snapshot_load_decoded(struct snapshot_load *l, struct snapshot_item *item)
+{
+	const struct bytes_reader *r = &item->rest;
 
 	if (l->error)
 		return l->error;
-	if (tables_want(l->state)) {
-		state_read_end(); // nobody else is in the tables
-		tables_widen(l->state);
-		state_read_begin();
-	}
-	if (r.failed || !may_follow(l->at, rank_of(kind)))
+	widen(l->state);
+	if (!item->has_kind || !may_follow(l->at, rank_of(item->kind)))
 		l->error = -ERROR_CORRUPT;
 	else
-		l->error = load_by_kind(l, kind, &r);
-	if (!l->error && (r.failed || bytes_left(&r) > 0))
+		l->error = load_by_kind(l, item);
+	if (!l->error && (r->failed || bytes_left(r) > 0))
 		l->error = -ERROR_CORRUPT;
-	l->at = rank_of(kind);
+	l->at = rank_of(item->kind);
 	return l->error;
 }
 
+// The look-up brings what adding the allocation will touch near the processor. Its answer is worth nothing yet.
+static void approach(const struct state *state, const struct snapshot_item *item)
+{
+	(void)alloc_cell_find(state, &item->allocation.allocation->id);
+}
+
+void snapshot_load_decode(
+	struct snapshot_load *l, const void *bytes, uint32_t size, struct snapshot_item *item)
+{
+	struct bytes_reader *r = &item->rest;
+
+	*item = (struct snapshot_item){.rest = bytes_reader_over(bytes, size)};
+	item->kind = bytes_take_u8(r);
+	item->has_kind = !r->failed;
+	if (item->kind != STATE_ALLOCATIONS || !item->has_kind)
+		return;
+	item->error = allocation_item_decode(&item->allocation, l->metrics, r);
+	if (!item->error)
+		approach(l->state, item);
+}
+
+void snapshot_item_release(struct snapshot_item *item)
+{
+	allocation_free(item->allocation.allocation);
+}
+
+int snapshot_load_item(struct snapshot_load *l, const void *bytes, uint32_t size)
+{
+	struct snapshot_item item;
+
+	if (l->error)
+		return l->error;
+	snapshot_load_decode(l, bytes, size, &item);
+	int error = snapshot_load_decoded(l, &item);
+	snapshot_item_release(&item);
+	return error;
+}
+
+// A cell by its last change: the order is found without a look at each cell again and again.
+struct changed {
+	uint64_t modify_index;
+	struct alloc_cell *cell;
+};
+
 static int by_modify_index(const void *left, const void *right)
 {
-	const struct alloc_cell *a = *(struct alloc_cell *const *)left;
-	const struct alloc_cell *b = *(struct alloc_cell *const *)right;
-	uint64_t x = a->working->record.modify_index, y = b->working->record.modify_index;
+	const struct changed *a = left, *b = right;
+	uint64_t x = a->modify_index, y = b->modify_index;
 
 	return (x > y) - (x < y);
+}
+
+static struct changed *changes_in_order(const struct state *state, uint32_t count)
+{
+	struct changed *all = memory_take_array(count, sizeof all[0]);
+	bool in_order = true;
+	uint64_t cursor = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct alloc_cell *cell =
+			sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor);
+		all[i] = (struct changed){cell->working->record.modify_index, cell};
+		in_order &= i == 0 || all[i - 1].modify_index < all[i].modify_index;
+	}
+	if (!in_order)
+		qsort(all, count, sizeof all[0], by_modify_index);
+	return all;
 }
 
 // Puts allocations into the lists that are in the order of their last changes.
 static int order_changes(struct state *state)
 {
 	uint32_t count = state->tables[STATE_ALLOCATIONS].order.count;
-	struct alloc_cell **cells = memory_take_array(count, sizeof cells[0]);
-	uint64_t cursor = 0, last = 0;
+	struct changed *all = changes_in_order(state, count);
+	uint64_t last = 0;
 	int error = 0;
 
-	for (uint32_t i = 0; i < count; i++)
-		cells[i] = sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor);
-	qsort(cells, count, sizeof cells[0], by_modify_index);
 	for (uint32_t i = 0; i < count && !error; i++) {
-		const struct allocation *a = cells[i]->working;
-		error = corrupt_unless(a->record.modify_index > last);
-		last = a->record.modify_index;
+		struct alloc_cell *cell = all[i].cell;
+		const struct allocation *a = cell->working;
+		error = corrupt_unless(all[i].modify_index > last);
+		last = all[i].modify_index;
 		if (error)
 			break;
 		if (a->client != CLIENT_NONE)
-			sequence_append(&state->clients[a->client]->changes, last, cells[i]);
+			sequence_append(&state->clients[a->client]->changes, last, cell);
 		if (allocation_is_terminal(a))
-			cds_list_add_tail(&cells[i]->terminal, ended_list(state, a));
-		eval_follow_allocation(state, cells[i]);
-		deployment_follow_allocation(state, cells[i]);
+			cds_list_add_tail(&cell->terminal, ended_list(state, a));
+		eval_follow_allocation(state, cell);
+		deployment_follow_allocation(state, cell);
 	}
-	free(cells);
+	free(all);
 	return error;
 }
 

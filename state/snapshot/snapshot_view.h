@@ -3,6 +3,7 @@
 // them, in the order given, and keeps SNAPSHOT_ITEMS_VERSION beside them.
 #pragma once
 #include "state/base/bytes.h"
+#include "state/snapshot/snapshot_allocation.h"
 #include "state/tables/state.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,20 @@ struct snapshot_load *snapshot_load_begin(struct state *);
 // Items in the order in which they were read. Returns 0, -ERROR_CORRUPT, -ERROR_VERSION or
 // -ERROR_TABLE_FULL (a configured limit is smaller than what is stored).
 int snapshot_load_item(struct snapshot_load *, const void *item, uint32_t size);
+// The same in two steps. The first needs nothing that the items before it brought, so another thread can be ahead with
+// it: one thread decodes, in a read section of its own, and one puts back, both in the order of the items.
+struct snapshot_item {
+	uint8_t kind;
+	bool has_kind;            // false: the item has no bytes
+	struct bytes_reader rest; // what is still to be decoded; the caller keeps the bytes
+	int error;                // of what is decoded
+	struct allocation_item allocation;
+};
+void snapshot_load_decode(
+	struct snapshot_load *, const void *bytes, uint32_t size, struct snapshot_item *);
+// Returns what snapshot_load_item would. Then, and in place of it, call snapshot_item_release.
+int snapshot_load_decoded(struct snapshot_load *, struct snapshot_item *);
+void snapshot_item_release(struct snapshot_item *);
 // Checks that nothing is missing, rebuilds what is derived, publishes. Frees the load in any case;
 // after an error of this or of an item the state may only be destroyed. Returns 0 or a negative
 // error.

@@ -4,6 +4,7 @@
 #include "state/base/time_source.h"
 #include "state/snapshot/snapshot_view.h"
 #include "state/store/snapshot_file.h"
+#include "state/store/snapshot_load_file.h"
 #include "state/store/store_private.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
@@ -18,18 +19,12 @@ struct recovery {
 	const struct complaint *complaint;
 };
 
-static int load_item(void *context, const void *item, uint32_t size)
-{
-	return snapshot_load_item(context, item, size);
-}
-
 // Loads the snapshot into the state. The file was checked whole before, so a failure here is no reason to try another.
 static int load_snapshot(struct recovery *r, const char *path, struct state *state)
 {
 	struct snapshot_info info;
-	struct complaint none = {0};
 	struct snapshot_load *load = snapshot_load_begin(state);
-	int error = snapshot_read_file(path, SNAPSHOT_ITEMS_VERSION, load_item, load, &info, &none);
+	int error = snapshot_load_file(load, path, &info);
 	int end = snapshot_load_end(load);
 	error = error < 0 ? error : end;
 	if (error == -ERROR_TABLE_FULL)
