@@ -55,7 +55,7 @@ static void put_scores(const struct stack_option *o, struct node_score *to)
 {
 	CHECK(o->node && !to->scores.items);
 	struct named_number *items =
-		memory_take_array((uint32_t)__builtin_popcount(o->shown), sizeof *items);
+		memory_resize(NULL, (uint32_t)__builtin_popcount(o->shown) * sizeof *items);
 	to->node_id = o->node->id;
 	to->norm_score = o->score;
 	to->scores.items = items;
