@@ -59,6 +59,25 @@ uint32_t property_set_number(struct property_set *s, const char *value)
 	return *number - 1;
 }
 
+static struct property_range range_with(struct property_range r, int64_t used)
+{
+	r.least = r.any && r.least < used ? r.least : used;
+	r.most = r.any && r.most > used ? r.most : used;
+	r.any = true;
+	return r;
+}
+
+// A settled range stays settled unless a value leaves its end, where others may be or not.
+static void follow_range(struct property_set *s, bool counted, int64_t before, int64_t now)
+{
+	if (s->range_at != s->changes + 1)
+		return;
+	if (counted && before != now && (before == s->range.least || before == s->range.most))
+		return;
+	s->range = range_with(s->range, now);
+	s->range_at++;
+}
+
 static void count_on_node(struct property_set *s, const struct node *node, int used, int cleared)
 {
 	char id[UUID_TEXT_BYTES];
@@ -67,11 +86,12 @@ static void count_on_node(struct property_set *s, const struct node *node, int u
 		return;
 	uint32_t number = property_set_number(s, value);
 	struct property_count *c = &s->counts[number];
-	s->total -= property_count_left(c);
+	int64_t before = property_count_left(c);
 	c->used += used;
 	c->cleared += cleared;
+	s->total += property_count_left(c) - before;
+	follow_range(s, c->counted, before, property_count_left(c));
 	c->counted = true;
-	s->total += property_count_left(c);
 	s->changes++;
 	CHECK(s->total >= 0);
 }
@@ -135,14 +155,9 @@ int64_t property_set_used(const struct property_set *s, const char *value)
 static struct property_range find_range(const struct property_set *s)
 {
 	struct property_range r = {0};
-	for (uint32_t i = 0; i < s->count; i++) {
-		int64_t used = property_count_left(&s->counts[i]);
-		if (!s->counts[i].counted)
-			continue;
-		r.least = r.any && r.least < used ? r.least : used;
-		r.most = r.any && r.most > used ? r.most : used;
-		r.any = true;
-	}
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->counts[i].counted)
+			r = range_with(r, property_count_left(&s->counts[i]));
 	CHECK(!r.any || r.least <= r.most);
 	return r;
 }

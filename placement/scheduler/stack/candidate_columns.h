@@ -69,6 +69,8 @@ struct row_finder {
 		bits;         // as struct class_group; its own when properties tell classes apart
 	uint32_t ready, rows; // nodes, and those that have rows
 	uint32_t example;     // one of its classes; CLASS_NONE: not known
+	// Of the example's values among the counts; VALUE_NONE: it has none.
+	uint32_t numbers[CLASS_VALUES_MAX];
 	bool is_changed;      // what its bin says is new to its rows
 	double bound;         // no node's score is above
 	uint32_t open;        // rows that are as they were found, since the newest class joined
@@ -339,6 +341,8 @@ void candidate_columns_look_into_full(struct candidate_columns *);
 void candidate_columns_tree_create(struct candidate_columns *, uint32_t blocks);
 void candidate_columns_tree_release(struct candidate_columns *);
 void candidate_columns_block_changed(struct candidate_columns *, uint32_t block);
+// Of all rows; minus infinity: none is open.
+double candidate_columns_best_score(struct candidate_columns *);
 // Finds the best blocks, best first. Returns how many.
 uint32_t candidate_columns_best_blocks(
 	struct candidate_columns *, uint32_t wanted, uint32_t *blocks);

@@ -176,13 +176,13 @@ static void place_class(struct candidate_columns *c, uint32_t id, struct uses *k
 		candidate_columns_refuse_class(c, of, known->refusal);
 }
 
-static void place_classes_with(struct candidate_columns *c, uint32_t property, const char *value)
+// number: of the set.
+static void place_classes_with(struct candidate_columns *c, uint32_t property, uint32_t number)
 {
 	const struct class_values *values = &c->set->values[property];
-	uint32_t number = class_values_find(values, value);
 	struct uses known = {.is_known = false};
 
-	if (!value || number == CLASS_VALUE_UNKNOWN)
+	if (number == 0 || number == CLASS_VALUE_UNKNOWN)
 		return;
 	for (uint32_t at = values->first[number]; at; at = values->next[at - 1])
 		place_class(c, at - 1, &known);
@@ -195,16 +195,52 @@ void candidate_columns_open_finders(struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->property_count; i++)
 		for (uint32_t j = 0; j < c->properties[i]->count && !c->set->are_few[i]; j++)
 			if (c->properties[i]->counts[j].counted)
-				place_classes_with(c, i, c->properties[i]->counts[j].value);
+				place_classes_with(c, i,
+					class_values_find(&c->set->values[i],
+						c->properties[i]->counts[j].value));
 	candidate_columns_refresh_bins(c);
+}
+
+// The number of a node's value. The index knows it by the class, unless the node was registered anew meanwhile.
+static uint32_t value_number(
+	const struct candidate_columns *c, uint32_t property, const struct node *n)
+{
+	const struct class_values *values = &c->set->values[property];
+	uint32_t id = n->slot < fit_index_slots(c->fleet->fit)
+			      ? fit_index_node(c->fleet->fit, n->slot)->node_class
+			      : CLASS_NONE;
+	char text[UUID_TEXT_BYTES];
+
+	if (id < c->set->class_count && fit_index_class(c->fleet->fit, id) == n->node_class &&
+		c->set->classes[id].verdict == CLASS_TAKEN)
+		return values->number_of[id];
+	return class_values_find(values, property_set_value(c->properties[property], n, text));
+}
+
+// Whether classes with one value of the property have one value of an earlier one, too.
+static bool is_of_earlier(const struct candidate_columns *c, uint32_t property)
+{
+	for (uint32_t i = 0; i < property; i++)
+		if (strcmp(c->properties[i]->attribute, c->properties[property]->attribute) == 0)
+			return true;
+	return false;
 }
 
 void candidate_columns_follow_values(struct candidate_columns *c, const struct node *n)
 {
-	char id[UUID_TEXT_BYTES];
 	for (uint32_t i = 0; i < c->property_count; i++)
-		if (!c->set->are_few[i])
-			place_classes_with(c, i, property_set_value(c->properties[i], n, id));
+		if (!c->set->are_few[i] && !is_of_earlier(c, i))
+			place_classes_with(c, i, value_number(c, i, n));
+}
+
+static void know_example(const struct candidate_columns *c, struct row_finder *finder, uint32_t id)
+{
+	finder->example = id;
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		const char *value = value_in(c, i, id);
+		finder->numbers[i] =
+			value ? property_set_number(c->properties[i], value) : VALUE_NONE;
+	}
 }
 
 // A class with nodes stands for all of its finder.
@@ -217,21 +253,21 @@ static bool find_example(const struct candidate_columns *c, struct row_finder *f
 			uint32_t id = 64 * i + (uint32_t)__builtin_ctzll(left);
 			if (class_in_set_nodes(&c->set->classes[id]) == 0)
 				continue;
-			finder->example = id;
+			know_example(c, finder, id);
 			break;
 		}
 	CHECK(finder->example != CLASS_NONE);
 	return true;
 }
 
-static double boost_of(
-	const struct candidate_columns *c, uint32_t spread, uint32_t id, int64_t unlisted)
+static double boost_of(const struct candidate_columns *c, uint32_t spread,
+	const struct row_finder *finder, int64_t unlisted)
 {
 	uint32_t property = candidate_columns_distinct_count(c) + spread;
-	struct compiled_spread *s = &c->g->spreads[spread];
-	const char *value = value_in(c, property, id);
-	uint32_t number = value ? property_set_number(&s->counts, value) : VALUE_NONE;
-	return spread_boost(s, number, value ? spread_bucket_of(s, value) : NULL, unlisted);
+	const struct compiled_spread *s = &c->g->spreads[spread];
+	const char *value = value_in(c, property, finder->example);
+	return spread_boost(s, finder->numbers[property],
+		value ? spread_bucket_of(s, value) : NULL, unlisted);
 }
 
 static void note_lowest(
@@ -243,7 +279,7 @@ static void note_lowest(
 			value_in(c, candidate_columns_distinct_count(c) + i, finder->example);
 		if (!s->bucket_count || !value || !spread_bucket_of(s, value))
 			continue;
-		double boost = boost_of(c, i, finder->example, unlisted[i]);
+		double boost = boost_of(c, i, finder, unlisted[i]);
 		if (boost < *c->g->lowest_boost) // never true of NaN
 			*c->g->lowest_boost = boost;
 	}
@@ -256,7 +292,7 @@ static void find_bound(
 	struct column_bin *bin = &c->bins[finder - c->finders];
 
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
-		double boost = boost_of(c, i, finder->example, unlisted[i]);
+		double boost = boost_of(c, i, finder, unlisted[i]);
 		spread += isnan(boost) ? *c->g->lowest_boost : boost;
 	}
 	finder->bound = (1 + affinity + spread) / (1 + (affinity != 0) + (spread != 0));
@@ -283,8 +319,9 @@ static void find_refusal(struct candidate_columns *c, struct row_finder *finder)
 
 	for (uint32_t i = 0; i < candidate_columns_distinct_count(c) && !refused_by; i++) {
 		const struct property_set *set = c->properties[i];
-		const char *value = value_in(c, i, finder->example);
-		used = value ? property_set_used(set, value) : set->limit;
+		uint32_t number = finder->numbers[i];
+		used = number == VALUE_NONE ? set->limit
+					    : property_count_left(&set->counts[number]);
 		refused_by = !set->usable || used >= set->limit ? i + 1 : 0;
 	}
 	if (refused_by == bin->refused_by && (!refused_by || used == bin->refused_at))
@@ -422,9 +459,10 @@ static uint32_t next_finder(const struct candidate_columns *c, uint32_t wanted)
 static bool is_beaten(struct candidate_columns *c, double bound, uint32_t wanted)
 {
 	uint32_t blocks[ROWS_WANTED_MAX];
-	uint32_t count =
-		c->row_count < wanted ? 0 : candidate_columns_best_blocks(c, wanted, blocks);
 
+	if (c->row_count < wanted || candidate_columns_best_score(c) <= bound)
+		return false;
+	uint32_t count = candidate_columns_best_blocks(c, wanted, blocks);
 	return count == wanted && c->tree[c->leaves + blocks[count - 1]].score > bound;
 }
 

@@ -2,6 +2,7 @@
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,30 +101,42 @@ static void catch_up(struct candidate_columns *c)
 	CHECK(c->stale_count == 0);
 }
 
-// Places of the tree whose winners may come next: the losers on the way to the blocks taken so far.
+// Places of the tree whose winners may come next: the losers on the way to the blocks taken so far, best first. No more
+// are kept than blocks are still wanted, for each of them has one.
 struct frontier {
-	uint32_t places[ROWS_WANTED_MAX * 32];
-	uint32_t count;
+	uint32_t places[ROWS_WANTED_MAX];
+	uint32_t count, wanted;
 };
 
 static void add_place(const struct candidate_columns *c, struct frontier *f, uint32_t place)
 {
-	CHECK(place < 2 * c->leaves);
-	CHECK(f->count < sizeof f->places / sizeof f->places[0]);
-	if (c->tree[place].row != ROW_NONE)
-		f->places[f->count++] = place;
+	CHECK(place < 2 * c->leaves && f->count <= f->wanted);
+	const struct contender *one = &c->tree[place];
+	if (one->row == ROW_NONE || f->wanted == 0)
+		return;
+	if (f->count == f->wanted && !wins(c, one, &c->tree[f->places[f->count - 1]]))
+		return;
+	uint32_t at = f->count < f->wanted ? f->count++ : f->count - 1;
+	for (; at > 0 && wins(c, one, &c->tree[f->places[at - 1]]); at--)
+		f->places[at] = f->places[at - 1];
+	f->places[at] = place;
 }
 
-static uint32_t take_best(const struct candidate_columns *c, struct frontier *f)
+static uint32_t take_best(struct frontier *f)
 {
-	CHECK(f->count > 0);
-	uint32_t best = 0;
-	for (uint32_t i = 1; i < f->count; i++)
-		if (wins(c, &c->tree[f->places[i]], &c->tree[f->places[best]]))
-			best = i;
-	uint32_t place = f->places[best];
-	f->places[best] = f->places[--f->count];
+	CHECK(f->count > 0 && f->wanted > 0);
+	uint32_t place = f->places[0];
+	memmove(f->places, f->places + 1, --f->count * sizeof f->places[0]);
+	f->wanted--;
+	if (f->count > f->wanted)
+		f->count = f->wanted;
 	return place;
+}
+
+double candidate_columns_best_score(struct candidate_columns *c)
+{
+	catch_up(c);
+	return c->tree[1].row == ROW_NONE ? -INFINITY : c->tree[1].score;
 }
 
 uint32_t candidate_columns_best_blocks(
@@ -133,10 +146,11 @@ uint32_t candidate_columns_best_blocks(
 	struct frontier f;
 	uint32_t count = 0;
 	f.count = 0;
+	f.wanted = wanted;
 	catch_up(c);
 	add_place(c, &f, 1);
-	while (f.count > 0 && count < wanted) {
-		uint32_t place = take_best(c, &f);
+	while (f.count > 0) {
+		uint32_t place = take_best(&f);
 		while (place < c->leaves) {
 			bool left = c->tree[2 * place].row == c->tree[place].row;
 			add_place(c, &f, 2 * place + left);
