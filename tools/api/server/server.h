@@ -31,6 +31,7 @@ struct api {
 	uint64_t first_index; // of the state, when the server started
 	_Atomic uint32_t requests_active;
 	_Atomic uint32_t commands_under_way;
+	_Atomic bool is_stopping; // whoever connects is sent away
 	struct parking *parking;
 	struct background_answers *background[BACKGROUND_THREADS];
 	struct connections *connections;

@@ -95,22 +95,29 @@ __attribute__((format(printf, 2, 0))) static void log_complaint(
 	log_debug("http", "message=%s", log_quote(text, quoted, sizeof quoted));
 }
 
+static enum MHD_Result may_connect(
+	void *which, const struct sockaddr *address, socklen_t address_size)
+{
+	const struct api *api = which;
+	return atomic_load(&api->is_stopping) ? MHD_NO : MHD_YES;
+}
+
 static struct MHD_Daemon *start_daemon(struct api *api, int fd)
 {
 	const struct api_settings *s = &api->settings;
 	uint32_t connections = s->connections_max ? s->connections_max : API_CONNECTIONS_MAX;
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
 			 MHD_USE_ERROR_LOG | MHD_ALLOW_UPGRADE;
-	return MHD_start_daemon(flags, 0, NULL, NULL, http_access, api, MHD_OPTION_EXTERNAL_LOGGER,
-		log_complaint, api, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE,
-		(unsigned)API_THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->connections_per_ip_max,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)INACTIVITY_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)API_HEADER_BYTES_MAX,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded,
-		api, MHD_OPTION_URI_LOG_CALLBACK, http_request_line, api,
-		MHD_OPTION_NOTIFY_CONNECTION, http_connection, api, MHD_OPTION_NOTIFY_COMPLETED,
-		http_completed, api, MHD_OPTION_END);
+	return MHD_start_daemon(flags, 0, may_connect, api, http_access, api,
+		MHD_OPTION_EXTERNAL_LOGGER, log_complaint, api, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_THREAD_POOL_SIZE, (unsigned)API_THREADS, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		(unsigned)s->connections_per_ip_max, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)INACTIVITY_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)API_HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded, api, MHD_OPTION_URI_LOG_CALLBACK,
+		http_request_line, api, MHD_OPTION_NOTIFY_CONNECTION, http_connection, api,
+		MHD_OPTION_NOTIFY_COMPLETED, http_completed, api, MHD_OPTION_END);
 }
 
 static char *setting_copy(const char *text, const char *otherwise)
@@ -215,10 +222,9 @@ static bool has_parked(const struct api *api)
 
 void api_server_stop(struct api *api)
 {
-	// Nobody can connect any more; closed when no thread of the daemon can ask for it.
-	int fd = MHD_quiesce_daemon(api->daemon);
-	if (fd >= 0)
-		(void)shutdown(fd, SHUT_RDWR);
+	// Not MHD_quiesce_daemon(): a worker that wakes up meanwhile takes the socket off its list, too, and
+	// libmicrohttpd ends the process when it is not there the second time.
+	atomic_store(&api->is_stopping, true);
 	parking_close(api->parking);
 	// The applier still runs commands, and accesses their submissions until then.
 	while (atomic_load(&api->commands_under_way) > 0)
@@ -230,7 +236,5 @@ void api_server_stop(struct api *api)
 		ms++)
 		wait_a_little();
 	MHD_stop_daemon(api->daemon);
-	if (fd >= 0)
-		close(fd);
 	api_destroy(api);
 }

@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "tests/tools/api/prometheus_reader.h"
 #include "tests/tools/api/server.h"
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -365,6 +366,58 @@ static void a_taken_port_is_explained(void **unused)
 	assert_non_null(strstr(message, "\"not an address\" is no address"));
 }
 
+struct knocker {
+	uint16_t port;
+	_Atomic bool stop;
+	uint32_t answered;
+};
+
+// Connects and asks again and again, also where nobody listens any more.
+static void *knock(void *context)
+{
+	static const char request[] =
+		"GET /v1/status/leader HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+	struct knocker *k = context;
+	struct sockaddr_in to = {.sin_family = AF_INET,
+		.sin_port = htons(k->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	char answer[256];
+
+	while (!k->stop) {
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_true(fd >= 0);
+		if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0 &&
+			send(fd, request, sizeof request - 1, MSG_NOSIGNAL) > 0)
+			k->answered += recv(fd, answer, sizeof answer, 0) > 0;
+		close(fd);
+	}
+	return NULL;
+}
+
+// Whoever comes while the server stops is sent away, and the process goes on.
+static void stopping_while_clients_connect(void **unused)
+{
+	enum { ROUNDS = 20, KNOCKERS = 3 };
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		struct server *s = server_start(&(struct server_options){0});
+		struct knocker knockers[KNOCKERS];
+		pthread_t threads[KNOCKERS];
+		for (uint32_t i = 0; i < KNOCKERS; i++) {
+			knockers[i] = (struct knocker){.port = api_port(s->api)};
+			pthread_create(&threads[i], NULL, knock, &knockers[i]);
+		}
+		usleep(10000);
+		api_stop(s->api);
+		s->api = NULL;
+		for (uint32_t i = 0; i < KNOCKERS; i++) {
+			knockers[i].stop = true;
+			pthread_join(threads[i], NULL);
+			assert_true(knockers[i].answered > 0);
+		}
+		server_stop(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +434,7 @@ int main(void)
 		cmocka_unit_test(a_full_queue_is_429),
 		cmocka_unit_test(an_applier_that_hangs_is_503),
 		cmocka_unit_test(a_taken_port_is_explained),
+		cmocka_unit_test(stopping_while_clients_connect),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }
