@@ -10,9 +10,9 @@
 #include "bench/harness/service_fleet.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/base/slab.h"
 #include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
+#include "state/records/slab.h"
 #include "state/snapshot/snapshot_allocation.h"
 #include <malloc.h>
 #include <stdio.h>

@@ -20,11 +20,11 @@ struct pipeline_settings {
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
-	uint64_t seed;     // 0: from the system
-	uint32_t threads;  // of schedulers; 0: none (tests call pipeline_step)
+	uint64_t seed;    // 0: from the system
+	uint32_t threads; // of schedulers; 0: none (tests call pipeline_step)
 	// Of them at once, while the others wait for their plans; 0: all. Never more than there are processors.
 	uint32_t deciding;
-	const int *cpus;   // one for each that decides; NULL or negative: not pinned
+	const int *cpus; // one for each that decides; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
 		deployment_gc_ns; // 0: those of docs/spec/objects.md
 	int64_t nack_timeout_ns;  // of a delivery without progress; 0: 60 s (B30)

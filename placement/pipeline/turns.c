@@ -48,8 +48,7 @@ void turns_end(struct turns *t)
 	if (cds_list_empty(&t->waiting)) {
 		t->free_count++;
 	} else {
-		struct turn_wait *next =
-			cds_list_first_entry(&t->waiting, struct turn_wait, link);
+		struct turn_wait *next = cds_list_first_entry(&t->waiting, struct turn_wait, link);
 		cds_list_del(&next->link);
 		t->waiting_count--;
 		next->is_given = true;

@@ -108,7 +108,8 @@ static void end_allocations(struct state *state, struct job_cell *job, int64_t t
 {
 	struct alloc_cell *cell;
 
-	FOR_ALLOCATIONS_OF (cell, job) {
+	FOR_ALLOCATIONS_OF(cell, job)
+	{
 		if (!alloc_cell_is_there(cell) || allocation_is_terminal(cell->working))
 			continue;
 		alloc_cell_end(state, cell, END_JOB_STOPPED, time_ns, ++state->index);

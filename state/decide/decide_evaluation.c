@@ -181,7 +181,8 @@ static void force_reschedule(struct decider *d, const struct job_cell *job)
 	struct array forced = {0};
 	struct alloc_cell *cell;
 
-	FOR_ALLOCATIONS_OF (cell, job) {
+	FOR_ALLOCATIONS_OF(cell, job)
+	{
 		if (!may_be_forced(cell))
 			continue;
 		*(struct alloc_transition *)array_append(&forced, sizeof(struct alloc_transition)) =

@@ -38,8 +38,7 @@ static bool details_are_sound(const struct plan *plan)
 	for (uint32_t i = 0; i < plan->placements.count; i++) {
 		const struct plan_placement *p =
 			ARRAY_AT(&plan->placements, struct plan_placement, i);
-		if (!are_sound(p->details) ||
-			(p->report && !alloc_report_is_sound(p->report)))
+		if (!are_sound(p->details) || (p->report && !alloc_report_is_sound(p->report)))
 			return false;
 	}
 	for (uint32_t i = 0; i < plan->updates.count; i++)

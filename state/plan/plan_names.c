@@ -200,8 +200,8 @@ static void meet_living(struct plan_names *names, const struct state *state,
 	const struct alloc_cell *cell;
 
 	if (!is_less_by_node(state, check)) {
-		FOR_ALLOCATIONS_OF (cell, check->job_cell)
-			meet(names, placed, check, node_at, cell);
+		FOR_ALLOCATIONS_OF(cell, check->job_cell)
+		meet(names, placed, check, node_at, cell);
 		return;
 	}
 	for (uint32_t i = 0; i < check->node_count; i++) {

@@ -4,8 +4,8 @@
 #include "state/base/memory.h"
 #include "state/base/schema_compact.h"
 #include "state/base/schema_table.h"
-#include "state/base/slab.h"
 #include "state/records/job.h"
+#include "state/records/slab.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +134,8 @@ struct alloc_details *alloc_details_share(struct alloc_details *details)
 }
 
 // Details that own something never agree in all bytes.
-struct alloc_details *alloc_details_unite(struct alloc_details *details, struct alloc_details *other)
+struct alloc_details *alloc_details_unite(
+	struct alloc_details *details, struct alloc_details *other)
 {
 	const size_t from = offsetof(struct alloc_details, previous_allocation);
 
@@ -235,8 +236,8 @@ struct packed_report {
 	uint32_t items_bytes;  // that it needs to be read
 	uint8_t form[];
 };
-_Static_assert(offsetof(struct packed_report, packed_bytes) ==
-		       offsetof(struct alloc_report, packed_bytes),
+_Static_assert(
+	offsetof(struct packed_report, packed_bytes) == offsetof(struct alloc_report, packed_bytes),
 	"both tell in the same place what they are");
 
 #define REPORT_BYTES_USUAL 1024u

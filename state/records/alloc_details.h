@@ -53,13 +53,13 @@ struct alloc_details {
 	struct uuid previous_allocation, next_allocation, followup_eval, preempted_by,
 		deployment_id;
 	struct desired_transition transition;
-	struct array states;            // alloc_state, oldest first
-	struct array reschedule_events; // reschedule_event
-	struct array preempted;         // struct uuid (FIELD_UUIDS)
+	struct array states;                               // alloc_state, oldest first
+	struct array reschedule_events;                    // reschedule_event
+	struct array preempted;                            // struct uuid (FIELD_UUIDS)
 	struct alloc_deployment_status *deployment_status; // see allocation_health()
-	struct array tasks;    // allocated_task
-	struct array networks; // allocated_network of the group
-	struct array ports;    // allocated_port of the group
+	struct array tasks;                                // allocated_task
+	struct array networks;                             // allocated_network of the group
+	struct array ports;                                // allocated_port of the group
 };
 
 extern const struct record_type alloc_details_description, allocated_task_description,

@@ -42,7 +42,7 @@ struct allocation {
 	uint32_t nodes_evaluated, nodes_feasible;
 	uint64_t alloc_modify_index; // server-side changes
 	int64_t create_time_ns, modify_time_ns;
-	struct uuid eval_id;            // zero: placed by a client
+	struct uuid eval_id; // zero: placed by a client
 	// What was said of its health since it was placed; read it with allocation_health(). Details that it was placed
 	// with are shared with others.
 	struct alloc_deployment_status health;

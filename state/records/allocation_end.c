@@ -2,11 +2,11 @@
 // texts below; snapshots keep their numbers.
 #include "state/records/allocation_end.h"
 #include "state/base/check.h"
-#include "state/base/slab.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include "state/records/job_traits.h"
 #include "state/records/plan.h"
+#include "state/records/slab.h"
 #include <stdio.h>
 #include <stdlib.h>
 

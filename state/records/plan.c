@@ -4,8 +4,8 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/base/schema_table.h"
-#include "state/base/slab.h"
 #include "state/records/metrics.h"
+#include "state/records/slab.h"
 #include <stdlib.h>
 #include <string.h>
 

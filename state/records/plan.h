@@ -92,10 +92,10 @@ struct shared_metrics {
 	// Metrics of a plan mostly differ in a few bytes. Those of another (a reference) that `bytes` differ from
 	// (state/base/bytes_delta.h); NULL: `bytes` are of record_encode.
 	struct shared_metrics *whole;
-	uint32_t back;     // alloc_metrics.back; 0: they need no base
-	uint32_t kept;     // bytes
-	uint8_t bases;     // how many others are needed to read them
-	bool is_sound;     // record_is_sound
+	uint32_t back; // alloc_metrics.back; 0: they need no base
+	uint32_t kept; // bytes
+	uint8_t bases; // how many others are needed to read them
+	bool is_sound; // record_is_sound
 	uint8_t bytes[];
 };
 // More bases than this are refused: each is decoded by whoever reads the metrics.

@@ -210,8 +210,8 @@ static int take_details(struct allocation *a, struct snapshot_metrics *m, struct
 void allocation_item_encode(
 	const struct allocation *a, struct snapshot_metrics *metrics, struct bytes_writer *w)
 {
-	uint8_t parts = (uint8_t)((has_details(a) ? ITEM_DETAILS : 0) | (a->report ? ITEM_REPORT : 0) |
-				  (a->metrics ? ITEM_METRICS : 0));
+	uint8_t parts = (uint8_t)((has_details(a) ? ITEM_DETAILS : 0) |
+				  (a->report ? ITEM_REPORT : 0) | (a->metrics ? ITEM_METRICS : 0));
 
 	put_plain(a, w);
 	bytes_put_u8(w, (uint8_t)allocation_client_text(a));

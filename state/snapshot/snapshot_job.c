@@ -29,9 +29,9 @@ static bool has_items_at(const struct job_cell *job, uint64_t index)
 	const struct alloc_cell *alloc;
 	const struct eval_cell *eval;
 
-	FOR_ALLOCATIONS_OF (alloc, job)
-		if (version_at(alloc, index))
-			return true;
+	FOR_ALLOCATIONS_OF(alloc, job)
+	if (version_at(alloc, index))
+		return true;
 	cds_list_for_each_entry_rcu (eval, &job->evaluations, of_job)
 		if (version_at(eval, index))
 			return true;

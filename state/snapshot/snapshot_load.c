@@ -232,7 +232,7 @@ static bool may_follow(int before, int rank)
 }
 
 // Nobody else writes to the tables, and a thread that decodes ahead reads them as any other reader.
-static void widen(struct state *state)
+static void widen_tables(struct state *state)
 {
 	if (!tables_want(state))
 		return;
@@ -247,7 +247,7 @@ int snapshot_load_decoded(struct snapshot_load *l, struct snapshot_item *item)
 
 	if (l->error)
 		return l->error;
-	widen(l->state);
+	widen_tables(l->state);
 	if (!item->has_kind || !may_follow(l->at, rank_of(item->kind)))
 		l->error = -ERROR_CORRUPT;
 	else

@@ -7,7 +7,8 @@
 struct read_ahead;
 
 // Begins a thread that calls run, which passes pieces on. Returns 0 or -errno.
-int read_ahead_begin(struct read_ahead **, void run(struct read_ahead *, void *context), void *context);
+int read_ahead_begin(
+	struct read_ahead **, void run(struct read_ahead *, void *context), void *context);
 // The thread: passes a piece of so many bytes on; waits while too much lies there. False: nothing more is wanted, and
 // the piece is still the caller's.
 bool read_ahead_put(struct read_ahead *, void *piece, size_t bytes);

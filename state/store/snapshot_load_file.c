@@ -72,7 +72,7 @@ static void keep_rest(struct piece *piece, struct bytes_reader *rest)
 	piece->size += (uint32_t)size;
 }
 
-static int gather(void *context, const void *bytes, uint32_t size)
+static int gather_items(void *context, const void *bytes, uint32_t size)
 {
 	struct snapshot_reading *reading = context;
 	const struct piece *full = reading->open;
@@ -99,8 +99,8 @@ static void read_items(struct read_ahead *ahead, void *context)
 
 	reading->ahead = ahead;
 	state_read_begin();
-	reading->error = snapshot_read_file(
-		reading->path, SNAPSHOT_ITEMS_VERSION, gather, reading, &reading->info, &none);
+	reading->error = snapshot_read_file(reading->path, SNAPSHOT_ITEMS_VERSION, gather_items,
+		reading, &reading->info, &none);
 	int error = pass_on(reading);
 	if (!reading->error)
 		reading->error = error;

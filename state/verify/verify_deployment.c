@@ -124,7 +124,8 @@ static void check_counts(struct verifier *v, const struct job_cell *job)
 	struct tally *tallies = take_tallies(job);
 	const struct alloc_cell *alloc;
 
-	FOR_ALLOCATIONS_OF (alloc, job) {
+	FOR_ALLOCATIONS_OF(alloc, job)
+	{
 		const struct allocation *a = alloc->working;
 		if (!a->record.deleted && a->details && a->group < a->job->asks.count)
 			hear_allocation(v, tallies, job, a);

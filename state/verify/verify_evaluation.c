@@ -22,7 +22,8 @@ void verify_summary(struct verifier *v, const struct job_cell *cell)
 		memory_take_array(keep->counter_count, sizeof counted[0]);
 	const struct alloc_cell *alloc;
 
-	FOR_ALLOCATIONS_OF (alloc, cell) {
+	FOR_ALLOCATIONS_OF(alloc, cell)
+	{
 		const struct allocation *a = alloc->working;
 		if (a->record.deleted || a->group >= a->job->asks.count)
 			continue;

@@ -30,7 +30,8 @@ static void check_job_allocations(struct verifier *v, const struct job_cell *cel
 	const struct alloc_cell *alloc;
 	uint32_t count = 0, present = 0, live = 0;
 
-	FOR_ALLOCATIONS_OF (alloc, cell) {
+	FOR_ALLOCATIONS_OF(alloc, cell)
+	{
 		const struct allocation *a = alloc->working;
 		count++;
 		expect(v,

@@ -58,10 +58,10 @@ void verify_names(struct verifier *v, const struct job_cell *job)
 	const struct alloc_cell *cell;
 	uint32_t count = 0;
 
-	FOR_ALLOCATIONS_OF (cell, job)
-		if (alloc_cell_is_living(cell) && is_single(cell->working) &&
-			cell->working->node_slot != NODE_SLOT_NONE && count < job->live_count)
-			living[count++] = cell->working;
+	FOR_ALLOCATIONS_OF(cell, job)
+	if (alloc_cell_is_living(cell) && is_single(cell->working) &&
+		cell->working->node_slot != NODE_SLOT_NONE && count < job->live_count)
+		living[count++] = cell->working;
 	qsort(living, count, sizeof living[0], by_name);
 	for (uint32_t i = 1; i < count; i++)
 		expect(v, by_name(&living[i - 1], &living[i]) != 0,

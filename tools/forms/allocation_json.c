@@ -40,8 +40,8 @@ static void put_status(struct json_writer *w, const struct allocation *a)
 	json_put_record(
 		w, "DesiredTransition", &desired_transition_description, &details->transition);
 	task_states_json(w, a);
-	json_put_record(w, "DeploymentStatus", &alloc_deployment_status_description,
-		allocation_health(a));
+	json_put_record(
+		w, "DeploymentStatus", &alloc_deployment_status_description, allocation_health(a));
 	json_put_uuid(w, "FollowupEvalID", &details->followup_eval);
 	json_put_uuid(w, "NextAllocation", &details->next_allocation);
 	put_reschedule(w, details);

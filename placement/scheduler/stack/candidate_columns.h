@@ -71,12 +71,12 @@ struct row_finder {
 	uint32_t example;     // one of its classes; CLASS_NONE: not known
 	// Of the example's values among the counts; VALUE_NONE: it has none.
 	uint32_t numbers[CLASS_VALUES_MAX];
-	bool is_changed;      // what its bin says is new to its rows
-	double bound;         // no node's score is above
-	uint32_t open;        // rows that are as they were found, since the newest class joined
-	uint32_t epoch;       // classes that joined
-	uint32_t at_once;     // how many nodes were asked for last
-	bool has_all;         // every node was found
+	bool is_changed;  // what its bin says is new to its rows
+	double bound;     // no node's score is above
+	uint32_t open;    // rows that are as they were found, since the newest class joined
+	uint32_t epoch;   // classes that joined
+	uint32_t at_once; // how many nodes were asked for last
+	bool has_all;     // every node was found
 	// Found by the newest search, best first; those from waiting_at on have no rows yet. Of another epoch:
 	// forgotten.
 	struct fit_candidate *waiting;

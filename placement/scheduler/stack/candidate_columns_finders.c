@@ -266,8 +266,8 @@ static double boost_of(const struct candidate_columns *c, uint32_t spread,
 	uint32_t property = candidate_columns_distinct_count(c) + spread;
 	const struct compiled_spread *s = &c->g->spreads[spread];
 	const char *value = value_in(c, property, finder->example);
-	return spread_boost(s, finder->numbers[property],
-		value ? spread_bucket_of(s, value) : NULL, unlisted);
+	return spread_boost(
+		s, finder->numbers[property], value ? spread_bucket_of(s, value) : NULL, unlisted);
 }
 
 static void note_lowest(

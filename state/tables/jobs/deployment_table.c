@@ -54,7 +54,8 @@ bool job_cell_has_members_of(const struct job_cell *job, const struct uuid *id)
 {
 	const struct alloc_cell *cell;
 
-	FOR_ALLOCATIONS_OF (cell, job) {
+	FOR_ALLOCATIONS_OF(cell, job)
+	{
 		const struct alloc_details *details = cell->working->details;
 		if (alloc_cell_is_there(cell) && details && uuid_equal(&details->deployment_id, id))
 			return true;

@@ -14,7 +14,7 @@ static void array_free(struct rcu_head *head)
 
 // Moves what is left, without the holes, into an array with half as much room again: the adds and removals since the
 // last repack pay for it.
-static void repack(struct job_cell *job)
+static void repack_allocations(struct job_cell *job)
 {
 	struct alloc_array *old = job->allocations;
 	uint32_t capacity = CAPACITY_MIN + job->allocation_count + job->allocation_count / 2;
@@ -40,7 +40,7 @@ static void repack(struct job_cell *job)
 void job_allocations_add(struct job_cell *job, struct alloc_cell *cell)
 {
 	if (!job->allocations || job->allocations->count == job->allocations->capacity)
-		repack(job);
+		repack_allocations(job);
 
 	struct alloc_array *a = job->allocations;
 	uint32_t at = a->count;
@@ -59,7 +59,7 @@ void job_allocations_remove(struct job_cell *job, struct alloc_cell *cell)
 	atomic_store_explicit(&a->cells[cell->of_job], NULL, memory_order_relaxed);
 	job->allocation_count--;
 	if (a->capacity > REPACKED_FROM && job->allocation_count < a->capacity / HOLES_SHARE)
-		repack(job);
+		repack_allocations(job);
 }
 
 void job_allocations_release(struct job_cell *job)

@@ -47,6 +47,6 @@ static inline struct alloc_cell *alloc_walk_ahead(const struct alloc_walk *w, ui
 			     : NULL;
 }
 
-#define FOR_ALLOCATIONS_OF(cell, job)                                                              \
-	for (struct alloc_walk alloc_walk = alloc_walk_begin(job);                                 \
+#define FOR_ALLOCATIONS_OF(cell, job)                              \
+	for (struct alloc_walk alloc_walk = alloc_walk_begin(job); \
 		((cell) = alloc_walk_next(&alloc_walk));)

@@ -58,7 +58,7 @@ struct job_cell {
 	char *namespace_name, *id;
 	struct cds_lfht_node by_name;
 	struct alloc_array *allocations; // RCU; NULL: it never had any
-	uint32_t allocation_count; // in it, deleted ones that wait for their burial included
+	uint32_t allocation_count;       // in it, deleted ones that wait for their burial included
 	_Atomic uint64_t allocations_index; // of the newest published change of one of them
 	uint32_t present_count, live_count; // not deleted; not terminal
 	uint32_t position;

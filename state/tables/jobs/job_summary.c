@@ -76,7 +76,8 @@ void job_summary_recount(struct job_keep *keep, struct job_cell *job)
 
 	for (uint32_t i = 0; i < keep->counter_count; i++)
 		memset(keep->counters[i].clients, 0, sizeof keep->counters[i].clients);
-	FOR_ALLOCATIONS_OF (cell, job) {
+	FOR_ALLOCATIONS_OF(cell, job)
+	{
 		if (!alloc_cell_is_there(cell))
 			continue;
 		struct group_counter *row = row_of(keep, cell->working);

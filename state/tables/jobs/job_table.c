@@ -348,7 +348,8 @@ void state_job_allocations(const struct state *state, struct text namespace_name
 
 	if (!job)
 		return;
-	FOR_ALLOCATIONS_OF (cell, job) {
+	FOR_ALLOCATIONS_OF(cell, job)
+	{
 		fetch_ahead(&alloc_walk);
 		const struct allocation *a = allocation_published(cell);
 		if (a && !visit(a, context))

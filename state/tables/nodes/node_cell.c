@@ -2,7 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/limits.h"
 #include "state/base/memory.h"
-#include "state/base/slab.h"
+#include "state/records/slab.h"
 #include "state/tables/kind.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_class.h"

@@ -3,8 +3,8 @@
 // are shared between nodes.
 #include "state/tables/nodes/node_record.h"
 #include "state/base/check.h"
-#include "state/base/slab.h"
 #include "state/records/nodes/node_pairs.h"
+#include "state/records/slab.h"
 #include "state/tables/nodes/node_class.h"
 #include "state/tables/nodes/node_history.h"
 #include "state/tables/state.h"

@@ -1,6 +1,6 @@
 #include "state/tables/nodes/node_report.h"
 #include "state/base/check.h"
-#include "state/base/slab.h"
+#include "state/records/slab.h"
 #include "state/tables/kind.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"

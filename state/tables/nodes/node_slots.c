@@ -1,7 +1,7 @@
 #include "state/tables/nodes/node_slots.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/base/slab.h"
+#include "state/records/slab.h"
 #include "state/tables/node_table.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"

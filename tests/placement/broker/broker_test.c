@@ -608,17 +608,15 @@ static void *take_all(void *argument)
 // that woke him, and then nobody sleeps on beside the first.
 static void nobody_sleeps_beside_what_is_ready(void **state)
 {
-	struct broker_settings settings = {.time = &time_source_real,
-		.nack_timeout_ns = 60 * NS_PER_S,
-		.delivery_limit = 3};
+	struct broker_settings settings = {
+		.time = &time_source_real, .nack_timeout_ns = 60 * NS_PER_S, .delivery_limit = 3};
 	struct broker *b = broker_create(&settings);
 	struct taker takers[SLEEPERS];
 	uint32_t taken = 0;
 
 	broker_set_enabled(b, true);
 	for (uint32_t i = 0; i < SLEEPERS; i++) {
-		takers[i] = (struct taker){.broker = b,
-			.types = i % 2 ? ALL : 1u << EVAL_SERVICE};
+		takers[i] = (struct taker){.broker = b, .types = i % 2 ? ALL : 1u << EVAL_SERVICE};
 		assert_int_equal(pthread_create(&takers[i].thread, NULL, take_all, &takers[i]), 0);
 	}
 	for (uint32_t i = 0; i < SLEPT_FOR; i++) {

@@ -371,8 +371,8 @@ static void a_quick_look_is_on_the_safe_side(void **state)
 	for (uint32_t i = 0; i < 200000; i++) {
 		enum placement_algorithm algorithm = i % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
 		uint32_t most = i % 3 ? 100000 : UINT32_MAX;
-		struct fit_node n = {
-			.cpu_capacity = 1 + below(&w, most), .memory_capacity = 1 + below(&w, most)};
+		struct fit_node n = {.cpu_capacity = 1 + below(&w, most),
+			.memory_capacity = 1 + below(&w, most)};
 		n.cpu_free = below(&w, n.cpu_capacity) + 1;
 		n.memory_free = below(&w, n.memory_capacity) + 1;
 		struct fit_query q = {

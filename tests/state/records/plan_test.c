@@ -331,8 +331,8 @@ static void a_packed_report_is_the_same(void **test)
 	assert_true(alloc_report_is_sound(report));
 	struct alloc_report_room room, read_room;
 	const struct alloc_report *said = alloc_report_open(report, &room);
-	assert_true(record_equal(
-		&alloc_report_description, said, alloc_report_open(read, &read_room)));
+	assert_true(
+		record_equal(&alloc_report_description, said, alloc_report_open(read, &read_room)));
 	state = ARRAY_AT(&said->task_states, struct task_state, 0);
 	assert_string_equal(state->handle->driver_state, "c3RhdGU=");
 	assert_string_equal(ARRAY_AT(&state->events, struct task_event, 0)->type, "Started");

@@ -50,8 +50,8 @@ static void begin(struct world *w, struct items *items, char path[128])
 	assert_int_equal(store_snapshot(w->store, w->state), 0);
 	snprintf(path, 128, "%s/snapshot-%lu", w->directory, state_index(w->state));
 	*items = (struct items){.all = bytes_writer_growing(4096)};
-	assert_int_equal(snapshot_read_file(path, SNAPSHOT_ITEMS_VERSION, collect, items, &info,
-				 &complaint),
+	assert_int_equal(
+		snapshot_read_file(path, SNAPSHOT_ITEMS_VERSION, collect, items, &info, &complaint),
 		0);
 	world_close(w);
 	snprintf(path, 128, "%s/changed", w->directory);

@@ -21,7 +21,8 @@ static void check_walk(const struct model *m)
 	const struct alloc_cell *cell;
 	uint32_t at = 0, there = 0;
 
-	FOR_ALLOCATIONS_OF (cell, &m->job) {
+	FOR_ALLOCATIONS_OF(cell, &m->job)
+	{
 		while (at < m->count && !m->cells[at])
 			at++;
 		assert_true(at < m->count);

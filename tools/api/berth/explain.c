@@ -260,11 +260,10 @@ static void say_history(struct json_writer *w, const struct allocation *a)
 		put_sentence(w, "It was asked to go elsewhere.");
 	if (health)
 		put_sentence(w, "It is %s of deployment %s and %s.",
-			health->canary ? "a canary" : "part",
-			uuid_format(&d->deployment_id, id),
+			health->canary ? "a canary" : "part", uuid_format(&d->deployment_id, id),
 			!health->healthy.set    ? "has no verdict on its health yet"
 			: health->healthy.value ? "healthy"
-							      : "unhealthy");
+						: "unhealthy");
 	if (d->reschedule_events.count)
 		put_sentence(w, "It was rescheduled %u times before.", d->reschedule_events.count);
 }

@@ -22,7 +22,8 @@ struct parking {
 	pthread_mutex_t lock; // guards what follows
 	struct cds_list_head parked;
 	bool is_open, runs;
-	uint32_t watching; // parked requests that are not kept: while there are none, changes wake nobody
+	uint32_t
+		watching; // parked requests that are not kept: while there are none, changes wake nobody
 	struct parking_counts counts;
 };
 

@@ -1,6 +1,6 @@
-#include "state/base/slab.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "state/records/slab.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

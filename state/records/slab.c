@@ -1,7 +1,7 @@
 // A slab is an aligned run of pages with pieces of one size. Its head knows which pieces are free: those behind `fresh`
 // were never taken, the others are in a list. Slabs with free pieces are in a list of their size; one whose pieces are
 // all free may become a slab of another size, unless it is the last of its size that has room.
-#include "state/base/slab.h"
+#include "state/records/slab.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <pthread.h>
@@ -37,7 +37,8 @@ struct slab_size {
 	size_t taken; // pieces
 };
 
-static struct slab_size slab_sizes[SIZES] = {[0 ... SIZES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static struct slab_size slab_sizes[SIZES] = {
+	[0 ... SIZES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 // Slabs that are free as a whole; below the locks of sizes.
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slab_list free_slabs;
