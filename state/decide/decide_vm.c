@@ -188,7 +188,7 @@ static void say_running(struct vm_report *report, bool is_running)
 static void say_why(
 	struct vm_report *report, const struct alloc_update_item *item, const char *without)
 {
-	struct text why = text_of(item->report ? item->report->client_description : NULL);
+	struct text why = text_of(item->report ? alloc_report_description_of(item->report) : NULL);
 
 	report->parts |= VM_REPORT_MESSAGE;
 	report->message = why.size ? why : text_of(without);

@@ -409,6 +409,7 @@ static enum command_outcome say(struct controller *c, const struct machine *m, u
 	if (why) {
 		item.report = alloc_report_create();
 		item.report->client_description = text_copy(text_of(why));
+		item.report = alloc_report_pack(item.report); // as those of nodes are
 	}
 	enum command_outcome outcome = controller_run(c, &command);
 	if (item.report)
