@@ -8,7 +8,9 @@
 #include "state/records/metrics.h"
 #include "state/records/plan.h"
 #include "state/tables/jobs/alloc_table.h"
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Parts that only some allocations have; stored.
 #define ITEM_DETAILS 1u
@@ -165,11 +167,13 @@ static bool has_details(const struct allocation *a)
 
 static void put_details(const struct allocation *a, struct bytes_writer *w)
 {
+	const size_t from = offsetof(struct alloc_details, previous_allocation);
 	struct alloc_deployment_status health = a->health;
 	struct alloc_details details = {0};
 
-	if (a->details)
-		details = *a->details;
+	if (a->details) // but for its references, which others count meanwhile
+		memcpy((char *)&details + from, (const char *)a->details + from,
+			sizeof details - from);
 	if (a->health.is_there)
 		details.deployment_status = &health;
 	record_encode(&alloc_details_description, &details, w);
