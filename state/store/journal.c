@@ -7,8 +7,9 @@
 //	                  start renames it, so that a program of the first version refuses the log from then on
 //	log.new/          a log that was being made when the process ended
 //
-// A batch is one record of a segment, written with one call and made durable with one fdatasync. The segment was
-// written before, so that this changes no metadata of the file system.
+// A batch is one record of a segment. One call writes it past the page cache and makes it durable (segment_direct.c);
+// where the file system has no such way, and for large batches, a write and one fdatasync do. The segment was written
+// before, so that this changes no metadata of the file system.
 #include "state/store/journal.h"
 #include "state/base/check.h"
 #include "state/base/error.h"

@@ -156,6 +156,9 @@ void segment_rest(struct segment *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	s->fd = -1;
+	segment_direct_close(s->direct);
+	s->direct = NULL;
+	s->was_direct_asked = false;
 }
 
 void segment_close(struct segment *s)
@@ -284,6 +287,18 @@ bool segment_fits(const struct segment *s, uint64_t bytes)
 	return s->end + bytes + SEGMENT_BLOCK_BYTES <= most;
 }
 
+// Returns as segment_direct_write does.
+static int append_directly(
+	struct segment *s, const struct iovec pieces[], int count, uint64_t bytes)
+{
+	if (bytes > SEGMENT_DIRECT_BYTES_MAX)
+		return 0;
+	if (!s->was_direct_asked)
+		s->direct = segment_direct_open(s->path);
+	s->was_direct_asked = true;
+	return s->direct ? segment_direct_write(s->direct, pieces, count, bytes, s->end) : 0;
+}
+
 int segment_append(struct segment *s, const struct journal_batch *batch, bool sync)
 {
 	static const uint8_t zeros[SEGMENT_BLOCK_BYTES];
@@ -294,8 +309,11 @@ int segment_append(struct segment *s, const struct journal_batch *batch, bool sy
 	struct iovec pieces[] = {{header, sizeof header},
 		{(void *)(uintptr_t)batch->data, batch->size},
 		{(void *)(uintptr_t)zeros, bytes - sizeof header - batch->size}};
-	int error = write_pieces(s->fd, pieces, 3, s->end);
-	if (error == 0 && sync)
+	int done = sync ? append_directly(s, pieces, 2, bytes) : 0;
+	int error = done < 0 ? done : 0;
+	if (done == 0)
+		error = write_pieces(s->fd, pieces, 3, s->end);
+	if (done == 0 && error == 0 && sync)
 		error = data_sync(s->fd);
 	if (error == 0 && batch->entries > 0)
 		s->end += bytes;

@@ -1,14 +1,17 @@
 // One segment of the log: its file, what it holds, and where the next record goes. One thread at a time.
 #pragma once
 #include "state/store/journal_batch.h"
+#include "state/store/segment_direct.h"
 #include "state/store/segment_format.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 struct segment {
 	char *path;
-	int fd;          // -1 while it rests
-	uint64_t number; // in the name of its file
+	int fd;                        // -1 while it rests
+	struct segment_direct *direct; // of the segment that records go to; or NULL
+	bool was_direct_asked;         // whether there is such a way
+	uint64_t number;               // in the name of its file
 	uint64_t size, salt;
 	uint64_t sequence;    // of its records; 0: it has none
 	uint64_t first_index; // of its first record; 0: that one is damaged
