@@ -4,6 +4,7 @@
 #include "placement/direct/placement.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/tables/nodes/node_extra.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -68,7 +69,8 @@ static struct fit_input input_of(const struct node_cell *cell)
 {
 	const struct node *n = cell->working;
 	const char *snapshot = n->snapshot ? n->snapshot : "";
-	return fit_input_of(n, cell->used, &cell->devices_used, cell->living > 0 ? NULL : snapshot);
+	return fit_input_of(
+		n, cell->used, node_devices_used(cell), cell->living > 0 ? NULL : snapshot);
 }
 
 static void follow_changes(struct placement *p, uint32_t slot)
@@ -153,7 +155,7 @@ static void best(void *context, const struct job *job, uint32_t group, struct pl
 	};
 	if (candidate_cache_best(cache, &winner)) {
 		const struct node_cell *cell = state_node_cell(p->state, winner.slot);
-		struct device_set free = fit_free_devices(cell->working, &cell->devices_used);
+		struct device_set free = fit_free_devices(cell->working, node_devices_used(cell));
 		CHECK(candidate_cache_devices(cache, winner.slot, &free, &choice->devices));
 		choice->slot = winner.slot;
 		choice->score = winner.score;

@@ -10,6 +10,7 @@
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_class.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_history.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/nodes/node_slots.h"
@@ -33,7 +34,8 @@ static bool is_leaving(const struct state *state, uint32_t slot)
 {
 	CHECK(slot < state->slots_max);
 	const struct node_cell *cell = &state->cells[slot];
-	return cell->gone && cell->published != cell->gone;
+	const struct node *gone = node_slot_gone(cell);
+	return gone && cell->published != gone;
 }
 
 static int new_node_check(const struct state *state, const struct entry_node_register *e)
@@ -128,7 +130,8 @@ static void place_devices_again(
 			used.groups[i] |= moved.groups[i];
 	}
 	CHECK(node->working->node_class != from);
-	node->devices_used = used;
+	if (node->extra)
+		node->extra->devices_used = used;
 }
 
 static bool attributes_differ(
@@ -172,7 +175,7 @@ static struct record *former_record(
 	CHECK(!cell || cell->working);
 	if (cell)
 		return &cell->working->record;
-	return node_slot_is_free(state, slot) ? &state->cells[slot].gone->record : NULL;
+	return node_slot_is_free(state, slot) ? &node_slot_gone(&state->cells[slot])->record : NULL;
 }
 
 static bool is_away(uint8_t status)
@@ -212,7 +215,7 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	if (!cell)
 		cell = node_cell_open(state, e->slot, e->owner, &n->id);
 	cell->working = n;
-	CHECK(cell == &state->cells[e->slot] && uuid_equal(&cell->id, &n->id));
+	CHECK(cell == &state->cells[e->slot]);
 	change_add(state->changes, STATE_NODES, cell, &n->record);
 	CHECK(n->status < NODE_STATUSES);
 	bool is_healthy = !is_away(n->status) && node_announced(state, n, e->readiness);

@@ -91,8 +91,8 @@ void node_purge_apply(struct state *state, void *body, int64_t time_ns)
 	CHECK(node_of(state, e->slot, e->generation));
 	node_mark_jobs(state, cell);
 	leave_allocations(state, cell, time_ns);
-	vm_worker_forget_node(state, &cell->id);
-	node_metadata_purged(state, &cell->id);
+	vm_worker_forget_node(state, &cell->working->id);
+	node_metadata_purged(state, &cell->working->id);
 	state_count_node(state, cell->working, -1);
 	node_groups_leave(state->node_groups, e->slot);
 	CHECK(cell->living == 0);

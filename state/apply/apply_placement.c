@@ -9,6 +9,7 @@
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/nodes/node_room.h"
 #include "state/tables/state.h"
@@ -91,7 +92,7 @@ static struct allocation *placed_build(const struct state *state, const struct e
 
 	a->record.create_index = a->record.modify_index = state->index;
 	a->id = e->id;
-	a->node_id = state->cells[e->slot].id;
+	a->node_id = *node_cell_id(&state->cells[e->slot]);
 	a->node_slot = e->slot;
 	a->client = e->client;
 	a->job = job;

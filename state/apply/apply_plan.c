@@ -15,6 +15,7 @@
 #include "state/tables/jobs/job_reevaluations.h"
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
@@ -226,7 +227,7 @@ static struct allocation *planned_build(const struct state *state, const struct 
 
 	a->record.create_index = a->record.modify_index = a->alloc_modify_index = state->index;
 	a->id = p->id;
-	a->node_id = state->cells[p->slot].id;
+	a->node_id = *node_cell_id(&state->cells[p->slot]);
 	a->node_slot = p->slot;
 	a->client = CLIENT_NONE;
 	a->job = job;

@@ -209,7 +209,7 @@ void decider_purge_node(struct decider *d, const struct node_cell *cell)
 {
 	struct entry e = {.kind = ENTRY_NODE_PURGE,
 		.node_purge = {cell->working->slot, cell->working->generation}};
-	struct uuid id = cell->id;
+	struct uuid id = cell->working->id;
 
 	CHECK(decider_commit(d, &e) == 0);
 	registrations_forget(d->registrations, &id);

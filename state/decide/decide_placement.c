@@ -9,6 +9,7 @@
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/placer.h"
 #include "state/tables/sequence.h"
@@ -122,7 +123,7 @@ static bool has_room(const struct node_cell *cell, const struct entry_alloc_plac
 	return cell->working &&
 	       resources_fit(
 		       e->resources, resources_minus(node_capacity(cell->working), cell->used)) &&
-	       node_has_devices(cell->working, &cell->devices_used, &e->devices);
+	       node_has_devices(cell->working, node_devices_used(cell), &e->devices);
 }
 
 // Placement's choice is checked again here. A choice that does not fit is a mistake in placement: the request ends,
@@ -143,7 +144,7 @@ static bool commit_choice(struct decider *d, struct command_place *c, const stru
 	}
 	c->items[c->placed++] = (struct placed_item){
 		.allocation = e.alloc_place.id,
-		.node = d->state->cells[choice->slot].id,
+		.node = *node_cell_id(&d->state->cells[choice->slot]),
 		.node_slot = choice->slot,
 		.score = choice->score,
 	};

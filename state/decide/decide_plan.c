@@ -14,6 +14,7 @@
 #include "state/tables/jobs/evaluation_table.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void tell_rejections(
 		add_rejection(result, &check->missing[i], PLAN_NODE_MISSING);
 	for (uint32_t i = 0; i < check->node_count; i++)
 		if (check->nodes[i].reason)
-			add_rejection(result, &state->cells[check->nodes[i].slot].id,
+			add_rejection(result, node_cell_id(&state->cells[check->nodes[i].slot]),
 				check->nodes[i].reason);
 }
 

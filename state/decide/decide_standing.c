@@ -7,6 +7,7 @@
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_report.h"
 #include "state/tables/state.h"
 #include <stdio.h>
@@ -53,18 +54,20 @@ static enum command_outcome decide_operator(struct decider *d, struct command_no
 uint64_t decider_newest_word(const struct node_cell *cell)
 {
 	uint64_t newest = node_report_sequence(cell);
-	bool is_probe_of_now = cell->probe_register_index == cell->working->register_index;
+	const struct node_extra *extra = node_extra_of(cell);
+	bool is_probe_of_now = extra->probe_register_index == cell->working->register_index;
 
-	return is_probe_of_now && cell->probe_sequence > newest ? cell->probe_sequence : newest;
+	return is_probe_of_now && extra->probe_sequence > newest ? extra->probe_sequence : newest;
 }
 
 // Whether the message is newer than every one the node sent since it registered; it then becomes the newest.
-static bool is_news(struct node_cell *cell, uint64_t sequence)
+static bool is_news(struct state *state, struct node_cell *cell, uint64_t sequence)
 {
 	if (sequence <= decider_newest_word(cell))
 		return false;
-	cell->probe_sequence = sequence;
-	cell->probe_register_index = cell->working->register_index;
+	struct node_extra *extra = node_extra_make(state, cell);
+	extra->probe_sequence = sequence;
+	extra->probe_register_index = cell->working->register_index;
 	return true;
 }
 
@@ -91,7 +94,7 @@ static enum command_outcome decide_probed(struct decider *d, struct command_node
 		return OUTCOME_UNKNOWN_NODE;
 	if (n->generation != c->generation)
 		return OUTCOME_STALE_GENERATION;
-	if (!is_news(&d->state->cells[c->slot], c->sequence))
+	if (!is_news(d->state, &d->state->cells[c->slot], c->sequence))
 		return OUTCOME_DONE;
 	struct standing l = n->standing;
 	c->changed = standing_probed(&l, c->ready, c->backoff_ns);

@@ -4,6 +4,7 @@
 #include "state/decide/decide.h"
 #include "state/records/alloc_details.h"
 #include "state/records/nodes/vm_events.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/vms/vm_table.h"
 #include <stdio.h>
 
@@ -165,7 +166,7 @@ static const struct vm_cell *find_on(
 {
 	const struct vm_cell *cell = vm_cell_find_instance(d->state, instance);
 	const struct vm_worker_cell *worker =
-		vm_worker_cell_of_node(d->state, &d->state->cells[slot].id);
+		vm_worker_cell_of_node(d->state, node_cell_id(&d->state->cells[slot]));
 
 	return vm_cell_is_there(cell) && uuid_equal(&cell->working->instance, instance) && worker &&
 			       cell->worker == worker

@@ -110,7 +110,7 @@ void decider_register_worker(struct decider *d, const struct node_registration *
 
 void decider_follow_node(struct decider *d, const struct node_cell *node, int64_t heard_ns)
 {
-	const struct vm_worker_cell *cell = vm_worker_cell_of_node(d->state, &node->id);
+	const struct vm_worker_cell *cell = vm_worker_cell_of_node(d->state, &node->working->id);
 	uint8_t status = node->working->status;
 	bool beats = status == NODE_READY || status == NODE_INITIALIZING;
 

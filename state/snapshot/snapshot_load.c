@@ -21,6 +21,7 @@
 #include "state/tables/jobs/job_summary.h"
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/nodes/node_room.h"
 #include "state/tables/publish.h"
@@ -152,7 +153,7 @@ static int add_allocation(struct state *state, struct allocation *a)
 		return -ERROR_CORRUPT;
 
 	if (a->node_slot != NODE_SLOT_NONE)
-		a->node_id = state->cells[a->node_slot].id;
+		a->node_id = *node_cell_id(&state->cells[a->node_slot]);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);
 	publish_loaded(STATE_ALLOCATIONS, cell, a);
 	job_summary_counted(cell);

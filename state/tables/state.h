@@ -36,32 +36,41 @@ struct node_use {
 	uint32_t living;       // living allocations; 0: the node is idle
 };
 
-// What is kept per slot. The first two lines of the cache, which are fetched together, are all that a scan of the fleet
-// reads; a placement works on the first and the third. `used`, `devices_used`, `with_details` and `living` are working
-// values, the applier's only; others read what published records use.
+// What few slots need: nodes with devices, workers of machines, nodes that are probed, slots that are free. A slot has
+// its own once it needed one, for as long as the state is there. Of the applier but for what is published.
+struct node_extra {
+	struct device_set devices_used;
+	// By published records: state_node_use().
+	struct device_set published_devices;
+	struct resources published_machines;
+	// The newest answer of the node's probe, and the registration of the node that gave it; not stored.
+	uint64_t probe_sequence, probe_register_index;
+	struct node *gone;       // tombstone of a free slot (node_slots.h); else NULL
+	_Atomic bool is_resting; // the slot may not be used again yet
+};
+
+// What is kept per slot, in two lines of the cache, which are fetched together. `used`, `stopping`, `with_details` and
+// `living` are working values, the applier's only; others read what published records use.
 struct node_cell {
-	struct node *published; // RCU
-	struct node *working;   // applier only
-	struct uuid id;
+	struct node *published;    // RCU
+	struct node *working;      // applier only
 	struct resources used;     // by allocations that have not ended, and machines
 	struct resources stopping; // the part of used that is held by allocations that are to stop
 	uint32_t with_details, living;
 	// By published records: state_node_use().
-	struct node_use published_use __attribute__((aligned(64)));
-	struct device_set devices_used;
-	struct cds_list_head allocations; // struct alloc_cell.on_node; RCU list
+	struct {
+		struct resources used;
+		uint32_t with_details, living;
+	} published_use;
 	// On the list, terminal ones included. Written by the applier, read relaxed by others.
 	_Atomic uint32_t allocation_count;
-	bool is_busy;                       // counted as a node with living allocations
-	_Atomic bool is_resting;            // the slot may not be used again yet
+	struct cds_list_head allocations;   // struct alloc_cell.on_node; RCU list
 	struct node_report *report;         // RCU; NULL: none yet
 	struct node_report *report_working; // applier
-	// The newest answer of its probe, and the registration of the node that gave it; not stored.
-	uint64_t probe_sequence, probe_register_index; // applier
-	struct cds_lfht_node by_id;
-	struct node *gone; // tombstone of a free slot (node_slots.h); else NULL
-};
-_Static_assert(sizeof(struct node_cell) == 256, "a node's cell is four lines of the cache");
+	struct cds_lfht_node by_id;         // the id is that of the record
+	struct node_extra *extra;           // written once, by the applier; NULL: all of it is zero
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct node_cell) == 128, "a node's cell is two lines of the cache");
 
 struct state *state_create(const struct state_limits *); // NULL when memory is short
 void state_destroy(struct state *);                      // when no reader and no applier is left

@@ -105,7 +105,7 @@ struct state {
 	int64_t forgotten_ms;    // newest issue time of a forgotten request
 	uint64_t oldest_request; // no request of an index below this is remembered
 	struct state_counts counts;
-	uint64_t bytes_records; // of node records
+	uint64_t bytes_records; // of node records, and of what few cells have besides
 	struct plan_memory *plan_memory;
 	struct change_list *changes;   // of the batch that is being decided
 	const struct placer *placer;   // NULL during recovery

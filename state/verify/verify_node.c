@@ -11,6 +11,7 @@
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_record.h"
+#include "state/tables/nodes/node_slots.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
@@ -73,7 +74,7 @@ static void add_stopping(struct stopping_use *use, const struct allocation *a)
 // Adds what machines hold of the node, if it is a worker.
 static void add_machines(struct verifier *v, const struct node_cell *cell, struct use *use)
 {
-	const struct vm_worker_cell *worker = vm_worker_cell_of_node(v->state, &cell->id);
+	const struct vm_worker_cell *worker = vm_worker_cell_of_node(v->state, &cell->working->id);
 	const struct vm_cell *vm;
 
 	if (worker)
@@ -103,7 +104,7 @@ static void check_capacity(struct verifier *v, const struct node_cell *cell, con
 
 static struct resources held_by_machines(const struct verifier *v, const struct node_cell *cell)
 {
-	const struct vm_worker_cell *worker = vm_worker_cell_of_node(v->state, &cell->id);
+	const struct vm_worker_cell *worker = vm_worker_cell_of_node(v->state, &cell->working->id);
 	const struct vm_cell *vm;
 	struct resources sum = {0};
 
@@ -122,7 +123,7 @@ static void check_published_use(struct verifier *v, const struct node_cell *cell
 	expect(v,
 		memcmp(&use.used, &cell->used, sizeof use.used) == 0 &&
 			memcmp(&use.machines, &machines, sizeof machines) == 0 &&
-			memcmp(&use.devices, &cell->devices_used, sizeof use.devices) == 0 &&
+			memcmp(&use.devices, node_devices_used(cell), sizeof use.devices) == 0 &&
 			use.with_details == cell->with_details && use.living == cell->living,
 		"slot %u: readers see another use than there is", slot);
 }
@@ -143,7 +144,7 @@ static void check_sums(struct verifier *v, const struct node_cell *cell, const s
 			use->disk_mb + stops.disk_mb == used.disk_mb &&
 			memcmp(&stops, &cell->stopping, sizeof stops) == 0,
 		"slot %u: use does not add up", slot);
-	expect(v, memcmp(&devices, &cell->devices_used, sizeof devices) == 0,
+	expect(v, memcmp(&devices, node_devices_used(cell), sizeof devices) == 0,
 		"slot %u: use of devices does not add up", slot);
 	expect(v, with_details == cell->with_details,
 		"slot %u: %u allocations hold ports, devices or cores, %u counted", slot,
@@ -160,7 +161,7 @@ static void check_use(struct verifier *v, const struct node_cell *cell)
 	cds_list_for_each_entry_rcu (alloc, &cell->allocations, on_node) {
 		const struct allocation *a = alloc->working;
 		count++;
-		expect(v, a->node_slot == slot && uuid_equal(&a->node_id, &cell->id),
+		expect(v, a->node_slot == slot && uuid_equal(&a->node_id, &cell->working->id),
 			"slot %u: an allocation of another node is on its list", slot);
 		if (allocation_holds_room(a) && allocation_is_terminal(a))
 			add_stopping(&stopping, a);
@@ -190,8 +191,8 @@ static void check_node(struct verifier *v, uint32_t slot)
 	expect(v, cell->published == n, "slot %u: a change was never published", slot);
 	expect(v, n->slot == slot && n->generation != 0 && !r->deleted && n->status < NODE_STATUSES,
 		"slot %u: bad record", slot);
-	expect(v, uuid_equal(&n->id, &cell->id) && node_cell_find(v->state, &n->id) == cell,
-		"slot %u: its id does not lead to it", slot);
+	expect(v, node_cell_find(v->state, &n->id) == cell, "slot %u: its id does not lead to it",
+		slot);
 	expect(v,
 		r->create_index <= n->register_index && n->register_index <= r->modify_index &&
 			r->modify_index <= v->state->index,
@@ -217,14 +218,14 @@ static void check_free_slots(struct verifier *v)
 	uint32_t gone = 0;
 
 	for (uint32_t i = 0; i < list->count; i++)
-		expect(v, v->state->cells[list->slots[i]].gone != NULL,
+		expect(v, node_slot_is_free(v->state, list->slots[i]),
 			"slot %u: listed as free, but it is not", list->slots[i]);
 	for (uint32_t slot = 0; slot < state_node_slots(v->state); slot++) {
 		const struct node_cell *cell = &v->state->cells[slot];
-		if (!cell->gone)
+		if (!node_slot_gone(cell))
 			continue;
 		gone++;
-		expect(v, !cell->working && cell->published == cell->gone,
+		expect(v, !cell->working && cell->published == node_slot_gone(cell),
 			"slot %u: free, but a node is there", slot);
 		expect(v, cell->allocation_count == 0, "slot %u: free, but allocations are on it",
 			slot);

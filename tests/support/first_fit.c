@@ -1,4 +1,5 @@
 #include "tests/support/first_fit.h"
+#include "state/tables/nodes/node_extra.h"
 #include <stdio.h>
 
 static bool names(const struct device_group *group, const char *ask)
@@ -29,7 +30,7 @@ static bool take_devices(
 	for (uint32_t i = 0; i < c->device_count; i++) {
 		uint8_t instances = c->devices[i].instances;
 		uint64_t all = instances >= 64 ? ~0ull : (1ull << instances) - 1;
-		uint64_t free = all & ~cell->devices_used.groups[i] & ~devices->groups[i];
+		uint64_t free = all & ~node_devices_used(cell)->groups[i] & ~devices->groups[i];
 		if (!names(&c->devices[i], name) || !lowest(free, count))
 			continue;
 		devices->groups[i] |= lowest(free, count);

@@ -6,6 +6,7 @@
 #include "state/tables/kind.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_class.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_groups.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/nodes/node_report.h"
@@ -57,7 +58,7 @@ uint32_t nodes_count(const struct state *state)
 static int working_id_matches(struct cds_lfht_node *node, const void *id)
 {
 	const struct node_cell *cell = caa_container_of(node, struct node_cell, by_id);
-	return cell->working && uuid_equal(&cell->id, id);
+	return cell->working && uuid_equal(&cell->working->id, id);
 }
 
 static int published_id_matches(struct cds_lfht_node *node, const void *id)
@@ -93,7 +94,6 @@ struct node_cell *node_cell_open(
 	else
 		node_slot_reserve(state, slot, owner);
 	CHECK(!uuid_is_zero(id) && !node_slot_is_free(state, slot));
-	cell->id = *id;
 	cds_lfht_add(state->tables[STATE_NODES].hash.buckets, uuid_hash(id), &cell->by_id);
 	return cell;
 }
@@ -152,7 +152,7 @@ void state_node_prefetch(const struct state *state, uint32_t slot)
 		return;
 	const struct node_cell *cell = &state->cells[slot + 2 * NODES_AHEAD];
 	__builtin_prefetch(&cell->published);
-	__builtin_prefetch(&cell->published_use);
+	__builtin_prefetch(&cell->published_use.living);
 	const char *record = (const char *)__atomic_load_n(
 		&state->cells[slot + NODES_AHEAD].published, __ATOMIC_RELAXED);
 	__builtin_prefetch(record);
@@ -200,14 +200,15 @@ const struct node *state_node_by_id(const struct state *state, const struct uuid
 	return n && !n->record.deleted && uuid_equal(&n->id, id) ? n : NULL;
 }
 
-static int cell_id_matches(struct cds_lfht_node *node, const void *id)
+// What has the hash of an id is taken for the one that has the id, which stands in the record.
+static int hash_is_enough(struct cds_lfht_node *node, const void *id)
 {
-	return uuid_equal(&caa_container_of(node, struct node_cell, by_id)->id, id);
+	return true;
 }
 
 void state_node_prefetch_id(const struct state *state, const struct uuid *id)
 {
-	const struct node_cell *cell = find_node_cell(state, id, cell_id_matches);
+	const struct node_cell *cell = find_node_cell(state, id, hash_is_enough);
 	if (!cell)
 		return;
 	const char *record = (const char *)__atomic_load_n(&cell->published, __ATOMIC_RELAXED);
@@ -236,9 +237,10 @@ static void free_node(void *record)
 
 static void destroy_node(struct state *state, struct node_cell *cell)
 {
-	struct node *newest = cell->working ? cell->working : cell->gone;
+	struct node *newest = cell->working ? cell->working : node_slot_gone(cell);
 
 	cell_free_versions(&node_report_kind, &cell->report);
+	node_extra_free(state, cell);
 	if (!newest)
 		return;
 	if (newest != cell->published || !newest->record.deleted)

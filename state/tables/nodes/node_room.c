@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/alloc_cell.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/nodes/node_status.h"
 #include "state/tables/state.h"
@@ -59,7 +60,8 @@ void node_room_take(struct state *state, const struct alloc_cell *cell)
 	struct node_cell *node = node_of(state, cell);
 
 	node->used = resources_plus(node->used, a->resources);
-	add_devices(&node->devices_used, &a->devices);
+	if (has_devices(&a->devices))
+		add_devices(&node_extra_make(state, node)->devices_used, &a->devices);
 	node->with_details += alloc_details_hold_node(a->details);
 }
 
@@ -74,7 +76,7 @@ void node_room_release(struct state *state, const struct alloc_cell *cell)
 		return;
 	struct device_set others = devices_of_others(node, cell, false);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		node->devices_used.groups[i] &= ~a->devices.groups[i] | others.groups[i];
+		node->extra->devices_used.groups[i] &= ~a->devices.groups[i] | others.groups[i];
 }
 
 static void count_living(struct state *state, const struct alloc_cell *cell, bool lives)
@@ -83,7 +85,8 @@ static void count_living(struct state *state, const struct alloc_cell *cell, boo
 
 	CHECK(lives || node->living > 0);
 	node->living += lives ? 1u : -1u;
-	node_living_changed(state, cell->working->node_slot);
+	if (node->living == (lives ? 1 : 0))
+		node_busy_changed(state, cell->working->node_slot);
 }
 
 static void count_stopping(struct state *state, const struct alloc_cell *cell, bool stops)
@@ -152,11 +155,17 @@ static void put_resources(struct resources *at, struct resources r)
 	USE_STORE(at->disk_mb, r.disk_mb);
 }
 
-static void use_set(struct node_use *use, struct resources used, uint32_t with_details)
+static void use_set(struct node_cell *node, struct resources used, uint32_t with_details)
 {
-	put_resources(&use->used, used);
-	if (use->with_details != with_details)
-		USE_STORE(use->with_details, with_details);
+	put_resources(&node->published_use.used, used);
+	if (node->published_use.with_details != with_details)
+		USE_STORE(node->published_use.with_details, with_details);
+}
+
+static void use_count_living(struct node_cell *node, int change)
+{
+	CHECK(change > 0 || node->published_use.living > 0);
+	USE_STORE(node->published_use.living, node->published_use.living + (uint32_t)change);
 }
 
 // An instance that another allocation holds by its published version stays taken; if that one gives it back in the same
@@ -168,7 +177,7 @@ static void use_drop_devices(
 	if (!has_devices(devices))
 		return;
 	struct device_set others = devices_of_others(node, cell, true);
-	struct device_set *used = &node->published_use.devices;
+	struct device_set *used = &node->extra->published_devices;
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		if (devices->groups[i])
 			USE_STORE(used->groups[i],
@@ -203,21 +212,20 @@ void node_use_follow(struct state *state, const struct alloc_cell *cell,
 		return;
 	}
 	if (before && room_of(before) != ROOM_NONE) {
-		struct node_use *use = &state->cells[before->node_slot].published_use;
-		bool lived = room_of(before) == ROOM_LIVING;
-		CHECK(!lived || use->living > 0);
-		use_set(use, resources_minus(use->used, before->resources),
-			use->with_details - alloc_details_hold_node(before->details));
-		if (lived)
-			USE_STORE(use->living, use->living - 1);
-		use_drop_devices(&state->cells[before->node_slot], cell, &before->devices);
+		struct node_cell *node = &state->cells[before->node_slot];
+		use_set(node, resources_minus(node->published_use.used, before->resources),
+			node->published_use.with_details -
+				alloc_details_hold_node(before->details));
+		if (room_of(before) == ROOM_LIVING)
+			use_count_living(node, -1);
+		use_drop_devices(node, cell, &before->devices);
 	}
 	if (after && room_of(after) != ROOM_NONE) {
-		struct node_use *use = &state->cells[after->node_slot].published_use;
-		use_set(use, resources_plus(use->used, after->resources),
-			use->with_details + alloc_details_hold_node(after->details));
+		struct node_cell *node = &state->cells[after->node_slot];
+		use_set(node, resources_plus(node->published_use.used, after->resources),
+			node->published_use.with_details + alloc_details_hold_node(after->details));
 		if (room_of(after) == ROOM_LIVING)
-			USE_STORE(use->living, use->living + 1);
+			use_count_living(node, 1);
 		state->is_unsettled |= has_devices(&after->devices);
 	}
 	note_use(state, before, after);
@@ -227,25 +235,26 @@ void node_use_machines(
 	struct state *state, uint32_t slot, struct resources before, struct resources now)
 {
 	CHECK(slot < state_node_slots(state));
-	struct node_use *use = &state->cells[slot].published_use;
-	struct resources machines = resources_plus(resources_minus(use->machines, before), now);
+	struct node_cell *node = &state->cells[slot];
+	struct resources *machines = &node_extra_make(state, node)->published_machines;
+	struct resources used = node->published_use.used;
 
-	use_set(use, resources_plus(resources_minus(use->used, before), now), use->with_details);
-	put_resources(&use->machines, machines);
+	use_set(node, resources_plus(resources_minus(used, before), now),
+		node->published_use.with_details);
+	put_resources(machines, resources_plus(resources_minus(*machines, before), now));
 	node_feed_note(&state->node_feed, slot);
 }
 
 void node_use_take_devices(struct state *state, const struct allocation *a)
 {
-	if (!allocation_holds_room(a))
+	if (!allocation_holds_room(a) || !has_devices(&a->devices))
 		return;
-	struct node_use *use = &state->cells[a->node_slot].published_use;
+	struct node_extra *extra = node_extra_make(state, &state->cells[a->node_slot]);
+	struct device_set *used = &extra->published_devices;
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		if (a->devices.groups[i])
-			USE_STORE(use->devices.groups[i],
-				use->devices.groups[i] | a->devices.groups[i]);
-	if (has_devices(&a->devices))
-		node_feed_note(&state->node_feed, a->node_slot);
+			USE_STORE(used->groups[i], used->groups[i] | a->devices.groups[i]);
+	node_feed_note(&state->node_feed, a->node_slot);
 }
 
 #define USE_LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
@@ -268,12 +277,15 @@ struct node_use state_node_use(const struct state *state, uint32_t slot)
 
 	if (slot >= state_node_slots(state))
 		return use;
-	const struct node_use *published = &state->cells[slot].published_use;
-	use.used = take_resources(&published->used);
-	use.machines = take_resources(&published->machines);
+	const struct node_cell *node = &state->cells[slot];
+	use.used = take_resources(&node->published_use.used);
+	use.with_details = USE_LOAD(node->published_use.with_details);
+	use.living = USE_LOAD(node->published_use.living);
+	const struct node_extra *extra = __atomic_load_n(&node->extra, __ATOMIC_ACQUIRE);
+	if (!extra)
+		return use;
+	use.machines = take_resources(&extra->published_machines);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		use.devices.groups[i] = USE_LOAD(published->devices.groups[i]);
-	use.with_details = USE_LOAD(published->with_details);
-	use.living = USE_LOAD(published->living);
+		use.devices.groups[i] = USE_LOAD(extra->published_devices.groups[i]);
 	return use;
 }

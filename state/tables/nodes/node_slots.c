@@ -50,9 +50,10 @@ void node_cell_close(struct state *state, struct node_cell *cell, uint64_t index
 	gone->record.create_index = old->record.create_index;
 	gone->record.modify_index = index;
 	gone->record.older = &old->record;
+	struct node_extra *extra = node_extra_make(state, cell);
 	cell->working = NULL;
-	cell->gone = gone;
-	atomic_store_explicit(&cell->is_resting, true, memory_order_relaxed);
+	extra->gone = gone;
+	atomic_store_explicit(&extra->is_resting, true, memory_order_relaxed);
 	add_free_slot(state, old->slot);
 	change_add(state->changes, STATE_NODES, cell, &gone->record);
 	CHECK(node_slot_is_free(state, gone->slot));
@@ -62,10 +63,11 @@ void node_cell_load_free(struct state *state, uint32_t slot, uint32_t generation
 {
 	struct node_cell *cell = &state->cells[slot];
 
-	CHECK(!cell->working && !cell->gone);
+	CHECK(!cell->working && !node_slot_gone(cell));
 	node_slot_reserve(state, slot, owner);
-	cell->gone = tombstone(state, &(struct uuid){0}, slot, generation);
-	publish_loaded(STATE_NODES, cell, cell->gone);
+	struct node *gone = tombstone(state, &(struct uuid){0}, slot, generation);
+	node_extra_make(state, cell)->gone = gone;
+	publish_loaded(STATE_NODES, cell, gone);
 	add_free_slot(state, slot);
 }
 
@@ -79,7 +81,7 @@ void node_slot_take(struct state *state, uint32_t slot)
 	CHECK(at < list->count);
 	memmove(list->slots + at, list->slots + at + 1,
 		(--list->count - at) * sizeof list->slots[0]);
-	state->cells[slot].gone = NULL;
+	state->cells[slot].extra->gone = NULL;
 	CHECK(!node_slot_is_free(state, slot));
 }
 
@@ -88,35 +90,35 @@ uint32_t node_slot_ready(const struct state *state)
 	const struct slot_list *list = &state->free_slots;
 
 	for (uint32_t i = 0; i < list->count; i++)
-		if (!atomic_load_explicit(
-			    &state->cells[list->slots[i]].is_resting, memory_order_acquire))
+		if (!atomic_load_explicit(&node_extra_of(&state->cells[list->slots[i]])->is_resting,
+			    memory_order_acquire))
 			return list->slots[i];
 	return NO_SLOT;
 }
 
 bool node_slot_is_free(const struct state *state, uint32_t slot)
 {
-	return slot < state_node_slots(state) && state->cells[slot].gone;
+	return slot < state_node_slots(state) && node_slot_gone(&state->cells[slot]);
 }
 
 uint32_t node_slot_generation(const struct state *state, uint32_t slot)
 {
 	CHECK(slot < state->slots_max);
 	return node_slot_is_free(state, slot)
-		       ? generation_after(state->cells[slot].gone->generation)
+		       ? generation_after(node_slot_gone(&state->cells[slot])->generation)
 		       : 1;
 }
 
 struct rest {
 	struct rcu_head rcu;
-	struct node_cell *cell;
+	struct node_extra *extra; // of the slot
 };
 
 static void end_rest(struct rcu_head *head)
 {
 	struct rest *rest = caa_container_of(head, struct rest, rcu);
 
-	atomic_store_explicit(&rest->cell->is_resting, false, memory_order_release);
+	atomic_store_explicit(&rest->extra->is_resting, false, memory_order_release);
 	free(rest);
 }
 
@@ -142,9 +144,9 @@ void node_slot_follow(struct state *state, struct node_cell *cell, const struct 
 	// If the node is still alive, it has to register again.
 	atomic_store_explicit(&line->directives, NODE_DIRECTIVE_REGISTER, memory_order_relaxed);
 	CHECK(cds_lfht_del(state->tables[STATE_NODES].hash.buckets, &cell->by_id) == 0);
-	CHECK(cell->gone == after || cell->working);
+	CHECK(node_slot_gone(cell) == after || cell->working);
 	struct rest *rest = memory_take(sizeof *rest);
-	rest->cell = cell;
+	rest->extra = cell->extra;
 	call_rcu(&rest->rcu, end_rest);
 }
 

@@ -4,9 +4,15 @@
 // taken for the next one's. The slot is used again once no reader can follow the former node through the tables any
 // more.
 #pragma once
-#include "state/tables/state.h"
+#include "state/tables/nodes/node_extra.h"
 
 #define NO_SLOT 0xffffffffu
+
+// The tombstone of a slot that no node has; else NULL.
+static inline struct node *node_slot_gone(const struct node_cell *cell)
+{
+	return node_extra_of(cell)->gone;
+}
 
 // Removes the working node: leaves a tombstone and puts the slot among the free ones.
 void node_cell_close(struct state *, struct node_cell *, uint64_t index);

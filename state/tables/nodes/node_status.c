@@ -110,14 +110,11 @@ bool node_is_settled(const struct node_cell *node)
 	       !node_has_living(node);
 }
 
-void node_living_changed(struct state *state, uint32_t slot)
+void node_busy_changed(struct state *state, uint32_t slot)
 {
-	struct node_cell *cell = &state->cells[slot];
-	bool is_busy = cell->living > 0;
+	bool is_busy = state->cells[slot].living > 0;
 
-	if (cell->is_busy == is_busy)
-		return;
-	cell->is_busy = is_busy;
+	CHECK(is_busy || state->counts.nodes_running > 0);
 	state->counts.nodes_running += is_busy ? 1u : -1u;
 	if (node_groups_has(state->node_groups, slot))
 		node_groups_set_busy(state->node_groups, slot, is_busy);

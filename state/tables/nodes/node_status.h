@@ -12,5 +12,5 @@ uint8_t node_status_registered(const struct node_cell *, bool is_awaited);
 bool node_is_awaited(const struct node *);
 // Whether an initializing node may be used again: nothing lives on it, or it reported on that since it was silent.
 bool node_is_settled(const struct node_cell *);
-// Call it when living allocations of the node came or went.
-void node_living_changed(struct state *, uint32_t slot);
+// Call it when the node's first living allocation came or its last one went.
+void node_busy_changed(struct state *, uint32_t slot);

@@ -1,6 +1,7 @@
 // Placement behind the real applier: it must choose what a check of every node would choose.
 #include "placement/direct/fleet_mirror.h"
 #include "placement/direct/placement.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/tables.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
@@ -58,7 +59,7 @@ static uint32_t free_gpus(const struct node_cell *cell)
 	for (uint32_t i = 0; i < c->device_count; i++) {
 		uint64_t all = (1ull << c->devices[i].instances) - 1;
 		uint32_t count =
-			(uint32_t)__builtin_popcountll(all & ~cell->devices_used.groups[i]);
+			(uint32_t)__builtin_popcountll(all & ~node_devices_used(cell)->groups[i]);
 		most = count > most ? count : most;
 	}
 	return most;

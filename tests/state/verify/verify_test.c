@@ -6,6 +6,7 @@
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/node_table.h"
+#include "state/tables/nodes/node_extra.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
@@ -55,7 +56,7 @@ static void nodes(void **unused)
 	build(&b);
 	struct node_cell *cell = &b.c.state->cells[0];
 	BREAKS(&b, cell->used.cpu_mhz, 1);
-	BREAKS(&b, cell->devices_used.groups[1], 1);
+	BREAKS(&b, node_extra_make(b.c.state, cell)->devices_used.groups[1], 1);
 	BREAKS(&b, cell->allocation_count, 2);
 	BREAKS(&b, cell->published, NULL);
 	BREAKS(&b, b.node->slot, 1);
@@ -70,7 +71,8 @@ static void nodes(void **unused)
 	BREAKS(&b, b.c.state->block_used[0], 0);
 	BREAKS(&b, b.c.state->counts.nodes[NODE_READY], 2);
 	BREAKS(&b, b.c.state->classes.count, 2);
-	BREAKS(&b, cell->is_busy, false);
+	BREAKS(&b, cell->living, 0);
+	BREAKS(&b, b.c.state->counts.nodes_running, 0);
 	BREAKS(&b, b.node->snapshot, "another");
 	BREAKS(&b, b.node->standing.lost_ns, 1);
 	BREAKS(&b, b.node->standing.offlined, true);
