@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -369,7 +370,7 @@ static void a_taken_port_is_explained(void **unused)
 struct knocker {
 	uint16_t port;
 	_Atomic bool stop;
-	uint32_t answered;
+	_Atomic uint32_t answered;
 };
 
 // Connects and asks again and again, also where nobody listens any more.
@@ -406,13 +407,14 @@ static void stopping_while_clients_connect(void **unused)
 			knockers[i] = (struct knocker){.port = api_port(s->api)};
 			pthread_create(&threads[i], NULL, knock, &knockers[i]);
 		}
-		usleep(10000);
+		for (uint32_t i = 0; i < KNOCKERS; i++)
+			while (knockers[i].answered == 0)
+				sched_yield();
 		api_stop(s->api);
 		s->api = NULL;
 		for (uint32_t i = 0; i < KNOCKERS; i++) {
 			knockers[i].stop = true;
 			pthread_join(threads[i], NULL);
-			assert_true(knockers[i].answered > 0);
 		}
 		server_stop(s);
 	}
