@@ -4,6 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "state/records/job_traits.h"
+#include "state/records/nodes/node_own.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/job_reevaluations.h"
@@ -134,17 +135,6 @@ static void place_devices_again(
 		node->extra->devices_used = used;
 }
 
-static bool attributes_differ(
-	const struct attribute *a, uint32_t a_count, const struct attribute *b, uint32_t b_count)
-{
-	if (a_count != b_count)
-		return true;
-	for (uint32_t i = 0; i < a_count; i++)
-		if (strcmp(a[i].name, b[i].name) != 0 || strcmp(a[i].value, b[i].value) != 0)
-			return true;
-	return false;
-}
-
 static bool volumes_differ(const struct node *a, const struct node *b)
 {
 	if (a->volume_count != b->volume_count)
@@ -162,11 +152,7 @@ static bool volumes_differ(const struct node *a, const struct node *b)
 static bool is_of_another_kind(const struct node *a, const struct node *b)
 {
 	return a->node_class != b->node_class || strcmp(a->name, b->name) != 0 ||
-	       attributes_differ(a->unique_attributes, a->unique_attribute_count,
-		       b->unique_attributes, b->unique_attribute_count) ||
-	       attributes_differ(a->unique_meta, a->unique_meta_count, b->unique_meta,
-		       b->unique_meta_count) ||
-	       volumes_differ(a, b);
+	       !node_own_equal(a, b) || volumes_differ(a, b);
 }
 
 static struct record *former_record(

@@ -98,6 +98,18 @@ const char *strings_share(struct strings *s, struct text text)
 	return found->characters;
 }
 
+static struct shared_string *string_of(const char *shared)
+{
+	return (struct shared_string *)(shared - offsetof(struct shared_string, characters));
+}
+
+const char *strings_share_again(const char *shared)
+{
+	CHECK(string_of(shared)->references > 0);
+	string_of(shared)->references++;
+	return shared;
+}
+
 static void string_free(struct rcu_head *head)
 {
 	free(caa_container_of(head, struct shared_string, rcu));
@@ -105,8 +117,7 @@ static void string_free(struct rcu_head *head)
 
 void strings_release(struct strings *s, const char *characters)
 {
-	struct shared_string *string =
-		(struct shared_string *)(characters - offsetof(struct shared_string, characters));
+	struct shared_string *string = string_of(characters);
 	struct shared_string **link = &s->buckets[string->hash & (s->bucket_count - 1)];
 
 	CHECK(string->references > 0);

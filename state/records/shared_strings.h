@@ -14,6 +14,8 @@ void strings_init(struct strings *);
 void strings_destroy(struct strings *); // whatever is left; no readers any more
 // Returns a NUL-terminated string to be given back with strings_release.
 const char *strings_share(struct strings *, struct text);
+// One more reference to a shared string, to be given back likewise.
+const char *strings_share_again(const char *shared);
 void strings_release(struct strings *, const char *);
 
 // A table hash of bytes; stable across programs (node classes show it). Not keyed: names come from

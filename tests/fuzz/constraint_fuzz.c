@@ -4,6 +4,7 @@
 #include "placement/constraint/version.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/nodes/node_own.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,7 +28,8 @@ static char *take_field(const uint8_t **data, size_t *size)
 static void match(const struct compiled_constraint *c, const char *value)
 {
 	struct attribute attributes[] = {{"a", value}, {"b", "1.2.3-rc.1"}};
-	struct attribute unique[] = {{"unique.a", value}};
+	struct own_rows unique = own_rows_begin(TEXT(""), TEXT(""));
+	own_rows_add_attribute(&unique, TEXT("unique.a"), text_of(value));
 	struct attribute memory = {"memory", value};
 	struct device_group device = {value, "gpu", "t4", 2, 1, &memory};
 	struct node_class own = {
@@ -44,14 +46,14 @@ static void match(const struct compiled_constraint *c, const char *value)
 	struct node node = {
 		.node_class = &own,
 		.name = value,
-		.unique_attribute_count = 1,
-		.unique_attributes = unique,
 	};
+	own_rows_show(&unique, &node);
 	bool of_class = constraint_matches_class(c, &own);
 	bool of_node = constraint_matches_node(c, &node);
 	CHECK(constraint_is_node_unique(c) || of_class == of_node);
 	CHECK(of_node == constraint_matches_node(c, &node));
 	constraint_matches_device(c, &own, &device);
+	own_rows_free(&unique);
 }
 
 // Comparing versions must be the same seen from both sides.

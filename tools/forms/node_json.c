@@ -81,6 +81,13 @@ void node_json_pairs(struct json_writer *w, const struct attribute *pairs, uint3
 		json_put_string(w, pairs[i].name, pairs[i].value);
 }
 
+void node_json_own(struct json_writer *w, struct own_walk walk)
+{
+	struct attribute pair;
+	while (own_walk_next(&walk, &pair))
+		json_put_string(w, pair.name, pair.value);
+}
+
 static void put_volumes(struct json_writer *w, const struct node *node)
 {
 	if (!json_open_object_if(w, "HostVolumes", node->volume_count > 0))
@@ -189,9 +196,9 @@ static void put_version(struct json_writer *w, const struct node *node)
 {
 	static const char before[] = NOMAD_VERSION "+berth.";
 	char version[128];
-	size_t size = strnlen(node->version, sizeof version - sizeof before);
+	size_t size = strnlen(node_version(node), sizeof version - sizeof before);
 	memcpy(version, before, sizeof before - 1);
-	memcpy(version + sizeof before - 1, node->version, size);
+	memcpy(version + sizeof before - 1, node_version(node), size);
 	json_write_key(w, "Version");
 	json_write_text(w, (struct text){version, (uint32_t)(sizeof before - 1 + size)});
 }
@@ -200,7 +207,7 @@ void node_json_stub(struct json_writer *w, const struct node *node, bool resourc
 {
 	json_begin_object(w);
 	json_write_key(w, "Address");
-	json_write_text(w, host_of(node->address));
+	json_write_text(w, host_of(node_address(node)));
 	put_identity(w, node);
 	put_version(w, node);
 	if (resources) {
@@ -236,7 +243,7 @@ static void put_berth(struct json_writer *w, struct state *state, const struct n
 	json_put_u64(w, "Generation", node->generation);
 	json_write_key(w, "RegisteredAt");
 	json_write_time(w, (int64_t)node->register_sequence * NS_PER_MS);
-	json_put_string(w, "AgentVersion", node->version);
+	json_put_string(w, "AgentVersion", node_version(node));
 	node_resources_json_legacy(w, "Used", state_node_use(state, node->slot).used);
 	json_put_u64(w, "Allocations", state_node_allocation_count(state, node->slot));
 	node_json_standing(w, state, node);
@@ -247,11 +254,11 @@ static void put_attributes(struct json_writer *w, const struct node *node)
 {
 	json_open_object(w, "Attributes");
 	node_json_pairs(w, node->node_class->attributes, node->node_class->attribute_count);
-	node_json_pairs(w, node->unique_attributes, node->unique_attribute_count);
+	node_json_own(w, node_own_attributes(node));
 	json_end_object(w);
 	json_open_object(w, "Meta");
 	node_json_pairs(w, node->node_class->meta, node->node_class->meta_count);
-	node_json_pairs(w, node->unique_meta, node->unique_meta_count);
+	node_json_own(w, node_own_meta(node));
 	json_end_object(w);
 }
 

@@ -1,5 +1,6 @@
 // A node in the form of Nomad's API. Under read lock.
 #pragma once
+#include "state/records/nodes/node_own.h"
 #include "state/tables/state.h"
 #include "tools/json/json_writer.h"
 
@@ -7,6 +8,7 @@
 void node_json_stub(struct json_writer *, const struct node *, bool resources, bool os);
 // Such names and values as members of an open object.
 void node_json_pairs(struct json_writer *, const struct attribute *, uint32_t count);
+void node_json_own(struct json_writer *, struct own_walk);
 void node_json(struct json_writer *, struct state *, const struct node *);
 // Members "DrainStrategy" and "LastDrain".
 void node_json_drain(struct json_writer *, const struct node *);

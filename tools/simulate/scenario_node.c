@@ -39,31 +39,40 @@ static const char *ports(struct making *m, const char *field, const char *text)
 	return "";
 }
 
-// Chooses the attributes that are, or are not, unique to the node; sorted by name, as the map is.
-static struct attribute *choose_variant(const struct array *pairs, bool unique, uint32_t *count)
+// Chooses the attributes that are not unique to the node; sorted by name, as the map is.
+static struct attribute *choose_shared(const struct array *pairs, uint32_t *count)
 {
 	struct attribute *chosen = memory_take_array(pairs->count + 1, sizeof *chosen);
 	*count = 0;
 	for (uint32_t i = 0; i < pairs->count; i++) {
 		const struct string_pair *pair = ARRAY_AT(pairs, struct string_pair, i);
-		if (attribute_is_unique(text_of(pair->name)) == unique)
+		if (!attribute_is_unique(text_of(pair->name)))
 			chosen[(*count)++] = (struct attribute){pair->name, or_empty(pair->value)};
 	}
 	return chosen;
 }
 
+static void choose_own(struct own_rows *rows, const struct array *pairs,
+	void add(struct own_rows *, struct text name, struct text value))
+{
+	for (uint32_t i = 0; i < pairs->count; i++) {
+		const struct string_pair *pair = ARRAY_AT(pairs, struct string_pair, i);
+		if (attribute_is_unique(text_of(pair->name)))
+			add(rows, text_of(pair->name), text_of(or_empty(pair->value)));
+	}
+}
+
 static void make_attributes(struct scenario_node *n)
 {
 	struct node_class *c = &n->node_class;
-	n->attributes = choose_variant(&n->given.attributes, false, &c->attribute_count);
-	n->meta = choose_variant(&n->given.meta, false, &c->meta_count);
-	n->unique_attributes =
-		choose_variant(&n->given.attributes, true, &n->record.unique_attribute_count);
-	n->unique_meta = choose_variant(&n->given.meta, true, &n->record.unique_meta_count);
+	n->attributes = choose_shared(&n->given.attributes, &c->attribute_count);
+	n->meta = choose_shared(&n->given.meta, &c->meta_count);
+	n->own = own_rows_begin(TEXT(""), TEXT(""));
+	choose_own(&n->own, &n->given.attributes, own_rows_add_attribute);
+	choose_own(&n->own, &n->given.meta, own_rows_add_meta);
+	own_rows_show(&n->own, &n->record);
 	c->attributes = n->attributes;
 	c->meta = n->meta;
-	n->record.unique_attributes = n->unique_attributes;
-	n->record.unique_meta = n->unique_meta;
 }
 
 static void make_drivers(struct scenario_node *n)
@@ -344,7 +353,6 @@ static void make_identity(struct making *m)
 	n->drain = given->drain;
 	n->node_class = c;
 	n->name = or_empty(given->name);
-	n->address = n->version = "";
 	n->status_description = or_empty(given->status_description);
 	c->datacenter = or_empty(given->datacenter);
 	c->class_name = or_empty(given->class_name);
@@ -376,9 +384,8 @@ void scenario_node_release(struct scenario_node *n)
 	for (uint32_t i = 0; n->devices && i < n->node_class.device_count; i++)
 		free((void *)n->devices[i].attributes);
 	free(n->attributes);
-	free(n->unique_attributes);
 	free(n->meta);
-	free(n->unique_meta);
+	own_rows_free(&n->own);
 	free(n->drivers);
 	free(n->devices);
 	free(n->volumes);

@@ -1,6 +1,7 @@
 // A node as Nomad's API writes it, and the record that schedulers see.
 #pragma once
 #include "state/records/nodes/node.h"
+#include "state/records/nodes/node_own.h"
 #include "tools/json/json_reader.h"
 
 struct scenario_driver_json {
@@ -94,7 +95,8 @@ struct scenario_node {
 	struct node record; // first
 	struct node_class node_class;
 	struct scenario_node_json given;
-	struct attribute *attributes, *unique_attributes, *meta, *unique_meta, *drivers;
+	struct attribute *attributes, *meta, *drivers;
+	struct own_rows own;
 	struct device_group *devices;
 	struct host_volume *volumes;
 	struct node_network *networks;

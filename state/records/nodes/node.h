@@ -121,12 +121,11 @@ struct node {
 	uint64_t described_index;
 	uint32_t status_updated_at_s; // unix seconds
 	uint32_t bytes;               // of this record, its strings included
-	const char *name, *address, *version;
+	const char *name;
 	const char *snapshot; // that it ran last; "": none
 	const char *status_description;
-	uint32_t unique_attribute_count, unique_meta_count;
-	const struct attribute *unique_attributes; // sorted by name
-	const struct attribute *unique_meta;       // sorted by name
+	uint32_t own_attribute_count, own_meta_count;
+	const char *make, *own; // node_own.h
 	uint32_t network_count, volume_count;
 	const struct node_network *networks;
 	const struct host_volume *volumes; // sorted by name

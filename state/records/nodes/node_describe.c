@@ -1,5 +1,6 @@
 #include "state/records/nodes/node_describe.h"
 #include "state/base/memory.h"
+#include "state/records/nodes/node_own.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,14 @@ static void add_attributes(struct node_registration *d, enum pair_kind kind,
 		add_pair(d, kind, text_of(attributes[i].name), text_of(attributes[i].value));
 }
 
+static void add_own(struct node_registration *d, enum pair_kind kind, struct own_walk walk)
+{
+	struct attribute pair;
+
+	while (own_walk_next(&walk, &pair))
+		add_pair(d, kind, text_of(pair.name), text_of(pair.value));
+}
+
 static void add_network(struct node_registration *d, const struct node_network *network,
 	struct description_texts *texts)
 {
@@ -98,10 +107,10 @@ static void add_node(
 	d->total = n->total;
 	d->reserved = n->reserved;
 	d->name = text_of(n->name);
-	d->address = text_of(n->address);
-	d->version = text_of(n->version);
-	add_attributes(d, PAIR_ATTRIBUTE, n->unique_attributes, n->unique_attribute_count);
-	add_attributes(d, PAIR_META, n->unique_meta, n->unique_meta_count);
+	d->address = text_of(node_address(n));
+	d->version = text_of(node_version(n));
+	add_own(d, PAIR_ATTRIBUTE, node_own_attributes(n));
+	add_own(d, PAIR_META, node_own_meta(n));
 	for (uint32_t i = 0; i < n->volume_count; i++)
 		add_pair(d, PAIR_VOLUME, text_of(n->volumes[i].name),
 			compose(texts, "%s %s", n->volumes[i].read_only ? "ro" : "rw",

@@ -1,8 +1,9 @@
-// A node record is one piece of memory: the struct, its history (node_history.c), the attributes that are its own, its
-// networks with their addresses, its volumes, and the characters of all of them. Names of attributes
-// are shared between nodes.
+// A node record is one piece of memory: the struct, its history (node_history.c), what groups may ask for by name (its
+// networks with their addresses, its volumes), and the characters of all that and of what is its own (node_own.h). Its
+// make is shared between nodes.
 #include "state/tables/nodes/node_record.h"
 #include "state/base/check.h"
+#include "state/records/nodes/node_own.h"
 #include "state/records/nodes/node_pairs.h"
 #include "state/records/slab.h"
 #include "state/tables/nodes/node_class.h"
@@ -34,14 +35,9 @@ bool node_has_devices(
 // The number of each part that follows the struct, in this order; characters come last.
 struct node_parts {
 	size_t history; // bytes
-	uint32_t attributes, networks, addresses, volumes;
+	uint32_t networks, addresses, volumes;
 	size_t characters;
 };
-
-static bool is_own_attribute(const struct node_pair *pair, uint8_t kind)
-{
-	return pair->kind == kind && attribute_is_unique(pair->name);
-}
 
 static void count_pair(const struct node_pair *pair, struct node_parts *parts)
 {
@@ -49,13 +45,6 @@ static void count_pair(const struct node_pair *pair, struct node_parts *parts)
 	size_t both = pair->name.size + pair->value.size + 2;
 
 	switch (pair->kind) {
-	case PAIR_ATTRIBUTE:
-	case PAIR_META:
-		if (!attribute_is_unique(pair->name))
-			return;
-		parts->attributes++;
-		parts->characters += pair->value.size + 1;
-		return;
 	case PAIR_VOLUME:
 		parts->volumes++;
 		parts->characters += both;
@@ -72,12 +61,28 @@ static void count_pair(const struct node_pair *pair, struct node_parts *parts)
 	}
 }
 
-static struct node_parts count_parts(
-	const struct node_registration *from, const struct node_history *history)
+static struct own_rows own_rows_of(const struct node_registration *from)
+{
+	struct own_rows rows = own_rows_begin(from->version, from->address);
+
+	for (uint32_t i = 0; i < from->pair_count; i++) {
+		const struct node_pair *pair = &from->pairs[i];
+		if (pair->kind > PAIR_META || !attribute_is_unique(pair->name))
+			continue;
+		if (pair->kind == PAIR_ATTRIBUTE)
+			own_rows_add_attribute(&rows, pair->name, pair->value);
+		else
+			own_rows_add_meta(&rows, pair->name, pair->value);
+	}
+	return rows;
+}
+
+static struct node_parts count_parts(const struct node_registration *from,
+	const struct node_history *history, const struct own_rows *rows)
 {
 	struct node_parts parts = {.history = node_history_bytes(history)};
 
-	parts.characters = from->name.size + from->address.size + from->version.size + 3 +
+	parts.characters = rows->own.size + from->name.size + 1 +
 			   setting_of(from, TEXT("ports.reserved")).size + 1 +
 			   setting_of(from, TEXT("cores.reservable")).size + 1;
 	for (uint32_t i = 0; i < from->pair_count; i++)
@@ -88,7 +93,7 @@ static struct node_parts count_parts(
 static size_t parts_bytes(const struct node_parts *parts)
 {
 	CHECK(parts->characters > 0);
-	return sizeof(struct node) + parts->history + parts->attributes * sizeof(struct attribute) +
+	return sizeof(struct node) + parts->history +
 	       parts->networks * sizeof(struct node_network) +
 	       parts->addresses * sizeof(struct node_address) +
 	       parts->volumes * sizeof(struct host_volume) + parts->characters;
@@ -105,20 +110,16 @@ static const char *place_text(char **characters, struct text text)
 	return at;
 }
 
-// Fills sorted attributes from the pairs of one kind that are the node's own; returns how many.
-static uint32_t place_attributes(struct state *state, const struct node_registration *from,
-	uint8_t kind, struct attribute *to, char **characters)
+// The row of names is shared, without the NUL at its end, which every shared string has.
+static void place_own(
+	struct state *state, struct node *n, const struct own_rows *rows, char **characters)
 {
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < from->pair_count; i++) {
-		if (!is_own_attribute(&from->pairs[i], kind))
-			continue;
-		to[count].name = strings_share(&state->strings, from->pairs[i].name);
-		to[count].value = place_text(characters, from->pairs[i].value);
-		count++;
-	}
-	return count;
+	own_rows_show(rows, n);
+	n->make = strings_share(&state->strings,
+		(struct text){(const char *)rows->make.data, (uint32_t)rows->make.size - 1});
+	n->own = memcpy(*characters, rows->own.data, rows->own.size);
+	*characters += rows->own.size;
+	CHECK(rows->own.size > 0);
 }
 
 static uint32_t place_addresses(const struct node_registration *from, struct text network,
@@ -192,31 +193,24 @@ static bool any_port_is_reserved(const struct node *n)
 
 // Fills everything behind the struct.
 static void place_parts(struct state *state, struct node *n, const struct node_registration *from,
-	const struct node_parts *parts, const struct node_history *history)
+	const struct node_parts *parts, const struct node_history *history,
+	const struct own_rows *rows)
 {
-	struct attribute *attributes = (struct attribute *)((char *)(n + 1) + parts->history);
-	struct node_network *networks = (struct node_network *)(attributes + parts->attributes);
+	struct node_network *networks = (struct node_network *)((char *)(n + 1) + parts->history);
 	struct node_address *addresses = (struct node_address *)(networks + parts->networks);
 	struct host_volume *volumes = (struct host_volume *)(addresses + parts->addresses);
 	char *characters = (char *)(volumes + parts->volumes);
 
 	n->name = place_text(&characters, from->name);
-	n->address = place_text(&characters, from->address);
-	n->version = place_text(&characters, from->version);
+	place_own(state, n, rows, &characters);
 	n->reserved_ports = place_text(&characters, setting_of(from, TEXT("ports.reserved")));
 	n->reservable_cores = place_text(&characters, setting_of(from, TEXT("cores.reservable")));
 	node_history_place(n, history);
-	n->unique_attributes = attributes;
-	n->unique_attribute_count =
-		place_attributes(state, from, PAIR_ATTRIBUTE, attributes, &characters);
-	n->unique_meta = attributes += n->unique_attribute_count;
-	n->unique_meta_count = place_attributes(state, from, PAIR_META, attributes, &characters);
 	n->networks = networks;
 	n->network_count = place_networks(from, networks, addresses, &characters);
 	n->volumes = volumes;
 	n->volume_count = place_volumes(from, volumes, &characters);
 	n->keeps_ports_back = any_port_is_reserved(n);
-	CHECK(n->unique_attribute_count + n->unique_meta_count == parts->attributes);
 	CHECK(n->network_count == parts->networks && n->volume_count == parts->volumes);
 }
 
@@ -224,7 +218,8 @@ struct node *node_build(struct state *state, const struct node_registration *fro
 	struct node_class *node_class, const struct node_history *history)
 {
 	CHECK(node_class && !uuid_is_zero(&from->node));
-	struct node_parts parts = count_parts(from, history);
+	struct own_rows rows = own_rows_of(from);
+	struct node_parts parts = count_parts(from, history, &rows);
 	size_t bytes = parts_bytes(&parts);
 	struct node *n = slab_take(bytes);
 
@@ -238,7 +233,8 @@ struct node *node_build(struct state *state, const struct node_registration *fro
 	n->snapshot = "";
 	(void)port_range_read(
 		setting_of(from, TEXT("ports.dynamic")), &n->port_least, &n->port_most);
-	place_parts(state, n, from, &parts, history);
+	place_parts(state, n, from, &parts, history, &rows);
+	own_rows_free(&rows);
 	state->bytes_records += bytes;
 	CHECK(state->bytes_records >= bytes);
 	return n;
@@ -286,18 +282,6 @@ static void move_volumes(struct move move, struct node *n)
 	}
 }
 
-static void move_attributes(struct state *state, struct move move, struct node *n)
-{
-	struct attribute *attributes = moved(move, n->unique_attributes);
-
-	n->unique_attributes = attributes;
-	n->unique_meta = attributes + n->unique_attribute_count;
-	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++) {
-		attributes[i].name = strings_share(&state->strings, text_of(attributes[i].name));
-		attributes[i].value = moved(move, attributes[i].value);
-	}
-}
-
 // Copies a record, with `history` instead of its own.
 static struct node *node_copy(
 	struct state *state, const struct node *from, const struct node_history *history)
@@ -315,15 +299,14 @@ static struct node *node_copy(
 	memcpy(move.to, move.from, from->bytes - head);
 	n->bytes = (uint32_t)bytes;
 	n->name = moved(move, from->name);
-	n->address = moved(move, from->address);
-	n->version = moved(move, from->version);
+	n->own = moved(move, from->own);
+	n->make = strings_share_again(from->make);
 	n->reserved_ports = moved(move, from->reserved_ports);
 	n->reservable_cores = moved(move, from->reservable_cores);
-	move_attributes(state, move, n);
 	move_networks(move, n);
 	move_volumes(move, n);
 	if (*n->snapshot)
-		n->snapshot = strings_share(&state->strings, text_of(n->snapshot));
+		n->snapshot = strings_share_again(n->snapshot);
 	class_share(n->node_class);
 	state->bytes_records += n->bytes;
 	CHECK(n->node_class == from->node_class && n->event_count == history->count);
@@ -398,11 +381,11 @@ struct node *node_revise_with_description(struct state *state, struct node_cell 
 
 void node_retire(struct state *state, struct node *n)
 {
-	for (uint32_t i = 0; i < n->unique_attribute_count + n->unique_meta_count; i++)
-		strings_release(&state->strings, n->unique_attributes[i].name);
+	if (n->make) // a tombstone has neither make nor class
+		strings_release(&state->strings, n->make);
 	if (n->snapshot && *n->snapshot)
 		strings_release(&state->strings, n->snapshot);
-	if (n->node_class) // a tombstone has no class
+	if (n->node_class)
 		class_release(state, n->node_class);
 	CHECK(state->bytes_records >= n->bytes);
 	state->bytes_records -= n->bytes;

@@ -29,16 +29,14 @@ static const struct node_class node_class = {
 	.meta = meta,
 	.devices = &device,
 };
-static const struct attribute unique[] = {{"unique.host", "h1"}};
-static const struct attribute unique_meta[] = {{"my.unique.tag", "t1"}};
 static const struct node node = {
 	.id = {{0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0x4d, 0xef, 0x80, 0, 0, 0, 0, 0, 0, 1}},
 	.node_class = (struct node_class *)&node_class,
 	.name = "n7",
-	.unique_attribute_count = 1,
-	.unique_meta_count = 1,
-	.unique_attributes = unique,
-	.unique_meta = unique_meta,
+	.own_attribute_count = 1,
+	.own_meta_count = 1,
+	.make = "\0unique.host\0my.unique.tag",
+	.own = "\0h1\0t1",
 };
 
 static bool matches(const char *l, const char *operand, const char *r)

@@ -117,8 +117,7 @@ void fleet_register(struct fleet *f, uint32_t slot)
 	uint8_t status = n->present ? n->record.status : NODE_READY;
 	n->present = true;
 	snprintf(n->name, sizeof n->name, "node-%u", slot);
-	snprintf(n->unique_value, sizeof n->unique_value, "host-%u", below(f, 5));
-	n->unique[0] = (struct attribute){"unique.host", n->unique_value};
+	snprintf(n->own + 1, sizeof n->own - 1, "host-%u", below(f, 5));
 	n->record = (struct node){
 		.slot = slot,
 		.described_index = ++f->stamp,
@@ -131,8 +130,9 @@ void fleet_register(struct fleet *f, uint32_t slot)
 		.snapshot = n->living && n->record.snapshot ? n->record.snapshot
 			    : chance(f, 40)                 ? ""
 							    : snapshots[below(f, 3)],
-		.unique_attribute_count = 1,
-		.unique_attributes = n->unique,
+		.own_attribute_count = 1,
+		.make = "\0unique.host",
+		.own = n->own,
 	};
 	announce(f, slot);
 }

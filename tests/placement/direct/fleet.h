@@ -19,8 +19,7 @@ struct fleet_node {
 	bool present;
 	struct node record;
 	char name[32];
-	struct attribute unique[1];
-	char unique_value[16];
+	char own[16]; // an empty address, and the value of unique.host
 	struct resources used;
 	struct device_set devices_used;
 	uint32_t living;

@@ -1,6 +1,7 @@
 // Makes nodes from words.
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/nodes/node_own.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world_private.h"
 #include <stdio.h>
@@ -193,14 +194,14 @@ static char *class_content(const struct parts *p)
 	return text;
 }
 
-// Copies the attributes that are (or are not) unique to a node.
-static const struct attribute *choose(struct world *w, const struct attribute *from, uint32_t count,
-	bool unique, uint32_t *chosen)
+// Copies the attributes that are not unique to a node.
+static const struct attribute *choose(
+	struct world *w, const struct attribute *from, uint32_t count, uint32_t *chosen)
 {
 	struct attribute *to = world_keep(w, memory_take_array(count + 1, sizeof *to));
 	*chosen = 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (attribute_is_unique(text_of(from[i].name)) == unique)
+		if (!attribute_is_unique(text_of(from[i].name)))
 			to[(*chosen)++] = from[i];
 	return to;
 }
@@ -232,8 +233,8 @@ static struct node_class *class_of(struct world *w, const struct parts *p)
 	c->datacenter = p->datacenter;
 	c->class_name = p->class_name;
 	c->pool = p->pool;
-	c->attributes = choose(w, p->attributes, p->attribute_count, false, &c->attribute_count);
-	c->meta = choose(w, p->meta, p->meta_count, false, &c->meta_count);
+	c->attributes = choose(w, p->attributes, p->attribute_count, &c->attribute_count);
+	c->meta = choose(w, p->meta, p->meta_count, &c->meta_count);
 	c->drivers = keep_copy(w, p->drivers, p->driver_count * sizeof *p->drivers);
 	c->driver_count = p->driver_count;
 	struct device_group *devices =
@@ -267,6 +268,25 @@ static void settle_networks(struct world *w, struct parts *p, struct node *n)
 	n->volume_count = p->volume_count;
 }
 
+static void add_own(struct own_rows *rows, const struct attribute *from, uint32_t count,
+	void add(struct own_rows *, struct text name, struct text value))
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (attribute_is_unique(text_of(from[i].name)))
+			add(rows, text_of(from[i].name), text_of(from[i].value));
+}
+
+static void give_own(struct world *w, const struct parts *p, struct node *n)
+{
+	struct own_rows rows = own_rows_begin(TEXT(""), TEXT(""));
+	add_own(&rows, p->attributes, p->attribute_count, own_rows_add_attribute);
+	add_own(&rows, p->meta, p->meta_count, own_rows_add_meta);
+	own_rows_show(&rows, n);
+	n->make = keep_copy(w, rows.make.data, rows.make.size);
+	n->own = keep_copy(w, rows.own.data, rows.own.size);
+	own_rows_free(&rows);
+}
+
 struct node *world_node(struct world *w, const char *words)
 {
 	struct node *n = world_keep(w, memory_take(sizeof *n));
@@ -280,7 +300,7 @@ struct node *world_node(struct world *w, const char *words)
 		n->id.bytes[12 + i] = (uint8_t)(n->slot >> (24 - 8 * i));
 	snprintf(name, sizeof name, "node-%u", n->slot);
 	n->name = keep_text(w, name);
-	n->address = n->version = n->status_description = "";
+	n->status_description = "";
 	n->reserved_ports = n->reservable_cores = n->snapshot = "";
 	n->status = NODE_READY;
 	n->total = (struct resources){4000, 8192, 50000};
@@ -293,9 +313,7 @@ struct node *world_node(struct world *w, const char *words)
 	if (p->driver_count == 0 && !p->no_driver)
 		put(p->drivers, &p->driver_count, "exec", "1");
 	n->node_class = class_of(w, p);
-	n->unique_attributes =
-		choose(w, p->attributes, p->attribute_count, true, &n->unique_attribute_count);
-	n->unique_meta = choose(w, p->meta, p->meta_count, true, &n->unique_meta_count);
+	give_own(w, p, n);
 	settle_networks(w, p, n);
 	n->record.create_index = n->record.modify_index = n->register_index = n->described_index =
 		++w->index;

@@ -90,7 +90,7 @@ static void nodes_that_agree_share_a_class(void **unused)
 	assert_int_equal(class_at(&c, 1)->nodes, 5);
 	assert_int_equal(class_at(&c, 1)->attribute_count, 1);
 	state_read_begin();
-	assert_int_equal(state_node_at(c.state, 1)->unique_attribute_count, 1);
+	assert_int_equal(state_node_at(c.state, 1)->own_attribute_count, 1);
 	state_read_end();
 	controller_verify(&c);
 	controller_free(&c);

@@ -1,4 +1,5 @@
 // Scenario files: what is read of them, and what is said of bad ones.
+#include "state/records/nodes/node_own.h"
 #include "tools/simulate/recorder.h"
 #include "tools/simulate/scenario.h"
 #include "tools/simulate/scenario_read.h"
@@ -122,8 +123,12 @@ static void a_whole_node_is_read(void **state)
 	assert_int_equal(c->hash, 77);
 	assert_int_equal(c->attribute_count, 1);
 	assert_int_equal(c->meta_count, 0);
-	assert_string_equal(n->unique_attributes[0].value, "h");
-	assert_string_equal(n->unique_meta[0].name, "unique.key");
+	struct own_walk meta = node_own_meta(n), attributes = node_own_attributes(n);
+	struct attribute own;
+	assert_true(own_walk_next(&attributes, &own));
+	assert_string_equal(own.value, "h");
+	assert_true(own_walk_next(&meta, &own));
+	assert_string_equal(own.name, "unique.key");
 	assert_string_equal(c->drivers[0].value, "1");
 	assert_string_equal(c->drivers[1].value, "0");
 	assert_true(n->volumes[0].read_only);

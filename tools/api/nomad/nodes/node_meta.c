@@ -1,6 +1,7 @@
 // Metadata of nodes, as Nomad's clients read and set it: what a node registered, and what an operator put over it.
 #include "state/base/limits.h"
 #include "state/records/nodes/node_metadata.h"
+#include "state/records/nodes/node_own.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
@@ -50,7 +51,9 @@ static void put_static(
 {
 	json_open_object(w, "Static");
 	put_said_pairs(w, set, node->node_class->meta, node->node_class->meta_count);
-	put_said_pairs(w, set, node->unique_meta, node->unique_meta_count);
+	struct attribute own;
+	for (struct own_walk walk = node_own_meta(node); own_walk_next(&walk, &own);)
+		put_said_pairs(w, set, &own, 1);
 	for (uint32_t i = 0; set && i < set->items.count; i++) {
 		const struct node_metadatum *item = ARRAY_AT(&set->items, struct node_metadatum, i);
 		if (item->is_said)
@@ -68,7 +71,7 @@ static void reply_meta(struct request *request, struct reply *reply, const struc
 	json_begin_object(w);
 	json_open_object(w, "Meta");
 	node_json_pairs(w, node->node_class->meta, node->node_class->meta_count);
-	node_json_pairs(w, node->unique_meta, node->unique_meta_count);
+	node_json_own(w, node_own_meta(node));
 	json_end_object(w);
 	put_dynamic(w, set);
 	put_static(w, node, set);
