@@ -137,12 +137,15 @@ static void place_devices_again(
 
 static bool volumes_differ(const struct node *a, const struct node *b)
 {
-	if (a->volume_count != b->volume_count)
+	if (node_fittings(a)->volume_count != node_fittings(b)->volume_count)
 		return true;
-	for (uint32_t i = 0; i < a->volume_count; i++)
-		if (strcmp(a->volumes[i].name, b->volumes[i].name) != 0 ||
-			strcmp(a->volumes[i].path, b->volumes[i].path) != 0 ||
-			a->volumes[i].read_only != b->volumes[i].read_only)
+	for (uint32_t i = 0; i < node_fittings(a)->volume_count; i++)
+		if (strcmp(node_fittings(a)->volumes[i].name, node_fittings(b)->volumes[i].name) !=
+				0 ||
+			strcmp(node_fittings(a)->volumes[i].path,
+				node_fittings(b)->volumes[i].path) != 0 ||
+			node_fittings(a)->volumes[i].read_only !=
+				node_fittings(b)->volumes[i].read_only)
 			return true;
 	return false;
 }

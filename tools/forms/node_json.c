@@ -90,10 +90,10 @@ void node_json_own(struct json_writer *w, struct own_walk walk)
 
 static void put_volumes(struct json_writer *w, const struct node *node)
 {
-	if (!json_open_object_if(w, "HostVolumes", node->volume_count > 0))
+	if (!json_open_object_if(w, "HostVolumes", node_fittings(node)->volume_count > 0))
 		return;
-	for (uint32_t i = 0; i < node->volume_count; i++) {
-		const struct host_volume *volume = &node->volumes[i];
+	for (uint32_t i = 0; i < node_fittings(node)->volume_count; i++) {
+		const struct host_volume *volume = &node_fittings(node)->volumes[i];
 		json_open_object(w, volume->name);
 		json_put_string(w, "Name", volume->name);
 		json_put_string(w, "Path", volume->path);

@@ -105,10 +105,10 @@ static void put_node_network(struct json_writer *w, const struct node_network *n
 static void put_networks(struct json_writer *w, const struct node *node, const char *key,
 	void (*put)(struct json_writer *, const struct node_network *))
 {
-	if (!json_open_array_if(w, key, node->network_count > 0))
+	if (!json_open_array_if(w, key, node_fittings(node)->network_count > 0))
 		return;
-	for (uint32_t i = 0; i < node->network_count; i++)
-		put(w, &node->networks[i]);
+	for (uint32_t i = 0; i < node_fittings(node)->network_count; i++)
+		put(w, &node_fittings(node)->networks[i]);
 	json_end_array(w);
 }
 
@@ -143,7 +143,7 @@ static void put_node_resources(struct json_writer *w, const struct node *node)
 	json_open_object(w, "Cpu");
 	json_put_u64(w, "CpuShares", node->total.cpu_mhz);
 	json_put_u64(w, "TotalCpuCores", cores ? strtoul(cores, NULL, 10) : 0);
-	put_cores(w, node->reservable_cores);
+	put_cores(w, node_fittings(node)->reservable_cores);
 	json_end_object(w);
 	put_amount(w, "Memory", "MemoryMB", node->total.memory_mb);
 	put_amount(w, "Disk", "DiskMB", node->total.disk_mb);
@@ -165,7 +165,7 @@ static void put_reserved_resources(struct json_writer *w, const struct node *nod
 	put_amount(w, "Memory", "MemoryMB", node->reserved.memory_mb);
 	put_amount(w, "Disk", "DiskMB", node->reserved.disk_mb);
 	json_open_object(w, "Networks");
-	json_put_string(w, "ReservedHostPorts", node->reserved_ports);
+	json_put_string(w, "ReservedHostPorts", node_fittings(node)->reserved_ports);
 	json_end_object(w);
 	json_end_object(w);
 }

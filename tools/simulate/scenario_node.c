@@ -97,8 +97,8 @@ static void make_volumes(struct scenario_node *n)
 		n->volumes[i] = (struct host_volume){
 			volume->name, or_empty(volume->path), volume->read_only};
 	}
-	n->record.volumes = n->volumes;
-	n->record.volume_count = n->given.volumes.count;
+	n->fittings.volumes = n->volumes;
+	n->fittings.volume_count = n->given.volumes.count;
 }
 
 // Writes an attribute's value as text with its unit, as nodes report it.
@@ -272,9 +272,9 @@ static void make_networks(struct making *m)
 				      &n->addresses[used]);
 		used += n->networks[i].address_count;
 	}
-	n->record.networks = n->networks;
-	n->record.network_count = count;
-	n->record.reserved_ports = ports(m, "ReservedResources.Networks.ReservedHostPorts",
+	n->fittings.networks = n->networks;
+	n->fittings.network_count = count;
+	n->fittings.reserved_ports = ports(m, "ReservedResources.Networks.ReservedHostPorts",
 		n->given.reserved.networks.reserved_host_ports);
 	n->record.port_least = (uint16_t)amount(
 		m, "NodeResources.MinDynamicPort", given->min_dynamic_port, PORT_MOST);
@@ -308,7 +308,7 @@ static void make_cores(struct making *m)
 		comma = ",";
 	}
 	CHECK(fclose(out) == 0);
-	m->node->record.reservable_cores = m->node->cores;
+	m->node->fittings.reservable_cores = m->node->cores;
 }
 
 static void make_resources(struct making *m)
@@ -365,6 +365,7 @@ void scenario_node_read(
 	static const struct drain_strategy unlimited;
 	struct making m = {node, path, report};
 	memset(node, 0, sizeof *node);
+	node->record.fittings = &node->fittings;
 	json_read_exact(&scenario_node_json_description, &node->given, value, path, report);
 	make_identity(&m);
 	make_standing(node);

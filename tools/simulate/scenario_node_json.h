@@ -97,6 +97,7 @@ struct scenario_node {
 	struct scenario_node_json given;
 	struct attribute *attributes, *meta, *drivers;
 	struct own_rows own;
+	struct node_fittings fittings;
 	struct device_group *devices;
 	struct host_volume *volumes;
 	struct node_network *networks;

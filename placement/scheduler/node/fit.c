@@ -258,7 +258,7 @@ static bool fit_devices(struct fitting *f)
 static bool fit_cores(struct fitting *f)
 {
 	CHECK(f->g->cores);
-	struct core_set left = core_set_parse(f->node->reservable_cores);
+	struct core_set left = core_set_parse(node_fittings(f->node)->reservable_cores);
 	core_set_remove(&left, &f->cores_used);
 	int64_t shares_per_core = node_shares_per_core(f->node);
 	for (uint32_t i = 0; i < f->g->group->tasks.count; i++) {

@@ -343,10 +343,11 @@ static bool free_port_of(struct stack *s, const char *address, int64_t port)
 
 static const char *task_address(const struct node *n)
 {
-	for (uint32_t i = 0; i < n->network_count; i++)
-		if (n->networks[i].device && n->networks[i].device[0] &&
-			n->networks[i].address_count > 0)
-			return n->networks[i].addresses[0].address;
+	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
+		if (node_fittings(n)->networks[i].device &&
+			node_fittings(n)->networks[i].device[0] &&
+			node_fittings(n)->networks[i].address_count > 0)
+			return node_fittings(n)->networks[i].addresses[0].address;
 	return NULL;
 }
 

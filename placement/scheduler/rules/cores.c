@@ -68,7 +68,7 @@ int64_t node_shares_per_core(const struct node *node)
 {
 	const char *reported = node_attribute(node, "cpu.numcores");
 	long cores = reported ? strtol(reported, NULL, 10) : 0;
-	struct core_set reservable = core_set_parse(node->reservable_cores);
+	struct core_set reservable = core_set_parse(node_fittings(node)->reservable_cores);
 	int64_t least = core_set_count(&reservable);
 	if (cores < least)
 		cores = least;

@@ -3,6 +3,7 @@
 
 const char *const node_status_names[] = {"initializing", "ready", "down", "disconnected"};
 const char *const node_eligibility_names[] = {"eligible", "ineligible"};
+const struct node_fittings node_no_fittings = {.reserved_ports = "", .reservable_cores = ""};
 
 bool attribute_is_unique(struct text name)
 {

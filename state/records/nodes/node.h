@@ -38,6 +38,15 @@ struct node_network {
 	const struct node_address *addresses;
 };
 
+// Parts of a node that groups may ask for by name or number.
+struct node_fittings {
+	uint32_t network_count, volume_count;
+	const struct node_network *networks;
+	const struct host_volume *volumes; // sorted by name
+	const char *reserved_ports;        // of every address, as in node_address; "" none
+	const char *reservable_cores;      // "0-7", "" none
+};
+
 struct drain_strategy { // docs/spec/objects.md
 	int64_t deadline_ns, force_deadline_ns, started_at_ns;
 	bool ignore_system_jobs;
@@ -125,17 +134,19 @@ struct node {
 	const char *snapshot; // that it ran last; "": none
 	const char *status_description;
 	uint32_t own_attribute_count, own_meta_count;
-	const char *make, *own; // node_own.h
-	uint32_t network_count, volume_count;
-	const struct node_network *networks;
-	const struct host_volume *volumes; // sorted by name
-	const char *reserved_ports;        // of every address, as in node_address; "" none
-	const char *reservable_cores;      // "0-7", "" none
-	const struct node_event *events;   // event_count, the oldest first
+	const char *make, *own;               // node_own.h
+	const struct node_fittings *fittings; // NULL: none
+	const struct node_event *events;      // event_count, the oldest first
 	// The index of the newest loss of the node, or of the newest word of it since then about anything but its
 	// allocations; 0 once the node is ready again.
 	uint64_t missed_heartbeat_index;
 };
+
+extern const struct node_fittings node_no_fittings;
+static inline const struct node_fittings *node_fittings(const struct node *n)
+{
+	return n->fittings ? n->fittings : &node_no_fittings;
+}
 
 // Takes new work: ready, eligible, not draining (docs/spec/objects.md), healthy (rows E1, E32).
 static inline bool node_is_usable(const struct node *n)

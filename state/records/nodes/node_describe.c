@@ -79,13 +79,15 @@ static void add_network(struct node_registration *d, const struct node_network *
 static void add_settings(
 	struct node_registration *d, const struct node *n, struct description_texts *texts)
 {
-	if (*n->reserved_ports)
-		add_pair(d, PAIR_SETTING, TEXT("ports.reserved"), text_of(n->reserved_ports));
+	if (*node_fittings(n)->reserved_ports)
+		add_pair(d, PAIR_SETTING, TEXT("ports.reserved"),
+			text_of(node_fittings(n)->reserved_ports));
 	if (n->port_most)
 		add_pair(d, PAIR_SETTING, TEXT("ports.dynamic"),
 			compose(texts, "%u-%u", n->port_least, n->port_most));
-	if (*n->reservable_cores)
-		add_pair(d, PAIR_SETTING, TEXT("cores.reservable"), text_of(n->reservable_cores));
+	if (*node_fittings(n)->reservable_cores)
+		add_pair(d, PAIR_SETTING, TEXT("cores.reservable"),
+			text_of(node_fittings(n)->reservable_cores));
 }
 
 static size_t room_of(const struct node *n)
@@ -93,9 +95,10 @@ static size_t room_of(const struct node *n)
 	size_t room = n->bytes + 32;
 
 	// Each address names its network once more.
-	for (uint32_t i = 0; i < n->network_count; i++)
-		room += n->networks[i].address_count *
-			(strlen(n->networks[i].mode) + strlen(n->networks[i].device) + 4);
+	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
+		room += node_fittings(n)->networks[i].address_count *
+			(strlen(node_fittings(n)->networks[i].mode) +
+				strlen(node_fittings(n)->networks[i].device) + 4);
 	return room;
 }
 
@@ -111,12 +114,13 @@ static void add_node(
 	d->version = text_of(node_version(n));
 	add_own(d, PAIR_ATTRIBUTE, node_own_attributes(n));
 	add_own(d, PAIR_META, node_own_meta(n));
-	for (uint32_t i = 0; i < n->volume_count; i++)
-		add_pair(d, PAIR_VOLUME, text_of(n->volumes[i].name),
-			compose(texts, "%s %s", n->volumes[i].read_only ? "ro" : "rw",
-				n->volumes[i].path));
-	for (uint32_t i = 0; i < n->network_count; i++)
-		add_network(d, &n->networks[i], texts);
+	for (uint32_t i = 0; i < node_fittings(n)->volume_count; i++)
+		add_pair(d, PAIR_VOLUME, text_of(node_fittings(n)->volumes[i].name),
+			compose(texts, "%s %s",
+				node_fittings(n)->volumes[i].read_only ? "ro" : "rw",
+				node_fittings(n)->volumes[i].path));
+	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
+		add_network(d, &node_fittings(n)->networks[i], texts);
 	add_settings(d, n, texts);
 }
 

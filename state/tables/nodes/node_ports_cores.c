@@ -150,11 +150,11 @@ static bool is_free_for_allocations(void *context, const char *address, int64_t 
 {
 	const struct node *n = context;
 
-	if (is_listed(n->reserved_ports, port))
+	if (is_listed(node_fittings(n)->reserved_ports, port))
 		return false;
-	for (uint32_t i = 0; i < n->network_count; i++)
-		for (uint32_t j = 0; j < n->networks[i].address_count; j++) {
-			const struct node_address *a = &n->networks[i].addresses[j];
+	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
+		for (uint32_t j = 0; j < node_fittings(n)->networks[i].address_count; j++) {
+			const struct node_address *a = &node_fittings(n)->networks[i].addresses[j];
 			if (strcmp(a->address, address) == 0 && is_listed(a->reserved_ports, port))
 				return false;
 		}
@@ -216,7 +216,8 @@ bool node_has_cores(const struct node *n, const struct alloc_details *details)
 		const struct array *cores =
 			&ARRAY_AT(&details->tasks, struct allocated_task, i)->reserved_cores;
 		for (uint32_t j = 0; j < cores->count; j++)
-			if (!is_listed(n->reservable_cores, *ARRAY_AT(cores, int64_t, j)))
+			if (!is_listed(node_fittings(n)->reservable_cores,
+				    *ARRAY_AT(cores, int64_t, j)))
 				return false;
 	}
 	return true;

@@ -35,6 +35,7 @@ bool node_has_devices(
 // The number of each part that follows the struct, in this order; characters come last.
 struct node_parts {
 	size_t history; // bytes
+	bool has_fittings;
 	uint32_t networks, addresses, volumes;
 	size_t characters;
 };
@@ -82,11 +83,14 @@ static struct node_parts count_parts(const struct node_registration *from,
 {
 	struct node_parts parts = {.history = node_history_bytes(history)};
 
-	parts.characters = rows->own.size + from->name.size + 1 +
-			   setting_of(from, TEXT("ports.reserved")).size + 1 +
-			   setting_of(from, TEXT("cores.reservable")).size + 1;
+	uint32_t settings = setting_of(from, TEXT("ports.reserved")).size +
+			    setting_of(from, TEXT("cores.reservable")).size;
+	parts.characters = rows->own.size + from->name.size + 1;
 	for (uint32_t i = 0; i < from->pair_count; i++)
 		count_pair(&from->pairs[i], &parts);
+	parts.has_fittings = parts.networks + parts.volumes + settings > 0;
+	if (parts.has_fittings)
+		parts.characters += settings + 2;
 	return parts;
 }
 
@@ -94,6 +98,7 @@ static size_t parts_bytes(const struct node_parts *parts)
 {
 	CHECK(parts->characters > 0);
 	return sizeof(struct node) + parts->history +
+	       parts->has_fittings * sizeof(struct node_fittings) +
 	       parts->networks * sizeof(struct node_network) +
 	       parts->addresses * sizeof(struct node_address) +
 	       parts->volumes * sizeof(struct host_volume) + parts->characters;
@@ -183,12 +188,30 @@ static uint32_t place_volumes(
 
 static bool any_port_is_reserved(const struct node *n)
 {
-	bool any = *n->reserved_ports != 0;
+	const struct node_fittings *f = node_fittings(n);
+	bool any = *f->reserved_ports != 0;
 
-	for (uint32_t i = 0; i < n->network_count; i++)
-		for (uint32_t j = 0; j < n->networks[i].address_count; j++)
-			any |= *n->networks[i].addresses[j].reserved_ports != 0;
+	for (uint32_t i = 0; i < f->network_count; i++)
+		for (uint32_t j = 0; j < f->networks[i].address_count; j++)
+			any |= *f->networks[i].addresses[j].reserved_ports != 0;
 	return any;
+}
+
+static const struct node_fittings *place_fittings(struct node_fittings *f,
+	const struct node_registration *from, const struct node_parts *parts, char **characters)
+{
+	struct node_network *networks = (struct node_network *)(f + 1);
+	struct node_address *addresses = (struct node_address *)(networks + parts->networks);
+	struct host_volume *volumes = (struct host_volume *)(addresses + parts->addresses);
+
+	f->reserved_ports = place_text(characters, setting_of(from, TEXT("ports.reserved")));
+	f->reservable_cores = place_text(characters, setting_of(from, TEXT("cores.reservable")));
+	f->networks = networks;
+	f->network_count = place_networks(from, networks, addresses, characters);
+	f->volumes = volumes;
+	f->volume_count = place_volumes(from, volumes, characters);
+	CHECK(f->network_count == parts->networks && f->volume_count == parts->volumes);
+	return f;
 }
 
 // Fills everything behind the struct.
@@ -196,22 +219,16 @@ static void place_parts(struct state *state, struct node *n, const struct node_r
 	const struct node_parts *parts, const struct node_history *history,
 	const struct own_rows *rows)
 {
-	struct node_network *networks = (struct node_network *)((char *)(n + 1) + parts->history);
-	struct node_address *addresses = (struct node_address *)(networks + parts->networks);
-	struct host_volume *volumes = (struct host_volume *)(addresses + parts->addresses);
-	char *characters = (char *)(volumes + parts->volumes);
+	struct node_fittings *fittings = (struct node_fittings *)((char *)(n + 1) + parts->history);
+	char *characters = (char *)n + n->bytes - parts->characters;
 
 	n->name = place_text(&characters, from->name);
 	place_own(state, n, rows, &characters);
-	n->reserved_ports = place_text(&characters, setting_of(from, TEXT("ports.reserved")));
-	n->reservable_cores = place_text(&characters, setting_of(from, TEXT("cores.reservable")));
 	node_history_place(n, history);
-	n->networks = networks;
-	n->network_count = place_networks(from, networks, addresses, &characters);
-	n->volumes = volumes;
-	n->volume_count = place_volumes(from, volumes, &characters);
+	if (parts->has_fittings)
+		n->fittings = place_fittings(fittings, from, parts, &characters);
 	n->keeps_ports_back = any_port_is_reserved(n);
-	CHECK(n->network_count == parts->networks && n->volume_count == parts->volumes);
+	CHECK(characters <= (char *)n + n->bytes);
 }
 
 struct node *node_build(struct state *state, const struct node_registration *from,
@@ -252,12 +269,12 @@ static void *moved(struct move move, const void *pointer)
 	return move.to + ((const char *)pointer - move.from);
 }
 
-static void move_networks(struct move move, struct node *n)
+static void move_networks(struct move move, struct node_fittings *f)
 {
-	struct node_network *networks = moved(move, n->networks);
+	struct node_network *networks = moved(move, f->networks);
 
-	n->networks = networks;
-	for (uint32_t i = 0; i < n->network_count; i++) {
+	f->networks = networks;
+	for (uint32_t i = 0; i < f->network_count; i++) {
 		struct node_address *addresses = moved(move, networks[i].addresses);
 		networks[i].mode = moved(move, networks[i].mode);
 		networks[i].device = moved(move, networks[i].device);
@@ -268,18 +285,29 @@ static void move_networks(struct move move, struct node *n)
 			addresses[j].reserved_ports = moved(move, addresses[j].reserved_ports);
 		}
 	}
-	CHECK(n->networks == networks);
+	CHECK(f->networks == networks);
 }
 
-static void move_volumes(struct move move, struct node *n)
+static void move_volumes(struct move move, struct node_fittings *f)
 {
-	struct host_volume *volumes = moved(move, n->volumes);
+	struct host_volume *volumes = moved(move, f->volumes);
 
-	n->volumes = volumes;
-	for (uint32_t i = 0; i < n->volume_count; i++) {
+	f->volumes = volumes;
+	for (uint32_t i = 0; i < f->volume_count; i++) {
 		volumes[i].name = moved(move, volumes[i].name);
 		volumes[i].path = moved(move, volumes[i].path);
 	}
+}
+
+static const struct node_fittings *move_fittings(struct move move, const struct node *n)
+{
+	struct node_fittings *f = moved(move, n->fittings);
+
+	f->reserved_ports = moved(move, f->reserved_ports);
+	f->reservable_cores = moved(move, f->reservable_cores);
+	move_networks(move, f);
+	move_volumes(move, f);
+	return f;
 }
 
 // Copies a record, with `history` instead of its own.
@@ -301,10 +329,8 @@ static struct node *node_copy(
 	n->name = moved(move, from->name);
 	n->own = moved(move, from->own);
 	n->make = strings_share_again(from->make);
-	n->reserved_ports = moved(move, from->reserved_ports);
-	n->reservable_cores = moved(move, from->reservable_cores);
-	move_networks(move, n);
-	move_volumes(move, n);
+	if (n->fittings)
+		n->fittings = move_fittings(move, n);
 	if (*n->snapshot)
 		n->snapshot = strings_share_again(n->snapshot);
 	class_share(n->node_class);

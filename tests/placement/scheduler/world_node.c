@@ -26,6 +26,7 @@ struct parts {
 	struct node_network networks[PARTS_MAX];
 	struct node_address addresses[PARTS_MAX];
 	uint32_t volume_count, network_count;
+	const char *reserved_ports, *reservable_cores;
 	const char *datacenter, *class_name, *pool;
 	bool no_driver, no_net;
 };
@@ -116,8 +117,8 @@ static bool take_text(struct parts *p, struct node *n, const char *name, const c
 	const struct {
 		const char *name, **field;
 	} rows[] = {{"dc", &p->datacenter}, {"class", &p->class_name}, {"pool", &p->pool},
-		{"name", &n->name}, {"snapshot", &n->snapshot}, {"ports", &n->reserved_ports},
-		{"cores", &n->reservable_cores}};
+		{"name", &n->name}, {"snapshot", &n->snapshot}, {"ports", &p->reserved_ports},
+		{"cores", &p->reservable_cores}};
 	for (uint32_t i = 0; i < COUNT(rows); i++)
 		if (strcmp(rows[i].name, name) == 0) {
 			*rows[i].field = value;
@@ -249,7 +250,7 @@ static struct node_class *class_of(struct world *w, const struct parts *p)
 	return c;
 }
 
-static void settle_networks(struct world *w, struct parts *p, struct node *n)
+static void settle_fittings(struct world *w, struct parts *p, struct node *n)
 {
 	char text[64];
 	uint32_t number = n->slot + 1;
@@ -262,10 +263,14 @@ static void settle_networks(struct world *w, struct parts *p, struct node *n)
 	memcpy(addresses, p->addresses, sizeof p->addresses);
 	for (uint32_t i = 0; i < p->network_count; i++)
 		p->networks[i].addresses = &addresses[i];
-	n->networks = keep_copy(w, p->networks, p->network_count * sizeof *p->networks);
-	n->network_count = p->network_count;
-	n->volumes = keep_copy(w, p->volumes, p->volume_count * sizeof *p->volumes);
-	n->volume_count = p->volume_count;
+	struct node_fittings *f = world_keep(w, memory_take(sizeof *f));
+	f->networks = keep_copy(w, p->networks, p->network_count * sizeof *p->networks);
+	f->network_count = p->network_count;
+	f->volumes = keep_copy(w, p->volumes, p->volume_count * sizeof *p->volumes);
+	f->volume_count = p->volume_count;
+	f->reserved_ports = p->reserved_ports;
+	f->reservable_cores = p->reservable_cores;
+	n->fittings = f;
 }
 
 static void add_own(struct own_rows *rows, const struct attribute *from, uint32_t count,
@@ -301,7 +306,7 @@ struct node *world_node(struct world *w, const char *words)
 	snprintf(name, sizeof name, "node-%u", n->slot);
 	n->name = keep_text(w, name);
 	n->status_description = "";
-	n->reserved_ports = n->reservable_cores = n->snapshot = "";
+	n->snapshot = p->reserved_ports = p->reservable_cores = "";
 	n->status = NODE_READY;
 	n->total = (struct resources){4000, 8192, 50000};
 	p->datacenter = "dc1";
@@ -314,7 +319,7 @@ struct node *world_node(struct world *w, const char *words)
 		put(p->drivers, &p->driver_count, "exec", "1");
 	n->node_class = class_of(w, p);
 	give_own(w, p, n);
-	settle_networks(w, p, n);
+	settle_fittings(w, p, n);
 	n->record.create_index = n->record.modify_index = n->register_index = n->described_index =
 		++w->index;
 	w->nodes[n->slot] = n;

@@ -298,29 +298,30 @@ static void build_rich_node(struct node_registration *d, uint32_t number, uint64
 
 static void assert_rich(const struct node *n)
 {
-	assert_int_equal(n->volume_count, 2);
-	assert_string_equal(n->volumes[0].name, "certs");
-	assert_string_equal(n->volumes[0].path, "/etc/ssl/certs of all");
-	assert_true(n->volumes[0].read_only);
-	assert_string_equal(n->volumes[1].path, "/srv/scratch");
-	assert_false(n->volumes[1].read_only);
-	assert_int_equal(n->network_count, 3);
-	assert_string_equal(n->networks[0].mode, "bridge");
-	assert_string_equal(n->networks[0].device, "");
-	assert_int_equal(n->networks[0].address_count, 0);
-	assert_string_equal(n->networks[1].device, "eth0");
-	assert_int_equal(n->networks[1].speed_mbits, 1000);
-	assert_int_equal(n->networks[1].address_count, 2);
-	assert_string_equal(n->networks[1].addresses[0].address, "192.0.2.7");
-	assert_string_equal(n->networks[1].addresses[0].alias, "default");
-	assert_string_equal(n->networks[1].addresses[0].reserved_ports, "22,9000-9010");
-	assert_string_equal(n->networks[1].addresses[1].alias, "public");
-	assert_string_equal(n->networks[2].addresses[0].address, "fd00::7");
-	assert_string_equal(n->networks[2].addresses[0].alias, "storage");
-	assert_string_equal(n->reserved_ports, "111");
+	assert_int_equal(node_fittings(n)->volume_count, 2);
+	assert_string_equal(node_fittings(n)->volumes[0].name, "certs");
+	assert_string_equal(node_fittings(n)->volumes[0].path, "/etc/ssl/certs of all");
+	assert_true(node_fittings(n)->volumes[0].read_only);
+	assert_string_equal(node_fittings(n)->volumes[1].path, "/srv/scratch");
+	assert_false(node_fittings(n)->volumes[1].read_only);
+	assert_int_equal(node_fittings(n)->network_count, 3);
+	assert_string_equal(node_fittings(n)->networks[0].mode, "bridge");
+	assert_string_equal(node_fittings(n)->networks[0].device, "");
+	assert_int_equal(node_fittings(n)->networks[0].address_count, 0);
+	assert_string_equal(node_fittings(n)->networks[1].device, "eth0");
+	assert_int_equal(node_fittings(n)->networks[1].speed_mbits, 1000);
+	assert_int_equal(node_fittings(n)->networks[1].address_count, 2);
+	assert_string_equal(node_fittings(n)->networks[1].addresses[0].address, "192.0.2.7");
+	assert_string_equal(node_fittings(n)->networks[1].addresses[0].alias, "default");
+	assert_string_equal(
+		node_fittings(n)->networks[1].addresses[0].reserved_ports, "22,9000-9010");
+	assert_string_equal(node_fittings(n)->networks[1].addresses[1].alias, "public");
+	assert_string_equal(node_fittings(n)->networks[2].addresses[0].address, "fd00::7");
+	assert_string_equal(node_fittings(n)->networks[2].addresses[0].alias, "storage");
+	assert_string_equal(node_fittings(n)->reserved_ports, "111");
 	assert_int_equal(n->port_least, 25000);
 	assert_int_equal(n->port_most, 25999);
-	assert_string_equal(n->reservable_cores, "2-15");
+	assert_string_equal(node_fittings(n)->reservable_cores, "2-15");
 	const struct node_class *c = n->node_class;
 	assert_int_equal(c->device_count, 2);
 	assert_int_equal(c->devices[0].attribute_count, 2);

@@ -131,12 +131,12 @@ static void a_whole_node_is_read(void **state)
 	assert_string_equal(own.name, "unique.key");
 	assert_string_equal(c->drivers[0].value, "1");
 	assert_string_equal(c->drivers[1].value, "0");
-	assert_true(n->volumes[0].read_only);
-	assert_string_equal(n->networks[0].addresses[0].reserved_ports, "22");
-	assert_string_equal(n->reserved_ports, "53,8000-8010");
+	assert_true(node_fittings(n)->volumes[0].read_only);
+	assert_string_equal(node_fittings(n)->networks[0].addresses[0].reserved_ports, "22");
+	assert_string_equal(node_fittings(n)->reserved_ports, "53,8000-8010");
 	assert_int_equal(n->port_least, 100);
 	assert_int_equal(n->port_most, 200);
-	assert_string_equal(n->reservable_cores, "0,2,3");
+	assert_string_equal(node_fittings(n)->reservable_cores, "0,2,3");
 	assert_int_equal(c->devices[0].instances, 2);
 	assert_string_equal(c->devices[0].attributes[0].value, "11 GiB");
 	assert_string_equal(scenario_device_id(scenario_node_at(s, 0), 0, 1), "two");
@@ -183,7 +183,8 @@ static void a_whole_allocation_is_read(void **state)
 		ARRAY_AT(&a->details->states, struct alloc_state, 0)->time_ns, 1767225600000000000);
 	assert_true(ARRAY_AT(&a->report->task_states, struct task_state, 0)->failed);
 	assert_ptr_equal(a->job, s->job);
-	assert_string_equal(s->nodes[0].record.networks[0].addresses[0].address, "10.0.0.9");
+	assert_string_equal(
+		node_fittings(&s->nodes[0].record)->networks[0].addresses[0].address, "10.0.0.9");
 	scenario_free(s);
 }
 

@@ -96,7 +96,10 @@ static void hold_more(struct run *r, struct allocation *a)
 		a->desired = ALLOC_STOP;
 	else if (chance(r, 10))
 		world_hold_port(a, "p", 8000 + below(r, 2),
-			r->world->nodes[a->node_slot]->networks[0].addresses[0].address);
+			node_fittings(r->world->nodes[a->node_slot])
+				->networks[0]
+				.addresses[0]
+				.address);
 	else if (chance(r, 10))
 		a->devices.groups[0] = 1u << below(r, 2);
 }

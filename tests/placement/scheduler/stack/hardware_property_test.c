@@ -167,10 +167,10 @@ static void hold_devices(struct run *r, struct allocation *a, const struct node 
 
 static void hold_ports(struct run *r, struct allocation *a, const struct node *n)
 {
-	for (uint32_t i = 0; i < n->network_count; i++)
+	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
 		if (chance(r, 40))
 			world_hold_port(a, "p", (below(r, 2) ? 8000 : 9000) + below(r, 3),
-				n->networks[i].addresses[0].address);
+				node_fittings(n)->networks[i].addresses[0].address);
 }
 
 static void fill(struct run *r)

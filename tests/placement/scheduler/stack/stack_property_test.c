@@ -184,7 +184,10 @@ static void fill(struct run *r)
 			a->client_status = ALLOC_FAILED;
 		else if (chance(r, 5))
 			world_hold_port(a, "p", 8000 + below(r, 2),
-				r->world->nodes[slot]->networks[0].addresses[0].address);
+				node_fittings(r->world->nodes[slot])
+					->networks[0]
+					.addresses[0]
+					.address);
 	}
 }
 
