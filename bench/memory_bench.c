@@ -2,8 +2,9 @@
 // it, and what the process really takes, against the bytes of the description that the node sent (45 attributes). Of an
 // allocation of a service job with a deployment: what the heap has handed out and what the process takes, once it is
 // placed, and once its node reported that it runs and that it is healthy, against its bytes in a snapshot. Everything
-// counts, tables that grow ahead and what schedulers keep included. Each size runs in a process of its own, so that
-// none inherits the other's heap.
+// counts, tables that grow ahead and what schedulers keep included. Nothing has come for a while when it is measured,
+// so that housekeeping has given back what a burst took. Each size runs in a process of its own, so that none
+// inherits the other's heap.
 #include "bench/harness/bench.h"
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"
@@ -122,6 +123,8 @@ static void report_nodes(struct bench *bench, uint32_t nodes)
 }
 
 #define INSTANCES 1000u // of one job
+#define STORED_SAMPLE 10000u
+#define QUIET_S 3 // housekeeping comes once a second
 
 // Bytes per allocation.
 struct allocation_cost {
@@ -215,7 +218,7 @@ static double stored_bytes(const struct state *state)
 	const struct allocation *a;
 
 	state_read_begin();
-	while ((a = state_next_allocation(state, &cursor)) && count < 100000) {
+	while ((a = state_next_allocation(state, &cursor)) && count < STORED_SAMPLE) {
 		w.size = 0;
 		allocation_item_encode(a, metrics, &w);
 		bytes += w.size;
@@ -231,6 +234,7 @@ static struct allocation_cost cost_now(
 	const struct fleet_of_jobs *f, uint64_t heap_before, uint64_t resident_before)
 {
 	urcu_qsbr_barrier(); // what was replaced is freed
+	sleep(QUIET_S);
 	double count = (double)f->jobs * INSTANCES;
 	return (struct allocation_cost){.heap = (double)(heap_bytes() - heap_before) / count,
 		.resident = (double)(resident_bytes() - resident_before) / count,

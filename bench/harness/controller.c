@@ -121,10 +121,15 @@ void controller_close(struct controller *c)
 	core_destroy(&c->core);
 }
 
-// A request that is used again and again. The applier sets free when the request is done.
-struct request {
+// A command on its way. The applier sets free when it is done.
+struct sending {
 	struct command command;
 	_Atomic bool free;
+};
+
+// A request that is used again and again.
+struct request {
+	struct sending sending;
 	union {
 		struct {
 			struct node_registration description;
@@ -136,43 +141,43 @@ struct request {
 
 static void finish(struct command *command)
 {
-	struct request *request = (struct request *)command;
-	atomic_store_explicit(&request->free, true, memory_order_release);
+	struct sending *sending = (struct sending *)command;
+	atomic_store_explicit(&sending->free, true, memory_order_release);
 }
 
 static struct request *create_requests(uint32_t count)
 {
 	struct request *requests = memory_take_array(count, sizeof *requests);
 	for (uint32_t i = 0; i < count; i++)
-		requests[i] = (struct request){.command.done = finish, .free = true};
+		requests[i] = (struct request){.sending = {.command.done = finish, .free = true}};
 	return requests;
 }
 
-static bool take_free(struct request *request)
+static bool take_free(struct sending *sending)
 {
-	return atomic_load_explicit(&request->free, memory_order_acquire);
+	return atomic_load_explicit(&sending->free, memory_order_acquire);
 }
 
-static void submit(struct controller *c, struct request *request)
+static void submit(struct controller *c, struct sending *sending)
 {
-	atomic_store_explicit(&request->free, false, memory_order_relaxed);
-	request->command.submitted_ns = time_monotonic_ns(&time_source_real);
-	while (!command_queue_push(c->queue, 0, &request->command))
+	atomic_store_explicit(&sending->free, false, memory_order_relaxed);
+	sending->command.submitted_ns = time_monotonic_ns(&time_source_real);
+	while (!command_queue_push(c->queue, 0, &sending->command))
 		sched_yield();
 }
 
-static void wait_for(struct request *request)
+static void wait_for(struct sending *sending)
 {
-	while (!take_free(request))
+	while (!take_free(sending))
 		sched_yield();
-	if (request->command.outcome != OUTCOME_DONE)
-		give_up("a command was refused", command_outcomes[request->command.outcome].name);
+	if (sending->command.outcome != OUTCOME_DONE)
+		give_up("a command was refused", command_outcomes[sending->command.outcome].name);
 }
 
 static void wait_for_all(struct request *requests, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		wait_for(&requests[i]);
+		wait_for(&requests[i].sending);
 }
 
 static void add_driver(struct node_registration *d)
@@ -186,18 +191,18 @@ static void register_node(struct controller *c, struct request *request, uint32_
 	fleet_describe(number, &request->node.description, request->node.text);
 	if (c->pipeline)
 		add_driver(&request->node.description);
-	request->command.type = COMMAND_NODE_REGISTER;
-	request->command.node_register = &request->node.description;
-	submit(c, request);
+	request->sending.command.type = COMMAND_NODE_REGISTER;
+	request->sending.command.node_register = &request->node.description;
+	submit(c, &request->sending);
 }
 
 static void beat(struct controller *c, struct request *request)
 {
 	const struct node_registration *node = &request->node.description;
 
-	request->command.type = COMMAND_NODE_RETURNED;
-	request->command.node = (struct command_node){node->slot, node->generation};
-	submit(c, request);
+	request->sending.command.type = COMMAND_NODE_RETURNED;
+	request->sending.command.node = (struct command_node){node->slot, node->generation};
+	submit(c, &request->sending);
 }
 
 void controller_register(struct controller *c, uint32_t from, uint32_t count)
@@ -230,26 +235,27 @@ static struct job *describe_job(void)
 void controller_register_job(struct controller *c)
 {
 	struct request *request = create_requests(1);
-	request->command.type = COMMAND_JOB_REGISTER;
-	request->command.job_register = (struct command_job_register){.job = describe_job()};
-	submit(c, request);
-	wait_for(request);
+	request->sending.command.type = COMMAND_JOB_REGISTER;
+	request->sending.command.job_register =
+		(struct command_job_register){.job = describe_job()};
+	submit(c, &request->sending);
+	wait_for(&request->sending);
 	free(request);
 }
 
 void controller_run(struct controller *c, struct command *commands, uint32_t count)
 {
-	struct request *requests = create_requests(count);
+	struct sending *sent = memory_take_array(count, sizeof *sent);
 	for (uint32_t i = 0; i < count; i++) {
-		requests[i].command = commands[i];
-		requests[i].command.done = finish;
-		submit(c, &requests[i]);
+		sent[i].command = commands[i];
+		sent[i].command.done = finish;
+		submit(c, &sent[i]);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		wait_for(&requests[i]);
-		commands[i] = requests[i].command;
+		wait_for(&sent[i]);
+		commands[i] = sent[i].command;
 	}
-	free(requests);
+	free(sent);
 }
 
 static void ask(struct request *request, uint64_t number)
@@ -261,8 +267,8 @@ static void ask(struct request *request, uint64_t number)
 		.namespace_name = TEXT("default"),
 		.job = text_of(job_name),
 		.group = TEXT("g")};
-	request->command.type = COMMAND_PLACE;
-	request->command.place = &request->place;
+	request->sending.command.type = COMMAND_PLACE;
+	request->sending.command.place = &request->place;
 }
 
 uint64_t controller_place(
@@ -273,9 +279,9 @@ uint64_t controller_place(
 	uint64_t asked = 0;
 	while (more(context, asked)) {
 		struct request *request = &requests[asked % under_way];
-		wait_for(request);
+		wait_for(&request->sending);
 		ask(request, ++number);
-		submit(c, request);
+		submit(c, &request->sending);
 		asked++;
 	}
 	wait_for_all(requests, under_way);
