@@ -6,12 +6,14 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "state/records/slab.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define TURN_NS NS_PER_S
 #define UNBLOCK_FAILED_NS (60 * NS_PER_S)
+#define TRIM_NS NS_PER_S // of memory that nobody needed
 #define PRUNE_NS (5 * 60 * NS_PER_S)
 #define FOLLOW_UP_BASE_NS (60 * NS_PER_S)
 #define FOLLOW_UP_RANGE_NS (300 * NS_PER_S)
@@ -27,7 +29,7 @@ struct housekeeping {
 	pthread_cond_t kicked;
 	bool has_kick;
 	struct prng prng;
-	uint64_t next_unblock_ns, next_prune_ns, next_gc_ns; // 0: not begun
+	uint64_t next_unblock_ns, next_prune_ns, next_gc_ns, next_trim_ns; // 0: not begun
 };
 
 // The stored evaluation with another status; NULL when it has ended.
@@ -180,6 +182,8 @@ static bool run_schedule(struct housekeeping *w)
 	bool prune = is_period_over(&w->next_prune_ns, now_ns, PRUNE_NS);
 	bool gc = is_period_over(&w->next_gc_ns, now_ns, (uint64_t)p->settings.gc_interval_ns);
 
+	if (is_period_over(&w->next_trim_ns, now_ns, TRIM_NS))
+		slab_trim();
 	if (unblock)
 		blocked_unblock_failed(p->blocked);
 	if (prune)

@@ -1,6 +1,7 @@
 // A slab is an aligned run of pages with pieces of one size. Its head knows which pieces are free: those behind `fresh`
 // were never taken, the others are in a list. Slabs with free pieces are in a list of their size; one whose pieces are
-// all free may become a slab of another size, unless it is the last of its size that has room.
+// all free may become a slab of another size, unless it is the last of its size that has room. The system gets the
+// memory of those that nobody needed for a while, but for the page with the head.
 #include "state/records/slab.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -9,9 +10,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
-#define STEP_BYTES 16u
+#define STEP_BYTES 8u
 #define PIECE_BYTES_MAX 1024u
 #define SLAB_BYTES ((size_t)64 * 1024)
 // Address space is taken for so many slabs at once; memory backs what is touched.
@@ -41,7 +44,8 @@ static struct slab_size slab_sizes[SIZES] = {
 	[0 ... SIZES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 // Slabs that are free as a whole; below the locks of sizes.
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct slab_list free_slabs;
+static struct slab_list free_slabs, returned_slabs; // with their memory, and without
+static uint32_t free_count, free_least; // of free_slabs: now, and since the last slab_trim()
 // Address space for slabs that never were.
 static char *region;
 static uint32_t region_left;
@@ -75,7 +79,9 @@ static bool is_of_heap(size_t bytes)
 static struct slab *take_free_slab(void)
 {
 	pthread_mutex_lock(&free_lock);
-	struct slab *slab = LIST_FIRST(&free_slabs);
+	struct slab *slab = free_count > 0 ? LIST_FIRST(&free_slabs) : LIST_FIRST(&returned_slabs);
+	if (free_count > 0 && --free_count < free_least)
+		free_least = free_count;
 	if (slab) {
 		LIST_REMOVE(slab, of_size);
 	} else {
@@ -93,6 +99,45 @@ static void give_free_slab(struct slab *slab)
 {
 	pthread_mutex_lock(&free_lock);
 	LIST_INSERT_HEAD(&free_slabs, slab, of_size);
+	free_count++;
+	pthread_mutex_unlock(&free_lock);
+}
+
+// Takes one that nobody needed lately; NULL: there is none.
+static struct slab *take_idle_slab(void)
+{
+	struct slab *slab = NULL;
+
+	pthread_mutex_lock(&free_lock);
+	if (free_least > 0) {
+		slab = LIST_FIRST(&free_slabs);
+		LIST_REMOVE(slab, of_size);
+		free_least--;
+		free_count--;
+	}
+	pthread_mutex_unlock(&free_lock);
+	return slab;
+}
+
+static void return_memory(struct slab *slab)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (page < SLAB_BYTES)
+		CHECK(madvise((char *)slab + page, SLAB_BYTES - page, MADV_DONTNEED) == 0);
+	pthread_mutex_lock(&free_lock);
+	LIST_INSERT_HEAD(&returned_slabs, slab, of_size);
+	pthread_mutex_unlock(&free_lock);
+}
+
+void slab_trim(void)
+{
+	struct slab *slab;
+
+	while ((slab = take_idle_slab()))
+		return_memory(slab);
+	pthread_mutex_lock(&free_lock);
+	free_least = free_count;
 	pthread_mutex_unlock(&free_lock);
 }
 

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -31,7 +33,7 @@ static void take(struct held *h, struct prng *prng)
 	h->bytes = 1 + prng_below(prng, prng_below(prng, 8) ? 400 : 1500);
 	h->mark = 0;
 	h->piece = slab_take(h->bytes);
-	assert_int_equal((uintptr_t)h->piece % 16, 0);
+	assert_int_equal((uintptr_t)h->piece % 8, 0);
 	check(h);
 	h->mark = (uint8_t)(1 + prng_below(prng, 255));
 	memset(h->piece, h->mark, h->bytes);
@@ -52,6 +54,8 @@ static void *take_and_give(void *seed)
 		h->piece = NULL;
 		if (prng_below(&prng, 4))
 			take(h, &prng);
+		if (prng_below(&prng, 1000) == 0)
+			slab_trim();
 	}
 	for (uint32_t i = 0; i < PIECES; i++)
 		slab_give(held[i].piece, held[i].bytes);
@@ -79,12 +83,54 @@ static void threads_share_slabs(void **unused)
 
 static void a_piece_takes_its_size(void **unused)
 {
-	assert_int_equal(slab_bytes(1), 16);
+	assert_int_equal(slab_bytes(1), 8);
 	assert_int_equal(slab_bytes(16), 16);
-	assert_int_equal(slab_bytes(17), 32);
+	assert_int_equal(slab_bytes(17), 24);
 	assert_int_equal(slab_bytes(1024), 1024);
 	assert_int_equal(slab_bytes(1025), 1025);
 	slab_give(NULL, 16);
+}
+
+static bool is_resident(void *piece)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char state;
+
+	assert_int_equal(mincore((void *)((uintptr_t)piece & ~(page - 1)), 1, &state), 0);
+	return state & 1;
+}
+
+// Counts those that the system has memory for.
+static uint32_t count_resident(void *pieces[])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < PIECES; i++)
+		count += is_resident(pieces[i]);
+	return count;
+}
+
+static void what_nobody_needs_goes_back(void **unused)
+{
+	static void *pieces[PIECES];
+
+	slab_trim();
+	slab_trim();
+	for (uint32_t i = 0; i < PIECES; i++)
+		pieces[i] = slab_take(1000);
+	if (slab_bytes_taken() == 0)
+		skip(); // sanitizers have pieces in the heap
+	for (uint32_t i = 0; i < PIECES; i++)
+		slab_give(pieces[i], 1000);
+	slab_trim(); // some were in use a moment ago
+	assert_true(count_resident(pieces) > PIECES * 9 / 10);
+	slab_trim();
+	assert_true(count_resident(pieces) < PIECES / 5);
+	for (uint32_t i = 0; i < PIECES; i++)
+		pieces[i] = slab_take(1000);
+	assert_int_equal(count_resident(pieces), PIECES);
+	for (uint32_t i = 0; i < PIECES; i++)
+		slab_give(pieces[i], 1000);
 }
 
 int main(void)
@@ -93,6 +139,7 @@ int main(void)
 		cmocka_unit_test(pieces_are_zeroed_and_apart),
 		cmocka_unit_test(threads_share_slabs),
 		cmocka_unit_test(a_piece_takes_its_size),
+		cmocka_unit_test(what_nobody_needs_goes_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
