@@ -189,6 +189,7 @@ struct job {
 	// bookkeeping of the tables, not stored: kept lists and allocations that hold this version,
 	// and where it is among all versions
 	uint32_t references, position;
+	struct rcu_head rcu; // once it is out of every table
 };
 
 // The most that one instance may ask of a dimension: the sum of two still fits its counter.

@@ -18,7 +18,6 @@ struct record {
 	uint64_t create_index;
 	uint64_t modify_index;
 	struct record *older;
-	struct rcu_head rcu;
 	bool deleted;  // a tombstone: readers treat it as absent
 	uint8_t table; // enum state_table, once it is in one
 };

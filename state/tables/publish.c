@@ -68,20 +68,48 @@ static void exchange_record(struct state *state, const struct change *change)
 	CHECK(*(void **)change->cell == now);
 }
 
+// The versions that one publication replaced wait for their grace period together.
+struct retired {
+	struct rcu_head rcu;
+	uint32_t count;
+	struct record *records[];
+};
+
 static void free_retired(struct rcu_head *head)
 {
-	struct record *old = caa_container_of(head, struct record, rcu);
-	kind_free(state_kinds[old->table], old);
+	struct retired *retired = caa_container_of(head, struct retired, rcu);
+
+	for (uint32_t i = 0; i < retired->count; i++)
+		kind_free(state_kinds[retired->records[i]->table], retired->records[i]);
+	free(retired);
 }
 
-static void retire_record(struct state *state, const struct change *change)
+static struct record *retire_record(struct state *state, const struct change *change)
 {
 	struct record *old = change->record->older;
 
 	CHECK(old->table == change->table);
 	if (kind_of(change)->retired)
 		kind_of(change)->retired(state, old, change->record);
-	call_rcu(&old->rcu, free_retired);
+	return old;
+}
+
+static void retire_replaced(struct state *state, const struct change_list *changes)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < changes->count; i++)
+		count += changes->items[i].record->older != NULL;
+	if (count == 0)
+		return;
+	struct retired *retired =
+		memory_take(sizeof *retired + (size_t)count * sizeof retired->records[0]);
+	for (uint32_t i = 0; i < changes->count; i++)
+		if (changes->items[i].record->older)
+			retired->records[retired->count++] =
+				retire_record(state, &changes->items[i]);
+	CHECK(retired->count == count);
+	call_rcu(&retired->rcu, free_retired);
 }
 
 void state_observe(struct state *state, struct state_observer *observer)
@@ -183,9 +211,7 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	// Records are retired only now: a snapshot that saw the previous index began its read section before this, and
 	// that keeps the versions that it follows.
 	atomic_thread_fence(memory_order_seq_cst);
-	for (uint32_t i = 0; i < changes->count; i++)
-		if (changes->items[i].record->older)
-			retire_record(state, &changes->items[i]);
+	retire_replaced(state, changes);
 	changes->count = 0;
 	state_bury(state);
 }

@@ -234,7 +234,7 @@ static void free_job_version(void *record)
 
 static void job_version_free(struct rcu_head *head)
 {
-	job_free(caa_container_of(head, struct job, record.rcu));
+	job_free(caa_container_of(head, struct job, rcu));
 }
 
 static bool bury_job_version(struct state *state, void *item)
@@ -243,7 +243,7 @@ static bool bury_job_version(struct state *state, void *item)
 
 	CHECK(version->references == 0);
 	sequence_remove(&state->tables[STATE_JOB_VERSIONS].order, version);
-	call_rcu(&version->record.rcu, job_version_free);
+	call_rcu(&version->rcu, job_version_free);
 	return true;
 }
 
