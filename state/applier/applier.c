@@ -19,6 +19,8 @@
 
 // A batch is closed at half of its limit, so that one more large command does not exceed it.
 #define BATCH_CLOSE_BYTES (BATCH_BYTES_MAX / 2)
+// What an empty batch keeps of the memory for its bytes.
+#define BATCH_BYTES_KEPT ((size_t)256 * 1024)
 #define NAP_US 100000u
 // A plan is taken when no other command waits, and at the latest after this many other commands.
 #define COMMANDS_PER_PLAN 64u
@@ -148,6 +150,8 @@ void applier_batch_settle(struct applier *a, struct batch *batch)
 	for (uint32_t i = 0; i < batch->command_count; i++)
 		command_finish(a, batch->commands[i]);
 	batch->command_count = 0;
+	if (batch->header.entries > 0)
+		bytes_writer_shrink(&batch->bytes, BATCH_BYTES_KEPT);
 }
 
 static struct command *next_plan(struct applier *a)

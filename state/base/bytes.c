@@ -20,6 +20,17 @@ void bytes_writer_free(struct bytes_writer *w)
 	*w = (struct bytes_writer){0};
 }
 
+void bytes_writer_shrink(struct bytes_writer *w, size_t capacity)
+{
+	CHECK(w->grows && capacity >= LEAST_CAPACITY);
+	w->size = 0;
+	w->failed = false;
+	if (w->capacity <= capacity)
+		return;
+	w->data = memory_resize(w->data, capacity);
+	w->capacity = capacity;
+}
+
 static void writer_grow(struct bytes_writer *w, size_t least)
 {
 	size_t capacity = w->capacity;

@@ -23,6 +23,8 @@ static inline struct bytes_writer bytes_writer_over(void *data, size_t capacity)
 // Growing; bytes_writer_free releases it.
 struct bytes_writer bytes_writer_growing(size_t capacity);
 void bytes_writer_free(struct bytes_writer *);
+// Gives back what a growing writer took beyond `capacity`, and what it wrote.
+void bytes_writer_shrink(struct bytes_writer *, size_t capacity);
 
 void bytes_put(struct bytes_writer *, const void *data, size_t size);
 void bytes_put_zeros(struct bytes_writer *, size_t size);

@@ -110,6 +110,23 @@ static void texts_know_their_longest(void **unused)
 	free(long_text);
 }
 
+static void a_writer_gives_back_what_it_grew_by(void **unused)
+{
+	struct bytes_writer w = bytes_writer_growing(64);
+
+	bytes_put_zeros(&w, 5000);
+	bytes_writer_shrink(&w, 128);
+	assert_int_equal(w.capacity, 128);
+	assert_int_equal(w.size, 0);
+	bytes_put_zeros(&w, 129);
+	assert_int_equal(w.size, 129);
+	assert_false(w.failed);
+	bytes_writer_shrink(&w, 4096);
+	assert_int_equal(w.capacity, 256);
+	assert_int_equal(w.size, 0);
+	bytes_writer_free(&w);
+}
+
 static void a_text_is_written_whole_or_not_at_all(void **unused)
 {
 	uint8_t memory[4];
@@ -156,6 +173,7 @@ int main(void)
 		cmocka_unit_test(a_full_writer_stays_failed_and_unchanged),
 		cmocka_unit_test(an_empty_reader_gives_zeros),
 		cmocka_unit_test(texts_know_their_longest),
+		cmocka_unit_test(a_writer_gives_back_what_it_grew_by),
 		cmocka_unit_test(a_text_is_written_whole_or_not_at_all),
 		cmocka_unit_test(random_reads_stay_inside),
 	};
