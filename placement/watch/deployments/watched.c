@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
+#include "state/records/slab.h"
 #include <stdlib.h>
 
 static bool is_earlier(const struct heap_node *a, const struct heap_node *b)
@@ -101,7 +102,7 @@ static void drop_judged(struct watched_table *t, struct judged *j)
 	count_group(j, -1u);
 	LIST_REMOVE(j, of_deployment);
 	lookup_remove(&t->allocations, &j->by_id);
-	free(j);
+	slab_give(j, sizeof *j);
 }
 
 static void drop_list(struct watched_table *t, struct judged_list *list)
@@ -151,7 +152,7 @@ static void add_judged(struct watched_table *t, struct watched *w, const struct 
 {
 	const struct alloc_deployment_status *status = allocation_health(a);
 	const struct optional_bool *flag = &a->details->transition.reschedule;
-	struct judged *j = memory_take(sizeof *j);
+	struct judged *j = slab_take(sizeof *j);
 	bool is_open = !status->healthy.value && !(flag->set && flag->value);
 
 	j->id = a->id;
