@@ -113,7 +113,7 @@ static bool apply_reported(
 
 	if (!is_final(a)) {
 		a->client_status = item->client_status;
-		allocation_describe(a, allocation_end_cause(a), CLIENT_TEXT_NONE);
+		allocation_describe(a, a->end_cause, CLIENT_TEXT_NONE);
 	}
 	if (item->report)
 		allocation_set_report(a, item->report);

@@ -100,7 +100,7 @@ static void apply_stop(
 	a->desired = stop->cause == STOP_PREEMPTED ? ALLOC_EVICT : ALLOC_STOP;
 	if (becomes_lost)
 		a->client_status = ALLOC_LOST;
-	allocation_describe(a, end_cause_of_stop(stop->cause), allocation_client_text(a));
+	allocation_describe(a, end_cause_of_stop(stop->cause), a->client_text);
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);

@@ -37,6 +37,9 @@ struct allocation {
 	uint8_t desired, client_status;
 	uint32_t index; // the number in its name "<job>.<group>[<index>]"
 	struct resources resources;
+	// Why it is to run no more (enum end_cause), and what was concluded of its state without its node (enum
+	// client_text): see allocation_desired_description() and allocation_client_description().
+	uint8_t end_cause, client_text;
 	struct device_set devices;
 	double score;
 	uint32_t nodes_evaluated, nodes_feasible;
@@ -49,9 +52,6 @@ struct allocation {
 	struct alloc_details *details;  // a reference; NULL: none
 	struct alloc_report *report;    // a reference; NULL: its node said nothing yet
 	struct shared_metrics *metrics; // a reference; NULL: placed by a client
-	// Static strings or "": see allocation_desired_description() and
-	// allocation_client_description() for what is to be shown.
-	const char *desired_description, *client_description;
 };
 
 #define CLIENT_NONE 0xffffffffu

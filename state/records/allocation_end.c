@@ -1,5 +1,4 @@
-// The name of an allocation, and the texts of its states. Records keep pointers to the
-// texts below; snapshots keep their numbers.
+// The name of an allocation, and the texts of its states.
 #include "state/records/allocation_end.h"
 #include "state/base/check.h"
 #include "state/records/alloc_details.h"
@@ -58,31 +57,21 @@ enum end_cause end_cause_of_stop(uint8_t stop_cause)
 
 const char *end_cause_text(enum end_cause cause)
 {
+	CHECK(cause < END_CAUSES);
 	return end_texts[cause];
 }
 
-enum end_cause allocation_end_cause(const struct allocation *a)
+static const char *client_text_of(const struct allocation *a)
 {
-	enum end_cause cause = END_NONE;
-
-	while (cause + 1 < END_CAUSES && a->desired_description != end_texts[cause])
-		cause++;
-	return cause;
-}
-
-enum client_text allocation_client_text(const struct allocation *a)
-{
-	enum client_text text = CLIENT_TEXT_NONE;
-
-	while (text + 1 < CLIENT_TEXTS && a->client_description != client_texts[text])
-		text++;
-	return text;
+	CHECK(a->client_text < CLIENT_TEXTS);
+	return client_texts[a->client_text];
 }
 
 void allocation_describe(struct allocation *a, enum end_cause cause, enum client_text text)
 {
-	a->desired_description = end_texts[cause];
-	a->client_description = client_texts[text];
+	CHECK(cause < END_CAUSES && text < CLIENT_TEXTS);
+	a->end_cause = (uint8_t)cause;
+	a->client_text = (uint8_t)text;
 }
 
 struct allocation *allocation_create(void)
@@ -116,18 +105,18 @@ const char *allocation_desired_description(
 {
 	char id[UUID_TEXT_BYTES];
 
-	if (a->desired_description != end_texts[END_PREEMPTED] || !a->details)
-		return a->desired_description;
-	(void)snprintf(buffer, DESIRED_DESCRIPTION_BYTES, "%s %s", a->desired_description,
+	if (a->end_cause != END_PREEMPTED || !a->details)
+		return end_cause_text(a->end_cause);
+	(void)snprintf(buffer, DESIRED_DESCRIPTION_BYTES, "%s %s", end_texts[END_PREEMPTED],
 		uuid_format(&a->details->preempted_by, id));
 	return buffer;
 }
 
 const char *allocation_client_description(const struct allocation *a)
 {
-	const char *said = a->client_description[0] == 0 && a->report
+	const char *said = a->client_text == CLIENT_TEXT_NONE && a->report
 				   ? alloc_report_description_of(a->report)
 				   : NULL;
 
-	return said ? said : a->client_description;
+	return said ? said : client_text_of(a);
 }

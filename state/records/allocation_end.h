@@ -1,5 +1,4 @@
-// How an allocation comes to its end, and the texts that say so. Records keep pointers to the texts,
-// snapshots the numbers.
+// How an allocation comes to its end, and the texts that say so. Records and snapshots keep their numbers.
 #pragma once
 #include "state/records/allocation.h"
 
@@ -29,8 +28,6 @@ enum client_text {
 };
 enum end_cause end_cause_of_stop(uint8_t stop_cause); // enum stop_cause
 const char *end_cause_text(enum end_cause);
-enum end_cause allocation_end_cause(const struct allocation *);
-enum client_text allocation_client_text(const struct allocation *);
 void allocation_describe(struct allocation *, enum end_cause, enum client_text);
 struct allocation *allocation_create(void); // zeros
 // Frees a record that nobody reads any more, and gives its references back. Any thread.

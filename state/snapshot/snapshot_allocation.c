@@ -148,7 +148,7 @@ static void put_plain(const struct allocation *a, struct bytes_writer *w)
 	bytes_put_u32(w, a->index);
 	bytes_put_u8(w, a->desired);
 	bytes_put_u8(w, a->client_status);
-	bytes_put_u8(w, (uint8_t)allocation_end_cause(a));
+	bytes_put_u8(w, a->end_cause);
 	bytes_put_u32(w, a->resources.cpu_mhz);
 	bytes_put_u32(w, a->resources.memory_mb);
 	bytes_put_u32(w, a->resources.disk_mb);
@@ -218,7 +218,7 @@ void allocation_item_encode(
 				  (a->report ? ITEM_REPORT : 0) | (a->metrics ? ITEM_METRICS : 0));
 
 	put_plain(a, w);
-	bytes_put_u8(w, (uint8_t)allocation_client_text(a));
+	bytes_put_u8(w, a->client_text);
 	bytes_put_uuid(w, &a->eval_id);
 	if (a->node_slot == NODE_SLOT_NONE)
 		bytes_put_uuid(w, &a->node_id);

@@ -120,7 +120,7 @@ static int allocation_check(const struct state *state, const struct allocation *
 		alloc_cell_find(state, &a->id))
 		return -ERROR_CORRUPT;
 	if (a->desired > ALLOC_EVICT || a->client_status > ALLOC_UNKNOWN ||
-		(allocation_end_cause(a) != END_NONE) != (a->desired != ALLOC_RUN) ||
+		(a->end_cause != END_NONE) != (a->desired != ALLOC_RUN) ||
 		!__builtin_isfinite(a->score) || !a->job || a->group >= a->job->asks.count ||
 		(a->client != CLIENT_NONE && a->client >= state->client_count) ||
 		!node_holds(state, a))

@@ -146,7 +146,7 @@ static void check_allocation(struct verifier *v, const struct alloc_cell *cell)
 		a->group < a->job->asks.count &&
 			job_version_find(state, a->job->record.modify_index) == a->job,
 		"allocation %s: no such job version or group", id);
-	expect(v, (allocation_end_cause(a) != END_NONE) == (a->desired != ALLOC_RUN),
+	expect(v, (a->end_cause != END_NONE) == (a->desired != ALLOC_RUN),
 		"allocation %s: its states and descriptions disagree", id);
 	expect(v,
 		cell->is_ended == allocation_is_terminal(a) &&

@@ -249,7 +249,6 @@ static void make_identity(struct making *m)
 	a->client_status = (uint8_t)given->client_status;
 	a->create_time_ns = given->create_time_ns;
 	a->modify_time_ns = given->modify_time_ns;
-	a->desired_description = a->client_description = "";
 }
 
 static void make_allocation(struct making *m, struct scenario *s)

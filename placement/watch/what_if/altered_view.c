@@ -165,8 +165,6 @@ static void apply_placement(
 		.score = p->score,
 		.details = p->details ? alloc_details_share(p->details) : alloc_details_create(),
 		.report = p->report ? alloc_report_share(p->report) : NULL,
-		.desired_description = "",
-		.client_description = "",
 	};
 	lookup_add(&v->allocations, &altered->by_id, uuid_hash(&p->id));
 	*(struct altered_allocation **)array_append(&v->added, sizeof altered) = altered;

@@ -338,7 +338,6 @@ struct allocation *world_allocate(
 	a->client_status = ALLOC_RUNNING;
 	a->index = index;
 	a->resources = ARRAY_AT(&job->asks, struct group_ask, group)->resources;
-	a->desired_description = a->client_description = "";
 	a->record.create_index = a->record.modify_index = a->alloc_modify_index = ++w->index;
 	entry->next_of_node = w->of_node[slot];
 	w->of_node[slot] = entry;

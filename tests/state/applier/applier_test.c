@@ -1,6 +1,7 @@
 // What every command is answered, and what becomes of answers when the log fails.
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/records/allocation_end.h"
 #include "tests/support/controller.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -176,7 +177,7 @@ static void silence_and_return(void **fixture)
 	assert_int_equal(controller_node(c, COMMAND_NODE_EXPIRED, 0, 1), OUTCOME_DONE);
 	const struct allocation *a = find(c, &place.items[1].allocation);
 	assert_int_equal(a->client_status, ALLOC_LOST);
-	assert_string_equal(a->desired_description, "alloc is lost since its node is down");
+	assert_string_equal(end_cause_text(a->end_cause), "alloc is lost since its node is down");
 	assert_int_equal(state_node_cell(c->state, 0)->used.cpu_mhz, 0);
 	assert_int_equal(find_job(c, "web")->status, JOB_PENDING);
 	assert_int_equal(controller_place(c, "scaler", "web", 2, 1, &place), OUTCOME_NO_NODE);
@@ -234,7 +235,8 @@ static void devices_follow_their_group(void **fixture)
 	assert_int_equal(find(c, &place.items[0].allocation)->devices.groups[1], 1);
 	const struct allocation *lost = find(c, &place.items[1].allocation);
 	assert_int_equal(lost->client_status, ALLOC_LOST);
-	assert_string_equal(lost->desired_description, "alloc is lost since its devices are gone");
+	assert_string_equal(
+		end_cause_text(lost->end_cause), "alloc is lost since its devices are gone");
 	free(node);
 }
 
@@ -346,7 +348,7 @@ static void release_of_each_kind(void **fixture)
 	const struct allocation *a = find(c, &ids[3]);
 	assert_int_equal(a->desired, ALLOC_STOP);
 	assert_int_equal(a->client_status, ALLOC_COMPLETE);
-	assert_string_equal(a->client_description, "released by client");
+	assert_string_equal(allocation_client_description(a), "released by client");
 	assert_int_equal(state_node_cell(c->state, 0)->used.memory_mb, 0);
 	struct node_line *line = node_table_line(state_node_table(c->state), 0);
 	assert_int_equal(line->alloc_index, a->record.modify_index);
@@ -470,7 +472,7 @@ static void stopping_and_collecting(void **fixture)
 	assert_int_equal(find_job(c, "web")->version, 1);
 	const struct allocation *a = find(c, &place.items[0].allocation);
 	assert_int_equal(a->desired, ALLOC_STOP);
-	assert_string_equal(a->desired_description, "alloc not needed due to job update");
+	assert_string_equal(end_cause_text(a->end_cause), "alloc not needed due to job update");
 
 	const struct node_line *line = node_table_line(state_node_table(c->state), 0);
 	uint64_t told = line->alloc_index;

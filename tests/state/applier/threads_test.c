@@ -1,6 +1,7 @@
 // The applier on its own threads: readers that walk while it writes, snapshots while it deletes,
 // sleepers that it wakes, a log that blocks, has no room or breaks, and every way to stop.
 #include "state/base/memory.h"
+#include "state/records/allocation_end.h"
 #include "tests/support/readers.h"
 #include <errno.h>
 #include <poll.h>
@@ -42,7 +43,7 @@ static void look_at(struct reader *r, const struct allocation *a, uint64_t *last
 	r->wrong += a->record.create_index <= *last || a->record.deleted;
 	r->wrong += !n || !uuid_equal(&n->id, &a->node_id) || strcmp(n->name, "a-node") != 0;
 	r->wrong += strcmp(a->job->id, "web") != 0 || strcmp(n->node_class->pool, "default") != 0;
-	r->wrong += allocation_is_terminal(a) != (a->desired_description[0] != 0);
+	r->wrong += allocation_is_terminal(a) != (a->end_cause != END_NONE);
 	*last = a->record.create_index;
 }
 

@@ -1,6 +1,7 @@
 // What nodes say of their allocations, and what operators ask about single ones.
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
+#include "state/records/allocation_end.h"
 #include "tests/state/plans.h"
 #include "tests/support/log_capture.h"
 #include <setjmp.h>
@@ -65,7 +66,7 @@ static void reports_change_the_status_once(void **test)
 	a = published_allocation(c, 100);
 	assert_int_equal(a->client_status, ALLOC_COMPLETE);
 	assert_int_equal(a->desired, ALLOC_RUN);
-	assert_string_equal(a->desired_description, "");
+	assert_string_equal(end_cause_text(a->end_cause), "");
 	state_read_end();
 }
 

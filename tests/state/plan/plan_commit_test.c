@@ -1,5 +1,6 @@
 // What becomes of plans: what nodes take, what they do not and why, and what is left behind.
 #include "state/records/alloc_details.h"
+#include "state/records/allocation_end.h"
 #include "state/records/metrics.h"
 #include "tests/state/plans.h"
 #include <setjmp.h>
@@ -200,7 +201,7 @@ static void everything_of_a_node_counts_together(void **test)
 	struct uuid next = number_uuid(110);
 	assert_int_equal(before->desired, ALLOC_STOP);
 	assert_string_equal(
-		before->desired_description, "alloc is being updated due to job update");
+		end_cause_text(before->end_cause), "alloc is being updated due to job update");
 	assert_true(uuid_equal(&before->details->next_allocation, &next));
 	state_read_end();
 }
@@ -504,7 +505,7 @@ static void stops_fit_whatever_became_of_the_node(void **test)
 	struct uuid followup = number_uuid(55);
 	assert_int_equal(a->desired, ALLOC_STOP);
 	assert_int_equal(a->client_status, ALLOC_LOST);
-	assert_string_equal(a->desired_description, "alloc is lost since its node is down");
+	assert_string_equal(end_cause_text(a->end_cause), "alloc is lost since its node is down");
 	assert_true(uuid_equal(&a->details->followup_eval, &followup));
 	assert_int_equal(alloc_index_of(c, 0), a->alloc_modify_index);
 	state_read_end();
