@@ -99,5 +99,8 @@ void record_encode(const struct record_type *, const void *record, struct bytes_
 // Sticky error in the reader; on failure record is released and zeroed.
 // Returns 0, -ERROR_CORRUPT or -ERROR_VERSION.
 int record_decode(const struct record_type *, void *record, struct bytes_reader *);
-// The same into memory of its own; NULL after an error.
+// Reads the same bytes and refuses the same, but takes no memory: only the numbers that stand in the record itself are
+// kept, without defaults of what is not stored. Everything else is zeroed, so there is nothing to release.
+int record_decode_scalars(const struct record_type *, void *record, struct bytes_reader *);
+// As record_decode, into memory of its own; NULL after an error.
 int record_decode_new(const struct record_type *, void **record, struct bytes_reader *);

@@ -5,6 +5,7 @@
 #include "state/base/schema.h"
 #include "state/base/schema_fields.h"
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t enum_limit(const struct field *f)
 {
@@ -102,6 +103,15 @@ static void array_encode(const struct field *f, const struct array *a, struct by
 	bytes_put_u32(w, a->count);
 	for (uint32_t i = 0; i < a->count; i++)
 		item_encode(f, field_item_at(f, a, i), w);
+}
+
+// As strcmp of strings: they hold no NUL.
+static int text_order(struct text a, struct text b)
+{
+	uint32_t size = a.size < b.size ? a.size : b.size;
+	int order = size ? memcmp(a.data, b.data, size) : 0;
+
+	return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
 static bool names_ascend(const struct field *f, const struct array *a)
@@ -237,6 +247,115 @@ static int field_decode(const struct field *f, void *at, struct bytes_reader *r)
 	default: return array_decode(f, at, r);
 	}
 	return 0;
+}
+
+// What may come in place of a scalar.
+union scalar {
+	uint64_t number;
+	double real;
+	struct uuid id;
+	struct text text;
+	struct optional_i64 optional;
+	struct optional_bool choice;
+};
+
+static int record_walk(
+	const struct record_type *, void *record, struct text *name, struct bytes_reader *);
+
+// Walks over one item; *name is the name of one of a map.
+static int item_walk(const struct field *f, struct text *name, struct bytes_reader *r)
+{
+	union scalar scalar;
+	struct text value;
+
+	switch (f->kind) {
+	case FIELD_STRINGS: return string_take(r, name) ? 0 : -ERROR_CORRUPT;
+	case FIELD_MAP: return string_take(r, name) && string_take(r, &value) ? 0 : -ERROR_CORRUPT;
+	case FIELD_COUNT_MAP:
+	case FIELD_FLAG_MAP:
+	case FIELD_NUMBER_MAP:
+		if (!string_take(r, name))
+			return -ERROR_CORRUPT;
+		(void)bytes_take_u64(r);
+		return 0;
+	case FIELD_INTEGERS:
+	case FIELD_UUIDS: return item_decode(f, &scalar, r);
+	default: return record_walk(f->type, NULL, name, r);
+	}
+}
+
+static int array_walk(const struct field *f, struct bytes_reader *r)
+{
+	struct text before = {0}, name = {0};
+	uint32_t count = bytes_take_u32(r);
+	bool ascends = true;
+
+	if (r->failed || count > bytes_left(r) / item_encoded_least(f))
+		return -ERROR_CORRUPT;
+	for (uint32_t i = 0; i < count; i++, before = name) {
+		int error = item_walk(f, &name, r);
+		if (error < 0)
+			return error;
+		ascends &= i == 0 || text_order(before, name) < 0;
+	}
+	return field_is_map(f->kind) && !ascends ? -ERROR_CORRUPT : 0;
+}
+
+static bool field_is_scalar(enum field_kind kind)
+{
+	return !field_is_array(kind) && kind != FIELD_STRUCT && kind != FIELD_OPTIONAL &&
+	       kind != FIELD_STRING && kind != FIELD_JSON;
+}
+
+// name: where a string goes that the record begins with.
+static int field_walk(
+	const struct field *f, void *record, struct text *name, struct bytes_reader *r)
+{
+	union scalar scalar;
+	struct text text;
+
+	if (field_is_scalar(f->kind))
+		return field_decode(f, record ? field_member(f, record) : &scalar, r);
+	switch (f->kind) {
+	case FIELD_STRUCT: return record_walk(f->type, NULL, NULL, r);
+	case FIELD_OPTIONAL:
+		return flag_take(r) && !r->failed ? record_walk(f->type, NULL, NULL, r) : 0;
+	case FIELD_STRING:
+	case FIELD_JSON:
+		string_take(r, &text);
+		if (name && f->offset == 0)
+			*name = text;
+		return 0;
+	default: return array_walk(f, r);
+	}
+}
+
+static int record_walk(
+	const struct record_type *type, void *record, struct text *name, struct bytes_reader *r)
+{
+	uint16_t stored = bytes_take_u16(r);
+
+	if (!r->failed && stored > type->field_count)
+		return -ERROR_VERSION;
+	if (stored == 0 && type->field_count > 0)
+		return -ERROR_CORRUPT;
+	for (uint32_t i = 0; i < stored && !r->failed; i++) {
+		int error = field_walk(&type->fields[i], record, name, r);
+		if (error < 0)
+			return error;
+	}
+	return r->failed ? -ERROR_CORRUPT : 0;
+}
+
+int record_decode_scalars(const struct record_type *type, void *record, struct bytes_reader *r)
+{
+	memset(record, 0, type->size);
+	int error = record_walk(type, record, NULL, r);
+	if (error < 0) {
+		r->failed = true;
+		memset(record, 0, type->size);
+	}
+	return error;
 }
 
 static bool array_is_sound(const struct field *f, const struct array *a)

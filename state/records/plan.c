@@ -209,10 +209,8 @@ int shared_metrics_decode_after(
 	struct alloc_metrics metrics;
 	size_t from = r->at;
 
-	record_init(&metrics_description, &metrics);
-	int error = record_decode(&metrics_description, &metrics, r);
+	int error = record_decode_scalars(&metrics_description, &metrics, r);
 	int64_t back = metrics.back;
-	metrics_release(&metrics);
 	*shared = NULL;
 	if (error == 0 && (r->failed || back < 0 || back > UINT32_MAX))
 		error = -ERROR_CORRUPT;

@@ -324,6 +324,52 @@ static void corruption_is_refused_or_still_a_record(void **unused)
 	assert_true(refused > 0 && refused < ROUNDS);
 }
 
+static void scalars_are_equal(const struct whole *a, const struct whole *b)
+{
+	assert_int_equal(a->flag, b->flag);
+	assert_int_equal(a->number, b->number);
+	assert_int_equal(a->index, b->index);
+	assert_memory_equal(&a->score, &b->score, sizeof a->score);
+	assert_int_equal(a->colour, b->colour);
+	assert_true(uuid_equal(&a->id, &b->id));
+	assert_int_equal(a->limit.set, b->limit.set);
+	assert_int_equal(a->limit.value, b->limit.value);
+	assert_int_equal(a->choice.set, b->choice.set);
+	assert_int_equal(a->choice.value, b->choice.value);
+}
+
+// The leak checker sees that there is nothing to release.
+static void scalars_alone_are_refused_when_the_record_is(void **unused)
+{
+	struct prng prng;
+	prng_seed(&prng, 24);
+	uint32_t refused = 0, newer = 0;
+	for (int i = 0; i < 20 * ROUNDS; i++) {
+		struct whole original, read, scalars;
+		random_whole(&prng, &original);
+		struct bytes_writer writer = encoded(&whole_type, &original);
+		for (uint64_t flips = prng_below(&prng, 3); flips > 0; flips--)
+			writer.data[prng_below(&prng, writer.size)] ^= 1u << prng_below(&prng, 8);
+		size_t size = prng_below(&prng, 8) ? writer.size : prng_below(&prng, writer.size);
+		struct bytes_reader one = bytes_reader_over(writer.data, size), other = one;
+		int error = record_decode(&whole_type, &read, &one);
+		assert_int_equal(record_decode_scalars(&whole_type, &scalars, &other), error);
+		assert_int_equal(one.failed, other.failed);
+		refused += error < 0;
+		newer += error == -ERROR_VERSION;
+		if (error == 0) {
+			assert_int_equal(one.at, other.at);
+			scalars_are_equal(&scalars, &read);
+			assert_null(scalars.text);
+			assert_null(scalars.named.items);
+		}
+		record_release(&whole_type, &read);
+		record_release(&whole_type, &original);
+		bytes_writer_free(&writer);
+	}
+	assert_true(refused > ROUNDS && refused < 19 * ROUNDS && newer > 0);
+}
+
 static void count_larger_than_what_is_left_is_refused(void **unused)
 {
 	struct record_type numbers = {"n", sizeof(struct whole), &whole_fields[11], 1, NULL};
@@ -469,6 +515,7 @@ int main(void)
 		cmocka_unit_test(every_field_counts_in_equality),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(corruption_is_refused_or_still_a_record),
+		cmocka_unit_test(scalars_alone_are_refused_when_the_record_is),
 		cmocka_unit_test(count_larger_than_what_is_left_is_refused),
 		cmocka_unit_test(maps_out_of_order_are_refused),
 		cmocka_unit_test(items_of_maps_are_put_in_order),
