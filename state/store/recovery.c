@@ -42,7 +42,7 @@ static int load_snapshot(struct recovery *r, const char *path, struct state *sta
 static int check_snapshot(const char *path, uint64_t index, const struct complaint *complaint)
 {
 	struct snapshot_info info;
-	int error = snapshot_read_file(path, SNAPSHOT_ITEMS_VERSION, NULL, NULL, &info, complaint);
+	int error = snapshot_check_file(path, SNAPSHOT_ITEMS_VERSION, &info, complaint);
 	if (error == 0 && info.index != index)
 		return complain(complaint, -ERROR_CORRUPT,
 			"the snapshot %s is of index %lu: its name is not its own", path,

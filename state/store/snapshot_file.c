@@ -22,7 +22,9 @@
 #include "state/base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAGIC "BERTHSNP"
@@ -341,12 +343,18 @@ int snapshot_read(const struct snapshot_source *source, uint32_t items_version_k
 	return error;
 }
 
-static int64_t read_fd(void *context, void *to, size_t size)
+// A file at a place of its own, so that several threads may read one.
+struct place {
+	int fd;
+	uint64_t at;
+};
+
+static int64_t read_at(void *context, void *to, size_t size)
 {
-	int fd = *(int *)context;
+	struct place *place = context;
 	size_t done = 0;
 	while (done < size) {
-		ssize_t n = read(fd, (char *)to + done, size - done);
+		ssize_t n = pread(place->fd, (char *)to + done, size - done, (off_t)place->at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -354,8 +362,117 @@ static int64_t read_fd(void *context, void *to, size_t size)
 		if (n == 0)
 			break;
 		done += (size_t)n;
+		place->at += (uint64_t)n;
 	}
 	return (int64_t)done;
+}
+
+// One thread's part of a file that is checked. The checksum that is stored with a block begins that of the next, so the
+// second part is checked as if the first were whole; the first has to end with that checksum.
+struct check {
+	struct place place;
+	struct snapshot_source source;
+	struct snapshot_reader reader;
+	struct snapshot_info info;
+	int error;
+};
+
+static const struct complaint no_complaint = {0};
+
+static void check_begin(struct check *c, int fd)
+{
+	*c = (struct check){.place = {.fd = fd}, .source = {read_at, &c->place}};
+	c->reader = (struct snapshot_reader){
+		.source = &c->source, .complaint = &no_complaint, .name = ""};
+}
+
+// Goes on to the block after the one at c's place, without a look at what is in it. False: there is none.
+static bool check_pass(struct check *c)
+{
+	uint8_t header[BLOCK_HEADER_BYTES];
+	if (read_exactly(&c->reader, header, sizeof header) < 0)
+		return false;
+	struct bytes_reader b = bytes_reader_over(header, sizeof header);
+	uint32_t magic = bytes_take_u32(&b), size = bytes_take_u32(&b);
+	if (magic != BLOCK_MAGIC || size > BLOCK_BYTES_MAX)
+		return false;
+	c->reader.items += bytes_take_u32(&b);
+	c->reader.crc = bytes_take_u32(&b);
+	c->reader.blocks++;
+	c->place.at += size;
+	c->reader.at = c->place.at;
+	return true;
+}
+
+static bool check_pass_half(struct check *c)
+{
+	struct stat stat;
+	bool is_block = fstat(c->place.fd, &stat) == 0;
+	while (is_block && c->place.at < (uint64_t)stat.st_size / 2)
+		is_block = check_pass(c);
+	return is_block;
+}
+
+static void *check_to_end(void *which)
+{
+	struct check *c = which;
+	c->error = read_parts(&c->reader, &c->info, NULL, NULL);
+	free(c->reader.block);
+	return NULL;
+}
+
+static int check_to(struct check *c, const struct snapshot_reader *end)
+{
+	int error = 0;
+	while (error == 0 && c->reader.blocks < end->blocks) {
+		uint8_t first[8];
+		error = read_exactly(&c->reader, first, sizeof first);
+		if (error == 0)
+			error = read_block(&c->reader, first, NULL, NULL);
+	}
+	free(c->reader.block);
+	bool meets = c->reader.at == end->at && c->reader.crc == end->crc &&
+		     c->reader.items == end->items;
+	return error == 0 && !meets ? -ERROR_CORRUPT : error;
+}
+
+// Checks both halves side by side. An error says nothing of where: the file is to be read from its beginning.
+static int check_halves(int fd, uint32_t items_version_known, struct snapshot_info *info)
+{
+	struct check first, second;
+	pthread_t thread;
+	check_begin(&first, fd);
+	int error = read_header(&first.reader, items_version_known, &first.info);
+	if (error)
+		return error;
+	check_begin(&second, fd);
+	second.info = first.info;
+	second.place.at = second.reader.at = first.reader.at;
+	second.reader.crc = first.reader.crc;
+	if (!check_pass_half(&second))
+		return -ERROR_CORRUPT;
+	const struct snapshot_reader middle = second.reader;
+	error = pthread_create(&thread, NULL, check_to_end, &second);
+	if (error)
+		return -error;
+	(void)pthread_setname_np(thread, "check-snapshot");
+	error = check_to(&first, &middle);
+	CHECK(pthread_join(thread, NULL) == 0);
+	*info = second.info;
+	info->items = second.reader.items;
+	return error ? error : second.error;
+}
+
+int snapshot_check_file(const char *path, uint32_t items_version_known, struct snapshot_info *info,
+	const struct complaint *complaint)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error = fd < 0 ? -errno : check_halves(fd, items_version_known, info);
+	if (fd >= 0)
+		close(fd);
+	return error == 0
+		       ? 0
+		       : snapshot_read_file(path, items_version_known, NULL, NULL, info, complaint);
 }
 
 int snapshot_read_file(const char *path, uint32_t items_version_known, snapshot_visit *visit,
@@ -366,7 +483,8 @@ int snapshot_read_file(const char *path, uint32_t items_version_known, snapshot_
 		return complain(complaint, -errno, "cannot read the snapshot %s: %s", path,
 			error_text(-errno));
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	int error = snapshot_read(&(struct snapshot_source){read_fd, &fd}, items_version_known,
+	struct place place = {.fd = fd};
+	int error = snapshot_read(&(struct snapshot_source){read_at, &place}, items_version_known,
 		visit, context, info, path, complaint);
 	close(fd);
 	return error;

@@ -36,6 +36,9 @@ typedef int snapshot_visit(void *context, const void *item, uint32_t size);
 int snapshot_read(const struct snapshot_source *, uint32_t items_version_known,
 	snapshot_visit *visit, void *context, struct snapshot_info *, const char *name,
 	const struct complaint *);
+// Reads and checks a whole file on two threads, as snapshot_read_file without a visitor.
+int snapshot_check_file(const char *path, uint32_t items_version_known, struct snapshot_info *,
+	const struct complaint *);
 // Like snapshot_read, from a file.
 int snapshot_read_file(const char *path, uint32_t items_version_known, snapshot_visit *visit,
 	void *context, struct snapshot_info *, const struct complaint *);

@@ -75,6 +75,18 @@ static int see(void *context, const void *item, uint32_t size)
 	return 0;
 }
 
+// Two threads that check it say the same.
+static void checked_is(const struct file *f, int error, uint64_t items)
+{
+	char read_message[sizeof message];
+	struct snapshot_info info;
+	snprintf(read_message, sizeof read_message, "%s", message);
+	message[0] = 0;
+	assert_int_equal(snapshot_check_file(f->path, 3, &info, &complaint), error);
+	assert_int_equal(info.items, items);
+	assert_string_equal(message, read_message);
+}
+
 static int read_back(const struct file *f, struct seen *seen)
 {
 	struct snapshot_info info;
@@ -88,6 +100,7 @@ static int read_back(const struct file *f, struct seen *seen)
 		assert_int_equal(info.items, f->items);
 		assert_int_equal(seen->items, f->items);
 	}
+	checked_is(f, error, info.items);
 	return error;
 }
 
@@ -117,6 +130,52 @@ static void a_flipped_bit_at_any_byte_is_refused(void **unused)
 		file_write_byte(f.path, at, f.data[at]);
 	}
 	assert_int_equal(read_back(&f, &seen), 0);
+	file_remove(&f);
+}
+
+static void a_flipped_bit_in_any_block_is_refused(void **unused)
+{
+	struct file f;
+	struct seen seen;
+	struct prng prng;
+	prng_seed(&prng, 2);
+	file_create(&f, 5000);
+	for (uint32_t i = 0; i < 100; i++) {
+		size_t at = prng_below(&prng, f.size);
+		file_write_byte(f.path, at, (uint8_t)(f.data[at] ^ 1u << prng_below(&prng, 8)));
+		assert_true(read_back(&f, &seen) < 0);
+		file_write_byte(f.path, at, f.data[at]);
+	}
+	assert_int_equal(read_back(&f, &seen), 0);
+	file_remove(&f);
+}
+
+// Each half is whole by itself, but the second was written after another first one.
+static void halves_that_do_not_meet_are_refused(void **unused)
+{
+	struct file f;
+	size_t last = 0, end = 64;
+	uint32_t payload = 0, crc;
+	file_create(&f, 30000);
+	while (end < f.size / 2) {
+		last = end;
+		memcpy(&payload, f.data + last + 4, sizeof payload);
+		end += 16 + payload;
+	}
+	memcpy(&crc, f.data + 60, sizeof crc);
+	for (size_t at = 64; at < last; at += 16 + payload) {
+		memcpy(&payload, f.data + at + 4, sizeof payload);
+		memcpy(&crc, f.data + at + 12, sizeof crc);
+	}
+	f.data[end - 1] ^= 1;
+	crc = crc32c(crc32c(crc, f.data + last, 12), f.data + last + 16, end - last - 16);
+	memcpy(f.data + last + 12, &crc, sizeof crc);
+	file_write(f.path, f.data, f.size);
+	struct snapshot_info info;
+	message[0] = 0;
+	assert_int_equal(
+		snapshot_read_file(f.path, 3, NULL, NULL, &info, &complaint), -ERROR_CORRUPT);
+	checked_is(&f, -ERROR_CORRUPT, info.items);
 	file_remove(&f);
 }
 
@@ -215,6 +274,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(a_flipped_bit_at_any_byte_is_refused),
+		cmocka_unit_test(a_flipped_bit_in_any_block_is_refused),
+		cmocka_unit_test(halves_that_do_not_meet_are_refused),
 		cmocka_unit_test(every_other_length_is_refused),
 		cmocka_unit_test(blocks_that_moved_are_refused),
 		cmocka_unit_test(a_newer_version_is_refused_by_its_number),
