@@ -99,6 +99,15 @@ void *memory_map(size_t bytes)
 	return bytes < HUGE_PAGE_BYTES ? map_anonymous(bytes) : map_huge(bytes);
 }
 
+void memory_back(void *from, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t past = (uintptr_t)from % page;
+
+	// Only a hint, as for huge pages.
+	(void)madvise((uint8_t *)from - past, bytes + past, MADV_POPULATE_WRITE);
+}
+
 void memory_unmap(void *memory, size_t bytes)
 {
 	if (memory)

@@ -11,4 +11,6 @@ void *memory_resize(void *, size_t bytes);
 void *memory_map(size_t bytes);
 // Such memory at a multiple of `alignment` (a power of two, at least a page), for good, without huge pages; never NULL.
 void *memory_map_aligned(size_t bytes, size_t alignment);
+// Backs a part of such memory at once, where the system can: another thread then spares its owner the page faults.
+void memory_back(void *from, size_t bytes);
 void memory_unmap(void *, size_t bytes);

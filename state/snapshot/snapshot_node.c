@@ -126,15 +126,14 @@ static bool is_own_only(const struct node_registration *d)
 	return d->device_group_count == 0;
 }
 
-static int node_check(
-	const struct state *state, struct snapshot_nodes *l, const struct node_item *item)
+static int node_check(const struct state *state, struct snapshot_nodes *l, bool is_sound,
+	const struct node_item *item)
 {
-	struct node_registration *d = &l->description;
+	const struct node_registration *d = &l->description;
 
 	if (item->slot >= state->slots_max)
 		return -ERROR_TABLE_FULL;
-	d->datacenter = d->pool = TEXT("-"); // the class has them
-	if (!node_description_is_sound(d) || !is_own_only(d) || item->class_number >= l->count)
+	if (!is_sound || item->class_number >= l->count)
 		return -ERROR_CORRUPT;
 	if (item->slot < state_node_slots(state) || node_cell_find(state, &d->node) ||
 		item->slot / NODE_BLOCK_SLOTS > state->block_count || item->owner >= WORKERS_MAX)
@@ -177,18 +176,57 @@ static void add_node(struct state *state, struct snapshot_nodes *l, const struct
 	state_count_node(state, n, 1);
 }
 
-int node_item_load(struct state *state, struct snapshot_nodes *l, struct bytes_reader *r)
+int node_item_load(
+	struct state *state, struct snapshot_nodes *l, bool is_sound, struct bytes_reader *r)
 {
 	struct node_item item;
 
 	take_node(&item, r);
 	if (!node_description_decode(&l->description, r) || !take_history(state, &item, r))
 		return -ERROR_CORRUPT;
-	int error = node_check(state, l, &item);
+	int error = node_check(state, l, is_sound, &item);
 	if (!error)
 		add_node(state, l, &item);
 	drain_item_release(&item.drains);
 	return error;
+}
+
+bool node_item_is_sound(struct node_registration *d, struct bytes_reader r)
+{
+	struct node_item item;
+
+	take_node(&item, &r);
+	if (!node_description_decode(d, &r))
+		return false;
+	d->datacenter = d->pool = TEXT("-"); // the class has them
+	return node_description_is_sound(d) && is_own_only(d);
+}
+
+// Pages of cells are backed so many slots ahead, at least one huge page at a time.
+#define SLOTS_BACKED 8192u
+
+static void back_cells(const struct state *state, uint32_t *backed, uint32_t slot)
+{
+	if (slot >= state->slots_max || slot + SLOTS_BACKED / 2 < *backed)
+		return;
+	uint32_t left = state->slots_max - *backed;
+	uint32_t count = left < SLOTS_BACKED ? left : SLOTS_BACKED;
+
+	if (count > 0)
+		memory_back(&state->cells[*backed], count * sizeof state->cells[0]);
+	*backed += count;
+}
+
+void node_item_approach(const struct state *state, uint32_t *backed, struct bytes_reader r)
+{
+	struct node_item item;
+
+	take_node(&item, &r);
+	struct uuid id = bytes_take_uuid(&r); // the description begins with it
+	if (r.failed)
+		return;
+	back_cells(state, backed, item.slot);
+	state_node_prefetch_id(state, &id);
 }
 
 int free_slot_item_load(struct state *state, struct bytes_reader *r)

@@ -31,16 +31,18 @@ struct snapshot_load *snapshot_load_begin(struct state *);
 // -ERROR_TABLE_FULL (a configured limit is smaller than what is stored).
 int snapshot_load_item(struct snapshot_load *, const void *item, uint32_t size);
 // The same in two steps. The first needs nothing that the items before it brought, so another thread can be ahead with
-// it: one thread decodes, in a read section of its own, and one puts back, both in the order of the items.
+// it: one thread decodes, in a read section of its own, and one puts back, both in the order of the items. With
+// approaches the first also brings near what the second will touch.
 struct snapshot_item {
 	uint8_t kind;
 	bool has_kind;            // false: the item has no bytes
 	struct bytes_reader rest; // what is still to be decoded; the caller keeps the bytes
+	bool is_unsound;          // a node whose description breaks a rule
 	int error;                // of what is decoded
 	struct allocation_item allocation;
 };
-void snapshot_load_decode(
-	struct snapshot_load *, const void *bytes, uint32_t size, struct snapshot_item *);
+void snapshot_load_decode(struct snapshot_load *, const void *bytes, uint32_t size, bool approaches,
+	struct snapshot_item *);
 // Returns what snapshot_load_item would. Then, and in place of it, call snapshot_item_release.
 int snapshot_load_decoded(struct snapshot_load *, struct snapshot_item *);
 void snapshot_item_release(struct snapshot_item *);

@@ -9,6 +9,8 @@
 // Enough that neither thread waits for the other's hiccups; little enough to stay in the cache until it is used.
 #define BYTES_MAX ((size_t)1 << 20)
 
+#define FAR_PIECES 4u
+
 struct piece {
 	void *what;
 	size_t bytes;
@@ -84,6 +86,14 @@ bool read_ahead_put(struct read_ahead *a, void *what, size_t bytes)
 	}
 	pthread_mutex_unlock(&a->lock);
 	return is_wanted;
+}
+
+bool read_ahead_is_far(struct read_ahead *a)
+{
+	pthread_mutex_lock(&a->lock);
+	bool is_far = a->count >= FAR_PIECES;
+	pthread_mutex_unlock(&a->lock);
+	return is_far;
 }
 
 static void *read_ahead_pop(struct read_ahead *a)

@@ -20,6 +20,7 @@ struct snapshot_reading {
 	struct snapshot_load *load;
 	const char *path;
 	struct piece *open;
+	bool approaches; // of the open piece
 	struct snapshot_info info;
 	int error;
 };
@@ -82,11 +83,13 @@ static int gather_items(void *context, const void *bytes, uint32_t size)
 		if (error)
 			return error;
 	}
-	if (!reading->open)
+	if (!reading->open) {
 		reading->open = piece_create(size);
+		reading->approaches = read_ahead_is_far(reading->ahead);
+	}
 	struct piece *piece = reading->open;
 	struct snapshot_item *item = &piece->items[piece->count++];
-	snapshot_load_decode(reading->load, bytes, size, item);
+	snapshot_load_decode(reading->load, bytes, size, reading->approaches, item);
 	keep_rest(piece, &item->rest);
 	return 0;
 }

@@ -70,6 +70,19 @@ static void mapped_memory_is_aligned_zeroed_and_lazy(void **unused)
 	memory_unmap(memory, vast);
 }
 
+static void backed_memory_is_as_it_was(void **unused)
+{
+	size_t size = 9u << 20;
+	uint8_t *memory = memory_map(size);
+	memory[6000] = 7;
+	memory_back(memory + 5000, size - 5000);
+	memory_back(memory + size - 1, 1);
+	assert_int_equal(memory[6000], 7);
+	for (size_t at = 0; at < size; at += 4096)
+		assert_int_equal(memory[at], 0);
+	memory_unmap(memory, size);
+}
+
 static void what_does_not_fit_is_refused(void **unused)
 {
 	assert_null(memory_map(0));
@@ -85,6 +98,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_still_something),
 		cmocka_unit_test(an_impossible_wish_ends_the_process),
 		cmocka_unit_test(mapped_memory_is_aligned_zeroed_and_lazy),
+		cmocka_unit_test(backed_memory_is_as_it_was),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // Pieces from one thread to another: in order, bounded, and none is lost when nobody wants more.
 #include "state/base/memory.h"
 #include "state/store/read_ahead.h"
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -91,12 +92,42 @@ static void who_wants_no_more_stops_the_thread(void **unused)
 	}
 }
 
+struct distance {
+	bool is_far[5]; // with so many pieces
+	_Atomic bool is_known;
+};
+
+static void look_back(struct read_ahead *ahead, void *context)
+{
+	struct distance *distance = context;
+
+	for (uint32_t i = 0; i < 5; i++) {
+		distance->is_far[i] = read_ahead_is_far(ahead);
+		assert_true(read_ahead_put(ahead, memory_take(1), 1));
+	}
+	distance->is_known = true;
+}
+
+static void a_few_pieces_are_far(void **unused)
+{
+	const bool expected[5] = {[4] = true};
+	struct distance distance = {0};
+	struct read_ahead *ahead;
+
+	assert_int_equal(read_ahead_begin(&ahead, look_back, &distance), 0);
+	while (!distance.is_known)
+		sched_yield();
+	read_ahead_end(ahead, drop);
+	assert_memory_equal(distance.is_far, expected, sizeof expected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_pieces_come_in_order),
 		cmocka_unit_test(a_thread_without_pieces_is_the_end),
 		cmocka_unit_test(who_wants_no_more_stops_the_thread),
+		cmocka_unit_test(a_few_pieces_are_far),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
