@@ -65,10 +65,12 @@ static void push_version(
 	CHECK(!old || job->version == old->versions[0]->version + 1);
 	if (old)
 		retire_version(state, old->versions[0]);
-	else
-		state->counts.jobs++;
 	job_keep_push(state, cell, job, state->index);
 	CHECK(job_cell_keep(cell) && job_cell_keep(cell)->versions[0] == job);
+	if (!old) {
+		state->counts.jobs++;
+		state->counts.jobs_by_status[cell->working->status]++;
+	}
 	if (!old && cell->present_count > 0)
 		job_summary_recount(cell->working, cell);
 	cell->working->stopped_ns = job->stop ? time_ns : 0;

@@ -411,6 +411,7 @@ static void order_jobs(struct state *state)
 		const struct job *job = keep->versions[0];
 		keep->status = job_status_of(cell, keep);
 		keep->versions[0]->status = keep->status;
+		state->counts.jobs_by_status[keep->status]++;
 		job_children_load(state, cell);
 		job_cell_list_system(state, cell, !job->stop && job_traits_of(job)->follows_nodes);
 		if (job->stop && job_is_direct(job))

@@ -250,6 +250,7 @@ struct state_counts {
 	uint32_t jobs, allocations, allocations_terminal, place_requests, clients, node_classes;
 	uint32_t evaluations, evaluations_pending, evaluations_blocked;
 	uint32_t deployments, deployments_active, nodes_draining;
+	uint32_t jobs_by_status[JOB_DEAD + 1];   // by enum job_status
 	uint32_t jobs_marked;                    // jobs for which an evaluation is to be made
 	uint32_t nodes_standing[NODE_STANDINGS]; // by enum node_standing
 	uint32_t nodes_lost, nodes_flaky, nodes_unready; // of the suspended nodes

@@ -91,7 +91,7 @@ void verify_jobs(struct verifier *v)
 {
 	struct state *state = v->state;
 	uint64_t cursor = 0;
-	uint32_t jobs = 0, marked = 0;
+	uint32_t jobs = 0, marked = 0, by_status[JOB_DEAD + 1] = {0};
 	struct job_cell *cell;
 
 	while ((cell = sequence_next(&state->tables[STATE_JOBS].order, &cursor))) {
@@ -118,8 +118,12 @@ void verify_jobs(struct verifier *v)
 			"job %s: wrongly listed as marked", cell->id);
 		marked += cell->is_marked;
 		jobs += keep != NULL;
+		if (keep && keep->status <= JOB_DEAD)
+			by_status[keep->status]++;
 	}
-	expect(v, jobs == state->counts.jobs && marked == state->counts.jobs_marked,
+	expect(v,
+		jobs == state->counts.jobs && marked == state->counts.jobs_marked &&
+			memcmp(by_status, state->counts.jobs_by_status, sizeof by_status) == 0,
 		"counts of jobs do not add up");
 }
 

@@ -20,7 +20,8 @@
 
 void job_cell_delete(struct state *state, struct job_cell *cell, uint64_t index)
 {
-	CHECK(job_cell_keep(cell));
+	CHECK(job_cell_keep(cell) && state->counts.jobs_by_status[cell->working->status] > 0);
+	state->counts.jobs_by_status[cell->working->status]--;
 	job_children_leave(state, cell);
 	job_children_forsake(state, cell);
 	if (state->placer)
@@ -105,6 +106,9 @@ void job_cell_update_status(struct state *state, struct job_cell *cell, uint64_t
 
 	if (!keep || keep->status == status)
 		return;
+	CHECK(state->counts.jobs_by_status[keep->status] > 0);
+	state->counts.jobs_by_status[keep->status]--;
+	state->counts.jobs_by_status[status]++;
 	keep = job_keep_revise(state, cell, index);
 	if (status == JOB_DEAD || keep->status == JOB_DEAD)
 		keep->stopped_ns = status == JOB_DEAD ? state->time_ns : 0;

@@ -128,6 +128,7 @@ static void jobs_and_requests(void **unused)
 	BREAKS(&b, job->references, 0);
 	BREAKS(&b, job->record.create_index, 1);
 	BREAKS(&b, b.c.state->counts.jobs, 0);
+	BREAKS(&b, b.c.state->counts.jobs_by_status[JOB_DEAD], 1);
 	BREAKS(&b, request->request, 2);
 	BREAKS(&b, request->count, 0);
 	BREAKS(&b, b.c.state->counts.place_requests, 2);
