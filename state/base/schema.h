@@ -33,7 +33,7 @@ enum field_kind {
 	// struct array of struct named_count or named_number; sorted and unique like FIELD_MAP
 	FIELD_COUNT_MAP,  // named_count
 	FIELD_FLAG_MAP,   // named_count; in JSON true unless 0
-	FIELD_NUMBER_MAP, // named_number
+	FIELD_NUMBER_MAP, // named_number; with .names they have only those, which are not copied
 	// Stores nothing: its JSON is always the first of .names. Without names: any value is accepted, none is shown.
 	FIELD_FIXED,
 	// In bodies of log entries, never in JSON. FIELD_TEXT is a view: the record neither owns nor copies it.
@@ -59,7 +59,7 @@ struct field {
 	enum field_kind kind;
 	uint32_t offset;
 	const struct record_type *type; // STRUCT, OPTIONAL, ARRAY, STRUCT_MAP
-	const char *const *names;       // ENUM, FIXED
+	const char *const *names;       // ENUM, FIXED, NUMBER_MAP; NULL-ended
 	uint32_t flags;
 };
 

@@ -70,12 +70,15 @@ static int pair_decode(struct string_pair *pair, struct bytes_reader *r)
 	return 0;
 }
 
-static int count_decode(struct named_count *count, struct bytes_reader *r)
+static int count_decode(const struct field *f, struct named_count *count, struct bytes_reader *r)
 {
 	struct text name;
 	if (!string_take(r, &name))
 		return -ERROR_CORRUPT;
-	*count = (struct named_count){text_copy(name), (int64_t)bytes_take_u64(r)};
+	char *kept = f->names ? field_own_name(f, name) : text_copy(name);
+	if (!kept)
+		return -ERROR_CORRUPT;
+	*count = (struct named_count){kept, (int64_t)bytes_take_u64(r)};
 	return 0;
 }
 
@@ -93,7 +96,7 @@ static int item_decode(const struct field *f, void *item, struct bytes_reader *r
 	case FIELD_MAP: return pair_decode(item, r);
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: return count_decode(item, r);
+	case FIELD_NUMBER_MAP: return count_decode(f, item, r);
 	default: return record_decode(f->type, item, r);
 	}
 }

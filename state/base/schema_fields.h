@@ -1,6 +1,7 @@
 // Where the fields of a record are and what their items take: what its codec and its other functions share.
 #pragma once
 #include "state/base/schema.h"
+#include "state/base/text.h"
 
 static inline void *field_member(const struct field *f, void *record)
 {
@@ -51,6 +52,15 @@ static inline size_t field_item_bytes(const struct field *f)
 static inline void *field_item_at(const struct field *f, const struct array *a, uint32_t i)
 {
 	return (char *)a->items + (size_t)i * field_item_bytes(f);
+}
+
+// Of a FIELD_NUMBER_MAP with names of its own, that which reads like the text; NULL: none does.
+static inline char *field_own_name(const struct field *f, struct text text)
+{
+	for (const char *const *name = f->names; *name; name++)
+		if (text_equal(text_of(*name), text))
+			return (char *)*name;
+	return NULL;
 }
 
 // Frees what the field owns; array and pointers are empty then.

@@ -29,7 +29,10 @@ static void item_release(const struct field *f, void *item)
 	case FIELD_UUIDS: break;
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: free(*(char **)item); break;
+	case FIELD_NUMBER_MAP:
+		if (!f->names)
+			free(*(char **)item);
+		break;
 	case FIELD_MAP:
 		free(pair->name);
 		free(pair->value);
@@ -49,8 +52,8 @@ static void item_copy(const struct field *f, void *to, const void *from)
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP: // a number is copied by its bits
-		*(struct named_count *)to =
-			(struct named_count){item_string_copy(count->name), count->count};
+		*(struct named_count *)to = (struct named_count){
+			f->names ? count->name : item_string_copy(count->name), count->count};
 		break;
 	case FIELD_MAP:
 		*(struct string_pair *)to = (struct string_pair){

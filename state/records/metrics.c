@@ -22,9 +22,13 @@ static const struct field exhausted_resources_fields[] = {
 };
 static DESCRIBE(exhausted_resources_description, exhausted_resources);
 
+const char *const score_kind_names[SCORE_KINDS + 1] = {"binpack", "devices", "job-anti-affinity",
+	"node-reschedule-penalty", "node-affinity", "allocation-spread", "preemption",
+	"snapshot-affinity"};
+
 static const struct field node_score_fields[] = {
 	{"NodeID", FIELD_UUID, OF(node_score, node_id)},
-	{"Scores", FIELD_NUMBER_MAP, OF(node_score, scores)},
+	{"Scores", FIELD_NUMBER_MAP, OF(node_score, scores), NULL, score_kind_names},
 	{"NormScore", FIELD_F64, OF(node_score, norm_score)},
 };
 DESCRIBE(node_score_description, node_score);

@@ -9,9 +9,22 @@ struct exhausted_resources { // FIELD_STRUCT_MAP, by task
 	char *task;
 	int64_t cpu, memory_mb;
 };
+// In the order in which they are recorded.
+enum score_kind {
+	SCORE_BINPACK,
+	SCORE_DEVICES,
+	SCORE_ANTI_AFFINITY,
+	SCORE_RESCHEDULE_PENALTY,
+	SCORE_AFFINITY,
+	SCORE_SPREAD,
+	SCORE_PREEMPTION,
+	SCORE_SNAPSHOT, // comes before all others and is not in their mean
+	SCORE_KINDS
+};
+extern const char *const score_kind_names[SCORE_KINDS + 1]; // "binpack" "devices" …; NULL ends them
 struct node_score {
 	struct uuid node_id;
-	struct array scores; // named_number: "binpack", "job-anti-affinity", …
+	struct array scores; // named_number, whose names are those of the kinds
 	double norm_score;
 };
 

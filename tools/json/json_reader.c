@@ -1,6 +1,7 @@
 #include "tools/json/json_reader.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/schema_fields.h"
 #include "tools/json/duration.h"
 #include "tools/json/timestamp.h"
 #include <inttypes.h>
@@ -211,6 +212,17 @@ static void read_string(struct reader *r, char **at, const json_t *value)
 	*at = string_copy(value);
 }
 
+static void report_unknown(const struct reader *r, const struct field *f, const char *name)
+{
+	char known[256] = "";
+	size_t size = 0;
+	for (int i = 0; f->names[i]; i++)
+		if (size < sizeof known)
+			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s",
+				size ? ", " : "", f->names[i]);
+	json_sentence(&r->report->errors, "%s: \"%.64s\" is none of %s", r->path, name, known);
+}
+
 static void read_enum(struct reader *r, const struct field *f, int *at, const json_t *value)
 {
 	if (!json_is_string(value)) {
@@ -218,20 +230,13 @@ static void read_enum(struct reader *r, const struct field *f, int *at, const js
 		return;
 	}
 	const char *name = json_string_value(value);
-	char known[256] = "";
-	size_t size = 0;
-	for (int i = 0; f->names[i]; i++) {
+	for (int i = 0; f->names[i]; i++)
 		if (strcmp(f->names[i], name) == 0) {
 			*at = i;
 			return;
 		}
-		if (size < sizeof known)
-			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s",
-				size ? ", " : "", f->names[i]);
-	}
 	if (*name) // the empty string counts as absent
-		json_sentence(
-			&r->report->errors, "%s: \"%.64s\" is none of %s", r->path, name, known);
+		report_unknown(r, f, name);
 }
 
 static void read_uuid(struct reader *r, struct uuid *at, const json_t *value)
@@ -349,6 +354,16 @@ static void read_named_value(struct reader *r, const struct field *f, void *item
 	}
 }
 
+static void *named_item(const struct field *f, struct array *at, const char *name)
+{
+	struct named_count *item = map_item(at, sizeof *item, name);
+	char *own = f->names ? field_own_name(f, text_of(name)) : item->name;
+	if (item->name != own)
+		free(item->name);
+	item->name = own;
+	return item;
+}
+
 static void read_named(struct reader *r, const struct field *f, struct array *at, json_t *object)
 {
 	const char *name;
@@ -356,8 +371,10 @@ static void read_named(struct reader *r, const struct field *f, struct array *at
 	json_object_foreach(object, name, value)
 	{
 		size_t before = path_add(r, "[\"%s\"]", name);
-		void *item = map_item(at, sizeof(struct named_count), name);
-		read_named_value(r, f, item, value);
+		if (f->names && !field_own_name(f, text_of(name)))
+			report_unknown(r, f, name);
+		else
+			read_named_value(r, f, named_item(f, at, name), value);
 		path_cut(r, before);
 	}
 }

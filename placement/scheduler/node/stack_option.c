@@ -2,12 +2,7 @@
 #include "placement/scheduler/node/stack_option.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/base/text.h"
 #include <string.h>
-
-const char *const score_kind_names[SCORE_KINDS] = {"binpack", "devices", "job-anti-affinity",
-	"node-reschedule-penalty", "node-affinity", "allocation-spread", "preemption",
-	"snapshot-affinity"};
 
 void option_begin(struct stack_option *o, const struct node *n)
 {
@@ -63,16 +58,15 @@ static void put_scores(const struct stack_option *o, struct node_score *to)
 		enum score_kind kind = kinds_by_name[i];
 		if (o->shown >> kind & 1)
 			items[to->scores.count++] = (struct named_number){
-				text_copy(text_of(score_kind_names[kind])), o->scores[kind]};
+				(char *)score_kind_names[kind], o->scores[kind]};
 	}
 }
 
 static double kept_snapshot(const struct node_score *kept)
 {
-	const char *name = score_kind_names[SCORE_SNAPSHOT];
 	for (uint32_t i = 0; i < kept->scores.count; i++) {
 		const struct named_number *n = ARRAY_AT(&kept->scores, struct named_number, i);
-		if (strcmp(n->name, name) == 0)
+		if (n->name == score_kind_names[SCORE_SNAPSHOT])
 			return n->number;
 	}
 	return 0;

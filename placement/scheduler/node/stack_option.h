@@ -13,19 +13,6 @@ enum stack_outcome {
 	STACK_EXHAUSTED // reason: "cpu", "network: reserved port collision http=80", …
 };
 #define STACK_OUTCOMES (STACK_EXHAUSTED + 1)
-// In the order in which they are recorded.
-enum score_kind {
-	SCORE_BINPACK,
-	SCORE_DEVICES,
-	SCORE_ANTI_AFFINITY,
-	SCORE_RESCHEDULE_PENALTY,
-	SCORE_AFFINITY,
-	SCORE_SPREAD,
-	SCORE_PREEMPTION,
-	SCORE_SNAPSHOT, // comes before all others and is not in their mean
-	SCORE_KINDS
-};
-extern const char *const score_kind_names[SCORE_KINDS]; // "binpack" "devices" "job-anti-affinity" …
 
 struct stack_option {
 	uint32_t slot;           // NODE_SLOT_NONE: none
