@@ -9,8 +9,7 @@ const struct node *allocation_node(const struct scheduler_view *view, const stru
 {
 	if (a->node_slot == NODE_SLOT_NONE)
 		return NULL;
-	const struct node *node =
-		(view->node_alone ? view->node_alone : view->node_at)(view->context, a->node_slot);
+	const struct node *node = view_node_in_no_order(view, a->node_slot);
 	CHECK(!node || node->slot == a->node_slot);
 	return node && uuid_equal(&node->id, &a->node_id) ? node : NULL;
 }

@@ -59,6 +59,18 @@ struct scheduler_view {
 	bool supports_disconnect;
 };
 
+// As node_alone() and prefetch_node(), whether the view has them or not.
+static inline const struct node *view_node_in_no_order(
+	const struct scheduler_view *view, uint32_t slot)
+{
+	return (view->node_alone ? view->node_alone : view->node_at)(view->context, slot);
+}
+static inline void view_fetch_node(const struct scheduler_view *view, uint32_t slot, bool is_near)
+{
+	if (view->prefetch_node)
+		view->prefetch_node(view->context, slot, is_near);
+}
+
 // The daemon's view. Between begin and end the calling thread is in a read section of the state and must not block.
 struct scheduler_view state_view_begin(struct state *);
 void state_view_end(void);

@@ -57,7 +57,7 @@ static void count_stop(struct stack *s, struct property_set *set, void *context)
 	const struct allocation *a = stop->allocation;
 	CHECK(stop->by == 1 || stop->by == -1);
 	if (is_own(s, a) && property_set_counts(set, s->job, a) && a->node_slot != NODE_SLOT_NONE)
-		property_set_clear(set, s->view.node_at(s->view.context, a->node_slot), stop->by);
+		property_set_clear(set, view_node_in_no_order(&s->view, a->node_slot), stop->by);
 }
 
 struct counted_placement {
@@ -72,7 +72,7 @@ static void count_placement(struct stack *s, struct property_set *set, void *con
 	const struct task_group *group =
 		ARRAY_AT(&p->job->task_groups, struct task_group, p->group);
 	if (!set->group || strcmp(set->group, group->name) == 0)
-		property_set_use(set, s->view.node_at(s->view.context, p->slot), 1);
+		property_set_use(set, view_node_in_no_order(&s->view, p->slot), 1);
 }
 
 void stack_count_planned(struct stack *s, struct property_set *set)

@@ -164,13 +164,6 @@ static void split_member(struct group_pass *g, struct member *m)
 	m->health = m->set == SET_NONE ? HEALTH_NOT_ASKED : health_of(g, a);
 }
 
-static void prefetch_node(const struct group_pass *g, const struct allocation *a, bool is_near)
-{
-	const struct scheduler_view *view = g->r->ask->view;
-	if (view->prefetch_node)
-		view->prefetch_node(view->context, a->node_slot, is_near);
-}
-
 // Every evaluation of a large job goes through all that it has, which is more than the caches hold: of each record what
 // is looked at, then of its node and its details, then what those refer to. As many lines as the processor waits for at
 // once are what takes the time, so no others are fetched.
@@ -185,13 +178,13 @@ static void prefetch_members(const struct group_pass *g, const struct member *m)
 	__builtin_prefetch(&far->index);
 	__builtin_prefetch(&far->details);
 	__builtin_prefetch(&far->health);
-	prefetch_node(g, a, false);
+	view_fetch_node(g->r->ask->view, a->node_slot, false);
 	if (a->details && a->desired == ALLOC_RUN) {
 		__builtin_prefetch(&a->details->transition);
 		__builtin_prefetch(&a->details->deployment_status);
 	}
 	a = m[AHEAD].allocation;
-	prefetch_node(g, a, true);
+	view_fetch_node(g->r->ask->view, a->node_slot, true);
 	if (a->details && a->desired == ALLOC_RUN)
 		__builtin_prefetch(a->details->deployment_status);
 }

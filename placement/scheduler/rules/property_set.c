@@ -127,7 +127,7 @@ static bool count_one(const struct allocation *a, void *context)
 {
 	struct loading *l = context;
 	if (property_set_counts(l->s, l->job, a) && a->node_slot != NODE_SLOT_NONE)
-		property_set_use(l->s, l->view->node_at(l->view->context, a->node_slot), 1);
+		property_set_use(l->s, view_node_in_no_order(l->view, a->node_slot), 1);
 	return true;
 }
 

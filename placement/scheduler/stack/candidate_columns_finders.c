@@ -413,12 +413,21 @@ static void make_found_row(
 {
 	const struct row_finder *finder = &c->finders[number];
 	uint32_t id = fit_index_node(c->fleet->fit, found->slot)->node_class;
-	const struct node *n = c->s->view.node_at(c->s->view.context, found->slot);
 
-	// Else the class moved on, the plan touched the node, or it is gone meanwhile.
-	if (finder->classes[id / 64] >> id % 64 & 1 && n &&
-		candidate_columns_row_of(c, found->slot) == ROW_NONE)
+	// The class moved on, or the plan touched the node.
+	if (!(finder->classes[id / 64] >> id % 64 & 1) ||
+		candidate_columns_row_of(c, found->slot) != ROW_NONE)
+		return;
+	const struct node *n = view_node_in_no_order(&c->s->view, found->slot);
+	if (n) // else it is gone meanwhile
 		candidate_columns_add_found(c, n, found, number);
+}
+
+static void fetch_waiting(const struct candidate_columns *c, const struct row_finder *finder,
+	uint32_t at, bool is_near)
+{
+	if (at < finder->waiting_count)
+		view_fetch_node(&c->s->view, finder->waiting[at].slot, is_near);
 }
 
 static bool has_waiting(const struct row_finder *finder)
@@ -429,12 +438,16 @@ static bool has_waiting(const struct row_finder *finder)
 // More rows than are wanted would be made for nothing: a value that is used up takes all nodes with it.
 static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wanted)
 {
+	enum { AHEAD = 6 };
 	struct row_finder *finder = &c->finders[number];
 
 	if (!has_waiting(finder))
 		search_more(c, finder, wanted);
-	while (has_waiting(finder) && finder->open < wanted)
+	while (has_waiting(finder) && finder->open < wanted) {
+		fetch_waiting(c, finder, finder->waiting_at + 2 * AHEAD, false);
+		fetch_waiting(c, finder, finder->waiting_at + AHEAD, true);
 		make_found_row(c, number, &finder->waiting[finder->waiting_at++]);
+	}
 }
 
 // The most promising finder that has too few rows; finder_count: none.

@@ -262,11 +262,11 @@ void candidate_columns_catch_up(struct candidate_columns *c)
 	for (; c->seen < s->changed_count; c->seen++) {
 		uint32_t slot = s->changed_slots[c->seen];
 		uint32_t row = candidate_columns_row_for(c, slot);
+		const struct node *n = view_node_in_no_order(&s->view, slot);
 		if (c->row_property_count)
-			candidate_columns_each_alike(
-				c, s->view.node_at(s->view.context, slot), renew);
-		if (c->fleet && c->property_count && s->view.node_at(s->view.context, slot))
-			candidate_columns_follow_values(c, s->view.node_at(s->view.context, slot));
+			candidate_columns_each_alike(c, n, renew);
+		if (c->fleet && c->property_count && n)
+			candidate_columns_follow_values(c, n);
 		if (row == ROW_NONE)
 			continue;
 		c->has_neighbours[row] = true;

@@ -189,7 +189,7 @@ uint32_t candidate_columns_row_for(struct candidate_columns *c, uint32_t slot)
 		slot >= fit_index_slots(c->fleet->fit))
 		return row;
 	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
-	const struct node *n = c->s->view.node_at(c->s->view.context, slot);
+	const struct node *n = view_node_in_no_order(&c->s->view, slot);
 	if (!n || !fit_is_ready(f) || c->set->classes[f->node_class].verdict != CLASS_TAKEN ||
 		!class_set_passes(c->set, slot))
 		return ROW_NONE;

@@ -71,17 +71,22 @@ static struct contender best_of_block(
 	return best;
 }
 
-static void play(struct candidate_columns *c, uint32_t at)
+// Returns whether the place has another winner, or one with another score, than before.
+static bool play(struct candidate_columns *c, uint32_t at)
 {
 	CHECK(at > 0 && at < c->leaves);
-	struct contender *left = &c->tree[2 * at], *right = &c->tree[2 * at + 1];
-	c->tree[at] = wins(c, right, left) ? *right : *left;
+	const struct contender *left = &c->tree[2 * at], *right = &c->tree[2 * at + 1];
+	const struct contender before = c->tree[at], *winner = wins(c, right, left) ? right : left;
+
+	c->tree[at] = *winner;
+	return winner->row != before.row || winner->score != before.score ||
+	       winner->tier != before.tier;
 }
 
 static void renew_all(struct candidate_columns *c)
 {
 	for (uint32_t at = c->leaves - 1; at > 0; at--)
-		play(c, at);
+		(void)play(c, at);
 }
 
 static void catch_up(struct candidate_columns *c)
@@ -92,8 +97,9 @@ static void catch_up(struct candidate_columns *c)
 		uint32_t block = c->stale[i];
 		c->is_stale[block] = false;
 		c->tree[c->leaves + block] = best_of_block(c, &c->blocks[block]);
-		for (uint32_t at = (c->leaves + block) / 2; at > 0 && !all; at /= 2)
-			play(c, at);
+		uint32_t at = (c->leaves + block) / 2;
+		while (!all && at > 0 && play(c, at))
+			at /= 2;
 	}
 	c->stale_count = 0;
 	if (all)
