@@ -1,8 +1,8 @@
 // What nodes and allocations cost in memory. Of a node: the part that a heartbeat touches, everything that is kept of
 // it, and what the process really takes, against the bytes of the description that the node sent (45 attributes). Of an
 // allocation of a service job with a deployment: what the heap has handed out and what the process takes, once it is
-// placed, and once its node reported that it runs and that it is healthy, against its bytes in a snapshot. Everything
-// counts, tables that grow ahead and what schedulers keep included. Nothing has come for a while when it is measured,
+// placed, and once its node reported that it runs and that it is healthy and the deployment is done, against its bytes
+// in a snapshot. Everything counts, tables that grow ahead and what schedulers keep included. Nothing has come for a while when it is measured,
 // so that housekeeping has given back what a burst took. Each size runs in a process of its own, so that none
 // inherits the other's heap.
 #include "bench/harness/bench.h"
@@ -13,6 +13,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
 #include "state/records/slab.h"
 #include "state/snapshot/snapshot_allocation.h"
 #include <malloc.h>
@@ -210,6 +211,29 @@ static void report_all(struct fleet_of_jobs *f)
 	census_await(&f->census, &f->census.healthy, count);
 }
 
+static bool any_deployment_is_active(const struct state *state)
+{
+	uint64_t cursor = 0;
+	const struct deployment *d;
+	bool found = false;
+
+	state_read_begin();
+	while (!found && (d = state_next_deployment(state, &cursor)))
+		found = deployment_is_active(d);
+	state_read_end();
+	return found;
+}
+
+// What watchers keep of allocations is for deployments that are not done yet.
+static void await_deployments(struct fleet_of_jobs *f)
+{
+	uint64_t begin_ns = bench_ns();
+	while (any_deployment_is_active(f->controller.state)) {
+		CHECK(bench_ns() - begin_ns < 60000 * NS_PER_MS);
+		census_doze(&f->census);
+	}
+}
+
 static double stored_bytes(const struct state *state)
 {
 	struct snapshot_metrics *metrics = snapshot_metrics_create();
@@ -262,6 +286,7 @@ static void measure_allocations(uint32_t allocations, void *out)
 	uint64_t noted = f.census.noted_room * sizeof f.census.noted[0];
 	costs->placed = cost_now(&f, heap + noted, resident + noted);
 	report_all(&f);
+	await_deployments(&f);
 	costs->reported = cost_now(&f, heap, resident);
 	controller_close(&f.controller);
 	service_fleet_close(&f.fleet);
