@@ -2,9 +2,9 @@
 // it, and what the process really takes, against the bytes of the description that the node sent (45 attributes). Of an
 // allocation of a service job with a deployment: what the heap has handed out and what the process takes, once it is
 // placed, and once its node reported that it runs and that it is healthy and the deployment is done, against its bytes
-// in a snapshot. Everything counts, tables that grow ahead and what schedulers keep included. Nothing has come for a while when it is measured,
-// so that housekeeping has given back what a burst took. Each size runs in a process of its own, so that none
-// inherits the other's heap.
+// in a snapshot. Everything counts, tables that grow ahead and what schedulers keep included. Nothing has come for a
+// while when it is measured, so that housekeeping has given back what a burst took. Each size runs in a process of its
+// own, so that none inherits the other's heap.
 #include "bench/harness/bench.h"
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"
