@@ -39,7 +39,8 @@ static void gather_record(uint8_t *to, const struct iovec *pieces, int count, ui
 	uint64_t at = 0;
 	for (int i = 0; i < count; i++) {
 		CHECK(pieces[i].iov_len <= bytes - at);
-		memcpy(to + at, pieces[i].iov_base, pieces[i].iov_len);
+		if (pieces[i].iov_len > 0) // a batch that is the mark of a closed log has no bytes
+			memcpy(to + at, pieces[i].iov_base, pieces[i].iov_len);
 		at += pieces[i].iov_len;
 	}
 	memset(to + at, 0, bytes - at);
