@@ -277,7 +277,7 @@ static int item_walk(const struct field *f, struct text *name, struct bytes_read
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP:
-		if (!string_take(r, name))
+		if (!string_take(r, name) || (f->names && !field_own_name(f, *name)))
 			return -ERROR_CORRUPT;
 		(void)bytes_take_u64(r);
 		return 0;

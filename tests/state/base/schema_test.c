@@ -188,10 +188,10 @@ static void random_whole(struct prng *prng, struct whole *w)
 	random_arrays(prng, w);
 }
 
-static struct bytes_writer encoded(const struct record_type *type, const struct whole *w)
+static struct bytes_writer encoded(const struct record_type *type, const void *record)
 {
 	struct bytes_writer writer = bytes_writer_growing(64);
-	record_encode(type, w, &writer);
+	record_encode(type, record, &writer);
 	assert_false(writer.failed);
 	return writer;
 }
@@ -370,6 +370,39 @@ static void scalars_alone_are_refused_when_the_record_is(void **unused)
 	assert_true(refused > ROUNDS && refused < 19 * ROUNDS && newer > 0);
 }
 
+struct graded {
+	struct array grades; // named_number
+};
+static const char *const grade_names[] = {"even", "odd", NULL};
+static const struct field free_fields[] = {{"Grades", FIELD_NUMBER_MAP, AT(graded, grades)}};
+static const struct field known_fields[] = {
+	{"Grades", FIELD_NUMBER_MAP, AT(graded, grades), NULL, grade_names}};
+static const struct record_type free_type = {"free", sizeof(struct graded), free_fields, 1, NULL},
+				known_type = {
+					"known", sizeof(struct graded), known_fields, 1, NULL};
+
+// What reads the whole record refuses the name, and so does what only checks it. A known one is the literal itself.
+static void numbers_with_names_of_their_own_have_no_others(void **unused)
+{
+	static const char *const names[] = {"even", "odd", "od", "odds", ""};
+	for (uint32_t i = 0; i < COUNT(names); i++) {
+		struct graded all = {0}, read;
+		struct named_number *number = array_append(&all.grades, sizeof *number);
+		*number = (struct named_number){text_copy(text_of(names[i])), 0.5};
+		struct bytes_writer writer = encoded(&free_type, &all);
+		struct bytes_reader one = bytes_reader_over(writer.data, writer.size), other = one;
+		int error = i < 2 ? 0 : -ERROR_CORRUPT;
+		assert_int_equal(record_decode(&known_type, &read, &one), error);
+		if (error == 0)
+			assert_ptr_equal(ARRAY_AT(&read.grades, struct named_number, 0)->name,
+				grade_names[i]);
+		record_release(&known_type, &read);
+		assert_int_equal(record_decode_scalars(&known_type, &read, &other), error);
+		record_release(&free_type, &all);
+		bytes_writer_free(&writer);
+	}
+}
+
 static void count_larger_than_what_is_left_is_refused(void **unused)
 {
 	struct record_type numbers = {"n", sizeof(struct whole), &whole_fields[11], 1, NULL};
@@ -516,6 +549,7 @@ int main(void)
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(corruption_is_refused_or_still_a_record),
 		cmocka_unit_test(scalars_alone_are_refused_when_the_record_is),
+		cmocka_unit_test(numbers_with_names_of_their_own_have_no_others),
 		cmocka_unit_test(count_larger_than_what_is_left_is_refused),
 		cmocka_unit_test(maps_out_of_order_are_refused),
 		cmocka_unit_test(items_of_maps_are_put_in_order),
