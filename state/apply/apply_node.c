@@ -137,16 +137,16 @@ static void place_devices_again(
 
 static bool volumes_differ(const struct node *a, const struct node *b)
 {
-	if (node_fittings(a)->volume_count != node_fittings(b)->volume_count)
+	const struct node_fittings *of_a = node_fittings(a), *of_b = node_fittings(b);
+
+	if (of_a->volume_count != of_b->volume_count)
 		return true;
-	for (uint32_t i = 0; i < node_fittings(a)->volume_count; i++)
-		if (strcmp(node_fittings(a)->volumes[i].name, node_fittings(b)->volumes[i].name) !=
-				0 ||
-			strcmp(node_fittings(a)->volumes[i].path,
-				node_fittings(b)->volumes[i].path) != 0 ||
-			node_fittings(a)->volumes[i].read_only !=
-				node_fittings(b)->volumes[i].read_only)
+	for (uint32_t i = 0; i < of_a->volume_count; i++) {
+		const struct host_volume *x = &of_a->volumes[i], *y = &of_b->volumes[i];
+		if (strcmp(x->name, y->name) != 0 || strcmp(x->path, y->path) != 0 ||
+			x->read_only != y->read_only)
 			return true;
+	}
 	return false;
 }
 

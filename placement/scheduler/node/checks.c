@@ -58,8 +58,9 @@ static bool has_network(const struct node *n, const char *mode)
 	const char *wanted = mode && mode[0] ? mode : "host";
 	if (strcmp(wanted, "none") == 0)
 		return true;
-	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++) {
-		const char *own = node_fittings(n)->networks[i].mode;
+	const struct node_fittings *fittings = node_fittings(n);
+	for (uint32_t i = 0; i < fittings->network_count; i++) {
+		const char *own = fittings->networks[i].mode;
 		if (strcmp(own && own[0] ? own : "host", wanted) == 0)
 			return true;
 	}
@@ -110,9 +111,10 @@ static const char *check_network(struct stack *s, const struct group_rules *g, c
 static const struct host_volume *find_volume(const struct node *n, const char *name)
 {
 	CHECK(name);
-	for (uint32_t i = 0; i < node_fittings(n)->volume_count; i++)
-		if (strcmp(node_fittings(n)->volumes[i].name, name) == 0)
-			return &node_fittings(n)->volumes[i];
+	const struct node_fittings *fittings = node_fittings(n);
+	for (uint32_t i = 0; i < fittings->volume_count; i++)
+		if (strcmp(fittings->volumes[i].name, name) == 0)
+			return &fittings->volumes[i];
 	return NULL;
 }
 

@@ -70,10 +70,11 @@ void port_index_begin(struct port_index *index, const struct node *node)
 {
 	index->node = node;
 	index->map_count = 0;
-	for (uint32_t i = 0; i < node_fittings(node)->network_count; i++)
-		for (uint32_t j = 0; j < node_fittings(node)->networks[i].address_count; j++)
-			if (node_fittings(node)->networks[i].addresses[j].address)
-				add_address(index, &node_fittings(node)->networks[i].addresses[j]);
+	const struct node_fittings *fittings = node_fittings(node);
+	for (uint32_t i = 0; i < fittings->network_count; i++)
+		for (uint32_t j = 0; j < fittings->networks[i].address_count; j++)
+			if (fittings->networks[i].addresses[j].address)
+				add_address(index, &fittings->networks[i].addresses[j]);
 	CHECK(index->map_count <= index->map_room);
 }
 
@@ -134,10 +135,10 @@ const char *port_address(const struct node *node, const char *host_network)
 	if (!name || (host_network && host_network[0] && !name[0]))
 		return NULL;
 	const char *alias = name[0] ? name : "default";
-	for (uint32_t i = 0; i < node_fittings(node)->network_count; i++)
-		for (uint32_t j = 0; j < node_fittings(node)->networks[i].address_count; j++) {
-			const struct node_address *a =
-				&node_fittings(node)->networks[i].addresses[j];
+	const struct node_fittings *fittings = node_fittings(node);
+	for (uint32_t i = 0; i < fittings->network_count; i++)
+		for (uint32_t j = 0; j < fittings->networks[i].address_count; j++) {
+			const struct node_address *a = &fittings->networks[i].addresses[j];
 			if (a->alias && a->address && strcmp(a->alias, alias) == 0)
 				return a->address;
 		}
@@ -251,8 +252,9 @@ static const char *assign_dynamic(struct port_index *index, struct reasons *reas
 
 static const char *host_address(const struct node *node)
 {
-	for (uint32_t i = 0; i < node_fittings(node)->network_count; i++) {
-		const struct node_network *n = &node_fittings(node)->networks[i];
+	const struct node_fittings *fittings = node_fittings(node);
+	for (uint32_t i = 0; i < fittings->network_count; i++) {
+		const struct node_network *n = &fittings->networks[i];
 		bool is_host = !n->mode || !n->mode[0] || strcmp(n->mode, "host") == 0;
 		if (is_host && n->address_count > 0)
 			return n->addresses[0].address;
@@ -281,8 +283,9 @@ const char *ports_assign_group(struct port_index *index, struct reasons *reasons
 // The first network with a device: where tasks have their own addresses and ports.
 static const struct node_network *device_network(const struct node *node)
 {
-	for (uint32_t i = 0; i < node_fittings(node)->network_count; i++) {
-		const struct node_network *n = &node_fittings(node)->networks[i];
+	const struct node_fittings *fittings = node_fittings(node);
+	for (uint32_t i = 0; i < fittings->network_count; i++) {
+		const struct node_network *n = &fittings->networks[i];
 		if (n->device && n->device[0] && n->address_count > 0 && n->addresses[0].address)
 			return n;
 	}

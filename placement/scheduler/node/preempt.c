@@ -343,11 +343,12 @@ static bool free_port_of(struct stack *s, const char *address, int64_t port)
 
 static const char *task_address(const struct node *n)
 {
-	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
-		if (node_fittings(n)->networks[i].device &&
-			node_fittings(n)->networks[i].device[0] &&
-			node_fittings(n)->networks[i].address_count > 0)
-			return node_fittings(n)->networks[i].addresses[0].address;
+	const struct node_fittings *fittings = node_fittings(n);
+	for (uint32_t i = 0; i < fittings->network_count; i++) {
+		const struct node_network *network = &fittings->networks[i];
+		if (network->device && network->device[0] && network->address_count > 0)
+			return network->addresses[0].address;
+	}
 	return NULL;
 }
 

@@ -114,13 +114,14 @@ static void add_node(
 	d->version = text_of(node_version(n));
 	add_own(d, PAIR_ATTRIBUTE, node_own_attributes(n));
 	add_own(d, PAIR_META, node_own_meta(n));
-	for (uint32_t i = 0; i < node_fittings(n)->volume_count; i++)
-		add_pair(d, PAIR_VOLUME, text_of(node_fittings(n)->volumes[i].name),
-			compose(texts, "%s %s",
-				node_fittings(n)->volumes[i].read_only ? "ro" : "rw",
-				node_fittings(n)->volumes[i].path));
-	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
-		add_network(d, &node_fittings(n)->networks[i], texts);
+	const struct node_fittings *fittings = node_fittings(n);
+	for (uint32_t i = 0; i < fittings->volume_count; i++) {
+		const struct host_volume *volume = &fittings->volumes[i];
+		add_pair(d, PAIR_VOLUME, text_of(volume->name),
+			compose(texts, "%s %s", volume->read_only ? "ro" : "rw", volume->path));
+	}
+	for (uint32_t i = 0; i < fittings->network_count; i++)
+		add_network(d, &fittings->networks[i], texts);
 	add_settings(d, n, texts);
 }
 

@@ -149,12 +149,13 @@ static bool is_listed(const char *list, int64_t number)
 static bool is_free_for_allocations(void *context, const char *address, int64_t port)
 {
 	const struct node *n = context;
+	const struct node_fittings *fittings = node_fittings(n);
 
-	if (is_listed(node_fittings(n)->reserved_ports, port))
+	if (is_listed(fittings->reserved_ports, port))
 		return false;
-	for (uint32_t i = 0; i < node_fittings(n)->network_count; i++)
-		for (uint32_t j = 0; j < node_fittings(n)->networks[i].address_count; j++) {
-			const struct node_address *a = &node_fittings(n)->networks[i].addresses[j];
+	for (uint32_t i = 0; i < fittings->network_count; i++)
+		for (uint32_t j = 0; j < fittings->networks[i].address_count; j++) {
+			const struct node_address *a = &fittings->networks[i].addresses[j];
 			if (strcmp(a->address, address) == 0 && is_listed(a->reserved_ports, port))
 				return false;
 		}
