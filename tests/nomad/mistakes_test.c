@@ -121,6 +121,8 @@ static void scaling_and_regions_are_checked(void **unused)
 			"than maximum count in scaling policy"},
 		{GROUP("system", "", "\"Scaling\":{\"Max\":3},"), 400,
 			"Task groups with job type system do not support scaling blocks"},
+		{GROUP("direct", "", "\"Scaling\":{\"Max\":3},"), 400,
+			"Task groups with job type direct do not support scaling blocks"},
 		{GROUP("service", "\"Region\":\"mars\",", ""), 500, "No path to region"},
 		{GROUP("service", "", "\"Scaling\":{\"Min\":2,\"Max\":3},"), 200, ""},
 	};

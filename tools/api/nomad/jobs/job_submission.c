@@ -1,6 +1,7 @@
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
+#include "state/records/job_traits.h"
 #include "state/records/nodes/node_pool.h"
 #include "tools/api/nomad/jobs/rollout.h"
 #include "tools/forms/job_logs.h"
@@ -138,9 +139,10 @@ bool job_submission_is_valid(struct request *request, const struct job_body *rea
 		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", without_id);
 	else if (!is_of_this_region(request, read->job))
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region");
-	else if (read->job->type == JOB_SYSTEM && has_scaling(read->job))
+	else if (!job_traits_of(read->job)->is_scalable && has_scaling(read->job))
 		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Task groups with job type system do not support scaling blocks");
+			"Task groups with job type %s do not support scaling blocks",
+			job_type_names[read->job->type]);
 	else if (!job_body_is_valid(read))
 		reply_mistakes(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, &read->invalid);
 	else if (request->ids[0] && strcmp(request->ids[0], read->job->id) != 0)
