@@ -193,15 +193,15 @@ const char *stack_check_class(
 	return refusal || g->constraints.escapes ? refusal : check_group(s, g, any);
 }
 
-const char *stack_check_own(
-	struct stack *s, const struct group_rules *g, const struct node *n, bool *by_job)
+const char *stack_check_own(struct stack *s, const struct group_rules *g, const struct node *n,
+	uint32_t name_index, bool *by_job)
 {
 	const struct rule_list *of_job = &s->job_rules.constraints;
 	const char *refusal = of_job->escapes ? check_rules(of_job, n) : NULL;
 	*by_job = refusal != NULL;
 	if (!refusal && g->constraints.escapes)
 		refusal = check_group(s, g, n);
-	return refusal || !g->volumes || volumes_fit(g, n, 0) ? refusal : reason_volumes;
+	return refusal || !g->volumes || volumes_fit(g, n, name_index) ? refusal : reason_volumes;
 }
 
 struct collision_search {

@@ -15,8 +15,8 @@ const char *stack_check_class(
 	struct stack *, const struct group_rules *, const struct node *, bool *by_job);
 // What stack_check_class() leaves out, for one node. by_job: the job's own constraints refuse it, which comes before
 // what the group asks of its class.
-const char *stack_check_own(
-	struct stack *, const struct group_rules *, const struct node *, bool *by_job);
+const char *stack_check_own(struct stack *, const struct group_rules *, const struct node *,
+	uint32_t name_index, bool *by_job);
 // Checks distinct properties alone.
 const char *stack_check_properties(struct stack *, struct group_rules *, const struct node *);
 // Checks everything that depends on the plan: distinct hosts and properties.

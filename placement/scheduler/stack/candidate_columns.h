@@ -116,6 +116,7 @@ struct evictions {
 struct candidate_columns {
 	struct stack *s;
 	struct group_rules *g;
+	uint32_t name_index;         // of the instance, if its volumes are its own; else 0
 	struct evictions *evictions; // victims make room in rows without; NULL: nobody does
 	uint32_t candidates;         // nodes looked at: rows, and those filtered at once
 	struct refusal_counts first,
@@ -208,9 +209,10 @@ static inline bool candidate_columns_is_first(
 }
 
 // candidate_columns_gather.c
-// evict: allocations of less importance make room where there is none.
+// name_index: of the instance; columns hold for all instances unless each has volumes of its own. evict: allocations of
+// less importance make room where there is none.
 struct candidate_columns *candidate_columns_create(
-	struct stack *, struct group_rules *, bool evict);
+	struct stack *, struct group_rules *, uint32_t name_index, bool evict);
 void candidate_columns_destroy(struct candidate_columns *); // NULL is fine
 
 // A node as it was when gathered.

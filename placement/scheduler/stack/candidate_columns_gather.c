@@ -27,13 +27,13 @@ static void look_at(struct gathering *g, const struct node *n)
 		return;
 	c->candidates++;
 	availability_add(&g->available, n);
-	const char *refusal = stack_check_static(c->s, c->g, n, 0);
+	const char *refusal = stack_check_static(c->s, c->g, n, c->name_index);
 	const char *class_name = n->node_class->class_name;
 	if (refusal) {
 		refusal_counts_add(&c->first, refusal, class_name, STACK_FILTERED, 1);
 		// Another look may find the class in the memo.
-		refusal_counts_add(&c->later, stack_check_static(c->s, c->g, n, 0), class_name,
-			STACK_FILTERED, 1);
+		refusal_counts_add(&c->later, stack_check_static(c->s, c->g, n, c->name_index),
+			class_name, STACK_FILTERED, 1);
 		return;
 	}
 	GROW(g->rows, g->count, g->room);
@@ -299,12 +299,13 @@ static void gather_all(struct candidate_columns *c)
 }
 
 struct candidate_columns *candidate_columns_create(
-	struct stack *s, struct group_rules *rules, bool evict)
+	struct stack *s, struct group_rules *rules, uint32_t name_index, bool evict)
 {
 	CHECK(rules->job == s->job);
 	struct candidate_columns *c = memory_take(sizeof *c);
 	c->s = s;
 	c->g = rules;
+	c->name_index = rules->volumes_per_alloc ? name_index : 0;
 	c->slots = s->view.slots(s->view.context);
 	slot_map_begin(&c->row_of, c->slots);
 	candidate_columns_find_properties(c);

@@ -76,7 +76,7 @@ static const char *judge_node(void *context, uint32_t slot, bool *comes_first)
 	const struct candidate_columns *c = context;
 	const struct node *n = c->s->view.node_at(c->s->view.context, slot);
 
-	return n ? stack_check_own(c->s, c->g, n, comes_first) : NULL;
+	return n ? stack_check_own(c->s, c->g, n, c->name_index, comes_first) : NULL;
 }
 
 // Each instance changes the uses of values, and finders look again. A group of many instances pays less when all nodes
@@ -230,7 +230,7 @@ static void take_set(struct candidate_columns *c, const struct victims *victims)
 		c->g->ask, c->property_count, is_by_first(c), nodes_decide(c) ? judge_node : NULL};
 	int64_t priority = victims ? victims_priority(victims) : 0;
 
-	class_key_make(&key, c->g, &c->s->job_rules, victims ? &priority : NULL);
+	class_key_make(&key, c->g, &c->s->job_rules, c->name_index, victims ? &priority : NULL);
 	c->set = class_sets_take(c->fleet->sets, key.bytes, key.size, &ask, judge_class, c);
 	class_key_release(&key);
 }

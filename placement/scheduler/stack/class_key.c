@@ -93,16 +93,15 @@ static void add_devices(struct class_key *k, const struct device_needs *needs)
 	}
 }
 
-// By the number of an instance they differ, which are looked at one by one.
-static void add_volumes(struct class_key *k, const struct array *volumes)
+static void add_volumes(struct class_key *k, const struct array *volumes, uint32_t name_index)
 {
 	add_count(k, volumes->count);
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		const struct volume_ask *ask = ARRAY_AT(volumes, struct volume_ask, i);
-		CHECK(!ask->per_alloc);
 		add_text(k, ask->type);
 		add_text(k, ask->source);
 		add_count(k, ask->read_only);
+		add_count(k, ask->per_alloc ? 1 + name_index : 0);
 	}
 }
 
@@ -139,7 +138,7 @@ static void add_spreads(struct class_key *k, const struct group_rules *g)
 }
 
 void class_key_make(struct class_key *k, const struct group_rules *g,
-	const struct job_rules *of_job, const int64_t *priority)
+	const struct job_rules *of_job, uint32_t name_index, const int64_t *priority)
 {
 	*k = (struct class_key){0};
 	add_count(k, g->ask.cpu_mhz);
@@ -149,7 +148,7 @@ void class_key_make(struct class_key *k, const struct group_rules *g,
 	add_group(k, g->group);
 	add_network(k, g->network);
 	add_devices(k, &g->devices);
-	add_volumes(k, &g->group->volumes);
+	add_volumes(k, &g->group->volumes, name_index);
 	add_distinct(k, &of_job->distinct);
 	add_distinct(k, &g->distinct);
 	add_spreads(k, g);

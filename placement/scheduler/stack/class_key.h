@@ -7,7 +7,8 @@ struct class_key {
 	uint32_t size, room;
 };
 
-// priority: of those who may be evicted for the group; NULL: nobody is.
+// name_index: of the instance, which has volumes of its own. priority: of those who may be evicted for the group; NULL:
+// nobody is.
 void class_key_make(struct class_key *, const struct group_rules *, const struct job_rules *,
-	const int64_t *priority);
+	uint32_t name_index, const int64_t *priority);
 void class_key_release(struct class_key *);

@@ -229,17 +229,31 @@ static bool try_top(const struct scan *scan, struct candidate_columns *c, struct
 	return all_fit;
 }
 
+// Those of an instance with volumes of its own serve no other. again: the group was asked for before.
+static struct candidate_columns *take_columns(const struct scan *scan, bool *again)
+{
+	struct stack *s = scan->s;
+	struct candidate_columns **all = scan->evict ? s->evicting : s->columns;
+	struct candidate_columns **of_group = &all[scan->g->number];
+	uint32_t name_index = scan->request->name_index;
+
+	*again = *of_group;
+	if (*of_group && scan->g->volumes_per_alloc && (*of_group)->name_index != name_index) {
+		candidate_columns_destroy(*of_group);
+		*of_group = NULL;
+	}
+	if (!*of_group)
+		*of_group = candidate_columns_create(s, scan->g, name_index, scan->evict);
+	return *of_group;
+}
+
 static bool select_by_columns(const struct scan *scan)
 {
 	CHECK(scan->g->number < scan->s->group_count);
 	struct stack *s = scan->s;
-	struct candidate_columns **all = scan->evict ? s->evicting : s->columns;
-	struct candidate_columns **of_group = &all[scan->g->number], *c;
 	struct array scores = {0};
-	bool again = *of_group;
-	if (!again)
-		*of_group = candidate_columns_create(s, scan->g, scan->evict);
-	c = *of_group;
+	bool again;
+	struct candidate_columns *c = take_columns(scan, &again);
 	candidate_columns_catch_up(c);
 	while (!try_top(scan, c, &scores)) {
 		drop_scores(&scores);
@@ -255,12 +269,12 @@ static bool select_by_columns(const struct scan *scan)
 	return scan->best->node;
 }
 
-// False when the columns cannot rank the rows: for volumes by instance number, more penalties than there is room for,
-// and, unless rows are filled by placing on them, cpu that stands for cores and scores of devices.
+// False when the columns cannot rank the rows: for more penalties than there is room for, and, unless rows are filled
+// by placing on them, cpu that stands for cores and scores of devices.
 static bool columns_suffice(const struct scan *scan)
 {
 	const struct group_rules *g = scan->g;
-	return !g->volumes_per_alloc && (scan->evict || (!g->cores && g->devices.weights == 0)) &&
+	return (scan->evict || (!g->cores && g->devices.weights == 0)) &&
 	       scan->request->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
 }
 

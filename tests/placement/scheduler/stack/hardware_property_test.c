@@ -19,6 +19,9 @@
 // By the index, by all nodes in columns, and one node after the other.
 enum way { BY_INDEX, BY_COLUMNS, PLAINLY, WAYS };
 
+// Some volumes are of one instance each; so many instances have any.
+#define INSTANCES 3u
+
 struct run {
 	struct prng prng;
 	struct world *world;
@@ -65,6 +68,10 @@ static void make_node(struct run *r)
 	if (chance(r, 60))
 		at += snprintf(words + at, sizeof words - (size_t)at, " volume.data=/data%s",
 			chance(r, 30) ? ":ro" : "");
+	for (uint32_t i = 0; i < INSTANCES; i++)
+		if (chance(r, 40))
+			at += snprintf(words + at, sizeof words - (size_t)at,
+				" volume.data[%u]=/data%u", i, i);
 	snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u", below(r, 9));
 	world_node(r->world, words);
 }
@@ -96,6 +103,7 @@ static void ask_volume(struct run *r, struct task_group *g)
 	set(&ask->type, chance(r, 90) ? "host" : "csi");
 	set(&ask->source, "data");
 	ask->read_only = chance(r, 30);
+	ask->per_alloc = chance(r, 40);
 }
 
 static void constrain_hostname(struct run *r, struct array *constraints)
@@ -234,14 +242,15 @@ static double score_of(struct run *r, uint32_t group, const struct stack_option 
 	return o.score;
 }
 
-static void look_at_all(struct run *r, uint32_t group, struct plain_answer *best)
+static void look_at_all(
+	struct run *r, uint32_t group, uint32_t name_index, struct plain_answer *best)
 {
 	*best = (struct plain_answer){.slot = NODE_SLOT_NONE};
 	for (uint32_t i = 0; i < r->world->node_count; i++) {
 		struct stack_option o;
 		if (r->world->nodes[i]->eligibility == NODE_INELIGIBLE)
 			continue;
-		bool fits = stack_select_node(r->stacks[PLAINLY], group, 0, i, &o);
+		bool fits = stack_select_node(r->stacks[PLAINLY], group, name_index, i, &o);
 		best->filtered += o.outcome == STACK_FILTERED;
 		best->exhausted += o.outcome == STACK_EXHAUSTED;
 		if (o.outcome == STACK_EXHAUSTED)
@@ -310,11 +319,13 @@ static void check_plain(const struct plain_answer *plain, const struct stack_opt
 static bool check_best(struct run *r)
 {
 	uint32_t group = below(r, r->job->task_groups.count);
-	struct stack_request request = {.group = group, .preferred_slot = NODE_SLOT_NONE};
+	struct stack_request request = {.group = group,
+		.name_index = below(r, INSTANCES),
+		.preferred_slot = NODE_SLOT_NONE};
 	struct stack_option options[2];
 	struct alloc_metrics metrics[2] = {{0}, {0}};
 	struct plain_answer plain;
-	look_at_all(r, group, &plain);
+	look_at_all(r, group, request.name_index, &plain);
 	for (uint32_t way = BY_INDEX; way <= BY_COLUMNS; way++)
 		(void)stack_select(r->stacks[way], &request, &options[way], &metrics[way]);
 	check_plain(&plain, &options[BY_INDEX], &metrics[BY_INDEX]);

@@ -377,8 +377,7 @@ static void cores_and_device_scores_are_found_by_looking_at_all(void **state)
 	asking_teardown(&b);
 }
 
-// All nodes are looked at before any is scored, as spreads ask for it, and one after the other because volumes have the
-// number of an instance.
+// In every look, of instances with volumes of their own, too.
 static void the_first_reason_is_counted_when_spreads_look_first(void **state)
 {
 	struct asking b;
