@@ -10,8 +10,7 @@ static void release(void *attached)
 {
 	struct victim_bounds *b = attached;
 
-	for (uint32_t i = 0; i < BOUND_LEVELS; i++)
-		free(b->levels[i]);
+	bounds_tree_release(&b->tree);
 	free(b->outcomes);
 	free(b->tallies);
 	free(b->shorts);
@@ -112,7 +111,7 @@ static struct verdict judge_slot(const struct class_set *s, const struct fit_ind
 
 enum fit_shortage victim_bounds_shortage(const struct victim_bounds *b, uint32_t slot)
 {
-	CHECK(slot < b->counts[0] && b->outcomes[slot] != VICTIMS_NOT_ASKED);
+	CHECK(slot < b->tree.counts[0] && b->outcomes[slot] != VICTIMS_NOT_ASKED);
 	return b->outcomes[slot] == VICTIMS_SUFFICE
 		       ? FIT_SHORTAGES
 		       : (enum fit_shortage)(b->outcomes[slot] - VICTIMS_SHORT_OF);
@@ -124,74 +123,46 @@ static void count_slot(struct victim_bounds *b, uint32_t slot, uint32_t by)
 		b->shorts[b->tallies[slot]][b->outcomes[slot] - VICTIMS_SHORT_OF] += by;
 }
 
-static void put_verdict(struct victim_bounds *b, uint32_t slot, struct verdict verdict)
+static void note_verdict(struct victim_bounds *b, uint32_t slot, struct verdict verdict)
 {
-	b->levels[0][slot] = verdict.bound;
 	b->outcomes[slot] = verdict.outcome;
 	b->tallies[slot] = verdict.tally;
 	count_slot(b, slot, 1);
-}
-
-static void find_greatest(struct victim_bounds *b, uint32_t level, uint32_t at)
-{
-	uint32_t from = at * BOUNDS_A_STEP, to = from + BOUNDS_A_STEP;
-	double greatest = BOUND_NONE;
-
-	to = to < b->counts[level - 1] ? to : b->counts[level - 1];
-	for (uint32_t i = from; i < to; i++)
-		greatest = b->levels[level - 1][i] > greatest ? b->levels[level - 1][i] : greatest;
-	b->levels[level][at] = greatest;
-}
-
-static void make_levels(struct victim_bounds *b, uint32_t slots)
-{
-	uint32_t count = slots;
-
-	b->level_count = 0;
-	do {
-		CHECK(b->level_count < BOUND_LEVELS);
-		double **level = &b->levels[b->level_count];
-		*level = memory_resize(*level, (count + 1) * sizeof **level);
-		b->counts[b->level_count++] = count;
-		if (count <= BOUNDS_A_STEP)
-			return;
-		count = (count + BOUNDS_A_STEP - 1) / BOUNDS_A_STEP;
-	} while (true);
 }
 
 static void judge_all(struct victim_bounds *b, const struct class_set *s, const struct fit_index *x)
 {
 	uint32_t slots = fit_index_slots(x);
 
-	make_levels(b, slots);
+	bounds_tree_make_room(&b->tree, slots);
 	b->outcomes = memory_resize(b->outcomes, slots + 1);
 	b->tallies = memory_resize(b->tallies, (slots + 1) * sizeof b->tallies[0]);
 	b->short_count = s->tallies.short_count;
 	free(b->shorts);
 	b->shorts = memory_take_array(b->short_count + 1, sizeof b->shorts[0]);
-	for (uint32_t slot = 0; slot < slots; slot++)
-		put_verdict(b, slot, judge_slot(s, x, b->victims, slot));
-	for (uint32_t level = 1; level < b->level_count; level++)
-		for (uint32_t at = 0; at < b->counts[level]; at++)
-			find_greatest(b, level, at);
+	for (uint32_t slot = 0; slot < slots; slot++) {
+		struct verdict verdict = judge_slot(s, x, b->victims, slot);
+		b->tree.levels[0][slot] = verdict.bound;
+		note_verdict(b, slot, verdict);
+	}
+	bounds_tree_find_greatest(&b->tree);
 }
 
 static void judge_again(struct victim_bounds *b, const struct class_set *s,
 	const struct fit_index *x, uint32_t slot)
 {
+	struct verdict verdict = judge_slot(s, x, b->victims, slot);
+
 	count_slot(b, slot, -1u);
-	put_verdict(b, slot, judge_slot(s, x, b->victims, slot));
-	for (uint32_t level = 1, at = slot; level < b->level_count; level++) {
-		at /= BOUNDS_A_STEP;
-		find_greatest(b, level, at);
-	}
+	note_verdict(b, slot, verdict);
+	bounds_tree_put(&b->tree, slot, verdict.bound);
 }
 
 static bool is_to_begin_anew(const struct victim_bounds *b, const struct class_set *s,
 	const struct fit_index *x, const struct victims *v)
 {
-	return b->victims != v || b->judged != s->judged || b->counts[0] != fit_index_slots(x) ||
-	       victims_head(v) - b->seen > VICTIMS_LOG;
+	return b->victims != v || b->judged != s->judged ||
+	       b->tree.counts[0] != fit_index_slots(x) || victims_head(v) - b->seen > VICTIMS_LOG;
 }
 
 struct victim_bounds *victim_bounds_of(
@@ -210,7 +181,7 @@ struct victim_bounds *victim_bounds_of(
 	} else {
 		// Others the index does not have yet.
 		for (uint64_t i = b->seen; i < victims_head(v); i++)
-			if (victims_reading(v, i) < b->counts[0])
+			if (victims_reading(v, i) < b->tree.counts[0])
 				judge_again(b, s, x, victims_reading(v, i));
 	}
 	b->judged = s->judged;

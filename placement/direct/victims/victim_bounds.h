@@ -1,15 +1,10 @@
 // How good the nodes of a fleet can be for one kind of group that evicts what is less important: an upper bound of each
-// node's score, and the greatest of each 64 of them, of each 64 of those, …; and how many nodes are short of what with
-// all their victims gone. Kept by changes. Holds for nodes that hold nothing of the job and that its plan does not
-// touch.
+// node's score; and how many nodes are short of what with all their victims gone. Kept by changes. Holds for nodes that
+// hold nothing of the job and that its plan does not touch.
 #pragma once
+#include "placement/direct/classes/bounds_tree.h"
 #include "placement/direct/classes/class_set.h"
 #include "placement/direct/victims/victims.h"
-
-#define BOUNDS_A_STEP 64u
-#define BOUND_LEVELS 5u
-// No instance will do there.
-#define BOUND_NONE (-1e300)
 
 enum victim_outcome {
 	VICTIMS_NOT_ASKED, // the node is not ready, or refused
@@ -18,11 +13,9 @@ enum victim_outcome {
 };
 
 struct victim_bounds {
-	double *levels[BOUND_LEVELS]; // [0]: by slot
-	uint32_t counts[BOUND_LEVELS];
-	uint32_t level_count; // the last has at most BOUNDS_A_STEP
-	uint8_t *outcomes;    // by slot
-	uint32_t *tallies;    // by slot: its class's, of those of the set that are short
+	struct bounds_tree tree;
+	uint8_t *outcomes; // by slot
+	uint32_t *tallies; // by slot: its class's, of those of the set that are short
 	uint32_t (*shorts)[FIT_SHORTAGES]; // by tally
 	uint32_t short_count;
 	uint64_t seen;   // readings of victims

@@ -11,6 +11,7 @@
 // An exact fit score takes two powers of ten. Where nodes are not alike, most rows get an upper bound at first, and
 // exact scores are computed only in the blocks that come into question.
 #pragma once
+#include "placement/direct/classes/bounds_search.h"
 #include "placement/direct/fleet.h"
 #include "placement/direct/victims/victim_bounds.h"
 #include "placement/scheduler/node/neighbours.h"
@@ -143,7 +144,7 @@ struct candidate_columns {
 	uint32_t slots;
 	// Which nodes may be the best with victims; NULL: nobody evicts, or all nodes have rows.
 	const struct victim_bounds *bounds;
-	struct promises *promises; // of nodes without rows
+	struct bounds_search promising; // of those without rows
 	// The index of a fleet, when only some nodes have rows; NULL: all have.
 	const struct fleet_index *fleet;
 	struct class_set *set;

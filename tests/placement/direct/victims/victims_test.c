@@ -202,7 +202,7 @@ static void sum_shorts(
 			sums[s->tallies.shorts[i].class_name[0] == 'b'][j] += b->shorts[i][j];
 }
 
-static void check_levels(const struct victim_bounds *b)
+static void check_levels(const struct bounds_tree *b)
 {
 	assert_true(b->counts[b->level_count - 1] <= BOUNDS_A_STEP);
 	for (uint32_t level = 1; level < b->level_count; level++)
@@ -221,12 +221,12 @@ static void check_same(const struct class_set *kept_set, const struct victim_bou
 {
 	uint32_t is[2][FIT_SHORTAGES], should[2][FIT_SHORTAGES];
 
-	assert_int_equal(kept->counts[0], fresh->counts[0]);
-	for (uint32_t slot = 0; slot < kept->counts[0]; slot++) {
-		assert_true(kept->levels[0][slot] == fresh->levels[0][slot]);
+	assert_int_equal(kept->tree.counts[0], fresh->tree.counts[0]);
+	for (uint32_t slot = 0; slot < kept->tree.counts[0]; slot++) {
+		assert_true(kept->tree.levels[0][slot] == fresh->tree.levels[0][slot]);
 		assert_int_equal(kept->outcomes[slot], fresh->outcomes[slot]);
 	}
-	check_levels(kept);
+	check_levels(&kept->tree);
 	sum_shorts(kept_set, kept, is);
 	sum_shorts(new_set, fresh, should);
 	assert_memory_equal(is, should, sizeof is);

@@ -1,0 +1,93 @@
+#include "placement/direct/classes/bounds_search.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdbool.h>
+#include <stdlib.h>
+
+static uint32_t first_below(const struct bounds_search *s, const struct promise *p)
+{
+	uint64_t step = 1;
+	for (uint32_t i = 0; i < p->level; i++)
+		step *= BOUNDS_A_STEP;
+	uint64_t from = p->at * step;
+	bool begins_inside = from <= s->first_slot && s->first_slot < from + step;
+
+	return begins_inside ? s->first_slot : (uint32_t)from;
+}
+
+static bool goes_before(
+	const struct bounds_search *s, const struct promise *a, const struct promise *b)
+{
+	if (a->bound != b->bound)
+		return a->bound > b->bound;
+	return first_below(s, a) - s->first_slot < first_below(s, b) - s->first_slot;
+}
+
+static void add_promise(struct bounds_search *s, uint32_t level, uint32_t at)
+{
+	struct promise one = {s->tree->levels[level][at], level, at};
+
+	if (one.bound == BOUND_NONE)
+		return;
+	if (s->count == s->room) {
+		s->room = s->room ? 2 * s->room : 2 * BOUNDS_A_STEP;
+		s->items = memory_resize(s->items, s->room * sizeof s->items[0]);
+	}
+	uint32_t to = s->count++;
+	for (; to > 0 && goes_before(s, &one, &s->items[(to - 1) / 2]); to = (to - 1) / 2)
+		s->items[to] = s->items[(to - 1) / 2];
+	s->items[to] = one;
+}
+
+static struct promise take_promise(struct bounds_search *s)
+{
+	struct promise taken = s->items[0], last = s->items[--s->count];
+	uint32_t at = 0;
+
+	for (uint32_t child; (child = 2 * at + 1) < s->count; at = child) {
+		if (child + 1 < s->count && goes_before(s, &s->items[child + 1], &s->items[child]))
+			child++;
+		if (!goes_before(s, &s->items[child], &last))
+			break;
+		s->items[at] = s->items[child];
+	}
+	s->items[at] = last;
+	return taken;
+}
+
+void bounds_search_begin(
+	struct bounds_search *s, const struct bounds_tree *tree, uint32_t first_slot)
+{
+	uint32_t top = tree->level_count - 1;
+
+	CHECK(tree->level_count > 0);
+	s->tree = tree;
+	s->first_slot = first_slot;
+	s->count = 0;
+	for (uint32_t at = 0; at < tree->counts[top]; at++)
+		add_promise(s, top, at);
+}
+
+void bounds_search_release(struct bounds_search *s)
+{
+	free(s->items);
+}
+
+uint32_t bounds_search_first(const struct bounds_search *s)
+{
+	CHECK(s->count > 0);
+	return first_below(s, &s->items[0]);
+}
+
+uint32_t bounds_search_take(struct bounds_search *s)
+{
+	CHECK(s->count > 0);
+	struct promise taken = take_promise(s);
+	uint32_t from = taken.at * BOUNDS_A_STEP, to = from + BOUNDS_A_STEP;
+
+	if (taken.level == 0)
+		return taken.at;
+	for (uint32_t at = from; at < to && at < s->tree->counts[taken.level - 1]; at++)
+		add_promise(s, taken.level - 1, at);
+	return BOUNDS_SEARCH_ON;
+}

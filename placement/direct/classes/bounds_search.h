@@ -1,0 +1,26 @@
+// Takes the slots of a tree of bounds one by one, the most promising first; of equal ones those from first_slot on go
+// first, then those below it. The tree must stay as it is meanwhile.
+#pragma once
+#include "placement/direct/classes/bounds_tree.h"
+
+#define BOUNDS_SEARCH_ON UINT32_MAX
+
+// Slots from one on, as many as a step of the level has; a single one on level 0.
+struct promise {
+	double bound;
+	uint32_t level, at;
+};
+
+struct bounds_search {
+	const struct bounds_tree *tree;
+	uint32_t first_slot;
+	struct promise *items; // a heap, the most promising first; [0] is valid while count > 0
+	uint32_t count, room;
+};
+
+void bounds_search_begin(struct bounds_search *, const struct bounds_tree *, uint32_t first_slot);
+void bounds_search_release(struct bounds_search *);
+// Of the slots below the most promising place none that is equally good comes before this one.
+uint32_t bounds_search_first(const struct bounds_search *);
+// Takes the most promising place. Returns its slot; BOUNDS_SEARCH_ON: it was one of many, which are in question now.
+uint32_t bounds_search_take(struct bounds_search *);

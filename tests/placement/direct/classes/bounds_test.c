@@ -1,0 +1,111 @@
+// Random bounds that change: a search must take all slots in the order of a plain look at each of them.
+#include "placement/direct/classes/bounds_search.h"
+#include "state/base/prng.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SLOTS_MOST 20000u
+
+struct run {
+	struct prng prng;
+	double bounds[SLOTS_MOST];
+	bool taken[SLOTS_MOST];
+	uint32_t slots, first_slot;
+	struct bounds_tree tree;
+	struct bounds_search search;
+};
+
+static double random_bound(struct run *r)
+{
+	return prng_below(&r->prng, 4) == 0 ? BOUND_NONE
+					    : (double)prng_below(&r->prng, 9) / 8 - 0.5;
+}
+
+static void begin(struct run *r, uint32_t slots)
+{
+	r->slots = slots;
+	r->first_slot = slots ? (uint32_t)prng_below(&r->prng, slots) : 0;
+	bounds_tree_make_room(&r->tree, slots);
+	for (uint32_t i = 0; i < slots; i++)
+		r->tree.levels[0][i] = r->bounds[i] = random_bound(r);
+	bounds_tree_find_greatest(&r->tree);
+}
+
+static bool goes_before(const struct run *r, uint32_t slot, uint32_t other)
+{
+	if (r->bounds[slot] != r->bounds[other])
+		return r->bounds[slot] > r->bounds[other];
+	return slot - r->first_slot < other - r->first_slot;
+}
+
+// UINT32_MAX: none is left.
+static uint32_t best_left(const struct run *r)
+{
+	uint32_t best = UINT32_MAX;
+	for (uint32_t i = 0; i < r->slots; i++)
+		if (!r->taken[i] && r->bounds[i] != BOUND_NONE &&
+			(best == UINT32_MAX || goes_before(r, i, best)))
+			best = i;
+	return best;
+}
+
+// UINT32_MAX: none is left.
+static uint32_t take_slot(struct run *r)
+{
+	while (r->search.count > 0) {
+		double bound = r->search.items[0].bound;
+		uint32_t first = bounds_search_first(&r->search);
+		uint32_t slot = bounds_search_take(&r->search);
+		if (slot == BOUNDS_SEARCH_ON)
+			continue;
+		assert_true(bound == r->bounds[slot]);
+		assert_int_equal(first, slot);
+		return slot;
+	}
+	return UINT32_MAX;
+}
+
+static void check_search(struct run *r, uint32_t most)
+{
+	for (uint32_t i = 0; i < r->slots; i++)
+		r->taken[i] = false;
+	bounds_search_begin(&r->search, &r->tree, r->first_slot);
+	for (uint32_t i = 0; i < most; i++) {
+		uint32_t wanted = best_left(r);
+		assert_int_equal(take_slot(r), wanted);
+		if (wanted == UINT32_MAX)
+			return;
+		r->taken[wanted] = true;
+	}
+}
+
+static void slots_are_taken_in_order(void **state)
+{
+	static const uint32_t sizes[] = {0, 1, 63, 64, 65, 1000, 4096, 4097, SLOTS_MOST, 90};
+	static struct run r;
+	prng_seed(&r.prng, 1);
+	for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		begin(&r, sizes[i]);
+		for (uint32_t round = 0; round < 4; round++) {
+			check_search(&r, sizes[i] > 1000 ? 100 : UINT32_MAX);
+			for (uint32_t n = 0; n < sizes[i] / 4; n++) {
+				uint32_t slot = (uint32_t)prng_below(&r.prng, sizes[i]);
+				r.bounds[slot] = random_bound(&r);
+				bounds_tree_put(&r.tree, slot, r.bounds[slot]);
+			}
+		}
+	}
+	bounds_search_release(&r.search);
+	bounds_tree_release(&r.tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(slots_are_taken_in_order)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
