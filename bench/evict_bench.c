@@ -2,7 +2,7 @@
 // scheduler in process: from an evaluation to the plan that it hands in, over the state of a real applier in which one
 // allocation fills each node, of one of three priorities. The reference is the same scheduler without an index of the
 // fleet, which gathers all nodes in each attempt; both must choose the same nodes and victims, which is checked before
-// anything is timed.
+// anything is timed. The allocations hold the static port and all devices, too, that some jobs ask for.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/service_fleet.h"
@@ -23,6 +23,7 @@ struct evict {
 	struct service_fleet fleet;
 	struct fleet_mirror *mirror;
 	bool is_indexed; // the newest evaluation has the fleet's index
+	const struct service_shape *shape;
 	uint32_t nodes, count;
 	uint64_t rounds; // of the subject alone; 0: measure
 	struct prng prng;
@@ -108,12 +109,12 @@ static double reference(void *context)
 	return e->count * 1e9 / (double)(bench_ns() - began_ns);
 }
 
-static struct command register_job(
-	struct evict *e, const char *id, uint32_t count, int64_t priority)
+static struct command register_job(struct evict *e, const struct service_shape *shape,
+	const char *id, uint32_t count, int64_t priority)
 {
 	struct command command = {.type = COMMAND_JOB_REGISTER,
-		.job_register = {.job = service_fleet_job(
-					 &e->fleet, &service_shapes[0], id, JOB_SERVICE, count)}};
+		.job_register = {
+			.job = service_fleet_job(&e->fleet, shape, id, JOB_SERVICE, count)}};
 	command.job_register.job->priority = priority;
 	controller_run(&e->controller, &command, 1);
 	return command;
@@ -128,6 +129,25 @@ static uint64_t version_of(const struct evict *e, const char *id)
 	return version;
 }
 
+static struct alloc_details *hold_port(const struct node *n)
+{
+	struct alloc_details *details = alloc_details_create();
+	struct allocated_port *port = array_append(&details->ports, sizeof *port);
+
+	port->label = text_copy(TEXT("http"));
+	port->host_ip = text_copy(text_of(node_fittings(n)->networks[0].addresses[0].address));
+	port->value = SERVICE_PORT;
+	return details;
+}
+
+static struct device_set all_devices(const struct node *n)
+{
+	struct device_set all = {0};
+	for (uint32_t i = 0; i < n->node_class->device_count; i++)
+		all.groups[i] = (1ull << n->node_class->devices[i].instances) - 1;
+	return all;
+}
+
 static void fill_node(struct evict *e, struct plan *plan, uint64_t version, uint32_t slot)
 {
 	state_read_begin();
@@ -139,6 +159,8 @@ static void fill_node(struct evict *e, struct plan *plan, uint64_t version, uint
 			.name_index = slot,
 			.job_version = version,
 			.resources = node_capacity(n),
+			.devices = all_devices(n),
+			.details = hold_port(n),
 			.metrics = PLAN_NO_METRICS};
 	state_read_end();
 }
@@ -149,7 +171,8 @@ static void fill_nodes(struct evict *e, uint32_t number)
 	char id[16];
 
 	snprintf(id, sizeof id, "low-%u", number);
-	struct command job = register_job(e, id, e->nodes / LOW_JOBS, 10 * (1 + number));
+	struct command job =
+		register_job(e, &service_shapes[0], id, e->nodes / LOW_JOBS, 10 * (1 + number));
 	uint64_t version = version_of(e, id);
 	for (uint32_t slot = number; slot < e->nodes;) {
 		struct plan_result result;
@@ -192,18 +215,19 @@ static void check_answers(struct evict *e)
 
 static void measure(struct evict *e, uint32_t count)
 {
-	char name[64];
+	char name[128];
 
 	e->count = count;
 	e->chosen = memory_take_array(count, sizeof *e->chosen);
 	e->victims = memory_take_array(count, sizeof *e->victims);
-	(void)register_job(e, "high", count, 90);
+	(void)register_job(e, e->shape, "high", count, 90);
 	for (uint64_t i = 0; i < e->rounds; i++)
 		work_off(e, true);
 	if (e->rounds > 0)
 		return;
 	check_answers(e);
-	snprintf(name, sizeof name, "with victims, %u instance%s", count, count > 1 ? "s" : "");
+	snprintf(name, sizeof name, "with victims, %s, %u instance%s", e->shape->name, count,
+		count > 1 ? "s" : "");
 	struct bench_result result = {.name = text_copy(text_of(name)),
 		.nodes = e->nodes,
 		.unit = "allocations/s",
@@ -212,6 +236,20 @@ static void measure(struct evict *e, uint32_t count)
 	bench_report(&e->bench, &result);
 	free(e->chosen);
 	free(e->victims);
+}
+
+static void measure_shapes(struct evict *e)
+{
+	uint64_t shape = bench_option(&e->bench, "shape", 0);
+
+	for (uint32_t i = 0; i < SERVICE_SHAPES; i++) {
+		e->shape = &service_shapes[i];
+		if (shape > 0 && i + 1 != shape)
+			continue;
+		measure(e, 1);
+		if (e->rounds == 0)
+			measure(e, e->bench.smoke ? 5 : 100);
+	}
 }
 
 static void measure_fleet(struct evict *e, uint32_t nodes)
@@ -226,15 +264,14 @@ static void measure_fleet(struct evict *e, uint32_t nodes)
 	for (uint32_t i = 0; i < LOW_JOBS; i++)
 		fill_nodes(e, i);
 	e->mirror = fleet_mirror_create(e->controller.state, NULL);
-	measure(e, 1);
-	if (e->rounds == 0)
-		measure(e, e->bench.smoke ? 10 : 100);
+	measure_shapes(e);
 	fleet_mirror_destroy(e->mirror);
 	controller_close(&e->controller);
 	service_fleet_close(&e->fleet);
 }
 
-// --nodes N measures that size alone, --rounds N runs the subject alone with one instance, unmeasured, for a profiler.
+// --nodes N measures that size alone, --shape N one kind of job (1: plain, as in service_shapes), --rounds N runs the
+// subject alone with one instance, unmeasured, for a profiler.
 int main(int count, char **arguments)
 {
 	static const uint32_t fleets[] = {1000, 10000, 100000};

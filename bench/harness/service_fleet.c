@@ -14,7 +14,6 @@
 #define NODE_TEXT_BYTES 64u
 #define NODE_TEXTS 5u
 #define GPUS 16u
-#define PORT 8080
 
 const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "plain"},
@@ -260,7 +259,7 @@ static void ask_hardware(
 		struct network_ask *network = array_append(&group->networks, sizeof *network);
 		struct port *port = array_append(&network->reserved_ports, sizeof *port);
 		port->label = text_copy(TEXT("http"));
-		port->value = PORT;
+		port->value = SERVICE_PORT;
 	}
 	if (shape->device) {
 		struct device_ask *device = array_append(&task->resources.devices, sizeof *device);

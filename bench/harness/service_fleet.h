@@ -15,6 +15,7 @@ struct service_shape {
 	bool affinity, spread, distinct, port, device, volume, unique;
 };
 #define SERVICE_SHAPES 9u
+#define SERVICE_PORT 8080 // that a job with a port asks for
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 
 // The nodes, with what a node's commands need, by slot.

@@ -3,17 +3,27 @@
 #include "placement/direct/victims/victim_score.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/text.h"
 #include <stdlib.h>
 #include <string.h>
+
+struct victim_look_kept {
+	double sum, victims;
+	uint8_t scores; // 0: nobody looked
+	uint8_t outcome;
+};
 
 static void release(void *attached)
 {
 	struct victim_bounds *b = attached;
 
 	bounds_tree_release(&b->tree);
+	for (uint32_t i = FIT_SHORTAGES; i < b->reason_count; i++)
+		free(b->reasons[i]);
 	free(b->outcomes);
 	free(b->tallies);
-	free(b->shorts);
+	free(b->refused);
+	free(b->looks);
 	free(b);
 }
 
@@ -63,21 +73,81 @@ static int64_t fewest_victims(const struct victims_of_node *n, const struct reso
 	return greatest > fewest[2] ? greatest : fewest[2];
 }
 
-// The scores are added in the order in which those of a row are, so that a bound that is exact is so to the last bit.
-static double bound_of(enum placement_algorithm algorithm, const struct victims_of_node *n,
-	const struct resources *ask, double affinity, bool evicts)
+struct asking {
+	struct victim_bounds *b;
+	const struct class_set *set;
+	const struct fit_index *index;
+	victim_looker *look; // NULL: room says it all
+	void *context;
+};
+
+// Room alone.
+static struct victim_look_kept count_victims(const struct asking *of, uint32_t slot)
 {
+	const struct resources *ask = &of->set->ask.room;
+	const struct victims_of_node *n = victims_at(of->b->victims, slot);
+	enum fit_shortage shortage = shortage_of(n, ask);
 	struct resources used = {sum_of(n->used.cpu_mhz, ask->cpu_mhz),
 		sum_of(n->used.memory_mb, ask->memory_mb), sum_of(n->used.disk_mb, ask->disk_mb)};
-	double sum = placement_score(algorithm, n->capacity, used);
-	uint32_t scores = 1;
+	struct victim_look_kept look = {.scores = 1, .outcome = VICTIMS_SUFFICE};
+
+	if (shortage != FIT_SHORTAGES && !suffice(n, ask)) {
+		look.outcome = (uint8_t)(VICTIMS_REFUSED + shortage);
+		return look;
+	}
+	look.sum = placement_score(fit_index_algorithm(of->index), n->capacity, used);
+	if (shortage != FIT_SHORTAGES)
+		look.victims = victim_score_most(n->least, fewest_victims(n, ask));
+	return look;
+}
+
+static uint8_t outcome_of(struct victim_bounds *b, const char *refusal)
+{
+	uint32_t reason = FIT_SHORTAGES;
+
+	if (!refusal)
+		return VICTIMS_SUFFICE;
+	while (reason < b->reason_count && strcmp(b->reasons[reason], refusal) != 0)
+		reason++;
+	if (reason == VICTIM_REASONS_MAX) {
+		b->has_too_many_reasons = true;
+		return VICTIMS_NOT_ASKED;
+	}
+	if (reason == b->reason_count)
+		b->reasons[b->reason_count++] = text_copy(text_of(refusal));
+	return (uint8_t)(VICTIMS_REFUSED + reason);
+}
+
+static const struct victim_look_kept *look_at_node(const struct asking *of, uint32_t slot)
+{
+	struct victim_look_kept *kept = &of->b->looks[slot];
+	struct victim_look look = {0};
+
+	CHECK(slot < of->b->look_count);
+	if (kept->scores > 0)
+		return kept;
+	if (!of->look(of->context, slot, &look)) {
+		kept->outcome = VICTIMS_NOT_ASKED; // whoever comes there is looked at
+		return kept;
+	}
+	*kept = (struct victim_look_kept){look.sum, look.victims,
+		(uint8_t)(look.refusal ? 1 : look.scores), outcome_of(of->b, look.refusal)};
+	CHECK(kept->scores > 0);
+	return kept;
+}
+
+// The scores are added in the order in which those of a row are, so that a bound that is exact is so to the last bit.
+static double bound_of(const struct victim_look_kept *look, double affinity)
+{
+	double sum = look->sum;
+	uint32_t scores = look->scores;
 
 	if (affinity != 0) {
 		sum += affinity;
 		scores++;
 	}
-	if (evicts) {
-		sum += victim_score_most(n->least, fewest_victims(n, ask));
+	if (look->victims != 0) {
+		sum += look->victims;
 		scores++;
 	}
 	return sum / scores;
@@ -89,38 +159,39 @@ struct verdict {
 	double bound;
 };
 
-static struct verdict judge_slot(const struct class_set *s, const struct fit_index *x,
-	const struct victims *v, uint32_t slot)
+static bool is_asked(const struct asking *of, uint32_t slot)
 {
-	struct verdict none = {VICTIMS_NOT_ASKED, 0, BOUND_NONE};
-	const struct fit_node *f = fit_index_node(x, slot);
+	const struct fit_node *f = fit_index_node(of->index, slot);
 
-	if (!fit_is_ready(f) || slot >= victims_slots(v) || !class_set_passes(s, slot) ||
-		s->classes[f->node_class].verdict != CLASS_TAKEN)
-		return none;
-	const struct class_in_set *in = &s->classes[f->node_class];
-	const struct victims_of_node *n = victims_at(v, slot);
-	enum fit_shortage shortage = shortage_of(n, &s->ask.room);
-	bool evicts = shortage != FIT_SHORTAGES;
-	if (evicts && !suffice(n, &s->ask.room))
-		return (struct verdict){
-			(uint8_t)(VICTIMS_SHORT_OF + shortage), in->tally, BOUND_NONE};
-	return (struct verdict){VICTIMS_SUFFICE, in->tally,
-		bound_of(fit_index_algorithm(x), n, &s->ask.room, in->affinity, evicts)};
+	return fit_is_ready(f) && slot < victims_slots(of->b->victims) &&
+	       class_set_passes(of->set, slot) &&
+	       of->set->classes[f->node_class].verdict == CLASS_TAKEN;
 }
 
-enum fit_shortage victim_bounds_shortage(const struct victim_bounds *b, uint32_t slot)
+static struct verdict judge_slot(const struct asking *of, uint32_t slot)
 {
-	CHECK(slot < b->tree.counts[0] && b->outcomes[slot] != VICTIMS_NOT_ASKED);
-	return b->outcomes[slot] == VICTIMS_SUFFICE
-		       ? FIT_SHORTAGES
-		       : (enum fit_shortage)(b->outcomes[slot] - VICTIMS_SHORT_OF);
+	if (!is_asked(of, slot))
+		return (struct verdict){VICTIMS_NOT_ASKED, 0, BOUND_NONE};
+	const struct class_in_set *in =
+		&of->set->classes[fit_index_node(of->index, slot)->node_class];
+	struct victim_look_kept look = of->look ? *look_at_node(of, slot) : count_victims(of, slot);
+	return (struct verdict){look.outcome, in->tally,
+		look.outcome == VICTIMS_SUFFICE ? bound_of(&look, in->affinity) : BOUND_NONE};
+}
+
+uint32_t victim_bounds_reason(const struct victim_bounds *b, uint32_t slot)
+{
+	CHECK(slot < b->tree.counts[0]);
+	return b->outcomes[slot] < VICTIMS_REFUSED
+		       ? VICTIM_REASON_NONE
+		       : (uint32_t)(b->outcomes[slot] - VICTIMS_REFUSED);
 }
 
 static void count_slot(struct victim_bounds *b, uint32_t slot, uint32_t by)
 {
-	if (b->outcomes[slot] >= VICTIMS_SHORT_OF)
-		b->shorts[b->tallies[slot]][b->outcomes[slot] - VICTIMS_SHORT_OF] += by;
+	uint32_t reason = victim_bounds_reason(b, slot);
+	if (reason != VICTIM_REASON_NONE)
+		b->refused[b->tallies[slot]][reason] += by;
 }
 
 static void note_verdict(struct victim_bounds *b, uint32_t slot, struct verdict verdict)
@@ -130,59 +201,98 @@ static void note_verdict(struct victim_bounds *b, uint32_t slot, struct verdict 
 	count_slot(b, slot, 1);
 }
 
-static void judge_all(struct victim_bounds *b, const struct class_set *s, const struct fit_index *x)
+static void make_room_for_looks(struct victim_bounds *b, uint32_t slots)
 {
-	uint32_t slots = fit_index_slots(x);
+	if (slots <= b->look_count)
+		return;
+	b->looks = memory_resize(b->looks, slots * sizeof b->looks[0]);
+	memset(b->looks + b->look_count, 0, (slots - b->look_count) * sizeof b->looks[0]);
+	b->look_count = slots;
+}
+
+static void forget_look(const struct asking *of, uint32_t slot)
+{
+	if (of->look && slot < of->b->look_count)
+		of->b->looks[slot].scores = 0;
+}
+
+static void judge_all(const struct asking *of)
+{
+	struct victim_bounds *b = of->b;
+	uint32_t slots = fit_index_slots(of->index);
 
 	bounds_tree_make_room(&b->tree, slots);
 	b->outcomes = memory_resize(b->outcomes, slots + 1);
 	b->tallies = memory_resize(b->tallies, (slots + 1) * sizeof b->tallies[0]);
-	b->short_count = s->tallies.short_count;
-	free(b->shorts);
-	b->shorts = memory_take_array(b->short_count + 1, sizeof b->shorts[0]);
+	b->tally_count = of->set->tallies.short_count;
+	free(b->refused);
+	b->refused = memory_take_array(b->tally_count + 1, sizeof b->refused[0]);
+	if (of->look)
+		make_room_for_looks(b, slots);
 	for (uint32_t slot = 0; slot < slots; slot++) {
-		struct verdict verdict = judge_slot(s, x, b->victims, slot);
+		struct verdict verdict = judge_slot(of, slot);
 		b->tree.levels[0][slot] = verdict.bound;
 		note_verdict(b, slot, verdict);
 	}
 	bounds_tree_find_greatest(&b->tree);
 }
 
-static void judge_again(struct victim_bounds *b, const struct class_set *s,
-	const struct fit_index *x, uint32_t slot)
+static void judge_again(const struct asking *of, uint32_t slot)
 {
-	struct verdict verdict = judge_slot(s, x, b->victims, slot);
+	struct victim_bounds *b = of->b;
+	struct verdict verdict = judge_slot(of, slot);
 
 	count_slot(b, slot, -1u);
 	note_verdict(b, slot, verdict);
 	bounds_tree_put(&b->tree, slot, verdict.bound);
 }
 
-static bool is_to_begin_anew(const struct victim_bounds *b, const struct class_set *s,
-	const struct fit_index *x, const struct victims *v)
+// What was read anew is looked at anew. Slots that the index does not have yet come with it.
+static void follow_victims(const struct asking *of, const struct victims *v)
 {
-	return b->victims != v || b->judged != s->judged ||
-	       b->tree.counts[0] != fit_index_slots(x) || victims_head(v) - b->seen > VICTIMS_LOG;
+	struct victim_bounds *b = of->b;
+	bool is_lost = b->victims != v || victims_head(v) - b->seen > VICTIMS_LOG;
+
+	for (uint32_t slot = 0; is_lost && slot < b->look_count; slot++)
+		forget_look(of, slot);
+	for (uint64_t i = b->seen; !is_lost && i < victims_head(v); i++)
+		forget_look(of, victims_reading(v, i));
 }
 
-struct victim_bounds *victim_bounds_of(
-	struct class_set *s, const struct fit_index *x, struct victims *v)
+static bool is_to_begin_anew(const struct asking *of, const struct victims *v)
 {
-	struct victim_bounds *b = s->attached;
+	const struct victim_bounds *b = of->b;
 
-	if (!b) {
-		b = s->attached = memory_take(sizeof *b);
+	return b->victims != v || b->judged != of->set->judged ||
+	       b->tree.counts[0] != fit_index_slots(of->index) ||
+	       victims_head(v) - b->seen > VICTIMS_LOG;
+}
+
+static struct victim_bounds *bounds_with(struct class_set *s)
+{
+	if (!s->attached) {
+		struct victim_bounds *b = s->attached = memory_take(sizeof *b);
+		b->reason_count = FIT_SHORTAGES;
 		s->release_attached = release;
 	}
+	return s->attached;
+}
+
+struct victim_bounds *victim_bounds_of(struct class_set *s, const struct fit_index *x,
+	struct victims *v, victim_looker *look, void *context)
+{
+	struct victim_bounds *b = bounds_with(s);
+	struct asking of = {b, s, x, look, context};
+
 	CHECK(s->ask.values == 0);
-	if (is_to_begin_anew(b, s, x, v)) {
+	follow_victims(&of, v);
+	if (is_to_begin_anew(&of, v)) {
 		b->victims = v;
-		judge_all(b, s, x);
+		judge_all(&of);
 	} else {
-		// Others the index does not have yet.
 		for (uint64_t i = b->seen; i < victims_head(v); i++)
 			if (victims_reading(v, i) < b->tree.counts[0])
-				judge_again(b, s, x, victims_reading(v, i));
+				judge_again(&of, victims_reading(v, i));
 	}
 	b->judged = s->judged;
 	b->seen = victims_head(v);

@@ -1,6 +1,7 @@
 // How good the nodes of a fleet can be for one kind of group that evicts what is less important: an upper bound of each
-// node's score; and how many nodes are short of what with all their victims gone. Kept by changes. Holds for nodes that
-// hold nothing of the job and that its plan does not touch.
+// node's score, and how many nodes take no instance for which reason, whoever makes room. Kept by changes. Holds for
+// nodes that hold nothing of the job and that its plan does not touch. Where a group asks for room alone, sums of
+// victims say it all; else somebody looks at each node, once and whenever what is on it changes.
 #pragma once
 #include "placement/direct/classes/bounds_tree.h"
 #include "placement/direct/classes/class_set.h"
@@ -9,23 +10,41 @@
 enum victim_outcome {
 	VICTIMS_NOT_ASKED, // the node is not ready, or refused
 	VICTIMS_SUFFICE,   // or are not needed
-	VICTIMS_SHORT_OF,  // and enum fit_shortage
+	VICTIMS_REFUSED,   // and the number of the reason
 };
+// Numbers of reasons: first enum fit_shortage, then those that looks gave.
+#define VICTIM_REASONS_MAX 64u
+#define VICTIM_REASON_NONE UINT32_MAX
+
+// What a node says of an instance, but for what its class decides.
+struct victim_look {
+	const char *refusal; // NULL: it takes one; valid until the next look
+	double sum;          // of the scores
+	uint32_t scores;     // how many
+	double victims;      // no score of its victims is above; 0: it needs none
+};
+// False: the node is gone.
+typedef bool victim_looker(void *context, uint32_t slot, struct victim_look *);
 
 struct victim_bounds {
 	struct bounds_tree tree;
 	uint8_t *outcomes; // by slot
 	uint32_t *tallies; // by slot: its class's, of those of the set that are short
-	uint32_t (*shorts)[FIT_SHORTAGES]; // by tally
-	uint32_t short_count;
+	uint32_t (*refused)[VICTIM_REASONS_MAX]; // nodes by tally and reason
+	uint32_t tally_count;
+	char *reasons[VICTIM_REASONS_MAX]; // that looks gave
+	uint32_t reason_count;
+	bool has_too_many_reasons;      // then nothing holds
+	struct victim_look_kept *looks; // by slot; NULL: room says it all
+	uint32_t look_count;
 	uint64_t seen;   // readings of victims
 	uint64_t judged; // classes by the set
 	struct victims *victims;
 };
 
 // The bounds that belong to a set, up to date with it and with victims, always of one priority; valid until the set is
-// given back.
-struct victim_bounds *victim_bounds_of(
-	struct class_set *, const struct fit_index *, struct victims *);
-// What the node is short of; FIT_SHORTAGES: of nothing. The node must have been asked.
-enum fit_shortage victim_bounds_shortage(const struct victim_bounds *, uint32_t slot);
+// given back. look: always NULL for a set, if room says it all.
+struct victim_bounds *victim_bounds_of(struct class_set *, const struct fit_index *,
+	struct victims *, victim_looker *look, void *context);
+// Why the node takes no instance; VICTIM_REASON_NONE: it does, or was not asked.
+uint32_t victim_bounds_reason(const struct victim_bounds *, uint32_t slot);

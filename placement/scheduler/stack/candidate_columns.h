@@ -144,6 +144,7 @@ struct candidate_columns {
 	uint32_t slots;
 	// Which nodes may be the best with victims; NULL: nobody evicts, or all nodes have rows.
 	const struct victim_bounds *bounds;
+	const char **bound_reasons;     // their texts, by number
 	struct bounds_search promising; // of those without rows
 	// The index of a fleet, when only some nodes have rows; NULL: all have.
 	const struct fleet_index *fleet;
@@ -308,10 +309,16 @@ void candidate_columns_follow_victims(struct candidate_columns *);
 // candidate_columns_victims.c
 // What is kept of those that may be evicted.
 struct victims *candidate_columns_evictable(const struct candidate_columns *);
-void candidate_columns_open_bounds(struct candidate_columns *, struct victims *);
+// False: the bounds say nothing.
+bool candidate_columns_open_bounds(struct candidate_columns *, struct victims *);
 void candidate_columns_close_bounds(struct candidate_columns *);
 // Makes rows until the best `wanted` rows are the best of all nodes, as far as those are exact.
 void candidate_columns_fetch_evicting(struct candidate_columns *, uint32_t wanted);
+
+// candidate_columns_looks.c: looks at nodes for their bounds.
+struct looker *candidate_columns_open_looker(const struct candidate_columns *);
+void candidate_columns_close_looker(struct looker *); // NULL is fine
+victim_looker candidate_columns_look;                 // its context: struct looker
 
 // candidate_columns_properties.c: finds the properties that make bins, and what properties say of bins and rows.
 void candidate_columns_find_properties(struct candidate_columns *);

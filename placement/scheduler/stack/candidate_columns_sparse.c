@@ -103,7 +103,7 @@ static bool classes_decide(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->property_count; i++)
 		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
-	return !g->cores && !g->snapshot && c->row_property_count == 0 &&
+	return (!g->cores || c->evictions) && !g->snapshot && c->row_property_count == 0 &&
 	       c->property_count <= CLASS_VALUES_MAX && !g->affinity_unique;
 }
 
@@ -185,13 +185,19 @@ static void count_remembered(struct candidate_columns *c, uint32_t id)
 	refusal_counts_add(&c->first, reason_class_ineligible, t->class_name, STACK_FILTERED, 1);
 }
 
-static void count_short(struct candidate_columns *c, const struct short_tally *t,
-	const uint32_t nodes[FIT_SHORTAGES])
+static void count_short(struct candidate_columns *c, const struct short_tally *t)
 {
 	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
-		if (nodes[i] > 0)
-			refusal_counts_add(&c->refused, shortage_reasons[i], t->class_name,
-				STACK_EXHAUSTED, nodes[i]);
+		refusal_counts_add(&c->refused, shortage_reasons[i], t->class_name, STACK_EXHAUSTED,
+			t->nodes[i]);
+}
+
+static void count_bounded(struct candidate_columns *c, uint32_t tally)
+{
+	const char *class_name = c->set->tallies.shorts[tally].class_name;
+	for (uint32_t i = 0; i < c->bounds->reason_count; i++)
+		refusal_counts_add(&c->refused, c->bound_reasons[i], class_name, STACK_EXHAUSTED,
+			c->bounds->refused[tally][i]);
 }
 
 static void count_tallies(struct candidate_columns *c)
@@ -206,8 +212,10 @@ static void count_tallies(struct candidate_columns *c)
 		if (memo->known[i] < c->set->class_count)
 			count_remembered(c, memo->known[i]);
 	for (uint32_t i = 0; i < t->short_count; i++)
-		count_short(
-			c, &t->shorts[i], c->bounds ? c->bounds->shorts[i] : t->shorts[i].nodes);
+		if (c->bounds)
+			count_bounded(c, i);
+		else
+			count_short(c, &t->shorts[i]);
 	for (uint32_t i = 0; i < t->available_count; i++)
 		stack_note_available(c->s, t->available[i].datacenter, t->available[i].nodes);
 	c->s->is_job_judged = true;
@@ -228,32 +236,37 @@ static void take_set(struct candidate_columns *c, const struct victims *victims)
 	struct class_key key;
 	const struct class_ask ask = {
 		c->g->ask, c->property_count, is_by_first(c), nodes_decide(c) ? judge_node : NULL};
-	int64_t priority = victims ? victims_priority(victims) : 0;
 
-	class_key_make(&key, c->g, &c->s->job_rules, c->name_index, victims ? &priority : NULL);
+	class_key_make(&key, c->g, &c->s->job_rules, c->name_index);
+	if (victims)
+		class_key_add_victims(&key, c->g, victims_priority(victims));
 	c->set = class_sets_take(c->fleet->sets, key.bytes, key.size, &ask, judge_class, c);
 	class_key_release(&key);
 }
 
-// Bounds know room and nothing else.
+// Bounds know nothing of properties.
 static bool bounds_decide(const struct candidate_columns *c)
 {
-	return !c->evictions || (c->g->plain && c->property_count == 0);
+	return !c->evictions || c->property_count == 0;
+}
+
+static bool open_set(struct candidate_columns *c)
+{
+	struct victims *victims = c->evictions ? candidate_columns_evictable(c) : NULL;
+	c->fleet = fleet_index(c->s->view.fleet, c->s->algorithm);
+	take_set(c, victims);
+	return !c->set->has_too_many_groups && !c->set->own.has_too_many_reasons &&
+	       !is_contradicted(c) && (!victims || candidate_columns_open_bounds(c, victims));
 }
 
 bool candidate_columns_open_sparse(struct candidate_columns *c)
 {
 	if (!c->s->view.fleet || !classes_decide(c) || !is_worth_finders(c) || !bounds_decide(c))
 		return false;
-	c->fleet = fleet_index(c->s->view.fleet, c->s->algorithm);
-	struct victims *victims = c->evictions ? candidate_columns_evictable(c) : NULL;
-	take_set(c, victims);
-	if (c->set->has_too_many_groups || c->set->own.has_too_many_reasons || is_contradicted(c)) {
+	if (!open_set(c)) {
 		candidate_columns_close_sparse(c);
 		return false;
 	}
-	if (victims)
-		candidate_columns_open_bounds(c, victims);
 	candidate_columns_begin_rows(c);
 	stack_forget_available(c->s);
 	count_tallies(c);
@@ -280,6 +293,5 @@ void candidate_columns_close_sparse(struct candidate_columns *c)
 	if (c->set)
 		class_sets_give(c->fleet->sets, c->set);
 	c->set = NULL;
-	c->bounds = NULL;
 	c->fleet = NULL;
 }

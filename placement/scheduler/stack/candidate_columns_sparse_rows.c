@@ -29,7 +29,7 @@ static void make_room(struct candidate_columns *c)
 	}
 	grow(&c->refusals, sizeof *c->refusals, rows, room);
 	grow(&c->outcomes, sizeof *c->outcomes, rows, room);
-	if (!c->g->plain)
+	if (!c->g->plain && !c->evictions)
 		grow(&c->is_full, sizeof *c->is_full, rows, room);
 	grow(&c->shown, sizeof *c->shown, rows, room);
 	grow(&c->shown_outcomes, sizeof *c->shown_outcomes, rows, room);
@@ -135,23 +135,34 @@ static void put_in_class(struct candidate_columns *c, uint32_t row, struct colum
 	c->blocks[c->block_of[row]].bin = of->finder;
 }
 
+// Why a node without a row is refused for what it has; NULL: it is not.
+static const char *reason_without_row(const struct candidate_columns *c, uint32_t slot)
+{
+	if (c->bounds) {
+		uint32_t reason = victim_bounds_reason(c->bounds, slot);
+		return reason == VICTIM_REASON_NONE ? NULL : c->bound_reasons[reason];
+	}
+	enum fit_shortage shortage =
+		fit_shortage_of(fit_index_node(c->fleet->fit, slot), &c->g->ask);
+	return shortage == FIT_SHORTAGES ? NULL : shortage_reasons[shortage];
+}
+
 // From now on the row itself says why the node is refused.
 static void count_out(struct candidate_columns *c, uint32_t slot, struct column_class *of)
 {
 	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
-	enum fit_shortage shortage = c->bounds ? victim_bounds_shortage(c->bounds, slot)
-					       : fit_shortage_of(f, &c->g->ask);
+	const char *reason = reason_without_row(c, slot);
 	const struct class_in_set *in = &c->set->classes[f->node_class];
 	const char *name = c->set->tallies.shorts[in->tally].class_name;
 
 	if (of && of->refusal)
 		refusal_counts_add(&c->refused, of->refusal, name, STACK_FILTERED, -1);
-	else if (shortage != FIT_SHORTAGES)
-		refusal_counts_add(
-			&c->refused, shortage_reasons[shortage], name, STACK_EXHAUSTED, -1);
+	else if (reason)
+		refusal_counts_add(&c->refused, reason, name, STACK_EXHAUSTED, -1);
 	if (!of)
 		return;
 	of->rows++;
+	enum fit_shortage shortage = fit_shortage_of(f, &c->g->ask);
 	if (shortage != FIT_SHORTAGES)
 		of->short_rows[shortage]++;
 }

@@ -1,8 +1,11 @@
 // The best of nodes on which victims make room: by upper bounds of their scores that are kept by changes
 // (placement/direct/victims), the most promising first, until so many rows are better than any bound that is left.
+#include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/preempt.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
 
 // Whether so many rows are better than what is promised.
 static bool is_outdone(struct candidate_columns *c, uint32_t wanted)
@@ -34,14 +37,34 @@ struct victims *candidate_columns_evictable(const struct candidate_columns *c)
 	return fleet_victims(c->s->view.fleet, c->s->job->priority - PRIORITY_DELTA);
 }
 
-void candidate_columns_open_bounds(struct candidate_columns *c, struct victims *victims)
+static void keep_reasons(struct candidate_columns *c)
 {
-	c->bounds = victim_bounds_of(c->set, c->fleet->fit, victims);
+	const struct victim_bounds *b = c->bounds;
+	c->bound_reasons = memory_take_array(b->reason_count, sizeof *c->bound_reasons);
+	for (uint32_t i = 0; i < b->reason_count; i++)
+		c->bound_reasons[i] = i < FIT_SHORTAGES
+					      ? shortage_reasons[i]
+					      : reasons_keep(&c->s->reasons, b->reasons[i]);
+}
+
+bool candidate_columns_open_bounds(struct candidate_columns *c, struct victims *victims)
+{
+	struct looker *l = c->g->plain ? NULL : candidate_columns_open_looker(c);
+	c->bounds = victim_bounds_of(
+		c->set, c->fleet->fit, victims, l ? candidate_columns_look : NULL, l);
+	candidate_columns_close_looker(l);
+	if (c->bounds->has_too_many_reasons)
+		return false;
+	keep_reasons(c);
 	bounds_search_begin(&c->promising, &c->bounds->tree, c->s->first_slot);
+	return true;
 }
 
 void candidate_columns_close_bounds(struct candidate_columns *c)
 {
 	bounds_search_release(&c->promising);
+	free(c->bound_reasons);
 	c->promising = (struct bounds_search){0};
+	c->bound_reasons = NULL;
+	c->bounds = NULL;
 }

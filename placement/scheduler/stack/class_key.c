@@ -138,7 +138,7 @@ static void add_spreads(struct class_key *k, const struct group_rules *g)
 }
 
 void class_key_make(struct class_key *k, const struct group_rules *g,
-	const struct job_rules *of_job, uint32_t name_index, const int64_t *priority)
+	const struct job_rules *of_job, uint32_t name_index)
 {
 	*k = (struct class_key){0};
 	add_count(k, g->ask.cpu_mhz);
@@ -152,8 +152,44 @@ void class_key_make(struct class_key *k, const struct group_rules *g,
 	add_distinct(k, &of_job->distinct);
 	add_distinct(k, &g->distinct);
 	add_spreads(k, g);
-	if (priority)
-		add_bytes(k, priority, sizeof *priority);
+}
+
+static void add_port_numbers(struct class_key *k, const struct network_ask *network)
+{
+	add_count(k, network->reserved_ports.count);
+	for (uint32_t i = 0; i < network->reserved_ports.count; i++) {
+		const struct port *port = ARRAY_AT(&network->reserved_ports, struct port, i);
+		add_text(k, port->label); // it is part of the reason
+		add_bytes(k, &port->value, sizeof port->value);
+	}
+	add_count(k, network->dynamic_ports.count);
+}
+
+// Which of a task's asks its nodes serve is known of each node.
+static void add_task(struct class_key *k, const struct task *task)
+{
+	const struct task_resources *r = &task->resources;
+	add_count(k, r->networks.count > 0);
+	if (r->networks.count > 0)
+		add_port_numbers(k, ARRAY_AT(&r->networks, struct network_ask, 0));
+	add_bytes(k, &r->cores, sizeof r->cores);
+	add_bytes(k, &r->cpu, sizeof r->cpu);
+	add_text(k, task->lifecycle ? task->lifecycle->hook : NULL);
+	add_count(k, task->lifecycle && task->lifecycle->sidecar);
+}
+
+void class_key_add_victims(struct class_key *k, const struct group_rules *g, int64_t priority)
+{
+	add_bytes(k, &priority, sizeof priority);
+	add_count(k, g->plain);
+	if (g->plain)
+		return;
+	if (g->network)
+		add_port_numbers(k, g->network);
+	for (uint32_t i = 0; i < g->devices.count; i++)
+		add_affinities(k, &g->devices.items[i].ask->affinities);
+	for (uint32_t i = 0; i < g->group->tasks.count; i++)
+		add_task(k, ARRAY_AT(&g->group->tasks, struct task, i));
 }
 
 void class_key_release(struct class_key *k)

@@ -7,8 +7,9 @@ struct class_key {
 	uint32_t size, room;
 };
 
-// name_index: of the instance, which has volumes of its own. priority: of those who may be evicted for the group; NULL:
-// nobody is.
+// name_index: of the instance, which may have volumes of its own.
 void class_key_make(struct class_key *, const struct group_rules *, const struct job_rules *,
-	uint32_t name_index, const int64_t *priority);
+	uint32_t name_index);
+// For those up to a priority who may be evicted for the group: also what it asks of single nodes.
+void class_key_add_victims(struct class_key *, const struct group_rules *, int64_t priority);
 void class_key_release(struct class_key *);

@@ -16,6 +16,7 @@
 #define CLASSES 8u
 #define PRIORITIES 5u
 #define PRIORITY 30
+#define REASONS (FIT_SHORTAGES + 2)
 
 struct held {
 	struct allocation allocations[HELD_MAX];
@@ -32,7 +33,7 @@ struct world {
 	struct fit_input nodes[SLOTS];
 	bool is_there[SLOTS];
 	struct held held[SLOTS];
-	uint32_t slots, reads, anew;
+	uint32_t slots, reads, looks, anew;
 };
 
 static uint32_t below(struct world *w, uint32_t bound)
@@ -73,6 +74,21 @@ static void visit_allocations(
 	for (uint32_t i = 0; i < w->held[slot].count; i++)
 		if (!visit(&w->held[slot].allocations[i], visit_context))
 			return;
+}
+
+// Some nodes are refused for one of two reasons, some take instances without victims.
+static bool look(void *context, uint32_t slot, struct victim_look *l)
+{
+	struct world *w = context;
+	const struct held *held = &w->held[slot];
+
+	w->looks++;
+	l->refusal = held->count > 4 ? "many" : held->count == 1 ? "one" : NULL;
+	l->sum = 0.25 * held->count;
+	l->scores = 2;
+	if (held->count > 2)
+		l->victims = 0.5 / (double)(1 + held->allocations[0].job->priority);
+	return w->is_there[slot];
 }
 
 static void hold(struct world *w, uint32_t slot)
@@ -192,14 +208,27 @@ static void check_sums(const struct world *w, uint32_t slot)
 	assert_true(count == 0 || n->least == least);
 }
 
-// Of nodes whose victims suffice or not, by class name: a, b.
-static void sum_shorts(
-	const struct class_set *s, const struct victim_bounds *b, uint32_t sums[2][FIT_SHORTAGES])
+// The same reason may have another number in other bounds.
+static uint32_t number_of(const struct victim_bounds *b, uint32_t reason)
+{
+	return reason < FIT_SHORTAGES ? reason : FIT_SHORTAGES + (b->reasons[reason][0] == 'o');
+}
+
+static uint32_t reason_of(const struct victim_bounds *b, uint32_t slot)
+{
+	uint32_t reason = victim_bounds_reason(b, slot);
+	return reason == VICTIM_REASON_NONE ? reason : number_of(b, reason);
+}
+
+// Of refused nodes, by class name: a, b.
+static void sum_refused(
+	const struct class_set *s, const struct victim_bounds *b, uint32_t sums[2][REASONS])
 {
 	memset(sums, 0, 2 * sizeof sums[0]);
-	for (uint32_t i = 0; i < b->short_count; i++)
-		for (uint32_t j = 0; j < FIT_SHORTAGES; j++)
-			sums[s->tallies.shorts[i].class_name[0] == 'b'][j] += b->shorts[i][j];
+	for (uint32_t i = 0; i < b->tally_count; i++)
+		for (uint32_t j = 0; j < b->reason_count; j++)
+			sums[s->tallies.shorts[i].class_name[0] == 'b'][number_of(b, j)] +=
+				b->refused[i][j];
 }
 
 static void check_levels(const struct bounds_tree *b)
@@ -219,16 +248,16 @@ static void check_levels(const struct bounds_tree *b)
 static void check_same(const struct class_set *kept_set, const struct victim_bounds *kept,
 	const struct class_set *new_set, const struct victim_bounds *fresh)
 {
-	uint32_t is[2][FIT_SHORTAGES], should[2][FIT_SHORTAGES];
+	uint32_t is[2][REASONS], should[2][REASONS];
 
 	assert_int_equal(kept->tree.counts[0], fresh->tree.counts[0]);
 	for (uint32_t slot = 0; slot < kept->tree.counts[0]; slot++) {
 		assert_true(kept->tree.levels[0][slot] == fresh->tree.levels[0][slot]);
-		assert_int_equal(kept->outcomes[slot], fresh->outcomes[slot]);
+		assert_int_equal(reason_of(kept, slot), reason_of(fresh, slot));
 	}
 	check_levels(&kept->tree);
-	sum_shorts(kept_set, kept, is);
-	sum_shorts(new_set, fresh, should);
+	sum_refused(kept_set, kept, is);
+	sum_refused(new_set, fresh, should);
 	assert_memory_equal(is, should, sizeof is);
 }
 
@@ -236,18 +265,24 @@ static void check_kept(struct world *w)
 {
 	struct class_ask ask = {.room = {600, 500, 100}, .by_node = judge_own};
 	struct victims *fresh = victims_create(PRIORITY);
+	static const char *const names[] = {"kept1", "kept2"};
 	uint32_t key = ++w->anew;
 
 	catch_up(w, w->kept);
 	catch_up(w, fresh);
 	for (uint32_t slot = 0; slot < w->slots; slot++)
 		check_sums(w, slot);
-	struct class_set *set = class_sets_take(w->sets, "kept", 5, &ask, judge, w);
-	struct class_set *other = class_sets_take(w->sets, &key, sizeof key, &ask, judge, w);
-	check_same(set, victim_bounds_of(set, w->index, w->kept), other,
-		victim_bounds_of(other, w->index, fresh));
-	class_sets_give(w->sets, set);
-	class_sets_give(w->sets, other);
+	for (uint32_t i = 0; i < 2; i++) {
+		victim_looker *looker = i ? look : NULL;
+		struct class_set *set = class_sets_take(w->sets, names[i], 5, &ask, judge, w);
+		struct class_set *other =
+			class_sets_take(w->sets, &key, sizeof key, &ask, judge, w);
+		check_same(set, victim_bounds_of(set, w->index, w->kept, looker, w), other,
+			victim_bounds_of(other, w->index, fresh, looker, w));
+		class_sets_give(w->sets, set);
+		class_sets_give(w->sets, other);
+		key = ++w->anew;
+	}
 	victims_destroy(fresh);
 }
 
@@ -293,11 +328,45 @@ static void only_what_was_touched_is_read_again(void **state)
 	close_world(&w);
 }
 
+static struct victim_bounds *bounds_by_looks(struct world *w)
+{
+	struct class_ask ask = {.room = {600, 500, 100}};
+	struct class_set *set = class_sets_take(w->sets, "looks", 5, &ask, judge, w);
+	class_sets_give(w->sets, set);
+	return victim_bounds_of(set, w->index, w->kept, look, w);
+}
+
+// Also when a class is judged anew.
+static void only_what_was_touched_is_looked_at_again(void **state)
+{
+	static struct world w;
+
+	open_world(&w, 1, 1000);
+	catch_up(&w, w.kept);
+	(void)bounds_by_looks(&w);
+	assert_true(w.looks > 100);
+	w.looks = 0;
+	for (uint32_t slot = 0; slot < 5; slot++)
+		victims_touch(w.kept, slot);
+	catch_up(&w, w.kept);
+	w.classes[0].hash = 9; // it is taken now
+	for (uint32_t slot = 0; slot < w.slots; slot++)
+		if (w.is_there[slot] && w.nodes[slot].node_class == 0) {
+			w.nodes[slot].class_hash = 9;
+			fit_index_set(w.index, slot, &w.nodes[slot]);
+		}
+	uint32_t in_class = fit_index_class_ready(w.index, 0);
+	(void)bounds_by_looks(&w);
+	assert_in_range(w.looks, 1, 5 + in_class);
+	close_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bounds_follow_the_nodes),
 		cmocka_unit_test(only_what_was_touched_is_read_again),
+		cmocka_unit_test(only_what_was_touched_is_looked_at_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static bool chance(struct run *r, uint32_t percent)
 
 static void make_node(struct run *r, bool are_alike)
 {
-	char words[256];
+	char words[512];
 	int at = snprintf(words, sizeof words,
 		"dc=dc1 class=%s cpu=%u memory=%u disk=1000 attr.arch=%s attr.unique.hostname=h%u",
 		below(r, 2) ? "large" : "small", are_alike ? 1000 : 1000 + 500 * below(r, 3),
@@ -67,8 +67,17 @@ static void make_node(struct run *r, bool are_alike)
 		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
 	if (chance(r, 30))
 		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 3));
+	if (chance(r, 70))
+		at += snprintf(words + at, sizeof words - (size_t)at, " cores=0-%u", below(r, 4));
+	if (chance(r, 50))
+		at += snprintf(words + at, sizeof words - (size_t)at, " dynamic=8000-800%u",
+			1 + below(r, 2));
+	if (chance(r, 50))
+		at += snprintf(words + at, sizeof words - (size_t)at,
+			" device.nvidia/gpu/t4=2 device-attr.size=%u", 8 << below(r, 2));
 	if (chance(r, 20))
-		snprintf(words + at, sizeof words - (size_t)at, " device.nvidia/gpu/t4=2");
+		snprintf(words + at, sizeof words - (size_t)at,
+			" device.nvidia/gpu/v100=%u device-attr.size=16", 1 + below(r, 2));
 	world_node(r->world, words);
 }
 
@@ -94,14 +103,16 @@ static void hold_more(struct run *r, struct allocation *a)
 		a->client_status = ALLOC_FAILED;
 	else if (chance(r, 4))
 		a->desired = ALLOC_STOP;
-	else if (chance(r, 10))
-		world_hold_port(a, "p", 8000 + below(r, 2),
+	else if (chance(r, 15))
+		world_hold_port(a, "p", 7998 + below(r, 4),
 			node_fittings(r->world->nodes[a->node_slot])
 				->networks[0]
 				.addresses[0]
 				.address);
-	else if (chance(r, 10))
+	else if (chance(r, 20))
 		a->devices.groups[0] = 1u << below(r, 2);
+	else if (chance(r, 10))
+		world_hold_cores(a, "t", below(r, 3), 1);
 }
 
 static void fill(struct run *r)
@@ -140,6 +151,50 @@ static void random_rules(struct run *r, struct task_group *g)
 		set(&g->snapshot, "s1");
 }
 
+static void ask_ports(struct run *r)
+{
+	struct network_ask *ask = ask_network(r->job, "host");
+	if (chance(r, 70))
+		ask_port(&ask->reserved_ports, "p", 8000 + below(r, 2), 0);
+	if (chance(r, 40))
+		ask_port(&ask->dynamic_ports, "q", 0, 0);
+}
+
+static void ask_task_ports(struct run *r)
+{
+	struct array *networks = &task_of(r->job)->resources.networks;
+	struct network_ask *ask = array_append(networks, sizeof *ask);
+	ask_port(&ask->reserved_ports, "t", 7998 + below(r, 2), 0); // no dynamic port meets it
+}
+
+static void ask_devices(struct run *r)
+{
+	struct device_ask *ask =
+		ask_device(r->job, chance(r, 70) ? "gpu" : "nvidia/gpu/t4", 1 + below(r, 2));
+	if (chance(r, 50)) {
+		struct affinity *a = prefer(&ask->affinities);
+		set(&a->l_target, "${device.attr.size}");
+		set(&a->r_target, "8");
+		a->weight = 50 - 100 * (int64_t)below(r, 2);
+	}
+}
+
+// Something besides room.
+static void ask_hardware(struct run *r)
+{
+	struct task *task = task_of(r->job);
+	if (chance(r, 50))
+		ask_ports(r);
+	if (chance(r, 20))
+		ask_task_ports(r);
+	if (chance(r, 50))
+		ask_devices(r);
+	if (chance(r, 20))
+		task->resources.cores = 1;
+	if (chance(r, 20))
+		task->resources.memory_max_mb = 2 * task->resources.memory_mb;
+}
+
 // plain: only room is asked for.
 static void make_job(struct run *r, bool plain)
 {
@@ -151,26 +206,77 @@ static void make_job(struct run *r, bool plain)
 	g->count = 30;
 	if (chance(r, 60))
 		random_rules(r, g);
-	if (!plain && chance(r, 50))
-		ask_port(&ask_network(r->job, "host")->reserved_ports, "p", 8000 + below(r, 2), 0);
-	if (!plain && chance(r, 50))
-		ask_device(r->job, "gpu", 1 + below(r, 2));
-	if (!plain && chance(r, 20))
-		ARRAY_AT(&g->tasks, struct task, 0)->resources.cores = 1;
+	if (!plain)
+		ask_hardware(r);
 	world_job_changed(r->job);
 }
 
 // Such groups are found by bounds, without a look at all nodes.
-static bool is_of_room_alone(struct job *job)
+static bool has_bounds(struct job *job)
 {
 	const struct task_group *g = group_of(job);
-	const struct task *task = task_of(job);
 	for (uint32_t i = 0; i < g->constraints.count; i++)
 		if (strcmp(ARRAY_AT(&g->constraints, struct constraint, i)->operand,
 			    "distinct_property") == 0)
 			return false;
-	return g->spreads.count == 0 && !g->snapshot && g->networks.count == 0 &&
-	       task->resources.devices.count == 0 && task->resources.cores == 0;
+	return g->spreads.count == 0 && !g->snapshot;
+}
+
+// Asks for something else of nodes.
+static void differ_in_one(struct run *r, struct job *job)
+{
+	struct task *task = task_of(job);
+	struct array *networks = &group_of(job)->networks, *devices = &task->resources.devices;
+	switch (below(r, 5)) {
+	case 0: task->resources.cores = !task->resources.cores; break;
+	case 1:
+		if (networks->count) {
+			struct network_ask *n = networks->items;
+			ask_port(&n->reserved_ports, "other", 8000, 0);
+		}
+		break;
+	case 2:
+		if (networks->count) {
+			struct network_ask *n = networks->items;
+			for (uint32_t i = 0; i < n->reserved_ports.count; i++)
+				ARRAY_AT(&n->reserved_ports, struct port, i)->value ^= 1;
+		}
+		break;
+	case 3:
+		for (uint32_t i = 0; i < devices->count; i++) {
+			struct device_ask *ask = ARRAY_AT(devices, struct device_ask, i);
+			if (ask->affinities.count)
+				ARRAY_AT(&ask->affinities, struct affinity, 0)->weight *= -1;
+		}
+		break;
+	default:
+		if (task->resources.networks.count) {
+			struct network_ask *n = task->resources.networks.items;
+			ARRAY_AT(&n->reserved_ports, struct port, 0)->value ^= 1;
+		}
+	}
+}
+
+// Another job of the same kind asks before, or of nearly the same: what is kept for the kind must hold for both.
+static void ask_for_twin(struct run *r)
+{
+	const struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
+	struct job *twin = job_copy(r->job);
+	struct plan *plan = plan_create();
+	struct stack *s = stack_create(STACK_GENERIC, &r->view, plan);
+	struct alloc_metrics metrics = {0};
+	struct stack_option option;
+	set(&twin->id, r->others[0]->id);
+	if (chance(r, 50))
+		differ_in_one(r, twin);
+	world_job_changed(twin);
+	stack_set_job(s, twin);
+	(void)stack_select(s, &request, &option, &metrics);
+	alloc_details_release(option.details);
+	metrics_release(&metrics);
+	stack_destroy(s);
+	plan_free(plan);
+	job_free(twin);
 }
 
 static void begin(struct run *r, uint64_t seed)
@@ -184,13 +290,15 @@ static void begin(struct run *r, uint64_t seed)
 	for (uint32_t i = 0; i < nodes; i++)
 		make_node(r, are_alike);
 	make_others(r, are_alike);
-	make_job(r, chance(r, 60));
+	make_job(r, chance(r, 40));
 	fill(r);
 	r->view = world_view(r->world);
 	r->fleet = view_fleet_create();
 	if (chance(r, 70))
 		view_fleet_begin(r->fleet, &r->view);
-	r->is_by_index = r->view.fleet && is_of_room_alone(r->job);
+	if (chance(r, 30))
+		ask_for_twin(r);
+	r->is_by_index = r->view.fleet && has_bounds(r->job);
 	r->first_slot = below(r, nodes);
 	for (uint32_t i = 0; i < 2; i++) {
 		r->plans[i] = plan_create();
@@ -461,7 +569,7 @@ static void be_strict_somewhere(struct run *r)
 
 static void the_best_of_all_nodes_with_victims(void **state)
 {
-	uint32_t with_victims = 0, refused = 0, by_index = 0;
+	uint32_t with_victims = 0, refused = 0, by_index = 0, by_looks = 0;
 	for (uint64_t seed = 0; seed < 2000; seed++) {
 		struct run r;
 		begin(&r, seed);
@@ -474,12 +582,14 @@ static void the_best_of_all_nodes_with_victims(void **state)
 		}
 		with_victims += r.with_victims;
 		refused += r.refused;
+		bool is_plain = stack_group(r.stacks[0], 0)->plain;
 		if (r.is_by_index)
 			assert_int_equal(r.stacks[0]->gathered, 0);
 		by_index += r.is_by_index ? r.with_victims : 0;
+		by_looks += r.is_by_index && !is_plain ? r.with_victims : 0;
 		end(&r);
 	}
-	assert_true(with_victims > 1000 && refused > 100 && by_index > 200);
+	assert_true(with_victims > 1000 && refused > 100 && by_index > 2000 && by_looks > 1000);
 }
 
 int main(void)
