@@ -58,7 +58,7 @@ static void one_by_one(struct setup *s, const uint32_t *nodes)
 	for (uint32_t i = 0; i < BURST; i++)
 		__builtin_prefetch(&s->keys[nodes[i]]);
 	for (uint32_t i = 0; i < BURST; i++)
-		wire_tag(&s->keys[nodes[i]], s->frames + i * FRAME_BYTES, SIGNED_BYTES, s->tags[i]);
+		wire_sign(&s->keys[nodes[i]], s->frames + i * FRAME_BYTES, FRAME_BYTES);
 }
 
 static void libsodium(struct setup *s, const uint32_t *nodes)

@@ -72,12 +72,6 @@ void wire_beats_tag(struct wire_beats *b)
 	burst_method->beats(b);
 }
 
-void wire_tag(const struct wire_key *key, const uint8_t *data, uint32_t size,
-	uint8_t tag[static WIRE_TAG_BYTES])
-{
-	siphash128(key, data, size, tag);
-}
-
 bool wire_verify(const struct wire_key *key, const uint8_t *frame, uint32_t length)
 {
 	if (length < WIRE_FRAME_BYTES_MIN)

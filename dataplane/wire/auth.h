@@ -38,9 +38,7 @@ char *wire_key_format(
 	uint8_t key_id, const struct wire_key *, char text[static WIRE_KEY_TEXT_BYTES]);
 bool wire_key_parse(const char *text, uint8_t *key_id, struct wire_key *);
 
-// One frame: compute the tag, compare in constant time, or put it in place.
-void wire_tag(const struct wire_key *, const uint8_t *data, uint32_t size,
-	uint8_t tag[static WIRE_TAG_BYTES]);
+// One frame, whose last bytes are the tag: compare it in constant time, or put it in place.
 bool wire_verify(const struct wire_key *, const uint8_t *frame, uint32_t length);
 void wire_sign(const struct wire_key *, uint8_t *frame, uint32_t length);
 

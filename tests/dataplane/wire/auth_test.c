@@ -32,25 +32,26 @@ static void tag_equals_the_published_vector(void **unused)
 		0xf6, 0x72, 0x14, 0xc7, 0x55, 0x02, 0x93};
 	static const uint8_t one[16] = {0xda, 0x87, 0xc1, 0xd8, 0x6b, 0x99, 0xaf, 0x44, 0x34, 0x76,
 		0x59, 0x11, 0x9b, 0x22, 0xfc, 0x45};
-	uint8_t data[1] = {0}, tag[WIRE_TAG_BYTES];
-	wire_tag(&key, data, 0, tag);
-	assert_memory_equal(tag, empty, sizeof tag);
-	wire_tag(&key, data, 1, tag);
-	assert_memory_equal(tag, one, sizeof tag);
+	uint8_t frame[1 + WIRE_TAG_BYTES] = {0};
+	wire_sign(&key, frame, WIRE_TAG_BYTES);
+	assert_memory_equal(frame, empty, sizeof empty);
+	frame[0] = 0;
+	wire_sign(&key, frame, sizeof frame);
+	assert_memory_equal(frame + 1, one, sizeof one);
 }
 
 static void tag_equals_libsodium_for_every_size(void **unused)
 {
 	struct prng prng;
 	prng_seed(&prng, 1);
-	uint8_t data[FRAME_BYTES_MAX + 8], tag[WIRE_TAG_BYTES], expected[WIRE_TAG_BYTES];
+	uint8_t data[8 + FRAME_BYTES_MAX + WIRE_TAG_BYTES], expected[WIRE_TAG_BYTES];
 	random_bytes(&prng, data, sizeof data);
 	for (uint32_t size = 0; size <= FRAME_BYTES_MAX; size++) {
 		struct wire_key key = {{prng_u64(&prng), prng_u64(&prng)}};
-		const uint8_t *start = data + prng_below(&prng, 8);
-		wire_tag(&key, start, size, tag);
+		uint8_t *start = data + prng_below(&prng, 8);
 		sodium_tag(&key, start, size, expected);
-		assert_memory_equal(tag, expected, sizeof tag);
+		wire_sign(&key, start, size + WIRE_TAG_BYTES);
+		assert_memory_equal(start + size, expected, sizeof expected);
 	}
 }
 
