@@ -215,7 +215,7 @@ static double subject(void *context)
 	uint64_t ns = bench_ns() - began_ns;
 	skipped_ns = atomic_load(&d->skipped_ns) - skipped_ns;
 	check_all(d);
-	CHECK(pipeline_force_gc(d->controller.pipeline) == 0);
+	CHECK(core_collect(&d->controller.core) == OUTCOME_DONE);
 	d->rates[d->rounds++] = d->count * 1e9 / (double)(ns + skipped_ns);
 	return d->count * 1e9 / (double)ns;
 }

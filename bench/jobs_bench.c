@@ -62,7 +62,7 @@ static void remove_all(struct jobs *j)
 				.purge = true}};
 	controller_run(&j->controller, commands, j->jobs);
 	census_await(&j->census, &j->census.ended, target);
-	CHECK(pipeline_force_gc(j->controller.pipeline) == 0);
+	CHECK(core_collect(&j->controller.core) == OUTCOME_DONE);
 }
 
 struct tally {

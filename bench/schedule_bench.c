@@ -123,7 +123,7 @@ static void remove_all(struct schedule *s)
 				.purge = true}};
 	controller_run(&s->controller, commands, s->jobs);
 	await_reached(s);
-	CHECK(pipeline_force_gc(s->controller.pipeline) == 0);
+	CHECK(core_collect(&s->controller.core) == OUTCOME_DONE);
 }
 
 static double subject(void *context)

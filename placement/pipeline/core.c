@@ -26,14 +26,8 @@ static int collect_garbage(struct pipeline *p, const struct command_gc *ask)
 	int error = submitter_run(p->submitter, &command);
 
 	if (error == 0 && command.gc.collected > 0)
-		log_info("collected", "records=%u forced=%s", command.gc.collected,
-			ask->force ? "true" : "false");
+		log_info("collected", "records=%u", command.gc.collected);
 	return error;
-}
-
-int core_force(struct pipeline *p)
-{
-	return collect_garbage(p, &(struct command_gc){.force = true});
 }
 
 int core_process(struct pipeline *p, const struct evaluation *eval)

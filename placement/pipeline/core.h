@@ -9,5 +9,3 @@ extern const char *const core_jobs[]; // "eval-gc", "job-gc", "deployment-gc", "
 
 struct evaluation *core_evaluation(const char *job, struct prng *); // caller frees
 int core_process(struct pipeline *, const struct evaluation *);
-// Collects everything at once, whatever its age.
-int core_force(struct pipeline *);

@@ -217,8 +217,3 @@ void pipeline_pause_threads(struct pipeline *p, bool paused)
 	pthread_cond_broadcast(&p->unpaused);
 	pthread_mutex_unlock(&p->mutex);
 }
-
-int pipeline_force_gc(struct pipeline *p)
-{
-	return core_force(p);
-}

@@ -28,8 +28,6 @@ void pipeline_destroy(struct pipeline *);
 bool pipeline_step(struct pipeline *);
 
 void pipeline_pause_threads(struct pipeline *, bool); // B3
-// Collects garbage of any age at once (PUT /v1/system/gc). Waits until it is done.
-int pipeline_force_gc(struct pipeline *);
 
 struct pipeline_stats {
 	struct broker_stats broker;

@@ -436,7 +436,7 @@ static void forced_collection_does_not_wait(void **state)
 	(void)cluster_settle(c);
 	cluster_stop_job(c, "agent");
 	(void)cluster_settle(c);
-	assert_int_equal(pipeline_force_gc(c->pipeline), 0);
+	assert_int_equal(core_collect(&c->core), OUTCOME_DONE);
 	assert_int_equal(cluster_evaluations(c, "agent", -1, -1), 0);
 }
 

@@ -55,7 +55,7 @@ static void several_threads_place_everything(void **state)
 		cluster_stop_job(&c, name);
 	}
 	await_jobs(&c, 0);
-	assert_int_equal(pipeline_force_gc(c.pipeline), 0);
+	assert_int_equal(core_collect(&c.core), OUTCOME_DONE);
 	cluster_free(&c);
 }
 

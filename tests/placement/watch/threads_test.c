@@ -288,7 +288,7 @@ static void change_jobs(struct fleet *f)
 		switch (prng_below(&prng, 8)) {
 		case 0: change_deployment(f, job, DEPLOYMENT_FAIL); break;
 		case 1: change_deployment(f, job, DEPLOYMENT_PROMOTE); break;
-		case 2: assert_int_equal(pipeline_force_gc(f->cluster.pipeline), 0); break;
+		case 2: assert_int_equal(core_collect(&f->cluster.core), OUTCOME_DONE); break;
 		default: register_job(f, job, i, prng_below(&prng, 2)); break;
 		}
 		(void)state_wait(f->cluster.state, state_index(f->cluster.state), 50);

@@ -129,6 +129,11 @@ enum command_outcome core_run(struct core *c, struct command *command)
 	return command->outcome;
 }
 
+enum command_outcome core_collect(struct core *c)
+{
+	return core_run(c, &(struct command){.type = COMMAND_GC, .gc = {.force = true}});
+}
+
 enum command_outcome core_join(struct core *c, struct node_registration *node)
 {
 	struct command registers = {.type = COMMAND_NODE_REGISTER, .node_register = node};

@@ -35,6 +35,8 @@ void core_push(struct core *, struct command *, uint32_t *done);
 void core_await(struct core *, const uint32_t *done, uint32_t count);
 // Runs one command from push to done; returns its outcome.
 enum command_outcome core_run(struct core *, struct command *);
+// Collects garbage of any age at once, as PUT /v1/system/gc does.
+enum command_outcome core_collect(struct core *);
 // The node registers, and its first heartbeat comes: it is ready.
 enum command_outcome core_join(struct core *, struct node_registration *);
 
