@@ -91,8 +91,3 @@ void class_sets_give(struct class_sets *t, struct class_set *set)
 	CHECK(set->takers > 0);
 	set->takers--;
 }
-
-uint32_t class_sets_count(const struct class_sets *t)
-{
-	return t->count;
-}

@@ -12,5 +12,3 @@ void class_sets_destroy(struct class_sets *); // NULL is fine
 struct class_set *class_sets_take(struct class_sets *, const void *key, uint32_t key_bytes,
 	const struct class_ask *, class_judge *, void *context);
 void class_sets_give(struct class_sets *, struct class_set *);
-// Sets that are kept now.
-uint32_t class_sets_count(const struct class_sets *);
