@@ -8,8 +8,3 @@
 void *regexp_compile(const char *pattern, struct constraint_error *error);
 bool regexp_test(const char *left, const char *right, const void *program);
 void regexp_release(void *program);
-// Steps of a whole search: a sensible pattern takes tens, this many take about a millisecond. A search that would take
-// more does not match.
-#define REGEXP_STEPS_MAX 20000u
-// What the last search took.
-uint32_t regexp_steps(const void *program);
