@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_ring.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -258,6 +259,19 @@ static void pool_that_is_too_large(void **state)
 	assert_int_equal(host_huge_free_bytes(), free_bytes);
 }
 
+// The pool finds no room for its list of free packets: the name of that list is taken.
+static void pool_that_cannot_be_filled(void **state)
+{
+	(void)state;
+	uint64_t free_bytes = host_huge_free_bytes();
+	struct rte_ring *ring = rte_ring_create("MP_filled", 8, SOCKET_ID_ANY, 0);
+	assert_non_null(ring);
+	assert_null(packet_pool_create("filled", 5000, 0));
+	assert_int_equal(rte_errno, ENOMEM);
+	assert_int_equal(host_huge_free_bytes(), free_bytes);
+	rte_ring_free(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +284,7 @@ int main(void)
 		cmocka_unit_test(device_that_cannot_be_made),
 		cmocka_unit_test(pool_in_huge_pages),
 		cmocka_unit_test(pool_that_is_too_large),
+		cmocka_unit_test(pool_that_cannot_be_filled),
 	};
 	return cmocka_run_group_tests(tests, start_everything, stop_everything);
 }

@@ -126,6 +126,18 @@ static void boxes_agree(void **state)
 	}
 }
 
+static void every_bit_of_a_box_counts(void **state)
+{
+	struct fit_box box = {.cpu_fraction = 0.5}, other;
+	memcpy(&other, &box, sizeof box);
+	assert_true(fit_box_equal(&box, &other));
+	for (uint32_t bit = 0; bit < 8 * sizeof box; bit++) {
+		((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		assert_false(fit_box_equal(&box, &other));
+		((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+}
+
 static uint32_t more(struct prng *p, uint32_t than, uint32_t bound)
 {
 	return than + below(p, bound - than + 1);
@@ -302,6 +314,7 @@ int main(void)
 		cmocka_unit_test(leaves_agree),
 		cmocka_unit_test(branches_agree),
 		cmocka_unit_test(boxes_agree),
+		cmocka_unit_test(every_bit_of_a_box_counts),
 		cmocka_unit_test(quick_looks_see_every_cost),
 		cmocka_unit_test(alike_lanes_are_told),
 		cmocka_unit_test(unknown_scans_are_not_there),

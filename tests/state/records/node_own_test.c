@@ -107,14 +107,14 @@ static void what_is_own_is_found_and_walked(void **unused)
 	}
 }
 
-// One difference, or an attribute that becomes metadata, makes two of them.
+// One difference, an attribute that becomes metadata, or a pair less makes two of them.
 static void another_value_name_or_kind_differs(void **unused)
 {
 	struct naive naive = {.attributes = {{"unique.a", "1"}, {"unique.b", "2"}},
 		.meta = {{"unique.c", "3"}},
 		.attribute_count = 2,
 		.meta_count = 1};
-	struct naive others[4] = {naive, naive, naive, naive};
+	struct naive others[6] = {naive, naive, naive, naive, naive, naive};
 	struct node a = {0};
 	struct own_rows rows = rows_of(&naive);
 
@@ -126,7 +126,9 @@ static void another_value_name_or_kind_differs(void **unused)
 	others[3].meta[0] = others[3].attributes[1];
 	others[3].attribute_count = 1;
 	others[3].meta_count = 2;
-	for (uint32_t i = 0; i < 4; i++) {
+	others[4].attribute_count = 1;
+	others[5].meta_count = 0;
+	for (uint32_t i = 0; i < 6; i++) {
 		struct node b = {0};
 		struct own_rows other = rows_of(&others[i]);
 		own_rows_show(&other, &b);

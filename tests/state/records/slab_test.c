@@ -110,27 +110,53 @@ static uint32_t count_resident(void *pieces[])
 	return count;
 }
 
+static void take_all(void *pieces[], uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		pieces[i] = slab_take(1000);
+}
+
+static void give_all(void *pieces[], uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		slab_give(pieces[i], 1000);
+}
+
 static void what_nobody_needs_goes_back(void **unused)
 {
 	static void *pieces[PIECES];
 
 	slab_trim();
 	slab_trim();
-	for (uint32_t i = 0; i < PIECES; i++)
-		pieces[i] = slab_take(1000);
+	take_all(pieces, PIECES);
 	if (slab_bytes_taken() == 0)
 		skip(); // sanitizers have pieces in the heap
-	for (uint32_t i = 0; i < PIECES; i++)
-		slab_give(pieces[i], 1000);
+	give_all(pieces, PIECES);
 	slab_trim(); // some were in use a moment ago
 	assert_true(count_resident(pieces) > PIECES * 9 / 10);
 	slab_trim();
 	assert_true(count_resident(pieces) < PIECES / 5);
-	for (uint32_t i = 0; i < PIECES; i++)
-		pieces[i] = slab_take(1000);
+	take_all(pieces, PIECES);
 	assert_int_equal(count_resident(pieces), PIECES);
-	for (uint32_t i = 0; i < PIECES; i++)
-		slab_give(pieces[i], 1000);
+	give_all(pieces, PIECES);
+}
+
+// Whoever took slabs since the last trim may need as many again, also when it gave them back.
+static void what_was_needed_lately_stays(void **unused)
+{
+	static void *pieces[PIECES], *some[PIECES / 2];
+
+	slab_trim();
+	slab_trim();
+	take_all(pieces, PIECES);
+	if (slab_bytes_taken() == 0)
+		skip();
+	give_all(pieces, PIECES);
+	slab_trim();
+	take_all(some, PIECES / 2);
+	give_all(some, PIECES / 2);
+	slab_trim();
+	assert_in_range(count_resident(pieces), PIECES * 4 / 10, PIECES * 6 / 10);
 }
 
 int main(void)
@@ -140,6 +166,7 @@ int main(void)
 		cmocka_unit_test(threads_share_slabs),
 		cmocka_unit_test(a_piece_takes_its_size),
 		cmocka_unit_test(what_nobody_needs_goes_back),
+		cmocka_unit_test(what_was_needed_lately_stays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,6 +181,29 @@ static void what_was_written_is_read(void **unused)
 	dir_remove(directory);
 }
 
+// What a longer record left in the buffer of the direct writes does not reach the disk.
+static void zeros_stand_behind_a_record(void **unused)
+{
+	static uint8_t data[9000], block[SEGMENT_BLOCK_BYTES], zeros[SEGMENT_BLOCK_BYTES];
+	const char *directory = dir_create();
+	struct segment *s = create(directory, false);
+	s->sequence = 9;
+	memset(data, 3, sizeof data);
+	for (int sync = 0; sync < 2; sync++) {
+		assert_int_equal(
+			segment_append(s, &(struct journal_batch){5, 2, 9000, data}, sync), 0);
+		uint64_t at = s->end;
+		assert_int_equal(
+			segment_append(s, &(struct journal_batch){7, 1, 10, data}, sync), 0);
+		assert_int_equal(pread(s->fd, block, sizeof block, (off_t)at), sizeof block);
+		assert_memory_equal(block + RECORD_HEADER_BYTES, data, 10);
+		assert_memory_equal(block + RECORD_HEADER_BYTES + 10, zeros,
+			sizeof block - RECORD_HEADER_BYTES - 10);
+	}
+	segment_close(s);
+	dir_remove(directory);
+}
+
 static void a_file_that_is_no_segment_is_refused(void **unused)
 {
 	const char *directory = dir_create();
@@ -208,6 +231,7 @@ int main(void)
 		cmocka_unit_test(lack_of_room_is_one_error),
 		cmocka_unit_test(a_prewritten_segment_has_all_of_its_blocks),
 		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(zeros_stand_behind_a_record),
 		cmocka_unit_test(a_file_that_is_no_segment_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

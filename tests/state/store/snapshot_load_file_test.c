@@ -64,10 +64,10 @@ static void end(struct world *w, struct items *items, const char *path)
 	world_remove(w);
 }
 
-// Writes the items, with one byte of one of them changed, or its end cut off.
+// Writes the items; with a prng, one byte of one of them is changed, or its end cut off.
 static void write_changed(const struct items *items, const char *path, struct prng *prng)
 {
-	uint32_t which = (uint32_t)prng_below(prng, items->count);
+	uint32_t which = prng ? (uint32_t)prng_below(prng, items->count) : items->count;
 	struct bytes_reader r = bytes_reader_over(items->all.data, items->all.size);
 	struct snapshot_writer *writer;
 
@@ -165,6 +165,27 @@ static void a_changed_item_gives_the_same_state_or_the_same_error(void **unused)
 	end(&w, &items, path);
 }
 
+// A name that the node shares with others stands among those that are its own: each by itself can be decoded.
+static void a_node_that_breaks_a_rule_is_corrupt(void **unused)
+{
+	struct world w;
+	struct items items;
+	char path[128];
+	uint32_t errors[2] = {0};
+
+	begin(&w, &items, path);
+	write_changed(&items, path, NULL);
+	compare(path, 100000, errors);
+	assert_int_equal(errors[0], 1);
+	char *own = memmem(items.all.data, items.all.size, "unique.", 7);
+	assert_non_null(own);
+	own[0] = 'v';
+	write_changed(&items, path, NULL);
+	compare(path, 100000, errors);
+	assert_int_equal(errors[1], 1);
+	end(&w, &items, path);
+}
+
 static void a_limit_that_is_too_low_is_met_at_the_same_item(void **unused)
 {
 	struct world w;
@@ -208,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_changed_item_gives_the_same_state_or_the_same_error),
+		cmocka_unit_test(a_node_that_breaks_a_rule_is_corrupt),
 		cmocka_unit_test(a_limit_that_is_too_low_is_met_at_the_same_item),
 		cmocka_unit_test(a_file_that_ends_too_early_is_corrupt),
 	};
