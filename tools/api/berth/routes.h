@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define BERTH_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                             \
+#define BERTH_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                      \
 	WRITE("PUT", "/v1/berth/release", allocations_release, allocations_released) \
 	READ("/v1/berth/explain/job/:id", explain_job)                               \
 	READ("/v1/berth/explain/allocation/:id", explain_allocation)                 \

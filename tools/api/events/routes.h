@@ -2,6 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define EVENT_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK) READ("/v1/event/stream", event_stream)
+#define EVENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK) \
+	READ("/v1/event/stream", event_stream)
 
 ROUTES_DECLARE(EVENT_ROUTES)

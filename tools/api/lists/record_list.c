@@ -199,7 +199,7 @@ bool record_list_wants(const struct record_list *list, const struct uuid *id,
 	       (!*list->job || strcmp(list->job, job_id) == 0);
 }
 
-struct record_list *record_list_create(
+static struct record_list *create_list(
 	const struct request *request, const struct record_kind *kind)
 {
 	struct record_list *list = memory_take(sizeof *list);
@@ -391,7 +391,8 @@ static bool prepare_list(struct record_list *list, struct request *request, stru
 	return true;
 }
 
-bool record_list_goes_on(struct request *request, struct reply *reply)
+// A route that is called again goes on with the list that it began; true when there is one.
+static bool list_goes_on(struct request *request, struct reply *reply)
 {
 	struct record_list *list = request->context;
 	if (!list)
@@ -415,22 +416,42 @@ static bool take_request(struct record_list *list, struct request *request, stru
 	return false;
 }
 
-void record_list_begin(
-	struct record_list *list, uint64_t index, struct request *request, struct reply *reply)
+// Sets the index of the answer before anything is looked at, so that no change after it can be missed by waiting from
+// there. Unlike other lists, a chosen one is empty when there is nobody whose records it shows.
+static void choose_records(struct record_list *list, const struct request *request)
 {
-	list->index = index;
-	if (take_request(list, request, reply))
-		(void)record_list_goes_on(request, reply);
+	if (!list->kind->choose) {
+		list->index = list_index(request);
+		return;
+	}
+	list->walk.is_chosen = true;
+	state_read_begin();
+	list->index = list->kind->choose(request, list);
+	state_read_end();
+	if (!list->index)
+		list->index = table_index(request, list->kind->table);
 }
 
 void record_list_answer(
 	struct request *request, struct reply *reply, const struct record_kind *kind)
 {
-	if (record_list_goes_on(request, reply))
+	if (list_goes_on(request, reply))
 		return;
-	// Before anything is looked at, so that no change after it can be missed by waiting from there.
-	uint64_t index = list_index(request);
-	record_list_begin(record_list_create(request, kind), index, request, reply);
+	struct record_list *list = create_list(request, kind);
+	choose_records(list, request);
+	if (take_request(list, request, reply))
+		(void)list_goes_on(request, reply);
+}
+
+void record_list_read(struct request *request, struct reply *reply)
+{
+	record_list_answer(request, reply, request->route->list);
+}
+
+uint64_t record_list_watched(const struct request *request)
+{
+	const struct record_kind *kind = request->route->list;
+	return kind->watched ? kind->watched(request) : table_index(request, kind->table);
 }
 
 static bool visit_count(struct record_list *list, const void *record, const struct record_place *at)
@@ -443,7 +464,7 @@ bool record_list_count(struct request *request, struct reply *reply, const struc
 	uint64_t *count, uint64_t *index)
 {
 	if (!request->context) {
-		struct record_list *list = record_list_create(request, kind);
+		struct record_list *list = create_list(request, kind);
 		list->index = list_index(request);
 		list->walk.reverse = false; // a count does not depend on it
 		if (!take_request(list, request, reply))

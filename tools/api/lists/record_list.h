@@ -11,8 +11,12 @@ struct record_list;
 
 struct record_kind {
 	enum state_table table;
-	bool by_id;       // in order of ids; otherwise of creation
-	const char *noun; // ?prefix= is of ids that are UUIDs: "alloc"; NULL: of names
+	bool by_id; // in order of ids; otherwise of creation
+	// Adds the records that the path asks for, by their ids; returns the index of the answer, 0: the table's.
+	// NULL: the list looks at the whole table. Under read lock.
+	uint64_t (*choose)(const struct request *, struct record_list *);
+	route_watched *watched; // NULL: the table's last change
+	const char *noun;       // ?prefix= is of ids that are UUIDs: "alloc"; NULL: of names
 	// NULL: every record that is found.
 	bool (*is_wanted)(const struct record_list *, const void *record);
 	// NULL: as its type describes it.
@@ -58,22 +62,16 @@ struct record_list {
 	size_t wanted;
 };
 
-// Answers with the records that the request's parameters select: prefix, namespace, status, job,
-// filter, resources, reverse, per_page, next_token.
+// Answers with the records that the request's parameters select: prefix, namespace, status, job, filter, resources,
+// reverse, per_page, next_token. For routes of a kind alone: record_list_read (route.h).
 void record_list_answer(struct request *, struct reply *, const struct record_kind *);
 // Counts the records; index: of the answer. False when the reply says why not, or when the route will be called again.
 bool record_list_count(struct request *, struct reply *, const struct record_kind *,
 	uint64_t *count, uint64_t *index);
 
-// For lists that a handler chooses: create, change, add, begin. A route that is called again must go on with the list
-// it began, so it calls this first; true when there is one.
-bool record_list_goes_on(struct request *, struct reply *);
-struct record_list *record_list_create(const struct request *, const struct record_kind *);
-// Adds a record to a list by id whose walk.is_chosen is set. False when there are too many: the list will look at the
-// whole table, so that the kind's is_wanted must choose.
+// For choose. False when there are too many: the list will look at the whole table, so that the kind's is_wanted must
+// choose.
 bool record_list_add(struct record_list *, const struct uuid *);
-// After the last record was added. index: of the answer. Owns the list.
-void record_list_begin(struct record_list *, uint64_t index, struct request *, struct reply *);
 
 // Whether the list wants a record with this id, namespace, status and job.
 bool record_list_wants(const struct record_list *, const struct uuid *id,

@@ -2,11 +2,11 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define NOMAD_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                           \
+#define NOMAD_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                    \
 	ASK("PUT", "/v1/jobs/parse", jobs_parse)                                   \
 	ASK("PUT", "/v1/search", search)                                           \
 	ASK("PUT", "/v1/search/fuzzy", search_fuzzy)                               \
-	LIST("/v1/operator/scheduler/configuration", scheduler_config_read,        \
+	TABLE("/v1/operator/scheduler/configuration", scheduler_config_read,       \
 		STATE_SCHEDULER_CONFIG)                                            \
 	WRITE("PUT", "/v1/operator/scheduler/configuration", scheduler_config_set, \
 		scheduler_config_was_set)                                          \
@@ -52,7 +52,7 @@
 	READ("/healthz", healthz)
 
 // What Berth has none of: lists are empty, what one would name is not found, and changes are refused.
-#define ABSENT_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)        \
+#define ABSENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK) \
 	READ("/v1/volumes", nothing_listed)                      \
 	READ("/v1/plugins", nothing_listed)                      \
 	READ("/v1/services", nothing_listed)                     \

@@ -66,15 +66,10 @@ static void write_one(struct json_writer *w, const struct record_list *list, con
 	json_end_object(w);
 }
 
-static const struct record_kind all = {.table = STATE_VM_WORKERS,
+const struct record_kind vm_worker_list = {.table = STATE_VM_WORKERS,
 	.is_wanted = is_wanted,
 	.write = write_one,
 	.type = &vm_worker_description};
-
-void vm_workers_list(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &all);
-}
 
 static void free_worker(struct command *command)
 {

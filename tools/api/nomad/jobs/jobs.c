@@ -41,15 +41,11 @@ static void write_whole(struct json_writer *w, const struct record_list *list, c
 	job_json(w, record);
 }
 
-static const struct record_kind jobs = {.table = STATE_JOBS,
+const struct record_kind job_list = {.table = STATE_JOBS,
+	.watched = jobs_watched,
 	.is_wanted = is_wanted,
 	.write = write_stub,
 	.write_whole = write_whole};
-
-void jobs_list(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &jobs);
-}
 
 // Jobs of the pool that the path names.
 static bool is_of_pool(const struct record_list *list, const void *record)
@@ -58,15 +54,11 @@ static bool is_of_pool(const struct record_list *list, const void *record)
 	return strcmp(job->node_pool, list->path_name) == 0 && is_wanted(list, record);
 }
 
-static const struct record_kind jobs_of_pool = {.table = STATE_JOBS,
+const struct record_kind jobs_of_pool = {.table = STATE_JOBS,
+	.watched = jobs_watched,
 	.is_wanted = is_of_pool,
 	.write = write_stub,
 	.write_whole = write_whole};
-
-void node_pool_jobs(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &jobs_of_pool);
-}
 
 static void write_job(struct json_writer *w, const struct request *request, const void *record)
 {

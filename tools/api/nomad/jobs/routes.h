@@ -2,9 +2,9 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define JOB_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                                      \
-	WATCH("/v1/node/pool/:id/jobs", node_pool_jobs, jobs_watched)                       \
-	WATCH("/v1/jobs", jobs_list, jobs_watched)                                          \
+#define JOB_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                               \
+	LIST("/v1/node/pool/:id/jobs", jobs_of_pool)                                        \
+	LIST("/v1/jobs", job_list)                                                          \
 	WRITE("PUT", "/v1/jobs", job_register, job_registered)                              \
 	ONE("/v1/job/:id", job_by_id)                                                       \
 	WRITE("PUT", "/v1/job/:id", job_register, job_registered)                           \
@@ -20,8 +20,11 @@
 	WRITE("PUT", "/v1/job/:id/evaluate", job_evaluate, job_evaluated)                   \
 	ASK("PUT", "/v1/job/:id/plan", job_plan)                                            \
 	ASK("PUT", "/v1/validate/job", job_validate)                                        \
-	LIST("/v1/scaling/policies", scaling_policies_list, STATE_JOBS)                     \
-	LIST("/v1/scaling/policy/:id", scaling_policy_read, STATE_JOBS)                     \
+	LIST("/v1/scaling/policies", scaling_policy_list)                                   \
+	TABLE("/v1/scaling/policy/:id", scaling_policy_read, STATE_JOBS)                    \
 	READ("/v1/berth/rollout/:id", rollout_read)
 
 ROUTES_DECLARE(JOB_ROUTES)
+
+// When a job or what its summary counts changed last.
+route_watched jobs_watched;

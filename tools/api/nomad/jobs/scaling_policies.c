@@ -121,12 +121,7 @@ static void write_policies(
 	}
 }
 
-static const struct record_kind all = {.table = STATE_JOBS,
+const struct record_kind scaling_policy_list = {.table = STATE_JOBS,
 	.is_wanted = is_wanted,
 	.write = write_policies,
 	.has_no_filter = true};
-
-void scaling_policies_list(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &all);
-}

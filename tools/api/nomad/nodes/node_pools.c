@@ -101,11 +101,3 @@ void node_pool_read(struct request *request, struct reply *reply)
 	name_set_free(&pools);
 	reply_index(reply, index);
 }
-
-void node_pool_nodes(struct request *request, struct reply *reply)
-{
-	if (strcmp(request->ids[0], NODE_POOL_ALL) == 0)
-		nodes_list(request, reply);
-	else
-		nodes_of_pool(request, reply);
-}

@@ -1,4 +1,5 @@
 #include "tools/api/nomad/nodes/nodes.h"
+#include "state/records/nodes/node_pool.h"
 #include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/server/one_record.h"
@@ -35,7 +36,7 @@ static void prefetch_node(const struct record_list *list, const void *record, ui
 		prefetch_lines(node->name, 2);
 }
 
-static const struct record_kind all = {.table = STATE_NODES,
+const struct record_kind node_list = {.table = STATE_NODES,
 	.by_id = true,
 	.noun = "node",
 	.write = write_stub,
@@ -46,10 +47,11 @@ static const struct record_kind all = {.table = STATE_NODES,
 static bool is_of_pool(const struct record_list *list, const void *record)
 {
 	const struct node *node = record;
-	return strcmp(list->path_name, node->node_class->pool) == 0;
+	return strcmp(list->path_name, NODE_POOL_ALL) == 0 ||
+	       strcmp(list->path_name, node->node_class->pool) == 0;
 }
 
-static const struct record_kind of_pool = {.table = STATE_NODES,
+const struct record_kind nodes_of_pool = {.table = STATE_NODES,
 	.by_id = true,
 	.noun = "node",
 	.is_wanted = is_of_pool,
@@ -57,16 +59,6 @@ static const struct record_kind of_pool = {.table = STATE_NODES,
 	.write_whole = write_whole,
 	.prefetch_id = state_node_prefetch_id,
 	.prefetch = prefetch_node};
-
-void nodes_of_pool(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &of_pool);
-}
-
-void nodes_list(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &all);
-}
 
 static void write_one(struct json_writer *w, const struct request *request, const void *record)
 {

@@ -7,5 +7,3 @@
 const struct node *node_named(const struct request *);
 // Adds the names of all node pools.
 void node_pools_collect(const struct state *, struct name_set *);
-// Answers with the nodes of the pool that the path names.
-void nodes_of_pool(struct request *, struct reply *);

@@ -2,14 +2,14 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define NODE_ROUTES(READ, WATCH, LIST, ONE, WRITE, ASK)                                      \
-	LIST("/v1/nodes", nodes_list, STATE_NODES)                                           \
+#define NODE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                               \
+	LIST("/v1/nodes", node_list)                                                         \
 	WATCH("/v1/node/pools", node_pools_list, node_pools_watched)                         \
 	WRITE("PUT", "/v1/node/pools", node_pool_put, node_pool_was_put)                     \
 	WATCH("/v1/node/pool/:id", node_pool_read, node_pool_watched)                        \
 	WRITE("PUT", "/v1/node/pool/:id", node_pool_put, node_pool_was_put)                  \
 	WRITE("DELETE", "/v1/node/pool/:id", node_pool_delete, node_pool_was_deleted)        \
-	LIST("/v1/node/pool/:id/nodes", node_pool_nodes, STATE_NODES)                        \
+	LIST("/v1/node/pool/:id/nodes", nodes_of_pool)                                       \
 	READ("/v1/client/metadata", node_meta_read)                                          \
 	WRITE("POST", "/v1/client/metadata", node_meta_set, node_meta_was_set)               \
 	ONE("/v1/node/:id", node_by_id)                                                      \

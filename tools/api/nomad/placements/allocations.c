@@ -1,5 +1,8 @@
-#include "tools/api/nomad/placements/allocations.h"
+// Reads allocations.
 #include "state/records/alloc_details.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/background_answers.h"
@@ -54,17 +57,12 @@ static void prefetch_allocation(const struct record_list *list, const void *reco
 		__builtin_prefetch(&node->name);
 }
 
-static const struct record_kind all = {.table = STATE_ALLOCATIONS,
+const struct record_kind allocation_list = {.table = STATE_ALLOCATIONS,
 	.noun = "alloc",
 	.is_wanted = is_wanted,
 	.write = write_stub,
 	.write_whole = write_whole,
 	.prefetch = prefetch_allocation};
-
-void allocations_list(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &all);
-}
 
 static bool collect_allocation(const struct allocation *a, void *list)
 {
@@ -83,9 +81,6 @@ static bool is_of_node(const struct record_list *list, const void *record)
 	return uuid_equal(&a->node_id, &list->owner);
 }
 
-static const struct record_kind of_node = {
-	.table = STATE_ALLOCATIONS, .by_id = true, .is_wanted = is_of_node, .write = write_whole};
-
 uint64_t node_allocations_watched(const struct request *request)
 {
 	const struct state *state = request->api->settings.state;
@@ -102,25 +97,25 @@ uint64_t node_allocations_watched(const struct request *request)
 	return index > node->record.create_index ? index : node->record.create_index;
 }
 
-void node_allocations(struct request *request, struct reply *reply)
+static uint64_t choose_of_node(const struct request *request, struct record_list *list)
 {
-	const struct state *state = request->api->settings.state;
-	if (record_list_goes_on(request, reply))
-		return;
-	struct record_list *list = record_list_create(request, &of_node);
-	list->walk.is_chosen = true;
 	uint64_t index = table_index(request, STATE_ALLOCATIONS);
-	state_read_begin();
 	const struct node *node = node_named(request);
 	if (node) {
 		list->owner = node->id;
-		state_node_allocations(state, node->slot, collect_allocation, list);
+		state_node_allocations(list->state, node->slot, collect_allocation, list);
 	}
-	state_read_end();
-	record_list_begin(list, index, request, reply);
+	return index;
 }
 
-uint64_t job_allocations_watched(const struct request *request)
+const struct record_kind allocations_of_node = {.table = STATE_ALLOCATIONS,
+	.by_id = true,
+	.choose = choose_of_node,
+	.watched = node_allocations_watched,
+	.is_wanted = is_of_node,
+	.write = write_whole};
+
+static uint64_t job_allocations_watched(const struct request *request)
 {
 	const struct state *state = request->api->settings.state;
 	struct text namespace_name = text_of(request_namespace(request));
@@ -142,64 +137,63 @@ static bool is_of_job(const struct record_list *list, const void *record)
 	       strcmp(list->path_name, a->job->id) == 0;
 }
 
-static const struct record_kind of_job = {.table = STATE_ALLOCATIONS,
+static uint64_t choose_of_job(const struct request *request, struct record_list *list)
+{
+	uint64_t index = job_allocations_watched(request);
+	if (index)
+		state_job_allocations(list->state, text_of(list->namespace_name),
+			text_of(list->path_name), collect_allocation, list);
+	return index;
+}
+
+const struct record_kind allocations_of_job = {.table = STATE_ALLOCATIONS,
 	.by_id = true,
+	.choose = choose_of_job,
+	.watched = job_allocations_watched,
 	.is_wanted = is_of_job,
 	.write = write_short,
 	.write_whole = write_whole};
 
-void job_allocations(struct request *request, struct reply *reply)
+// An evaluation or a deployment that owns some of its job's allocations.
+struct allocation_owner {
+	struct uuid id;
+	uint64_t create_index;
+	const char *namespace_name, *job_id;
+};
+// Finds the owner that the path names; false: there is none. Under read lock.
+typedef bool find_allocation_owner(const struct request *, struct allocation_owner *);
+
+static bool find_evaluation(const struct request *request, struct allocation_owner *owner)
 {
-	const struct state *state = request->api->settings.state;
-	if (record_list_goes_on(request, reply))
-		return;
-	struct record_list *list = record_list_create(request, &of_job);
-	list->walk.is_chosen = true;
-	state_read_begin();
-	uint64_t index = job_allocations_watched(request);
-	if (index)
-		state_job_allocations(state, text_of(request_namespace(request)),
-			text_of(request->ids[0]), collect_allocation, list);
-	state_read_end();
-	// Nomad answers an unknown job with an empty list.
-	record_list_begin(
-		list, index ? index : table_index(request, STATE_ALLOCATIONS), request, reply);
+	const struct evaluation *e = record_of_path(request, STATE_EVALUATIONS);
+	if (e)
+		*owner = (struct allocation_owner){
+			e->id, e->record.create_index, e->namespace_name, e->job_id};
+	return e != NULL;
+}
+
+static bool find_deployment(const struct request *request, struct allocation_owner *owner)
+{
+	const struct deployment *d = record_of_path(request, STATE_DEPLOYMENTS);
+	if (d)
+		*owner = (struct allocation_owner){
+			d->id, d->record.create_index, d->namespace_name, d->job_id};
+	return d != NULL;
 }
 
 // Every change of its own allocations also changes the index of the job's allocations.
-uint64_t owned_allocations_watched(const struct request *request, find_allocation_owner *find)
+static uint64_t owner_index(const struct state *state, const struct allocation_owner *owner)
+{
+	uint64_t index = state_job_allocations_index(
+		state, text_of(owner->namespace_name), text_of(owner->job_id));
+	return index > owner->create_index ? index : owner->create_index;
+}
+
+static uint64_t owned_watched(const struct request *request, find_allocation_owner *find)
 {
 	struct allocation_owner owner;
-	if (!find(request, &owner))
-		return 0;
-	uint64_t index = state_job_allocations_index(
-		request->api->settings.state, text_of(owner.namespace_name), text_of(owner.job_id));
-	return index > owner.create_index ? index : owner.create_index;
+	return find(request, &owner) ? owner_index(request->api->settings.state, &owner) : 0;
 }
-
-static bool is_of_evaluation(const struct record_list *list, const void *record)
-{
-	const struct allocation *a = record;
-	return uuid_equal(&a->eval_id, &list->owner);
-}
-
-const struct record_kind allocations_of_evaluation = {.table = STATE_ALLOCATIONS,
-	.by_id = true,
-	.is_wanted = is_of_evaluation,
-	.write = write_short,
-	.write_whole = write_whole};
-
-static bool is_of_deployment(const struct record_list *list, const void *record)
-{
-	const struct allocation *a = record;
-	return a->details && uuid_equal(&a->details->deployment_id, &list->owner);
-}
-
-const struct record_kind allocations_of_deployment = {.table = STATE_ALLOCATIONS,
-	.by_id = true,
-	.is_wanted = is_of_deployment,
-	.write = write_short,
-	.write_whole = write_whole};
 
 struct owned_list {
 	struct record_list *list;
@@ -216,30 +210,65 @@ static bool collect_owned(const struct allocation *a, void *context)
 	return false;
 }
 
-// Returns the index of the answer. Under read lock.
-static uint64_t collect_of_owner(
+// An unknown owner has none, as in Nomad.
+static uint64_t choose_owned(
 	const struct request *request, struct record_list *list, find_allocation_owner *find)
 {
 	struct allocation_owner owner;
 	struct owned_list of = {.list = list};
 	if (!find(request, &owner))
-		return table_index(request, STATE_ALLOCATIONS);
-	uint64_t index = owned_allocations_watched(request, find);
+		return 0;
+	uint64_t index = owner_index(list->state, &owner);
 	list->owner = owner.id;
 	state_job_allocations(list->state, text_of(owner.namespace_name), text_of(owner.job_id),
 		collect_owned, &of);
 	return index;
 }
 
-void owned_allocations_answer(struct request *request, struct reply *reply,
-	find_allocation_owner *find, const struct record_kind *kind)
+static bool is_of_evaluation(const struct record_list *list, const void *record)
 {
-	if (record_list_goes_on(request, reply))
-		return;
-	struct record_list *list = record_list_create(request, kind);
-	list->walk.is_chosen = true;
-	state_read_begin();
-	uint64_t index = collect_of_owner(request, list, find);
-	state_read_end();
-	record_list_begin(list, index, request, reply);
+	const struct allocation *a = record;
+	return uuid_equal(&a->eval_id, &list->owner);
 }
+
+static uint64_t choose_of_evaluation(const struct request *request, struct record_list *list)
+{
+	return choose_owned(request, list, find_evaluation);
+}
+
+static uint64_t evaluation_watched(const struct request *request)
+{
+	return owned_watched(request, find_evaluation);
+}
+
+const struct record_kind allocations_of_evaluation = {.table = STATE_ALLOCATIONS,
+	.by_id = true,
+	.choose = choose_of_evaluation,
+	.watched = evaluation_watched,
+	.is_wanted = is_of_evaluation,
+	.write = write_short,
+	.write_whole = write_whole};
+
+static bool is_of_deployment(const struct record_list *list, const void *record)
+{
+	const struct allocation *a = record;
+	return a->details && uuid_equal(&a->details->deployment_id, &list->owner);
+}
+
+static uint64_t choose_of_deployment(const struct request *request, struct record_list *list)
+{
+	return choose_owned(request, list, find_deployment);
+}
+
+static uint64_t deployment_watched(const struct request *request)
+{
+	return owned_watched(request, find_deployment);
+}
+
+const struct record_kind allocations_of_deployment = {.table = STATE_ALLOCATIONS,
+	.by_id = true,
+	.choose = choose_of_deployment,
+	.watched = deployment_watched,
+	.is_wanted = is_of_deployment,
+	.write = write_short,
+	.write_whole = write_whole};

@@ -2,7 +2,6 @@
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "tools/api/lists/record_list.h"
-#include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
@@ -18,15 +17,10 @@ static bool is_wanted(const struct record_list *list, const void *record)
 		list, &d->id, d->namespace_name, deployment_status_names[d->status], d->job_id);
 }
 
-static const struct record_kind all = {.table = STATE_DEPLOYMENTS,
+const struct record_kind deployment_list = {.table = STATE_DEPLOYMENTS,
 	.noun = "deployment",
 	.is_wanted = is_wanted,
 	.type = &deployment_description};
-
-void deployments_list(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &all);
-}
 
 uint64_t job_deployments_watched(const struct request *request)
 {
@@ -91,23 +85,4 @@ void job_deployment(struct request *request, struct reply *reply)
 		json_write_null(w);
 	reply_index(reply, index_or_all(request, job_deployments_watched(request)));
 	state_read_end();
-}
-
-static bool find_owner(const struct request *request, struct allocation_owner *owner)
-{
-	const struct deployment *d = record_of_path(request, STATE_DEPLOYMENTS);
-	if (d)
-		*owner = (struct allocation_owner){
-			d->id, d->record.create_index, d->namespace_name, d->job_id};
-	return d != NULL;
-}
-
-uint64_t deployment_allocations_watched(const struct request *request)
-{
-	return owned_allocations_watched(request, find_owner);
-}
-
-void deployment_allocations(struct request *request, struct reply *reply)
-{
-	owned_allocations_answer(request, reply, find_owner, &allocations_of_deployment);
 }

@@ -1,7 +1,6 @@
 // Reads evaluations.
 #include "state/records/evaluation.h"
 #include "tools/api/lists/record_list.h"
-#include "tools/api/nomad/placements/allocations.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/one_record.h"
@@ -71,20 +70,15 @@ static bool is_wanted(const struct record_list *list, const void *record)
 		list, &e->id, e->namespace_name, eval_status_names[e->status], e->job_id);
 }
 
-static const struct record_kind all = {.table = STATE_EVALUATIONS,
+const struct record_kind evaluation_list = {.table = STATE_EVALUATIONS,
 	.noun = "eval",
 	.is_wanted = is_wanted,
 	.type = &evaluation_description};
 
-void evaluations_list(struct request *request, struct reply *reply)
-{
-	record_list_answer(request, reply, &all);
-}
-
 void evaluations_count(struct request *request, struct reply *reply)
 {
 	uint64_t count, index;
-	if (!record_list_count(request, reply, &all, &count, &index))
+	if (!record_list_count(request, reply, &evaluation_list, &count, &index))
 		return;
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
@@ -101,17 +95,12 @@ static bool is_of_job(const struct record_list *list, const void *record)
 	       strcmp(list->path_name, e->job_id) == 0;
 }
 
-static const struct record_kind of_job = {.table = STATE_EVALUATIONS,
-	.by_id = true,
-	.is_wanted = is_of_job,
-	.type = &evaluation_description};
-
 static bool collect_evaluation(const struct evaluation *e, void *list)
 {
 	return record_list_add(list, &e->id);
 }
 
-uint64_t job_evaluations_watched(const struct request *request)
+static uint64_t job_evaluations_watched(const struct request *request)
 {
 	const struct state *state = request->api->settings.state;
 	struct text namespace_name = text_of(request_namespace(request));
@@ -126,38 +115,16 @@ uint64_t job_evaluations_watched(const struct request *request)
 	return job > evaluations ? job : evaluations;
 }
 
-void job_evaluations(struct request *request, struct reply *reply)
+static uint64_t choose_of_job(const struct request *request, struct record_list *list)
 {
-	const struct state *state = request->api->settings.state;
-	if (record_list_goes_on(request, reply))
-		return;
-	struct record_list *list = record_list_create(request, &of_job);
-	list->walk.is_chosen = true;
-	state_read_begin();
-	uint64_t index = job_evaluations_watched(request);
-	state_job_evaluations(state, text_of(request_namespace(request)), text_of(request->ids[0]),
+	state_job_evaluations(list->state, text_of(list->namespace_name), text_of(list->path_name),
 		collect_evaluation, list);
-	state_read_end();
-	// Nomad answers an unknown job with an empty list.
-	record_list_begin(
-		list, index ? index : table_index(request, STATE_EVALUATIONS), request, reply);
+	return job_evaluations_watched(request);
 }
 
-static bool find_owner(const struct request *request, struct allocation_owner *owner)
-{
-	const struct evaluation *e = record_of_path(request, STATE_EVALUATIONS);
-	if (e)
-		*owner = (struct allocation_owner){
-			e->id, e->record.create_index, e->namespace_name, e->job_id};
-	return e != NULL;
-}
-
-uint64_t evaluation_allocations_watched(const struct request *request)
-{
-	return owned_allocations_watched(request, find_owner);
-}
-
-void evaluation_allocations(struct request *request, struct reply *reply)
-{
-	owned_allocations_answer(request, reply, find_owner, &allocations_of_evaluation);
-}
+const struct record_kind evaluations_of_job = {.table = STATE_EVALUATIONS,
+	.by_id = true,
+	.choose = choose_of_job,
+	.watched = job_evaluations_watched,
+	.is_wanted = is_of_job,
+	.type = &evaluation_description};
