@@ -150,11 +150,10 @@ static void name_deployment(struct names *names, const struct uuid *id)
 		uuid_format(id, names->deployment);
 }
 
-// How events of a topic find their record, name it and write it. Under read lock.
+// How events of a topic find their record and name it. Under read lock.
 struct subject {
 	// NULL when the record is gone; then names come from the event alone.
 	const void *(*find)(struct state *, const struct event *, struct names *);
-	void (*write)(struct json_writer *, const struct api *, const void *record);
 	enum event_type end; // event type of a removal; EVENT_TYPES: none
 };
 
@@ -163,20 +162,10 @@ static const void *find_node(struct state *state, const struct event *event, str
 	return state_node_by_id(state, &event->id);
 }
 
-static void write_node(struct json_writer *w, const struct api *api, const void *record)
-{
-	node_json(w, api->settings.state, record);
-}
-
 static const void *find_job(struct state *state, const struct event *event, struct names *names)
 {
 	names->namespace_name = event->namespace_name;
 	return state_job(state, text_of(event->namespace_name), text_of(event->name));
-}
-
-static void write_job(struct json_writer *w, const struct api *api, const void *record)
-{
-	job_json(w, record);
 }
 
 static const void *find_evaluation(
@@ -189,11 +178,6 @@ static const void *find_evaluation(
 	names->job_id = e->job_id;
 	name_deployment(names, &e->deployment_id);
 	return e;
-}
-
-static void write_evaluation(struct json_writer *w, const struct api *api, const void *record)
-{
-	json_record(w, &evaluation_description, record);
 }
 
 static const void *find_allocation(
@@ -209,11 +193,6 @@ static const void *find_allocation(
 	return a;
 }
 
-static void write_allocation(struct json_writer *w, const struct api *api, const void *record)
-{
-	allocation_json_without_job(w, api->settings.state, record);
-}
-
 static const void *find_deployment(
 	struct state *state, const struct event *event, struct names *names)
 {
@@ -225,11 +204,6 @@ static const void *find_deployment(
 	return d;
 }
 
-static void write_deployment(struct json_writer *w, const struct api *api, const void *record)
-{
-	json_record(w, &deployment_description, record);
-}
-
 static const void *find_vm(struct state *state, const struct event *event, struct names *names)
 {
 	const struct vm *vm = state_vm(state, text_of(event->name));
@@ -238,33 +212,16 @@ static const void *find_vm(struct state *state, const struct event *event, struc
 	return vm;
 }
 
-static void write_vm(struct json_writer *w, const struct api *api, const void *record)
-{
-	vm_json_without_password(w, record);
-}
-
 static const void *find_vm_worker(
 	struct state *state, const struct event *event, struct names *names)
 {
 	return state_vm_worker(state, text_of(event->name));
 }
 
-static void write_vm_worker(struct json_writer *w, const struct api *api, const void *record)
-{
-	const struct api_settings *s = &api->settings;
-	const struct worker_view view = worker_view_now(s->state, s->time, s->vm_offline_after_ns);
-	vm_worker_json(w, &view, record);
-}
-
 static const void *find_node_pool(
 	struct state *state, const struct event *event, struct names *names)
 {
 	return state_node_pool(state, text_of(event->name));
-}
-
-static void write_node_pool(struct json_writer *w, const struct api *api, const void *record)
-{
-	node_pool_json(w, record);
 }
 
 // What it is about is no record; the event stands for it.
@@ -275,25 +232,42 @@ static const void *find_liveness(
 	return event;
 }
 
-static void write_liveness(struct json_writer *w, const struct api *api, const void *record)
+static const struct subject subjects[EVENT_TOPICS] = {
+	[TOPIC_NODE] = {find_node, EVENT_NODE_DEREGISTRATION},
+	[TOPIC_JOB] = {find_job, EVENT_JOB_DEREGISTERED},
+	[TOPIC_EVALUATION] = {find_evaluation, EVENT_TYPES},
+	[TOPIC_ALLOCATION] = {find_allocation, EVENT_TYPES},
+	[TOPIC_DEPLOYMENT] = {find_deployment, EVENT_TYPES},
+	[TOPIC_VM] = {find_vm, EVENT_VM_DELETED},
+	[TOPIC_VM_WORKER] = {find_vm_worker, EVENT_VM_WORKER_DEREGISTRATION},
+	[TOPIC_LIVENESS] = {find_liveness, EVENT_TYPES},
+	[TOPIC_NODE_POOL] = {find_node_pool, EVENT_NODE_POOL_DELETED},
+};
+
+static void put_liveness(struct json_writer *w, const struct api_settings *s)
 {
-	const struct api_settings *s = &api->settings;
 	char *liveness = s->liveness ? s->liveness(s->context) : NULL;
 	json_write_raw(w, liveness ? text_of(liveness) : TEXT("null"));
 	free(liveness);
 }
 
-static const struct subject subjects[EVENT_TOPICS] = {
-	[TOPIC_NODE] = {find_node, write_node, EVENT_NODE_DEREGISTRATION},
-	[TOPIC_JOB] = {find_job, write_job, EVENT_JOB_DEREGISTERED},
-	[TOPIC_EVALUATION] = {find_evaluation, write_evaluation, EVENT_TYPES},
-	[TOPIC_ALLOCATION] = {find_allocation, write_allocation, EVENT_TYPES},
-	[TOPIC_DEPLOYMENT] = {find_deployment, write_deployment, EVENT_TYPES},
-	[TOPIC_VM] = {find_vm, write_vm, EVENT_VM_DELETED},
-	[TOPIC_VM_WORKER] = {find_vm_worker, write_vm_worker, EVENT_VM_WORKER_DEREGISTRATION},
-	[TOPIC_LIVENESS] = {find_liveness, write_liveness, EVENT_TYPES},
-	[TOPIC_NODE_POOL] = {find_node_pool, write_node_pool, EVENT_NODE_POOL_DELETED},
-};
+static void put_record(
+	struct json_writer *w, const struct api_settings *s, uint8_t topic, const void *record)
+{
+	const struct worker_view view = worker_view_now(s->state, s->time, s->vm_offline_after_ns);
+	switch ((enum event_topic)topic) {
+	case TOPIC_NODE: node_json(w, s->state, record); break;
+	case TOPIC_JOB: job_json(w, record); break;
+	case TOPIC_EVALUATION: json_record(w, &evaluation_description, record); break;
+	case TOPIC_ALLOCATION: allocation_json_without_job(w, s->state, record); break;
+	case TOPIC_DEPLOYMENT: json_record(w, &deployment_description, record); break;
+	case TOPIC_VM: vm_json_without_password(w, record); break;
+	case TOPIC_VM_WORKER: vm_worker_json(w, &view, record); break;
+	case TOPIC_LIVENESS: put_liveness(w, s); break;
+	case TOPIC_NODE_POOL: node_pool_json(w, record); break;
+	case EVENT_TOPICS: break;
+	}
+}
 
 static bool put_event(struct json_writer *w, struct state *state, const struct event_filter *filter,
 	const struct event *event)
@@ -309,7 +283,7 @@ static bool put_event(struct json_writer *w, struct state *state, const struct e
 		return false;
 	put_head(w, event, &names);
 	if (record)
-		subject->write(w, filter->api, record);
+		put_record(w, &filter->api->settings, event->topic, record);
 	else
 		json_write_null(w);
 	json_end_object(w);
