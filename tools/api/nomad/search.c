@@ -43,18 +43,25 @@ static bool begin_match(struct search *s)
 	return s->found <= MATCHES_MAX;
 }
 
-// Writes the name of a fuzzy match and its place: {"ID": "web", "Scope": ["default", "web"]}.
-static void put_fuzzy(
-	struct search *s, const char *name, const char *namespace_name, const char *id)
+// Its name and the names of what it is in, up to the first that is NULL.
+struct scope {
+	const char *names[4];
+};
+
+// Writes a fuzzy match and its place, if it has one: {"ID": "web", "Scope": ["default", "web"]}.
+static void match_part(struct search *s, const char *name, struct scope scope)
 {
 	struct json_writer *w = s->writer;
+	if (!name || !strcasestr(name, s->text) || !begin_match(s))
+		return;
 	json_begin_object(w);
 	json_put_string(w, "ID", name);
-	json_open_array(w, "Scope");
-	if (namespace_name)
-		json_write_string(w, namespace_name);
-	json_write_string(w, id);
-	json_end_array(w);
+	if (scope.names[0]) {
+		json_open_array(w, "Scope");
+		for (uint32_t i = 0; i < 4 && scope.names[i]; i++)
+			json_write_string(w, scope.names[i]);
+		json_end_array(w);
+	}
 	json_end_object(w);
 }
 
@@ -63,9 +70,10 @@ static void match_id(
 {
 	char text[UUID_TEXT_BYTES];
 	uuid_format(id, text);
-	if (s->fuzzy) {
-		if (name && strcasestr(name, s->text) && begin_match(s))
-			put_fuzzy(s, name, namespace_name, text);
+	if (s->fuzzy && namespace_name) {
+		match_part(s, name, (struct scope){{namespace_name, text}});
+	} else if (s->fuzzy) {
+		match_part(s, name, (struct scope){{text}});
 	} else if (strncasecmp(text, s->text, strlen(s->text)) == 0 && begin_match(s)) {
 		json_write_string(s->writer, text);
 	}
@@ -133,51 +141,18 @@ static bool step_jobs(struct search *s)
 	if (!job || !shows(s, job->namespace_name))
 		return job != NULL;
 	if (s->fuzzy) {
-		if (strcasestr(job->name, s->text) && begin_match(s))
-			put_fuzzy(s, job->name, job->namespace_name, job->id);
+		match_part(s, job->name, (struct scope){{job->namespace_name, job->id}});
 	} else if (strncmp(job->id, s->text, strlen(s->text)) == 0 && begin_match(s)) {
 		json_write_string(s->writer, job->id);
 	}
 	return true;
 }
 
-// Names a part of a job when it fits: its scope says where it stands.
-static void match_part(struct search *s, const char *name, const struct job *job,
-	const struct task_group *group, const struct task *task)
+static struct scope scope_of(
+	const struct job *job, const struct task_group *group, const struct task *task)
 {
-	const char *const scope[] = {
-		job->namespace_name, job->id, group ? group->name : NULL, task ? task->name : NULL};
-	if (!name || !strcasestr(name, s->text) || !begin_match(s))
-		return;
-	struct json_writer *w = s->writer;
-	json_begin_object(w);
-	json_put_string(w, "ID", name);
-	json_open_array(w, "Scope");
-	for (size_t i = 0; i < sizeof scope / sizeof scope[0] && scope[i]; i++)
-		json_write_string(w, scope[i]);
-	json_end_array(w);
-	json_end_object(w);
-}
-
-static void match_setting(struct search *s, const char *setting, const struct job *job,
-	const struct task_group *group, const struct task *task)
-{
-	json_t *config = task->config ? json_loads(task->config, 0, NULL) : NULL;
-	match_part(s, json_string_value(json_object_get(config, setting)), job, group, task);
-	json_decref(config);
-}
-
-static void match_services(struct search *s, const char *json, const struct job *job,
-	const struct task_group *group, const struct task *task)
-{
-	json_t *services = json ? json_loads(json, 0, NULL) : NULL, *service;
-	size_t i;
-	json_array_foreach(services, i, service)
-	{
-		match_part(
-			s, json_string_value(json_object_get(service, "Name")), job, group, task);
-	}
-	json_decref(services);
+	return (struct scope){{job->namespace_name, job->id, group ? group->name : NULL,
+		task ? task->name : NULL}};
 }
 
 typedef void match_in_group(
@@ -202,34 +177,49 @@ static void match_group(struct search *s, const struct job *job, const struct ta
 	const struct task *task)
 {
 	if (!task)
-		match_part(s, group->name, job, NULL, NULL);
+		match_part(s, group->name, scope_of(job, NULL, NULL));
 }
 
 static void match_task(struct search *s, const struct job *job, const struct task_group *group,
 	const struct task *task)
 {
 	if (task)
-		match_part(s, task->name, job, group, NULL);
+		match_part(s, task->name, scope_of(job, group, NULL));
 }
 
 static void match_service(struct search *s, const struct job *job, const struct task_group *group,
 	const struct task *task)
 {
-	match_services(s, task ? task->services : group->services, job, group, task);
+	const char *json = task ? task->services : group->services;
+	json_t *services = json ? json_loads(json, 0, NULL) : NULL, *service;
+	size_t i;
+	json_array_foreach(services, i, service)
+	{
+		match_part(s, json_string_value(json_object_get(service, "Name")),
+			scope_of(job, group, task));
+	}
+	json_decref(services);
+}
+
+static void match_setting(struct search *s, const char *setting, const struct job *job,
+	const struct task_group *group, const struct task *task)
+{
+	json_t *config = task && task->config ? json_loads(task->config, 0, NULL) : NULL;
+	match_part(
+		s, json_string_value(json_object_get(config, setting)), scope_of(job, group, task));
+	json_decref(config);
 }
 
 static void match_command(struct search *s, const struct job *job, const struct task_group *group,
 	const struct task *task)
 {
-	if (task)
-		match_setting(s, "command", job, group, task);
+	match_setting(s, "command", job, group, task);
 }
 
 static void match_image(struct search *s, const struct job *job, const struct task_group *group,
 	const struct task *task)
 {
-	if (task)
-		match_setting(s, "image", job, group, task);
+	match_setting(s, "image", job, group, task);
 }
 
 static bool step_policies(struct search *s)
@@ -252,16 +242,7 @@ static bool step_names(struct search *s)
 		return false;
 	const char *name = *ARRAY_AT(&s->names.names, char *, s->cursor++);
 	if (s->fuzzy) {
-		if (!strcasestr(name, s->text) || !begin_match(s))
-			return true;
-		json_begin_object(s->writer);
-		json_put_string(s->writer, "ID", name);
-		if (s->names_are_scopes) {
-			json_open_array(s->writer, "Scope");
-			json_write_string(s->writer, name);
-			json_end_array(s->writer);
-		}
-		json_end_object(s->writer);
+		match_part(s, name, (struct scope){{s->names_are_scopes ? name : NULL}});
 	} else if (strncmp(name, s->text, strlen(s->text)) == 0 && begin_match(s)) {
 		json_write_string(s->writer, name);
 	}
