@@ -17,29 +17,6 @@ uint64_t vm_watched(const struct request *request)
 	return vm ? vm->record.modify_index : 0;
 }
 
-static void reply_unknown(const struct request *request, struct reply *reply)
-{
-	reply_error(reply, MHD_HTTP_NOT_FOUND, "VM \"%.128s\" not found", request->ids[0]);
-	reply_index(reply, state_index(request->api->settings.state));
-}
-
-void vm_read(struct request *request, struct reply *reply)
-{
-	if (vm_stream_is_wanted(request)) {
-		vm_stream_answer(request, reply, request->ids[0], false);
-		return;
-	}
-	state_read_begin();
-	const struct vm *vm = vm_of(request);
-	if (vm) {
-		vm_json(reply_json(request, reply), vm);
-		reply_index(reply, vm->record.modify_index);
-	} else {
-		reply_unknown(request, reply);
-	}
-	state_read_end();
-}
-
 #define EVENTS_MOST (VM_EVENTS_MAX + VM_TOLD_MAX)
 struct events_wish {
 	uint32_t most;
@@ -73,20 +50,35 @@ static bool read_wish(const struct request *request, struct events_wish *wish, s
 	return false;
 }
 
+// Answers with the machine that the path names, or with its events.
+static void reply_vm(struct request *request, struct reply *reply, const struct events_wish *events)
+{
+	state_read_begin();
+	const struct vm *vm = vm_of(request);
+	if (!vm)
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "VM \"%.128s\" not found", request->ids[0]);
+	else if (events)
+		vm_events_json(reply_json(request, reply), vm, events->most, events->newest_first);
+	else
+		vm_json(reply_json(request, reply), vm);
+	reply_index(
+		reply, vm ? vm->record.modify_index : state_index(request->api->settings.state));
+	state_read_end();
+}
+
+void vm_read(struct request *request, struct reply *reply)
+{
+	if (vm_stream_is_wanted(request))
+		vm_stream_answer(request, reply, request->ids[0], false);
+	else
+		reply_vm(request, reply, NULL);
+}
+
 void vm_events_read(struct request *request, struct reply *reply)
 {
 	struct events_wish wish;
-	if (!read_wish(request, &wish, reply))
-		return;
-	state_read_begin();
-	const struct vm *vm = vm_of(request);
-	if (vm) {
-		vm_events_json(reply_json(request, reply), vm, wish.most, wish.newest_first);
-		reply_index(reply, vm->record.modify_index);
-	} else {
-		reply_unknown(request, reply);
-	}
-	state_read_end();
+	if (read_wish(request, &wish, reply))
+		reply_vm(request, reply, &wish);
 }
 
 static const char *or_empty(const char *text)
