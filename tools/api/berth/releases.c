@@ -16,9 +16,9 @@ static json_t *read_ids(struct request *request, json_t **root, struct reply *re
 	json_t *ids = json_object_get(*root, "IDs");
 	size_t count = json_array_size(ids);
 	if (!*root)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
+		reply_mistake(reply, "%s", message);
 	else if (count == 0 || count > RELEASES_MAX)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"IDs: a list of 1 to %u allocation ids is expected: {\"IDs\": [\"…\"]}",
 			RELEASES_MAX);
 	else
@@ -32,10 +32,9 @@ static bool parse_ids(json_t *ids, struct uuid *parsed, struct reply *reply)
 		const char *text = json_string_value(json_array_get(ids, i));
 		if (text && uuid_parse(text, &parsed[i]))
 			continue;
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		return reply_mistake(reply,
 			"IDs[%zu]: \"%.64s\" is no allocation id; it must be a whole UUID", i,
 			text ? text : "");
-		return false;
 	}
 	return true;
 }

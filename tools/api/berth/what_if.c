@@ -107,9 +107,7 @@ static bool read_kind(const struct request *request, struct reply *reply, enum w
 	*kind = WHAT_IF_DOWN;
 	if (strcmp(name, what_if_kind_names[WHAT_IF_DOWN]) == 0)
 		return true;
-	reply_error(
-		reply, MHD_HTTP_BAD_REQUEST, "kind is \"%.32s\" but must be drain or down", name);
-	return false;
+	return reply_mistake(reply, "kind is \"%.32s\" but must be drain or down", name);
 }
 
 static void answer_what_if(struct request *request, struct reply *reply,

@@ -30,28 +30,24 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 {
 	size_t size = strcspn(text, ":");
 	const char *key = text[size] == ':' ? text + size + 1 : "";
-	if (strchr(key, ':')) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (strchr(key, ':'))
+		return reply_mistake(reply,
 			"Invalid topic query: error parsing topics: Invalid key value pair for "
 			"topic, topic: %.64s",
 			text);
-		return false;
-	}
 	wish->topic = is_of_nomad_only(text, size) ? TOPIC_NEVER : EVENT_TOPICS;
 	for (uint8_t i = 0; i < EVENT_TOPICS; i++)
 		if (strlen(event_topic_names[i]) == size &&
 			strncasecmp(event_topic_names[i], text, size) == 0)
 			wish->topic = i;
 	bool all = size == 0 || (size == 1 && *text == '*');
-	if (wish->topic == EVENT_TOPICS && !all) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (wish->topic == EVENT_TOPICS && !all)
+		return reply_mistake(reply,
 			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
 			"Deployment, NodePool, VM, VMWorker, Liveness or *, and may be followed by "
 			": and a "
 			"key",
 			text);
-		return false;
-	}
 	wish->key = *key && strcmp(key, "*") != 0 ? text_copy(text_of(key)) : NULL;
 	return true;
 }

@@ -161,13 +161,11 @@ static bool begin_at(const struct request *request, const struct event_log *log,
 	}
 	if (text && *text)
 		index = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-	if (text && *text && (!end || *end || errno)) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (text && *text && (!end || *end || errno))
+		return reply_mistake(reply,
 			"Invalid index: \"%.64s\" is no number; pass that of the newest event "
 			"seen, or now",
 			text);
-		return false;
-	}
 	uint64_t newest = head > EVENTS_REPLAYED ? head - EVENTS_REPLAYED : 0;
 	*next = index ? event_log_find(log, index) : newest;
 	return true;
@@ -177,7 +175,7 @@ void event_stream(struct request *request, struct reply *reply)
 {
 	struct event_log *log = request->api->settings.events;
 	struct event_filter filter;
-	uint64_t next;
+	uint64_t next = 0;
 	if (!log) {
 		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "this server keeps no events");
 		return;

@@ -14,7 +14,7 @@ bool list_filter_read(const struct request *request, struct list_filter *f, stru
 		return true;
 	f->filter = filter_parse(text_of(text), message);
 	if (!f->filter)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
+		reply_mistake(reply, "%s", message);
 	f->scratch.wants = wants_member;
 	f->scratch.wants_context = f->filter;
 	return f->filter != NULL;
@@ -84,7 +84,7 @@ bool list_filter_learn(struct list_filter *f, const struct record_type *type,
 		name = find_unknown(f, type, write, list, item);
 	}
 	if (name)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"filter: the items of this list have no member \"%.64s\"; capital letters "
 			"count",
 			name);

@@ -9,12 +9,10 @@ bool page_size_read(const struct request *request, uint32_t *size, struct reply 
 	const char *text = request_parameter(request, "per_page");
 	uint64_t number = 0;
 	*size = 0;
-	if (text && *text && !number_parse(text, PAGE_ITEMS_MAX, &number)) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (text && *text && !number_parse(text, PAGE_ITEMS_MAX, &number))
+		return reply_mistake(reply,
 			"per_page must be a number of at most %u, not \"%.32s\"", PAGE_ITEMS_MAX,
 			text);
-		return false;
-	}
 	*size = (uint32_t)number;
 	return true;
 }
@@ -28,8 +26,7 @@ bool page_start_read(
 	bool fine = by_id ? uuid_parse(token, &place->id)
 			  : number_parse(token, UINT64_MAX, &place->key);
 	if (!fine)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"next_token must be the X-Nomad-NextToken of the page before");
+		reply_mistake(reply, "next_token must be the X-Nomad-NextToken of the page before");
 	return fine;
 }
 
@@ -50,13 +47,11 @@ bool id_prefix_read(const struct request *request, const char *what, struct id_p
 	*prefix = (struct id_prefix){0};
 	for (; text && *text; text++) {
 		bool fits = isxdigit((unsigned char)*text) || *text == '-';
-		if (!fits || prefix->size == UUID_TEXT_BYTES - 1) {
-			reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+		if (!fits || prefix->size == UUID_TEXT_BYTES - 1)
+			return reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 				"%s lookup failed: index error: Invalid UUID: a prefix is made of "
 				"hexadecimal digits and dashes, at most 36",
 				what);
-			return false;
-		}
 		prefix->digits[prefix->size++] = (char)tolower((unsigned char)*text);
 	}
 	return true;

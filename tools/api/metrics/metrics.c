@@ -107,7 +107,7 @@ void metrics_read(struct request *request, struct reply *reply)
 		metric_set_json(&set, reply_json(request, reply), uptime_s,
 			(int64_t)(time_wall_ns(time) / NS_PER_S));
 	} else {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"format \"%.32s\" is not known; leave it out for JSON, or use prometheus",
 			format);
 	}

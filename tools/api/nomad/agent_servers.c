@@ -95,10 +95,10 @@ void agent_schedulers_set(struct request *request, struct reply *reply)
 	bool is_valid = json_integer_value(count) >= 0 && (asked & 1u << CORE);
 	uint32_t running = request->api->settings.schedulers;
 	if (!body)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Invalid request: %.*s",
-			(int)refusal.body.size, refusal.body.data);
+		reply_mistake(
+			reply, "Invalid request: %.*s", (int)refusal.body.size, refusal.body.data);
 	else if (!is_valid)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Invalid request");
+		reply_mistake(reply, "Invalid request");
 	else if (asked == (1u << TYPES) - 1 && json_integer_value(count) == running)
 		agent_schedulers_config(request, reply);
 	else
@@ -116,8 +116,7 @@ static bool names(const struct request *request, const char *parameter, const ch
 	const char *value = request_parameter(request, parameter);
 	if (value && *value)
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", missing);
-	return false;
+	return reply_mistake(reply, "%s", missing);
 }
 
 // The server finds itself; of another one it answers as a server that cannot reach it: 200, and why.
@@ -167,6 +166,6 @@ void agent_servers_set(struct request *request, struct reply *reply)
 	if (has_good_port(address, &port))
 		reply->status = MHD_HTTP_OK;
 	else
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"1 error occurred:\n\t* lookup tcp/%.64s: unknown port\n\n", port);
+		reply_mistake(
+			reply, "1 error occurred:\n\t* lookup tcp/%.64s: unknown port\n\n", port);
 }

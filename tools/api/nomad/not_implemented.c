@@ -84,8 +84,7 @@ void submission_absent(struct request *request, struct reply *reply)
 	if (version && *version && version[strspn(version, "0123456789")] == '\0')
 		reply_absent(reply, "job source");
 	else
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Unable to parse job submission version parameter");
+		reply_mistake(reply, "Unable to parse job submission version parameter");
 }
 
 void variable_absent(struct request *request, struct reply *reply)
@@ -120,7 +119,7 @@ void license_absent(struct request *request, struct reply *reply)
 
 void acl_disabled(struct request *request, struct reply *reply)
 {
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "ACL support disabled");
+	reply_mistake(reply, "ACL support disabled");
 }
 
 void not_kept(struct request *request, struct reply *reply)

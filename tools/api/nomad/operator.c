@@ -42,11 +42,10 @@ static bool read_cas(
 	c->cas = true;
 	if (number_parse(text, UINT64_MAX, &c->modify_index))
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	return reply_mistake(reply,
 		"Error parsing cas value: \"%.32s\" is no number; pass the ModifyIndex that was "
 		"read",
 		text);
-	return false;
 }
 
 // Members that the body leaves out are off, as in Nomad. NULL with a reply.
@@ -60,7 +59,7 @@ static struct scheduler_config *read_config(struct request *request, struct repl
 	json_read_record(&scheduler_config_description, config, body, "SchedulerConfig", &report);
 	json_decref(body);
 	if (report.errors.count) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", report.errors.texts[0]);
+		reply_mistake(reply, "%s", report.errors.texts[0]);
 		record_free(&scheduler_config_description, config);
 		config = NULL;
 	}
@@ -156,12 +155,11 @@ void raft_peer_remove(struct request *request, struct reply *reply)
 	address = address && *address ? address : NULL;
 	const char *named = id ? id : address;
 	if (!named)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"Must specify either ?id with the server's ID or ?address with IP:port of "
 			"peer to remove");
 	else if (id && address)
-		reply_error(
-			reply, MHD_HTTP_BAD_REQUEST, "Must specify only one of ?id or ?address");
+		reply_mistake(reply, "Must specify only one of ?id or ?address");
 	else if (strcmp(named, leader) == 0)
 		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
 			"the only server cannot be removed; stop it instead");

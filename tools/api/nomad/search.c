@@ -398,7 +398,7 @@ static void search_for(struct request *request, struct reply *reply, bool fuzzy)
 	const char *text = json_string_value(json_object_get(body, member));
 	const char *context = json_string_value(json_object_get(body, "Context"));
 	if (body && !text)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s: a string is expected", member);
+		reply_mistake(reply, "%s: a string is expected", member);
 	else if (body && fuzzy && strlen(text) < FUZZY_BYTES_MIN)
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			"fuzzy search query must be at least %u characters, got %zu",

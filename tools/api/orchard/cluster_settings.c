@@ -37,16 +37,15 @@ static bool profile_is_known(const char *profile)
 static void policies_are_fit(const struct array *policies, struct reply *reply)
 {
 	if (policies->count > HOST_DIR_POLICIES_MAX)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"ClusterSettings.hostDirPolicies: there are %u, %u are the most",
 			policies->count, HOST_DIR_POLICIES_MAX);
 	for (uint32_t i = 0; i < policies->count && !reply->status; i++) {
 		const struct host_dir_policy *p = ARRAY_AT(policies, struct host_dir_policy, i);
 		if (!p->path_prefix || !*p->path_prefix)
-			reply_error(
-				reply, MHD_HTTP_BAD_REQUEST, "pathPrefix field cannot be empty");
+			reply_mistake(reply, "pathPrefix field cannot be empty");
 		else if (strlen(p->path_prefix) > ATTRIBUTE_VALUE_BYTES_MAX)
-			reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			reply_mistake(reply,
 				"ClusterSettings.hostDirPolicies[%u].pathPrefix: has more than %u "
 				"bytes",
 				i, ATTRIBUTE_VALUE_BYTES_MAX);
@@ -57,11 +56,11 @@ static bool settings_are_fit(
 	const struct cluster_settings *settings, json_t *body, struct reply *reply)
 {
 	if (!json_object_size(body))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"ClusterSettings: the body is empty; send {\"schedulerProfile\": "
 			"\"distribute-load\"}");
 	else if (!profile_is_known(settings->scheduler_profile))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"ClusterSettings.schedulerProfile: \"%.64s\" is none "
 			"of " VM_PROFILE_OPTIMIZE ", " VM_PROFILE_DISTRIBUTE,
 			settings->scheduler_profile);

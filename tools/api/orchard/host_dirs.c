@@ -40,7 +40,7 @@ bool host_dirs_are_allowed(const struct request *request, const struct vm *vm, s
 		bool read_only = json_is_true(json_object_get(dir, "ro"));
 		if (path && is_allowed(policies, path, read_only))
 			continue;
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"host directory \"%.128s:%.512s%s\" is disallowed by policy, check your "
 			"cluster settings",
 			name ? name : "", path ? path : "", read_only ? ":ro" : "");

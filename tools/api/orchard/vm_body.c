@@ -7,12 +7,10 @@ bool report_is_clean(const struct json_report *report, struct reply *reply)
 {
 	if (report->errors.count == 0)
 		return true;
-	if (report->errors.count == 1) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", report->errors.texts[0]);
-		return false;
-	}
+	if (report->errors.count == 1)
+		return reply_mistake(reply, "%s", report->errors.texts[0]);
 	char *all = json_sentences_text(&report->errors, "error");
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", all);
+	reply_mistake(reply, "%s", all);
 	free(all);
 	return false;
 }
@@ -20,9 +18,8 @@ bool report_is_clean(const struct json_report *report, struct reply *reply)
 static bool refuse_size(
 	struct reply *reply, const char *path, const char *name, size_t size, size_t most)
 {
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s.%s: has %zu bytes, %zu are the most", path,
-		name, size, most);
-	return false;
+	return reply_mistake(
+		reply, "%s.%s: has %zu bytes, %zu are the most", path, name, size, most);
 }
 
 bool texts_are_fit(
@@ -86,9 +83,8 @@ static bool restart_policy_is_known(json_t *body, struct reply *reply)
 	const char *policy = json_string_value(body_member(body, "restart_policy"));
 	if (!policy || !*policy || is_known(policy, vm_restart_names))
 		return true;
-	reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+	return reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
 		"unsupported restart policy: \"%.64s\"; it must be Never or OnFailure", policy);
-	return false;
 }
 
 static void check_text(
@@ -209,43 +205,33 @@ const char *vm_body_differs(json_t *body, const struct vm *said, const struct vm
 
 static bool resources_are_fit(const struct array *resources, struct reply *reply)
 {
-	if (resources->count > VM_RESOURCES_MAX) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Worker.resources: there are %u, %u are the most", resources->count,
-			VM_RESOURCES_MAX);
-		return false;
-	}
+	if (resources->count > VM_RESOURCES_MAX)
+		return reply_mistake(reply, "Worker.resources: there are %u, %u are the most",
+			resources->count, VM_RESOURCES_MAX);
 	for (uint32_t i = 0; i < resources->count; i++) {
 		const struct named_count *r = ARRAY_AT(resources, struct named_count, i);
-		if (!*r->name || strlen(r->name) > ATTRIBUTE_NAME_BYTES_MAX || r->count < 0) {
-			reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		if (!*r->name || strlen(r->name) > ATTRIBUTE_NAME_BYTES_MAX || r->count < 0)
+			return reply_mistake(reply,
 				"Worker.resources[\"%.64s\"]: a resource has a name of 1 to %u "
 				"bytes and is a number that is not negative",
 				r->name, ATTRIBUTE_NAME_BYTES_MAX);
-			return false;
-		}
 	}
 	return true;
 }
 
 static bool labels_are_fit(const struct array *labels, struct reply *reply)
 {
-	if (labels->count > VM_LABELS_MAX) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Worker.labels: there are %u, %u are the most", labels->count,
-			VM_LABELS_MAX);
-		return false;
-	}
+	if (labels->count > VM_LABELS_MAX)
+		return reply_mistake(reply, "Worker.labels: there are %u, %u are the most",
+			labels->count, VM_LABELS_MAX);
 	for (uint32_t i = 0; i < labels->count; i++) {
 		const struct string_pair *l = ARRAY_AT(labels, struct string_pair, i);
 		if (!*l->name || strlen(l->name) > ATTRIBUTE_NAME_BYTES_MAX ||
-			strlen(l->value) > ATTRIBUTE_VALUE_BYTES_MAX) {
-			reply_error(reply, MHD_HTTP_BAD_REQUEST,
+			strlen(l->value) > ATTRIBUTE_VALUE_BYTES_MAX)
+			return reply_mistake(reply,
 				"Worker.labels[\"%.64s\"]: a label has a name of 1 to %u bytes and "
 				"a value of at most %u",
 				l->name, ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX);
-			return false;
-		}
 	}
 	return true;
 }

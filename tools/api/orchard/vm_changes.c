@@ -75,13 +75,10 @@ static bool read_power_state(json_t *body, int *power_state, struct reply *reply
 		if (strcmp(text, vm_power_names[*power_state]) == 0)
 			return true;
 	if (!json_is_absent(value) && !text)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "VM.powerState: expected a string");
-	else
-		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
-			"invalid \"powerState\" value: \"%.32s\"; it must be running, stopped or "
-			"suspended",
-			text ? text : "");
-	return false;
+		return reply_mistake(reply, "VM.powerState: expected a string");
+	return reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+		"invalid \"powerState\" value: \"%.32s\"; it must be running, stopped or suspended",
+		text ? text : "");
 }
 
 // Whether the body fits the stored machine; false with a reply. Under read lock.

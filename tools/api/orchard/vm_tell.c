@@ -18,20 +18,17 @@ static bool event_is_fit(json_t *event, size_t number, struct reply *reply)
 	json_t *payload = json_object_get(event, "payload");
 
 	if (!json_is_object(event))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "events[%zu]: expected an object", number);
+		reply_mistake(reply, "events[%zu]: expected an object", number);
 	else if (kind &&
 		 (!json_is_string(kind) || json_string_length(kind) > CLIENT_NAME_BYTES_MAX ||
 			 !text_is_printable(text_of(json_string_value(kind)))))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"events[%zu].kind: expected a name of at most %u bytes", number,
-			CLIENT_NAME_BYTES_MAX);
+		reply_mistake(reply, "events[%zu].kind: expected a name of at most %u bytes",
+			number, CLIENT_NAME_BYTES_MAX);
 	else if (time && (!json_is_integer(time) || json_integer_value(time) < 0 ||
 				 json_integer_value(time) > INT64_MAX / NS_PER_S))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"events[%zu].timestamp: expected seconds since 1970", number);
+		reply_mistake(reply, "events[%zu].timestamp: expected seconds since 1970", number);
 	else if (payload && !json_is_string(payload))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "events[%zu].payload: expected a string",
-			number);
+		reply_mistake(reply, "events[%zu].payload: expected a string", number);
 	return !reply->status;
 }
 

@@ -146,7 +146,7 @@ static bool read_change(json_t *body, struct worker_change *change, struct reply
 	};
 	bool fine = report_is_clean(&report, reply);
 	if (fine && !change->paused.set && !change->last_seen_ns.set) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"Worker.scheduling_paused, or Worker.last_seen: one of them is needed; "
 			"everything else is said by registering the worker again");
 		fine = false;

@@ -26,11 +26,9 @@ struct events_wish {
 static bool read_limit(const char *text, uint32_t *most, struct reply *reply)
 {
 	uint64_t limit;
-	if (!number_parse(text, UINT64_MAX, &limit) || !limit) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"invalid limit \"%.32s\": expected positive integer", text);
-		return false;
-	}
+	if (!number_parse(text, UINT64_MAX, &limit) || !limit)
+		return reply_mistake(
+			reply, "invalid limit \"%.32s\": expected positive integer", text);
 	*most = limit < EVENTS_MOST ? (uint32_t)limit : EVENTS_MOST;
 	return true;
 }
@@ -45,9 +43,7 @@ static bool read_wish(const struct request *request, struct events_wish *wish, s
 	wish->newest_first = order && strcmp(order, "desc") == 0;
 	if (wish->newest_first || !order || !*order || strcmp(order, "asc") == 0)
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "invalid order \"%.32s\": it must be asc or desc",
-		order);
-	return false;
+	return reply_mistake(reply, "invalid order \"%.32s\": it must be asc or desc", order);
 }
 
 // Answers with the machine that the path names, or with its events.

@@ -20,19 +20,15 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 	int64_t wait_ns = 0;
 	if (!r->route->watched)
 		return false;
-	if (wait && (!duration_parse(wait, &wait_ns) || wait_ns < 0)) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (wait && (!duration_parse(wait, &wait_ns) || wait_ns < 0))
+		return reply_mistake(reply,
 			"Invalid wait time: \"%.64s\" is no duration; write it like 30s or 5m",
 			wait);
-		return false;
-	}
-	if (index && !number_parse(index, UINT64_MAX, &r->wait_index)) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (index && !number_parse(index, UINT64_MAX, &r->wait_index))
+		return reply_mistake(reply,
 			"Invalid index: \"%.64s\" is no number; pass the X-Nomad-Index of an "
 			"earlier answer",
 			index);
-		return false;
-	}
 	if (!r->wait_index)
 		return false;
 	uint64_t most_ns = API_WAIT_MS_MAX * NS_PER_MS;

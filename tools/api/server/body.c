@@ -24,7 +24,7 @@ json_t *body_read(struct request *request, struct reply *reply)
 		return json_object();
 	json_t *body = json_parse(request->body, request->body_size, message, sizeof message);
 	if (!body)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
+		reply_mistake(reply, "%s", message);
 	return body;
 }
 
@@ -32,7 +32,7 @@ json_t *body_read_some(struct request *request, struct reply *reply)
 {
 	if (!is_blank(request))
 		return body_read(request, reply);
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "Request body is empty");
+	reply_mistake(reply, "Request body is empty");
 	return NULL;
 }
 
@@ -46,11 +46,9 @@ json_t *body_read_list(struct request *request, struct reply *reply)
 	if (json_is_array(body))
 		return body;
 	if (body)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"line 1 column 1: a list of JSON objects is expected");
+		reply_mistake(reply, "line 1 column 1: a list of JSON objects is expected");
 	else
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "line %d column %d: %s", error.line,
-			error.column, error.text);
+		reply_mistake(reply, "line %d column %d: %s", error.line, error.column, error.text);
 	json_decref(body);
 	return NULL;
 }
@@ -61,8 +59,7 @@ bool body_names(const struct request *request, json_t *body, const char *member,
 	const char *named = json_string_value(json_object_get(body, member));
 	if (!named || !*named || strcasecmp(named, request->ids[0]) == 0)
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	return reply_mistake(reply,
 		"%s does not match: the path says \"%.128s\", the body \"%.128s\"", what,
 		request->ids[0], named);
-	return false;
 }

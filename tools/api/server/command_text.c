@@ -20,8 +20,7 @@ bool meta_is_fit(json_t *meta, uint32_t most, struct reply *reply)
 		fits = fits && json_is_string(value);
 	}
 	if (!fits)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Meta: an object of at most %u texts is expected", most);
+		reply_mistake(reply, "Meta: an object of at most %u texts is expected", most);
 	return fits;
 }
 
@@ -45,6 +44,5 @@ bool path_uuid(
 {
 	if (uuid_parse(request->ids[0], id))
 		return true;
-	reply_error(reply, MHD_HTTP_NOT_FOUND, "%s not found", noun);
-	return false;
+	return reply_error(reply, MHD_HTTP_NOT_FOUND, "%s not found", noun);
 }

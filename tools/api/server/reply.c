@@ -3,17 +3,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void reply_error(struct reply *reply, unsigned status, const char *format, ...)
+static bool reply_sentence(
+	struct reply *reply, unsigned status, const char *format, va_list arguments)
 {
 	char text[1024];
-	va_list arguments;
-	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
 	json_writer_clear(&reply->body);
 	json_write_plain(&reply->body, "%s", text);
 	reply->status = status;
 	reply->content_type = API_TEXT_PLAIN;
+	return false;
+}
+
+bool reply_error(struct reply *reply, unsigned status, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	bool is_fit = reply_sentence(reply, status, format, arguments);
+	va_end(arguments);
+	return is_fit;
+}
+
+bool reply_mistake(struct reply *reply, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	bool is_fit = reply_sentence(reply, MHD_HTTP_BAD_REQUEST, format, arguments);
+	va_end(arguments);
+	return is_fit;
 }
 
 void reply_error_as_json(struct reply *reply)

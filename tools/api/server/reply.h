@@ -30,9 +30,12 @@ struct reply {
 	struct reply_source *source; // used instead of body; owned
 };
 
-// A plain-text answer: a sentence that says what is wrong, where, and what to do.
-void reply_error(struct reply *, unsigned status, const char *format, ...)
+// A plain-text answer: a sentence that says what is wrong, where, and what to do. Returns false, which is what a check
+// says of a request that it refuses.
+bool reply_error(struct reply *, unsigned status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+// The same with 400.
+bool reply_mistake(struct reply *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Turns a refusal's sentence into {"message": "…"}, as Orchard does.
 void reply_error_as_json(struct reply *);
 void reply_index(struct reply *, uint64_t index);

@@ -96,7 +96,7 @@ void web_socket_refuse(struct request *request, struct reply *reply, enum web_so
 	va_list arguments;
 	if (!upgrade || strcasecmp(upgrade, "websocket") != 0 || !key ||
 		!web_socket_accept(key, accept)) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"failed to upgrade connection: this is asked for with the headers of a "
 			"WebSocket (Connection, Upgrade, Sec-WebSocket-Key)");
 		return;

@@ -107,9 +107,8 @@ static bool read_before(const struct request *request, int64_t *before_ns, struc
 	*before_ns = text && *text ? strtoll(text, &end, 10) : 0;
 	if (*before_ns >= 0 && (!end || !*end))
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST,
-		"before: \"%.64s\" is no time; give nanoseconds since 1970", text);
-	return false;
+	return reply_mistake(
+		reply, "before: \"%.64s\" is no time; give nanoseconds since 1970", text);
 }
 
 void job_deregister(struct request *request, struct reply *reply)

@@ -59,7 +59,7 @@ static void read_payload(
 	if (text && base64_decode(text, length, bytes, &size))
 		*payload = (struct text){(char *)bytes, (uint32_t)size};
 	else
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Payload: bytes in base64 are expected");
+		reply_mistake(reply, "Payload: bytes in base64 are expected");
 }
 
 // The text goes into the id as it is: it only is called a template. Clients write the name in several cases.

@@ -10,12 +10,6 @@
 #include "tools/forms/eval_made_json.h"
 #include <stdlib.h>
 
-static bool refuse_scale(struct reply *reply, const char *text)
-{
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", text);
-	return false;
-}
-
 // Checks a scaling's body, with Nomad's messages.
 static bool body_is_fit(json_t *body, struct reply *reply)
 {
@@ -24,16 +18,16 @@ static bool body_is_fit(json_t *body, struct reply *reply)
 	bool error = json_is_true(json_object_get(body, "Error"));
 	const char *group = json_string_value(json_object_get(target, "Group"));
 	if (!group || !*group)
-		return refuse_scale(reply, "missing task group name for scaling action");
+		return reply_mistake(reply, "missing task group name for scaling action");
 	if (!json_is_absent(count) && !json_is_integer(count))
-		return refuse_scale(reply, "Count: a whole number is expected");
+		return reply_mistake(reply, "Count: a whole number is expected");
 	if (!json_is_absent(count) && json_integer_value(count) < 0)
-		return refuse_scale(reply, "scaling action count can't be negative");
+		return reply_mistake(reply, "scaling action count can't be negative");
 	if (!json_is_absent(count) && error)
-		return refuse_scale(
+		return reply_mistake(
 			reply, "scaling action should not contain count if error is true");
 	if (!json_is_absent(meta) && !json_is_object(meta))
-		return refuse_scale(reply, "Meta: an object is expected");
+		return reply_mistake(reply, "Meta: an object is expected");
 	return true;
 }
 
@@ -49,20 +43,16 @@ static bool is_within(
 	const struct task_group *group, json_t *scaling, json_int_t count, struct reply *reply)
 {
 	json_int_t bound;
-	if (bound_of(scaling, "Min", &bound) && count < bound) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (bound_of(scaling, "Min", &bound) && count < bound)
+		return reply_mistake(reply,
 			"group count was less than scaling policy minimum: %lld < %lld (group "
 			"\"%.128s\")",
 			count, bound, group->name);
-		return false;
-	}
-	if (bound_of(scaling, "Max", &bound) && count > bound) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+	if (bound_of(scaling, "Max", &bound) && count > bound)
+		return reply_mistake(reply,
 			"group count was greater than scaling policy maximum: %lld > %lld (group "
 			"\"%.128s\")",
 			count, bound, group->name);
-		return false;
-	}
 	return true;
 }
 

@@ -90,7 +90,7 @@ struct job_body *job_submission_read(struct request *request, struct reply *repl
 		check_instances(request, read);
 		return read;
 	}
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", message);
+	reply_mistake(reply, "%s", message);
 	return NULL;
 }
 
@@ -122,10 +122,8 @@ bool eval_priority_fits(int64_t priority, struct reply *reply)
 {
 	if (priority == 0 || (priority >= EVAL_PRIORITY_LEAST && priority <= EVAL_PRIORITY_MOST))
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST,
-		"Eval priority must be between %d and %d inclusively", EVAL_PRIORITY_LEAST,
-		EVAL_PRIORITY_MOST);
-	return false;
+	return reply_mistake(reply, "Eval priority must be between %d and %d inclusively",
+		EVAL_PRIORITY_LEAST, EVAL_PRIORITY_MOST);
 }
 
 bool job_submission_is_valid(struct request *request, const struct job_body *read,
@@ -136,17 +134,16 @@ bool job_submission_is_valid(struct request *request, const struct job_body *rea
 	if (read->report.errors.count)
 		reply_mistakes(reply, MHD_HTTP_BAD_REQUEST, &read->report.errors);
 	else if (!read->job->id)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s", without_id);
+		reply_mistake(reply, "%s", without_id);
 	else if (!is_of_this_region(request, read->job))
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region");
 	else if (!job_traits_of(read->job)->is_scalable && has_scaling(read->job))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Task groups with job type %s do not support scaling blocks",
+		reply_mistake(reply, "Task groups with job type %s do not support scaling blocks",
 			job_type_names[read->job->type]);
 	else if (!job_body_is_valid(read))
 		reply_mistakes(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, &read->invalid);
 	else if (request->ids[0] && strcmp(request->ids[0], read->job->id) != 0)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"Job ID does not match: the path says \"%.128s\", the body \"%.128s\"",
 			request->ids[0], read->job->id);
 	else

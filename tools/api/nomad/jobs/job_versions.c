@@ -18,8 +18,7 @@ static bool read_number(json_t *body, const char *member, bool is_needed,
 		*number = (struct optional_i64){true, json_integer_value(value)};
 		return true;
 	}
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s: a number of a version is expected", member);
-	return false;
+	return reply_mistake(reply, "%s: a number of a version is expected", member);
 }
 
 void job_revert(struct request *request, struct reply *reply)

@@ -20,9 +20,8 @@ static bool read_deadline(json_t *spec, int64_t *deadline_ns, struct reply *repl
 	const char *text = json_string_value(value);
 	if (text && duration_parse(text, deadline_ns))
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST,
-		"DrainSpec.Deadline: nanoseconds are expected, or text like \"1h\"");
-	return false;
+	return reply_mistake(
+		reply, "DrainSpec.Deadline: nanoseconds are expected, or text like \"1h\"");
 }
 
 // True when the body begins, changes or ends a drain; else the reply names the mistake.
@@ -30,10 +29,9 @@ static bool spec_is_fit(json_t *body, int64_t *deadline_ns, struct reply *reply)
 {
 	json_t *spec = json_object_get(body, "DrainSpec");
 	if (!spec && json_object_size(body) == 0)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "DrainSpec is missing; null ends a drain");
+		reply_mistake(reply, "DrainSpec is missing; null ends a drain");
 	else if (!json_is_absent(spec) && !json_is_object(spec))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"DrainSpec: an object is expected, or null to end a drain");
+		reply_mistake(reply, "DrainSpec: an object is expected, or null to end a drain");
 	else if (!json_is_object(spec) || read_deadline(spec, deadline_ns, reply))
 		return meta_is_fit(json_object_get(body, "Meta"), META_MAX, reply);
 	return false;

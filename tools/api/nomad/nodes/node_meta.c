@@ -104,14 +104,14 @@ static bool is_key(const char *key)
 static bool pair_is_fit_to_set(const char *key, const json_t *value, struct reply *reply)
 {
 	if (!*key)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "metadata keys must not be empty");
+		reply_mistake(reply, "metadata keys must not be empty");
 	else if (!is_key(key))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"\"%.128s\" is invalid; metadata keys must be valid dotted hcl identifiers",
 			key);
 	else if (!json_is_string(value) && !json_is_null(value))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Meta.%.128s: a text is expected, or null to take it away", key);
+		reply_mistake(
+			reply, "Meta.%.128s: a text is expected, or null to take it away", key);
 	else
 		return true;
 	return false;
@@ -122,10 +122,8 @@ static bool meta_is_fit_to_set(json_t *meta, struct reply *reply)
 {
 	const char *key;
 	json_t *value;
-	if (json_object_size(meta) == 0) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "missing required Meta object");
-		return false;
-	}
+	if (json_object_size(meta) == 0)
+		return reply_mistake(reply, "missing required Meta object");
 	json_object_foreach(meta, key, value)
 	{
 		if (!pair_is_fit_to_set(key, value, reply))
@@ -173,7 +171,7 @@ void node_meta_was_set(struct request *request, struct reply *reply)
 	const struct command *command = submission_command(request->submission, 0);
 	char id[UUID_TEXT_BYTES];
 	if (command->outcome == OUTCOME_BAD_DESCRIPTION) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
+		reply_mistake(reply,
 			"metadata is too large: of a node at most %u values are set, names of %u "
 			"and values of %u bytes without control characters",
 			NODE_METADATA_MAX, ATTRIBUTE_NAME_BYTES_MAX, ATTRIBUTE_VALUE_BYTES_MAX);

@@ -33,8 +33,7 @@ static bool reply_mistakes(
 	if (!errors->count)
 		return false;
 	char *text = json_sentences_text(errors, "error");
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "invalid node pool \"%s\": %s",
-		pool->name ? pool->name : "", text);
+	reply_mistake(reply, "invalid node pool \"%s\": %s", pool->name ? pool->name : "", text);
 	free(text);
 	return true;
 }
@@ -45,19 +44,14 @@ static bool pool_is_fit(const struct request *request, const struct node_pool *p
 {
 	struct text name = text_of(pool->name);
 	const char *of_path = request->ids[0];
-	if (of_path && !text_equal(name, text_of(of_path))) {
-		reply_error(
-			reply, MHD_HTTP_BAD_REQUEST, "Node pool name does not match request path");
-		return false;
-	}
+	if (of_path && !text_equal(name, text_of(of_path)))
+		return reply_mistake(reply, "Node pool name does not match request path");
 	check_pool(pool, errors);
 	if (reply_mistakes(pool, errors, reply))
 		return false;
 	if (!node_pool_is_built_in(name))
 		return true;
-	reply_error(reply, MHD_HTTP_BAD_REQUEST, "modifying node pool \"%s\" is not allowed",
-		pool->name);
-	return false;
+	return reply_mistake(reply, "modifying node pool \"%s\" is not allowed", pool->name);
 }
 
 void node_pool_put(struct request *request, struct reply *reply)

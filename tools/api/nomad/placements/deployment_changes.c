@@ -46,11 +46,10 @@ static bool groups_are_asked(json_t *body, struct reply *reply)
 	bool fit = json_array_size(groups) <= JOB_GROUPS_MAX;
 	json_array_foreach(groups, i, group) fit = fit && json_is_string(group);
 	if (!fit)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"Groups: an array of at most %u names is expected", JOB_GROUPS_MAX);
+		reply_mistake(
+			reply, "Groups: an array of at most %u names is expected", JOB_GROUPS_MAX);
 	else if (!json_is_true(json_object_get(body, "All")) && !json_array_size(groups))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"nothing is to be promoted: set All, or name Groups");
+		reply_mistake(reply, "nothing is to be promoted: set All, or name Groups");
 	return reply->status == 0;
 }
 
@@ -93,7 +92,7 @@ void deployment_pause(struct request *request, struct reply *reply)
 	json_t *body = read_body(request, reply);
 	json_t *pause = json_object_get(body, "Pause");
 	if (body && !json_is_absent(pause) && !json_is_boolean(pause))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "Pause: true or false is expected");
+		reply_mistake(reply, "Pause: true or false is expected");
 	else if (body)
 		name_deployment(request,
 			submit_change(request,
@@ -116,19 +115,14 @@ static bool read_ids(struct request *request, json_t *body, const char *member,
 {
 	json_t *texts = json_object_get(body, member), *text;
 	size_t i, size = json_array_size(texts);
-	if (size > IDS_MAX) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s: at most %u ids", member, IDS_MAX);
-		return false;
-	}
+	if (size > IDS_MAX)
+		return reply_mistake(reply, "%s: at most %u ids", member, IDS_MAX);
 	struct uuid *parsed = submission_take(request, (size + 1) * sizeof *parsed);
 	json_array_foreach(texts, i, text)
 	{
 		const char *id = json_string_value(text);
-		if (!id || !uuid_parse(id, &parsed[i])) {
-			reply_error(reply, MHD_HTTP_BAD_REQUEST, "%s[%zu]: no id of an allocation",
-				member, i);
-			return false;
-		}
+		if (!id || !uuid_parse(id, &parsed[i]))
+			return reply_mistake(reply, "%s[%zu]: no id of an allocation", member, i);
 	}
 	*ids = parsed;
 	*count = (uint32_t)size;
@@ -146,8 +140,7 @@ void deployment_set_health(struct request *request, struct reply *reply)
 		    read_ids(request, body, "UnhealthyAllocationIDs", &change->unhealthy,
 			    &change->unhealthy_count, reply);
 	if (fits && change->healthy_count + change->unhealthy_count == 0)
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"must specify at least one healthy/unhealthy allocation ID");
+		reply_mistake(reply, "must specify at least one healthy/unhealthy allocation ID");
 	else if (fits)
 		name_deployment(request, change, reply);
 	json_decref(body);

@@ -156,9 +156,8 @@ static void delete_by_ids(struct request *request, struct reply *reply, json_t *
 {
 	size_t count = json_array_size(ids);
 	if (count > EVALUATION_IDS_MAX) {
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"request includes %zu evaluation IDs, must be %u or fewer", count,
-			EVALUATION_IDS_MAX);
+		reply_mistake(reply, "request includes %zu evaluation IDs, must be %u or fewer",
+			count, EVALUATION_IDS_MAX);
 		return;
 	}
 	struct command *command = submission_one(request, COMMAND_EVALUATIONS_DELETE, NULL);
@@ -181,11 +180,9 @@ void evaluations_delete(struct request *request, struct reply *reply)
 	const char *filter = json_string_value(json_object_get(body, "Filter"));
 	bool has_filter = filter && *filter;
 	if (body && has_filter && json_array_size(ids))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"evals cannot be deleted by both ID and filter");
+		reply_mistake(reply, "evals cannot be deleted by both ID and filter");
 	else if (body && !has_filter && !json_array_size(ids))
-		reply_error(reply, MHD_HTTP_BAD_REQUEST,
-			"evals must be deleted by either ID or filter");
+		reply_mistake(reply, "evals must be deleted by either ID or filter");
 	else if (body && !has_filter)
 		delete_by_ids(request, reply, ids);
 	if (body && has_filter && !reply->status) {
