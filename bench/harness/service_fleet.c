@@ -28,6 +28,8 @@ const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "device", .device = true},
 	{.name = "host volume", .volume = true},
 	{.name = "unique attribute", .unique = true},
+	{.name = "device with affinity", .device = true, .likes_device = true},
+	{.name = "affinity for a node", .likes_node = true},
 };
 
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
@@ -103,7 +105,7 @@ static void keep_node(struct service_fleet *f, const struct node_registration *d
 	n->preferred = number % STORAGES == 1;
 	n->devices = gpus_of_node(number);
 	n->has_volume = has_volume(number);
-	n->is_unwanted = number == 0;
+	n->is_named = number == 0;
 }
 
 void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t nodes)
@@ -219,15 +221,21 @@ static uint32_t rack_limit(const struct service_fleet *f, uint32_t count)
 	return 2 * count / f->racks + 1;
 }
 
+static void prefer(struct array *affinities, struct text attribute, struct text value)
+{
+	*(struct affinity *)array_append(affinities, sizeof(struct affinity)) =
+		(struct affinity){text_copy(attribute), text_copy(value), text_copy(TEXT("=")), 50};
+}
+
 static void add_preferences(
 	const struct service_shape *shape, struct task_group *group, uint32_t limit_per_rack)
 {
 	char limit[16];
 	snprintf(limit, sizeof limit, "%u", limit_per_rack);
 	if (shape->affinity)
-		*(struct affinity *)array_append(&group->affinities, sizeof(struct affinity)) =
-			(struct affinity){text_copy(TEXT("${attr.storage.class}")),
-				text_copy(TEXT("nvme1")), text_copy(TEXT("=")), 50};
+		prefer(&group->affinities, TEXT("${attr.storage.class}"), TEXT("nvme1"));
+	if (shape->likes_node)
+		prefer(&group->affinities, TEXT("${attr.unique.hostname}"), TEXT("node-00000000"));
 	if (shape->spread)
 		*(struct spread *)array_append(&group->spreads, sizeof(struct spread)) =
 			(struct spread){.attribute = text_copy(TEXT("${attr.platform.rack}")),
@@ -266,6 +274,8 @@ static void ask_hardware(
 		record_init(&device_ask_description, device);
 		device->name = text_copy(TEXT("nvidia/gpu"));
 		device->count = 1;
+		if (shape->likes_device)
+			prefer(&device->affinities, TEXT("${device.model}"), TEXT("h100"));
 	}
 }
 
@@ -308,6 +318,8 @@ void service_fleet_ask(
 	f->naive->device = shape->device;
 	f->naive->volume = shape->volume;
 	f->naive->unique = shape->unique;
+	f->naive->likes_device = shape->likes_device;
+	f->naive->likes_node = shape->likes_node;
 }
 
 uint32_t service_fleet_reference_count(const struct service_fleet *f, uint32_t count)

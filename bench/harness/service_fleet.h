@@ -1,6 +1,7 @@
 // Nodes and jobs for benchmarks of service and batch jobs: four sizes of nodes in racks of 40 with eight kinds of
 // storage, one of which has GPUs beside it and another a host volume; jobs of one group with or without preferences, a
-// static port, a GPU, the volume or a constraint on the name of a node, and the same for the plain reference.
+// static port, a GPU, the volume, and a constraint or an affinity on the name of a node, and the same for the plain
+// reference.
 #pragma once
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"
@@ -12,9 +13,9 @@
 
 struct service_shape {
 	const char *name;
-	bool affinity, spread, distinct, port, device, volume, unique;
+	bool affinity, spread, distinct, port, device, volume, unique, likes_device, likes_node;
 };
-#define SERVICE_SHAPES 9u
+#define SERVICE_SHAPES 11u
 #define SERVICE_PORT 8080 // that a job with a port asks for
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 

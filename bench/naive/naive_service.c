@@ -55,7 +55,7 @@ static bool fits(const struct naive_service *s, const struct naive_service_node 
 	       n->used.memory_mb + s->ask.memory_mb <= n->capacity.memory_mb &&
 	       n->used.disk_mb + s->ask.disk_mb <= n->capacity.disk_mb &&
 	       (s->rack_limit == 0 || s->of_rack[n->rack] < s->rack_limit) &&
-	       (!s->volume || n->has_volume) && (!s->unique || !n->is_unwanted) &&
+	       (!s->volume || n->has_volume) && (!s->unique || !n->is_named) &&
 	       (!s->port || n->instances == 0) && (!s->device || n->instances < n->devices);
 }
 
@@ -66,11 +66,15 @@ static double score_of(
 	double sum = placement_score(PLACEMENT_BINPACK, n->capacity, used);
 	uint32_t scores = 1;
 
+	if (s->likes_device) {
+		sum += 1;
+		scores++;
+	}
 	if (n->instances > 0) {
 		sum += -((double)n->instances + 1) / s->count;
 		scores++;
 	}
-	if (s->affinity && n->preferred) {
+	if ((s->affinity && n->preferred) || (s->likes_node && n->is_named)) {
 		sum += 1;
 		scores++;
 	}

@@ -11,7 +11,7 @@ struct naive_service_node {
 	uint32_t rack;
 	bool preferred; // by the job's affinity
 	uint32_t devices;
-	bool has_volume, is_unwanted; // by its name
+	bool has_volume, is_named;
 	uint32_t instances;
 };
 
@@ -25,7 +25,8 @@ struct naive_service {
 	bool affinity, spread;
 	uint32_t rack_limit; // of distinct_property; 0: none
 	bool port, device;   // an instance takes the port of its node, or one of its devices
-	bool volume, unique; // nodes without the volume will not do, or those that are unwanted
+	bool volume, unique; // nodes without the volume will not do, or the one that is named
+	bool likes_device, likes_node; // the devices of all nodes, or the node that is named
 };
 
 struct naive_service *naive_service_create(uint32_t nodes, uint32_t racks);

@@ -27,10 +27,11 @@ static struct resources sum_of(struct resources a, struct resources b)
 		saturated_sum(a.memory_mb, b.memory_mb), saturated_sum(a.disk_mb, b.disk_mb)};
 }
 
-const char *const shortage_reasons[FIT_SHORTAGES] = {
+const char *const shortage_reasons[NODE_SHORTAGES] = {
 	[SHORT_OF_CPU] = "cpu",
 	[SHORT_OF_MEMORY] = "memory",
 	[SHORT_OF_DISK] = "disk",
+	[SHORT_OF_DEVICES] = "devices: no devices match request",
 };
 
 const char *resources_shortage(
@@ -234,6 +235,18 @@ static bool make_room_for_devices(struct fitting *f, struct device_choice *choic
 	return false;
 }
 
+bool stack_serves_devices(
+	const struct stack *s, const struct group_rules *g, const struct node *n, double *score)
+{
+	struct node_use use = proposal_use(&s->proposal, n->slot);
+	struct device_set left = device_set_of_class(n->node_class);
+
+	CHECK(g->devices.count > 0);
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		left.groups[i] &= ~use.devices.groups[i];
+	return device_needs_score(&g->devices, n->node_class, &left, score);
+}
+
 static bool fit_devices(struct fitting *f)
 {
 	const struct device_needs *needs = &f->g->devices;
@@ -246,7 +259,7 @@ static bool fit_devices(struct fitting *f)
 		(!f->evict || !make_room_for_devices(f, &choice)))
 		return option_exhausted(f->option, c->device_count == 0
 							   ? "devices: no devices available"
-							   : "devices: no devices match request");
+							   : shortage_reasons[SHORT_OF_DEVICES]);
 	left = free_devices(f);
 	device_needs_assign(needs, f->g->group, c, &left, &choice, &f->devices_taken, f->details);
 	if (needs->weights > 0)

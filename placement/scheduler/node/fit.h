@@ -1,6 +1,6 @@
 // Room on one node (rows A52–A55), and making room.
 #pragma once
-#include "placement/direct/classes/class_tallies.h"
+#include "placement/direct/classes/node_ratings.h"
 #include "placement/scheduler/node/stack_option.h"
 #include "placement/scheduler/node/stack_state.h"
 
@@ -9,8 +9,11 @@ bool stack_fit(struct stack *, struct group_rules *, const struct node *, bool e
 	struct stack_option *);
 
 // What is said of a node that is short of it.
-extern const char *const shortage_reasons[FIT_SHORTAGES];
-// The first of them that falls short, in the order of row A52; NULL: none.
+extern const char *const shortage_reasons[NODE_SHORTAGES];
+// Whether the devices that the node has left will do, and their score.
+bool stack_serves_devices(
+	const struct stack *, const struct group_rules *, const struct node *, double *score);
+// The first of the others that falls short, in the order of row A52; NULL: none.
 const char *resources_shortage(const struct resources *capacity, const struct resources *used,
 	const struct resources *ask);
 // The node's score with the instance on it.

@@ -170,6 +170,17 @@ bool device_needs_choose(const struct device_needs *needs, const struct node_cla
 	return choose_groups(&s, 0);
 }
 
+bool device_needs_score(const struct device_needs *needs, const struct node_class *c,
+	const struct device_set *free_set, double *score)
+{
+	struct device_choice choice;
+	bool served = device_needs_choose(needs, c, free_set, &choice);
+
+	CHECK(needs->weights >= 0);
+	*score = served && needs->weights > 0 ? choice.matched / needs->weights : 0;
+	return served;
+}
+
 struct allocated_task *details_task(struct alloc_details *details, const char *name)
 {
 	CHECK(name);

@@ -42,6 +42,9 @@ struct device_set device_set_of_class(const struct node_class *);
 // be served.
 bool device_needs_choose(const struct device_needs *, const struct node_class *,
 	const struct device_set *free, struct device_choice *);
+// The same without the choice. *score: of affinities, as a share of the weights; 0 when there are none.
+bool device_needs_score(const struct device_needs *, const struct node_class *,
+	const struct device_set *free, double *score);
 // Writes the chosen instances into taken, and into details by task.
 void device_needs_assign(const struct device_needs *, const struct task_group *,
 	const struct node_class *, const struct device_set *free, const struct device_choice *,

@@ -12,6 +12,7 @@
 // exact scores are computed only in the blocks that come into question.
 #pragma once
 #include "placement/direct/classes/bounds_search.h"
+#include "placement/direct/classes/node_ratings.h"
 #include "placement/direct/fleet.h"
 #include "placement/direct/victims/victim_bounds.h"
 #include "placement/scheduler/node/neighbours.h"
@@ -78,6 +79,7 @@ struct row_finder {
 	uint32_t epoch;   // classes that joined
 	uint32_t at_once; // how many nodes were asked for last
 	bool has_all;     // every node was found
+	struct bounds_search search; // by ratings
 	// Found by the newest search, best first; those from waiting_at on have no rows yet. Of another epoch:
 	// forgotten.
 	struct fit_candidate *waiting;
@@ -90,7 +92,7 @@ struct row_finder {
 struct column_class {
 	uint32_t id;
 	uint32_t finder; // and bin of its rows
-	uint32_t first_row, rows, short_rows[FIT_SHORTAGES];
+	uint32_t first_row, rows, short_rows[NODE_SHORTAGES];
 	const char *
 		refusal; // by distinct_property, for which its nodes without rows are counted; NULL: none
 };
@@ -146,6 +148,8 @@ struct candidate_columns {
 	const struct victim_bounds *bounds;
 	const char **bound_reasons;     // their texts, by number
 	struct bounds_search promising; // of those without rows
+	// Of single nodes, for groups that their classes do not tell enough of; NULL: not needed.
+	const struct node_ratings *ratings;
 	// The index of a fleet, when only some nodes have rows; NULL: all have.
 	const struct fleet_index *fleet;
 	struct class_set *set;
@@ -236,6 +240,8 @@ void candidate_columns_remember_class(struct candidate_columns *, uint32_t id);
 void candidate_columns_make_full_rows(struct candidate_columns *);
 
 // candidate_columns_sparse_rows.c
+// What a node is short of that has no row yet, where nobody evicts; NODE_SHORTAGES: nothing that is known.
+uint32_t candidate_columns_shortage(const struct candidate_columns *, uint32_t slot);
 // The row of a node that may need one by now; ROW_NONE: the node is out of the question.
 uint32_t candidate_columns_row_for(struct candidate_columns *, uint32_t slot);
 // Makes the row of a node that a finder found.
@@ -265,6 +271,14 @@ void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
 // As fit_tree_search(), where but few nodes are not refused for what is their own: looks at each of those.
 uint32_t candidate_columns_search_few(struct candidate_columns *, const struct fit_query *,
 	uint32_t count, struct fit_candidate best[]);
+
+// candidate_columns_ratings.c
+// Whether nodes of a class may score differently though they have the same room.
+bool candidate_columns_are_rated(const struct candidate_columns *);
+void candidate_columns_open_ratings(struct candidate_columns *);
+// As fit_tree_search(), by ratings; begins anew where the query does.
+uint32_t candidate_columns_search_rated(struct candidate_columns *, struct row_finder *,
+	const struct fit_query *, uint32_t count, struct fit_candidate best[]);
 
 // candidate_columns_rows.c
 // Fills a row that was just made, at the end of its block. found: of a node that holds nothing of the job; NULL: is to

@@ -30,6 +30,17 @@ static uint32_t add_finder(struct candidate_columns *c, uint32_t group)
 	return c->finder_count++;
 }
 
+// No fit and no score of devices is above 1, and no mean of such and affinities.
+static double greatest_score(const struct candidate_columns *c, double affinity, double spread)
+{
+	bool devices = c->g->devices.weights > 0;
+
+	CHECK(!c->g->affinity_unique || spread == 0);
+	if (c->g->affinity_unique)
+		return 1;
+	return (1 + devices + affinity + spread) / (1 + devices + (affinity != 0) + (spread != 0));
+}
+
 static void add_finder_of_group(struct candidate_columns *c, uint32_t group)
 {
 	uint32_t number = add_finder(c, group);
@@ -39,7 +50,7 @@ static void add_finder_of_group(struct candidate_columns *c, uint32_t group)
 	finder->classes = of->classes;
 	finder->bits = of->bits;
 	finder->ready = of->ready;
-	finder->bound = of->affinity == 0 ? 1 : (1 + of->affinity) / 2;
+	finder->bound = greatest_score(c, of->affinity, 0);
 	if (!c->property_count)
 		return;
 	finder->classes = memory_take_array(class_words(c) + 1, sizeof *finder->classes);
@@ -50,6 +61,7 @@ void candidate_columns_release_finders(struct candidate_columns *c)
 {
 	for (uint32_t i = 0; i < c->finder_count; i++) {
 		free(c->finders[i].waiting);
+		bounds_search_release(&c->finders[i].search);
 		if (c->property_count)
 			free(c->finders[i].classes);
 	}
@@ -295,7 +307,7 @@ static void find_bound(
 		double boost = boost_of(c, i, finder, unlisted[i]);
 		spread += isnan(boost) ? *c->g->lowest_boost : boost;
 	}
-	finder->bound = (1 + affinity + spread) / (1 + (affinity != 0) + (spread != 0));
+	finder->bound = greatest_score(c, affinity, spread);
 	finder->is_changed |= spread != bin->spread;
 	bin->spread = spread;
 }
@@ -375,6 +387,17 @@ static bool knows_waiting(const struct row_finder *finder)
 	return finder->waiting && finder->waiting_epoch == finder->epoch;
 }
 
+static uint32_t search_nodes(
+	struct candidate_columns *c, struct row_finder *finder, const struct fit_query *q)
+{
+	if (c->ratings)
+		return candidate_columns_search_rated(
+			c, finder, q, finder->at_once, finder->waiting);
+	if (c->set->own.few)
+		return candidate_columns_search_few(c, q, finder->at_once, finder->waiting);
+	return fit_tree_search(fit_index_tree(c->fleet->fit), q, finder->at_once, finder->waiting);
+}
+
 static void search_more(struct candidate_columns *c, struct row_finder *finder, uint32_t wanted)
 {
 	struct fit_candidate last;
@@ -399,10 +422,7 @@ static void search_more(struct candidate_columns *c, struct row_finder *finder, 
 		finder->at_once = FOUND_MOST;
 	finder->waiting =
 		memory_resize(finder->waiting, finder->at_once * sizeof finder->waiting[0]);
-	finder->waiting_count = c->set->own.few ? candidate_columns_search_few(c, &query,
-							  finder->at_once, finder->waiting)
-						: fit_tree_search(fit_index_tree(c->fleet->fit),
-							  &query, finder->at_once, finder->waiting);
+	finder->waiting_count = search_nodes(c, finder, &query);
 	finder->waiting_at = 0;
 	finder->waiting_epoch = finder->epoch;
 	finder->has_all = finder->waiting_count < finder->at_once;

@@ -89,13 +89,27 @@ void candidate_columns_add_score(struct candidate_columns *c, uint32_t row, doub
 	c->recorded[row]++;
 }
 
-static void sum_scores(struct candidate_columns *c, uint32_t row, double fit, double anti)
+static void sum_scores(
+	struct candidate_columns *c, uint32_t row, double fit, double devices, double anti)
 {
 	c->fits[row] = c->sums[row] = fit;
 	c->antis[row] = anti;
 	c->recorded[row] = 1;
+	if (c->g->devices.weights > 0) {
+		c->sums[row] += devices;
+		c->recorded[row]++;
+	}
 	candidate_columns_add_score(c, row, anti);
 	candidate_columns_add_score(c, row, c->affinities ? c->affinities[row] : 0);
+}
+
+// Devices without a score are noticed when the row is tried.
+static const char *row_shortage(const struct candidate_columns *c, uint32_t row,
+	const struct resources *capacity, const struct resources *used, double *devices)
+{
+	if (c->g->devices.weights > 0 && !stack_serves_devices(c->s, c->g, c->nodes[row], devices))
+		return shortage_reasons[SHORT_OF_DEVICES];
+	return resources_shortage(capacity, used, &c->g->ask);
 }
 
 static void fill_row(struct candidate_columns *c, uint32_t row, const struct resources *capacity,
@@ -117,7 +131,8 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		candidate_columns_fill_evicting(c, row, near);
 		return;
 	}
-	const char *dimension = resources_shortage(capacity, used, &c->g->ask);
+	double devices = 0;
+	const char *dimension = row_shortage(c, row, capacity, used, &devices);
 	if (c->is_full)
 		c->is_full[row] = dimension != NULL;
 	candidate_columns_set_refusal(c, row, dimension, dimension ? STACK_EXHAUSTED : STACK_FITS);
@@ -127,7 +142,7 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		c->tiers[row] = (uint8_t)stack_snapshot_tier(c->s, c->g, c->nodes[row]);
 	double fit = fit_score(c, capacity, used, &exact);
 	c->bounded[row] = !exact;
-	sum_scores(c, row, fit, anti_affinity_score(c->g, near.of_group));
+	sum_scores(c, row, fit, devices, anti_affinity_score(c->g, near.of_group));
 }
 
 static void refresh_row(struct candidate_columns *c, uint32_t row)
@@ -181,7 +196,7 @@ void candidate_columns_enter(
 	struct candidate_columns *c, uint32_t row, const struct fit_candidate *found)
 {
 	if (found && found->cpu_capacity > 1 && found->memory_capacity > 1)
-		sum_scores(c, row, score_of_found(c, found), 0);
+		sum_scores(c, row, score_of_found(c, found), 0, 0);
 	else // the index takes no capacity for 1
 		refresh_row(c, row);
 	offer_to_block(c, &c->blocks[c->block_of[row]], row);

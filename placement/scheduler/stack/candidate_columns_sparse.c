@@ -67,7 +67,8 @@ static void judge_class(void *context, const struct node_class *node_class, uint
 	judgement->verdict = judgement->refusal ? CLASS_REFUSED : CLASS_TAKEN;
 	if (judgement->refusal)
 		return;
-	judgement->affinity = c->g->affinity_count ? affinity_score(c->g, &any) : 0;
+	bool has_affinity = c->g->affinity_count && !c->g->affinity_unique;
+	judgement->affinity = has_affinity ? affinity_score(c->g, &any) : 0;
 	judge_values(c, &any, judgement);
 }
 
@@ -94,8 +95,15 @@ static bool nodes_decide(const struct candidate_columns *c)
 	return c->g->volumes || c->g->constraints.escapes || c->s->job_rules.constraints.escapes;
 }
 
+// Nodes that may have an affinity more than others of their class are ranked by the mean of their scores; a spread that
+// comes to that would rank them anew.
+static bool affinities_decide(const struct candidate_columns *c)
+{
+	return !c->g->affinity_unique || (!c->evictions && c->g->spread_count == 0);
+}
+
 // Whether all that tells two free nodes apart is their class, their room and whether they are refused for what is their
-// own, but for ports and devices that are gone: those are noticed when a node is tried.
+// own, or how good they are by it, but for ports and devices that are gone: those are noticed when a node is tried.
 static bool classes_decide(const struct candidate_columns *c)
 {
 	const struct group_rules *g = c->g;
@@ -104,7 +112,7 @@ static bool classes_decide(const struct candidate_columns *c)
 		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
 	return (!g->cores || c->evictions) && !g->snapshot && c->row_property_count == 0 &&
-	       c->property_count <= CLASS_VALUES_MAX && !g->affinity_unique;
+	       c->property_count <= CLASS_VALUES_MAX && affinities_decide(c);
 }
 
 // Notes the verdict on a class as if its nodes had been looked at.
@@ -200,6 +208,15 @@ static void count_bounded(struct candidate_columns *c, uint32_t tally)
 			c->bounds->refused[tally][i]);
 }
 
+static void count_rated(struct candidate_columns *c, const struct short_tally *t,
+	const uint32_t nodes[NODE_SHORTAGES])
+{
+	for (uint32_t i = 0; i < NODE_SHORTAGES; i++)
+		if (nodes[i] > 0)
+			refusal_counts_add(&c->refused, shortage_reasons[i], t->class_name,
+				STACK_EXHAUSTED, nodes[i]);
+}
+
 static void count_tallies(struct candidate_columns *c)
 {
 	const struct class_tallies *t = &c->set->tallies;
@@ -214,6 +231,8 @@ static void count_tallies(struct candidate_columns *c)
 	for (uint32_t i = 0; i < t->short_count; i++)
 		if (c->bounds)
 			count_bounded(c, i);
+		else if (c->ratings)
+			count_rated(c, &t->shorts[i], c->ratings->of_tally[i]);
 		else
 			count_short(c, &t->shorts[i]);
 	for (uint32_t i = 0; i < t->available_count; i++)
@@ -267,6 +286,8 @@ bool candidate_columns_open_sparse(struct candidate_columns *c)
 		candidate_columns_close_sparse(c);
 		return false;
 	}
+	if (candidate_columns_are_rated(c))
+		candidate_columns_open_ratings(c);
 	candidate_columns_begin_rows(c);
 	stack_forget_available(c->s);
 	count_tallies(c);
@@ -281,7 +302,7 @@ void candidate_columns_make_full_rows(struct candidate_columns *c)
 		const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
 		if (fit_is_ready(f) && c->set->classes[f->node_class].verdict == CLASS_TAKEN &&
 			class_set_passes(c->set, slot) &&
-			fit_shortage_of(f, &c->g->ask) != FIT_SHORTAGES)
+			candidate_columns_shortage(c, slot) != NODE_SHORTAGES)
 			(void)candidate_columns_row_for(c, slot);
 	}
 }
@@ -293,5 +314,6 @@ void candidate_columns_close_sparse(struct candidate_columns *c)
 	if (c->set)
 		class_sets_give(c->fleet->sets, c->set);
 	c->set = NULL;
+	c->ratings = NULL;
 	c->fleet = NULL;
 }

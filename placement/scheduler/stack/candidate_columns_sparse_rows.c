@@ -79,9 +79,10 @@ static void count_shortages(
 	struct candidate_columns *c, const struct column_class *of, const char *name, int64_t by)
 {
 	const struct class_in_set *in = &c->set->classes[of->id];
-	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
+	const uint32_t *nodes = c->ratings ? c->ratings->of_class[of->id] : in->short_of;
+	for (uint32_t i = 0; i < (c->ratings ? NODE_SHORTAGES : FIT_SHORTAGES); i++)
 		refusal_counts_add(&c->refused, shortage_reasons[i], name, STACK_EXHAUSTED,
-			by * (in->short_of[i] - of->short_rows[i]));
+			by * (nodes[i] - of->short_rows[i]));
 }
 
 void candidate_columns_refuse_class(
@@ -135,6 +136,16 @@ static void put_in_class(struct candidate_columns *c, uint32_t row, struct colum
 	c->blocks[c->block_of[row]].bin = of->finder;
 }
 
+uint32_t candidate_columns_shortage(const struct candidate_columns *c, uint32_t slot)
+{
+	CHECK(!c->bounds);
+	if (c->ratings)
+		return c->ratings->shortages[slot];
+	enum fit_shortage shortage =
+		fit_shortage_of(fit_index_node(c->fleet->fit, slot), &c->g->ask);
+	return shortage == FIT_SHORTAGES ? NODE_SHORTAGES : shortage;
+}
+
 // Why a node without a row is refused for what it has; NULL: it is not.
 static const char *reason_without_row(const struct candidate_columns *c, uint32_t slot)
 {
@@ -142,9 +153,8 @@ static const char *reason_without_row(const struct candidate_columns *c, uint32_
 		uint32_t reason = victim_bounds_reason(c->bounds, slot);
 		return reason == VICTIM_REASON_NONE ? NULL : c->bound_reasons[reason];
 	}
-	enum fit_shortage shortage =
-		fit_shortage_of(fit_index_node(c->fleet->fit, slot), &c->g->ask);
-	return shortage == FIT_SHORTAGES ? NULL : shortage_reasons[shortage];
+	uint32_t shortage = candidate_columns_shortage(c, slot);
+	return shortage == NODE_SHORTAGES ? NULL : shortage_reasons[shortage];
 }
 
 // From now on the row itself says why the node is refused.
@@ -162,8 +172,8 @@ static void count_out(struct candidate_columns *c, uint32_t slot, struct column_
 	if (!of)
 		return;
 	of->rows++;
-	enum fit_shortage shortage = fit_shortage_of(f, &c->g->ask);
-	if (shortage != FIT_SHORTAGES)
+	uint32_t shortage = candidate_columns_shortage(c, slot);
+	if (shortage != NODE_SHORTAGES)
 		of->short_rows[shortage]++;
 }
 
@@ -185,7 +195,8 @@ static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint
 	if (of)
 		put_in_class(c, row, of);
 	if (c->affinities)
-		c->affinities[row] = in->affinity;
+		c->affinities[row] =
+			c->g->affinity_unique ? c->ratings->affinities[slot] : in->affinity;
 	c->has_neighbours[row] = finder == FINDER_NONE;
 	c->finder_of[row] = finder;
 	c->finder_epoch[row] = finder ? c->finders[finder - 1].epoch : 0;

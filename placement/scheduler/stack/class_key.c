@@ -90,6 +90,7 @@ static void add_devices(struct class_key *k, const struct device_needs *needs)
 		add_text(k, ask->name);
 		add_bytes(k, &ask->count, sizeof ask->count);
 		add_constraints(k, &ask->constraints);
+		add_affinities(k, &ask->affinities);
 	}
 }
 

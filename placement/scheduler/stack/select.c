@@ -270,11 +270,11 @@ static bool select_by_columns(const struct scan *scan)
 }
 
 // False when the columns cannot rank the rows: for more penalties than there is room for, and, unless rows are filled
-// by placing on them, cpu that stands for cores and scores of devices.
+// by placing on them, cpu that stands for cores.
 static bool columns_suffice(const struct scan *scan)
 {
 	const struct group_rules *g = scan->g;
-	return (scan->evict || (!g->cores && g->devices.weights == 0)) &&
+	return (scan->evict || !g->cores) &&
 	       scan->request->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
 }
 

@@ -54,6 +54,9 @@ static void make_node(struct run *r)
 	if (chance(r, 60))
 		at += snprintf(words + at, sizeof words - (size_t)at, " device.nvidia/gpu/t4=%u",
 			1 + below(r, 3));
+	if (chance(r, 40))
+		at += snprintf(words + at, sizeof words - (size_t)at, " device.nvidia/gpu/a100=%u",
+			1 + below(r, 2));
 	if (chance(r, 80))
 		at += snprintf(words + at, sizeof words - (size_t)at,
 			" net=%s/eth0/default/10.0.0.%u", chance(r, 90) ? "host" : "bridge",
@@ -96,6 +99,17 @@ static void ask_network(struct run *r, struct task_group *g)
 		ask_port(r, &n->dynamic_ports, i == 1 ? "one" : "two", 0);
 }
 
+static void prefer_value(
+	struct run *r, struct array *affinities, const char *attribute, const char *value)
+{
+	struct affinity *a = prefer(affinities);
+	a->weight = (int64_t)below(r, 100) + 1;
+	if (chance(r, 30))
+		a->weight = -a->weight;
+	set(&a->l_target, attribute);
+	set(&a->r_target, value);
+}
+
 static void ask_volume(struct run *r, struct task_group *g)
 {
 	struct volume_ask *ask = array_append(&g->volumes, sizeof *ask);
@@ -122,7 +136,19 @@ static void ask_of_nodes(struct run *r, struct task_group *g)
 	if (chance(r, 30))
 		constrain_hostname(r, &r->job->constraints);
 	if (chance(r, 30))
+		prefer_value(r, &g->affinities, "${attr.unique.hostname}", "h5");
+	if (chance(r, 30))
 		constrain(&r->job->constraints, "${meta.rack}", "!=", "r2");
+}
+
+static void ask_devices(struct run *r)
+{
+	static const char *const models[] = {"t4", "a100"};
+	for (uint32_t i = chance(r, 30) ? 2 : 1; i > 0; i--) {
+		struct device_ask *ask = ask_device(r->job, "gpu", 1 + below(r, 2));
+		if (chance(r, 60))
+			prefer_value(r, &ask->affinities, "${device.model}", models[below(r, 2)]);
+	}
 }
 
 static void add_second_group(struct run *r)
@@ -147,19 +173,15 @@ static void make_job(struct run *r)
 	if (chance(r, 75))
 		ask_network(r, g);
 	if (chance(r, 50))
-		(void)ask_device(r->job, "gpu", 1 + below(r, 2));
+		ask_devices(r);
 	if (chance(r, 25))
 		constrain(&g->constraints, "${meta.rack}", "distinct_property", "2");
 	if (chance(r, 25))
 		spread_over(&g->spreads, "${meta.rack}")->weight = 50;
 	if (chance(r, 25))
 		constrain(&g->constraints, "${node.class}", "=", "large");
-	if (chance(r, 25)) {
-		struct affinity *a = prefer(&g->affinities);
-		a->weight = 50;
-		set(&a->l_target, "${meta.rack}");
-		set(&a->r_target, "r1");
-	}
+	if (chance(r, 25))
+		prefer_value(r, &g->affinities, "${meta.rack}", "r1");
 	if (chance(r, 50))
 		ask_of_nodes(r, g);
 	if (chance(r, 40))
@@ -169,8 +191,10 @@ static void make_job(struct run *r)
 
 static void hold_devices(struct run *r, struct allocation *a, const struct node *n)
 {
-	if (n->node_class->device_count && chance(r, 50))
-		a->devices.groups[0] = 1ull << below(r, n->node_class->devices[0].instances);
+	for (uint32_t i = 0; i < n->node_class->device_count; i++)
+		if (chance(r, 50))
+			a->devices.groups[i] = 1ull
+					       << below(r, n->node_class->devices[i].instances);
 }
 
 static void hold_ports(struct run *r, struct allocation *a, const struct node *n)
@@ -294,8 +318,22 @@ static void place(struct run *r, uint32_t group, struct stack_option *o)
 	alloc_details_release(o->details);
 }
 
-static void check_plain(const struct plain_answer *plain, const struct stack_option *o,
-	const struct alloc_metrics *m)
+// Ports, and devices without affinities, are noticed on nodes that are tried.
+static bool tries_nothing(const struct task_group *g)
+{
+	bool rated = false, devices = false;
+	for (uint32_t i = 0; i < g->tasks.count; i++) {
+		const struct array *asks = &ARRAY_AT(&g->tasks, struct task, i)->resources.devices;
+		for (uint32_t j = 0; j < asks->count; j++) {
+			devices = true;
+			rated |= ARRAY_AT(asks, struct device_ask, j)->affinities.count > 0;
+		}
+	}
+	return g->networks.count == 0 && (!devices || rated);
+}
+
+static void check_plain(const struct task_group *g, const struct plain_answer *plain,
+	const struct stack_option *o, const struct alloc_metrics *m)
 {
 	assert_int_equal(o->slot, plain->slot);
 	assert_int_equal(m->nodes_filtered, plain->filtered);
@@ -311,7 +349,8 @@ static void check_plain(const struct plain_answer *plain, const struct stack_opt
 		}
 	} else {
 		assert_true(o->score == plain->score);
-		assert_in_range(m->nodes_exhausted, 0, plain->exhausted);
+		assert_in_range(m->nodes_exhausted, tries_nothing(g) ? plain->exhausted : 0,
+			plain->exhausted);
 	}
 }
 
@@ -328,7 +367,8 @@ static bool check_best(struct run *r)
 	look_at_all(r, group, request.name_index, &plain);
 	for (uint32_t way = BY_INDEX; way <= BY_COLUMNS; way++)
 		(void)stack_select(r->stacks[way], &request, &options[way], &metrics[way]);
-	check_plain(&plain, &options[BY_INDEX], &metrics[BY_INDEX]);
+	check_plain(ARRAY_AT(&r->job->task_groups, struct task_group, group), &plain,
+		&options[BY_INDEX], &metrics[BY_INDEX]);
 	assert_int_equal(options[BY_INDEX].slot, options[BY_COLUMNS].slot);
 	check_same(&metrics_description, &metrics[BY_INDEX], &metrics[BY_COLUMNS]);
 	alloc_details_release(options[BY_COLUMNS].details);
@@ -405,9 +445,56 @@ static void the_best_of_many_that_pass(void **state)
 	}
 }
 
+static void ask_model(struct task *task, const char *model)
+{
+	struct device_ask *ask = array_append(&task->resources.devices, sizeof *ask);
+	record_init(&device_ask_description, ask);
+	set(&ask->name, "gpu");
+	ask->count = 1;
+	struct affinity *a = prefer(&ask->affinities);
+	a->weight = 50;
+	set(&a->l_target, "${device.model}");
+	set(&a->r_target, model);
+}
+
+// Groups that are the same but for the devices that they like better.
+static void each_group_gets_the_devices_that_it_prefers(void **state)
+{
+	struct run r = {.world = world_create(), .fleet = view_fleet_create()};
+	for (uint32_t i = 0; i < 16; i++)
+		world_node(r.world, i < 8 ? "device.nvidia/gpu/t4=2" : "device.nvidia/gpu/a100=2");
+	r.job = world_job(r.world, "service web");
+	ask_model(task_of(r.job), "t4");
+	struct task_group *b = add_group(r.job, "b");
+	struct task *second = add_task(b, "t");
+	b->disk.size_mb = group_of(r.job)->disk.size_mb;
+	set(&second->driver, task_of(r.job)->driver);
+	second->resources = (struct task_resources){.cpu = task_of(r.job)->resources.cpu,
+		.memory_mb = task_of(r.job)->resources.memory_mb};
+	ask_model(second, "a100");
+	world_job_changed(r.job);
+	r.views[BY_INDEX] = world_view(r.world);
+	view_fleet_begin(r.fleet, &r.views[BY_INDEX]);
+	r.plans[BY_INDEX] = plan_create();
+	r.stacks[BY_INDEX] = stack_create(STACK_GENERIC, &r.views[BY_INDEX], r.plans[BY_INDEX]);
+	stack_set_job(r.stacks[BY_INDEX], r.job);
+	for (uint32_t group = 0; group < 2; group++) {
+		struct stack_request request = {.group = group, .preferred_slot = NODE_SLOT_NONE};
+		struct stack_option o;
+		struct alloc_metrics m = {0};
+		assert_true(stack_select(r.stacks[BY_INDEX], &request, &o, &m));
+		assert_int_equal(o.slot, 8 * group);
+		alloc_details_release(o.details);
+		metrics_release(&m);
+	}
+	assert_int_equal(r.stacks[BY_INDEX]->gathered, 0);
+	end(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_of_all_nodes),
-		cmocka_unit_test(the_best_of_many_that_pass)};
+		cmocka_unit_test(the_best_of_many_that_pass),
+		cmocka_unit_test(each_group_gets_the_devices_that_it_prefers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

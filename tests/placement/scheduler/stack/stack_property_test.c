@@ -166,6 +166,8 @@ static void make_job_of_racks(struct run *r)
 		random_spread(r, &r->job->spreads);
 	if (chance(r, 30))
 		prefer(&g->affinities)->weight = (int64_t)below(r, 100) + 1;
+	else if (chance(r, 30))
+		random_affinity(r, &g->affinities);
 	if (chance(r, 30))
 		constrain(&g->constraints, "", "distinct_hosts", "");
 	world_job_changed(r->job);

@@ -1,0 +1,46 @@
+// How good the nodes of a fleet are for one kind of group that tells nodes of a class apart by more than their room:
+// the score of each, and how many are short of what. Kept by changes. Holds for nodes that hold nothing of the job and
+// that its plan does not touch.
+#pragma once
+#include "placement/direct/classes/bounds_tree.h"
+#include "placement/direct/classes/class_set.h"
+
+// What a node may be short of, besides enum fit_shortage; it comes before those.
+#define SHORT_OF_DEVICES FIT_SHORTAGES
+#define NODE_SHORTAGES (FIT_SHORTAGES + 1u)
+
+// What the group asks of single nodes, always the same for one set.
+struct rating_ask {
+	// The affinity of a node, asked for again when the node is described anew; NULL: that of its class.
+	double (*affinity)(void *context, uint32_t slot);
+	// Whether so many free devices will do, and their score; NULL: devices have none.
+	bool (*devices)(void *context, const struct node_class *,
+		const uint8_t free[NODE_DEVICE_GROUPS_MAX], double *score);
+	void *context;
+};
+
+struct rated_devices {
+	uint64_t since; // fit_index_class_since(); 0: nothing was rated yet
+	uint32_t node_class;
+	uint8_t free[NODE_DEVICE_GROUPS_MAX];
+	bool will_do;
+	double score;
+};
+
+struct node_ratings {
+	struct bounds_tree tree; // scores; exact but for what is noticed when a node is tried
+	double *affinities;      // by slot; NULL: classes have them
+	uint8_t *shortages;      // by slot; NODE_SHORTAGES: none
+	uint32_t *classes;       // by slot: in which it is counted
+	uint32_t (*of_tally)[NODE_SHORTAGES]; // nodes that are short, by tally of those of the set
+	uint32_t (*of_class)[NODE_SHORTAGES]; // and by class
+	uint32_t slots;
+	uint64_t seen;   // changes of the index
+	uint64_t judged; // classes by the set
+	bool is_begun;
+	struct rated_devices newest;
+};
+
+// The ratings that belong to a set, up to date with it and the index; valid until the set is given back.
+struct node_ratings *node_ratings_of(
+	struct class_set *, const struct fit_index *, const struct rating_ask *);

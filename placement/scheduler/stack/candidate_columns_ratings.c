@@ -1,0 +1,65 @@
+// Ratings of single nodes (placement/direct/classes), for groups whose nodes of a class differ in more than their room:
+// by affinities for what is unique to a node, and by scores of devices. Finders take the best nodes by them instead of
+// searching the fit tree.
+#include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/stack/candidate_columns.h"
+#include "state/base/check.h"
+#include <string.h>
+
+static double rate_affinity(void *context, uint32_t slot)
+{
+	const struct candidate_columns *c = context;
+	const struct node *n = view_node_in_no_order(&c->s->view, slot);
+
+	return n ? affinity_score(c->g, n) : 0;
+}
+
+static bool rate_devices(void *context, const struct node_class *node_class,
+	const uint8_t free[NODE_DEVICE_GROUPS_MAX], double *score)
+{
+	const struct candidate_columns *c = context;
+	struct device_set left = {0};
+
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		left.groups[i] = free[i] >= NODE_DEVICES_MAX ? ~0ull : (1ull << free[i]) - 1;
+	return device_needs_score(&c->g->devices, node_class, &left, score);
+}
+
+bool candidate_columns_are_rated(const struct candidate_columns *c)
+{
+	return !c->evictions && (c->g->affinity_unique || c->g->devices.weights > 0);
+}
+
+void candidate_columns_open_ratings(struct candidate_columns *c)
+{
+	const struct rating_ask ask = {
+		.affinity = c->g->affinity_unique ? rate_affinity : NULL,
+		.devices = c->g->devices.weights > 0 ? rate_devices : NULL,
+		.context = c,
+	};
+
+	CHECK(candidate_columns_are_rated(c));
+	c->ratings = node_ratings_of(c->set, c->fleet->fit, &ask);
+}
+
+uint32_t candidate_columns_search_rated(struct candidate_columns *c, struct row_finder *finder,
+	const struct fit_query *q, uint32_t count, struct fit_candidate best[])
+{
+	struct bounds_search *search = &finder->search;
+	uint32_t found = 0;
+
+	CHECK(c->ratings && count > 0);
+	if (!q->after)
+		bounds_search_begin(search, &c->ratings->tree, c->s->first_slot);
+	while (found < count && search->count > 0) {
+		uint32_t slot = bounds_search_take(search);
+		if (slot == BOUNDS_SEARCH_ON)
+			continue;
+		const struct fit_node *n = fit_index_node(c->fleet->fit, slot);
+		if (q->classes[n->node_class / 64] >> n->node_class % 64 & 1 &&
+			q->accepts(q->context, slot, n))
+			// Its room is not told, so that its row is looked at.
+			best[found++] = (struct fit_candidate){.slot = slot};
+	}
+	return found;
+}

@@ -1,0 +1,229 @@
+// Ratings of nodes against a plain look at every node, while nodes and classes come, change and go.
+#include "placement/direct/classes/class_sets.h"
+#include "placement/direct/classes/node_ratings.h"
+#include "placement/direct/placement.h"
+#include "state/base/prng.h"
+#include "state/records/nodes/node.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SLOTS_MOST 600u
+#define CLASSES 30u
+
+struct world {
+	struct prng prng;
+	struct fit_index *index;
+	struct class_sets *sets;
+	struct node_class classes[CLASSES];
+	bool is_there[SLOTS_MOST];
+	struct fit_input nodes[SLOTS_MOST];
+	uint32_t slots, affinities_asked;
+	struct resources room;
+	struct rating_ask ask;
+};
+
+static uint32_t below(struct world *w, uint32_t bound)
+{
+	return (uint32_t)prng_below(&w->prng, bound);
+}
+
+static void judge(
+	void *unused, const struct node_class *c, uint32_t first, struct class_judgement *judgement)
+{
+	judgement->affinity = (double)(c->hash / 8 % 3) / 4;
+	judgement->verdict = c->hash % 8 == 0   ? CLASS_UNTARGETED
+			     : c->hash % 8 == 1 ? CLASS_REFUSED
+						: CLASS_TAKEN;
+	judgement->refusal = "one";
+}
+
+static double affinity_of(void *context, uint32_t slot)
+{
+	struct world *w = context;
+	w->affinities_asked++;
+	return w->is_there[slot] ? (double)(w->nodes[slot].stamp % 5) / 4 - 0.5 : 0;
+}
+
+static bool devices_will_do(void *unused, const struct node_class *c,
+	const uint8_t free[NODE_DEVICE_GROUPS_MAX], double *score)
+{
+	*score = free[0] > 1 ? (double)(c->hash % 3) / 2 - 0.5 : free[1] * 0.25;
+	return free[0] + free[1] > 1;
+}
+
+static bool is_used(const struct world *w, uint32_t id)
+{
+	for (uint32_t i = 0; i < SLOTS_MOST; i++)
+		if (w->is_there[i] && w->nodes[i].node_class == id)
+			return true;
+	return false;
+}
+
+static void change_node(struct world *w)
+{
+	static const uint32_t sizes[] = {0, 1000, 2000};
+	uint32_t slot = below(w, w->slots), id = below(w, CLASSES);
+	struct fit_input *n = &w->nodes[slot];
+
+	if (w->is_there[slot] && below(w, 4)) { // what is on it, no more
+		n->used.cpu_mhz = below(w, 1200);
+		n->devices_free[below(w, 2)] = (uint8_t)below(w, 3);
+		fit_index_set(w->index, slot, n);
+		return;
+	}
+	w->is_there[slot] = below(w, 5) > 0;
+	if (!w->is_there[slot]) {
+		fit_index_set(w->index, slot, NULL);
+		return;
+	}
+	if (!is_used(w, id))
+		w->classes[id] = (struct node_class){.id = id,
+			.hash = prng_u64(&w->prng),
+			.class_name = id % 2 ? "odd" : "even",
+			.datacenter = "dc1"};
+	*n = (struct fit_input){.capacity = {sizes[below(w, 3)], sizes[below(w, 3)], 1000},
+		.used = {below(w, 4) ? below(w, 1200) : 0, below(w, 1200), below(w, 1200)},
+		.node_class = id,
+		.class_hash = w->classes[id].hash,
+		.class_record = &w->classes[id],
+		.stamp = below(w, 100),
+		.devices_free = {(uint8_t)below(w, 3), (uint8_t)below(w, 3)},
+		.ready = below(w, 8) > 0};
+	fit_index_set(w->index, slot, n);
+}
+
+static uint32_t shortage_of(const struct world *w, const struct fit_input *n)
+{
+	double unused;
+	if (w->ask.devices && !devices_will_do(NULL, n->class_record, n->devices_free, &unused))
+		return SHORT_OF_DEVICES;
+	return n->used.cpu_mhz + w->room.cpu_mhz > n->capacity.cpu_mhz         ? SHORT_OF_CPU
+	       : n->used.memory_mb + w->room.memory_mb > n->capacity.memory_mb ? SHORT_OF_MEMORY
+	       : n->used.disk_mb + w->room.disk_mb > n->capacity.disk_mb       ? SHORT_OF_DISK
+									       : NODE_SHORTAGES;
+}
+
+static double score_of(struct world *w, uint32_t slot, const struct class_judgement *j)
+{
+	const struct fit_input *n = &w->nodes[slot];
+	struct resources used = {
+		n->used.cpu_mhz + w->room.cpu_mhz, n->used.memory_mb + w->room.memory_mb, 0};
+	double sum = placement_score(fit_index_algorithm(w->index), n->capacity, used), score;
+	double affinity = w->ask.affinity ? affinity_of(w, slot) : j->affinity;
+	int scores = 1 + (affinity != 0);
+
+	if (w->ask.devices) {
+		(void)devices_will_do(NULL, n->class_record, n->devices_free, &score);
+		sum += score;
+		scores++;
+	}
+	return (sum + affinity) / scores;
+}
+
+static void check_ratings(struct world *w)
+{
+	struct class_ask ask = {.room = w->room};
+	uint32_t shorts[CLASSES][NODE_SHORTAGES] = {{0}}, by_name[2][NODE_SHORTAGES] = {{0}};
+	struct class_set *s = class_sets_take(w->sets, "k", 1, &ask, judge, w);
+	const struct node_ratings *r = node_ratings_of(s, w->index, &w->ask);
+
+	for (uint32_t i = 0; i < r->slots; i++) {
+		struct class_judgement j = {0};
+		double score = BOUND_NONE;
+		if (w->is_there[i])
+			judge(NULL, w->nodes[i].class_record, 0, &j);
+		bool is_asked = w->nodes[i].ready && j.verdict == CLASS_TAKEN;
+		uint32_t shortage = is_asked ? shortage_of(w, &w->nodes[i]) : NODE_SHORTAGES;
+		if (is_asked && shortage == NODE_SHORTAGES)
+			score = score_of(w, i, &j);
+		assert_int_equal(r->shortages[i], shortage);
+		assert_true(r->tree.levels[0][i] == score);
+		if (shortage != NODE_SHORTAGES)
+			shorts[w->nodes[i].node_class][shortage]++;
+	}
+	for (uint32_t id = 0; id < CLASSES && id < s->class_count; id++) {
+		assert_memory_equal(r->of_class[id], shorts[id], sizeof shorts[id]);
+		for (uint32_t k = 0; k < NODE_SHORTAGES; k++)
+			by_name[id % 2][k] += shorts[id][k];
+	}
+	for (uint32_t i = 0; i < s->tallies.short_count; i++)
+		for (uint32_t k = 0; k < NODE_SHORTAGES; k++)
+			by_name[s->tallies.shorts[i].class_name[0] == 'o'][k] -= r->of_tally[i][k];
+	for (uint32_t k = 0; k < NODE_SHORTAGES; k++)
+		assert_true(by_name[0][k] == 0 && by_name[1][k] == 0);
+	class_sets_give(w->sets, s);
+}
+
+static void begin(struct world *w, uint64_t seed)
+{
+	enum placement_algorithm algorithm = seed % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
+
+	*w = (struct world){.slots = 50,
+		.index = fit_index_create(algorithm),
+		.room = {seed & 8 ? 100 : 0, 200, 50},
+		.ask = {seed & 2 ? affinity_of : NULL, seed & 4 ? devices_will_do : NULL, w}};
+	w->sets = class_sets_create(w->index);
+	prng_seed(&w->prng, seed);
+	for (uint32_t i = 0; i < 200; i++)
+		change_node(w);
+}
+
+static void end(struct world *w)
+{
+	class_sets_destroy(w->sets);
+	fit_index_destroy(w->index);
+}
+
+static void ratings_follow_the_index(void **state)
+{
+	static struct world w;
+	for (uint64_t seed = 0; seed < 16; seed++) {
+		begin(&w, seed);
+		for (uint32_t round = 0; round < 60; round++) {
+			check_ratings(&w);
+			if (round % 8 == 7) // more slots
+				w.slots += 1 + below(&w, 60);
+			uint32_t changes = round % 20 == 9 ? FIT_LOG_CHANGES + 400 : below(&w, 30);
+			for (uint32_t i = 0; i < changes; i++)
+				change_node(&w);
+		}
+		end(&w);
+	}
+}
+
+// Such an affinity is asked of the node's record, which use does not change.
+static void an_affinity_is_asked_for_again_when_the_node_is_described_anew(void **state)
+{
+	static struct world w;
+	begin(&w, 2);
+	struct class_ask ask = {.room = w.room};
+	struct class_set *s = class_sets_take(w.sets, "k", 1, &ask, judge, &w);
+	(void)node_ratings_of(s, w.index, &w.ask);
+	uint32_t slot = 0;
+	while (!w.is_there[slot])
+		slot++;
+	w.affinities_asked = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		w.nodes[slot].used.cpu_mhz++;
+		w.nodes[slot].stamp += i;
+		fit_index_set(w.index, slot, &w.nodes[slot]);
+		class_sets_give(w.sets, s);
+		s = class_sets_take(w.sets, "k", 1, &ask, judge, &w);
+		(void)node_ratings_of(s, w.index, &w.ask);
+		assert_int_equal(w.affinities_asked, i);
+	}
+	class_sets_give(w.sets, s);
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(ratings_follow_the_index),
+		cmocka_unit_test(an_affinity_is_asked_for_again_when_the_node_is_described_anew)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
