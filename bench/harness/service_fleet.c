@@ -12,8 +12,9 @@
 #define REGISTERED_AT_ONCE 256u
 #define REPORTED_AT_ONCE 512u
 #define NODE_TEXT_BYTES 64u
-#define NODE_TEXTS 5u
+#define NODE_TEXTS 6u
 #define GPUS 16u
+#define CORE_MHZ 2000u
 
 const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "plain"},
@@ -30,6 +31,7 @@ const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "unique attribute", .unique = true},
 	{.name = "device with affinity", .device = true, .likes_device = true},
 	{.name = "affinity for a node", .likes_node = true},
+	{.name = "reserved core", .core = true},
 };
 
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
@@ -56,8 +58,13 @@ static bool has_volume(uint32_t number)
 	return number % STORAGES == 5;
 }
 
-static void describe_hardware(
-	struct node_registration *d, uint32_t number, char text[NODE_TEXT_BYTES])
+static uint32_t cores_of_node(uint32_t number)
+{
+	return number % STORAGES == 6 ? size_of_node(number).cpu_mhz / CORE_MHZ : 0;
+}
+
+static void describe_hardware(struct node_registration *d, uint32_t number,
+	char text[NODE_TEXT_BYTES], char cores[NODE_TEXT_BYTES])
 {
 	snprintf(text, NODE_TEXT_BYTES, "host:eth0 10.%u.%u.%u", number >> 16, number >> 8 & 255,
 		number & 255);
@@ -68,6 +75,10 @@ static void describe_hardware(
 	if (gpus_of_node(number))
 		d->device_groups[d->device_group_count++] =
 			(struct node_device_group){TEXT("nvidia"), TEXT("gpu"), TEXT("h100"), GPUS};
+	if (cores_of_node(number) == 0)
+		return;
+	snprintf(cores, NODE_TEXT_BYTES, "0-%u", cores_of_node(number) - 1);
+	add_pair(d, PAIR_SETTING, "cores.reservable", cores);
 }
 
 static void describe_node(
@@ -92,7 +103,7 @@ static void describe_node(
 	add_pair(d, PAIR_ATTRIBUTE, "storage.class", texts[2]);
 	add_pair(d, PAIR_ATTRIBUTE, "unique.hostname", texts[0]);
 	add_pair(d, PAIR_DRIVER, "raw_exec", texts[3]);
-	describe_hardware(d, number, texts[4]);
+	describe_hardware(d, number, texts[4], texts[5]);
 }
 
 static void keep_node(struct service_fleet *f, const struct node_registration *d, uint32_t number)
@@ -104,6 +115,7 @@ static void keep_node(struct service_fleet *f, const struct node_registration *d
 	n->rack = number / RACK_NODES;
 	n->preferred = number % STORAGES == 1;
 	n->devices = gpus_of_node(number);
+	n->cores = cores_of_node(number);
 	n->has_volume = has_volume(number);
 	n->is_named = number == 0;
 }
@@ -269,6 +281,8 @@ static void ask_hardware(
 		port->label = text_copy(TEXT("http"));
 		port->value = SERVICE_PORT;
 	}
+	if (shape->core)
+		task->resources.cores = 1;
 	if (shape->device) {
 		struct device_ask *device = array_append(&task->resources.devices, sizeof *device);
 		record_init(&device_ask_description, device);
@@ -310,12 +324,13 @@ void service_fleet_ask(
 	const struct service_fleet *f, const struct service_shape *shape, uint32_t count)
 {
 	f->naive->count = count;
-	f->naive->ask = (struct resources){100, 64, 10};
+	f->naive->ask = (struct resources){shape->core ? CORE_MHZ : 100, 64, 10};
 	f->naive->affinity = shape->affinity;
 	f->naive->spread = shape->spread;
 	f->naive->rack_limit = shape->distinct ? rack_limit(f, count) : 0;
 	f->naive->port = shape->port;
 	f->naive->device = shape->device;
+	f->naive->core = shape->core;
 	f->naive->volume = shape->volume;
 	f->naive->unique = shape->unique;
 	f->naive->likes_device = shape->likes_device;

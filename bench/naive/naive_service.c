@@ -56,7 +56,8 @@ static bool fits(const struct naive_service *s, const struct naive_service_node 
 	       n->used.disk_mb + s->ask.disk_mb <= n->capacity.disk_mb &&
 	       (s->rack_limit == 0 || s->of_rack[n->rack] < s->rack_limit) &&
 	       (!s->volume || n->has_volume) && (!s->unique || !n->is_named) &&
-	       (!s->port || n->instances == 0) && (!s->device || n->instances < n->devices);
+	       (!s->port || n->instances == 0) && (!s->device || n->instances < n->devices) &&
+	       (!s->core || n->instances < n->cores);
 }
 
 static double score_of(

@@ -10,7 +10,7 @@ struct naive_service_node {
 	struct resources capacity, used;
 	uint32_t rack;
 	bool preferred; // by the job's affinity
-	uint32_t devices;
+	uint32_t devices, cores;
 	bool has_volume, is_named;
 	uint32_t instances;
 };
@@ -24,7 +24,8 @@ struct naive_service {
 	struct resources ask;
 	bool affinity, spread;
 	uint32_t rack_limit; // of distinct_property; 0: none
-	bool port, device;   // an instance takes the port of its node, or one of its devices
+	bool port, device,
+		core; // an instance takes the port of its node, or one of its devices or cores
 	bool volume, unique; // nodes without the volume will not do, or the one that is named
 	bool likes_device, likes_node; // the devices of all nodes, or the node that is named
 };

@@ -26,6 +26,7 @@ struct fit_index {
 	struct idle_tree idle[FIT_IDLE_TREES];
 	uint32_t *stamps;       // beside the nodes: the search does not look at them
 	const char **snapshots; // likewise
+	bool *have_details;     // likewise
 	uint64_t *described;    // likewise: the newest change of what the node is, counted from 1
 	struct strings strings;
 	uint32_t slots, room;
@@ -60,6 +61,7 @@ void fit_index_destroy(struct fit_index *x)
 		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
 		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
 		memory_unmap(x->snapshots, x->room * sizeof *x->snapshots);
+		memory_unmap(x->have_details, x->room * sizeof *x->have_details);
 		memory_unmap(x->described, x->room * sizeof *x->described);
 	}
 	strings_destroy(&x->strings);
@@ -89,6 +91,8 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		x->nodes = enlarge_index(x->nodes, x->room, room, sizeof *x->nodes);
 		x->stamps = enlarge_index(x->stamps, x->room, room, sizeof *x->stamps);
 		x->snapshots = enlarge_index(x->snapshots, x->room, room, sizeof *x->snapshots);
+		x->have_details =
+			enlarge_index(x->have_details, x->room, room, sizeof *x->have_details);
 		x->described = enlarge_index(x->described, x->room, room, sizeof *x->described);
 		for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
 			if (x->idle[i].tree)
@@ -103,6 +107,7 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		x->nodes[x->slots] = (struct fit_node){.place = FIT_ABSENT};
 		x->stamps[x->slots] = 0;
 		x->snapshots[x->slots] = NULL;
+		x->have_details[x->slots] = false;
 		x->described[x->slots] = 0;
 	}
 }
@@ -211,6 +216,14 @@ static bool take_snapshot(struct fit_index *x, uint32_t slot, const char *snapsh
 	return x->snapshots[slot] != before;
 }
 
+// Returns whether details may differ from those before.
+static bool take_details(struct fit_index *x, uint32_t slot, bool has_details)
+{
+	bool may_differ = x->have_details[slot] || has_details;
+	x->have_details[slot] = has_details;
+	return may_differ;
+}
+
 uint32_t fit_index_snapshot_class(const char *shared)
 {
 	return shared == none
@@ -283,7 +296,9 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 			      x->stamps[slot] != stamp || before.node_class != after.node_class;
 	x->stamps[slot] = stamp;
 	bool is_other = described_anew || !is_same(&before, &after);
-	if (!take_snapshot(x, slot, in ? in->snapshot : NULL) && !is_other)
+	bool is_changed = take_snapshot(x, slot, in ? in->snapshot : NULL) || is_other;
+	is_changed |= take_details(x, slot, in && in->has_details);
+	if (!is_changed)
 		return;
 	if (described_anew)
 		x->described[slot] = x->head + 1;

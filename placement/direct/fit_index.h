@@ -31,10 +31,12 @@ struct fit_input {
 	uint32_t stamp; // when it differs, what is unique to the node may have changed
 	uint8_t devices_free[NODE_DEVICE_GROUPS_MAX];
 	bool ready;
+	bool has_details;     // of something that is on it: ports, devices or cores
 	const char *snapshot; // last one that an idle node ran, "" for none; NULL: not idle
 	const struct node_class *class_record; // NULL: nobody asks the index for it
 };
 
+// Of what is on a node with details also a change that leaves its sums as they were.
 struct fit_change {
 	uint32_t slot;
 	bool described_anew; // stamp or class differ, or it came or went

@@ -30,6 +30,7 @@ static bool mirror_read(void *context, uint32_t slot, struct fit_input *in)
 	if (m->claims)
 		claims_add(m->claims, NULL, slot, &use);
 	*in = fit_input_of(n, use.used, &use.devices, NULL);
+	in->has_details = use.with_details > 0;
 	return true;
 }
 

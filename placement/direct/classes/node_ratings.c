@@ -11,6 +11,7 @@ static void release_ratings(void *attached)
 
 	bounds_tree_release(&r->tree);
 	free(r->affinities);
+	free(r->cpu_mhz);
 	free(r->shortages);
 	free(r->classes);
 	free(r->of_tally);
@@ -64,11 +65,15 @@ static struct rating rate_slot(struct node_ratings *r, const struct class_set *s
 		return (struct rating){NODE_SHORTAGES, BOUND_NONE};
 	if (ask->devices && !devices_will_do(r, x, ask, n))
 		return (struct rating){SHORT_OF_DEVICES, BOUND_NONE};
-	enum fit_shortage shortage = fit_shortage_of(n, &s->ask.room);
+	if (ask->cores && !ask->cores(ask->context, slot))
+		return (struct rating){SHORT_OF_CORES, BOUND_NONE};
+	struct resources room = s->ask.room;
+	room.cpu_mhz = r->cpu_mhz ? r->cpu_mhz[slot] : room.cpu_mhz;
+	enum fit_shortage shortage = fit_shortage_of(n, &room);
 	if (shortage != FIT_SHORTAGES)
 		return (struct rating){shortage, BOUND_NONE};
 	double affinity = r->affinities ? r->affinities[slot] : in->affinity;
-	double sum = fit_of(fit_index_algorithm(x), n, &s->ask.room);
+	double sum = fit_of(fit_index_algorithm(x), n, &room);
 	if (ask->devices) {
 		sum += r->newest.score;
 		scores++;
@@ -102,10 +107,13 @@ static double note_rating(struct node_ratings *r, const struct class_set *s,
 	return rating.score;
 }
 
-static void ask_affinity(struct node_ratings *r, const struct rating_ask *ask, uint32_t slot)
+// What stands until the node is described anew.
+static void ask_node(struct node_ratings *r, const struct rating_ask *ask, uint32_t slot)
 {
 	if (r->affinities)
 		r->affinities[slot] = ask->affinity(ask->context, slot);
+	if (r->cpu_mhz)
+		r->cpu_mhz[slot] = ask->cpu(ask->context, slot);
 }
 
 static void make_room(struct node_ratings *r, const struct class_set *s, const struct fit_index *x,
@@ -116,6 +124,8 @@ static void make_room(struct node_ratings *r, const struct class_set *s, const s
 	if (ask->affinity)
 		r->affinities =
 			memory_resize(r->affinities, (r->slots + 1) * sizeof r->affinities[0]);
+	if (ask->cpu)
+		r->cpu_mhz = memory_resize(r->cpu_mhz, (r->slots + 1) * sizeof r->cpu_mhz[0]);
 	r->shortages = memory_resize(r->shortages, r->slots + 1);
 	r->classes = memory_resize(r->classes, (r->slots + 1) * sizeof r->classes[0]);
 	free(r->of_tally);
@@ -124,14 +134,13 @@ static void make_room(struct node_ratings *r, const struct class_set *s, const s
 	r->of_class = memory_take_array(s->class_count + 1, sizeof r->of_class[0]);
 }
 
-// What is a node's own stands until the node is described anew.
 static void rate_all(struct node_ratings *r, const struct class_set *s, const struct fit_index *x,
 	const struct rating_ask *ask)
 {
 	make_room(r, s, x, ask);
 	for (uint32_t slot = 0; slot < r->slots; slot++) {
 		if (fit_index_described(x, slot) > r->seen)
-			ask_affinity(r, ask, slot);
+			ask_node(r, ask, slot);
 		r->tree.levels[0][slot] = note_rating(r, s, x, ask, slot);
 	}
 	bounds_tree_find_greatest(&r->tree);
@@ -143,7 +152,7 @@ static void follow_change(struct node_ratings *r, const struct class_set *s,
 {
 	count_slot(r, s, change->slot, -1u);
 	if (change->described_anew)
-		ask_affinity(r, ask, change->slot);
+		ask_node(r, ask, change->slot);
 	bounds_tree_put(&r->tree, change->slot, note_rating(r, s, x, ask, change->slot));
 }
 

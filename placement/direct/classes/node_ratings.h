@@ -5,9 +5,10 @@
 #include "placement/direct/classes/bounds_tree.h"
 #include "placement/direct/classes/class_set.h"
 
-// What a node may be short of, besides enum fit_shortage; it comes before those.
+// What a node may be short of, besides enum fit_shortage: devices, then cores come before those.
 #define SHORT_OF_DEVICES FIT_SHORTAGES
-#define NODE_SHORTAGES (FIT_SHORTAGES + 1u)
+#define SHORT_OF_CORES (FIT_SHORTAGES + 1u)
+#define NODE_SHORTAGES (FIT_SHORTAGES + 2u)
 
 // What the group asks of single nodes, always the same for one set.
 struct rating_ask {
@@ -16,6 +17,11 @@ struct rating_ask {
 	// Whether so many free devices will do, and their score; NULL: devices have none.
 	bool (*devices)(void *context, const struct node_class *,
 		const uint8_t free[NODE_DEVICE_GROUPS_MAX], double *score);
+	// What the node is asked for of cpu, because cores stand for it there, asked for again when the node is
+	// described anew; NULL: as much as others.
+	uint32_t (*cpu)(void *context, uint32_t slot);
+	// Whether enough cores are free, asked for again when something changed there; NULL: none are wanted.
+	bool (*cores)(void *context, uint32_t slot);
 	void *context;
 };
 
@@ -30,6 +36,7 @@ struct rated_devices {
 struct node_ratings {
 	struct bounds_tree tree; // scores; exact but for what is noticed when a node is tried
 	double *affinities;      // by slot; NULL: classes have them
+	uint32_t *cpu_mhz;       // by slot, that is asked for; NULL: the same everywhere
 	uint8_t *shortages;      // by slot; NODE_SHORTAGES: none
 	uint32_t *classes;       // by slot: in which it is counted
 	uint32_t (*of_tally)[NODE_SHORTAGES]; // nodes that are short, by tally of those of the set

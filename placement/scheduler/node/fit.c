@@ -31,6 +31,7 @@ const char *const shortage_reasons[NODE_SHORTAGES] = {
 	[SHORT_OF_CPU] = "cpu",
 	[SHORT_OF_MEMORY] = "memory",
 	[SHORT_OF_DISK] = "disk",
+	[SHORT_OF_CORES] = "cores",
 	[SHORT_OF_DEVICES] = "devices: no devices match request",
 };
 
@@ -268,6 +269,31 @@ static bool fit_devices(struct fitting *f)
 	return true;
 }
 
+struct resources stack_ask(const struct group_rules *g, const struct node *n)
+{
+	struct resources ask = g->ask;
+	CHECK(n);
+	if (g->cores)
+		ask.cpu_mhz = cpu_with_cores(g->group, node_shares_per_core(n));
+	return ask;
+}
+
+static bool add_cores(const struct proposed_allocation *a, void *context)
+{
+	core_set_add_details(context, a->details);
+	return true;
+}
+
+bool stack_serves_cores(const struct stack *s, const struct group_rules *g, const struct node *n)
+{
+	CHECK(g->cores);
+	struct core_set left = core_set_parse(node_fittings(n)->reservable_cores), used = {0};
+	if (proposal_use(&s->proposal, n->slot).with_details > 0)
+		proposal_walk_details(&s->proposal, n->slot, add_cores, &used);
+	core_set_remove(&left, &used);
+	return core_set_count(&left) >= group_cores(g->group);
+}
+
 static bool fit_cores(struct fitting *f)
 {
 	CHECK(f->g->cores);
@@ -280,11 +306,10 @@ static bool fit_cores(struct fitting *f)
 			continue;
 		struct allocated_task *given = details_task(f->details, task->name);
 		if (!core_set_take(&left, task->resources.cores, given))
-			return option_exhausted(f->option, "cores");
+			return option_exhausted(f->option, shortage_reasons[SHORT_OF_CORES]);
 		given->cpu_shares = task->resources.cores * shares_per_core;
 	}
-	struct group_footprint print = footprint_with_cores(f->g->group, shares_per_core);
-	f->option->resources.cpu_mhz = print.cpu_mhz > ASK_MAX ? ASK_MAX : (uint32_t)print.cpu_mhz;
+	f->option->resources.cpu_mhz = cpu_with_cores(f->g->group, shares_per_core);
 	return true;
 }
 

@@ -13,6 +13,10 @@ extern const char *const shortage_reasons[NODE_SHORTAGES];
 // Whether the devices that the node has left will do, and their score.
 bool stack_serves_devices(
 	const struct stack *, const struct group_rules *, const struct node *, double *score);
+// Whether enough of its cores are free.
+bool stack_serves_cores(const struct stack *, const struct group_rules *, const struct node *);
+// What the group asks of the node, where a core stands for a share of its cpu.
+struct resources stack_ask(const struct group_rules *, const struct node *);
 // The first of the others that falls short, in the order of row A52; NULL: none.
 const char *resources_shortage(const struct resources *capacity, const struct resources *used,
 	const struct resources *ask);

@@ -64,6 +64,17 @@ bool core_set_take(struct core_set *set, int64_t count, struct allocated_task *t
 	return true;
 }
 
+int64_t group_cores(const struct task_group *group)
+{
+	int64_t sum = 0;
+	for (uint32_t i = 0; i < group->tasks.count; i++) {
+		int64_t cores = ARRAY_AT(&group->tasks, struct task, i)->resources.cores;
+		sum += cores > 0 ? cores : 0;
+	}
+	CHECK(sum >= 0);
+	return sum;
+}
+
 int64_t node_shares_per_core(const struct node *node)
 {
 	const char *reported = node_attribute(node, "cpu.numcores");
@@ -75,7 +86,7 @@ int64_t node_shares_per_core(const struct node *node)
 	return cores > 0 ? node->total.cpu_mhz / cores : 0;
 }
 
-struct group_footprint footprint_with_cores(const struct task_group *group, int64_t shares_per_core)
+uint32_t cpu_with_cores(const struct task_group *group, int64_t shares_per_core)
 {
 	CHECK(shares_per_core >= 0);
 	struct task_group copy = *group;
@@ -87,5 +98,5 @@ struct group_footprint footprint_with_cores(const struct task_group *group, int6
 	copy.tasks.items = tasks;
 	struct group_footprint print = task_group_footprint(&copy);
 	free(tasks);
-	return print;
+	return print.cpu_mhz > ASK_MAX ? ASK_MAX : (uint32_t)print.cpu_mhz;
 }

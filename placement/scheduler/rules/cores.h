@@ -19,7 +19,10 @@ void core_set_add_details(struct core_set *, const struct alloc_details *);
 // Takes the lowest cores of the set for a task; false when there are not enough.
 bool core_set_take(struct core_set *, int64_t count, struct allocated_task *);
 
+// All that the tasks of a group have to themselves.
+int64_t group_cores(const struct task_group *);
+
 // The share of cpu that stands for one core of the node.
 int64_t node_shares_per_core(const struct node *);
-// The footprint of a group when each core of a task counts as this much cpu.
-struct group_footprint footprint_with_cores(const struct task_group *, int64_t shares_per_core);
+// What a group asks of cpu when each core of a task counts as this much.
+uint32_t cpu_with_cores(const struct task_group *, int64_t shares_per_core);

@@ -1,7 +1,9 @@
 // Ratings of single nodes (placement/direct/classes), for groups whose nodes of a class differ in more than their room:
-// by affinities for what is unique to a node, and by scores of devices. Finders take the best nodes by them instead of
-// searching the fit tree.
+// by affinities for what is unique to a node, by scores of devices, and by the share of cpu that stands for a core.
+// Finders take the best nodes by them instead of searching the fit tree.
+#include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/rank.h"
+#include "placement/scheduler/rules/cores.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 #include <string.h>
@@ -25,9 +27,40 @@ static bool rate_devices(void *context, const struct node_class *node_class,
 	return device_needs_score(&c->g->devices, node_class, &left, score);
 }
 
+static uint32_t rate_cpu(void *context, uint32_t slot)
+{
+	const struct candidate_columns *c = context;
+	const struct node *n = view_node_in_no_order(&c->s->view, slot);
+
+	return n ? stack_ask(c->g, n).cpu_mhz : 0;
+}
+
+static bool add_cores(const struct allocation *a, void *context)
+{
+	if (allocation_holds_room(a))
+		core_set_add_details(context, a->details);
+	return true;
+}
+
+// As if there were no plan: that of the next evaluation is another one.
+static bool rate_cores(void *context, uint32_t slot)
+{
+	const struct candidate_columns *c = context;
+	const struct scheduler_view *view = &c->s->view;
+	const struct node *n = view_node_in_no_order(view, slot);
+	struct core_set left = core_set_parse(n ? node_fittings(n)->reservable_cores : NULL);
+	struct core_set used = {0};
+
+	if (n && view->node_use(view->context, slot).with_details > 0)
+		view->node_allocations(view->context, slot, add_cores, &used);
+	core_set_remove(&left, &used);
+	return core_set_count(&left) >= group_cores(c->g->group);
+}
+
 bool candidate_columns_are_rated(const struct candidate_columns *c)
 {
-	return !c->evictions && (c->g->affinity_unique || c->g->devices.weights > 0);
+	const struct group_rules *g = c->g;
+	return !c->evictions && (g->affinity_unique || g->devices.weights > 0 || g->cores);
 }
 
 void candidate_columns_open_ratings(struct candidate_columns *c)
@@ -35,6 +68,8 @@ void candidate_columns_open_ratings(struct candidate_columns *c)
 	const struct rating_ask ask = {
 		.affinity = c->g->affinity_unique ? rate_affinity : NULL,
 		.devices = c->g->devices.weights > 0 ? rate_devices : NULL,
+		.cpu = c->g->cores ? rate_cpu : NULL,
+		.cores = c->g->cores ? rate_cores : NULL,
 		.context = c,
 	};
 

@@ -47,14 +47,14 @@ static double score_bound(const struct candidate_columns *c, const struct resour
 	return score / 18 + BOUND_SLACK;
 }
 
-// Returns the fit score. With *exact false it may return an upper bound for values that are not in the cache; it sets
-// *exact when the score is exact.
+// Returns the fit score. With *exact false it may return an upper bound for values that are not in the cache, which is
+// for one ask; it sets *exact when the score is exact.
 static double fit_score(struct candidate_columns *c, const struct resources *capacity,
-	const struct resources *used, bool *exact)
+	const struct resources *used, const struct resources *ask, bool *exact)
 {
-	if (!c->cache) {
+	if (!c->cache || c->g->cores) {
 		*exact = true;
-		return stack_fit_score(c->s, capacity, used, &c->g->ask);
+		return stack_fit_score(c->s, capacity, used, ask);
 	}
 	uint64_t hash =
 		((uint64_t)capacity->cpu_mhz << 32 | capacity->memory_mb) * 0x9e3779b97f4a7c15ull ^
@@ -105,11 +105,14 @@ static void sum_scores(
 
 // Devices without a score are noticed when the row is tried.
 static const char *row_shortage(const struct candidate_columns *c, uint32_t row,
-	const struct resources *capacity, const struct resources *used, double *devices)
+	const struct resources *capacity, const struct resources *used, const struct resources *ask,
+	double *devices)
 {
 	if (c->g->devices.weights > 0 && !stack_serves_devices(c->s, c->g, c->nodes[row], devices))
 		return shortage_reasons[SHORT_OF_DEVICES];
-	return resources_shortage(capacity, used, &c->g->ask);
+	if (c->g->cores && !stack_serves_cores(c->s, c->g, c->nodes[row]))
+		return shortage_reasons[SHORT_OF_CORES];
+	return resources_shortage(capacity, used, ask);
 }
 
 static void fill_row(struct candidate_columns *c, uint32_t row, const struct resources *capacity,
@@ -132,7 +135,8 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		return;
 	}
 	double devices = 0;
-	const char *dimension = row_shortage(c, row, capacity, used, &devices);
+	struct resources ask = stack_ask(c->g, c->nodes[row]);
+	const char *dimension = row_shortage(c, row, capacity, used, &ask, &devices);
 	if (c->is_full)
 		c->is_full[row] = dimension != NULL;
 	candidate_columns_set_refusal(c, row, dimension, dimension ? STACK_EXHAUSTED : STACK_FITS);
@@ -140,7 +144,7 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		return;
 	if (c->tiers)
 		c->tiers[row] = (uint8_t)stack_snapshot_tier(c->s, c->g, c->nodes[row]);
-	double fit = fit_score(c, capacity, used, &exact);
+	double fit = fit_score(c, capacity, used, &ask, &exact);
 	c->bounded[row] = !exact;
 	sum_scores(c, row, fit, devices, anti_affinity_score(c->g, near.of_group));
 }

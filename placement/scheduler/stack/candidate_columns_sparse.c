@@ -111,7 +111,7 @@ static bool classes_decide(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->property_count; i++)
 		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
-	return (!g->cores || c->evictions) && !g->snapshot && c->row_property_count == 0 &&
+	return !g->snapshot && c->row_property_count == 0 &&
 	       c->property_count <= CLASS_VALUES_MAX && affinities_decide(c);
 }
 

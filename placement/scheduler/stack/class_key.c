@@ -106,6 +106,17 @@ static void add_volumes(struct class_key *k, const struct array *volumes, uint32
 	}
 }
 
+// What a group with cores asks of cpu depends on the node and on each of its tasks.
+static void add_cores(struct class_key *k, const struct task *task)
+{
+	add_count(k, task->resources.cores > 0);
+	if (task->resources.cores > 0)
+		add_bytes(k, &task->resources.cores, sizeof task->resources.cores);
+	add_bytes(k, &task->resources.cpu, sizeof task->resources.cpu);
+	add_text(k, task->lifecycle ? task->lifecycle->hook : NULL);
+	add_count(k, task->lifecycle && task->lifecycle->sidecar);
+}
+
 static void add_group(struct class_key *k, const struct task_group *group)
 {
 	add_constraints(k, &group->constraints);
@@ -116,6 +127,7 @@ static void add_group(struct class_key *k, const struct task_group *group)
 		add_text(k, task->driver);
 		add_constraints(k, &task->constraints);
 		add_affinities(k, &task->affinities);
+		add_cores(k, task);
 	}
 }
 

@@ -269,13 +269,10 @@ static bool select_by_columns(const struct scan *scan)
 	return scan->best->node;
 }
 
-// False when the columns cannot rank the rows: for more penalties than there is room for, and, unless rows are filled
-// by placing on them, cpu that stands for cores.
+// False when the columns cannot rank the rows: for more penalties than there is room for.
 static bool columns_suffice(const struct scan *scan)
 {
-	const struct group_rules *g = scan->g;
-	return (scan->evict || !g->cores) &&
-	       scan->request->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
+	return scan->request->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
 }
 
 static bool try_preferred(const struct scan *scan)

@@ -23,6 +23,7 @@ struct world {
 	bool is_there[SLOTS_MOST];
 	struct fit_input nodes[SLOTS_MOST];
 	uint32_t slots, affinities_asked;
+	bool lacks_cores[SLOTS_MOST]; // by details
 	struct resources room;
 	struct rating_ask ask;
 };
@@ -56,6 +57,18 @@ static bool devices_will_do(void *unused, const struct node_class *c,
 	return free[0] + free[1] > 1;
 }
 
+static uint32_t cpu_of(void *context, uint32_t slot)
+{
+	const struct world *w = context;
+	return 50 * (w->nodes[slot].stamp % 4);
+}
+
+static bool has_cores(void *context, uint32_t slot)
+{
+	const struct world *w = context;
+	return !w->lacks_cores[slot];
+}
+
 static bool is_used(const struct world *w, uint32_t id)
 {
 	for (uint32_t i = 0; i < SLOTS_MOST; i++)
@@ -71,12 +84,16 @@ static void change_node(struct world *w)
 	struct fit_input *n = &w->nodes[slot];
 
 	if (w->is_there[slot] && below(w, 4)) { // what is on it, no more
-		n->used.cpu_mhz = below(w, 1200);
-		n->devices_free[below(w, 2)] = (uint8_t)below(w, 3);
+		if (below(w, 3))                // else only the details differ
+			n->used.cpu_mhz = below(w, 1200);
+		if (below(w, 2))
+			n->devices_free[below(w, 2)] = (uint8_t)below(w, 3);
+		w->lacks_cores[slot] = n->has_details = below(w, 2);
 		fit_index_set(w->index, slot, n);
 		return;
 	}
 	w->is_there[slot] = below(w, 5) > 0;
+	w->lacks_cores[slot] = false;
 	if (!w->is_there[slot]) {
 		fit_index_set(w->index, slot, NULL);
 		return;
@@ -97,22 +114,34 @@ static void change_node(struct world *w)
 	fit_index_set(w->index, slot, n);
 }
 
-static uint32_t shortage_of(const struct world *w, const struct fit_input *n)
+static struct resources room_of(struct world *w, uint32_t slot)
+{
+	struct resources room = w->room;
+	room.cpu_mhz = w->ask.cpu ? cpu_of(w, slot) : room.cpu_mhz;
+	return room;
+}
+
+static uint32_t shortage_of(struct world *w, uint32_t slot)
 {
 	double unused;
+	const struct fit_input *n = &w->nodes[slot];
+	struct resources room = room_of(w, slot);
 	if (w->ask.devices && !devices_will_do(NULL, n->class_record, n->devices_free, &unused))
 		return SHORT_OF_DEVICES;
-	return n->used.cpu_mhz + w->room.cpu_mhz > n->capacity.cpu_mhz         ? SHORT_OF_CPU
-	       : n->used.memory_mb + w->room.memory_mb > n->capacity.memory_mb ? SHORT_OF_MEMORY
-	       : n->used.disk_mb + w->room.disk_mb > n->capacity.disk_mb       ? SHORT_OF_DISK
-									       : NODE_SHORTAGES;
+	if (w->ask.cores && !has_cores(w, slot))
+		return SHORT_OF_CORES;
+	return n->used.cpu_mhz + room.cpu_mhz > n->capacity.cpu_mhz         ? SHORT_OF_CPU
+	       : n->used.memory_mb + room.memory_mb > n->capacity.memory_mb ? SHORT_OF_MEMORY
+	       : n->used.disk_mb + room.disk_mb > n->capacity.disk_mb       ? SHORT_OF_DISK
+									    : NODE_SHORTAGES;
 }
 
 static double score_of(struct world *w, uint32_t slot, const struct class_judgement *j)
 {
 	const struct fit_input *n = &w->nodes[slot];
+	struct resources room = room_of(w, slot);
 	struct resources used = {
-		n->used.cpu_mhz + w->room.cpu_mhz, n->used.memory_mb + w->room.memory_mb, 0};
+		n->used.cpu_mhz + room.cpu_mhz, n->used.memory_mb + room.memory_mb, 0};
 	double sum = placement_score(fit_index_algorithm(w->index), n->capacity, used), score;
 	double affinity = w->ask.affinity ? affinity_of(w, slot) : j->affinity;
 	int scores = 1 + (affinity != 0);
@@ -138,7 +167,7 @@ static void check_ratings(struct world *w)
 		if (w->is_there[i])
 			judge(NULL, w->nodes[i].class_record, 0, &j);
 		bool is_asked = w->nodes[i].ready && j.verdict == CLASS_TAKEN;
-		uint32_t shortage = is_asked ? shortage_of(w, &w->nodes[i]) : NODE_SHORTAGES;
+		uint32_t shortage = is_asked ? shortage_of(w, i) : NODE_SHORTAGES;
 		if (is_asked && shortage == NODE_SHORTAGES)
 			score = score_of(w, i, &j);
 		assert_int_equal(r->shortages[i], shortage);
@@ -166,7 +195,8 @@ static void begin(struct world *w, uint64_t seed)
 	*w = (struct world){.slots = 50,
 		.index = fit_index_create(algorithm),
 		.room = {seed & 8 ? 100 : 0, 200, 50},
-		.ask = {seed & 2 ? affinity_of : NULL, seed & 4 ? devices_will_do : NULL, w}};
+		.ask = {seed & 2 ? affinity_of : NULL, seed & 4 ? devices_will_do : NULL,
+			seed & 16 ? cpu_of : NULL, seed & 16 ? has_cores : NULL, w}};
 	w->sets = class_sets_create(w->index);
 	prng_seed(&w->prng, seed);
 	for (uint32_t i = 0; i < 200; i++)
@@ -182,7 +212,7 @@ static void end(struct world *w)
 static void ratings_follow_the_index(void **state)
 {
 	static struct world w;
-	for (uint64_t seed = 0; seed < 16; seed++) {
+	for (uint64_t seed = 0; seed < 32; seed++) {
 		begin(&w, seed);
 		for (uint32_t round = 0; round < 60; round++) {
 			check_ratings(&w);

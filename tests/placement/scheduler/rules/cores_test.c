@@ -43,7 +43,8 @@ static void cores_stand_for_cpu_in_the_footprint(void **state)
 	struct task *second = add_task(group_of(job), "cores");
 	second->resources.cores = 2;
 	second->resources.cpu = 0;
-	assert_int_equal(footprint_with_cores(group_of(job), 500).cpu_mhz, 1300);
+	assert_int_equal(cpu_with_cores(group_of(job), 500), 1300);
+	assert_int_equal(group_cores(group_of(job)), 2);
 	struct node *n = world_node(w, "cpu=8000 cores=0-3");
 	assert_int_equal(node_shares_per_core(n), 2000);
 	n = world_node(w, "cpu=8000 cores=0-3 attr.cpu.numcores=8");

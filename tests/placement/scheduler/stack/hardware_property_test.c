@@ -1,5 +1,6 @@
-// Random groups with ports, devices, volumes and constraints on what is unique to nodes on random fleets: the best node
-// by the index must be the best of all gathered nodes, with the same metrics, and the best of a plain loop over all.
+// Random groups with ports, devices, cores, volumes, and constraints and affinities on what is unique to nodes, on
+// random fleets: the best node by the index must be the best of all gathered nodes, with the same metrics, and the
+// best of a plain loop over all.
 #include "placement/direct/classes/own_refusals.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/stack.h"
@@ -64,6 +65,9 @@ static void make_node(struct run *r)
 	if (chance(r, 50))
 		at += snprintf(words + at, sizeof words - (size_t)at,
 			" net=host/eth1/public/10.1.0.%u", number);
+	if (chance(r, 60))
+		at += snprintf(words + at, sizeof words - (size_t)at,
+			" cores=0-%u attr.cpu.numcores=%u", below(r, 4), 1 + below(r, 6));
 	if (chance(r, 10))
 		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
 	if (chance(r, 20))
@@ -170,6 +174,8 @@ static void make_job(struct run *r)
 	g->count = 1 + below(r, 5);
 	task_of(r->job)->resources.cpu = 100 * below(r, 5);
 	task_of(r->job)->resources.memory_mb = 100 * below(r, 5);
+	if (chance(r, 40))
+		task_of(r->job)->resources.cores = 1 + below(r, 2);
 	if (chance(r, 75))
 		ask_network(r, g);
 	if (chance(r, 50))
@@ -215,6 +221,8 @@ static void fill(struct run *r)
 		struct allocation *a = world_allocate(r->world, job, 0, slot, i);
 		hold_devices(r, a, r->world->nodes[slot]);
 		hold_ports(r, a, r->world->nodes[slot]);
+		if (chance(r, 20))
+			world_hold_cores(a, "t", below(r, 3), 1 + below(r, 2));
 	}
 }
 

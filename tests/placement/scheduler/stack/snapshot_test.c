@@ -100,8 +100,7 @@ static void a_batch_job_asks_alike(void **state)
 	asking_teardown(&b);
 }
 
-// Groups that need cores are placed by a check of all nodes, with the same result.
-static void it_is_the_same_when_all_nodes_are_looked_at(void **state)
+static void it_is_the_same_where_cores_stand_for_cpu(void **state)
 {
 	struct asking b;
 	asking_setup(&b);
@@ -293,7 +292,7 @@ int main(void)
 		cmocka_unit_test(an_idle_node_of_another_snapshot_comes_before_busy_ones),
 		cmocka_unit_test(without_a_snapshot_the_score_alone_decides),
 		cmocka_unit_test(a_batch_job_asks_alike),
-		cmocka_unit_test(it_is_the_same_when_all_nodes_are_looked_at),
+		cmocka_unit_test(it_is_the_same_where_cores_stand_for_cpu),
 		cmocka_unit_test(idle_is_what_the_plan_leaves),
 		cmocka_unit_test(what_failed_on_a_node_is_not_drawn_back),
 		cmocka_unit_test(nodes_that_are_not_healthy_are_passed_over),
