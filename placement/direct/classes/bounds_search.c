@@ -23,9 +23,28 @@ static bool goes_before(
 	return first_below(s, a) - s->first_slot < first_below(s, b) - s->first_slot;
 }
 
+static void sift_up(struct bounds_search *s, uint32_t to, struct promise one)
+{
+	for (; to > 0 && goes_before(s, &one, &s->items[(to - 1) / 2]); to = (to - 1) / 2)
+		s->items[to] = s->items[(to - 1) / 2];
+	s->items[to] = one;
+}
+
+static void sift_down(struct bounds_search *s, uint32_t at, struct promise one)
+{
+	for (uint32_t child; (child = 2 * at + 1) < s->count; at = child) {
+		if (child + 1 < s->count && goes_before(s, &s->items[child + 1], &s->items[child]))
+			child++;
+		if (!goes_before(s, &s->items[child], &one))
+			break;
+		s->items[at] = s->items[child];
+	}
+	s->items[at] = one;
+}
+
 static void add_promise(struct bounds_search *s, uint32_t level, uint32_t at)
 {
-	struct promise one = {s->tree->levels[level][at], level, at};
+	struct promise one = {s->bound_of(s->context, level, at), level, at};
 
 	if (one.bound == BOUND_NONE)
 		return;
@@ -33,39 +52,53 @@ static void add_promise(struct bounds_search *s, uint32_t level, uint32_t at)
 		s->room = s->room ? 2 * s->room : 2 * BOUNDS_A_STEP;
 		s->items = memory_resize(s->items, s->room * sizeof s->items[0]);
 	}
-	uint32_t to = s->count++;
-	for (; to > 0 && goes_before(s, &one, &s->items[(to - 1) / 2]); to = (to - 1) / 2)
-		s->items[to] = s->items[(to - 1) / 2];
-	s->items[to] = one;
+	s->count++;
+	sift_up(s, s->count - 1, one);
 }
 
 static struct promise take_promise(struct bounds_search *s)
 {
 	struct promise taken = s->items[0], last = s->items[--s->count];
-	uint32_t at = 0;
 
-	for (uint32_t child; (child = 2 * at + 1) < s->count; at = child) {
-		if (child + 1 < s->count && goes_before(s, &s->items[child + 1], &s->items[child]))
-			child++;
-		if (!goes_before(s, &s->items[child], &last))
-			break;
-		s->items[at] = s->items[child];
-	}
-	s->items[at] = last;
+	sift_down(s, 0, last);
 	return taken;
+}
+
+static double bound_in_tree(const void *context, uint32_t level, uint32_t at)
+{
+	const struct bounds_tree *tree = context;
+	return tree->levels[level][at];
+}
+
+void bounds_search_begin_with(struct bounds_search *s, bound_of_place *bound_of,
+	const void *context, const uint32_t *counts, uint32_t level_count, uint32_t first_slot)
+{
+	uint32_t top = level_count - 1;
+
+	CHECK(level_count > 0);
+	s->bound_of = bound_of;
+	s->context = context;
+	s->counts = counts;
+	s->level_count = level_count;
+	s->first_slot = first_slot;
+	s->count = 0;
+	for (uint32_t at = 0; at < counts[top]; at++)
+		add_promise(s, top, at);
 }
 
 void bounds_search_begin(
 	struct bounds_search *s, const struct bounds_tree *tree, uint32_t first_slot)
 {
-	uint32_t top = tree->level_count - 1;
+	bounds_search_begin_with(
+		s, bound_in_tree, tree, tree->counts, tree->level_count, first_slot);
+}
 
-	CHECK(tree->level_count > 0);
-	s->tree = tree;
-	s->first_slot = first_slot;
-	s->count = 0;
-	for (uint32_t at = 0; at < tree->counts[top]; at++)
-		add_promise(s, top, at);
+void bounds_search_renew(struct bounds_search *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		s->items[i].bound = s->bound_of(s->context, s->items[i].level, s->items[i].at);
+	for (uint32_t i = s->count / 2; i-- > 0;)
+		sift_down(s, i, s->items[i]);
 }
 
 void bounds_search_release(struct bounds_search *s)
@@ -87,7 +120,7 @@ uint32_t bounds_search_take(struct bounds_search *s)
 
 	if (taken.level == 0)
 		return taken.at;
-	for (uint32_t at = from; at < to && at < s->tree->counts[taken.level - 1]; at++)
+	for (uint32_t at = from; at < to && at < s->counts[taken.level - 1]; at++)
 		add_promise(s, taken.level - 1, at);
 	return BOUNDS_SEARCH_ON;
 }

@@ -11,14 +11,25 @@ struct promise {
 	uint32_t level, at;
 };
 
+// The bound of a place; BOUND_NONE: no instance will do there, whatever changes.
+typedef double bound_of_place(const void *context, uint32_t level, uint32_t at);
+
 struct bounds_search {
-	const struct bounds_tree *tree;
+	bound_of_place *bound_of;
+	const void *context;
+	const uint32_t *counts; // of the places of each level
+	uint32_t level_count;
 	uint32_t first_slot;
 	struct promise *items; // a heap, the most promising first; [0] is valid while count > 0
 	uint32_t count, room;
 };
 
 void bounds_search_begin(struct bounds_search *, const struct bounds_tree *, uint32_t first_slot);
+// The same where bounds are computed.
+void bounds_search_begin_with(struct bounds_search *, bound_of_place *, const void *context,
+	const uint32_t *counts, uint32_t level_count, uint32_t first_slot);
+// All bounds are others than before.
+void bounds_search_renew(struct bounds_search *);
 void bounds_search_release(struct bounds_search *);
 // Of the slots below the most promising place none that is equally good comes before this one.
 uint32_t bounds_search_first(const struct bounds_search *);

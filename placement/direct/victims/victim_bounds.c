@@ -10,19 +10,20 @@
 struct victim_look_kept {
 	double sum, victims;
 	uint8_t scores; // 0: nobody looked
-	uint8_t outcome;
+	uint8_t outcome, tier;
 };
 
 static void release(void *attached)
 {
 	struct victim_bounds *b = attached;
 
-	bounds_tree_release(&b->tree);
+	victim_trees_release(&b->trees);
 	for (uint32_t i = FIT_SHORTAGES; i < b->reason_count; i++)
 		free(b->reasons[i]);
 	free(b->outcomes);
-	free(b->tallies);
+	free(b->classes);
 	free(b->refused);
+	free(b->refused_of_class);
 	free(b->looks);
 	free(b);
 }
@@ -131,33 +132,11 @@ static const struct victim_look_kept *look_at_node(const struct asking *of, uint
 		return kept;
 	}
 	*kept = (struct victim_look_kept){look.sum, look.victims,
-		(uint8_t)(look.refusal ? 1 : look.scores), outcome_of(of->b, look.refusal)};
+		(uint8_t)(look.refusal ? 1 : look.scores), outcome_of(of->b, look.refusal),
+		look.tier};
 	CHECK(kept->scores > 0);
 	return kept;
 }
-
-// The scores are added in the order in which those of a row are, so that a bound that is exact is so to the last bit.
-static double bound_of(const struct victim_look_kept *look, double affinity)
-{
-	double sum = look->sum;
-	uint32_t scores = look->scores;
-
-	if (affinity != 0) {
-		sum += affinity;
-		scores++;
-	}
-	if (look->victims != 0) {
-		sum += look->victims;
-		scores++;
-	}
-	return sum / scores;
-}
-
-struct verdict {
-	uint8_t outcome;
-	uint32_t tally;
-	double bound;
-};
 
 static bool is_asked(const struct asking *of, uint32_t slot)
 {
@@ -168,37 +147,54 @@ static bool is_asked(const struct asking *of, uint32_t slot)
 	       of->set->classes[f->node_class].verdict == CLASS_TAKEN;
 }
 
-static struct verdict judge_slot(const struct asking *of, uint32_t slot)
-{
-	if (!is_asked(of, slot))
-		return (struct verdict){VICTIMS_NOT_ASKED, 0, BOUND_NONE};
-	const struct class_in_set *in =
-		&of->set->classes[fit_index_node(of->index, slot)->node_class];
-	struct victim_look_kept look = of->look ? *look_at_node(of, slot) : count_victims(of, slot);
-	return (struct verdict){look.outcome, in->tally,
-		look.outcome == VICTIMS_SUFFICE ? bound_of(&look, in->affinity) : BOUND_NONE};
-}
-
 uint32_t victim_bounds_reason(const struct victim_bounds *b, uint32_t slot)
 {
-	CHECK(slot < b->tree.counts[0]);
+	CHECK(slot < b->trees.counts[0]);
 	return b->outcomes[slot] < VICTIMS_REFUSED
 		       ? VICTIM_REASON_NONE
 		       : (uint32_t)(b->outcomes[slot] - VICTIMS_REFUSED);
 }
 
-static void count_slot(struct victim_bounds *b, uint32_t slot, uint32_t by)
+static void count_slot(const struct asking *of, uint32_t slot, uint32_t by)
 {
+	struct victim_bounds *b = of->b;
 	uint32_t reason = victim_bounds_reason(b, slot);
-	if (reason != VICTIM_REASON_NONE)
-		b->refused[b->tallies[slot]][reason] += by;
+
+	if (reason == VICTIM_REASON_NONE)
+		return;
+	uint32_t id = b->classes[slot];
+	b->refused[of->set->classes[id].tally][reason] += by;
+	if (b->refused_of_class)
+		b->refused_of_class[id][reason] += by;
 }
 
-static void note_verdict(struct victim_bounds *b, uint32_t slot, struct verdict verdict)
+// The scores are added in the order in which those of a row are, so that a bound that is exact is so to the last bit.
+static void put_scores(const struct asking *of, uint32_t slot, const struct victim_look_kept *look)
 {
-	b->outcomes[slot] = verdict.outcome;
-	b->tallies[slot] = verdict.tally;
-	count_slot(b, slot, 1);
+	const struct class_in_set *in = &of->set->classes[of->b->classes[slot]];
+	double sum = in->affinity != 0 ? look->sum + in->affinity : look->sum;
+	const struct victim_tree where = {.group = in->group,
+		.scores = (uint8_t)(look->scores + (in->affinity != 0) + (look->victims != 0)),
+		.tier = look->tier};
+
+	victim_trees_put(&of->b->trees, slot, &where, (struct victim_scores){sum, look->victims});
+}
+
+static void judge_slot(const struct asking *of, uint32_t slot)
+{
+	struct victim_bounds *b = of->b;
+	struct victim_look_kept look = {.outcome = VICTIMS_NOT_ASKED};
+
+	if (is_asked(of, slot)) {
+		look = of->look ? *look_at_node(of, slot) : count_victims(of, slot);
+		b->classes[slot] = fit_index_node(of->index, slot)->node_class;
+	}
+	b->outcomes[slot] = look.outcome;
+	count_slot(of, slot, 1);
+	if (look.outcome == VICTIMS_SUFFICE)
+		put_scores(of, slot, &look);
+	else
+		victim_trees_put(&b->trees, slot, NULL, (struct victim_scores){0, 0});
 }
 
 static void make_room_for_looks(struct victim_bounds *b, uint32_t slots)
@@ -216,35 +212,37 @@ static void forget_look(const struct asking *of, uint32_t slot)
 		of->b->looks[slot].scores = 0;
 }
 
+static void begin_counts(const struct asking *of)
+{
+	struct victim_bounds *b = of->b;
+
+	free(b->refused);
+	free(b->refused_of_class);
+	b->refused = memory_take_array(of->set->tallies.short_count + 1, sizeof b->refused[0]);
+	b->refused_of_class = of->set->ask.values > 0 ? memory_take_array(of->set->class_count + 1,
+								sizeof b->refused_of_class[0])
+						      : NULL;
+}
+
 static void judge_all(const struct asking *of)
 {
 	struct victim_bounds *b = of->b;
 	uint32_t slots = fit_index_slots(of->index);
 
-	bounds_tree_make_room(&b->tree, slots);
+	victim_trees_begin(&b->trees, slots);
 	b->outcomes = memory_resize(b->outcomes, slots + 1);
-	b->tallies = memory_resize(b->tallies, (slots + 1) * sizeof b->tallies[0]);
-	b->tally_count = of->set->tallies.short_count;
-	free(b->refused);
-	b->refused = memory_take_array(b->tally_count + 1, sizeof b->refused[0]);
+	b->classes = memory_resize(b->classes, (slots + 1) * sizeof b->classes[0]);
+	begin_counts(of);
 	if (of->look)
 		make_room_for_looks(b, slots);
-	for (uint32_t slot = 0; slot < slots; slot++) {
-		struct verdict verdict = judge_slot(of, slot);
-		b->tree.levels[0][slot] = verdict.bound;
-		note_verdict(b, slot, verdict);
-	}
-	bounds_tree_find_greatest(&b->tree);
+	for (uint32_t slot = 0; slot < slots; slot++)
+		judge_slot(of, slot);
 }
 
 static void judge_again(const struct asking *of, uint32_t slot)
 {
-	struct victim_bounds *b = of->b;
-	struct verdict verdict = judge_slot(of, slot);
-
-	count_slot(b, slot, -1u);
-	note_verdict(b, slot, verdict);
-	bounds_tree_put(&b->tree, slot, verdict.bound);
+	count_slot(of, slot, -1u);
+	judge_slot(of, slot);
 }
 
 // What was read anew is looked at anew. Slots that the index does not have yet come with it.
@@ -264,7 +262,7 @@ static bool is_to_begin_anew(const struct asking *of, const struct victims *v)
 	const struct victim_bounds *b = of->b;
 
 	return b->victims != v || b->judged != of->set->judged ||
-	       b->tree.counts[0] != fit_index_slots(of->index) ||
+	       b->trees.counts[0] != fit_index_slots(of->index) ||
 	       victims_head(v) - b->seen > VICTIMS_LOG;
 }
 
@@ -284,14 +282,14 @@ struct victim_bounds *victim_bounds_of(struct class_set *s, const struct fit_ind
 	struct victim_bounds *b = bounds_with(s);
 	struct asking of = {b, s, x, look, context};
 
-	CHECK(s->ask.values == 0);
+	CHECK(!s->has_too_many_groups);
 	follow_victims(&of, v);
 	if (is_to_begin_anew(&of, v)) {
 		b->victims = v;
 		judge_all(&of);
 	} else {
 		for (uint64_t i = b->seen; i < victims_head(v); i++)
-			if (victims_reading(v, i) < b->tree.counts[0])
+			if (victims_reading(v, i) < b->trees.counts[0])
 				judge_again(&of, victims_reading(v, i));
 	}
 	b->judged = s->judged;

@@ -3,8 +3,8 @@
 // nodes that hold nothing of the job and that its plan does not touch. Where a group asks for room alone, sums of
 // victims say it all; else somebody looks at each node, once and whenever what is on it changes.
 #pragma once
-#include "placement/direct/classes/bounds_tree.h"
 #include "placement/direct/classes/class_set.h"
+#include "placement/direct/victims/victim_trees.h"
 #include "placement/direct/victims/victims.h"
 
 enum victim_outcome {
@@ -13,7 +13,7 @@ enum victim_outcome {
 	VICTIMS_REFUSED,   // and the number of the reason
 };
 // Numbers of reasons: first enum fit_shortage, then those that looks gave.
-#define VICTIM_REASONS_MAX 64u
+#define VICTIM_REASONS_MAX 32u
 #define VICTIM_REASON_NONE UINT32_MAX
 
 // What a node says of an instance, but for what its class decides.
@@ -22,17 +22,18 @@ struct victim_look {
 	double sum;          // of the scores
 	uint32_t scores;     // how many
 	double victims;      // no score of its victims is above; 0: it needs none
+	uint8_t tier;        // a node of a higher one is better whatever its score
 };
 // False: the node is gone.
 typedef bool victim_looker(void *context, uint32_t slot, struct victim_look *);
 
 struct victim_bounds {
-	struct bounds_tree tree;
-	uint8_t *outcomes; // by slot
-	uint32_t *tallies; // by slot: its class's, of those of the set that are short
-	uint32_t (*refused)[VICTIM_REASONS_MAX]; // nodes by tally and reason
-	uint32_t tally_count;
-	char *reasons[VICTIM_REASONS_MAX]; // that looks gave
+	struct victim_trees trees;
+	uint8_t *outcomes;                                // by slot
+	uint32_t *classes;                                // by slot, of a node that was asked
+	uint32_t (*refused)[VICTIM_REASONS_MAX];          // nodes by tally of the set, and reason
+	uint32_t (*refused_of_class)[VICTIM_REASONS_MAX]; // if the set has values; by class
+	char *reasons[VICTIM_REASONS_MAX];                // that looks gave
 	uint32_t reason_count;
 	bool has_too_many_reasons;      // then nothing holds
 	struct victim_look_kept *looks; // by slot; NULL: room says it all

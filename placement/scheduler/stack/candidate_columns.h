@@ -146,8 +146,11 @@ struct candidate_columns {
 	uint32_t slots;
 	// Which nodes may be the best with victims; NULL: nobody evicts, or all nodes have rows.
 	const struct victim_bounds *bounds;
-	const char **bound_reasons;     // their texts, by number
-	struct bounds_search promising; // of those without rows
+	const char **bound_reasons;   // their texts, by number
+	struct tree_search *searches; // for those without rows, by tree; NULL: nobody searched
+	uint32_t *aside;              // slots that were found, of classes that are refused
+	uint32_t aside_count, aside_room;
+	bool has_reopened; // some class is no longer refused
 	// Of single nodes, for groups that their classes do not tell enough of; NULL: not needed.
 	const struct node_ratings *ratings;
 	// The index of a fleet, when only some nodes have rows; NULL: all have.

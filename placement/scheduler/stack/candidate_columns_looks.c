@@ -1,8 +1,9 @@
-// What nodes say of a group that asks for more than room and evicts: ports, devices, cores. Bounds are kept for a kind
-// of group, whatever its job (placement/direct/victims), so each look is that of a stack whose plan is empty and whose
-// job has nothing anywhere.
+// What nodes say of a group that evicts and asks for more than room: ports, devices, cores, a snapshot. Bounds are kept
+// for a kind of group, whatever its job (placement/direct/victims), so each look is that of a stack whose plan is empty
+// and whose job has nothing anywhere.
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/preempt.h"
+#include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/check.h"
@@ -66,6 +67,8 @@ bool candidate_columns_look(void *context, uint32_t slot, struct victim_look *lo
 		look->scores++;
 	}
 	look->victims = victims_most(l->stack, &option);
+	if (l->rules->snapshot)
+		look->tier = (uint8_t)stack_snapshot_tier(l->stack, l->rules, n);
 	CHECK(look->victims >= 0);
 	return true;
 }

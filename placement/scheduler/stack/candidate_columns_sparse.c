@@ -86,7 +86,7 @@ static const char *judge_node(void *context, uint32_t slot, bool *comes_first)
 
 static bool is_worth_finders(const struct candidate_columns *c)
 {
-	return c->property_count == 0 ||
+	return c->property_count == 0 || c->evictions ||
 	       (double)c->g->group->count * NODES_AN_INSTANCE <= (double)c->slots;
 }
 
@@ -111,7 +111,7 @@ static bool classes_decide(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->property_count; i++)
 		if (node_property_is_node_unique(c->properties[i]->property))
 			return false;
-	return !g->snapshot && c->row_property_count == 0 &&
+	return (c->evictions || !g->snapshot) && c->row_property_count == 0 &&
 	       c->property_count <= CLASS_VALUES_MAX && affinities_decide(c);
 }
 
@@ -263,12 +263,6 @@ static void take_set(struct candidate_columns *c, const struct victims *victims)
 	class_key_release(&key);
 }
 
-// Bounds know nothing of properties.
-static bool bounds_decide(const struct candidate_columns *c)
-{
-	return !c->evictions || c->property_count == 0;
-}
-
 static bool open_set(struct candidate_columns *c)
 {
 	struct victims *victims = c->evictions ? candidate_columns_evictable(c) : NULL;
@@ -280,7 +274,7 @@ static bool open_set(struct candidate_columns *c)
 
 bool candidate_columns_open_sparse(struct candidate_columns *c)
 {
-	if (!c->s->view.fleet || !classes_decide(c) || !is_worth_finders(c) || !bounds_decide(c))
+	if (!c->s->view.fleet || !classes_decide(c) || !is_worth_finders(c))
 		return false;
 	if (!open_set(c)) {
 		candidate_columns_close_sparse(c);

@@ -27,6 +27,8 @@ static void make_room(struct candidate_columns *c)
 		grow(&c->class_of, sizeof *c->class_of, rows, room);
 		grow(&c->next_of_class, sizeof *c->next_of_class, rows, room);
 	}
+	if (c->g->snapshot)
+		grow(&c->tiers, sizeof *c->tiers, rows, room);
 	grow(&c->refusals, sizeof *c->refusals, rows, room);
 	grow(&c->outcomes, sizeof *c->outcomes, rows, room);
 	if (!c->g->plain && !c->evictions)
@@ -85,6 +87,28 @@ static void count_shortages(
 			by * (nodes[i] - of->short_rows[i]));
 }
 
+// The same with victims.
+static void count_bounded(
+	struct candidate_columns *c, const struct column_class *of, const char *name, int64_t by)
+{
+	uint32_t refused[VICTIM_REASONS_MAX];
+	memcpy(refused, c->bounds->refused_of_class[of->id], sizeof refused);
+	for (uint32_t row = of->first_row; row != ROW_NONE; row = c->next_of_class[row]) {
+		uint32_t reason = victim_bounds_reason(c->bounds, c->slot_of[row]);
+		if (reason != VICTIM_REASON_NONE)
+			refused[reason]--;
+	}
+	for (uint32_t i = 0; i < c->bounds->reason_count; i++)
+		refusal_counts_add(&c->refused, c->bound_reasons[i], name, STACK_EXHAUSTED,
+			by * (int64_t)refused[i]);
+}
+
+static void count_exhausted(
+	struct candidate_columns *c, const struct column_class *of, const char *name, int64_t by)
+{
+	(c->bounds ? count_bounded : count_shortages)(c, of, name, by);
+}
+
 void candidate_columns_refuse_class(
 	struct candidate_columns *c, struct column_class *of, const char *refusal)
 {
@@ -98,12 +122,13 @@ void candidate_columns_refuse_class(
 	if (of->refusal)
 		refusal_counts_add(&c->refused, of->refusal, name, STACK_FILTERED, -nodes);
 	else
-		count_shortages(c, of, name, -1);
+		count_exhausted(c, of, name, -1);
 	if (refusal)
 		refusal_counts_add(&c->refused, refusal, name, STACK_FILTERED, nodes);
 	else
-		count_shortages(c, of, name, 1);
+		count_exhausted(c, of, name, 1);
 	of->refusal = refusal;
+	c->has_reopened |= !refusal;
 	for (uint32_t row = of->first_row; row != ROW_NONE; row = c->next_of_class[row])
 		candidate_columns_show_row(c, row);
 }

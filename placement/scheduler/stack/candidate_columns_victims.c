@@ -1,5 +1,6 @@
 // The best of nodes on which victims make room: by upper bounds of their scores that are kept by changes
 // (placement/direct/victims), the most promising first, until so many rows are better than any bound that is left.
+#include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/preempt.h"
 #include "placement/scheduler/stack/candidate_columns.h"
@@ -7,28 +8,171 @@
 #include "state/base/memory.h"
 #include <stdlib.h>
 
-// Whether so many rows are better than what is promised.
-static bool is_outdone(struct candidate_columns *c, uint32_t wanted)
+// What spreads and distinct properties say of the classes of a group, which the finders of its classes know.
+struct group_spread {
+	bool is_open; // some finder's values are not used up
+	bool has_none;
+	double most; // of those that are not 0
+};
+
+struct tree_search {
+	const struct candidate_columns *columns;
+	const struct victim_tree *tree;
+	struct group_spread spread;
+	struct bounds_search search;
+};
+
+static double bound_in_search(const void *context, uint32_t level, uint32_t at)
 {
-	const struct bounds_search *search = &c->promising;
+	const struct tree_search *t = context;
+	const struct victim_tree *tree = t->tree;
+	const struct victim_scores most =
+		victim_trees_most(&t->columns->bounds->trees, tree, level, at);
+	double bound = BOUND_NONE;
+
+	if (most.sum == BOUND_NONE)
+		return BOUND_NONE;
+	if (t->spread.most > BOUND_NONE)
+		bound = (most.sum + t->spread.most + most.victims) / (tree->scores + 1);
+	double without = (most.sum + most.victims) / tree->scores;
+	return !t->spread.has_none && bound > BOUND_NONE ? bound
+	       : without > bound                         ? without
+							 : bound;
+}
+
+static void find_spreads(const struct candidate_columns *c, struct group_spread *spreads)
+{
+	for (uint32_t i = 0; i < c->set->group_count; i++)
+		spreads[i] = (struct group_spread){.most = BOUND_NONE};
+	for (uint32_t i = 0; i < c->finder_count; i++) {
+		struct group_spread *of = &spreads[c->finders[i].group];
+		const struct column_bin *bin = c->property_count ? &c->bins[i] : NULL;
+		if (c->finders[i].ready == 0 || (bin && bin->refused_by))
+			continue;
+		of->is_open = true;
+		if (!bin || bin->spread == 0)
+			of->has_none = true;
+		else if (bin->spread > of->most)
+			of->most = bin->spread;
+	}
+}
+
+static bool are_same(const struct group_spread *a, const struct group_spread *b)
+{
+	return a->is_open == b->is_open && a->has_none == b->has_none && a->most == b->most;
+}
+
+static void begin_searches(struct candidate_columns *c, const struct group_spread *spreads)
+{
+	const struct victim_trees *trees = &c->bounds->trees;
+
+	c->searches = memory_take_array(trees->count + 1, sizeof *c->searches);
+	for (uint32_t i = 0; i < trees->count; i++) {
+		struct tree_search *t = &c->searches[i];
+		t->columns = c;
+		t->tree = &trees->items[i];
+		t->spread = spreads[t->tree->group];
+		bounds_search_begin_with(&t->search, bound_in_search, t, trees->counts,
+			trees->level_count, c->s->first_slot);
+	}
+}
+
+// Brings the searches up to what is planned now.
+static void renew_searches(struct candidate_columns *c)
+{
+	struct group_spread spreads[CLASS_GROUPS_MAX];
+
+	find_spreads(c, spreads);
+	if (!c->searches)
+		begin_searches(c, spreads);
+	for (uint32_t i = 0; i < c->bounds->trees.count; i++) {
+		struct tree_search *t = &c->searches[i];
+		if (are_same(&t->spread, &spreads[t->tree->group]))
+			continue;
+		t->spread = spreads[t->tree->group];
+		bounds_search_renew(&t->search);
+	}
+}
+
+static bool promises_more(
+	const struct stack *s, const struct tree_search *a, const struct tree_search *b)
+{
+	double bound = a->search.items[0].bound, other = b->search.items[0].bound;
+
+	if (a->tree->tier != b->tree->tier)
+		return a->tree->tier > b->tree->tier;
+	if (bound != other)
+		return bound > other;
+	return stack_is_first(s, bounds_search_first(&a->search), bounds_search_first(&b->search));
+}
+
+// NULL: nothing is promised any more.
+static struct tree_search *most_promising(const struct candidate_columns *c)
+{
+	struct tree_search *best = NULL;
+
+	for (uint32_t i = 0; i < c->bounds->trees.count; i++) {
+		struct tree_search *t = &c->searches[i];
+		if (t->search.count > 0 && t->spread.is_open &&
+			(!best || promises_more(c->s, t, best)))
+			best = t;
+	}
+	return best;
+}
+
+// Whether so many rows are better than what is promised.
+static bool is_outdone(
+	struct candidate_columns *c, const struct tree_search *promising, uint32_t wanted)
+{
 	uint32_t blocks[ROWS_WANTED_MAX];
 
 	if (c->row_count < wanted || candidate_columns_best_blocks(c, wanted, blocks) < wanted)
 		return false;
 	const struct contender *last = &c->tree[c->leaves + blocks[wanted - 1]];
-	double bound = search->items[0].bound;
+	double bound = promising->search.items[0].bound;
+	if (last->tier != promising->tree->tier)
+		return last->tier > promising->tree->tier;
 	return last->score > bound ||
-	       (last->score == bound &&
-		       stack_is_first(c->s, c->slot_of[last->row], bounds_search_first(search)));
+	       (last->score == bound && stack_is_first(c->s, c->slot_of[last->row],
+						bounds_search_first(&promising->search)));
+}
+
+// A row of a class whose values are used up would be made for nothing.
+static void make_row_unless_refused(struct candidate_columns *c, uint32_t slot)
+{
+	uint32_t id = fit_index_node(c->fleet->fit, slot)->node_class;
+
+	if (candidate_columns_distinct_count(c) == 0 || !candidate_columns_class(c, id)->refusal) {
+		(void)candidate_columns_row_for(c, slot);
+		return;
+	}
+	GROW(c->aside, c->aside_count, c->aside_room);
+	c->aside[c->aside_count++] = slot;
+}
+
+static void look_at_those_aside(struct candidate_columns *c)
+{
+	uint32_t count = c->aside_count;
+
+	if (!c->has_reopened)
+		return;
+	c->has_reopened = false;
+	c->aside_count = 0;
+	for (uint32_t i = 0; i < count; i++)
+		make_row_unless_refused(c, c->aside[i]);
 }
 
 void candidate_columns_fetch_evicting(struct candidate_columns *c, uint32_t wanted)
 {
+	struct tree_search *next;
+
 	CHECK(c->block_rows == 1);
-	while (c->promising.count > 0 && !is_outdone(c, wanted)) {
-		uint32_t slot = bounds_search_take(&c->promising);
+	renew_searches(c);
+	look_at_those_aside(c);
+	while ((next = most_promising(c)) && !is_outdone(c, next, wanted)) {
+		uint32_t slot = bounds_search_take(&next->search);
 		if (slot != BOUNDS_SEARCH_ON)
-			(void)candidate_columns_row_for(c, slot);
+			make_row_unless_refused(c, slot);
 	}
 }
 
@@ -49,22 +193,26 @@ static void keep_reasons(struct candidate_columns *c)
 
 bool candidate_columns_open_bounds(struct candidate_columns *c, struct victims *victims)
 {
-	struct looker *l = c->g->plain ? NULL : candidate_columns_open_looker(c);
+	bool room_says_it_all = c->g->plain && !c->g->snapshot;
+	struct looker *l = room_says_it_all ? NULL : candidate_columns_open_looker(c);
 	c->bounds = victim_bounds_of(
 		c->set, c->fleet->fit, victims, l ? candidate_columns_look : NULL, l);
 	candidate_columns_close_looker(l);
 	if (c->bounds->has_too_many_reasons)
 		return false;
 	keep_reasons(c);
-	bounds_search_begin(&c->promising, &c->bounds->tree, c->s->first_slot);
 	return true;
 }
 
 void candidate_columns_close_bounds(struct candidate_columns *c)
 {
-	bounds_search_release(&c->promising);
+	for (uint32_t i = 0; c->searches && i < c->bounds->trees.count; i++)
+		bounds_search_release(&c->searches[i].search);
+	free(c->searches);
+	free(c->aside);
 	free(c->bound_reasons);
-	c->promising = (struct bounds_search){0};
+	c->searches = NULL;
+	c->aside = NULL;
 	c->bound_reasons = NULL;
 	c->bounds = NULL;
 }

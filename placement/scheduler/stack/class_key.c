@@ -195,6 +195,7 @@ void class_key_add_victims(struct class_key *k, const struct group_rules *g, int
 {
 	add_bytes(k, &priority, sizeof priority);
 	add_count(k, g->plain);
+	add_text(k, g->snapshot);
 	if (g->plain)
 		return;
 	if (g->network)

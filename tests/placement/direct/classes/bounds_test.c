@@ -70,6 +70,17 @@ static uint32_t take_slot(struct run *r)
 	return UINT32_MAX;
 }
 
+// Of slots that are among those to be taken.
+static void change_bounds_meanwhile(struct run *r)
+{
+	for (uint32_t i = 0; i < r->slots; i++)
+		if (r->bounds[i] != BOUND_NONE && prng_below(&r->prng, 3) == 0) {
+			r->bounds[i] = (double)prng_below(&r->prng, 9) / 8 - 0.5;
+			bounds_tree_put(&r->tree, i, r->bounds[i]);
+		}
+	bounds_search_renew(&r->search);
+}
+
 static void check_search(struct run *r, uint32_t most)
 {
 	for (uint32_t i = 0; i < r->slots; i++)
@@ -81,6 +92,8 @@ static void check_search(struct run *r, uint32_t most)
 		if (wanted == UINT32_MAX)
 			return;
 		r->taken[wanted] = true;
+		if (i % 40 == 39)
+			change_bounds_meanwhile(r);
 	}
 }
 

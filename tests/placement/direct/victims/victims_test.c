@@ -86,6 +86,7 @@ static bool look(void *context, uint32_t slot, struct victim_look *l)
 	l->refusal = held->count > 4 ? "many" : held->count == 1 ? "one" : NULL;
 	l->sum = 0.25 * held->count;
 	l->scores = 2;
+	l->tier = held->count == 2;
 	if (held->count > 2)
 		l->victims = 0.5 / (double)(1 + held->allocations[0].job->priority);
 	return w->is_there[slot];
@@ -225,24 +226,43 @@ static void sum_refused(
 	const struct class_set *s, const struct victim_bounds *b, uint32_t sums[2][REASONS])
 {
 	memset(sums, 0, 2 * sizeof sums[0]);
-	for (uint32_t i = 0; i < b->tally_count; i++)
+	for (uint32_t i = 0; i < s->tallies.short_count; i++)
 		for (uint32_t j = 0; j < b->reason_count; j++)
 			sums[s->tallies.shorts[i].class_name[0] == 'b'][number_of(b, j)] +=
 				b->refused[i][j];
 }
 
-static void check_levels(const struct bounds_tree *b)
+static struct victim_scores more_of(struct victim_scores a, struct victim_scores b)
 {
-	assert_true(b->counts[b->level_count - 1] <= BOUNDS_A_STEP);
-	for (uint32_t level = 1; level < b->level_count; level++)
-		for (uint32_t at = 0; at < b->counts[level]; at++) {
-			double greatest = BOUND_NONE;
+	return (struct victim_scores){
+		a.sum > b.sum ? a.sum : b.sum, a.victims > b.victims ? a.victims : b.victims};
+}
+
+static void check_levels(const struct victim_trees *t, const struct victim_tree *tree)
+{
+	assert_true(t->counts[t->level_count - 1] <= BOUNDS_A_STEP);
+	for (uint32_t level = 1; level < t->level_count; level++)
+		for (uint32_t at = 0; at < t->counts[level]; at++) {
+			struct victim_scores most = {BOUND_NONE, 0},
+					     is = victim_trees_most(t, tree, level, at);
 			for (uint32_t i = at * BOUNDS_A_STEP;
-				i < (at + 1) * BOUNDS_A_STEP && i < b->counts[level - 1]; i++)
-				if (b->levels[level - 1][i] > greatest)
-					greatest = b->levels[level - 1][i];
-			assert_true(b->levels[level][at] == greatest);
+				i < (at + 1) * BOUNDS_A_STEP && i < t->counts[level - 1]; i++)
+				most = more_of(most, victim_trees_most(t, tree, level - 1, i));
+			assert_memory_equal(&is, &most, sizeof is);
 		}
+}
+
+static void check_same_place(
+	const struct victim_trees *a, const struct victim_trees *b, uint32_t slot)
+{
+	assert_int_equal(!a->tree_of[slot], !b->tree_of[slot]);
+	if (!a->tree_of[slot])
+		return;
+	const struct victim_tree *in = &a->items[a->tree_of[slot] - 1],
+				 *other = &b->items[b->tree_of[slot] - 1];
+	assert_int_equal(in->scores, other->scores);
+	assert_int_equal(in->tier, other->tier);
+	assert_memory_equal(&a->scores[slot], &b->scores[slot], sizeof a->scores[slot]);
 }
 
 static void check_same(const struct class_set *kept_set, const struct victim_bounds *kept,
@@ -250,15 +270,32 @@ static void check_same(const struct class_set *kept_set, const struct victim_bou
 {
 	uint32_t is[2][REASONS], should[2][REASONS];
 
-	assert_int_equal(kept->tree.counts[0], fresh->tree.counts[0]);
-	for (uint32_t slot = 0; slot < kept->tree.counts[0]; slot++) {
-		assert_true(kept->tree.levels[0][slot] == fresh->tree.levels[0][slot]);
+	assert_int_equal(kept->trees.counts[0], fresh->trees.counts[0]);
+	for (uint32_t slot = 0; slot < kept->trees.counts[0]; slot++) {
+		check_same_place(&kept->trees, &fresh->trees, slot);
 		assert_int_equal(reason_of(kept, slot), reason_of(fresh, slot));
 	}
-	check_levels(&kept->tree);
+	for (uint32_t i = 0; i < kept->trees.count; i++)
+		check_levels(&kept->trees, &kept->trees.items[i]);
 	sum_refused(kept_set, kept, is);
 	sum_refused(new_set, fresh, should);
 	assert_memory_equal(is, should, sizeof is);
+}
+
+static void check_looked_at(
+	const struct world *w, const struct class_set *set, const struct victim_trees *t)
+{
+	for (uint32_t slot = 0; slot < t->counts[0]; slot++) {
+		if (!t->tree_of[slot])
+			continue;
+		const struct victim_tree *in = &t->items[t->tree_of[slot] - 1];
+		const struct class_in_set *c = &set->classes[w->nodes[slot].node_class];
+		uint32_t held = w->held[slot].count;
+		assert_int_equal(in->scores, 2 + (held > 2) + (c->affinity != 0));
+		assert_int_equal(in->tier, held == 2);
+		assert_true(t->scores[slot].sum == 0.25 * held + c->affinity);
+		assert_int_equal(in->group, c->group);
+	}
 }
 
 static void check_kept(struct world *w)
@@ -279,6 +316,9 @@ static void check_kept(struct world *w)
 			class_sets_take(w->sets, &key, sizeof key, &ask, judge, w);
 		check_same(set, victim_bounds_of(set, w->index, w->kept, looker, w), other,
 			victim_bounds_of(other, w->index, fresh, looker, w));
+		if (looker)
+			check_looked_at(
+				w, set, &((const struct victim_bounds *)set->attached)->trees);
 		class_sets_give(w->sets, set);
 		class_sets_give(w->sets, other);
 		key = ++w->anew;

@@ -50,7 +50,7 @@ static bool chance(struct run *r, uint32_t percent)
 	return below(r, 100) < percent;
 }
 
-static void make_node(struct run *r, bool are_alike)
+static void make_node(struct run *r, bool are_alike, uint32_t racks)
 {
 	char words[512];
 	int at = snprintf(words, sizeof words,
@@ -60,12 +60,12 @@ static void make_node(struct run *r, bool are_alike)
 		below(r, 6));
 	if (chance(r, 80))
 		at += snprintf(
-			words + at, sizeof words - (size_t)at, " meta.rack=r%u", below(r, 4));
+			words + at, sizeof words - (size_t)at, " meta.rack=r%u", below(r, racks));
 	if (chance(r, 5))
 		at += snprintf(words + at, sizeof words - (size_t)at, " no-driver");
 	if (chance(r, 5))
 		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
-	if (chance(r, 30))
+	if (chance(r, 60))
 		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 3));
 	if (chance(r, 70))
 		at += snprintf(words + at, sizeof words - (size_t)at, " cores=0-%u", below(r, 4));
@@ -117,16 +117,32 @@ static void hold_more(struct run *r, struct allocation *a)
 
 static void fill(struct run *r)
 {
+	uint32_t own = chance(r, 70) ? 3 : 15;
 	for (uint32_t slot = 0; slot < r->world->node_count; slot++) {
 		int64_t cpu = r->world->nodes[slot]->total.cpu_mhz;
+		bool are_stopping = chance(r, 20); // the node is idle, but has no room yet
 		for (uint32_t i = 0; cpu > 100 && i < 8; i++) {
-			struct job *job = chance(r, 3) ? r->job : r->others[below(r, OTHERS)];
+			struct job *job = chance(r, own) ? r->job : r->others[below(r, OTHERS)];
 			struct allocation *a = world_allocate(r->world, job, 0, slot, i);
 			cpu -= a->resources.cpu_mhz;
 			hold_more(r, a);
+			if (are_stopping)
+				a->desired = ALLOC_STOP;
 		}
 		if (chance(r, 5))
 			r->world->machines[slot] = (struct resources){.cpu_mhz = 100};
+	}
+}
+
+static void random_spread(struct run *r, struct task_group *g, const char *attribute)
+{
+	static const char *const values[] = {"r0", "r1", "large"};
+	struct spread *spread = spread_over(&g->spreads, attribute);
+	spread->weight = 50;
+	for (uint32_t i = 0; i < COUNT(values) && chance(r, 60); i++) {
+		struct spread_target *target = array_append(&spread->targets, sizeof *target);
+		set(&target->value, values[i]);
+		target->percent = (int64_t)below(r, 40);
 	}
 }
 
@@ -135,6 +151,7 @@ static void random_rules(struct run *r, struct task_group *g)
 	static const char *const rows[][3] = {{"${attr.arch}", "=", "amd64"},
 		{"${node.class}", "=", "large"}, {"${attr.unique.hostname}", "regexp", "h[0-3]"},
 		{"", "distinct_hosts", ""}, {"${meta.rack}", "distinct_property", "6"},
+		{"${meta.rack}", "distinct_property", "1"},
 		{"${attr.unique.hostname}", "distinct_property", "4"}};
 	if (chance(r, 50)) {
 		const char *const *row = rows[below(r, COUNT(rows))];
@@ -146,8 +163,10 @@ static void random_rules(struct run *r, struct task_group *g)
 		a->weight += a->weight == 0;
 	}
 	if (chance(r, 25))
-		spread_over(&g->spreads, "${meta.rack}")->weight = 50;
-	if (chance(r, 15))
+		random_spread(r, g, "${meta.rack}");
+	if (chance(r, 10))
+		random_spread(r, g, "${node.class}");
+	if (chance(r, 25))
 		set(&g->snapshot, "s1");
 }
 
@@ -215,11 +234,12 @@ static void make_job(struct run *r, bool plain)
 static bool has_bounds(struct job *job)
 {
 	const struct task_group *g = group_of(job);
-	for (uint32_t i = 0; i < g->constraints.count; i++)
-		if (strcmp(ARRAY_AT(&g->constraints, struct constraint, i)->operand,
-			    "distinct_property") == 0)
+	for (uint32_t i = 0; i < g->constraints.count; i++) {
+		const struct constraint *c = ARRAY_AT(&g->constraints, struct constraint, i);
+		if (strcmp(c->operand, "distinct_property") == 0 && strstr(c->l_target, "unique"))
 			return false;
-	return g->spreads.count == 0 && !g->snapshot;
+	}
+	return true;
 }
 
 // Asks for something else of nodes.
@@ -227,7 +247,7 @@ static void differ_in_one(struct run *r, struct job *job)
 {
 	struct task *task = task_of(job);
 	struct array *networks = &group_of(job)->networks, *devices = &task->resources.devices;
-	switch (below(r, 5)) {
+	switch (group_of(job)->snapshot && chance(r, 80) ? 4 : below(r, 6)) {
 	case 0: task->resources.cores = !task->resources.cores; break;
 	case 1:
 		if (networks->count) {
@@ -249,6 +269,7 @@ static void differ_in_one(struct run *r, struct job *job)
 				ARRAY_AT(&ask->affinities, struct affinity, 0)->weight *= -1;
 		}
 		break;
+	case 4: set(&group_of(job)->snapshot, "s2"); break;
 	default:
 		if (task->resources.networks.count) {
 			struct network_ask *n = task->resources.networks.items;
@@ -287,8 +308,9 @@ static void begin(struct run *r, uint64_t seed)
 	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
 	r->world->config.preemption.service = true;
 	uint32_t nodes = 1 + below(r, chance(r, 30) ? 300 : 30);
+	uint32_t racks = chance(r, 70) ? 4 : 40; // more than few values of a property
 	for (uint32_t i = 0; i < nodes; i++)
-		make_node(r, are_alike);
+		make_node(r, are_alike, racks);
 	make_others(r, are_alike);
 	make_job(r, chance(r, 40));
 	fill(r);
@@ -296,7 +318,7 @@ static void begin(struct run *r, uint64_t seed)
 	r->fleet = view_fleet_create();
 	if (chance(r, 70))
 		view_fleet_begin(r->fleet, &r->view);
-	if (chance(r, 30))
+	if (chance(r, 50))
 		ask_for_twin(r);
 	r->is_by_index = r->view.fleet && has_bounds(r->job);
 	r->first_slot = below(r, nodes);
@@ -547,7 +569,10 @@ static bool is_planned(const struct array *stops, const struct allocation *a)
 static void change_plan(struct run *r)
 {
 	const struct world_allocation *a = r->world->allocations;
+	bool is_own = chance(r, 50);
 	for (uint32_t at = below(r, r->world->allocation_count + 1); a && at > 0; at--)
+		a = a->next;
+	while (a && is_own && a->record.job != r->job)
 		a = a->next;
 	if (!a || is_planned(&r->plans[0]->preemptions, &a->record) ||
 		is_planned(&r->plans[0]->stops, &a->record))
@@ -583,8 +608,9 @@ static void the_best_of_all_nodes_with_victims(void **state)
 		with_victims += r.with_victims;
 		refused += r.refused;
 		bool is_plain = stack_group(r.stacks[0], 0)->plain;
-		if (r.is_by_index)
-			assert_int_equal(r.stacks[0]->gathered, 0);
+		const struct candidate_columns *evicting = r.stacks[0]->evicting[0];
+		if (r.is_by_index && evicting)
+			assert_non_null(evicting->bounds);
 		by_index += r.is_by_index ? r.with_victims : 0;
 		by_looks += r.is_by_index && !is_plain ? r.with_victims : 0;
 		end(&r);
@@ -592,10 +618,59 @@ static void the_best_of_all_nodes_with_victims(void **state)
 	assert_true(with_victims > 1000 && refused > 100 && by_index > 2000 && by_looks > 1000);
 }
 
+#define RACKS 20u // more than few values of a property
+
+// A full node in each rack; an instance of the job uses the first rack, on a node that takes no more.
+static struct allocation *use_first_rack(struct run *r)
+{
+	struct job *low = world_job(r->world, "service low priority=20 cpu=1000");
+	struct job *higher = world_job(r->world, "service higher priority=30 cpu=1000");
+	r->job = world_job(r->world, "service web priority=50 cpu=1000");
+	group_of(r->job)->count = 5;
+	constrain(&group_of(r->job)->constraints, "${meta.rack}", "distinct_property", "1");
+	world_job_changed(r->job);
+	for (uint32_t i = 0; i < RACKS; i++) {
+		char words[64];
+		snprintf(words, sizeof words, "cpu=1000 memory=1000 meta.rack=r%u", i);
+		world_node(r->world, words);
+		(void)world_allocate(r->world, i > 0 ? higher : low, 0, i, i);
+	}
+	world_node(r->world, "cpu=1000 memory=1000 meta.rack=r0 ineligible");
+	return world_allocate(r->world, r->job, 0, RACKS, 0);
+}
+
+static void a_value_that_comes_back_is_in_question_again(void **state)
+{
+	const struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
+	struct run r = {.world = world_create(), .fleet = view_fleet_create()};
+	struct allocation *own = use_first_rack(&r);
+	struct plan *plan = plan_create();
+	struct alloc_metrics metrics = {0};
+	struct stack_option option;
+	r.world->config.preemption.service = true;
+	r.view = world_view(r.world);
+	view_fleet_begin(r.fleet, &r.view);
+	struct stack *s = stack_create(STACK_GENERIC, &r.view, plan);
+	stack_set_job(s, r.job);
+	assert_true(stack_select(s, &request, &option, &metrics));
+	assert_int_equal(option.slot, 1);
+	metrics_release(&metrics);
+	metrics = (struct alloc_metrics){0};
+	stack_plan_stop(s, own, STOP_NOT_NEEDED, false, NULL);
+	assert_true(stack_select(s, &request, &option, &metrics));
+	assert_int_equal(option.slot, 0);
+	metrics_release(&metrics);
+	stack_destroy(s);
+	plan_free(plan);
+	view_fleet_destroy(r.fleet);
+	world_destroy(r.world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_nodes_with_victims),
+		cmocka_unit_test(a_value_that_comes_back_is_in_question_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
