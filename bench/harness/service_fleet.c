@@ -32,6 +32,8 @@ const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "device with affinity", .device = true, .likes_device = true},
 	{.name = "affinity for a node", .likes_node = true},
 	{.name = "reserved core", .core = true},
+	{.name = "spread over nodes", .spread = true, .by_name = true},
+	{.name = "distinct_property of nodes", .distinct = true, .by_name = true},
 };
 
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
@@ -228,9 +230,10 @@ void service_fleet_tell(struct service_fleet *f, struct controller *c, enum comm
 	free(commands);
 }
 
-static uint32_t rack_limit(const struct service_fleet *f, uint32_t count)
+static uint32_t value_limit(
+	const struct service_fleet *f, const struct service_shape *shape, uint32_t count)
 {
-	return 2 * count / f->racks + 1;
+	return 2 * count / (shape->by_name ? f->nodes : f->racks) + 1;
 }
 
 static void prefer(struct array *affinities, struct text attribute, struct text value)
@@ -240,22 +243,22 @@ static void prefer(struct array *affinities, struct text attribute, struct text 
 }
 
 static void add_preferences(
-	const struct service_shape *shape, struct task_group *group, uint32_t limit_per_rack)
+	const struct service_shape *shape, struct task_group *group, uint32_t limit_per_value)
 {
+	const char *property = shape->by_name ? "${attr.unique.hostname}" : "${attr.platform.rack}";
 	char limit[16];
-	snprintf(limit, sizeof limit, "%u", limit_per_rack);
+	snprintf(limit, sizeof limit, "%u", limit_per_value);
 	if (shape->affinity)
 		prefer(&group->affinities, TEXT("${attr.storage.class}"), TEXT("nvme1"));
 	if (shape->likes_node)
 		prefer(&group->affinities, TEXT("${attr.unique.hostname}"), TEXT("node-00000000"));
 	if (shape->spread)
 		*(struct spread *)array_append(&group->spreads, sizeof(struct spread)) =
-			(struct spread){.attribute = text_copy(TEXT("${attr.platform.rack}")),
-				.weight = 100};
+			(struct spread){.attribute = text_copy(text_of(property)), .weight = 100};
 	if (shape->distinct)
 		*(struct constraint *)array_append(&group->constraints, sizeof(struct constraint)) =
-			(struct constraint){text_copy(TEXT("${attr.platform.rack}")),
-				text_copy(text_of(limit)), text_copy(TEXT("distinct_property"))};
+			(struct constraint){text_copy(text_of(property)), text_copy(text_of(limit)),
+				text_copy(TEXT("distinct_property"))};
 	if (shape->unique)
 		*(struct constraint *)array_append(&group->constraints, sizeof(struct constraint)) =
 			(struct constraint){text_copy(TEXT("${attr.unique.hostname}")),
@@ -308,7 +311,7 @@ struct job *service_fleet_job(const struct service_fleet *f, const struct servic
 	group->name = text_copy(TEXT("g"));
 	group->count = count;
 	group->disk.size_mb = 10;
-	add_preferences(shape, group, rack_limit(f, count));
+	add_preferences(shape, group, value_limit(f, shape, count));
 	struct task *task = array_append(&group->tasks, sizeof *task);
 	record_init(&task_description, task);
 	task->name = text_copy(TEXT("t"));
@@ -327,7 +330,8 @@ void service_fleet_ask(
 	f->naive->ask = (struct resources){shape->core ? CORE_MHZ : 100, 64, 10};
 	f->naive->affinity = shape->affinity;
 	f->naive->spread = shape->spread;
-	f->naive->rack_limit = shape->distinct ? rack_limit(f, count) : 0;
+	f->naive->by_name = shape->by_name;
+	f->naive->value_limit = shape->distinct ? value_limit(f, shape, count) : 0;
 	f->naive->port = shape->port;
 	f->naive->device = shape->device;
 	f->naive->core = shape->core;

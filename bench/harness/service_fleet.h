@@ -1,7 +1,7 @@
 // Nodes and jobs for benchmarks of service and batch jobs: four sizes of nodes in racks of 40 with eight kinds of
 // storage, one of which has GPUs beside it, another a host volume and another cores to reserve; jobs of one group with
-// or without preferences, a static port, a GPU, a core, the volume, and a constraint or an affinity on the name of a
-// node, and the same for the plain reference.
+// or without preferences, a static port, a GPU, a core, the volume, or something that is asked of the names of nodes, and
+// the same for the plain reference.
 #pragma once
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"
@@ -15,8 +15,9 @@ struct service_shape {
 	const char *name;
 	bool affinity, spread, distinct, port, device, volume, unique, likes_device, likes_node,
 		core;
+	bool by_name; // spread and distinct are about the names of nodes, not about racks
 };
-#define SERVICE_SHAPES 12u
+#define SERVICE_SHAPES 14u
 #define SERVICE_PORT 8080 // that a job with a port asks for
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 

@@ -9,7 +9,7 @@ struct naive_service *naive_service_create(uint32_t nodes, uint32_t racks)
 	struct naive_service *s = memory_take(sizeof *s);
 
 	s->nodes = memory_take_array(nodes, sizeof s->nodes[0]);
-	s->of_rack = memory_take_array(racks, sizeof s->of_rack[0]);
+	s->of_value = memory_take_array(nodes > racks ? nodes : racks, sizeof s->of_value[0]);
 	s->node_count = nodes;
 	s->rack_count = racks;
 	return s;
@@ -18,35 +18,46 @@ struct naive_service *naive_service_create(uint32_t nodes, uint32_t racks)
 void naive_service_destroy(struct naive_service *s)
 {
 	free(s->nodes);
-	free(s->of_rack);
+	free(s->of_value);
 	free(s);
+}
+
+static uint32_t value_count(const struct naive_service *s)
+{
+	return s->by_name ? s->node_count : s->rack_count;
+}
+
+static uint32_t value_of(const struct naive_service *s, const struct naive_service_node *n)
+{
+	return s->by_name ? (uint32_t)(n - s->nodes) : n->rack;
 }
 
 void naive_service_reset(struct naive_service *s)
 {
-	memset(s->of_rack, 0, s->rack_count * sizeof s->of_rack[0]);
+	memset(s->of_value, 0, value_count(s) * sizeof s->of_value[0]);
 	for (uint32_t i = 0; i < s->node_count; i++) {
 		s->nodes[i].used = (struct resources){0};
 		s->nodes[i].instances = 0;
 	}
 }
 
-// An even spread does not know racks without an instance.
-static double spread_boost(const struct naive_service *s, uint32_t rack)
+// An even spread does not know values without an instance.
+static void find_boosts(const struct naive_service *s, double *boosts)
 {
-	uint32_t least = UINT32_MAX, most = 0, current = s->of_rack[rack];
+	uint32_t least = UINT32_MAX, most = 0, count = value_count(s);
 
-	for (uint32_t i = 0; i < s->rack_count; i++) {
-		if (s->of_rack[i] == 0)
+	for (uint32_t i = 0; i < count; i++) {
+		if (s->of_value[i] == 0)
 			continue;
-		least = s->of_rack[i] < least ? s->of_rack[i] : least;
-		most = s->of_rack[i] > most ? s->of_rack[i] : most;
+		least = s->of_value[i] < least ? s->of_value[i] : least;
+		most = s->of_value[i] > most ? s->of_value[i] : most;
 	}
-	if (most == 0)
-		return 0;
-	if (current != least)
-		return ((double)least - current) / least;
-	return least == most ? -1 : ((double)most - least) / least;
+	for (uint32_t i = 0; i < count && most > 0; i++) {
+		uint32_t current = s->of_value[i];
+		boosts[i] = current != least ? ((double)least - current) / least
+			    : least == most  ? -1
+					     : ((double)most - least) / least;
+	}
 }
 
 static bool fits(const struct naive_service *s, const struct naive_service_node *n)
@@ -54,7 +65,7 @@ static bool fits(const struct naive_service *s, const struct naive_service_node 
 	return n->used.cpu_mhz + s->ask.cpu_mhz <= n->capacity.cpu_mhz &&
 	       n->used.memory_mb + s->ask.memory_mb <= n->capacity.memory_mb &&
 	       n->used.disk_mb + s->ask.disk_mb <= n->capacity.disk_mb &&
-	       (s->rack_limit == 0 || s->of_rack[n->rack] < s->rack_limit) &&
+	       (s->value_limit == 0 || s->of_value[value_of(s, n)] < s->value_limit) &&
 	       (!s->volume || n->has_volume) && (!s->unique || !n->is_named) &&
 	       (!s->port || n->instances == 0) && (!s->device || n->instances < n->devices) &&
 	       (!s->core || n->instances < n->cores);
@@ -79,8 +90,8 @@ static double score_of(
 		sum += 1;
 		scores++;
 	}
-	if (s->spread && boosts[n->rack] != 0) {
-		sum += boosts[n->rack];
+	if (s->spread && boosts[value_of(s, n)] != 0) {
+		sum += boosts[value_of(s, n)];
 		scores++;
 	}
 	return sum / scores;
@@ -88,11 +99,11 @@ static double score_of(
 
 uint32_t naive_service_place(struct naive_service *s)
 {
-	double best_score = 0, *boosts = memory_take_array(s->rack_count, sizeof *boosts);
+	double best_score = 0, *boosts = memory_take_array(value_count(s), sizeof *boosts);
 	uint32_t best = s->node_count;
 
-	for (uint32_t i = 0; i < s->rack_count && s->spread; i++)
-		boosts[i] = spread_boost(s, i);
+	if (s->spread)
+		find_boosts(s, boosts);
 	for (uint32_t i = 0; i < s->node_count; i++) {
 		if (!fits(s, &s->nodes[i]))
 			continue;
@@ -106,7 +117,7 @@ uint32_t naive_service_place(struct naive_service *s)
 	if (best < s->node_count) {
 		s->nodes[best].used = resources_plus(s->nodes[best].used, s->ask);
 		s->nodes[best].instances++;
-		s->of_rack[s->nodes[best].rack]++;
+		s->of_value[value_of(s, &s->nodes[best])]++;
 	}
 	return best;
 }

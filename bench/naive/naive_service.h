@@ -18,12 +18,13 @@ struct naive_service_node {
 struct naive_service {
 	struct naive_service_node *nodes; // by slot
 	uint32_t node_count, rack_count;
-	uint32_t *of_rack; // instances
+	uint32_t *of_value; // instances, by rack or slot
 	// The job.
 	uint32_t count;
 	struct resources ask;
 	bool affinity, spread;
-	uint32_t rack_limit; // of distinct_property; 0: none
+	bool by_name;         // spread and distinct_property are about single nodes, not racks
+	uint32_t value_limit; // of distinct_property; 0: none
 	bool port, device,
 		core; // an instance takes the port of its node, or one of its devices or cores
 	bool volume, unique; // nodes without the volume will not do, or the one that is named
