@@ -27,6 +27,7 @@ void fleet_destroy(struct fleet *f)
 		return;
 	for (uint32_t i = 0; i < ALGORITHMS; i++) {
 		class_sets_destroy(f->indexes[i].sets);
+		node_values_kept_destroy(f->indexes[i].values);
 		fit_index_destroy(f->indexes[i].fit);
 	}
 	for (uint32_t i = 0; i < f->victims_count; i++)
@@ -87,6 +88,7 @@ const struct fleet_index *fleet_index(struct fleet *f, enum placement_algorithm 
 	if (!x->fit) {
 		x->fit = fit_index_create(algorithm);
 		x->sets = class_sets_create(x->fit);
+		x->values = node_values_kept_create(x->fit);
 		read_all_into(f, x->fit);
 	}
 	return x;

@@ -2,6 +2,7 @@
 // algorithm that somebody asked for, kept by changes. One thread.
 #pragma once
 #include "placement/direct/classes/class_sets.h"
+#include "placement/direct/classes/node_values.h"
 #include "placement/direct/fit_index.h"
 #include "placement/direct/victims/victims.h"
 
@@ -10,6 +11,7 @@ struct fleet;
 struct fleet_index {
 	struct fit_index *fit;
 	struct class_sets *sets;
+	struct node_values_kept *values;
 };
 
 // Where nodes are read from.
