@@ -89,22 +89,37 @@ static void renew_all(struct candidate_columns *c)
 		(void)play(c, at);
 }
 
+// Level by level, as blocks that went out of date together lie side by side.
+static void renew_above(struct candidate_columns *c, uint32_t *places, uint32_t count)
+{
+	while (count > 0) {
+		uint32_t kept = 0, newest = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t at = places[i] / 2;
+			if (at == newest)
+				continue;
+			newest = at;
+			if (at > 0 && play(c, at))
+				places[kept++] = at;
+		}
+		count = kept;
+	}
+}
+
 static void catch_up(struct candidate_columns *c)
 {
 	CHECK(c->stale_count <= c->block_count);
-	bool all = c->stale_count > c->leaves / STALE_SHARE;
 	for (uint32_t i = 0; i < c->stale_count; i++) {
 		uint32_t block = c->stale[i];
 		c->is_stale[block] = false;
+		c->stale[i] = c->leaves + block;
 		c->tree[c->leaves + block] = best_of_block(c, &c->blocks[block]);
-		uint32_t at = (c->leaves + block) / 2;
-		while (!all && at > 0 && play(c, at))
-			at /= 2;
 	}
-	c->stale_count = 0;
-	if (all)
+	if (c->stale_count > c->leaves / STALE_SHARE)
 		renew_all(c);
-	CHECK(c->stale_count == 0);
+	else
+		renew_above(c, c->stale, c->stale_count);
+	c->stale_count = 0;
 }
 
 // Places of the tree whose winners may come next: the losers on the way to the blocks taken so far, best first. No more
