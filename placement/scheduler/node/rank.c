@@ -41,17 +41,22 @@ int64_t spread_unlisted(const struct compiled_spread *spread)
 	return sum;
 }
 
+const struct spread_bucket *spread_rest(const struct compiled_spread *spread)
+{
+	if (spread->bucket_count == 0)
+		return NULL;
+	const struct spread_bucket *last = &spread->buckets[spread->bucket_count - 1];
+	return last->value ? NULL : last;
+}
+
 const struct spread_bucket *spread_bucket_of(
 	const struct compiled_spread *spread, const char *value)
 {
 	CHECK(value);
-	const struct spread_bucket *rest = NULL;
 	for (uint32_t i = 0; i < spread->bucket_count; i++)
-		if (!spread->buckets[i].value)
-			rest = &spread->buckets[i];
-		else if (strcmp(spread->buckets[i].value, value) == 0)
+		if (spread->buckets[i].value && strcmp(spread->buckets[i].value, value) == 0)
 			return &spread->buckets[i];
-	return rest;
+	return spread_rest(spread);
 }
 
 static double target_boost(
@@ -78,13 +83,12 @@ static double even_boost(const struct compiled_spread *spread, int64_t current)
 	return least == 0 ? 1 : (double)(most - least) / (double)least;
 }
 
-double spread_boost(const struct compiled_spread *spread, uint32_t number,
+double spread_boost(const struct compiled_spread *spread, int64_t used,
 	const struct spread_bucket *bucket, int64_t unlisted)
 {
-	CHECK(number == VALUE_NONE || number < spread->counts.count);
-	if (number == VALUE_NONE)
+	CHECK(used >= 0 || used == SPREAD_NO_VALUE);
+	if (used == SPREAD_NO_VALUE)
 		return -1;
-	int64_t used = property_count_left(&spread->counts.counts[number]);
 	if (!spread->bucket_count)
 		return even_boost(spread, used);
 	return target_boost(spread, bucket, bucket && !bucket->value ? unlisted : used);

@@ -11,13 +11,15 @@ double affinity_score(const struct group_rules *, const struct node *);
 enum snapshot_tier stack_snapshot_tier(
 	const struct stack *, const struct group_rules *, const struct node *);
 double spread_score(const struct group_rules *, const struct node *);
-// The boost of one spread for a node's value. The caller has looked up the value's number among the counts
-// (VALUE_NONE: the node has no value), its bucket, and how many allocations have unlisted values. NaN: the bucket
-// wants none.
-const struct spread_bucket *spread_bucket_of(const struct compiled_spread *, const char *value);
-int64_t spread_unlisted(const struct compiled_spread *);
-double spread_boost(const struct compiled_spread *, uint32_t number, const struct spread_bucket *,
+// The boost of one spread for a node's value. The caller has looked up how often the value is used (SPREAD_NO_VALUE:
+// the node has none), its bucket, and how many allocations have unlisted values. NaN: the bucket wants none.
+#define SPREAD_NO_VALUE INT64_C(-1)
+double spread_boost(const struct compiled_spread *, int64_t used, const struct spread_bucket *,
 	int64_t unlisted);
+const struct spread_bucket *spread_bucket_of(const struct compiled_spread *, const char *value);
+// That of values which no other bucket has; NULL: there is none.
+const struct spread_bucket *spread_rest(const struct compiled_spread *);
+int64_t spread_unlisted(const struct compiled_spread *);
 // Lowers the lowest boost to the boosts of this node's values; a value that no bucket wants gets the lowest. Call it
 // for all nodes before any node is scored.
 void spread_note_lowest(struct group_rules *, const struct node *);

@@ -62,23 +62,31 @@ struct contender {
 	uint8_t tier;
 };
 
+// What nodes of a finder have in common.
+struct finder_key {
+	uint32_t group; // of the class set
+	// By property: as struct class_group; of properties of single nodes the node's own (candidate_columns_mark_of).
+	uint32_t marks[CLASS_VALUES_MAX];
+	int64_t used[CLASS_VALUES_MAX]; // how often; 0: of few values, or of none
+};
+
 // Finds rows in the fleet's index, among classes that score alike but for their nodes' fit: of one affinity, with the
-// same uses of all values. Where properties tell classes apart, the bin of the same number is that of its rows.
+// same uses of all values. Where properties tell classes apart, the bin of the same number is that of its rows. One of
+// rows whose own values are used has nothing to find.
 struct row_finder {
-	uint32_t group;                 // of the class set
-	int64_t used[CLASS_VALUES_MAX]; // of values that are not few
+	struct finder_key key;
+	// By property: of few values, the value's number among the counts; VALUE_NONE: it has none.
+	uint32_t numbers[CLASS_VALUES_MAX];
+	const struct spread_bucket *buckets[CLASS_VALUES_MAX]; // of spreads
 	uint64_t *classes,
 		bits;         // as struct class_group; its own when properties tell classes apart
 	uint32_t ready, rows; // nodes, and those that have rows
-	uint32_t example;     // one of its classes; CLASS_NONE: not known
-	// Of the example's values among the counts; VALUE_NONE: it has none.
-	uint32_t numbers[CLASS_VALUES_MAX];
-	bool is_changed;  // what its bin says is new to its rows
-	double bound;     // no node's score is above
-	uint32_t open;    // rows that are as they were found, since the newest class joined
-	uint32_t epoch;   // classes that joined
-	uint32_t at_once; // how many nodes were asked for last
-	bool has_all;     // every node was found
+	bool is_changed;      // what its bin says is new to its rows
+	double bound;         // no node's score is above
+	uint32_t open;        // rows that are as they were found, since the newest class joined
+	uint32_t epoch;       // classes that joined
+	uint32_t at_once;     // how many nodes were asked for last
+	bool has_all;         // every node was found
 	struct bounds_search search; // by ratings
 	// Found by the newest search, best first; those from waiting_at on have no rows yet. Of another epoch:
 	// forgotten.
@@ -86,13 +94,21 @@ struct row_finder {
 	uint32_t waiting_at, waiting_count, waiting_epoch;
 };
 #define FINDER_NONE 0u
-#define CLASS_NONE UINT32_MAX
+
+// A property of which nodes of one class may differ, where but few nodes have rows: all whose values are used, have a
+// bucket of their own, or are missing. To all others it is the same.
+struct own_property {
+	struct property_set *set;
+	const struct compiled_spread *spread; // NULL: it is distinct
+	struct node_values *values;
+};
 
 // A class whose values are used, or some of whose nodes have rows, where properties tell classes apart.
 struct column_class {
 	uint32_t id;
 	uint32_t finder; // and bin of its rows
 	uint32_t first_row, rows, short_rows[NODE_SHORTAGES];
+	uint32_t own_rows; // of those, in another bin for what is their nodes' own
 	const char *
 		refusal; // by distinct_property, for which its nodes without rows are counted; NULL: none
 };
@@ -166,12 +182,17 @@ struct candidate_columns {
 	uint32_t *finder_of, *finder_epoch; // by row: its finder, counted from 1, or FINDER_NONE
 	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class
 	uint32_t row_room, block_rows;
+	bool is_of_value; // rows that are made now are of one value
 	struct column_bin *bins;
 	struct bin_value *values; // by bin and property
 	uint32_t property_count;  // properties that make bins: distinct ones, then spreads
 	struct property_set **properties;
 	struct row_property *row_properties;
 	uint32_t row_property_count;
+	struct node_values *by_class; // nodes by their class; NULL: nobody asked for it yet
+	struct own_property *owns;    // when only some nodes have rows
+	uint32_t own_count;
+	bool are_own[CLASS_VALUES_MAX]; // properties that make bins
 	struct column_block *blocks;
 	struct contender *tree; // [1]: the best of all; leaves, by block, at the end
 	uint32_t leaves;        // a power of two
@@ -263,12 +284,40 @@ void candidate_columns_refuse_class(
 // candidate_columns_finders.c
 void candidate_columns_open_finders(struct candidate_columns *);
 void candidate_columns_release_finders(struct candidate_columns *);
+// The number of the finder of a key, which may be new.
+uint32_t candidate_columns_finder_for(struct candidate_columns *, const struct finder_key *);
+// No fit and no score of devices is above 1, and no mean of such and affinities.
+double candidate_columns_greatest_score(
+	const struct candidate_columns *, double affinity, double spread);
+// Makes rows until the best `wanted` rows are the best of all nodes.
+void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
+
+// candidate_columns_uses.c
+// What a group sees in a value that is not one of few: 0 when it is missing, 2 and more are the buckets of a spread,
+// MARK_OTHER is any other value.
+#define MARK_OTHER 1u
+uint32_t candidate_columns_mark_of(
+	const struct candidate_columns *, uint32_t property, const char *value);
+// Puts all classes where others of their values' uses are.
+void candidate_columns_place_classes(struct candidate_columns *);
 // The plan uses another number of the values of this node.
 void candidate_columns_follow_values(struct candidate_columns *, const struct node *);
 // Brings what properties say of finders up to what is planned now; unlisted: by spread.
 void candidate_columns_refresh_finders(struct candidate_columns *, const int64_t *unlisted);
-// Makes rows until the best `wanted` rows are the best of all nodes.
-void candidate_columns_fetch(struct candidate_columns *, uint32_t wanted);
+
+// candidate_columns_own.c
+void candidate_columns_open_own(struct candidate_columns *);
+void candidate_columns_close_own(struct candidate_columns *);
+// Makes the rows of nodes that differ from others by their own values.
+void candidate_columns_make_own_rows(struct candidate_columns *);
+// Puts a row where others of its own values' uses are.
+void candidate_columns_place_row(struct candidate_columns *, uint32_t row);
+// Puts a row into the bin of another finder.
+void candidate_columns_move_row(struct candidate_columns *, uint32_t row, uint32_t finder);
+// Makes rows of all nodes that share an own value with this one, and visits them.
+typedef void candidate_columns_row_visit(struct candidate_columns *, uint32_t row);
+void candidate_columns_each_own(
+	struct candidate_columns *, const struct node *, candidate_columns_row_visit *);
 
 // candidate_columns_few.c
 // As fit_tree_search(), where but few nodes are not refused for what is their own: looks at each of those.
@@ -348,7 +397,6 @@ uint32_t candidate_columns_distinct_count(const struct candidate_columns *);
 // Why a row's own property values rule it out; NULL: they do not.
 const char *candidate_columns_row_refusal(const struct candidate_columns *, uint32_t row);
 // Visits the rows that share a value with the node.
-typedef void candidate_columns_row_visit(struct candidate_columns *, uint32_t row);
 void candidate_columns_each_alike(
 	struct candidate_columns *, const struct node *, candidate_columns_row_visit *);
 

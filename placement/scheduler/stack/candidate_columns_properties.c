@@ -119,6 +119,12 @@ static void refresh_refusals(struct candidate_columns *c)
 		refresh_refusal(c, i);
 }
 
+static int64_t used_of(const struct property_set *set, const struct bin_value *v)
+{
+	return v->number == VALUE_NONE ? SPREAD_NO_VALUE
+				       : property_count_left(&set->counts[v->number]);
+}
+
 // Values that no bucket wants get the lowest boost, so it has to be known before any score.
 static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t unlisted)
 {
@@ -129,7 +135,7 @@ static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t un
 			&values_of(c, i)[candidate_columns_distinct_count(c) + spread];
 		if (v->number == VALUE_NONE || !v->bucket)
 			continue;
-		double boost = spread_boost(s, v->number, v->bucket, unlisted);
+		double boost = spread_boost(s, used_of(&s->counts, v), v->bucket, unlisted);
 		if (boost < *c->g->lowest_boost) // never true of NaN
 			*c->g->lowest_boost = boost;
 	}
@@ -140,8 +146,9 @@ static double spread_of(struct candidate_columns *c, uint32_t bin, const int64_t
 	const struct bin_value *values = values_of(c, bin) + candidate_columns_distinct_count(c);
 	double sum = 0;
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
+		const struct compiled_spread *s = &c->g->spreads[i];
 		double boost = spread_boost(
-			&c->g->spreads[i], values[i].number, values[i].bucket, unlisted[i]);
+			s, used_of(&s->counts, &values[i]), values[i].bucket, unlisted[i]);
 		sum += isnan(boost) ? *c->g->lowest_boost : boost;
 	}
 	return sum;

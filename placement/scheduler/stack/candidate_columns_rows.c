@@ -282,7 +282,9 @@ void candidate_columns_catch_up(struct candidate_columns *c)
 		uint32_t slot = s->changed_slots[c->seen];
 		uint32_t row = candidate_columns_row_for(c, slot);
 		const struct node *n = view_node_in_no_order(&s->view, slot);
-		if (c->row_property_count)
+		if (c->fleet)
+			candidate_columns_each_own(c, n, renew);
+		else if (c->row_property_count)
 			candidate_columns_each_alike(c, n, renew);
 		if (c->fleet && c->property_count && n)
 			candidate_columns_follow_values(c, n);

@@ -133,17 +133,44 @@ void candidate_columns_refuse_class(
 		candidate_columns_show_row(c, row);
 }
 
-static uint32_t add_row(struct candidate_columns *c, const struct node *n, uint32_t slot)
+// Rows that are made for a whole value share blocks, as their classes move together, unless something is their nodes'
+// own. In larger ones more rows are compared whenever a block is among the best.
+#define SHARED_BLOCK_ROWS 16u
+
+static bool shares_block(const struct candidate_columns *c, const struct column_class *of)
+{
+	if (!c->is_of_value || c->block_count == 0 || c->own_count > 0)
+		return false;
+	const struct column_block *last = &c->blocks[c->block_count - 1];
+	uint32_t other = c->classes[c->class_of[last->first]].id;
+	bool moves_along = c->set->classes[other].group == c->set->classes[of->id].group;
+	for (uint32_t i = 0; i < c->property_count; i++)
+		moves_along &=
+			c->set->values[i].number_of[other] == c->set->values[i].number_of[of->id];
+	return moves_along && last->end - last->first < SHARED_BLOCK_ROWS;
+}
+
+static uint32_t block_for_row(
+	struct candidate_columns *c, uint32_t row, const struct column_class *of)
+{
+	bool shares = c->block_rows > 1 ? row % c->block_rows > 0 : shares_block(c, of);
+
+	if (shares)
+		return c->block_count - 1;
+	struct column_block *block = &c->blocks[c->block_count];
+	block->first = row;
+	for (uint32_t i = 0; i < ROW_SCORES_MAX; i++)
+		block->best[i] = ROW_NONE;
+	return c->block_count++;
+}
+
+// of: the row's class; NULL: classes are not noted.
+static uint32_t add_row(struct candidate_columns *c, const struct node *n, uint32_t slot,
+	const struct column_class *of)
 {
 	if (c->row_count == c->row_room)
 		make_room(c);
-	uint32_t row = c->row_count++, block = row / c->block_rows;
-	if (block == c->block_count) {
-		uint32_t *best = c->blocks[c->block_count++].best;
-		c->blocks[block].first = row;
-		for (uint32_t i = 0; i < ROW_SCORES_MAX; i++)
-			best[i] = ROW_NONE;
-	}
+	uint32_t row = c->row_count++, block = block_for_row(c, row, of);
 	c->blocks[block].end = row + 1;
 	c->nodes[row] = n;
 	c->slot_of[row] = slot;
@@ -197,7 +224,7 @@ static void count_out(struct candidate_columns *c, uint32_t slot, struct column_
 	if (!of)
 		return;
 	of->rows++;
-	uint32_t shortage = candidate_columns_shortage(c, slot);
+	uint32_t shortage = c->bounds ? NODE_SHORTAGES : candidate_columns_shortage(c, slot);
 	if (shortage != NODE_SHORTAGES)
 		of->short_rows[shortage]++;
 }
@@ -210,7 +237,7 @@ static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint
 	const struct class_in_set *in = &c->set->classes[f->node_class];
 	struct column_class *of =
 		c->property_count ? candidate_columns_class(c, f->node_class) : NULL;
-	uint32_t row = add_row(c, n, slot);
+	uint32_t row = add_row(c, n, slot, of);
 
 	CHECK(in->verdict == CLASS_TAKEN);
 	if (c->g->network) // else its own network speaks when it is looked at
@@ -225,6 +252,8 @@ static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint
 	c->has_neighbours[row] = finder == FINDER_NONE;
 	c->finder_of[row] = finder;
 	c->finder_epoch[row] = finder ? c->finders[finder - 1].epoch : 0;
+	if (c->own_count > 0 && of && finder == FINDER_NONE)
+		candidate_columns_place_row(c, row);
 	candidate_columns_enter(c, row, found);
 	return row;
 }

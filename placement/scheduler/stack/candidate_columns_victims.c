@@ -45,7 +45,7 @@ static void find_spreads(const struct candidate_columns *c, struct group_spread 
 	for (uint32_t i = 0; i < c->set->group_count; i++)
 		spreads[i] = (struct group_spread){.most = BOUND_NONE};
 	for (uint32_t i = 0; i < c->finder_count; i++) {
-		struct group_spread *of = &spreads[c->finders[i].group];
+		struct group_spread *of = &spreads[c->finders[i].key.group];
 		const struct column_bin *bin = c->property_count ? &c->bins[i] : NULL;
 		if (c->finders[i].ready == 0 || (bin && bin->refused_by))
 			continue;

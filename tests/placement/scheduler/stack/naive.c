@@ -3,9 +3,14 @@
 #include "placement/direct/placement.h"
 #include <fnmatch.h>
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 struct held {
 	const struct job *job;
@@ -94,9 +99,9 @@ static bool value_of(const char *attribute, const struct node *n, char value[256
 struct value_count {
 	const struct naive *m;
 	const char *attribute, *group; // group NULL: of the job
-	char values[64][256];
-	int64_t used[64];
 	uint32_t count;
+	int64_t used[1024];
+	char values[1024][256];
 };
 
 static void count_value(
@@ -110,8 +115,12 @@ static void count_value(
 		return;
 	while (at < c->count && strcmp(c->values[at], value) != 0)
 		at++;
-	if (at == c->count)
-		snprintf(c->values[c->count++], 256, "%s", value);
+	if (at == c->count) {
+		assert_true(c->count < 1024);
+		snprintf(c->values[at], 256, "%s", value);
+		c->used[at] = 0;
+		c->count++;
+	}
 	c->used[at] += by;
 }
 
@@ -124,7 +133,10 @@ static void count_held(const struct held *h, void *context)
 static void count_values(
 	const struct naive *m, const char *attribute, const char *group, struct value_count *c)
 {
-	*c = (struct value_count){m, attribute, group, {{0}}, {0}, 0};
+	c->m = m;
+	c->attribute = attribute;
+	c->group = group;
+	c->count = 0;
 	each_held(m, count_held, c);
 	for (const struct world_allocation *w = m->world->allocations; w; w = w->next)
 		if (!allocation_is_terminal(&w->record))

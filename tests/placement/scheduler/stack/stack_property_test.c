@@ -1,4 +1,5 @@
 // Random fleets, jobs and plans: single nodes and the best of all must match the naive model.
+#include "placement/scheduler/node/stack_state.h"
 #include "placement/scheduler/stack/stack.h"
 #include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/prng.h"
@@ -13,14 +14,17 @@
 
 #include <cmocka.h>
 
-// What a run asks for: anything; only what racks decide; at most six instances in each of many racks.
-enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK };
+// What a run asks for: anything; only what racks decide; at most six instances in each of many racks; what names of
+// nodes and hosts decide, too.
+enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK, OF_NODES };
 
 #define ALIKE_RACKS 20u
 #define ALIKE_NODES 70u
+#define FEW_HOSTS 6u
 
 struct run {
 	struct prng prng;
+	enum asked asked;
 	struct world *world;
 	struct scheduler_view view;
 	struct view_fleet *fleet;
@@ -33,6 +37,7 @@ struct run {
 	uint32_t placed;
 	struct allocation *held[3];
 	uint32_t racks; // few, or so many that classes are not grouped by them
+	uint32_t hosts; // names of hosts, some of which are of several nodes
 };
 
 static uint32_t below(struct run *r, uint32_t bound)
@@ -64,7 +69,9 @@ static void make_node(struct run *r)
 		at += snprintf(words + at, sizeof words - (size_t)at, " reserved=100/200/50");
 	if (chance(r, 50))
 		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 3));
-	snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u", below(r, 6));
+	if (chance(r, r->hosts == FEW_HOSTS ? 100 : 90))
+		snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u",
+			below(r, r->hosts));
 	world_node(r->world, words);
 }
 
@@ -94,14 +101,19 @@ static void random_affinity(struct run *r, struct array *to)
 
 static void random_spread(struct run *r, struct array *to)
 {
-	static const char *const attributes[] = {
-		"${meta.rack}", "${node.class}", "${node.datacenter}"};
-	struct spread *s = spread_over(to, attributes[below(r, COUNT(attributes))]);
+	static const char *const attributes[] = {"${meta.rack}", "${node.class}",
+		"${node.datacenter}", "${attr.unique.hostname}", "${node.unique.name}"};
+	static const char *const targets[][2] = {{"r1", "r2"}, {"small", "large"}, {"dc1", "dc3"},
+		{"h1", "h2"}, {"node-1", "node-2"}};
+	uint32_t at = below(r, r->asked == OF_RACKS ? 3 : COUNT(attributes));
+	if (r->asked == OF_NODES && chance(r, 60))
+		at = 3 + below(r, 2);
+	struct spread *s = spread_over(to, attributes[at]);
 	s->weight = 1 + below(r, 100);
 	for (uint32_t i = 0, left = 100; i < 2 && chance(r, 50); i++) {
 		struct spread_target *t = array_append(&s->targets, sizeof *t);
-		set(&t->value, i ? "r2" : "r1");
-		t->percent = chance(r, 20) ? 0 : below(r, left + 1);
+		set(&t->value, targets[at][i]);
+		t->percent = chance(r, 20) ? 0 : chance(r, 40) ? left : below(r, left + 1);
 		left -= (uint32_t)t->percent;
 	}
 }
@@ -173,6 +185,39 @@ static void make_job_of_racks(struct run *r)
 	world_job_changed(r->job);
 }
 
+static void constrain_nodes(struct run *r, struct array *to)
+{
+	static const char *const rows[][2] = {{"${attr.unique.hostname}", ""},
+		{"${attr.unique.hostname}", "2"}, {"${node.unique.name}", "2"},
+		{"${node.unique.id}", ""}, {"${meta.rack}", "3"}};
+	const char *const *row = rows[below(r, COUNT(rows))];
+	constrain(to, row[0], "distinct_property", row[1]);
+}
+
+// A group whose nodes are told apart by what is their own, and maybe by their racks, too.
+static void make_job_of_nodes(struct run *r)
+{
+	r->job = world_job(r->world, "service web dc=dc*");
+	struct task_group *g = group_of(r->job);
+	g->count = 1 + below(r, 9);
+	ARRAY_AT(&g->tasks, struct task, 0)->resources.cpu = 100 * below(r, 6);
+	if (chance(r, 50))
+		constrain_nodes(r, &g->constraints);
+	if (chance(r, 30))
+		constrain_nodes(r, &r->job->constraints);
+	if (chance(r, 60))
+		random_spread(r, &g->spreads);
+	if (chance(r, 30))
+		random_spread(r, &r->job->spreads);
+	if (chance(r, 30))
+		prefer(&g->affinities)->weight = (int64_t)below(r, 100) + 1;
+	if (chance(r, 20))
+		constrain(&g->constraints, "${attr.unique.hostname}", "!=", "h3");
+	if (chance(r, 20))
+		constrain(&g->constraints, "", "distinct_hosts", "");
+	world_job_changed(r->job);
+}
+
 static void fill(struct run *r)
 {
 	struct job *other = world_job(r->world, "service other cpu=300 memory=300");
@@ -222,19 +267,20 @@ static void make_racks(struct run *r)
 
 static void begin(struct run *r, uint64_t seed, enum asked asked)
 {
-	*r = (struct run){.world = world_create()};
+	*r = (struct run){.asked = asked, .world = world_create()};
 	prng_seed(&r->prng, seed);
 	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
 	uint32_t nodes = 1 + below(r, chance(r, 3) ? 300 : 30);
 	r->racks = asked == ANYTHING && chance(r, 60) ? 4 : 20 + below(r, 40);
 	if (asked != ANYTHING)
 		nodes = 100 + below(r, 80);
+	r->hosts = asked == OF_NODES && chance(r, 70) ? 2 * nodes : FEW_HOSTS;
 	if (asked == SIX_IN_A_RACK)
 		r->racks = 60;
 	for (uint32_t i = 0; i < nodes; i++)
 		make_node(r);
 	static void (*const makers[])(struct run *) = {
-		make_job, make_job_of_racks, make_job_of_six_in_a_rack};
+		make_job, make_job_of_racks, make_job_of_six_in_a_rack, make_job_of_nodes};
 	makers[asked](r);
 	fill(r);
 	r->view = world_view(r->world);
@@ -430,6 +476,23 @@ static void the_best_where_racks_tell_classes_apart(void **state)
 	}
 }
 
+// Few values are used; nodes with others are found without a look at all.
+static void the_best_where_single_nodes_are_told_apart(void **state)
+{
+	for (uint64_t seed = 0; seed < 30; seed++) {
+		struct run r;
+		begin(&r, seed, OF_NODES);
+		for (uint32_t i = 0; i < 25; i++) {
+			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
+			check_best(&r, &request);
+			if (chance(&r, 30))
+				change_plan(&r);
+		}
+		assert_true(!r.view.fleet || r.stack->gathered == 0);
+		end(&r);
+	}
+}
+
 // Metrics that rest on others begin anew now and then, and read the same.
 static void metrics_of_many_instances(void **state)
 {
@@ -460,18 +523,53 @@ static void check_used(struct run *r, const char *text)
 	metrics_release(&m);
 }
 
+// Asks about the job of the world as it is.
+static void begin_with_index(struct run *r)
+{
+	r->view = world_view(r->world);
+	r->fleet = view_fleet_create();
+	view_fleet_begin(r->fleet, &r->view);
+	r->plan = plan_create();
+	r->stack = stack_create(STACK_GENERIC, &r->view, r->plan);
+	stack_set_job(r->stack, r->job);
+	r->naive = (struct naive){r->world, r->plan, r->job, 0, -1};
+}
+
+static void check_chosen(struct run *r, uint32_t slot)
+{
+	check_best(r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
+	assert_int_equal(
+		ARRAY_AT(&r->plan->placements, struct plan_placement, r->placed - 1)->slot, slot);
+}
+
+// Nobody has used their values yet.
+static void nodes_that_a_spread_names_are_found(void **state)
+{
+	struct run r = {.world = world_create()};
+	for (uint32_t i = 0; i < 40; i++)
+		world_node(r.world, "cpu=4000 memory=8000");
+	r.job = world_job(r.world, "service web dc=dc* count=4");
+	struct spread *spread = spread_over(&group_of(r.job)->spreads, "${node.unique.name}");
+	spread->weight = 100;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct spread_target *t = array_append(&spread->targets, sizeof *t);
+		set(&t->value, i ? "node-30" : "node-17");
+		t->percent = i ? 25 : 75;
+	}
+	world_job_changed(r.job);
+	begin_with_index(&r);
+	check_chosen(&r, 17);
+	check_chosen(&r, 30);
+	assert_int_equal(r.stack->gathered, 0);
+	end(&r);
+}
+
 // A search that went on beyond the first rack goes back to it once its value is free.
 static void a_value_that_comes_free_is_searched_again(void **state)
 {
 	struct run r = {.world = world_create()};
 	make_racks(&r);
-	r.view = world_view(r.world);
-	r.fleet = view_fleet_create();
-	view_fleet_begin(r.fleet, &r.view);
-	r.plan = plan_create();
-	r.stack = stack_create(STACK_GENERIC, &r.view, r.plan);
-	stack_set_job(r.stack, r.job);
-	r.naive = (struct naive){r.world, r.plan, r.job, 0, -1};
+	begin_with_index(&r);
 	for (uint32_t i = 0; i < 4; i++)
 		check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
 	check_used(&r, "distinct_property: ${meta.rack}=r0 used by 3 allocs");
@@ -480,9 +578,7 @@ static void a_value_that_comes_free_is_searched_again(void **state)
 	stack_plan_stop(r.stack, r.held[1], STOP_NOT_NEEDED, false, NULL);
 	check_used(&r, "distinct_property: ${meta.rack}=r0 used by 1 allocs");
 	stack_plan_stop(r.stack, r.held[2], STOP_NOT_NEEDED, false, NULL);
-	check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
-	assert_int_equal(
-		ARRAY_AT(&r.plan->placements, struct plan_placement, r.placed - 1)->slot, 0);
+	check_chosen(&r, 0);
 	end(&r);
 }
 
@@ -523,7 +619,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_nodes),
 		cmocka_unit_test(the_best_where_racks_tell_classes_apart),
+		cmocka_unit_test(the_best_where_single_nodes_are_told_apart),
 		cmocka_unit_test(metrics_of_many_instances),
+		cmocka_unit_test(nodes_that_a_spread_names_are_found),
 		cmocka_unit_test(a_value_that_comes_free_is_searched_again),
 		cmocka_unit_test(every_single_node),
 	};
