@@ -40,11 +40,41 @@ static void the_last_slot_of_a_full_page_has_its_place(void **state)
 	slot_map_release(&map);
 }
 
+#define FAR_SLOTS 10000000u
+#define FAR_NUMBERS 5000u
+
+// Few slots of a large fleet, anywhere: pages collide, and nothing is kept for the others.
+static void a_map_is_as_large_as_what_is_in_it(void **state)
+{
+	struct slot_map map;
+	struct prng prng;
+	uint32_t slots[FAR_NUMBERS];
+
+	prng_seed(&prng, 2);
+	slot_map_begin(&map, FAR_SLOTS);
+	assert_null(map.entries);
+	assert_null(map.pages);
+	for (uint32_t i = 0; i < FAR_NUMBERS; i++) {
+		slots[i] = (uint32_t)prng_below(&prng, FAR_SLOTS / 8) * 8;
+		slot_map_put(&map, slots[i], slots[i] + 1);
+		assert_true(map.page_count <= i + 1);
+		assert_true(map.mask < 16 || map.mask < 4 * map.page_count);
+	}
+	for (uint32_t i = 0; i < FAR_NUMBERS; i++) {
+		assert_int_equal(slot_map_get(&map, slots[i]), slots[i] + 1);
+		assert_int_equal(slot_map_get(&map, slots[i] + 1), 0);
+		assert_int_equal(slot_map_get(&map, slots[i] ^ 3), 0);
+	}
+	slot_map_release(&map);
+	assert_null(map.pages);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_stay_with_their_slots),
 		cmocka_unit_test(the_last_slot_of_a_full_page_has_its_place),
+		cmocka_unit_test(a_map_is_as_large_as_what_is_in_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
