@@ -59,6 +59,7 @@ static void a_map_is_as_large_as_what_is_in_it(void **state)
 		slot_map_put(&map, slots[i], slots[i] + 1);
 		assert_true(map.page_count <= i + 1);
 		assert_true(map.mask < 16 || map.mask < 4 * map.page_count);
+		assert_true(2 * map.page_count <= map.mask + 1); // so that a search ends soon
 	}
 	for (uint32_t i = 0; i < FAR_NUMBERS; i++) {
 		assert_int_equal(slot_map_get(&map, slots[i]), slots[i] + 1);
