@@ -27,6 +27,7 @@ struct class_set *class_set_create(
 	memcpy(s->key, key, key_bytes);
 	s->key_bytes = key_bytes;
 	s->ask = *ask;
+	s->few_most = CLASS_VALUES_FEW;
 	CHECK(ask->values <= CLASS_VALUES_MAX);
 	for (uint32_t i = 0; i < ask->values; i++)
 		class_values_begin(&s->values[i]);
@@ -384,7 +385,7 @@ static bool count_values(struct class_set *s)
 	bool has_changed = false;
 
 	for (uint32_t i = 0; i < s->ask.values; i++) {
-		bool are_few = s->values[i].count <= CLASS_VALUES_FEW;
+		bool are_few = s->values[i].count <= s->few_most;
 		has_changed |= are_few != s->are_few[i];
 		s->are_few[i] = are_few;
 	}
@@ -399,6 +400,35 @@ static void forget_groups(struct class_set *s)
 	s->has_too_many_groups = false;
 	for (uint32_t id = 0; id < s->class_count; id++)
 		s->classes[id].group = CLASS_GROUPS_MAX;
+}
+
+// The values of the property that has the most of the few are no longer few. Returns whether there was one.
+static bool lower_few(struct class_set *s)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < s->ask.values; i++)
+		if (s->are_few[i] && s->values[i].count > most)
+			most = s->values[i].count;
+	if (most <= 1)
+		return false;
+	s->few_most = most - 1;
+	return true;
+}
+
+static void group_classes(struct class_set *s)
+{
+	// There may be fewer by now.
+	if (s->has_too_many_groups) {
+		s->few_most = CLASS_VALUES_FEW;
+		forget_groups(s);
+	}
+	do {
+		if (count_values(s))
+			forget_groups(s);
+		for (uint32_t id = 0; id < s->class_count; id++)
+			put_in_group(s, id);
+	} while (s->has_too_many_groups && lower_few(s));
 }
 
 static void find_bits(struct class_group *g, uint32_t words)
@@ -426,10 +456,7 @@ static void judge_new_classes(
 		if (is_to_be_judged(s, id, x))
 			judge_class(s, id, x, judge, context);
 	s->has_stale = false;
-	if (count_values(s))
-		forget_groups(s);
-	for (uint32_t id = 0; id < s->class_count; id++)
-		put_in_group(s, id);
+	group_classes(s);
 	for (uint32_t i = 0; i < s->group_count; i++)
 		find_bits(&s->groups[i], s->class_room / 64);
 	s->class_epoch = fit_index_class_epoch(x);

@@ -16,8 +16,8 @@ enum class_verdict_of_group {
 
 // Properties whose values tell the classes of a group apart (spreads, distinct properties); more are looked at node by
 // node.
-#define CLASS_VALUES_MAX 4u
-// The classes of a property with at most so many values are grouped by value.
+#define CLASS_VALUES_MAX 8u
+// The classes of a property with at most so many values are grouped by value, unless that makes too many groups.
 #define CLASS_VALUES_FEW 16u
 
 struct class_judgement {
@@ -106,8 +106,8 @@ struct class_set {
 	struct class_aside *asides;
 	uint32_t aside_count, aside_room;
 	struct class_values values[CLASS_VALUES_MAX];
-	bool are_few
-		[CLASS_VALUES_MAX]; // the values of a property: they are the marks of its groups
+	uint32_t few_most;              // values of a property that are few
+	bool are_few[CLASS_VALUES_MAX]; // those are the marks of its groups
 	struct class_group groups[CLASS_GROUPS_MAX];
 	uint32_t group_count;
 	bool has_too_many_groups; // then groups say nothing

@@ -284,7 +284,7 @@ static void check_values(const struct class_set *s, const struct class_group *g,
 		uint32_t number = class_values_find(v, judgement->values[i]);
 		assert_int_equal(v->number_of[id], number);
 		assert_int_equal(chain_length(v, number, id), 1);
-		assert_int_equal(s->are_few[i], v->count <= CLASS_VALUES_FEW);
+		assert_int_equal(s->are_few[i], v->count <= s->few_most);
 		assert_int_equal(g->marks[i], s->are_few[i] ? number : judgement->marks[i]);
 	}
 }
@@ -558,6 +558,41 @@ static void too_many_groups_are_told_until_they_are_fewer(void **state)
 	close_world(&w);
 }
 
+static void judge_by_values(void *context, const struct node_class *c, uint32_t unused,
+	struct class_judgement *judgement)
+{
+	struct world *w = context;
+
+	snprintf(w->value[0], sizeof w->value[0], "v%u", (uint32_t)(c->hash % 8));
+	snprintf(w->value[1], sizeof w->value[1], "w%u", (uint32_t)(c->hash / 8));
+	*judgement = (struct class_judgement){
+		.verdict = CLASS_TAKEN, .values = {w->value[0], w->value[1]}, .marks = {1, 1}};
+}
+
+// The first has 8, the second as many as are needed for one group too many.
+static void values_that_make_too_many_groups_are_not_few(void **state)
+{
+	static struct world w;
+	struct class_ask ask = {.room = {1, 1, 1}, .values = 2};
+
+	open_world(&w, 1);
+	for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++) {
+		w.classes[id] = (struct node_class){.id = id, .hash = id, .datacenter = "dc1"};
+		w.nodes[id] = (struct fit_input){.node_class = id,
+			.class_hash = id,
+			.class_record = &w.classes[id],
+			.ready = true};
+		fit_index_set(w.index, id, &w.nodes[id]);
+	}
+	struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_values, &w);
+	assert_true(s->are_few[0]);
+	assert_false(s->are_few[1]);
+	assert_false(s->has_too_many_groups);
+	assert_int_equal(s->group_count, 8);
+	class_sets_give(w.sets, s);
+	close_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -569,6 +604,7 @@ int main(void)
 		cmocka_unit_test(sets_that_nobody_uses_go),
 		cmocka_unit_test(a_key_is_not_the_beginning_of_another),
 		cmocka_unit_test(too_many_groups_are_told_until_they_are_fewer),
+		cmocka_unit_test(values_that_make_too_many_groups_are_not_few),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,11 @@
 #include <cmocka.h>
 
 // What a run asks for: anything; only what racks decide; at most six instances in each of many racks; what names of
-// nodes and hosts decide, too.
-enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK, OF_NODES };
+// nodes and hosts decide, too; what up to six properties decide.
+enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK, OF_NODES, OF_MANY };
 
 #define ALIKE_RACKS 20u
-#define ALIKE_NODES 70u
+#define ALIKE_NODES 280u // too many to get rows with the first use of their rack
 #define FEW_HOSTS 6u
 
 struct run {
@@ -52,7 +52,7 @@ static bool chance(struct run *r, uint32_t percent)
 
 static void make_node(struct run *r)
 {
-	char words[256];
+	char words[384];
 	int at = snprintf(words, sizeof words,
 		"dc=%s class=%s cpu=%u memory=%u disk=%u attr.arch=%s",
 		chance(r, 80) ? "dc1" : "dc2", below(r, 2) ? "large" : "small",
@@ -72,6 +72,9 @@ static void make_node(struct run *r)
 	if (chance(r, r->hosts == FEW_HOSTS ? 100 : 90))
 		snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u",
 			below(r, r->hosts));
+	for (uint32_t i = 0; i < 6 && r->asked == OF_MANY; i++)
+		at += snprintf(words + at, sizeof words - (size_t)at, " meta.p%u=v%u", i,
+			below(r, 3 + 2 * i));
 	world_node(r->world, words);
 }
 
@@ -218,6 +221,23 @@ static void make_job_of_nodes(struct run *r)
 	world_job_changed(r->job);
 }
 
+// Of few values each, which together make more groups of classes than are searched.
+static void make_job_of_many(struct run *r)
+{
+	char property[32];
+	r->job = world_job(r->world, "service web dc=dc*");
+	struct task_group *g = group_of(r->job);
+	g->count = 1 + below(r, 9);
+	for (uint32_t i = below(r, 3); i < 6; i++) {
+		snprintf(property, sizeof property, "${meta.p%u}", i);
+		if (chance(r, 20))
+			constrain(&g->constraints, property, "distinct_property", "3");
+		else
+			spread_over(&g->spreads, property)->weight = 1 + below(r, 100);
+	}
+	world_job_changed(r->job);
+}
+
 static void fill(struct run *r)
 {
 	struct job *other = world_job(r->world, "service other cpu=300 memory=300");
@@ -279,8 +299,8 @@ static void begin(struct run *r, uint64_t seed, enum asked asked)
 		r->racks = 60;
 	for (uint32_t i = 0; i < nodes; i++)
 		make_node(r);
-	static void (*const makers[])(struct run *) = {
-		make_job, make_job_of_racks, make_job_of_six_in_a_rack, make_job_of_nodes};
+	static void (*const makers[])(struct run *) = {make_job, make_job_of_racks,
+		make_job_of_six_in_a_rack, make_job_of_nodes, make_job_of_many};
 	makers[asked](r);
 	fill(r);
 	r->view = world_view(r->world);
@@ -493,6 +513,22 @@ static void the_best_where_single_nodes_are_told_apart(void **state)
 	}
 }
 
+static void the_best_where_many_properties_are_asked_for(void **state)
+{
+	for (uint64_t seed = 0; seed < 6; seed++) {
+		struct run r;
+		begin(&r, seed, OF_MANY);
+		for (uint32_t i = 0; i < 15; i++) {
+			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
+			check_best(&r, &request);
+			if (chance(&r, 30))
+				change_plan(&r);
+		}
+		assert_true(!r.view.fleet || r.stack->gathered == 0);
+		end(&r);
+	}
+}
+
 // Metrics that rest on others begin anew now and then, and read the same.
 static void metrics_of_many_instances(void **state)
 {
@@ -620,6 +656,7 @@ int main(void)
 		cmocka_unit_test(the_best_of_all_nodes),
 		cmocka_unit_test(the_best_where_racks_tell_classes_apart),
 		cmocka_unit_test(the_best_where_single_nodes_are_told_apart),
+		cmocka_unit_test(the_best_where_many_properties_are_asked_for),
 		cmocka_unit_test(metrics_of_many_instances),
 		cmocka_unit_test(nodes_that_a_spread_names_are_found),
 		cmocka_unit_test(a_value_that_comes_free_is_searched_again),
