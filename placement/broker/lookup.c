@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define BUCKETS_FIRST 64u
+#define BUCKETS_KEPT 1024u // by an empty table
 
 void lookup_free(struct lookup *t)
 {
@@ -52,7 +53,8 @@ void lookup_remove(struct lookup *t, struct lookup_node *n)
 		at = &(*at)->next;
 	CHECK(*at == n);
 	*at = n->next;
-	t->count--;
+	if (--t->count == 0 && t->mask >= BUCKETS_KEPT)
+		lookup_free(t);
 }
 
 static struct lookup_node *skip(struct lookup_node *n, uint64_t hash)

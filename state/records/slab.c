@@ -1,7 +1,8 @@
 // A slab is an aligned run of pages with pieces of one size. Its head knows which pieces are free: those behind `fresh`
 // were never taken, the others are in a list. Slabs with free pieces are in a list of their size; one whose pieces are
 // all free may become a slab of another size, unless it is the last of its size that has room. The system gets the
-// memory of those that nobody needed for a while, but for the page with the head.
+// memory of those that nobody needed for a while, but for the page with the head. Pieces that are brief have slabs of
+// their own, since one piece that stays keeps a whole slab.
 #include "state/records/slab.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -30,7 +31,8 @@ struct slab {
 	struct piece *given_back;
 	uint32_t fresh; // bytes from the slab's begin
 	uint32_t used;  // pieces
-	uint32_t size;  // of its pieces, in steps beyond the first
+	uint16_t size;  // of its pieces, in steps beyond the first
+	bool is_brief;
 } __attribute__((aligned(STEP_BYTES)));
 LIST_HEAD(slab_list, slab);
 
@@ -40,8 +42,8 @@ struct slab_size {
 	size_t taken; // pieces
 };
 
-static struct slab_size slab_sizes[SIZES] = {
-	[0 ... SIZES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static struct slab_size slab_sizes[2][SIZES] = { // by is_brief
+	[0 ... 1] = {[0 ... SIZES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}}};
 // Slabs that are free as a whole; below the locks of sizes.
 static pthread_mutex_t free_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct slab_list free_slabs, returned_slabs; // with their memory, and without
@@ -141,11 +143,11 @@ void slab_trim(void)
 	pthread_mutex_unlock(&free_lock);
 }
 
-static struct slab *slab_open(struct slab_size *s, uint32_t size)
+static struct slab *slab_open(struct slab_size *s, uint32_t size, bool is_brief)
 {
 	struct slab *slab = take_free_slab();
 
-	*slab = (struct slab){.fresh = sizeof *slab, .size = size};
+	*slab = (struct slab){.fresh = sizeof *slab, .size = (uint16_t)size, .is_brief = is_brief};
 	LIST_INSERT_HEAD(&s->with_room, slab, of_size);
 	return slab;
 }
@@ -171,19 +173,29 @@ static void *slab_take_piece(struct slab *slab)
 	return piece;
 }
 
-void *slab_take(size_t bytes)
+static inline void *slab_take_for(size_t bytes, bool is_brief)
 {
 	if (is_of_heap(bytes))
 		return memory_take(bytes);
 	uint32_t size = size_of_piece(bytes);
-	struct slab_size *s = &slab_sizes[size];
+	struct slab_size *s = &slab_sizes[is_brief][size];
 
 	pthread_mutex_lock(&s->lock);
 	struct slab *slab = LIST_FIRST(&s->with_room);
-	void *piece = slab_take_piece(slab ? slab : slab_open(s, size));
+	void *piece = slab_take_piece(slab ? slab : slab_open(s, size, is_brief));
 	s->taken++;
 	pthread_mutex_unlock(&s->lock);
 	return memset(piece, 0, bytes);
+}
+
+void *slab_take(size_t bytes)
+{
+	return slab_take_for(bytes, false);
+}
+
+void *slab_take_brief(size_t bytes)
+{
+	return slab_take_for(bytes, true);
 }
 
 static bool is_alone_with_room(const struct slab_size *s, const struct slab *slab)
@@ -198,7 +210,7 @@ void slab_give(void *given, size_t bytes)
 		return;
 	}
 	struct slab *slab = (struct slab *)((uintptr_t)given & ~(uintptr_t)(SLAB_BYTES - 1));
-	struct slab_size *s = &slab_sizes[size_of_piece(bytes)];
+	struct slab_size *s = &slab_sizes[slab->is_brief][size_of_piece(bytes)];
 	struct piece *piece = given;
 
 	pthread_mutex_lock(&s->lock);
@@ -221,10 +233,11 @@ size_t slab_bytes_taken(void)
 {
 	size_t bytes = 0;
 
-	for (uint32_t size = 0; size < SIZES; size++) {
-		pthread_mutex_lock(&slab_sizes[size].lock);
-		bytes += slab_sizes[size].taken * piece_bytes(size);
-		pthread_mutex_unlock(&slab_sizes[size].lock);
+	for (uint32_t i = 0; i < 2 * SIZES; i++) {
+		struct slab_size *s = &slab_sizes[i / SIZES][i % SIZES];
+		pthread_mutex_lock(&s->lock);
+		bytes += s->taken * piece_bytes(i % SIZES);
+		pthread_mutex_unlock(&s->lock);
 	}
 	return bytes;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 void *slab_take(size_t bytes); // zeroed; as memory_take
+// The same for what is given back while others of its size stay: in the end nothing of its memory is left with them.
+void *slab_take_brief(size_t bytes);
 // bytes: as it was taken. NULL is fine.
 void slab_give(void *, size_t bytes);
 // Returns to the system what stood free as a whole ever since the last call. Meant to be called once in a while.

@@ -152,7 +152,7 @@ static void add_judged(struct watched_table *t, struct watched *w, const struct 
 {
 	const struct alloc_deployment_status *status = allocation_health(a);
 	const struct optional_bool *flag = &a->details->transition.reschedule;
-	struct judged *j = slab_take(sizeof *j);
+	struct judged *j = slab_take_brief(sizeof *j); // until the deployment is over
 	bool is_open = !status->healthy.value && !(flag->set && flag->value);
 
 	j->id = a->id;

@@ -145,12 +145,32 @@ static void names_do_not_run_together(void **unused)
 	assert_true(hash_text("v1:1") != hash_text("v1:2"));
 }
 
+static void a_large_table_that_is_empty_keeps_no_buckets(void **unused)
+{
+	static struct item many[2000];
+	struct lookup table = {0};
+
+	for (uint32_t i = 0; i < 2000; i++)
+		lookup_add(&table, &many[i].link, i);
+	for (uint32_t i = 0; i < 2000; i++) {
+		assert_non_null(table.buckets);
+		lookup_remove(&table, &many[i].link);
+	}
+	assert_null(table.buckets);
+	lookup_add(&table, &many[0].link, 1);
+	assert_ptr_equal(lookup_first(&table, 1), &many[0].link);
+	lookup_remove(&table, &many[0].link);
+	assert_non_null(table.buckets); // few of them may stay
+	lookup_free(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_heap_gives_the_least),
 		cmocka_unit_test(a_table_finds_what_is_in_it),
 		cmocka_unit_test(a_walk_may_remove),
+		cmocka_unit_test(a_large_table_that_is_empty_keeps_no_buckets),
 		cmocka_unit_test(names_do_not_run_together),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void take(struct held *h, struct prng *prng)
 {
 	h->bytes = 1 + prng_below(prng, prng_below(prng, 8) ? 400 : 1500);
 	h->mark = 0;
-	h->piece = slab_take(h->bytes);
+	h->piece = prng_below(prng, 2) ? slab_take(h->bytes) : slab_take_brief(h->bytes);
 	assert_int_equal((uintptr_t)h->piece % 8, 0);
 	check(h);
 	h->mark = (uint8_t)(1 + prng_below(prng, 255));
@@ -159,6 +159,28 @@ static void what_was_needed_lately_stays(void **unused)
 	assert_in_range(count_resident(pieces), PIECES * 4 / 10, PIECES * 6 / 10);
 }
 
+static void what_stays_keeps_no_slab_of_what_is_brief(void **unused)
+{
+	static void *brief[PIECES], *stay[PIECES];
+	size_t before = slab_bytes_taken();
+
+	for (uint32_t i = 0; i < PIECES; i++) {
+		brief[i] = slab_take_brief(1000);
+		stay[i] = slab_take(1000);
+	}
+	if (slab_bytes_taken() == before)
+		skip(); // sanitizers have pieces in the heap
+	assert_int_equal(slab_bytes_taken() - before, 2 * PIECES * slab_bytes(1000));
+	for (uint32_t i = 0; i < PIECES; i++)
+		slab_give(brief[i], 1000);
+	slab_trim();
+	slab_trim();
+	assert_true(count_resident(brief) < PIECES / 5);
+	assert_int_equal(count_resident(stay), PIECES);
+	for (uint32_t i = 0; i < PIECES; i++)
+		slab_give(stay[i], 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +189,7 @@ int main(void)
 		cmocka_unit_test(a_piece_takes_its_size),
 		cmocka_unit_test(what_nobody_needs_goes_back),
 		cmocka_unit_test(what_was_needed_lately_stays),
+		cmocka_unit_test(what_stays_keeps_no_slab_of_what_is_brief),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
