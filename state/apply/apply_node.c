@@ -98,7 +98,7 @@ static void move_allocation(struct state *state, struct alloc_cell *cell,
 	CHECK(cell->room != ROOM_NONE);
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 
-	a->devices = *devices;
+	allocation_set_devices(a, devices);
 	a->alloc_modify_index = state->index;
 	a->modify_time_ns = time_ns;
 	alloc_cell_changed(state, cell);
@@ -117,7 +117,8 @@ static void place_devices_again(
 		struct device_set moved;
 		if (cell->room == ROOM_NONE)
 			continue;
-		bool is_there = move_devices(from, node->working, &cell->working->devices, &moved);
+		const struct device_set *held = allocation_devices(cell->working);
+		bool is_there = move_devices(from, node->working, held, &moved);
 		if (!is_there && cell->room == ROOM_STOPPING)
 			moved = (struct device_set){0};
 		else if (!is_there) {
@@ -125,7 +126,7 @@ static void place_devices_again(
 			job_cell_update_status(state, cell->job_cell, state->index);
 			continue;
 		}
-		if (memcmp(&moved, &cell->working->devices, sizeof moved) != 0)
+		if (!device_set_is_equal(&moved, held))
 			move_allocation(state, cell, &moved, time_ns);
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 			used.groups[i] |= moved.groups[i];

@@ -101,7 +101,7 @@ static struct allocation *placed_build(const struct state *state, const struct e
 	a->client_status = ALLOC_PENDING;
 	a->index = e->number;
 	a->resources = e->resources;
-	a->devices = e->devices;
+	allocation_set_devices(a, &e->devices);
 	a->score = e->score;
 	a->nodes_evaluated = e->nodes_evaluated;
 	a->nodes_feasible = e->nodes_feasible;

@@ -236,7 +236,7 @@ static struct allocation *planned_build(const struct state *state, const struct 
 	a->client_status = ALLOC_PENDING;
 	a->index = p->name_index;
 	a->resources = p->resources;
-	a->devices = p->devices;
+	allocation_set_devices(a, &p->devices);
 	a->score = p->score;
 	a->create_time_ns = a->modify_time_ns = time_ns;
 	a->eval_id = e->eval_id;

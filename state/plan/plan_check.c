@@ -108,15 +108,6 @@ static void add_missing(struct plan_checker *c, const struct uuid *id)
 	check->missing[check->missing_count++] = *id;
 }
 
-static bool has_devices(const struct device_set *set)
-{
-	uint64_t any = 0;
-
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		any |= set->groups[i];
-	return any != 0;
-}
-
 // own: what the allocation holds already; NULL: nothing.
 static void add_use(struct plan_checker *c, struct plan_node *n, struct resources resources,
 	const struct device_set *set, const struct device_set *own)
@@ -124,7 +115,7 @@ static void add_use(struct plan_checker *c, struct plan_node *n, struct resource
 	n->cpu_mhz += resources.cpu_mhz;
 	n->memory_mb += resources.memory_mb;
 	n->disk_mb += resources.disk_mb;
-	if (!has_devices(set))
+	if (device_set_is_empty(set))
 		return;
 	struct plan_devices *devices = devices_of(c, n);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
@@ -220,7 +211,7 @@ bool plan_update_is_note(const struct plan_update *u, const struct allocation *a
 	       (u->details && !alloc_details_hold_node(u->details) &&
 		       !alloc_details_hold_node(a->details) &&
 		       memcmp(&u->resources, &a->resources, sizeof a->resources) == 0 &&
-		       memcmp(&u->devices, &a->devices, sizeof a->devices) == 0);
+		       device_set_is_equal(&u->devices, allocation_devices(a)));
 }
 
 // A note goes also beside the stop of its allocation.
@@ -270,9 +261,9 @@ static void look_at_update(struct plan_checker *c, const struct state *state,
 	else if (!find_update_job(c, state, i, u, a))
 		n->reason = JOB_MISSING;
 	n->freed = resources_plus(n->freed, a->resources);
-	add_use(c, n, u->resources, &u->devices, &a->devices);
+	add_use(c, n, u->resources, &u->devices, allocation_devices(a));
 	n->takes_more |= !resources_fit(u->resources, a->resources) || u->details ||
-			 memcmp(&u->devices, &a->devices, sizeof a->devices) != 0;
+			 !device_set_is_equal(&u->devices, allocation_devices(a));
 	add_details(c, n, u->details ? u->details : a->details, u->details == NULL);
 }
 

@@ -98,7 +98,7 @@ static bool lacks_devices(
 		if (!plan_counts(c, alloc) || alloc->plan_mark)
 			continue;
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-			held.groups[i] |= alloc->working->devices.groups[i];
+			held.groups[i] |= allocation_devices(alloc->working)->groups[i];
 	}
 	return !node_has_devices(cell->working, &held, &devices->fresh);
 }

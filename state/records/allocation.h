@@ -40,7 +40,8 @@ struct allocation {
 	// Why it is to run no more (enum end_cause), and what was concluded of its state without its node (enum
 	// client_text): see allocation_desired_description() and allocation_client_description().
 	uint8_t end_cause, client_text;
-	struct device_set devices;
+	const struct device_set
+		*devices; // its own; NULL: none, as most have; read it with allocation_devices()
 	double score;
 	uint32_t nodes_evaluated, nodes_feasible;
 	uint64_t alloc_modify_index; // server-side changes
@@ -61,6 +62,13 @@ static inline const struct task_group *allocation_group(const struct allocation 
 {
 	CHECK(a->group < a->job->task_groups.count);
 	return ARRAY_AT(&a->job->task_groups, struct task_group, a->group);
+}
+
+// The device instances that it holds of its node; never NULL.
+static inline const struct device_set *allocation_devices(const struct allocation *a)
+{
+	static const struct device_set none;
+	return a->devices ? a->devices : &none;
 }
 
 // Its health in its deployment, and whether it is a canary there; NULL: nothing is known.

@@ -79,10 +79,24 @@ struct allocation *allocation_create(void)
 	return slab_take(sizeof(struct allocation));
 }
 
+void allocation_set_devices(struct allocation *a, const struct device_set *devices)
+{
+	struct device_set *own = NULL;
+
+	if (!device_set_is_empty(devices)) {
+		own = slab_take(sizeof *own);
+		*own = *devices;
+	}
+	slab_give((void *)(uintptr_t)a->devices, sizeof *a->devices);
+	a->devices = own;
+	CHECK(device_set_is_equal(allocation_devices(a), devices));
+}
+
 void allocation_free(struct allocation *a)
 {
 	if (!a)
 		return;
+	slab_give((void *)(uintptr_t)a->devices, sizeof *a->devices);
 	alloc_details_release(a->details);
 	alloc_report_release(a->report);
 	shared_metrics_release(a->metrics);

@@ -30,5 +30,7 @@ enum end_cause end_cause_of_stop(uint8_t stop_cause); // enum stop_cause
 const char *end_cause_text(enum end_cause);
 void allocation_describe(struct allocation *, enum end_cause, enum client_text);
 struct allocation *allocation_create(void); // zeros
+// Of one that nobody else has; the set is copied. Zeros are none.
+void allocation_set_devices(struct allocation *, const struct device_set *);
 // Frees a record that nobody reads any more, and gives its references back. Any thread.
 void allocation_free(struct allocation *);

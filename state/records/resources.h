@@ -18,6 +18,24 @@ struct device_set {
 	uint64_t groups[NODE_DEVICE_GROUPS_MAX];
 };
 
+static inline bool device_set_is_empty(const struct device_set *set)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		any |= set->groups[i];
+	return any == 0;
+}
+
+static inline bool device_set_is_equal(const struct device_set *a, const struct device_set *b)
+{
+	uint64_t differs = 0;
+
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		differs |= a->groups[i] ^ b->groups[i];
+	return differs == 0;
+}
+
 static inline bool resources_fit(struct resources ask, struct resources free)
 {
 	return ask.cpu_mhz <= free.cpu_mhz && ask.memory_mb <= free.memory_mb &&

@@ -124,7 +124,7 @@ static bool node_holds(const struct state *state, const struct allocation *a)
 	if (allocation_is_terminal(a))
 		return true;
 	return (cell->working->status == NODE_READY || !job_is_direct(a->job)) &&
-	       has_room(cell, a) && node_living_spare_devices(cell, &a->devices);
+	       has_room(cell, a) && node_living_spare_devices(cell, allocation_devices(a));
 }
 
 static int allocation_check(const struct state *state, const struct allocation *a)

@@ -57,9 +57,10 @@ static void add_use(struct use *use, const struct allocation *a)
 	use->with_details += alloc_details_hold_node(a->details);
 	use->living++;
 	add_resources(use, a->resources, a->record.create_index);
+	const struct device_set *held = allocation_devices(a);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++) {
-		use->has_device_twice |= (use->devices.groups[i] & a->devices.groups[i]) != 0;
-		use->devices.groups[i] |= a->devices.groups[i];
+		use->has_device_twice |= (use->devices.groups[i] & held->groups[i]) != 0;
+		use->devices.groups[i] |= held->groups[i];
 	}
 }
 
@@ -68,7 +69,7 @@ static void add_stopping(struct stopping_use *use, const struct allocation *a)
 	use->with_details += alloc_details_hold_node(a->details);
 	use->resources = resources_plus(use->resources, a->resources);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		use->devices.groups[i] |= a->devices.groups[i];
+		use->devices.groups[i] |= allocation_devices(a)->groups[i];
 }
 
 // Adds what machines hold of the node, if it is a worker.

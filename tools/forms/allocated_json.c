@@ -52,14 +52,6 @@ static void put_networks(struct json_writer *w, const struct array *networks)
 	json_end_array(w);
 }
 
-static bool has_devices(const struct allocation *a)
-{
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		if (a->devices.groups[i])
-			return true;
-	return false;
-}
-
 static void put_device_group(
 	struct json_writer *w, const struct device_group *group, uint64_t instances)
 {
@@ -82,11 +74,13 @@ static void put_device_group(
 static void put_devices_of_all(
 	struct json_writer *w, const struct node *node, const struct allocation *a)
 {
-	if (!json_open_array_if(w, "Devices", node && has_devices(a)))
+	const struct device_set *held = allocation_devices(a);
+
+	if (!json_open_array_if(w, "Devices", node && !device_set_is_empty(held)))
 		return;
 	for (uint32_t i = 0; i < node->node_class->device_count; i++)
-		if (a->devices.groups[i])
-			put_device_group(w, &node->node_class->devices[i], a->devices.groups[i]);
+		if (held->groups[i])
+			put_device_group(w, &node->node_class->devices[i], held->groups[i]);
 	json_end_array(w);
 }
 

@@ -187,7 +187,7 @@ static void put_placement(struct json_writer *w, const struct scenario *s, const
 		.index = p->name_index,
 		.node_slot = p->slot,
 		.resources = p->resources,
-		.devices = p->devices,
+		.devices = &p->devices,
 		.details = details,
 		.report = p->report};
 	json_begin_object(w);
@@ -224,7 +224,7 @@ static void put_update(struct json_writer *w, const struct scenario *s, const st
 		a.group = (uint16_t)job_group_index(a.job, text_of(group));
 	}
 	a.resources = update->resources;
-	a.devices = update->devices;
+	a.devices = &update->devices;
 	if (update->details)
 		a.details = update->details;
 	json_begin_object(w);

@@ -159,7 +159,7 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 			continue;
 		use.used = resources_plus(use.used, a->record.resources);
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-			use.devices.groups[i] |= a->record.devices.groups[i];
+			use.devices.groups[i] |= allocation_devices(&a->record)->groups[i];
 		use.with_details += alloc_details_hold_node(a->record.details);
 		use.living += !allocation_is_terminal(&a->record);
 	}

@@ -1,6 +1,7 @@
 #include "tools/simulate/scenario_allocation.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/allocation_end.h"
 #include "state/records/plan.h"
 #include "tools/simulate/scenario_allocation_json.h"
 #include <stdlib.h>
@@ -164,16 +165,18 @@ static void make_resources(struct making *m)
 static void make_devices(struct making *m, const struct scenario_node *node)
 {
 	const struct scenario_allocated_json *given = m->given->allocated;
+	struct device_set held = {0};
 	for (uint32_t i = 0; node && given && i < given->tasks.count; i++) {
 		const struct scenario_task_json *task =
 			ARRAY_AT(&given->tasks, struct scenario_task_json, i);
 		for (uint32_t k = 0; k < task->devices.count; k++) {
 			const struct allocated_device *d =
 				ARRAY_AT(&task->devices, struct allocated_device, k);
-			scenario_device_bits(node, d->vendor, d->type, d->name, &d->device_ids,
-				&m->allocation->record.devices);
+			scenario_device_bits(
+				node, d->vendor, d->type, d->name, &d->device_ids, &held);
 		}
 	}
+	allocation_set_devices(&m->allocation->record, &held);
 }
 
 static void move_text(struct array *to, struct array *from)
@@ -280,6 +283,7 @@ void scenario_allocation_read(struct scenario *s, struct scenario_allocation *al
 
 void scenario_allocation_release(struct scenario_allocation *a)
 {
+	allocation_set_devices(&a->record, &(struct device_set){0});
 	alloc_details_release(a->record.details);
 	alloc_report_release(a->record.report);
 	shared_metrics_release(a->record.metrics);

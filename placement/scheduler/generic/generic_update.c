@@ -67,7 +67,7 @@ static struct plan_update update_of(const struct allocation *old)
 		.node_id = old->node_id,
 		.slot = old->node_slot,
 		.resources = old->resources,
-		.devices = old->devices,
+		.devices = *allocation_devices(old),
 		.client_status = PLAN_KEEP,
 		.metrics = PLAN_NO_METRICS};
 }

@@ -387,7 +387,7 @@ struct device_option {
 static uint32_t instances_of(const struct candidate *c, uint32_t group)
 {
 	CHECK(group < NODE_DEVICE_GROUPS_MAX);
-	return (uint32_t)__builtin_popcountll(c->allocation->devices.groups[group]);
+	return (uint32_t)__builtin_popcountll(allocation_devices(c->allocation)->groups[group]);
 }
 
 // Sorts the candidates with the most instances first, so that few victims suffice.

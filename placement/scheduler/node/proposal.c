@@ -52,10 +52,7 @@ bool proposal_has_removed(const struct proposal *p, const struct allocation *a)
 
 static bool is_detailed(const struct device_set *devices, const struct alloc_details *details)
 {
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		if (devices->groups[i])
-			return true;
-	return alloc_details_hold_node(details);
+	return !device_set_is_empty(devices) || alloc_details_hold_node(details);
 }
 
 void proposal_remove(struct proposal *p, const struct allocation *a)
@@ -73,7 +70,7 @@ void proposal_remove(struct proposal *p, const struct allocation *a)
 	}
 	if (allocation_holds_room(a)) {
 		t->freed = resources_plus(t->freed, a->resources);
-		t->detailed |= is_detailed(&a->devices, a->details);
+		t->detailed |= is_detailed(allocation_devices(a), a->details);
 	}
 }
 
@@ -235,7 +232,7 @@ static bool walk_existing(const struct allocation *a, void *context)
 		.job = a->job,
 		.group = a->group,
 		.resources = a->resources,
-		.devices = &a->devices,
+		.devices = allocation_devices(a),
 		.details = a->details,
 		.existing = a,
 	};

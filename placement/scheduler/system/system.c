@@ -72,7 +72,7 @@ static void disconnect_all(struct system_attempt *a, const struct diff_list *lis
 			.node_id = existing->node_id,
 			.slot = list->items[i].slot,
 			.resources = existing->resources,
-			.devices = existing->devices,
+			.devices = *allocation_devices(existing),
 			.details = details_with_client_status(
 				existing, ALLOC_UNKNOWN, a->run->settings->now_ns),
 			.client_status = ALLOC_UNKNOWN,

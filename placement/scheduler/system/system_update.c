@@ -14,7 +14,7 @@ static void plan_in_place(
 		.slot = item->slot,
 		.job_version = a->job->record.modify_index,
 		.resources = option->resources,
-		.devices = existing->devices,
+		.devices = *allocation_devices(existing),
 		.client_status = PLAN_KEEP,
 		.metrics = system_keep_metrics(a, item->group, option)};
 	if (allocation_needs_reconnect(existing))

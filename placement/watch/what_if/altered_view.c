@@ -7,6 +7,7 @@ struct altered_allocation {
 	struct lookup_node by_id;
 	bool is_new;
 	struct allocation is;
+	struct device_set devices; // of a new one
 };
 struct altered_use {
 	struct lookup_node by_slot;
@@ -54,7 +55,7 @@ static void add_to(struct node_use *use, const struct allocation *a)
 		return;
 	use->used = resources_plus(use->used, a->resources);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		use->devices.groups[i] |= a->devices.groups[i];
+		use->devices.groups[i] |= allocation_devices(a)->groups[i];
 	use->with_details += a->details && alloc_details_hold_node(a->details);
 	use->living += !allocation_is_terminal(a);
 }
@@ -149,6 +150,7 @@ static void apply_placement(
 	struct altered_allocation *altered = memory_take(sizeof *altered);
 
 	altered->is_new = true;
+	altered->devices = p->devices;
 	altered->is = (struct allocation){
 		.record = {.create_index = UINT64_MAX, .modify_index = UINT64_MAX},
 		.id = p->id,
@@ -161,7 +163,7 @@ static void apply_placement(
 		.client_status = ALLOC_PENDING,
 		.index = p->name_index,
 		.resources = p->resources,
-		.devices = p->devices,
+		.devices = &altered->devices,
 		.score = p->score,
 		.details = p->details ? alloc_details_share(p->details) : alloc_details_create(),
 		.report = p->report ? alloc_report_share(p->report) : NULL,

@@ -136,6 +136,9 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 {
 	const struct allocation *a = cell->working;
 
+		cell->working->devices = NULL;
+		if (old->devices)
+			allocation_set_devices(cell->working, old->devices);
 	CHECK(!a->record.deleted);
 	job_summary_follow(state, cell);
 	eval_follow_allocation(state, cell);
@@ -164,7 +167,7 @@ void alloc_cell_resize(struct state *state, struct alloc_cell *cell, struct allo
 	CHECK(a == cell->working && !cell->is_ended);
 	node_room_release(state, cell);
 	a->resources = resources;
-	a->devices = *devices;
+	allocation_set_devices(a, devices);
 	if (details)
 		allocation_set_details(a, details);
 	node_room_take(state, cell);

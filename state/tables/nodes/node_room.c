@@ -16,15 +16,6 @@ static enum alloc_room room_of(const struct allocation *a)
 	return allocation_is_terminal(a) ? ROOM_STOPPING : ROOM_LIVING;
 }
 
-static bool has_devices(const struct device_set *devices)
-{
-	uint64_t any = 0;
-
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		any |= devices->groups[i];
-	return any != 0;
-}
-
 static void add_devices(struct device_set *to, const struct device_set *devices)
 {
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
@@ -40,8 +31,8 @@ static struct device_set devices_of_others(
 
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		const struct allocation *a = published ? allocation_published(cell) : cell->working;
-		if (cell != but && a && allocation_holds_room(a))
-			add_devices(&held, &a->devices);
+		if (cell != but && a && a->devices && allocation_holds_room(a))
+			add_devices(&held, a->devices);
 	}
 	return held;
 }
@@ -60,8 +51,8 @@ void node_room_take(struct state *state, const struct alloc_cell *cell)
 	struct node_cell *node = node_of(state, cell);
 
 	node->used = resources_plus(node->used, a->resources);
-	if (has_devices(&a->devices))
-		add_devices(&node_extra_make(state, node)->devices_used, &a->devices);
+	if (a->devices)
+		add_devices(&node_extra_make(state, node)->devices_used, a->devices);
 	node->with_details += alloc_details_hold_node(a->details);
 }
 
@@ -72,11 +63,11 @@ void node_room_release(struct state *state, const struct alloc_cell *cell)
 
 	node->used = resources_minus(node->used, a->resources);
 	node->with_details -= alloc_details_hold_node(a->details);
-	if (!has_devices(&a->devices))
+	if (!a->devices)
 		return;
 	struct device_set others = devices_of_others(node, cell, false);
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		node->extra->devices_used.groups[i] &= ~a->devices.groups[i] | others.groups[i];
+		node->extra->devices_used.groups[i] &= ~a->devices->groups[i] | others.groups[i];
 }
 
 static void count_living(struct state *state, const struct alloc_cell *cell, bool lives)
@@ -136,11 +127,11 @@ bool node_living_spare_devices(const struct node_cell *node, const struct device
 	struct device_set held = {0};
 	const struct alloc_cell *cell;
 
-	if (!has_devices(ask))
+	if (device_set_is_empty(ask))
 		return true;
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		if (cell->room == ROOM_LIVING)
-			add_devices(&held, &cell->working->devices);
+			add_devices(&held, allocation_devices(cell->working));
 	}
 	return node_has_devices(node->working, &held, ask);
 }
@@ -173,8 +164,8 @@ static void use_count_living(struct node_cell *node, int change)
 static void use_drop_devices(
 	struct node_cell *node, const struct alloc_cell *cell, const struct device_set *devices)
 {
-	CHECK(node && devices);
-	if (!has_devices(devices))
+	CHECK(node);
+	if (!devices)
 		return;
 	struct device_set others = devices_of_others(node, cell, true);
 	struct device_set *used = &node->extra->published_devices;
@@ -189,7 +180,7 @@ static bool is_same_use(const struct allocation *a, const struct allocation *b)
 {
 	return a->node_slot == b->node_slot && room_of(a) == room_of(b) &&
 	       memcmp(&a->resources, &b->resources, sizeof a->resources) == 0 &&
-	       memcmp(&a->devices, &b->devices, sizeof a->devices) == 0 &&
+	       device_set_is_equal(allocation_devices(a), allocation_devices(b)) &&
 	       alloc_details_hold_node(a->details) == alloc_details_hold_node(b->details);
 }
 
@@ -218,7 +209,7 @@ void node_use_follow(struct state *state, const struct alloc_cell *cell,
 				alloc_details_hold_node(before->details));
 		if (room_of(before) == ROOM_LIVING)
 			use_count_living(node, -1);
-		use_drop_devices(node, cell, &before->devices);
+		use_drop_devices(node, cell, before->devices);
 	}
 	if (after && room_of(after) != ROOM_NONE) {
 		struct node_cell *node = &state->cells[after->node_slot];
@@ -226,7 +217,7 @@ void node_use_follow(struct state *state, const struct alloc_cell *cell,
 			node->published_use.with_details + alloc_details_hold_node(after->details));
 		if (room_of(after) == ROOM_LIVING)
 			use_count_living(node, 1);
-		state->is_unsettled |= has_devices(&after->devices);
+		state->is_unsettled |= after->devices != NULL;
 	}
 	note_use(state, before, after);
 }
@@ -247,13 +238,13 @@ void node_use_machines(
 
 void node_use_take_devices(struct state *state, const struct allocation *a)
 {
-	if (!allocation_holds_room(a) || !has_devices(&a->devices))
+	if (!a->devices || !allocation_holds_room(a))
 		return;
 	struct node_extra *extra = node_extra_make(state, &state->cells[a->node_slot]);
 	struct device_set *used = &extra->published_devices;
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		if (a->devices.groups[i])
-			USE_STORE(used->groups[i], used->groups[i] | a->devices.groups[i]);
+		if (a->devices->groups[i])
+			USE_STORE(used->groups[i], used->groups[i] | a->devices->groups[i]);
 	node_feed_note(&state->node_feed, a->node_slot);
 }
 

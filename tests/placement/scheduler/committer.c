@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include "state/base/time_units.h"
+#include "state/records/allocation_end.h"
 #include "tests/placement/job_check/job_build.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,7 +204,7 @@ static void commit_placement(
 	a->id = p->id;
 	a->client_status = ALLOC_PENDING;
 	a->resources = p->resources;
-	a->devices = p->devices;
+	allocation_set_devices(a, &p->devices);
 	a->details = alloc_details_share(p->details);
 	a->report = alloc_report_share(p->report);
 	a->eval_id = plan->eval_id;

@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/allocation_end.h"
 #include "state/records/plan.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world_private.h"
@@ -40,6 +41,7 @@ void world_destroy(struct world *w)
 {
 	for (struct world_allocation *a = w->allocations, *next; a; a = next) {
 		next = a->next;
+		allocation_set_devices(&a->record, &(struct device_set){0});
 		alloc_details_release(a->record.details);
 		alloc_report_release(a->record.report);
 		shared_metrics_release(a->record.metrics);
@@ -172,7 +174,7 @@ static struct node_use view_node_use(void *context, uint32_t slot)
 			continue;
 		use.used = resources_plus(use.used, a->record.resources);
 		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-			use.devices.groups[i] |= a->record.devices.groups[i];
+			use.devices.groups[i] |= allocation_devices(&a->record)->groups[i];
 		use.with_details += d && (d->ports.count || d->networks.count || d->tasks.count);
 		use.living += !allocation_is_terminal(&a->record);
 	}

@@ -224,7 +224,7 @@ static void devices_follow_their_group(void **fixture)
 	controller_job(c, build_device_job("train", &small, &gpus, 1));
 	assert_int_equal(controller_place(c, "scaler", "train", 1, 3, &place), OUTCOME_DONE);
 	assert_int_equal(place.placed, 2);
-	assert_int_equal(find(c, &place.items[1].allocation)->devices.groups[0], 2);
+	assert_int_equal(allocation_devices(find(c, &place.items[1].allocation))->groups[0], 2);
 
 	node->sequence = 101;
 	node->device_group_count = 2;
@@ -232,7 +232,7 @@ static void devices_follow_their_group(void **fixture)
 	node->device_groups[1] =
 		(struct node_device_group){TEXT("amd"), TEXT("fpga"), TEXT("x"), 8};
 	assert_int_equal(run_registration(c, node), OUTCOME_DONE);
-	assert_int_equal(find(c, &place.items[0].allocation)->devices.groups[1], 1);
+	assert_int_equal(allocation_devices(find(c, &place.items[0].allocation))->groups[1], 1);
 	const struct allocation *lost = find(c, &place.items[1].allocation);
 	assert_int_equal(lost->client_status, ALLOC_LOST);
 	assert_string_equal(

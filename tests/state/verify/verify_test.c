@@ -97,7 +97,8 @@ static void allocations(void **unused)
 	BREAKS(&b, b.a->client_status, ALLOC_LOST);
 	BREAKS(&b, b.a->record.modify_index, 1);
 	BREAKS(&b, b.a->record.modify_index, 999);
-	BREAKS(&b, b.a->devices.groups[0], 1);
+	static const struct device_set one = {{1}};
+	BREAKS(&b, b.a->devices, &one);
 	BREAKS(&b, b.a->index, 3); // the next number
 	BREAKS(&b, b.cell->position, 1);
 	BREAKS(&b, b.cell->change_position, 1);

@@ -2,6 +2,7 @@
 #include "placement/direct/victims/victim_score.h"
 #include "placement/scheduler/node/preempt.h"
 #include "state/base/prng.h"
+#include "state/records/allocation_end.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
 #include <setjmp.h>
@@ -137,7 +138,9 @@ static void devices_are_freed_where_it_costs_least(void **state)
 	struct allocation *a[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		a[i] = world_allocate(b.world, held[i].lower ? lower : low, 0, 0, i);
-		a[i]->devices.groups[held[i].group] = held[i].instances;
+		struct device_set devices = {0};
+		devices.groups[held[i].group] = held[i].instances;
+		allocation_set_devices(a[i], &devices);
 	}
 	struct job *job = world_job(b.world, "system sys priority=50");
 	ask_device(job, "gpu", 2);

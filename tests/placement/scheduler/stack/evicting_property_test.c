@@ -7,6 +7,7 @@
 #include "placement/scheduler/stack/stack.h"
 #include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/prng.h"
+#include "state/records/allocation_end.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
 #include <setjmp.h>
@@ -110,7 +111,7 @@ static void hold_more(struct run *r, struct allocation *a)
 				.addresses[0]
 				.address);
 	else if (chance(r, 20))
-		a->devices.groups[0] = 1u << below(r, 2);
+		allocation_set_devices(a, &(struct device_set){{1u << below(r, 2)}});
 	else if (chance(r, 10))
 		world_hold_cores(a, "t", below(r, 3), 1);
 }

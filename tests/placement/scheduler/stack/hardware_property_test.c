@@ -7,6 +7,7 @@
 #include "placement/scheduler/stack/view_fleet.h"
 #include "state/base/bytes.h"
 #include "state/base/prng.h"
+#include "state/records/allocation_end.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world.h"
 #include <setjmp.h>
@@ -197,10 +198,12 @@ static void make_job(struct run *r)
 
 static void hold_devices(struct run *r, struct allocation *a, const struct node *n)
 {
+	struct device_set held = {0};
+
 	for (uint32_t i = 0; i < n->node_class->device_count; i++)
 		if (chance(r, 50))
-			a->devices.groups[i] = 1ull
-					       << below(r, n->node_class->devices[i].instances);
+			held.groups[i] = 1ull << below(r, n->node_class->devices[i].instances);
+	allocation_set_devices(a, &held);
 }
 
 static void hold_ports(struct run *r, struct allocation *a, const struct node *n)
