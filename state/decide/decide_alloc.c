@@ -133,7 +133,7 @@ static void stop_direct(struct decider *d, const struct alloc_cell *cell)
 {
 	struct entry e = {.kind = ENTRY_ALLOC_RELEASE, .alloc_release = {.count = 1}};
 
-	e.alloc_release.ids[0] = cell->id;
+	e.alloc_release.ids[0] = *alloc_cell_id(cell);
 	if (!alloc_cell_is_living(cell))
 		return;
 	CHECK(decider_commit(d, &e) == 0);

@@ -186,7 +186,8 @@ static void force_reschedule(struct decider *d, const struct job_cell *job)
 		if (!may_be_forced(cell))
 			continue;
 		*(struct alloc_transition *)array_append(&forced, sizeof(struct alloc_transition)) =
-			(struct alloc_transition){cell->id, {.force_reschedule = {true, true}}};
+			(struct alloc_transition){
+				*alloc_cell_id(cell), {.force_reschedule = {true, true}}};
 		if (forced.count == ENTRY_ALLOCS_MAX)
 			commit_forced(d, &forced);
 	}

@@ -181,9 +181,9 @@ static bool look_at_allocations(struct piece *p)
 			return false;
 		p->looked++;
 		if (allocation_may_go(p, cell))
-			p->found.ids[p->found.count++] = cell->id;
+			p->found.ids[p->found.count++] = *alloc_cell_id(cell);
 		else
-			run->kept = cell->id;
+			run->kept = *alloc_cell_id(cell);
 	}
 	return true;
 }

@@ -301,7 +301,7 @@ static void find_changes(const struct state *state, struct command_status *c)
 			c->index = c->items[c->found - 1].modify_index;
 			return;
 		}
-		add_item(c, &cell->id, cell);
+		add_item(c, alloc_cell_id(cell), cell);
 	}
 }
 

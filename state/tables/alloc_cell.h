@@ -1,6 +1,5 @@
 // The cell of one allocation. For state/ only; applier thread unless said otherwise.
 #pragma once
-#include "state/base/uuid.h"
 #include "state/records/allocation.h"
 #include <urcu-qsbr.h>
 #include <urcu/rculfhash.h>
@@ -16,7 +15,6 @@ struct deployment_cell;
 struct alloc_cell {
 	struct allocation *published; // RCU; NULL: not there yet
 	struct allocation *working;   // applier only
-	struct uuid id;
 	struct cds_list_head on_node; // RCU list
 	// Of the tables, for state/ only.
 	struct job_cell *job_cell;
@@ -41,6 +39,11 @@ static inline const struct allocation *allocation_published(const struct alloc_c
 {
 	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
 	return a && !a->record.deleted ? a : NULL;
+}
+// The id is in its versions alone.
+static inline const struct uuid *alloc_cell_id(const struct alloc_cell *cell)
+{
+	return &cell->working->id;
 }
 static inline bool alloc_cell_is_there(const struct alloc_cell *cell)
 {

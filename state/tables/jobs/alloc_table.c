@@ -29,32 +29,56 @@ static struct cds_lfht *allocations_of(const struct state *state)
 	return state->tables[STATE_ALLOCATIONS].hash.buckets;
 }
 
-static int id_matches(struct cds_lfht_node *node, const void *id)
+static int working_id_matches(struct cds_lfht_node *node, const void *id)
 {
-	return uuid_equal(&caa_container_of(node, struct alloc_cell, by_id)->id, id);
+	return uuid_equal(alloc_cell_id(caa_container_of(node, struct alloc_cell, by_id)), id);
 }
 
-struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid *id)
+// A reader may meet a cell whose first version is not published yet.
+static int published_id_matches(struct cds_lfht_node *node, const void *id)
+{
+	const struct alloc_cell *cell = caa_container_of(node, struct alloc_cell, by_id);
+	const struct allocation *a = __atomic_load_n(&cell->published, __ATOMIC_ACQUIRE);
+	return a && uuid_equal(&a->id, id);
+}
+
+static struct alloc_cell *find_by_id(
+	const struct state *state, const struct uuid *id, cds_lfht_match_fct matches)
 {
 	struct cds_lfht_iter iter;
 
-	cds_lfht_lookup(allocations_of(state), uuid_hash(id), id_matches, id, &iter);
+	cds_lfht_lookup(allocations_of(state), uuid_hash(id), matches, id, &iter);
 	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
 	return node ? caa_container_of(node, struct alloc_cell, by_id) : NULL;
 }
 
+struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid *id)
+{
+	return find_by_id(state, id, working_id_matches);
+}
+
 // A node has few allocations and reports about its newest: its list costs fewer cache misses than the table.
 #define LOOKED_AT_NEAR 4u
+
+// The table keeps its hashes this way round.
+static uint64_t bits_reversed(uint64_t bits)
+{
+	bits = (bits & 0x5555555555555555ull) << 1 | (bits >> 1 & 0x5555555555555555ull);
+	bits = (bits & 0x3333333333333333ull) << 2 | (bits >> 2 & 0x3333333333333333ull);
+	bits = (bits & 0x0f0f0f0f0f0f0f0full) << 4 | (bits >> 4 & 0x0f0f0f0f0f0f0f0full);
+	return __builtin_bswap64(bits);
+}
 
 struct alloc_cell *alloc_cell_find_near(
 	const struct state *state, const struct uuid *id, uint32_t slot)
 {
 	CHECK(slot < state_node_slots(state));
 	const struct cds_list_head *list = &state->cells[slot].allocations, *at = list->prev;
+	uint64_t hash = bits_reversed(uuid_hash(id));
 
 	for (uint32_t i = 0; i < LOOKED_AT_NEAR && at != list; i++, at = at->prev) {
 		struct alloc_cell *cell = caa_container_of(at, struct alloc_cell, on_node);
-		if (uuid_equal(&cell->id, id))
+		if (cell->by_id.reverse_hash == hash && uuid_equal(alloc_cell_id(cell), id))
 			return cell;
 	}
 	return alloc_cell_find(state, id);
@@ -81,7 +105,6 @@ struct alloc_cell *alloc_cell_add(
 {
 	struct alloc_cell *cell = slab_take(sizeof *cell);
 
-	cell->id = a->id;
 	cell->working = a;
 	cell->job_cell = job_cell;
 	CHECK(a->job && a->group < a->job->asks.count);
@@ -113,6 +136,9 @@ struct allocation *allocation_revise(struct state *state, struct alloc_cell *cel
 		cell->working = allocation_create();
 		*cell->working = *old;
 		cell->working->record.older = &old->record;
+		cell->working->devices = NULL;
+		if (old->devices)
+			allocation_set_devices(cell->working, old->devices);
 		alloc_details_share(old->details);
 		alloc_report_share(old->report);
 		shared_metrics_share(old->metrics);
@@ -136,9 +162,6 @@ void alloc_cell_changed(struct state *state, struct alloc_cell *cell)
 {
 	const struct allocation *a = cell->working;
 
-		cell->working->devices = NULL;
-		if (old->devices)
-			allocation_set_devices(cell->working, old->devices);
 	CHECK(!a->record.deleted);
 	job_summary_follow(state, cell);
 	eval_follow_allocation(state, cell);
@@ -395,7 +418,7 @@ const struct kind allocation_kind = {
 
 const struct allocation *state_allocation(const struct state *state, const struct uuid *id)
 {
-	const struct alloc_cell *cell = alloc_cell_find(state, id);
+	const struct alloc_cell *cell = find_by_id(state, id, published_id_matches);
 	return cell ? allocation_published(cell) : NULL;
 }
 
