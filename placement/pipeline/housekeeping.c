@@ -7,6 +7,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/records/slab.h"
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #define TURN_NS NS_PER_S
 #define UNBLOCK_FAILED_NS (60 * NS_PER_S)
 #define TRIM_NS NS_PER_S // of memory that nobody needed
+#define HEAP_BYTES_KEPT (256 * 1024)
 #define PRUNE_NS (5 * 60 * NS_PER_S)
 #define FOLLOW_UP_BASE_NS (60 * NS_PER_S)
 #define FOLLOW_UP_RANGE_NS (300 * NS_PER_S)
@@ -268,8 +270,17 @@ struct housekeeping *housekeeping_create(struct pipeline *p)
 	return w;
 }
 
+// What is larger goes back to the system as soon as it is free, and so does what is free at the heap's end. By itself
+// the heap raises both to what the largest piece took, and a burst's memory stays.
+static void keep_little_heap(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, HEAP_BYTES_KEPT);
+	(void)mallopt(M_TRIM_THRESHOLD, HEAP_BYTES_KEPT);
+}
+
 int housekeeping_start(struct housekeeping *w)
 {
+	keep_little_heap();
 	int error = -pthread_create(&w->thread, NULL, housekeeping_main, w);
 
 	if (error != 0)

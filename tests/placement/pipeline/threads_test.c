@@ -1,6 +1,8 @@
 // The pipeline with its threads and the real clock: it works, pauses, and ends whenever it must.
+#include "state/base/memory.h"
 #include "tests/placement/pipeline/cluster.h"
 #include <errno.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -135,6 +137,25 @@ static void it_stops_while_the_log_has_no_room(void **state)
 	cluster_free(&c);
 }
 
+// Whatever the heap has seen before.
+static void the_system_gets_back_what_a_burst_took(void **state)
+{
+	enum { BURST_BYTES = 16 << 20, PIECE_BYTES = 1 << 20 };
+	struct cluster c;
+
+	cluster_init_threads(&c, THREADS);
+	void *burst = memory_take(BURST_BYTES);
+	free(burst);
+	size_t before = mallinfo2().hblkhd;
+	void *piece = memory_take(PIECE_BYTES);
+	size_t held = mallinfo2().hblkhd - before; // in mappings of their own
+	free(piece);
+	cluster_free(&c);
+	if (mallinfo2().arena == 0)
+		skip(); // sanitizers have a heap of their own
+	assert_in_range(held, PIECE_BYTES, 2 * PIECE_BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +164,7 @@ int main(void)
 		cmocka_unit_test(it_stops_in_the_middle_of_its_work),
 		cmocka_unit_test(paused_threads_take_nothing),
 		cmocka_unit_test(it_stops_while_the_log_has_no_room),
+		cmocka_unit_test(the_system_gets_back_what_a_burst_took),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
