@@ -261,10 +261,11 @@ static int metrics_decode(struct array *metrics, struct bytes_reader *r)
 		struct shared_metrics **at =
 			ARRAY_AT(metrics, struct shared_metrics *, metrics->count);
 		error = shared_metrics_decode_after(at, metrics->count ? at[-1] : NULL, r);
-		if (!error && (*at)->back > metrics->count)
+		uint32_t back = error ? 0 : shared_metrics_back(*at);
+		if (back > metrics->count)
 			error = -ERROR_CORRUPT;
-		if (!error && (*at)->back > 0)
-			error = shared_metrics_rest_on(*at, at[-(ptrdiff_t)(*at)->back]);
+		if (!error && back > 0)
+			error = shared_metrics_rest_on(*at, at[-(ptrdiff_t)back]);
 		metrics->count++;
 	}
 	return error;

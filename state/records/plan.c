@@ -24,21 +24,49 @@ static const struct field desired_updates_fields[] = {
 };
 DESCRIBE(desired_updates_description, desired_updates);
 
-static size_t metrics_bytes(size_t kept)
+// Where what they rest on stands.
+static size_t rest_offset(size_t kept)
 {
-	return offsetof(struct shared_metrics, bytes) + kept;
+	const size_t alignment = _Alignof(struct metrics_rest);
+
+	return (offsetof(struct shared_metrics, bytes) + kept + alignment - 1) / alignment *
+	       alignment;
+}
+
+static size_t metrics_bytes(size_t kept, bool rests)
+{
+	return rests ? rest_offset(kept) + sizeof(struct metrics_rest)
+		     : offsetof(struct shared_metrics, bytes) + kept;
+}
+
+static struct metrics_rest *rest_of(const struct shared_metrics *shared)
+{
+	return shared->rests ? (struct metrics_rest *)((char *)shared + rest_offset(shared->kept))
+			     : NULL;
+}
+
+struct shared_metrics *shared_metrics_base(const struct shared_metrics *shared)
+{
+	return shared->rests ? rest_of(shared)->base : NULL;
+}
+
+uint32_t shared_metrics_back(const struct shared_metrics *shared)
+{
+	return shared->rests ? rest_of(shared)->back : 0;
 }
 
 static struct shared_metrics *take_shared_metrics(
-	const uint8_t *bytes, size_t kept, size_t size, struct shared_metrics *whole)
+	const uint8_t *bytes, size_t kept, struct shared_metrics *whole, int64_t back)
 {
-	struct shared_metrics *shared = slab_take(metrics_bytes(kept));
+	struct shared_metrics *shared = slab_take(metrics_bytes(kept, back > 0));
 
 	atomic_init(&shared->references, 1);
-	shared->size = (uint32_t)size;
 	shared->kept = (uint32_t)kept;
 	shared->whole = shared_metrics_share(whole);
+	shared->rests = back > 0;
 	memcpy(shared->bytes, bytes, kept);
+	if (back > 0)
+		rest_of(shared)->back = (uint32_t)back;
 	return shared;
 }
 
@@ -49,31 +77,31 @@ static bool is_short(const struct shared_metrics *whole, size_t kept)
 	enum { USERS_OF_LONG = 16 };
 	uint32_t users = atomic_load_explicit(&whole->references, memory_order_relaxed);
 
-	return kept <= whole->size / 8 || (kept <= whole->size / 2 && users < USERS_OF_LONG);
+	return kept <= whole->kept / 8 || (kept <= whole->kept / 2 && users < USERS_OF_LONG);
 }
 
 // Keeps what differs from the whole of the metrics before, or all of it. What rests on others is the whole of none, so
 // that nothing is kept for longer than those that rest on it.
 static struct shared_metrics *keep_metrics(
-	const uint8_t *bytes, size_t size, const struct shared_metrics *before)
+	const uint8_t *bytes, size_t size, int64_t back, const struct shared_metrics *before)
 {
 	uint8_t delta[METRICS_BYTES_USUAL / 2];
 	struct shared_metrics *whole =
 		before && before->whole ? before->whole : (struct shared_metrics *)before;
-	size_t kept = whole && whole->size == size && whole->back == 0
+	size_t kept = whole && whole->kept == size && !whole->rests
 			      ? bytes_delta_make(whole->bytes, bytes, size, delta, sizeof delta)
 			      : BYTES_DELTA_NONE;
 
 	return kept != BYTES_DELTA_NONE && is_short(whole, kept)
-		       ? take_shared_metrics(delta, kept, size, whole)
-		       : take_shared_metrics(bytes, size, size, NULL);
+		       ? take_shared_metrics(delta, kept, whole, back)
+		       : take_shared_metrics(bytes, size, NULL, back);
 }
 
 static void place_metrics(const struct shared_metrics *shared, uint8_t *bytes)
 {
 	const struct shared_metrics *whole = shared->whole ? shared->whole : shared;
 
-	memcpy(bytes, whole->bytes, shared->size);
+	memcpy(bytes, whole->bytes, whole->kept);
 	if (shared->whole)
 		bytes_delta_apply(bytes, shared->bytes, shared->kept);
 }
@@ -98,9 +126,9 @@ struct shared_metrics *shared_metrics_create_after(const struct alloc_metrics *m
 		record_encode(&metrics_description, metrics, &w);
 	}
 	// What cannot be encoded is not sound either, and the plan is refused.
-	struct shared_metrics *shared = keep_metrics(w.data, w.failed ? 0 : w.size, before);
+	struct shared_metrics *shared =
+		keep_metrics(w.data, w.failed ? 0 : w.size, metrics->back, before);
 	shared->is_sound = !w.failed && record_is_sound(&metrics_description, metrics);
-	shared->back = (uint32_t)metrics->back;
 	CHECK(!base || shared_metrics_rest_on(shared, base) == 0);
 	if (!is_usual)
 		bytes_writer_free(&w);
@@ -109,18 +137,19 @@ struct shared_metrics *shared_metrics_create_after(const struct alloc_metrics *m
 
 int shared_metrics_rest_on(struct shared_metrics *shared, struct shared_metrics *base)
 {
-	CHECK(shared->back > 0 && !shared->base);
-	if (base->bases >= METRICS_BASES_MAX || (base->back > 0 && !base->base))
+	CHECK(shared->rests && !rest_of(shared)->base);
+	if (base->bases >= METRICS_BASES_MAX || (base->rests && !rest_of(base)->base))
 		return -ERROR_CORRUPT;
-	shared->base = shared_metrics_share(base);
+	rest_of(shared)->base = shared_metrics_share(base);
 	shared->bases = base->bases + 1;
 	return 0;
 }
 
 static void read_own(const struct shared_metrics *shared, struct alloc_metrics *metrics)
 {
-	uint8_t *bytes = memory_take(shared->size);
-	struct bytes_reader r = bytes_reader_over(bytes, shared->size);
+	uint32_t size = shared_metrics_size(shared);
+	uint8_t *bytes = memory_take(size);
+	struct bytes_reader r = bytes_reader_over(bytes, size);
 
 	place_metrics(shared, bytes);
 	record_init(&metrics_description, metrics);
@@ -176,9 +205,9 @@ static void drop_zeros(struct array *counts)
 void shared_metrics_read(const struct shared_metrics *shared, struct alloc_metrics *metrics)
 {
 	read_own(shared, metrics);
-	for (const struct shared_metrics *base = shared; base->back > 0;) {
+	for (const struct shared_metrics *base = shared; base->rests;) {
 		struct alloc_metrics older;
-		base = base->base;
+		base = rest_of(base)->base;
 		CHECK(base);
 		read_own(base, &older);
 		add_older(&metrics->constraint_filtered, &older.constraint_filtered);
@@ -193,9 +222,9 @@ void shared_metrics_encode(const struct shared_metrics *shared, struct bytes_wri
 {
 	const struct shared_metrics *whole = shared->whole ? shared->whole : shared;
 
-	bytes_put(w, whole->bytes, shared->size);
+	bytes_put(w, whole->bytes, whole->kept);
 	if (shared->whole && !w->failed)
-		bytes_delta_apply(w->data + w->size - shared->size, shared->bytes, shared->kept);
+		bytes_delta_apply(w->data + w->size - whole->kept, shared->bytes, shared->kept);
 }
 
 int shared_metrics_decode(struct shared_metrics **shared, struct bytes_reader *r)
@@ -216,9 +245,8 @@ int shared_metrics_decode_after(
 		error = -ERROR_CORRUPT;
 	if (error != 0)
 		return error;
-	*shared = keep_metrics(r->data + from, r->at - from, before);
+	*shared = keep_metrics(r->data + from, r->at - from, back, before);
 	(*shared)->is_sound = true;
-	(*shared)->back = (uint32_t)back;
 	return 0;
 }
 
@@ -233,9 +261,9 @@ void shared_metrics_release(struct shared_metrics *shared)
 {
 	while (shared &&
 		atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) == 1) {
-		struct shared_metrics *base = shared->base;
+		struct shared_metrics *base = shared_metrics_base(shared);
 		shared_metrics_release(shared->whole);
-		slab_give(shared, metrics_bytes(shared->kept));
+		slab_give(shared, metrics_bytes(shared->kept, shared->rests));
 		shared = base;
 	}
 }

@@ -87,16 +87,18 @@ extern const struct record_type desired_updates_description;
 // longer than the one before; so metrics may say only what differs from others, their base.
 struct shared_metrics {
 	_Atomic uint32_t references;
-	uint32_t size;               // of record_encode
-	struct shared_metrics *base; // a reference; NULL: none is needed, or none was given yet
+	uint32_t kept; // bytes
 	// Metrics of a plan mostly differ in a few bytes. Those of another (a reference) that `bytes` differ from
 	// (state/base/bytes_delta.h); NULL: `bytes` are of record_encode.
 	struct shared_metrics *whole;
-	uint32_t back; // alloc_metrics.back; 0: they need no base
-	uint32_t kept; // bytes
 	uint8_t bases; // how many others are needed to read them
 	bool is_sound; // record_is_sound
+	bool rests;    // they need a base: behind the bytes is a struct metrics_rest
 	uint8_t bytes[];
+};
+struct metrics_rest {
+	struct shared_metrics *base; // a reference; NULL: none was given yet
+	uint32_t back;               // alloc_metrics.back, which is not 0
 };
 // More bases than this are refused: each is decoded by whoever reads the metrics.
 #define METRICS_BASES_MAX 64u
@@ -111,6 +113,14 @@ struct shared_metrics *shared_metrics_share(struct shared_metrics *); // NULL is
 void shared_metrics_release(struct shared_metrics *);                 // NULL is fine
 // What they are, with all that their bases say; back is 0. The caller calls metrics_release.
 void shared_metrics_read(const struct shared_metrics *, struct alloc_metrics *);
+// Of record_encode, bytes.
+static inline uint32_t shared_metrics_size(const struct shared_metrics *shared)
+{
+	return shared->whole ? shared->whole->kept : shared->kept;
+}
+// NULL: they rest on none, or none was given yet.
+struct shared_metrics *shared_metrics_base(const struct shared_metrics *);
+uint32_t shared_metrics_back(const struct shared_metrics *); // alloc_metrics.back
 // The form of metrics_description in entries and snapshots. Decoding returns 0 and a reference, or -ERROR_… and NULL.
 // What was decoded with a back is given its base before anybody reads it.
 void shared_metrics_encode(const struct shared_metrics *, struct bytes_writer *);

@@ -88,7 +88,7 @@ static bool number_metrics(
 static void put_metrics(
 	struct snapshot_metrics *m, const struct shared_metrics *metrics, struct bytes_writer *w)
 {
-	for (; metrics; metrics = metrics->base) {
+	for (; metrics; metrics = shared_metrics_base(metrics)) {
 		uint32_t number;
 		bool is_new = number_metrics(m, metrics, &number);
 		bytes_put_u32(w, number);
@@ -125,7 +125,7 @@ static int take_metrics(
 		if (is_new)
 			error = add_metrics(m, r);
 		numbers[count] = number;
-		is_base = is_new && !error && m->by_number[number]->back > 0;
+		is_base = is_new && !error && m->by_number[number]->rests;
 	}
 	for (uint32_t i = count - 1; i > 0 && !error; i--)
 		error = shared_metrics_rest_on(

@@ -274,8 +274,8 @@ static void metrics_of_a_plan_rest_on_those_before_them(void **unused)
 	struct bytes_writer w = encode(&e);
 	assert_int_equal(decode(&again, read, w.data, w.size), 0);
 	struct shared_metrics **decoded = again.plan.metrics.items;
-	assert_ptr_equal(decoded[2]->base, decoded[0]);
-	assert_null(decoded[1]->base);
+	assert_ptr_equal(shared_metrics_base(decoded[2]), decoded[0]);
+	assert_null(shared_metrics_base(decoded[1]));
 	entry_release(&again);
 	bytes_writer_free(&w);
 	struct shared_metrics *moved = metrics[0]; // the third becomes the second

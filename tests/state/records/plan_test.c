@@ -209,12 +209,12 @@ static void metrics_rest_on_few_others_that_are_complete(void **test)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct bytes_reader r = bytes_reader_over(w.data, w.size);
 		assert_int_equal(shared_metrics_decode(&decoded[i], &r), 0);
-		assert_int_equal(decoded[i]->back, 1);
+		assert_int_equal(shared_metrics_back(decoded[i]), 1);
 	}
 	assert_int_equal(shared_metrics_rest_on(decoded[0], metrics), -ERROR_CORRUPT);
 	assert_int_equal(shared_metrics_rest_on(decoded[0], decoded[1]), -ERROR_CORRUPT);
 	assert_int_equal(shared_metrics_rest_on(decoded[0], decoded[0]), -ERROR_CORRUPT);
-	assert_int_equal(shared_metrics_rest_on(decoded[0], metrics->base), 0);
+	assert_int_equal(shared_metrics_rest_on(decoded[0], shared_metrics_base(metrics)), 0);
 	assert_int_equal(decoded[0]->bases, METRICS_BASES_MAX);
 	shared_metrics_release(decoded[0]);
 	shared_metrics_release(decoded[1]);
@@ -296,7 +296,7 @@ static void metrics_after_similar_ones_are_the_same_in_less_room(void **test)
 		assert_metrics(created[i], &m);
 		assert_metrics(decoded[i], &m);
 		kept += created[i]->kept;
-		size += created[i]->size;
+		size += shared_metrics_size(created[i]);
 		if (i > 0) // whoever comes later does without those before
 			shared_metrics_release(created[i - 1]);
 	}

@@ -80,8 +80,10 @@ static void metrics_keep_what_they_rest_on(void **unused)
 	assert_int_equal(r.at, s.written.size);
 	snapshot_metrics_free(read);
 	assert_ptr_equal(items[0].allocation->metrics, items[3].allocation->metrics);
-	assert_ptr_equal(items[1].allocation->metrics->base, items[0].allocation->metrics);
-	assert_ptr_equal(items[0].allocation->metrics->base, items[4].allocation->metrics);
+	assert_ptr_equal(
+		shared_metrics_base(items[1].allocation->metrics), items[0].allocation->metrics);
+	assert_ptr_equal(
+		shared_metrics_base(items[0].allocation->metrics), items[4].allocation->metrics);
 	for (uint32_t i = 0; i < 5; i++) {
 		check_metrics(items[i].allocation, order[i]);
 		allocation_free(items[i].allocation);
@@ -114,7 +116,7 @@ static void metrics_that_rest_on_themselves_are_refused(void **unused)
 	struct allocation_item item;
 
 	begin(&s, order, 1);
-	s.written.size -= s.metrics[0]->size;
+	s.written.size -= shared_metrics_size(s.metrics[0]);
 	s.written.data[s.written.size - 4] = 0;
 	struct snapshot_metrics *read = snapshot_metrics_create();
 	struct bytes_reader r = bytes_reader_over(s.written.data, s.written.size);
@@ -131,7 +133,7 @@ static void too_many_bases_are_refused(void **unused)
 	static const uint32_t order[] = {1};
 
 	begin(&s, order, 1);
-	s.written.size -= s.metrics[0]->size + 4;
+	s.written.size -= shared_metrics_size(s.metrics[0]) + 4;
 	for (uint32_t i = 1; i <= METRICS_BASES_MAX + 1; i++) {
 		bytes_put_u32(&s.written, i);
 		shared_metrics_encode(s.metrics[i <= METRICS_BASES_MAX], &s.written);
