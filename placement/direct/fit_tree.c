@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define NO_PARENT 0xffffffffu
+#define SLOT_BITS 24u // of a key
 // Neighbours that together hold no more than this are merged; less than a full block, so that the next insertion does
 // not split it again.
 #define LEAF_MERGED_MOST 24u
@@ -80,8 +81,8 @@ static uint64_t order_of(const struct fit_tree *t, const struct fit_node *n)
 // The order, then the slot, so that no two keys are equal.
 static uint64_t key_of(const struct fit_tree *t, const struct fit_node *n, uint32_t slot)
 {
-	_Static_assert(NODES_MAX <= 1u << 24, "a slot is 24 bits of a key");
-	return order_of(t, n) << 24 | slot;
+	_Static_assert(NODES_MAX <= 1u << SLOT_BITS, "a slot is the lowest bits of a key");
+	return order_of(t, n) << SLOT_BITS | slot;
 }
 
 static uint32_t leaf_take(struct fit_tree *t, uint32_t parent)
@@ -237,8 +238,23 @@ static int compare_keyed(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-// Moves the upper half to a new leaf; returns it and the first key in it.
-static uint32_t leaf_split(struct fit_tree *t, uint32_t id, uint64_t *first_key)
+// Where a full leaf is divided: behind the nodes that are like the coming one, if it goes behind them all, else in the
+// middle. Nodes that are alike come in the order of their slots, which would leave every leaf half empty.
+static uint32_t split_place(const struct keyed *order, uint32_t count, uint64_t coming)
+{
+	uint64_t alike = coming >> SLOT_BITS;
+	uint32_t at = 0;
+	while (at < count && order[at].key < coming)
+		at++;
+	bool goes_last = at > 0 && order[at - 1].key >> SLOT_BITS == alike &&
+			 (at == count || order[at].key >> SLOT_BITS != alike);
+	if (!goes_last)
+		return count / 2;
+	return at < count ? at : count - 1;
+}
+
+// Moves the upper part to a new leaf; returns it and the first key in it.
+static uint32_t leaf_split(struct fit_tree *t, uint32_t id, uint64_t coming, uint64_t *first_key)
 {
 	struct fit_leaf *l = leaf_at(t, id), old = *l;
 	struct keyed order[FIT_LEAF_NODES];
@@ -247,18 +263,19 @@ static uint32_t leaf_split(struct fit_tree *t, uint32_t id, uint64_t *first_key)
 		order[i] = (struct keyed){key_of(t, &n, old.slot[i]), i};
 	}
 	qsort(order, old.count, sizeof order[0], compare_keyed);
-	uint32_t upper = leaf_take(t, old.parent), half = old.count / 2;
+	uint32_t at = split_place(order, old.count, coming);
+	uint32_t upper = leaf_take(t, old.parent);
 	struct fit_leaf *u = leaf_at(t, upper);
 	for (uint32_t i = 0; i < old.count; i++)
-		if (i < half) {
+		if (i < at) {
 			lane_move(l, i, &old, order[i].lane);
 		} else {
-			lane_move(u, i - half, &old, order[i].lane);
+			lane_move(u, i - at, &old, order[i].lane);
 			(*t->nodes)[old.slot[order[i].lane]].place = upper;
 		}
-	l->count = half;
-	u->count = old.count - half;
-	*first_key = order[half].key;
+	l->count = at;
+	u->count = old.count - at;
+	*first_key = order[at].key;
 	return upper;
 }
 
@@ -284,12 +301,12 @@ static bool is_full(const struct fit_tree *t, uint32_t height, uint32_t id)
 			   : branch_at(t, id)->count == FIT_BRANCH_CHILDREN;
 }
 
-static void split_child(struct fit_tree *t, struct fit_branch *b, uint32_t i)
+static void split_child(struct fit_tree *t, struct fit_branch *b, uint32_t i, uint64_t coming)
 {
 	uint32_t height = b->height - 1, lower = b->child[i];
 	uint64_t first_key;
-	uint32_t upper =
-		height == 0 ? leaf_split(t, lower, &first_key) : branch_split(t, lower, &first_key);
+	uint32_t upper = height == 0 ? leaf_split(t, lower, coming, &first_key)
+				     : branch_split(t, lower, &first_key);
 	child_insert(b, i + 1, first_key, upper);
 	struct fit_box x = box_of(t, height, lower);
 	fit_box_set(b, i, &x);
@@ -331,7 +348,7 @@ void fit_ordered_insert(struct fit_tree *t, uint32_t slot)
 		struct fit_branch *b = branch_at(t, id);
 		uint32_t i = child_for(b, key);
 		if (is_full(t, height - 1, b->child[i])) {
-			split_child(t, b, i);
+			split_child(t, b, i, key);
 			i = child_for(b, key);
 		}
 		struct fit_box x = fit_box_of_child(b, i);

@@ -406,6 +406,20 @@ static void memory_does_not_grow(void **state)
 	world_close(w);
 }
 
+// Nodes that are alike and come in the order of their slots fill their blocks, whatever lies behind them in the order.
+static void nodes_alike_fill_their_blocks(void **state)
+{
+	static make_node *const makes[] = {identical, two_kinds};
+	for (uint32_t i = 0; i < sizeof makes / sizeof makes[0]; i++) {
+		struct world *w = world_open(PLACEMENT_BINPACK);
+		for (uint32_t slot = 0; slot < NODES; slot++)
+			put(w, slot, makes[i]);
+		verify(w);
+		assert_true(w->tree->leaves.made <= NODES / (FIT_LEAF_NODES - 1) + 4);
+		world_close(w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +428,7 @@ int main(void)
 		cmocka_unit_test(nodes_that_differ_in_one_thing_are_not_alike),
 		cmocka_unit_test(a_quick_look_is_on_the_safe_side),
 		cmocka_unit_test(memory_does_not_grow),
+		cmocka_unit_test(nodes_alike_fill_their_blocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
