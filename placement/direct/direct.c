@@ -2,6 +2,7 @@
 #include "placement/direct/candidate_cache_table.h"
 #include "placement/direct/fit_input.h"
 #include "placement/direct/placement.h"
+#include "placement/direct/slot_queue.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/tables/nodes/node_extra.h"
@@ -12,12 +13,9 @@ struct placement {
 	struct state *state;
 	struct fit_index *index;
 	struct candidate_cache_table *caches;
-	// Slots whose node changed since the index was updated, each once. A plan may change a hundred thousand nodes
-	// and ask for none: the index catches up when somebody asks, or when nothing else waits.
-	uint32_t *changed;
-	uint32_t changed_count, changed_capacity;
-	uint64_t *is_changed; // one bit per slot
-	uint32_t words;
+	// Slots whose node changed since the index was updated. A plan may change a hundred thousand nodes and ask for
+	// none: the index catches up when somebody asks, or when nothing else waits.
+	struct slot_queue changed;
 	struct placement_counters counters;
 };
 
@@ -50,8 +48,7 @@ void placement_destroy(struct placement *p)
 		return;
 	candidate_cache_table_destroy(p->caches);
 	fit_index_destroy(p->index);
-	free(p->changed);
-	free(p->is_changed);
+	slot_queue_release(&p->changed);
 	free(p);
 }
 
@@ -84,31 +81,10 @@ static void follow_changes(struct placement *p, uint32_t slot)
 	fit_index_set(p->index, slot, &in);
 }
 
-static void make_room(struct placement *p, uint32_t slot)
-{
-	if (slot / 64 >= p->words) {
-		uint32_t words = slot / 64 + 1;
-		words = words > 2 * p->words ? words : 2 * p->words;
-		p->is_changed = memory_resize(p->is_changed, words * sizeof p->is_changed[0]);
-		memset(p->is_changed + p->words, 0, (words - p->words) * sizeof p->is_changed[0]);
-		p->words = words;
-	}
-	if (p->changed_count == p->changed_capacity) {
-		p->changed_capacity = p->changed_capacity ? 2 * p->changed_capacity : 1024;
-		p->changed = memory_resize(p->changed, p->changed_capacity * sizeof p->changed[0]);
-	}
-}
-
 static void node_changed(void *context, uint32_t slot)
 {
 	struct placement *p = context;
-
-	make_room(p, slot);
-	uint64_t bit = 1ull << (slot % 64);
-	if (p->is_changed[slot / 64] & bit)
-		return;
-	p->is_changed[slot / 64] |= bit;
-	p->changed[p->changed_count++] = slot;
+	slot_queue_add(&p->changed, slot);
 }
 
 // What changed at once lies anywhere in the table: cells are fetched twice as far ahead as their records.
@@ -116,15 +92,15 @@ static void node_changed(void *context, uint32_t slot)
 
 static void prefetch_changes(const struct placement *p)
 {
-	uint32_t left = p->changed_count;
+	uint32_t waiting = slot_queue_waiting(&p->changed);
 
-	if (left > 2 * CHANGES_AHEAD)
-		__builtin_prefetch(
-			state_node_cell(p->state, p->changed[left - 1 - 2 * CHANGES_AHEAD]));
-	if (left <= CHANGES_AHEAD)
+	if (waiting > 2 * CHANGES_AHEAD)
+		__builtin_prefetch(state_node_cell(
+			p->state, slot_queue_behind(&p->changed, 2 * CHANGES_AHEAD)));
+	if (waiting <= CHANGES_AHEAD)
 		return;
-	uint32_t slot = p->changed[left - 1 - CHANGES_AHEAD];
-	const struct node_cell *cell = state_node_cell(p->state, slot);
+	const struct node_cell *cell =
+		state_node_cell(p->state, slot_queue_behind(&p->changed, CHANGES_AHEAD));
 	if (cell)
 		__builtin_prefetch(cell->working);
 }
@@ -133,13 +109,11 @@ static bool catch_up(void *context, uint32_t nodes)
 {
 	struct placement *p = context;
 
-	for (; nodes > 0 && p->changed_count > 0; nodes--) {
+	for (; nodes > 0 && slot_queue_waiting(&p->changed) > 0; nodes--) {
 		prefetch_changes(p);
-		uint32_t slot = p->changed[--p->changed_count];
-		p->is_changed[slot / 64] &= ~(1ull << (slot % 64));
-		follow_changes(p, slot);
+		follow_changes(p, slot_queue_take(&p->changed));
 	}
-	return p->changed_count > 0;
+	return slot_queue_waiting(&p->changed) > 0;
 }
 
 static void best(void *context, const struct job *job, uint32_t group, struct placer_choice *choice,
