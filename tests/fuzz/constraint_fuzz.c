@@ -28,7 +28,7 @@ static char *take_field(const uint8_t **data, size_t *size)
 static void match(const struct compiled_constraint *c, const char *value)
 {
 	struct attribute attributes[] = {{"a", value}, {"b", "1.2.3-rc.1"}};
-	struct own_rows unique = own_rows_begin(TEXT(""), TEXT(""));
+	struct own_rows unique = own_rows_begin(TEXT(""), text_of(value), TEXT("192.0.2.1"));
 	own_rows_add_attribute(&unique, TEXT("unique.a"), text_of(value));
 	struct attribute memory = {"memory", value};
 	struct device_group device = {value, "gpu", "t4", 2, 1, &memory};
@@ -43,10 +43,7 @@ static void match(const struct compiled_constraint *c, const char *value)
 		.meta = attributes,
 		.devices = &device,
 	};
-	struct node node = {
-		.node_class = &own,
-		.name = value,
-	};
+	struct node node = {.node_class = &own};
 	own_rows_show(&unique, &node);
 	bool of_class = constraint_matches_class(c, &own);
 	bool of_node = constraint_matches_node(c, &node);

@@ -67,7 +67,7 @@ static void make_attributes(struct scenario_node *n)
 	struct node_class *c = &n->node_class;
 	n->attributes = choose_shared(&n->given.attributes, &c->attribute_count);
 	n->meta = choose_shared(&n->given.meta, &c->meta_count);
-	n->own = own_rows_begin(TEXT(""), TEXT(""));
+	n->own = own_rows_begin(TEXT(""), text_of(or_empty(n->given.name)), TEXT(""));
 	choose_own(&n->own, &n->given.attributes, own_rows_add_attribute);
 	choose_own(&n->own, &n->given.meta, own_rows_add_meta);
 	own_rows_show(&n->own, &n->record);
@@ -352,7 +352,6 @@ static void make_identity(struct making *m)
 	n->eligibility = (uint8_t)given->eligibility;
 	n->drain = given->drain;
 	n->node_class = c;
-	n->name = or_empty(given->name);
 	n->status_description = or_empty(given->status_description);
 	c->datacenter = or_empty(given->datacenter);
 	c->class_name = or_empty(given->class_name);

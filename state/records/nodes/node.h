@@ -130,11 +130,10 @@ struct node {
 	uint64_t described_index;
 	uint32_t status_updated_at_s; // unix seconds
 	uint32_t bytes;               // of this record, its strings included
-	const char *name;
-	const char *snapshot; // that it ran last; "": none
+	const char *snapshot;         // that it ran last; "": none
 	const char *status_description;
-	uint32_t own_attribute_count, own_meta_count;
-	const char *make, *own;               // node_own.h
+	uint16_t own_attribute_count, own_meta_count;
+	const char *name, *make;              // more stands behind them: node_own.h
 	const struct node_fittings *fittings; // NULL: none
 	const struct node_event *events;      // event_count, the oldest first
 	// The index of the newest loss of the node, or of the newest word of it since then about anything but its

@@ -10,57 +10,66 @@ static const char *row_skip(const char *row, uint32_t strings)
 	return row;
 }
 
-// The first string of a row is no pair's.
-static struct own_walk walk_from(const struct node *n, uint32_t first, uint32_t count)
-{
-	if (count == 0)
-		return (struct own_walk){0};
-	return (struct own_walk){row_skip(n->make, 1 + first), row_skip(n->own, 1 + first), count};
-}
-
+// Neither the first string of the one row nor the first two of the other are a pair's.
 struct own_walk node_own_attributes(const struct node *n)
 {
-	return walk_from(n, 0, n->own_attribute_count);
+	if (n->own_attribute_count + n->own_meta_count == 0)
+		return (struct own_walk){0};
+	return (struct own_walk){
+		n, row_skip(n->make, 1), row_skip(n->name, 2), n->own_attribute_count};
 }
 
 struct own_walk node_own_meta(const struct node *n)
 {
-	return walk_from(n, n->own_attribute_count, n->own_meta_count);
+	struct own_walk walk = node_own_attributes(n);
+	struct attribute attribute;
+
+	while (own_walk_next(&walk, &attribute)) {
+	}
+	walk.left = n->own_meta_count;
+	return walk;
+}
+
+static const char *next_value(const struct own_walk *walk)
+{
+	switch ((enum own_mark) * walk->mark) {
+	case OWN_NAME: return walk->node->name;
+	case OWN_ADDRESS: return node_address(walk->node);
+	case OWN_VALUE: break;
+	}
+	return walk->value;
 }
 
 bool own_walk_next(struct own_walk *walk, struct attribute *pair)
 {
 	if (walk->left == 0)
 		return false;
-	*pair = (struct attribute){walk->name, walk->value};
-	if (--walk->left > 0) {
-		walk->name = row_skip(walk->name, 1);
+	walk->left--;
+	*pair = (struct attribute){walk->mark + 1, next_value(walk)};
+	if (*walk->mark == OWN_VALUE)
 		walk->value = row_skip(walk->value, 1);
-	}
+	walk->mark = row_skip(walk->mark, 1);
 	return true;
 }
 
-static const char *own_find(
-	const struct node *n, uint32_t first, uint32_t count, const char *wanted)
+static const char *own_find(struct own_walk walk, const char *name)
 {
-	const char *name = count > 0 ? row_skip(n->make, 1 + first) : NULL;
+	struct attribute pair;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (strcmp(name, wanted) == 0)
-			return row_skip(n->own, 1 + first + i);
-		name = row_skip(name, 1);
-	}
+	while (own_walk_next(&walk, &pair))
+		if (strcmp(pair.name, name) == 0)
+			return pair.value;
 	return NULL;
 }
 
 const char *node_own_attribute(const struct node *n, const char *name)
 {
-	return own_find(n, 0, n->own_attribute_count, name);
+	return own_find(node_own_attributes(n), name);
 }
 
 const char *node_own_metadatum(const struct node *n, const char *name)
 {
-	return own_find(n, n->own_attribute_count, n->own_meta_count, name);
+	return own_find(node_own_meta(n), name);
 }
 
 static const char *find_sorted(const struct attribute *sorted, uint32_t count, const char *name)
@@ -118,28 +127,41 @@ static void row_add(struct bytes_writer *row, struct text text)
 	bytes_put_u8(row, 0);
 }
 
-struct own_rows own_rows_begin(struct text version, struct text address)
+struct own_rows own_rows_begin(struct text version, struct text name, struct text address)
 {
-	struct own_rows rows = {
-		.make = bytes_writer_growing(ROW_BYTES), .own = bytes_writer_growing(ROW_BYTES)};
+	struct own_rows rows = {.name = name,
+		.address = address,
+		.make = bytes_writer_growing(ROW_BYTES),
+		.own = bytes_writer_growing(ROW_BYTES)};
 
 	row_add(&rows.make, version);
+	row_add(&rows.own, name);
 	row_add(&rows.own, address);
 	return rows;
+}
+
+static void add_pair(struct own_rows *rows, struct text name, struct text value)
+{
+	enum own_mark mark = text_equal(value, rows->name)      ? OWN_NAME
+			     : text_equal(value, rows->address) ? OWN_ADDRESS
+								: OWN_VALUE;
+
+	bytes_put_u8(&rows->make, (uint8_t)mark);
+	row_add(&rows->make, name);
+	if (mark == OWN_VALUE)
+		row_add(&rows->own, value);
 }
 
 void own_rows_add_attribute(struct own_rows *rows, struct text name, struct text value)
 {
 	CHECK(rows->meta == 0);
-	row_add(&rows->make, name);
-	row_add(&rows->own, value);
+	add_pair(rows, name, value);
 	rows->attributes++;
 }
 
 void own_rows_add_meta(struct own_rows *rows, struct text name, struct text value)
 {
-	row_add(&rows->make, name);
-	row_add(&rows->own, value);
+	add_pair(rows, name, value);
 	rows->meta++;
 }
 
@@ -152,7 +174,7 @@ void own_rows_free(struct own_rows *rows)
 void own_rows_show(const struct own_rows *rows, struct node *n)
 {
 	n->make = (const char *)rows->make.data;
-	n->own = (const char *)rows->own.data;
+	n->name = (const char *)rows->own.data;
 	n->own_attribute_count = rows->attributes;
 	n->own_meta_count = rows->meta;
 }

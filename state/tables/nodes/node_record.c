@@ -64,7 +64,7 @@ static void count_pair(const struct node_pair *pair, struct node_parts *parts)
 
 static struct own_rows own_rows_of(const struct node_registration *from)
 {
-	struct own_rows rows = own_rows_begin(from->version, from->address);
+	struct own_rows rows = own_rows_begin(from->version, from->name, from->address);
 
 	for (uint32_t i = 0; i < from->pair_count; i++) {
 		const struct node_pair *pair = &from->pairs[i];
@@ -85,7 +85,7 @@ static struct node_parts count_parts(const struct node_registration *from,
 
 	uint32_t settings = setting_of(from, TEXT("ports.reserved")).size +
 			    setting_of(from, TEXT("cores.reservable")).size;
-	parts.characters = rows->own.size + from->name.size + 1;
+	parts.characters = rows->own.size;
 	for (uint32_t i = 0; i < from->pair_count; i++)
 		count_pair(&from->pairs[i], &parts);
 	parts.has_fittings = parts.networks + parts.volumes + settings > 0;
@@ -122,7 +122,7 @@ static void place_own(
 	own_rows_show(rows, n);
 	n->make = strings_share(&state->strings,
 		(struct text){(const char *)rows->make.data, (uint32_t)rows->make.size - 1});
-	n->own = memcpy(*characters, rows->own.data, rows->own.size);
+	n->name = memcpy(*characters, rows->own.data, rows->own.size);
 	*characters += rows->own.size;
 	CHECK(rows->own.size > 0);
 }
@@ -222,7 +222,6 @@ static void place_parts(struct state *state, struct node *n, const struct node_r
 	struct node_fittings *fittings = (struct node_fittings *)((char *)(n + 1) + parts->history);
 	char *characters = (char *)n + n->bytes - parts->characters;
 
-	n->name = place_text(&characters, from->name);
 	place_own(state, n, rows, &characters);
 	node_history_place(n, history);
 	if (parts->has_fittings)
@@ -327,7 +326,6 @@ static struct node *node_copy(
 	memcpy(move.to, move.from, from->bytes - head);
 	n->bytes = (uint32_t)bytes;
 	n->name = moved(move, from->name);
-	n->own = moved(move, from->own);
 	n->make = strings_share_again(from->make);
 	if (n->fittings)
 		n->fittings = move_fittings(move, n);

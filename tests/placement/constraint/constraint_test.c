@@ -32,11 +32,10 @@ static const struct node_class node_class = {
 static const struct node node = {
 	.id = {{0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0x4d, 0xef, 0x80, 0, 0, 0, 0, 0, 0, 1}},
 	.node_class = (struct node_class *)&node_class,
-	.name = "n7",
 	.own_attribute_count = 1,
 	.own_meta_count = 1,
-	.make = "\0unique.host\0my.unique.tag",
-	.own = "\0h1\0t1",
+	.name = "n7\0\0h1\0t1",
+	.make = "\0=unique.host\0=my.unique.tag",
 };
 
 static bool matches(const char *l, const char *operand, const char *r)

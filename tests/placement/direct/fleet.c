@@ -116,8 +116,7 @@ void fleet_register(struct fleet *f, uint32_t slot)
 		n->used = (struct resources){0}, n->living = 0;
 	uint8_t status = n->present ? n->record.status : NODE_READY;
 	n->present = true;
-	snprintf(n->name, sizeof n->name, "node-%u", slot);
-	snprintf(n->own + 1, sizeof n->own - 1, "host-%u", below(f, 5));
+	snprintf(n->name, sizeof n->name, "node-%u%c%chost-%u", slot, 0, 0, below(f, 5));
 	n->record = (struct node){
 		.slot = slot,
 		.described_index = ++f->stamp,
@@ -131,8 +130,7 @@ void fleet_register(struct fleet *f, uint32_t slot)
 			    : chance(f, 40)                 ? ""
 							    : snapshots[below(f, 3)],
 		.own_attribute_count = 1,
-		.make = "\0unique.host",
-		.own = n->own,
+		.make = "\0=unique.host",
 	};
 	announce(f, slot);
 }

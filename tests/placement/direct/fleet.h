@@ -18,8 +18,7 @@ struct fleet_allocation {
 struct fleet_node {
 	bool present;
 	struct node record;
-	char name[32];
-	char own[16]; // an empty address, and the value of unique.host
+	char name[32]; // an empty address, and the value of unique.host behind it
 	struct resources used;
 	struct device_set devices_used;
 	uint32_t living;

@@ -283,12 +283,12 @@ static void add_own(struct own_rows *rows, const struct attribute *from, uint32_
 
 static void give_own(struct world *w, const struct parts *p, struct node *n)
 {
-	struct own_rows rows = own_rows_begin(TEXT(""), TEXT(""));
+	struct own_rows rows = own_rows_begin(TEXT(""), text_of(n->name), TEXT(""));
 	add_own(&rows, p->attributes, p->attribute_count, own_rows_add_attribute);
 	add_own(&rows, p->meta, p->meta_count, own_rows_add_meta);
 	own_rows_show(&rows, n);
 	n->make = keep_copy(w, rows.make.data, rows.make.size);
-	n->own = keep_copy(w, rows.own.data, rows.own.size);
+	n->name = keep_copy(w, rows.own.data, rows.own.size);
 	own_rows_free(&rows);
 }
 

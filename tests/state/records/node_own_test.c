@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #define PAIRS_MAX 12u
+#define NAME "rack-7"
+#define ADDRESS "192.0.2.1"
 
 struct pair {
 	char name[24], value[24];
@@ -26,15 +28,16 @@ static uint32_t choose(struct prng *prng, struct pair *pairs)
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(pairs[i].name, sizeof pairs[i].name, "unique.%02u%.*s", i,
 			(int)prng_below(prng, 4), "xyz");
+		const char *const values[] = {"a value of some size", NAME, ADDRESS};
 		snprintf(pairs[i].value, sizeof pairs[i].value, "%.*s", (int)prng_below(prng, 20),
-			"a value of some size");
+			values[prng_below(prng, 3)]);
 	}
 	return count;
 }
 
 static struct own_rows rows_of(const struct naive *naive)
 {
-	struct own_rows rows = own_rows_begin(TEXT("1.7.0"), TEXT("192.0.2.1"));
+	struct own_rows rows = own_rows_begin(TEXT("1.7.0"), TEXT(NAME), TEXT(ADDRESS));
 
 	for (uint32_t i = 0; i < naive->attribute_count; i++)
 		own_rows_add_attribute(&rows, text_of(naive->attributes[i].name),
@@ -99,12 +102,32 @@ static void what_is_own_is_found_and_walked(void **unused)
 		struct own_rows rows = rows_of(&naive);
 		own_rows_show(&rows, &node);
 		assert_string_equal(node_version(&node), "1.7.0");
-		assert_string_equal(node_address(&node), "192.0.2.1");
+		assert_string_equal(node.name, NAME);
+		assert_string_equal(node_address(&node), ADDRESS);
 		walk_shows(node_own_attributes(&node), naive.attributes, naive.attribute_count);
 		walk_shows(node_own_meta(&node), naive.meta, naive.meta_count);
 		names_are_found(&node, &naive);
 		own_rows_free(&rows);
 	}
+}
+
+static void a_value_that_the_node_is_known_by_is_stored_once(void **unused)
+{
+	struct naive naive = {
+		.attributes = {{"unique.hostname", NAME}, {"unique.ip-address", ADDRESS}},
+		.meta = {{"unique.owner", NAME}},
+		.attribute_count = 2,
+		.meta_count = 1};
+	struct own_rows rows = rows_of(&naive);
+	struct node node = {0};
+
+	(void)unused;
+	own_rows_show(&rows, &node);
+	assert_int_equal(rows.own.size, sizeof NAME + sizeof ADDRESS);
+	assert_ptr_equal(node_own_attribute(&node, "unique.hostname"), node.name);
+	assert_ptr_equal(node_own_attribute(&node, "unique.ip-address"), node_address(&node));
+	assert_ptr_equal(node_own_metadatum(&node, "unique.owner"), node.name);
+	own_rows_free(&rows);
 }
 
 // One difference, an attribute that becomes metadata, or a pair less makes two of them.
@@ -142,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_own_is_found_and_walked),
+		cmocka_unit_test(a_value_that_the_node_is_known_by_is_stored_once),
 		cmocka_unit_test(another_value_name_or_kind_differs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
