@@ -19,8 +19,8 @@ void entry_apply(struct state *, struct entry *);
 // error the state may only be destroyed.
 int batch_apply(struct state *, uint64_t first_index, const void *batch, uint32_t size);
 
-// Status descriptions, by enum node_status_cause; static. NODE_CAUSE_NONE has none.
-const char *node_cause_text(uint8_t cause);
+// The status message of a node by enum node_status_cause, and back; NODE_REGISTERED for NODE_CAUSE_NONE.
+enum node_message node_cause_message(uint8_t cause);
 uint8_t node_cause_of(const struct node *);
 // Whether the job has what the tables rely on. That it makes sense was checked before it was submitted.
 bool job_is_sound(const struct job *);

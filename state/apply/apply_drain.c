@@ -54,7 +54,7 @@ static enum node_message message_of(uint8_t end, const struct drain_strategy *be
 static struct last_drain last_of(
 	const struct entry_node_drain *e, const struct node *before, int64_t time_ns)
 {
-	const struct last_drain *known = before->drain ? before->last_drain : NULL;
+	const struct last_drain *known = before->drain ? node_last_drain(before) : NULL;
 	bool is_kept = known && e->meta.count == 0;
 
 	return (struct last_drain){
@@ -87,7 +87,7 @@ void node_drain_apply(struct state *state, void *body, int64_t time_ns)
 	else if (e->mark_eligible)
 		n->eligibility = NODE_ELIGIBLE;
 	state_count_node(state, n, 1);
-	CHECK((n->drain != NULL) == (e->end == DRAIN_GOES_ON) && n->last_drain);
+	CHECK((n->drain != NULL) == (e->end == DRAIN_GOES_ON) && n->was_drained);
 	CHECK(n->eligibility == NODE_INELIGIBLE || !n->drain);
 	if (n->eligibility == NODE_ELIGIBLE)
 		node_mark_jobs(state, cell);

@@ -196,7 +196,7 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	n->missed_heartbeat_index =
 		old && n->status != NODE_READY ? old->missed_heartbeat_index : 0;
 	if (is_away(n->status))
-		n->status_description = old->status_description;
+		n->status_message = old->status_message;
 	n->eligibility = old ? old->eligibility : NODE_ELIGIBLE;
 	n->standing = old ? old->standing : (struct standing){.forgotten = true};
 	if (old)
@@ -220,27 +220,21 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	state_node_changed(state, e->slot);
 }
 
-static const char *const cause_texts[NODE_CAUSES] = {
-	[NODE_CAUSE_EXPIRED] = "Node heartbeat missed",
-	[NODE_CAUSE_RETURNED] = "Node reregistered by heartbeat",
-	[NODE_CAUSE_GOODBYE] = "Node said goodbye",
-};
-
-static const uint8_t cause_events[NODE_CAUSES] = {
+static const uint8_t cause_messages[NODE_CAUSES] = {
 	[NODE_CAUSE_EXPIRED] = NODE_HEARTBEAT_MISSED,
 	[NODE_CAUSE_RETURNED] = NODE_REREGISTERED_BY_HEARTBEAT,
 	[NODE_CAUSE_GOODBYE] = NODE_SAID_GOODBYE,
 };
 
-const char *node_cause_text(uint8_t cause)
+enum node_message node_cause_message(uint8_t cause)
 {
-	return cause < NODE_CAUSES ? cause_texts[cause] : "";
+	return cause < NODE_CAUSES ? cause_messages[cause] : NODE_REGISTERED;
 }
 
 uint8_t node_cause_of(const struct node *n)
 {
 	for (uint8_t cause = 0; cause < NODE_CAUSES; cause++)
-		if (n->status_description == cause_texts[cause])
+		if (n->status_message == cause_messages[cause])
 			return cause;
 	return NODE_CAUSE_NONE;
 }
@@ -291,7 +285,7 @@ static struct node *revise(
 	CHECK(cell->working && cause < NODE_CAUSES);
 	if (cause == NODE_CAUSE_RETURNED && cell->working->status != NODE_DOWN)
 		return node_revise(state, cell, state->index);
-	return node_revise_with_event(state, cell, state->index, cause_events[cause], time_ns);
+	return node_revise_with_event(state, cell, state->index, cause_messages[cause], time_ns);
 }
 
 // The index after which the node has to report before it becomes ready; 0: none.
@@ -316,7 +310,7 @@ void node_status_apply(struct state *state, void *body, int64_t time_ns)
 	state_count_node(state, n, -1);
 	n->missed_heartbeat_index = missed_after(n, e, state->index);
 	n->status = e->status;
-	n->status_description = cause_texts[e->cause];
+	n->status_message = cause_messages[e->cause];
 	n->status_updated_at_s = (uint32_t)(time_ns / NS_PER_S);
 	if (was_away && !is_away(n->status))
 		node_announced(state, n, e->readiness);

@@ -3,7 +3,7 @@
 void drain_item_encode(const struct node *n, struct bytes_writer *w)
 {
 	const struct drain_strategy *drain = n->drain;
-	const struct last_drain *last = n->last_drain;
+	const struct last_drain *last = node_last_drain(n);
 
 	bytes_put_u8(w, drain != NULL);
 	if (drain) {

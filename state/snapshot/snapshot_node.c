@@ -160,7 +160,7 @@ static void add_node(struct state *state, struct snapshot_nodes *l, const struct
 	n->record.modify_index = item->modify_index;
 	n->register_index = n->described_index = item->register_index;
 	n->status = item->status;
-	n->status_description = node_cause_text(item->cause);
+	n->status_message = (uint8_t)node_cause_message(item->cause);
 	n->eligibility = item->eligibility;
 	n->status_updated_at_s = item->status_updated_at_s;
 	n->missed_heartbeat_index = item->missed_heartbeat_index;

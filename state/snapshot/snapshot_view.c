@@ -137,9 +137,9 @@ static void put_events(const struct node *n, struct bytes_writer *w)
 {
 	bytes_put_u8(w, (uint8_t)n->event_count);
 	for (uint32_t i = 0; i < n->event_count; i++) {
-		bytes_put_u8(w, n->events[i].message);
-		bytes_put_u32(w, n->events[i].timestamp_s);
-		bytes_put_u64(w, n->events[i].create_index);
+		bytes_put_u8(w, node_events(n)[i].message);
+		bytes_put_u32(w, node_events(n)[i].timestamp_s);
+		bytes_put_u64(w, node_events(n)[i].create_index);
 	}
 }
 

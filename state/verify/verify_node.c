@@ -202,7 +202,7 @@ static void check_node(struct verifier *v, uint32_t slot)
 		n->node_class->id < v->state->classes.limit &&
 			state_class(v->state, n->node_class->id) == n->node_class,
 		"slot %u: its class is not in the table", slot);
-	expect(v, !n->drain || (n->eligibility == NODE_INELIGIBLE && n->last_drain),
+	expect(v, !n->drain || (n->eligibility == NODE_INELIGIBLE && n->was_drained),
 		"slot %u: drains, but takes new work, or does not remember that it began", slot);
 	expect(v, node_table_owner(v->state->node_table, slot) < WORKERS_MAX,
 		"slot %u: nobody owns its block", slot);

@@ -136,7 +136,7 @@ static void put_last_drain(struct json_writer *w, const struct last_drain *last)
 void node_json_drain(struct json_writer *w, const struct node *node)
 {
 	put_drain(w, node->drain);
-	put_last_drain(w, node->last_drain);
+	put_last_drain(w, node_last_drain(node));
 }
 
 static void put_details(struct json_writer *w, const struct node_message_text *text)
@@ -151,7 +151,7 @@ static void put_events(struct json_writer *w, const struct node *node)
 {
 	json_open_array(w, "Events");
 	for (uint32_t i = 0; i < node->event_count; i++) {
-		const struct node_event *event = &node->events[i];
+		const struct node_event *event = &node_events(node)[i];
 		const struct node_message_text *text = &node_messages[event->message];
 		json_begin_object(w);
 		json_put_string(w, "Message", text->message);
@@ -174,10 +174,10 @@ static void put_identity(struct json_writer *w, const struct node *node)
 	json_put_bool(w, "Drain", node->drain != NULL);
 	json_put_string(w, "SchedulingEligibility", node_eligibility_names[node->eligibility]);
 	json_put_string(w, "Status", node_status_names[node->status]);
-	json_put_string(w, "StatusDescription", node->status_description);
+	json_put_string(w, "StatusDescription", node_status_description(node));
 	put_drivers(w, node);
 	put_volumes(w, node);
-	put_last_drain(w, node->last_drain);
+	put_last_drain(w, node_last_drain(node));
 	json_put_u64(w, "CreateIndex", node->record.create_index);
 	json_put_u64(w, "ModifyIndex", node->record.modify_index);
 }

@@ -352,7 +352,6 @@ static void make_identity(struct making *m)
 	n->eligibility = (uint8_t)given->eligibility;
 	n->drain = given->drain;
 	n->node_class = c;
-	n->status_description = or_empty(given->status_description);
 	c->datacenter = or_empty(given->datacenter);
 	c->class_name = or_empty(given->class_name);
 	c->pool = given->pool && *given->pool ? given->pool : "default";

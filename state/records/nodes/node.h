@@ -5,6 +5,7 @@
 #include "state/records/nodes/node_standing.h"
 #include "state/records/record.h"
 #include "state/records/resources.h"
+#include <stddef.h>
 #include <stdint.h>
 
 enum node_status { NODE_INITIALIZING, NODE_READY, NODE_DOWN, NODE_DISCONNECTED, NODE_STATUSES };
@@ -121,21 +122,20 @@ struct node {
 	struct resources total;    // as reported
 	struct resources reserved; // of total, not for allocations
 	struct node_class *node_class;
-	const struct drain_strategy *drain;  // NULL: not draining
-	const struct last_drain *last_drain; // NULL: it never was
-	uint64_t register_sequence;          // of the newest registration (unix ms)
-	uint64_t register_index;             // state index of the newest registration
+	const struct drain_strategy *drain; // NULL: not draining
+	uint64_t register_sequence;         // of the newest registration (unix ms)
+	uint64_t register_index;            // state index of the newest registration
 	// State index since which the node is described as it is: of its newest registration or of the newest change of
 	// its metadata; right after a start always of the registration.
 	uint64_t described_index;
 	uint32_t status_updated_at_s; // unix seconds
 	uint32_t bytes;               // of this record, its strings included
 	const char *snapshot;         // that it ran last; "": none
-	const char *status_description;
+	uint8_t status_message; // enum node_message: what led to the status; NODE_REGISTERED: nothing else
+	bool was_drained;
 	uint16_t own_attribute_count, own_meta_count;
 	const char *name, *make;              // more stands behind them: node_own.h
 	const struct node_fittings *fittings; // NULL: none
-	const struct node_event *events;      // event_count, the oldest first
 	// The index of the newest loss of the node, or of the newest word of it since then about anything but its
 	// allocations; 0 once the node is ready again.
 	uint64_t missed_heartbeat_index;
@@ -145,6 +145,22 @@ extern const struct node_fittings node_no_fittings;
 static inline const struct node_fittings *node_fittings(const struct node *n)
 {
 	return n->fittings ? n->fittings : &node_no_fittings;
+}
+
+static inline const char *node_status_description(const struct node *n)
+{
+	return n->status_message == NODE_REGISTERED ? "" : node_messages[n->status_message].message;
+}
+
+// What lies right behind a record of the tables, though not behind a copy of the struct: its events, event_count, the
+// oldest first, then its last drain; NULL: it never was drained.
+static inline const struct node_event *node_events(const struct node *n)
+{
+	return (const struct node_event *)(n + 1);
+}
+static inline const struct last_drain *node_last_drain(const struct node *n)
+{
+	return n->was_drained ? (const struct last_drain *)(node_events(n) + n->event_count) : NULL;
 }
 
 // Takes new work: ready, eligible, not draining (docs/spec/objects.md), healthy (rows E1, E32).

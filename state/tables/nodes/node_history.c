@@ -1,4 +1,4 @@
-// What lies right behind a node's struct: its events, its drain, and its last drain with metadata.
+// What lies right behind a node's struct: its events, its last drain with metadata, and its drain.
 #include "state/tables/nodes/node_history.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
@@ -30,9 +30,9 @@ struct node_history node_history_of(const struct node *n)
 
 	if (n) {
 		history.count = n->event_count;
-		memcpy(history.events, n->events, n->event_count * sizeof history.events[0]);
+		memcpy(history.events, node_events(n), n->event_count * sizeof history.events[0]);
 		history.drain = n->drain;
-		history.last_drain = n->last_drain;
+		history.last_drain = node_last_drain(n);
 	}
 	CHECK(history.count <= NODE_EVENTS_MAX);
 	return history;
@@ -99,18 +99,15 @@ void node_history_place(struct node *n, const struct node_history *history)
 	char *at = (char *)(events + history->count);
 
 	memcpy(events, history->events, history->count * sizeof events[0]);
-	n->events = events;
 	n->event_count = (uint8_t)history->count;
+	n->was_drained = history->last_drain != NULL;
 	n->drain = NULL;
-	n->last_drain = NULL;
-	if (history->drain) {
-		n->drain = memcpy(at, history->drain, sizeof *history->drain);
-		at += sizeof *history->drain;
-	}
 	if (history->last_drain) {
 		place_last_drain((struct last_drain *)at, history->last_drain);
-		n->last_drain = (const struct last_drain *)at;
+		at += sizeof *history->last_drain + meta_bytes(history->last_drain);
 	}
+	if (history->drain)
+		n->drain = memcpy(at, history->drain, sizeof *history->drain);
 	CHECK(n->event_count == history->count);
-	CHECK(!n->drain == !history->drain && !n->last_drain == !history->last_drain);
+	CHECK(!n->drain == !history->drain && !node_last_drain(n) == !history->last_drain);
 }

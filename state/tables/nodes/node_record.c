@@ -245,7 +245,6 @@ struct node *node_build(struct state *state, const struct node_registration *fro
 	n->total = from->total;
 	n->reserved = from->reserved;
 	n->node_class = node_class;
-	n->status_description = "";
 	n->snapshot = "";
 	(void)port_range_read(
 		setting_of(from, TEXT("ports.dynamic")), &n->port_least, &n->port_most);
@@ -385,7 +384,7 @@ struct node *node_revise_with_description(struct state *state, struct node_cell 
 	n->slot = from->slot;
 	n->generation = from->generation;
 	n->status = from->status;
-	n->status_description = from->status_description;
+	n->status_message = from->status_message;
 	n->status_updated_at_s = from->status_updated_at_s;
 	n->eligibility = from->eligibility;
 	n->standing = from->standing;

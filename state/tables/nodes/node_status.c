@@ -100,7 +100,7 @@ uint8_t node_status_registered(const struct node_cell *node, bool is_awaited)
 
 bool node_is_awaited(const struct node *n)
 {
-	return n->status == NODE_INITIALIZING && !*n->status_description;
+	return n->status == NODE_INITIALIZING && n->status_message == NODE_REGISTERED;
 }
 
 bool node_is_settled(const struct node_cell *node)

@@ -305,7 +305,6 @@ struct node *world_node(struct world *w, const char *words)
 		n->id.bytes[12 + i] = (uint8_t)(n->slot >> (24 - 8 * i));
 	snprintf(name, sizeof name, "node-%u", n->slot);
 	n->name = keep_text(w, name);
-	n->status_description = "";
 	n->snapshot = p->reserved_ports = p->reservable_cores = "";
 	n->status = NODE_READY;
 	n->total = (struct resources){4000, 8192, 50000};

@@ -62,7 +62,7 @@ static struct shown show(const struct world *w)
 	state_read_begin();
 	const struct node *n = state_node_by_id(w->c.state, &w->node.node);
 	const struct node_message_text *newest =
-		&node_messages[n->events[n->event_count - 1].message];
+		&node_messages[node_events(n)[n->event_count - 1].message];
 	snprintf(s.message, sizeof s.message, "%s", newest->message);
 	snprintf(s.detail, sizeof s.detail, "%s=%s", newest->detail ? newest->detail : "",
 		newest->value ? newest->value : "");
@@ -75,9 +75,9 @@ static struct shown show(const struct world *w)
 		s.started_ns = n->drain->started_at_ns;
 		s.ignores_system = n->drain->ignore_system_jobs;
 	}
-	s.ever = n->last_drain != NULL;
-	if (n->last_drain) {
-		const struct last_drain *last = n->last_drain;
+	s.ever = node_last_drain(n) != NULL;
+	if (node_last_drain(n)) {
+		const struct last_drain *last = node_last_drain(n);
 		s.last_started_ns = last->started_at_ns;
 		s.last_updated_ns = last->updated_at_ns;
 		s.last_status = last->status;

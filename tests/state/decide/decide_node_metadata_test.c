@@ -240,7 +240,7 @@ static void a_node_that_is_away_stays_so(void **test)
 	state_read_begin();
 	const struct node *n = state_node_by_id(w->c.state, &w->said.node);
 	assert_int_equal(n->status, NODE_DOWN);
-	assert_string_equal(n->status_description, "Node heartbeat missed");
+	assert_string_equal(node_status_description(n), "Node heartbeat missed");
 	assert_int_equal(n->missed_heartbeat_index, lost);
 	assert_int_equal(n->eligibility, NODE_INELIGIBLE);
 	state_read_end();

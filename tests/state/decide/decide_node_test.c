@@ -72,7 +72,7 @@ static uint8_t newest_event(const struct world *w)
 {
 	state_read_begin();
 	const struct node *n = state_node_by_id(w->c.state, &w->node.node);
-	uint8_t message = n->events[n->event_count - 1].message;
+	uint8_t message = node_events(n)[n->event_count - 1].message;
 	state_read_end();
 	return message;
 }

@@ -751,7 +751,7 @@ static void nodes_that_reject_again_and_again_are_set_aside(void **unused)
 	state_read_begin();
 	const struct node *n = state_node_at(c.state, 0);
 	assert_int_equal(n->eligibility, NODE_INELIGIBLE);
-	assert_int_equal(n->events[n->event_count - 1].message, NODE_REJECTED_PLANS);
+	assert_int_equal(node_events(n)[n->event_count - 1].message, NODE_REJECTED_PLANS);
 	state_read_end();
 	expect_restores(&c);
 	controller_free(&c);

@@ -80,7 +80,7 @@ static struct node_seen see_node(struct life *l, uint32_t node, int64_t now_ns)
 	seen.drains = n->drain != NULL;
 	seen.drain_started_ns = n->drain ? n->drain->started_at_ns : 0;
 	seen.missed = n->missed_heartbeat_index;
-	seen.is_awaited = n->status == NODE_INITIALIZING && !*n->status_description;
+	seen.is_awaited = n->status == NODE_INITIALIZING && !*node_status_description(n);
 	seen.reported = state_node_report_index(l->c.state, n);
 	state_node_allocations(l->c.state, n->slot, see_allocation, &context);
 	state_read_end();

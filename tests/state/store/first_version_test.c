@@ -105,7 +105,7 @@ static void nodes_are_there(void **unused)
 	assert_int_equal(nodes[0]->status, NODE_READY);
 	assert_int_equal(nodes[1]->status, NODE_DOWN);
 	assert_int_equal(nodes[3]->drain->deadline_ns, -1);
-	assert_string_equal(nodes[3]->last_drain->meta[0].value, "fan");
+	assert_string_equal(node_last_drain(nodes[3])->meta[0].value, "fan");
 	assert_string_equal(nodes[4]->name, "worker-4");
 	assert_true(nodes[5]->standing.offlined);
 	assert_int_equal(nodes[6]->eligibility, NODE_INELIGIBLE);

@@ -359,7 +359,7 @@ static void a_node_has_networks_and_volumes(void **unused)
 	const struct node *n = state_node_at(other.state, 0);
 	assert_rich(n);
 	assert_int_equal(n->event_count, 2);
-	assert_int_equal(n->events[1].message, NODE_HEARTBEAT_MISSED);
+	assert_int_equal(node_events(n)[1].message, NODE_HEARTBEAT_MISSED);
 	assert_int_equal(n->missed_heartbeat_index, n->record.modify_index);
 	state_read_end();
 	struct bytes_writer again = controller_image(&other);
@@ -451,11 +451,11 @@ static void the_newest_ten_events_are_kept(void **unused)
 	assert_int_equal(n->event_count, NODE_EVENTS_MAX);
 	assert_int_equal(n->missed_heartbeat_index, 0);
 	for (uint32_t i = 0; i < NODE_EVENTS_MAX; i++) {
-		assert_int_equal(n->events[i].message,
+		assert_int_equal(node_events(n)[i].message,
 			i % 2 ? NODE_REREGISTERED_BY_HEARTBEAT : NODE_HEARTBEAT_MISSED);
-		assert_int_equal(n->events[i].timestamp_s,
+		assert_int_equal(node_events(n)[i].timestamp_s,
 			n->status_updated_at_s - (NODE_EVENTS_MAX - 1 - i) / 2);
-		assert_int_equal(n->events[i].create_index,
+		assert_int_equal(node_events(n)[i].create_index,
 			n->record.modify_index - (NODE_EVENTS_MAX - 1 - i));
 	}
 	state_read_end();
@@ -510,7 +510,7 @@ static void events_of_one_batch(void **unused)
 	const struct node *n = state_node_at(c.state, 0);
 	assert_int_equal(n->event_count, 4);
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(n->events[i].message, messages[i]);
+		assert_int_equal(node_events(n)[i].message, messages[i]);
 	assert_int_equal(n->status, NODE_DOWN);
 	state_read_end();
 	for (uint32_t i = 0; i < NODE_MESSAGES; i++)
@@ -534,8 +534,8 @@ static void a_registration_keeps_the_history(void **unused)
 	state_read_begin();
 	const struct node *n = state_node_at(c.state, 0);
 	assert_int_equal(n->event_count, 2);
-	assert_int_equal(n->events[0].message, NODE_REGISTERED);
-	assert_int_equal(n->events[1].message, NODE_RE_REGISTERED);
+	assert_int_equal(node_events(n)[0].message, NODE_REGISTERED);
+	assert_int_equal(node_events(n)[1].message, NODE_RE_REGISTERED);
 	state_read_end();
 	controller_free(&c);
 	free(node);
@@ -578,7 +578,7 @@ static void an_ineligible_node_takes_nothing_new(void **unused)
 	const struct node *n = state_node_at(c.state, 0);
 	assert_int_equal(n->eligibility, NODE_INELIGIBLE);
 	assert_int_equal(n->status, NODE_READY);
-	assert_int_equal(n->events[n->event_count - 1].message, NODE_MARKED_INELIGIBLE);
+	assert_int_equal(node_events(n)[n->event_count - 1].message, NODE_MARKED_INELIGIBLE);
 	state_read_end();
 	// It stays so when the node registers again.
 	struct node_registration *node = memory_take(sizeof *node);

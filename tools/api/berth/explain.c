@@ -346,8 +346,8 @@ static void put_node_sentences(struct json_writer *w, const struct node *node)
 		put_sentence(w, "It takes new work.");
 	if (node->status != NODE_READY)
 		put_sentence(w, "It takes no new work: it is %s%s%s.",
-			node_status_names[node->status], *node->status_description ? ": " : "",
-			node->status_description);
+			node_status_names[node->status], *node_status_description(node) ? ": " : "",
+			node_status_description(node));
 	else if (standing_of(&node->standing) != NODE_HEALTHY)
 		put_sentence(
 			w, "It takes no new work: it is %s.", explain_standing(&node->standing));
@@ -359,7 +359,7 @@ static void put_node_sentences(struct json_writer *w, const struct node *node)
 		put_sentence(w, "The snapshot that it ran last is %s.", node->snapshot);
 	if (node->event_count)
 		put_sentence(w, "The last that happened to it: %s.",
-			node_messages[node->events[node->event_count - 1].message].message);
+			node_messages[node_events(node)[node->event_count - 1].message].message);
 	json_end_array(w);
 }
 

@@ -105,7 +105,7 @@ static struct node_seen see_node(struct world *w, uint32_t number)
 	struct node_seen seen = {
 		.is_draining = n->drain != NULL,
 		.is_usable = node_is_usable(n),
-		.newest_event = n->event_count ? n->events[n->event_count - 1].message : 0,
+		.newest_event = n->event_count ? node_events(n)[n->event_count - 1].message : 0,
 	};
 	state_read_end();
 	return seen;

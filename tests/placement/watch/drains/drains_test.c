@@ -23,8 +23,8 @@ static void expect_complete(struct scene *s, uint32_t number, enum node_message 
 	const struct node *node = scene_node(s, number);
 	assert_null(node->drain);
 	assert_int_equal(node->eligibility, NODE_INELIGIBLE);
-	assert_int_equal(node->last_drain->status, LAST_DRAIN_COMPLETE);
-	assert_int_equal(node->events[node->event_count - 1].message, message);
+	assert_int_equal(node_last_drain(node)->status, LAST_DRAIN_COMPLETE);
+	assert_int_equal(node_events(node)[node->event_count - 1].message, message);
 	state_read_end();
 }
 
