@@ -1,5 +1,6 @@
 #include "state/applier/applier_private.h"
 #include "state/applier/journal_thread.h"
+#include "state/apply/replay.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
@@ -466,10 +467,10 @@ void applier_stop(struct applier *a, uint32_t drain_ms)
 	widener_stop(a->widener);
 }
 
-int applier_replay(struct applier *a, uint64_t first_index, const void *batch, uint32_t size)
+int applier_replay(struct applier *a, uint64_t first_index, struct replay_batch *batch)
 {
 	state_read_begin();
-	int error = batch_apply(a->state, first_index, batch, size);
+	int error = replay_batch_apply(batch, a->state, first_index);
 	state_read_end();
 	widen_here(a);
 	return error;

@@ -17,6 +17,7 @@
 #include "state/tables/state.h"
 
 struct applier;
+struct replay_batch;
 
 struct applier_settings {
 	struct state *state;
@@ -41,8 +42,8 @@ struct applier_settings {
 };
 
 struct applier *applier_create(const struct applier_settings *);
-// Recovery, before start: applies one stored batch. Returns 0 or -ERROR_CORRUPT / -ERROR_VERSION.
-int applier_replay(struct applier *, uint64_t first_index, const void *batch, uint32_t size);
+// Recovery, before start: applies one stored batch. Returns what replay_batch_apply does.
+int applier_replay(struct applier *, uint64_t first_index, struct replay_batch *);
 // Ends recovery: rebuilds derived data, starts a new term (its entry is journalled before the return), tells the
 // placer of every node. Returns 0 or a negative error.
 int applier_open(struct applier *);

@@ -1,8 +1,6 @@
 #include "state/apply/apply.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
-#include "state/log/batch.h"
-#include "state/tables/publish.h"
 #include "state/tables/tables.h"
 
 static int term_check(const struct state *state, const void *body)
@@ -67,49 +65,4 @@ void entry_apply(struct state *state, struct entry *e)
 	rules[e->kind].apply(state, e->body, e->time_ns);
 	entry_release(e);
 	CHECK(state->index > before);
-}
-
-static int apply_entries(struct state *state, struct bytes_reader *r, uint32_t count)
-{
-	struct node_registration description;
-	struct entry entry;
-
-	for (uint32_t i = 0; i < count; i++) {
-		int error = entry_decode(&entry, &description, r);
-		if (error)
-			return error;
-		error = entry_check(state, &entry);
-		if (error) {
-			entry_release(&entry);
-			return error;
-		}
-		entry_apply(state, &entry);
-	}
-	return bytes_left(r) == 0 ? 0 : -ERROR_CORRUPT;
-}
-
-int batch_apply(struct state *state, uint64_t first_index, const void *batch, uint32_t size)
-{
-	struct bytes_reader r = bytes_reader_over(batch, size);
-	struct batch_header header;
-	int error = batch_open(&r, &header);
-
-	if (error)
-		return error;
-	if (header.first_index != first_index || header.indexes == 0)
-		return -ERROR_CORRUPT;
-	uint64_t last = first_index + header.indexes - 1;
-	if (last <= state->index)
-		return 0;
-	if (first_index != state->index + 1)
-		return -ERROR_CORRUPT;
-	error = apply_entries(state, &r, header.entries);
-	if (error)
-		return error;
-	if (state->index != last)
-		return -ERROR_CORRUPT;
-	struct summary summary = state_summary_now(state);
-	state_publish(state, state->changes, last, &summary);
-	state->unpublished_from = last + 1;
-	return 0;
 }

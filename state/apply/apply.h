@@ -15,10 +15,6 @@ int entry_check(const struct state *, const struct entry *);
 // After entry_check: changes the working state, advances its index, takes over what the entry owns.
 void entry_apply(struct state *, struct entry *);
 
-// Replay: opens a stored batch, checks, applies and publishes it. Skips a batch that the state already has. After an
-// error the state may only be destroyed.
-int batch_apply(struct state *, uint64_t first_index, const void *batch, uint32_t size);
-
 // The status message of a node by enum node_status_cause, and back; NODE_REGISTERED for NODE_CAUSE_NONE.
 enum node_message node_cause_message(uint8_t cause);
 uint8_t node_cause_of(const struct node *);

@@ -82,6 +82,8 @@
 #include "state/log/entry.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include <stddef.h>
+#include <string.h>
 
 #define ENTRY_VERSION 1u
 #define ENTRY_HEAD_BYTES 6u
@@ -96,10 +98,11 @@ struct entry_codec {
 		*fields; // for a body that is a record; else NULL, and encode and decode are there
 	void (*encode)(const void *body, struct bytes_writer *);
 	int (*decode)(void *body, struct bytes_reader *);
+	size_t bytes;                // of such a body
 	void (*release)(void *body); // NULL: it owns nothing
 };
 
-#define OWN(name) entry_##name##_encode, entry_##name##_decode
+#define OWN(name) entry_##name##_encode, entry_##name##_decode, sizeof(struct entry_##name)
 
 static const struct entry_codec codecs[] = {
 	[ENTRY_TERM] = {&term_type},
@@ -126,9 +129,11 @@ static const struct entry_codec codecs[] = {
 	[ENTRY_RECORD_PUT] = {NULL, OWN(record_put), entry_record_put_release},
 	[ENTRY_RECORD_DELETE] = {&entry_record_delete_fields},
 	[ENTRY_GC] = {NULL, OWN(gc), entry_gc_release},
-	[ENTRY_PLACE_IN_PART] = {NULL, OWN(place_in_part)},
-	[ENTRY_NODE_AWAITED] = {NULL, entry_node_register_encode, entry_node_awaited_decode},
-	[ENTRY_VM_NOTED] = {NULL, entry_vm_encode, entry_vm_noted_decode},
+	[ENTRY_PLACE_IN_PART] = {NULL, entry_place_in_part_encode, entry_place_in_part_decode,
+		sizeof(struct entry_place_request)},
+	[ENTRY_NODE_AWAITED] = {NULL, entry_node_register_encode, entry_node_awaited_decode,
+		sizeof(struct entry_node_register)},
+	[ENTRY_VM_NOTED] = {NULL, entry_vm_encode, entry_vm_noted_decode, sizeof(struct entry_vm)},
 };
 _Static_assert(sizeof codecs / sizeof codecs[0] == ENTRY_KINDS, "every kind has its row");
 
@@ -157,6 +162,35 @@ void entry_encode(const struct entry *e, struct bytes_writer *w)
 	bytes_put_u32(&size, (uint32_t)(w->size - head - ENTRY_HEAD_BYTES));
 }
 
+static bool is_registration(uint8_t kind)
+{
+	return kind == ENTRY_NODE_REGISTER || kind == ENTRY_NODE_AWAITED;
+}
+
+static size_t body_bytes(const struct entry *e)
+{
+	const struct entry_codec *codec = codec_of(e);
+	return codec->fields ? codec->fields->size : codec->bytes;
+}
+
+size_t entry_bytes(const struct entry *e)
+{
+	return offsetof(struct entry, body) + body_bytes(e);
+}
+
+bool entry_skip_registration(struct bytes_reader *r)
+{
+	struct bytes_reader ahead = *r;
+	uint8_t kind = bytes_take_u8(&ahead);
+	(void)bytes_take_u8(&ahead);
+	uint32_t size = bytes_take_u32(&ahead);
+
+	if (!bytes_take(&ahead, size) || !is_registration(kind))
+		return false;
+	*r = ahead;
+	return true;
+}
+
 int entry_decode(struct entry *e, struct node_registration *description, struct bytes_reader *r)
 {
 	uint8_t kind = bytes_take_u8(r);
@@ -169,8 +203,10 @@ int entry_decode(struct entry *e, struct node_registration *description, struct 
 		return -ERROR_VERSION;
 
 	struct bytes_reader inner = bytes_reader_over(body, size);
-	*e = (struct entry){.kind = kind, .time_ns = (int64_t)bytes_take_u64(&inner)};
-	if (kind == ENTRY_NODE_REGISTER || kind == ENTRY_NODE_AWAITED)
+	e->kind = kind;
+	e->time_ns = (int64_t)bytes_take_u64(&inner);
+	memset(e->body, 0, body_bytes(e));
+	if (is_registration(kind))
 		e->node_register.description = description;
 	const struct entry_codec *codec = codec_of(e);
 	int error = codec->fields ? record_decode(codec->fields, e->body, &inner)

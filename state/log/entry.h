@@ -88,3 +88,8 @@ void entry_encode(const struct entry *, struct bytes_writer *);
 // -ERROR_CORRUPT or -ERROR_VERSION; after 0 call entry_release, unless the entry was applied.
 int entry_decode(struct entry *, struct node_registration *description, struct bytes_reader *);
 void entry_release(struct entry *);
+// What a decoded entry takes: no more of the struct is used than its kind needs.
+size_t entry_bytes(const struct entry *);
+// Passes over the next entry if it registers a node: then its description takes more room than its bytes. False: the
+// reader is where it was.
+bool entry_skip_registration(struct bytes_reader *);

@@ -2,6 +2,8 @@
 #pragma once
 #include <stdint.h>
 
+#define COMPLAINT_BYTES 1024u // that every sentence fits in
+
 struct complaint { // size is at least 1
 	char *text;
 	uint32_t size;

@@ -7,9 +7,10 @@
 
 #define PIECES_MAX 64u
 // Enough that neither thread waits for the other's hiccups; little enough to stay in the cache until it is used.
-#define BYTES_MAX ((size_t)1 << 20)
+#define BYTES_MAX ((size_t)4 << 20)
 
 #define FAR_PIECES 4u
+#define FAR_BYTES (BYTES_MAX / 2)
 
 struct piece {
 	void *what;
@@ -91,7 +92,7 @@ bool read_ahead_put(struct read_ahead *a, void *what, size_t bytes)
 bool read_ahead_is_far(struct read_ahead *a)
 {
 	pthread_mutex_lock(&a->lock);
-	bool is_far = a->count >= FAR_PIECES;
+	bool is_far = a->count >= FAR_PIECES || a->bytes >= FAR_BYTES;
 	pthread_mutex_unlock(&a->lock);
 	return is_far;
 }

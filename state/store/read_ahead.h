@@ -12,7 +12,7 @@ int read_ahead_begin(
 // The thread: passes a piece of so many bytes on; waits while too much lies there. False: nothing more is wanted, and
 // the piece is still the caller's.
 bool read_ahead_put(struct read_ahead *, void *piece, size_t bytes);
-// The thread: whether the user has several pieces left to do. Then its time is the dearer one.
+// The thread: whether the user has several pieces left to do, or large ones. Then its time is the dearer one.
 bool read_ahead_is_far(struct read_ahead *);
 // The user: the next piece, which is the caller's then; waits for it. NULL: run has returned, and this was all.
 void *read_ahead_take(struct read_ahead *);

@@ -3,13 +3,12 @@
 #include "state/base/log.h"
 #include "state/base/time_source.h"
 #include "state/snapshot/snapshot_view.h"
+#include "state/store/journal_replay.h"
 #include "state/store/snapshot_file.h"
 #include "state/store/snapshot_load_file.h"
 #include "state/store/store_private.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
-
-#define COMPLAINT_BYTES 1024u
 
 struct recovery {
 	struct store *store;
@@ -117,10 +116,10 @@ static int recover_snapshot(struct recovery *r, struct state *state)
 	return error;
 }
 
-static int replay(void *context, const struct journal_batch *batch)
+static int replay(void *context, const struct journal_batch *batch, struct replay_batch *decoded)
 {
 	struct recovery *r = context;
-	int error = applier_replay(r->applier, batch->first_index, batch->data, batch->size);
+	int error = applier_replay(r->applier, batch->first_index, decoded);
 	if (error < 0)
 		return complain(r->complaint, error,
 			"the log of %s cannot be replayed from the batch of index %lu (%u entries, "
@@ -144,7 +143,7 @@ int store_recover(struct store *s, struct state *state, struct applier *applier,
 	int error = recover_snapshot(&r, state);
 	out->log_index = out->snapshot_index;
 	if (error == 0 && s->journal)
-		error = journal_walk(s->journal, out->snapshot_index, replay, &r, &complaint);
+		error = journal_replay(s->journal, out->snapshot_index, replay, &r, &complaint);
 	if (error < 0)
 		return error;
 	uint64_t due = (uint64_t)s->settings.snapshot_log_bytes;

@@ -2,6 +2,7 @@
 // are, nothing aborts; and entries that pass their checks leave a state without a broken invariant,
 // which its own snapshot restores.
 #include "state/apply/apply.h"
+#include "state/apply/replay.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/log/batch.h"
@@ -135,6 +136,14 @@ static void fuzz_entries(const uint8_t *data, size_t size)
 	free(description);
 }
 
+static void replay(struct state *state, const void *bytes, size_t size)
+{
+	struct replay_batch *batch = replay_batch_open(bytes, (uint32_t)size);
+
+	(void)replay_batch_apply(batch, state, 1);
+	replay_batch_free(batch);
+}
+
 // A whole batch, with its header put right; then most of it is refused in the middle.
 static void fuzz_batch(const uint8_t *data, size_t size)
 {
@@ -147,8 +156,8 @@ static void fuzz_batch(const uint8_t *data, size_t size)
 	batch_seal(&w, &header);
 	l.state->changes = &l.changes;
 	state_read_begin();
-	(void)batch_apply(l.state, 1, w.data, (uint32_t)w.size);
-	(void)batch_apply(l.state, 1, data, (uint32_t)size);
+	replay(l.state, w.data, w.size);
+	replay(l.state, data, size);
 	state_read_end();
 	loaded_destroy(&l);
 	bytes_writer_free(&w);

@@ -1,4 +1,5 @@
 #include "tests/support/memory_log.h"
+#include "state/apply/replay.h"
 #include "state/base/memory.h"
 #include <pthread.h>
 #include <sched.h>
@@ -51,12 +52,21 @@ struct command_log memory_log_of(struct memory_log *log)
 	return (struct command_log){append, room_bytes, log};
 }
 
+int replay_stored(struct applier *a, uint64_t first_index, const void *batch, uint32_t size)
+{
+	struct replay_batch *decoded = replay_batch_open(batch, size);
+	int error = applier_replay(a, first_index, decoded);
+
+	replay_batch_free(decoded);
+	return error;
+}
+
 int memory_log_replay(const struct memory_log *log, uint32_t count, struct applier *applier)
 {
 	int error = 0;
 
 	for (uint32_t i = 0; i < count && !error; i++)
-		error = applier_replay(applier, log->batches[i].first_index, log->batches[i].data,
+		error = replay_stored(applier, log->batches[i].first_index, log->batches[i].data,
 			log->batches[i].size);
 	return error;
 }

@@ -26,5 +26,7 @@ struct memory_log {
 void memory_log_init(struct memory_log *); // plenty of room, no fault
 void memory_log_free(struct memory_log *);
 struct command_log memory_log_of(struct memory_log *);
+// Decodes one stored batch and replays it. Returns what applier_replay does.
+int replay_stored(struct applier *, uint64_t first_index, const void *batch, uint32_t size);
 // Replays the first `count` batches. Returns 0, or the error that applier_replay said.
 int memory_log_replay(const struct memory_log *, uint32_t count, struct applier *);

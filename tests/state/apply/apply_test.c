@@ -228,7 +228,7 @@ static void batches_that_do_not_add_up(void **state)
 		batch_seal(&w, &headers[i]);
 		controller_init(&c, (struct state_limits){0});
 		int error =
-			applier_replay(c.applier, headers[i].first_index, w.data, (uint32_t)w.size);
+			replay_stored(c.applier, headers[i].first_index, w.data, (uint32_t)w.size);
 		assert_int_equal(error, i == 5 ? 0 : -ERROR_CORRUPT);
 		controller_free(&c);
 		bytes_writer_free(&w);

@@ -498,7 +498,7 @@ static int replay_damaged(const struct memory_batch *batch, uint32_t at, uint8_t
 	memcpy(copy, batch->data, batch->size);
 	copy[at] ^= bit;
 	controller_init(&c, (struct state_limits){0});
-	int error = applier_replay(c.applier, batch->first_index, copy, batch->size);
+	int error = replay_stored(c.applier, batch->first_index, copy, batch->size);
 	free(copy);
 	controller_free(&c);
 	return error;
@@ -529,12 +529,12 @@ static void batches_follow_each_other(void **unused)
 	const struct memory_batch *b = c.log.batches;
 	controller_init(&again, (struct state_limits){0});
 	struct applier *a = again.applier;
-	assert_int_equal(applier_replay(a, 2, b[1].data, b[1].size), -ERROR_CORRUPT); // a gap
-	assert_int_equal(applier_replay(a, 1, b[0].data, b[0].size), 0);
-	assert_int_equal(applier_replay(a, 1, b[0].data, b[0].size), 0); // known already
-	assert_int_equal(applier_replay(a, 2, b[1].data, b[1].size), 0);
-	assert_int_equal(applier_replay(a, 4, b[2].data, b[2].size), -ERROR_CORRUPT);
-	assert_int_equal(applier_replay(a, 3, b[2].data, b[2].size), 0);
+	assert_int_equal(replay_stored(a, 2, b[1].data, b[1].size), -ERROR_CORRUPT); // a gap
+	assert_int_equal(replay_stored(a, 1, b[0].data, b[0].size), 0);
+	assert_int_equal(replay_stored(a, 1, b[0].data, b[0].size), 0); // known already
+	assert_int_equal(replay_stored(a, 2, b[1].data, b[1].size), 0);
+	assert_int_equal(replay_stored(a, 4, b[2].data, b[2].size), -ERROR_CORRUPT);
+	assert_int_equal(replay_stored(a, 3, b[2].data, b[2].size), 0);
 	assert_int_equal(state_index(again.state), 3);
 	controller_free(&again);
 	controller_free(&c);

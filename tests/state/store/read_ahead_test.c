@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #define PIECES 5000u
+#define LARGE_BYTES ((size_t)700 << 10) // five find room
 #define HUGE_BYTES ((size_t)1 << 30)
 
 struct source {
@@ -93,6 +94,7 @@ static void who_wants_no_more_stops_the_thread(void **unused)
 }
 
 struct distance {
+	size_t bytes;   // of a piece
 	bool is_far[5]; // with so many pieces
 	_Atomic bool is_known;
 };
@@ -103,22 +105,31 @@ static void look_back(struct read_ahead *ahead, void *context)
 
 	for (uint32_t i = 0; i < 5; i++) {
 		distance->is_far[i] = read_ahead_is_far(ahead);
-		assert_true(read_ahead_put(ahead, memory_take(1), 1));
+		assert_true(read_ahead_put(ahead, memory_take(1), distance->bytes));
 	}
 	distance->is_known = true;
 }
 
-static void a_few_pieces_are_far(void **unused)
+static void expect_far(size_t bytes, const bool expected[5])
 {
-	const bool expected[5] = {[4] = true};
-	struct distance distance = {0};
+	struct distance distance = {.bytes = bytes};
 	struct read_ahead *ahead;
 
 	assert_int_equal(read_ahead_begin(&ahead, look_back, &distance), 0);
 	while (!distance.is_known)
 		sched_yield();
 	read_ahead_end(ahead, drop);
-	assert_memory_equal(distance.is_far, expected, sizeof expected);
+	assert_memory_equal(distance.is_far, expected, sizeof distance.is_far);
+}
+
+static void a_few_pieces_are_far(void **unused)
+{
+	expect_far(1, (bool[5]){[4] = true});
+}
+
+static void large_pieces_are_far(void **unused)
+{
+	expect_far(LARGE_BYTES, (bool[5]){[3] = true, [4] = true});
 }
 
 int main(void)
@@ -128,6 +139,7 @@ int main(void)
 		cmocka_unit_test(a_thread_without_pieces_is_the_end),
 		cmocka_unit_test(who_wants_no_more_stops_the_thread),
 		cmocka_unit_test(a_few_pieces_are_far),
+		cmocka_unit_test(large_pieces_are_far),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,7 +275,7 @@ static void cancelling_is_the_same_after_a_snapshot(void **unused)
 	assert_int_equal(controller_load(&again, &image), 0);
 	const struct memory_batch *batch = &c.log.batches[batches];
 	assert_int_equal(
-		applier_replay(again.applier, batch->first_index, batch->data, batch->size), 0);
+		replay_stored(again.applier, batch->first_index, batch->data, batch->size), 0);
 	struct bytes_writer replayed = controller_image(&again);
 	assert_int_equal(replayed.size, after.size);
 	assert_memory_equal(replayed.data, after.data, after.size);
