@@ -4,6 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/batch.h"
+#include "state/tables/nodes/node_cell.h"
 #include "state/tables/publish.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
@@ -60,7 +61,8 @@ static int decode_next(struct replay_batch *b, struct bytes_reader *r)
 	uint32_t at = (uint32_t)r->at;
 
 	CHECK(at >= BATCH_HEADER_BYTES);
-	w->registration_at = entry_skip_registration(r) ? at : 0;
+	struct bytes_reader body;
+	w->registration_at = entry_skip_registration(r, &body) ? at : 0;
 	int error = w->registration_at ? 0 : entry_decode(&w->entry, NULL, r);
 	if (!error)
 		b->end += waiting_bytes(w);
@@ -88,6 +90,33 @@ void replay_batch_decode(struct replay_batch *b)
 		b->error = decode_next(b, &b->rest);
 	if (!b->error && bytes_left(&b->rest) > 0)
 		b->error = -ERROR_CORRUPT;
+}
+
+static void approach_registration(
+	const struct state *state, uint32_t *backed, struct bytes_reader r)
+{
+	struct bytes_reader body;
+	struct uuid node;
+	uint32_t slot;
+
+	CHECK(entry_skip_registration(&r, &body));
+	entry_node_register_peek(body, &slot, &node);
+	node_cells_back(state, backed, slot);
+	state_node_prefetch_id(state, &node);
+}
+
+void replay_batch_approach(
+	const struct replay_batch *b, const struct state *state, uint32_t *slots_backed)
+{
+	CHECK(b->applied_end == 0);
+	for (size_t at = 0; at < b->end;) {
+		struct waiting *w = waiting_at(b, at);
+		struct bytes_reader r = bytes_reader_over(b->bytes, b->size);
+		r.at = w->registration_at;
+		if (r.at > 0)
+			approach_registration(state, slots_backed, r);
+		at += waiting_bytes(w);
+	}
 }
 
 void replay_batch_free(struct replay_batch *b)

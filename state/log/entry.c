@@ -178,16 +178,19 @@ size_t entry_bytes(const struct entry *e)
 	return offsetof(struct entry, body) + body_bytes(e);
 }
 
-bool entry_skip_registration(struct bytes_reader *r)
+bool entry_skip_registration(struct bytes_reader *r, struct bytes_reader *body)
 {
 	struct bytes_reader ahead = *r;
 	uint8_t kind = bytes_take_u8(&ahead);
-	(void)bytes_take_u8(&ahead);
+	(void)bytes_take_u8(&ahead); // version
 	uint32_t size = bytes_take_u32(&ahead);
+	const uint8_t *bytes = bytes_take(&ahead, size);
 
-	if (!bytes_take(&ahead, size) || !is_registration(kind))
+	if (!bytes || !is_registration(kind))
 		return false;
 	*r = ahead;
+	*body = bytes_reader_over(bytes, size);
+	(void)bytes_take_u64(body); // time
 	return true;
 }
 

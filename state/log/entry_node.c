@@ -124,6 +124,15 @@ int entry_node_register_decode(void *body, struct bytes_reader *r)
 		       : -ERROR_CORRUPT;
 }
 
+void entry_node_register_peek(struct bytes_reader r, uint32_t *slot, struct uuid *node)
+{
+	*slot = bytes_take_u32(&r);
+	(void)bytes_take_u32(&r); // generation
+	(void)bytes_take_u16(&r); // owner
+	(void)bytes_take_u8(&r);  // readiness
+	*node = bytes_take_uuid(&r);
+}
+
 int entry_node_awaited_decode(void *body, struct bytes_reader *r)
 {
 	((struct entry_node_register *)body)->is_awaited = true;

@@ -58,6 +58,8 @@ extern const struct record_type entry_node_status_fields, entry_node_eligibility
 	entry_node_purge_fields;
 void entry_node_register_encode(const void *body, struct bytes_writer *);
 int entry_node_register_decode(void *body, struct bytes_reader *);
+// What the body says first, without looking at the rest; zeros where it is too short.
+void entry_node_register_peek(struct bytes_reader body, uint32_t *slot, struct uuid *node);
 int entry_node_awaited_decode(void *body, struct bytes_reader *);
 void entry_node_drain_encode(const void *body, struct bytes_writer *);
 int entry_node_drain_decode(void *body, struct bytes_reader *);

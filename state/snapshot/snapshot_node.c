@@ -202,21 +202,6 @@ bool node_item_is_sound(struct node_registration *d, struct bytes_reader r)
 	return node_description_is_sound(d) && is_own_only(d);
 }
 
-// Pages of cells are backed so many slots ahead, at least one huge page at a time.
-#define SLOTS_BACKED 8192u
-
-static void back_cells(const struct state *state, uint32_t *backed, uint32_t slot)
-{
-	if (slot >= state->slots_max || slot + SLOTS_BACKED / 2 < *backed)
-		return;
-	uint32_t left = state->slots_max - *backed;
-	uint32_t count = left < SLOTS_BACKED ? left : SLOTS_BACKED;
-
-	if (count > 0)
-		memory_back(&state->cells[*backed], count * sizeof state->cells[0]);
-	*backed += count;
-}
-
 void node_item_approach(const struct state *state, uint32_t *backed, struct bytes_reader r)
 {
 	struct node_item item;
@@ -225,7 +210,7 @@ void node_item_approach(const struct state *state, uint32_t *backed, struct byte
 	struct uuid id = bytes_take_uuid(&r); // the description begins with it
 	if (r.failed)
 		return;
-	back_cells(state, backed, item.slot);
+	node_cells_back(state, backed, item.slot);
 	state_node_prefetch_id(state, &id);
 }
 

@@ -23,6 +23,8 @@ struct journal_reading {
 	struct read_ahead *ahead;
 	struct journal *journal;
 	uint64_t index;
+	const struct state *state;
+	uint32_t slots_backed;
 	struct piece *open;
 	int error;
 	char why[COMPLAINT_BYTES];
@@ -57,6 +59,14 @@ static struct piece *piece_create(struct journal_reading *reading)
 	return piece;
 }
 
+static void prepare_batch(struct journal_reading *reading, struct replay_batch *replay)
+{
+	replay_batch_decode(replay);
+	state_read_begin();
+	replay_batch_approach(replay, reading->state, &reading->slots_backed);
+	state_read_end();
+}
+
 static int gather_batch(void *context, const struct journal_batch *batch)
 {
 	struct journal_reading *reading = context;
@@ -66,7 +76,7 @@ static int gather_batch(void *context, const struct journal_batch *batch)
 		reading->open = piece_create(reading);
 	struct piece *piece = reading->open;
 	if (piece->is_decoded_ahead)
-		replay_batch_decode(replay);
+		prepare_batch(reading, replay);
 	piece->batches[piece->count].journal = *batch;
 	piece->batches[piece->count].journal.data = NULL;
 	piece->batches[piece->count++].replay = replay;
@@ -97,10 +107,10 @@ static int apply_piece(struct piece *piece, journal_apply *apply, void *context)
 	return error;
 }
 
-int journal_replay(struct journal *j, uint64_t index, journal_apply *apply, void *context,
-	const struct complaint *complaint)
+int journal_replay(struct journal *j, uint64_t index, const struct state *state,
+	journal_apply *apply, void *context, const struct complaint *complaint)
 {
-	struct journal_reading reading = {.journal = j, .index = index};
+	struct journal_reading reading = {.journal = j, .index = index, .state = state};
 	struct read_ahead *ahead;
 	struct piece *piece;
 

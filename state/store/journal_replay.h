@@ -7,5 +7,6 @@
 typedef int journal_apply(void *context, const struct journal_batch *, struct replay_batch *);
 // As journal_walk: the same batches in the same order, the same error and sentence, which come when every batch before
 // them is applied. An error of apply ends it, and the sentence is the caller's.
-int journal_replay(
-	struct journal *, uint64_t index, journal_apply *, void *context, const struct complaint *);
+// state: the one that apply changes.
+int journal_replay(struct journal *, uint64_t index, const struct state *, journal_apply *,
+	void *context, const struct complaint *);

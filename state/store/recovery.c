@@ -143,7 +143,8 @@ int store_recover(struct store *s, struct state *state, struct applier *applier,
 	int error = recover_snapshot(&r, state);
 	out->log_index = out->snapshot_index;
 	if (error == 0 && s->journal)
-		error = journal_replay(s->journal, out->snapshot_index, replay, &r, &complaint);
+		error = journal_replay(
+			s->journal, out->snapshot_index, state, replay, &r, &complaint);
 	if (error < 0)
 		return error;
 	uint64_t due = (uint64_t)s->settings.snapshot_log_bytes;

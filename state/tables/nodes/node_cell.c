@@ -216,6 +216,21 @@ void state_node_prefetch_id(const struct state *state, const struct uuid *id)
 		__builtin_prefetch(record + line);
 }
 
+#define SLOTS_BACKED 8192u // at once: at least a huge page
+
+void node_cells_back(const struct state *state, uint32_t *backed, uint32_t slot)
+{
+	CHECK(*backed <= state->slots_max);
+	if (slot >= state->slots_max || slot + SLOTS_BACKED / 2 < *backed)
+		return;
+	uint32_t left = state->slots_max - *backed;
+	uint32_t count = left < SLOTS_BACKED ? left : SLOTS_BACKED;
+
+	if (count > 0)
+		memory_back(&state->cells[*backed], count * sizeof state->cells[0]);
+	*backed += count;
+}
+
 static void node_published(struct state *state, void *cell, void *before, void *now)
 {
 	CHECK(((struct node_cell *)cell)->published == now);

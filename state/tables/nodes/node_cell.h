@@ -16,6 +16,8 @@ struct node_cell *node_cell_find(const struct state *, const struct uuid *);
 // points to.
 void node_cell_prefetch(const struct state *, uint32_t slot);
 void node_cell_prefetch_record(const struct state *, uint32_t slot);
+// Backs memory of cells a good way ahead of this slot; backed: how many were so far. Any thread.
+void node_cells_back(const struct state *, uint32_t *backed, uint32_t slot);
 void state_count_node(struct state *, const struct node *, int change);
 // Tells placement that the node's record or use changed.
 void state_node_changed(struct state *, uint32_t slot);

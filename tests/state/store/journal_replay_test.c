@@ -153,6 +153,7 @@ static void write_journal(struct fixture *f, uint32_t changed)
 struct replayed {
 	struct controller c;
 	uint32_t batches; // that were applied
+	uint32_t slots_backed;
 	int error;
 	char why[COMPLAINT_BYTES];
 	struct bytes_writer image; // without an error
@@ -229,11 +230,15 @@ static int apply_decoded(
 // All of each batch is decoded before anything of it is applied.
 static int visit_decoding(void *context, const struct journal_batch *batch)
 {
+	struct replayed *replayed = context;
 	struct journal_batch without = *batch;
 	struct replay_batch *decoded = replay_batch_open(batch->data, batch->size);
 
 	without.data = NULL;
 	replay_batch_decode(decoded);
+	state_read_begin();
+	replay_batch_approach(decoded, replayed->c.state, &replayed->slots_backed);
+	state_read_end();
 	int error = apply_decoded(context, &without, decoded);
 	replay_batch_free(decoded);
 	return error;
@@ -251,7 +256,7 @@ static int walk_decoding(struct journal *j, struct replayed *r)
 
 static int replay_ahead(struct journal *j, struct replayed *r)
 {
-	return journal_replay(j, 0, apply_decoded, r, &complaint);
+	return journal_replay(j, 0, r->c.state, apply_decoded, r, &complaint);
 }
 
 static void replay(const struct fixture *f, int how(struct journal *, struct replayed *),
