@@ -1,7 +1,7 @@
 // Nodes and jobs for benchmarks of service and batch jobs: four sizes of nodes in racks of 40 with eight kinds of
 // storage, one of which has GPUs beside it, another a host volume and another cores to reserve; jobs of one group with
-// or without preferences, a static port, a GPU, a core, the volume, or something that is asked of the names of nodes, and
-// the same for the plain reference.
+// or without preferences, a static port, a GPU, a core, the volume, or something that is asked of the names of nodes,
+// and the same for the plain reference.
 #pragma once
 #include "bench/harness/census.h"
 #include "bench/harness/controller.h"

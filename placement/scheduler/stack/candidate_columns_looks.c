@@ -7,6 +7,7 @@
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/check.h"
+#include "state/base/memory.h"
 #include <stdlib.h>
 
 struct looker {

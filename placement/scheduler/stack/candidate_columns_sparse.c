@@ -79,8 +79,8 @@ static bool is_worth_finders(const struct candidate_columns *c)
 {
 	for (uint32_t i = 0; i < c->property_count; i++)
 		if (!node_property_is_node_unique(c->properties[i]->property))
-			return c->evictions || (double)c->g->group->count * NODES_AN_INSTANCE <=
-						       (double)c->slots;
+			return c->evictions ||
+			       (double)c->g->group->count * NODES_AN_INSTANCE <= (double)c->slots;
 	return true;
 }
 
