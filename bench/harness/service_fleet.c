@@ -34,6 +34,7 @@ const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "reserved core", .core = true},
 	{.name = "spread over nodes", .spread = true, .by_name = true},
 	{.name = "distinct_property of nodes", .distinct = true, .by_name = true},
+	{.name = "snapshot", .snapshot = true},
 };
 
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},
@@ -311,6 +312,8 @@ struct job *service_fleet_job(const struct service_fleet *f, const struct servic
 	group->name = text_copy(TEXT("g"));
 	group->count = count;
 	group->disk.size_mb = 10;
+	if (shape->snapshot)
+		group->snapshot = text_copy(TEXT("image"));
 	add_preferences(shape, group, value_limit(f, shape, count));
 	struct task *task = array_append(&group->tasks, sizeof *task);
 	record_init(&task_description, task);
@@ -335,6 +338,7 @@ void service_fleet_ask(
 	f->naive->port = shape->port;
 	f->naive->device = shape->device;
 	f->naive->core = shape->core;
+	f->naive->snapshot = shape->snapshot;
 	f->naive->volume = shape->volume;
 	f->naive->unique = shape->unique;
 	f->naive->likes_device = shape->likes_device;

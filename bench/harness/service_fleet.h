@@ -14,10 +14,10 @@
 struct service_shape {
 	const char *name;
 	bool affinity, spread, distinct, port, device, volume, unique, likes_device, likes_node,
-		core;
+		core, snapshot;
 	bool by_name; // spread and distinct are about the names of nodes, not about racks
 };
-#define SERVICE_SHAPES 14u
+#define SERVICE_SHAPES 15u
 #define SERVICE_PORT 8080 // that a job with a port asks for
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 

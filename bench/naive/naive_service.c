@@ -97,6 +97,14 @@ static double score_of(
 	return sum / scores;
 }
 
+static bool is_better(
+	const struct naive_service *s, uint32_t node, double score, uint32_t than, double other)
+{
+	bool is_idle = s->nodes[node].instances == 0, is_other_idle = s->nodes[than].instances == 0;
+
+	return s->snapshot && is_idle != is_other_idle ? is_idle : score > other;
+}
+
 uint32_t naive_service_place(struct naive_service *s)
 {
 	double best_score = 0, *boosts = memory_take_array(value_count(s), sizeof *boosts);
@@ -108,7 +116,7 @@ uint32_t naive_service_place(struct naive_service *s)
 		if (!fits(s, &s->nodes[i]))
 			continue;
 		double score = score_of(s, &s->nodes[i], boosts);
-		if (best == s->node_count || score > best_score) {
+		if (best == s->node_count || is_better(s, i, score, best, best_score)) {
 			best = i;
 			best_score = score;
 		}

@@ -28,6 +28,7 @@ struct naive_service {
 	bool port, device,
 		core; // an instance takes the port of its node, or one of its devices or cores
 	bool volume, unique; // nodes without the volume will not do, or the one that is named
+	bool snapshot;       // idle nodes come first
 	bool likes_device, likes_node; // the devices of all nodes, or the node that is named
 };
 

@@ -29,7 +29,8 @@ static bool mirror_read(void *context, uint32_t slot, struct fit_input *in)
 	struct node_use use = state_node_use(m->state, slot);
 	if (m->claims)
 		claims_add(m->claims, NULL, slot, &use);
-	*in = fit_input_of(n, use.used, &use.devices, NULL);
+	const char *snapshot = n->snapshot ? n->snapshot : "";
+	*in = fit_input_of(n, use.used, &use.devices, use.living > 0 ? NULL : snapshot);
 	in->has_details = use.with_details > 0;
 	return true;
 }

@@ -18,6 +18,8 @@ static uint32_t first_below(const struct bounds_search *s, const struct promise 
 static bool goes_before(
 	const struct bounds_search *s, const struct promise *a, const struct promise *b)
 {
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
 	if (a->bound != b->bound)
 		return a->bound > b->bound;
 	return first_below(s, a) - s->first_slot < first_below(s, b) - s->first_slot;
@@ -44,7 +46,8 @@ static void sift_down(struct bounds_search *s, uint32_t at, struct promise one)
 
 static void add_promise(struct bounds_search *s, uint32_t level, uint32_t at)
 {
-	struct promise one = {s->bound_of(s->context, level, at), level, at};
+	struct promise one = {s->bound_of(s->context, level, at), level, at,
+		s->ranked ? bounds_tree_rank(s->ranked, level, at) : 0};
 
 	if (one.bound == BOUND_NONE)
 		return;
@@ -78,6 +81,7 @@ void bounds_search_begin_with(struct bounds_search *s, bound_of_place *bound_of,
 	CHECK(level_count > 0);
 	s->bound_of = bound_of;
 	s->context = context;
+	s->ranked = bound_of == bound_in_tree ? context : NULL;
 	s->counts = counts;
 	s->level_count = level_count;
 	s->first_slot = first_slot;

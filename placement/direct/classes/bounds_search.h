@@ -9,6 +9,7 @@
 struct promise {
 	double bound;
 	uint32_t level, at;
+	uint8_t rank;
 };
 
 // The bound of a place; BOUND_NONE: no instance will do there, whatever changes.
@@ -17,7 +18,8 @@ typedef double bound_of_place(const void *context, uint32_t level, uint32_t at);
 struct bounds_search {
 	bound_of_place *bound_of;
 	const void *context;
-	const uint32_t *counts; // of the places of each level
+	const struct bounds_tree *ranked; // ranks come before bounds; NULL: there are none
+	const uint32_t *counts;           // of the places of each level
 	uint32_t level_count;
 	uint32_t first_slot;
 	struct promise *items; // a heap, the most promising first; [0] is valid while count > 0

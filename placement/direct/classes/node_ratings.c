@@ -22,6 +22,7 @@ static void release_ratings(void *attached)
 struct rating {
 	uint32_t shortage;
 	double score;
+	uint8_t rank;
 };
 
 // Nodes that are alike come one after the other.
@@ -82,7 +83,8 @@ static struct rating rate_slot(struct node_ratings *r, const struct class_set *s
 		sum += affinity;
 		scores++;
 	}
-	return (struct rating){NODE_SHORTAGES, sum / scores};
+	uint8_t rank = ask->rank ? ask->rank(ask->context, fit_index_snapshot(x, slot)) : 0;
+	return (struct rating){NODE_SHORTAGES, sum / scores, rank};
 }
 
 static void count_slot(
@@ -96,7 +98,7 @@ static void count_slot(
 	r->of_tally[s->classes[id].tally][shortage] += by;
 }
 
-static double note_rating(struct node_ratings *r, const struct class_set *s,
+static struct rating note_rating(struct node_ratings *r, const struct class_set *s,
 	const struct fit_index *x, const struct rating_ask *ask, uint32_t slot)
 {
 	struct rating rating = rate_slot(r, s, x, ask, slot);
@@ -104,7 +106,7 @@ static double note_rating(struct node_ratings *r, const struct class_set *s,
 	r->shortages[slot] = (uint8_t)rating.shortage;
 	r->classes[slot] = fit_index_node(x, slot)->node_class;
 	count_slot(r, s, slot, 1);
-	return rating.score;
+	return rating;
 }
 
 // What stands until the node is described anew.
@@ -120,7 +122,7 @@ static void make_room(struct node_ratings *r, const struct class_set *s, const s
 	const struct rating_ask *ask)
 {
 	r->slots = fit_index_slots(x);
-	bounds_tree_make_room(&r->tree, r->slots);
+	bounds_tree_make_room(&r->tree, r->slots, ask->rank != NULL);
 	if (ask->affinity)
 		r->affinities =
 			memory_resize(r->affinities, (r->slots + 1) * sizeof r->affinities[0]);
@@ -141,7 +143,10 @@ static void rate_all(struct node_ratings *r, const struct class_set *s, const st
 	for (uint32_t slot = 0; slot < r->slots; slot++) {
 		if (fit_index_described(x, slot) > r->seen)
 			ask_node(r, ask, slot);
-		r->tree.levels[0][slot] = note_rating(r, s, x, ask, slot);
+		struct rating rating = note_rating(r, s, x, ask, slot);
+		r->tree.levels[0][slot] = rating.score;
+		if (ask->rank)
+			r->tree.ranks[0][slot] = rating.rank;
 	}
 	bounds_tree_find_greatest(&r->tree);
 	r->is_begun = true;
@@ -153,7 +158,8 @@ static void follow_change(struct node_ratings *r, const struct class_set *s,
 	count_slot(r, s, change->slot, -1u);
 	if (change->described_anew)
 		ask_node(r, ask, change->slot);
-	bounds_tree_put(&r->tree, change->slot, note_rating(r, s, x, ask, change->slot));
+	struct rating rating = note_rating(r, s, x, ask, change->slot);
+	bounds_tree_put(&r->tree, change->slot, rating.rank, rating.score);
 }
 
 static bool is_to_begin_anew(

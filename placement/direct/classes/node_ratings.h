@@ -22,6 +22,8 @@ struct rating_ask {
 	uint32_t (*cpu)(void *context, uint32_t slot);
 	// Whether enough cores are free, asked for again when something changed there; NULL: none are wanted.
 	bool (*cores)(void *context, uint32_t slot);
+	// The rank of a node by what its last snapshot was, or NULL when it is not idle; NULL: nodes have none.
+	uint8_t (*rank)(void *context, const char *snapshot);
 	void *context;
 };
 

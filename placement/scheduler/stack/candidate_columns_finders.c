@@ -2,6 +2,7 @@
 // affinity whose values are used equally often: what is left to tell their nodes apart is the fit. As long as enough of
 // the rows that it found are as it found them, no node of its classes without a row can be among the best.
 #include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/common/snapshot_tier.h"
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
@@ -242,7 +243,10 @@ static bool is_beaten(struct candidate_columns *c, double bound, uint32_t wanted
 	if (c->row_count < wanted || candidate_columns_best_score(c) <= bound)
 		return false;
 	uint32_t count = candidate_columns_best_blocks(c, wanted, blocks);
-	return count == wanted && c->tree[c->leaves + blocks[count - 1]].score > bound;
+	if (count < wanted)
+		return false;
+	const struct contender *last = &c->tree[c->leaves + blocks[count - 1]];
+	return last->score > bound && (!c->tiers || last->tier == SNAPSHOT_SAME);
 }
 
 void candidate_columns_fetch(struct candidate_columns *c, uint32_t wanted)

@@ -1,6 +1,6 @@
 // Ratings of single nodes (placement/direct/classes), for groups whose nodes of a class differ in more than their room:
-// by affinities for what is unique to a node, by scores of devices, and by the share of cpu that stands for a core.
-// Finders take the best nodes by them instead of searching the fit tree.
+// by affinities for what is unique to a node, by scores of devices, by the share of cpu that stands for a core, and by
+// the snapshot that it ran last. Finders take the best nodes by them instead of searching the fit tree.
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/rules/cores.h"
@@ -57,10 +57,17 @@ static bool rate_cores(void *context, uint32_t slot)
 	return core_set_count(&left) >= group_cores(c->g->group);
 }
 
+static uint8_t rate_snapshot(void *context, const char *last)
+{
+	const struct candidate_columns *c = context;
+	return (uint8_t)snapshot_tier(c->g->snapshot, last, last != NULL);
+}
+
 bool candidate_columns_are_rated(const struct candidate_columns *c)
 {
 	const struct group_rules *g = c->g;
-	return !c->evictions && (g->affinity_unique || g->devices.weights > 0 || g->cores);
+	return !c->evictions &&
+	       (g->affinity_unique || g->devices.weights > 0 || g->cores || g->snapshot);
 }
 
 void candidate_columns_open_ratings(struct candidate_columns *c)
@@ -70,6 +77,7 @@ void candidate_columns_open_ratings(struct candidate_columns *c)
 		.devices = c->g->devices.weights > 0 ? rate_devices : NULL,
 		.cpu = c->g->cores ? rate_cpu : NULL,
 		.cores = c->g->cores ? rate_cores : NULL,
+		.rank = c->g->snapshot ? rate_snapshot : NULL,
 		.context = c,
 	};
 

@@ -115,12 +115,10 @@ static bool asks_of_single_nodes(const struct candidate_columns *c)
 // own, or how good they are by it, but for ports and devices that are gone: those are noticed when a node is tried.
 static bool classes_decide(const struct candidate_columns *c)
 {
-	const struct group_rules *g = c->g;
-
 	for (uint32_t i = 0; i < c->row_property_count; i++)
 		if (!is_limited(c->row_properties[i].set))
 			return false;
-	return (!c->evictions || !asks_of_single_nodes(c)) && (c->evictions || !g->snapshot) &&
+	return (!c->evictions || !asks_of_single_nodes(c)) &&
 	       c->property_count <= CLASS_VALUES_MAX && affinities_decide(c);
 }
 

@@ -121,6 +121,7 @@ static void add_group(struct class_key *k, const struct task_group *group)
 {
 	add_constraints(k, &group->constraints);
 	add_affinities(k, &group->affinities);
+	add_text(k, group->snapshot && group->snapshot[0] ? group->snapshot : NULL);
 	add_count(k, group->tasks.count);
 	for (uint32_t i = 0; i < group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&group->tasks, struct task, i);

@@ -25,7 +25,8 @@ static bool fleet_read(void *context, uint32_t slot, struct fit_input *in)
 	if (!n)
 		return false;
 	struct node_use use = f->view.node_use(f->view.context, slot);
-	*in = fit_input_of(n, use.used, &use.devices, NULL);
+	const char *snapshot = n->snapshot ? n->snapshot : "";
+	*in = fit_input_of(n, use.used, &use.devices, use.living > 0 ? NULL : snapshot);
 	in->has_details = use.with_details > 0;
 	in->stamp = f->views; // a view does not say what nodes changed since the one before
 	return true;

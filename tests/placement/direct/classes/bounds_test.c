@@ -14,7 +14,8 @@
 struct run {
 	struct prng prng;
 	double bounds[SLOTS_MOST];
-	bool taken[SLOTS_MOST];
+	uint8_t ranks[SLOTS_MOST];
+	bool taken[SLOTS_MOST], are_ranked;
 	uint32_t slots, first_slot;
 	struct bounds_tree tree;
 	struct bounds_search search;
@@ -26,18 +27,32 @@ static double random_bound(struct run *r)
 					    : (double)prng_below(&r->prng, 9) / 8 - 0.5;
 }
 
+static void choose(struct run *r, uint32_t slot)
+{
+	r->bounds[slot] = random_bound(r);
+	bool is_ranked = r->are_ranked && r->bounds[slot] != BOUND_NONE;
+	r->ranks[slot] = is_ranked ? (uint8_t)prng_below(&r->prng, 4) : 0;
+}
+
 static void begin(struct run *r, uint32_t slots)
 {
+	r->are_ranked = prng_below(&r->prng, 2);
 	r->slots = slots;
 	r->first_slot = slots ? (uint32_t)prng_below(&r->prng, slots) : 0;
-	bounds_tree_make_room(&r->tree, slots);
-	for (uint32_t i = 0; i < slots; i++)
-		r->tree.levels[0][i] = r->bounds[i] = random_bound(r);
+	bounds_tree_make_room(&r->tree, slots, r->are_ranked);
+	for (uint32_t i = 0; i < slots; i++) {
+		choose(r, i);
+		r->tree.levels[0][i] = r->bounds[i];
+		if (r->are_ranked)
+			r->tree.ranks[0][i] = r->ranks[i];
+	}
 	bounds_tree_find_greatest(&r->tree);
 }
 
 static bool goes_before(const struct run *r, uint32_t slot, uint32_t other)
 {
+	if (r->ranks[slot] != r->ranks[other])
+		return r->ranks[slot] > r->ranks[other];
 	if (r->bounds[slot] != r->bounds[other])
 		return r->bounds[slot] > r->bounds[other];
 	return slot - r->first_slot < other - r->first_slot;
@@ -76,7 +91,7 @@ static void change_bounds_meanwhile(struct run *r)
 	for (uint32_t i = 0; i < r->slots; i++)
 		if (r->bounds[i] != BOUND_NONE && prng_below(&r->prng, 3) == 0) {
 			r->bounds[i] = (double)prng_below(&r->prng, 9) / 8 - 0.5;
-			bounds_tree_put(&r->tree, i, r->bounds[i]);
+			bounds_tree_put(&r->tree, i, r->ranks[i], r->bounds[i]);
 		}
 	bounds_search_renew(&r->search);
 }
@@ -103,13 +118,15 @@ static void slots_are_taken_in_order(void **state)
 	static struct run r;
 	prng_seed(&r.prng, 1);
 	for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		bounds_tree_release(&r.tree);
+		r.tree = (struct bounds_tree){0};
 		begin(&r, sizes[i]);
 		for (uint32_t round = 0; round < 4; round++) {
 			check_search(&r, sizes[i] > 1000 ? 100 : UINT32_MAX);
 			for (uint32_t n = 0; n < sizes[i] / 4; n++) {
 				uint32_t slot = (uint32_t)prng_below(&r.prng, sizes[i]);
-				r.bounds[slot] = random_bound(&r);
-				bounds_tree_put(&r.tree, slot, r.bounds[slot]);
+				choose(&r, slot);
+				bounds_tree_put(&r.tree, slot, r.ranks[slot], r.bounds[slot]);
 			}
 		}
 	}

@@ -69,6 +69,11 @@ static bool has_cores(void *context, uint32_t slot)
 	return !w->lacks_cores[slot];
 }
 
+static uint8_t rank_of(void *unused, const char *snapshot)
+{
+	return !snapshot ? 0 : !snapshot[0] ? 2 : snapshot[0] == 's' ? 3 : 1;
+}
+
 static bool is_used(const struct world *w, uint32_t id)
 {
 	for (uint32_t i = 0; i < SLOTS_MOST; i++)
@@ -80,6 +85,7 @@ static bool is_used(const struct world *w, uint32_t id)
 static void change_node(struct world *w)
 {
 	static const uint32_t sizes[] = {0, 1000, 2000};
+	static const char *const ran[] = {NULL, "", "s", "other"};
 	uint32_t slot = below(w, w->slots), id = below(w, CLASSES);
 	struct fit_input *n = &w->nodes[slot];
 
@@ -88,6 +94,7 @@ static void change_node(struct world *w)
 			n->used.cpu_mhz = below(w, 1200);
 		if (below(w, 2))
 			n->devices_free[below(w, 2)] = (uint8_t)below(w, 3);
+		n->snapshot = ran[below(w, 4)];
 		w->lacks_cores[slot] = n->has_details = below(w, 2);
 		fit_index_set(w->index, slot, n);
 		return;
@@ -172,6 +179,9 @@ static void check_ratings(struct world *w)
 			score = score_of(w, i, &j);
 		assert_int_equal(r->shortages[i], shortage);
 		assert_true(r->tree.levels[0][i] == score);
+		if (w->ask.rank)
+			assert_int_equal(r->tree.ranks[0][i],
+				score == BOUND_NONE ? 0 : rank_of(NULL, w->nodes[i].snapshot));
 		if (shortage != NODE_SHORTAGES)
 			shorts[w->nodes[i].node_class][shortage]++;
 	}
@@ -196,7 +206,8 @@ static void begin(struct world *w, uint64_t seed)
 		.index = fit_index_create(algorithm),
 		.room = {seed & 8 ? 100 : 0, 200, 50},
 		.ask = {seed & 2 ? affinity_of : NULL, seed & 4 ? devices_will_do : NULL,
-			seed & 16 ? cpu_of : NULL, seed & 16 ? has_cores : NULL, w}};
+			seed & 16 ? cpu_of : NULL, seed & 16 ? has_cores : NULL,
+			seed % 3 ? rank_of : NULL, w}};
 	w->sets = class_sets_create(w->index);
 	prng_seed(&w->prng, seed);
 	for (uint32_t i = 0; i < 200; i++)

@@ -458,6 +458,28 @@ static void check_best(struct run *r, const struct stack_request *request)
 	metrics_release(&m);
 }
 
+static bool has_properties_in(const struct array *constraints)
+{
+	for (uint32_t i = 0; i < constraints->count; i++)
+		if (strcmp(ARRAY_AT(constraints, struct constraint, i)->operand,
+			    "distinct_property") == 0)
+			return true;
+	return false;
+}
+
+// Properties are not worth the index in a small fleet.
+static bool has_properties(const struct job *job)
+{
+	bool any = job->spreads.count > 0 || has_properties_in(&job->constraints);
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		const struct task_group *g = ARRAY_AT(&job->task_groups, struct task_group, i);
+		const struct task *task = ARRAY_AT(&g->tasks, struct task, 0);
+		any |= g->spreads.count > 0 || has_properties_in(&g->constraints) ||
+		       has_properties_in(&task->constraints);
+	}
+	return any;
+}
+
 static void the_best_of_all_nodes(void **state)
 {
 	for (uint64_t seed = 0; seed < 80; seed++) {
@@ -476,6 +498,7 @@ static void the_best_of_all_nodes(void **state)
 			if (chance(&r, 40))
 				change_plan(&r);
 		}
+		assert_true(!r.view.fleet || has_properties(r.job) || r.stack->gathered == 0);
 		end(&r);
 	}
 }
