@@ -279,12 +279,13 @@ static void overload_is_tried_again(void **unused)
 	placing_stop(&placing);
 }
 
+// A busy machine may be late with some, but none comes early.
 static void place_rate_is_kept(void **unused)
 {
 	start_placing(1000000, 200, 0, 0);
-	uint32_t end = fleet_now_ms(&fleet) + 500;
-	TURN_UNTIL((placing_step(&placing), fleet_now_ms(&fleet) >= end));
-	assert_in_range(placing.counters.asked, 80, 120);
+	uint32_t begin = fleet_now_ms(&fleet);
+	TURN_UNTIL((placing_step(&placing), placing.counters.asked >= 100));
+	assert_true(fleet_now_ms(&fleet) - begin >= 400);
 	placing_stop(&placing);
 }
 

@@ -350,7 +350,7 @@ static void the_memo_is_seen_by_a_group_with_cores(void **state)
 	asking_teardown(&b);
 }
 
-static void cores_and_device_scores_are_found_by_looking_at_all(void **state)
+static void cores_and_device_scores_rank_nodes(void **state)
 {
 	struct asking b;
 	asking_setup(&b);
@@ -550,7 +550,7 @@ int main(void)
 		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
 		cmocka_unit_test(another_look_says_what_the_job_refuses_first),
 		cmocka_unit_test(a_pool_sets_its_own_algorithm_and_memory),
-		cmocka_unit_test(cores_and_device_scores_are_found_by_looking_at_all),
+		cmocka_unit_test(cores_and_device_scores_rank_nodes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
