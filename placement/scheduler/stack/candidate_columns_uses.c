@@ -357,9 +357,9 @@ void candidate_columns_refresh_finders(struct candidate_columns *c, const int64_
 		if (c->finders[i].ready > 0)
 			note_lowest(c, &c->finders[i], unlisted);
 	for (uint32_t i = 0; i < c->finder_count; i++) {
-		if (c->finders[i].ready == 0)
-			continue;
-		find_bound(c, &c->finders[i], unlisted);
+		if (c->finders[i].ready > 0)
+			find_bound(c, &c->finders[i], unlisted);
+		// Its classes may have nodes whose own values are used, which have other finders.
 		find_refusal(c, &c->finders[i]);
 	}
 	tell_rows(c);

@@ -624,6 +624,24 @@ static void nodes_that_a_spread_names_are_found(void **state)
 	end(&r);
 }
 
+// All nodes of a class have used values of their own when the value of the class is used up.
+static void a_class_of_used_nodes_is_refused(void **state)
+{
+	struct run r = {.world = world_create()};
+	for (uint32_t i = 0; i < 8; i++)
+		world_node(r.world, i < 2 ? "class=small" : "class=large");
+	r.job = world_job(r.world, "service web dc=dc* count=4");
+	spread_over(&group_of(r.job)->spreads, "${node.unique.name}")->weight = 100;
+	constrain(&group_of(r.job)->constraints, "${node.class}", "distinct_property", "2");
+	world_job_changed(r.job);
+	begin_with_index(&r);
+	for (uint32_t i = 0; i < 5; i++)
+		check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
+	assert_int_equal(r.placed, 4);
+	assert_int_equal(r.stack->gathered, 0);
+	end(&r);
+}
+
 // A search that went on beyond the first rack goes back to it once its value is free.
 static void a_value_that_comes_free_is_searched_again(void **state)
 {
@@ -683,6 +701,7 @@ int main(void)
 		cmocka_unit_test(the_best_where_many_properties_are_asked_for),
 		cmocka_unit_test(metrics_of_many_instances),
 		cmocka_unit_test(nodes_that_a_spread_names_are_found),
+		cmocka_unit_test(a_class_of_used_nodes_is_refused),
 		cmocka_unit_test(a_value_that_comes_free_is_searched_again),
 		cmocka_unit_test(every_single_node),
 	};
