@@ -81,15 +81,16 @@ struct allocation *allocation_create(void)
 
 void allocation_set_devices(struct allocation *a, const struct device_set *devices)
 {
+	const struct device_set *before = a->devices; // maybe the same
 	struct device_set *own = NULL;
 
 	if (!device_set_is_empty(devices)) {
 		own = slab_take(sizeof *own);
 		*own = *devices;
 	}
-	slab_give((void *)(uintptr_t)a->devices, sizeof *a->devices);
 	a->devices = own;
 	CHECK(device_set_is_equal(allocation_devices(a), devices));
+	slab_give((void *)(uintptr_t)before, sizeof *before);
 }
 
 void allocation_free(struct allocation *a)
