@@ -506,7 +506,7 @@ static void the_best_of_all_nodes(void **state)
 // Values of which there are too many for a search of each, used more and more often.
 static void the_best_where_racks_tell_classes_apart(void **state)
 {
-	for (uint64_t seed = 0; seed < 12; seed++) {
+	for (uint64_t seed = 0; seed < 8; seed++) {
 		struct run r;
 		begin(&r, seed, OF_RACKS);
 		for (uint32_t i = 0; i < 40; i++) {
@@ -522,7 +522,7 @@ static void the_best_where_racks_tell_classes_apart(void **state)
 // Few values are used; nodes with others are found without a look at all.
 static void the_best_where_single_nodes_are_told_apart(void **state)
 {
-	for (uint64_t seed = 0; seed < 15; seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct run r;
 		begin(&r, seed, OF_NODES);
 		for (uint32_t i = 0; i < 25; i++) {
