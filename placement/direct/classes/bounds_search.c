@@ -73,28 +73,41 @@ static double bound_in_tree(const void *context, uint32_t level, uint32_t at)
 	return tree->levels[level][at];
 }
 
+static void begin_at_top(struct bounds_search *s)
+{
+	uint32_t top = s->level_count - 1;
+
+	CHECK(s->level_count > 0);
+	s->count = 0;
+	for (uint32_t at = 0; at < s->counts[top]; at++)
+		add_promise(s, top, at);
+}
+
 void bounds_search_begin_with(struct bounds_search *s, bound_of_place *bound_of,
 	const void *context, const uint32_t *counts, uint32_t level_count, uint32_t first_slot)
 {
-	uint32_t top = level_count - 1;
-
-	CHECK(level_count > 0);
-	s->bound_of = bound_of;
-	s->context = context;
-	s->ranked = bound_of == bound_in_tree ? context : NULL;
-	s->counts = counts;
-	s->level_count = level_count;
-	s->first_slot = first_slot;
-	s->count = 0;
-	for (uint32_t at = 0; at < counts[top]; at++)
-		add_promise(s, top, at);
+	*s = (struct bounds_search){.bound_of = bound_of,
+		.context = context,
+		.counts = counts,
+		.level_count = level_count,
+		.first_slot = first_slot,
+		.items = s->items,
+		.room = s->room};
+	begin_at_top(s);
 }
 
 void bounds_search_begin(
 	struct bounds_search *s, const struct bounds_tree *tree, uint32_t first_slot)
 {
-	bounds_search_begin_with(
-		s, bound_in_tree, tree, tree->counts, tree->level_count, first_slot);
+	*s = (struct bounds_search){.bound_of = bound_in_tree,
+		.context = tree,
+		.ranked = tree,
+		.counts = tree->counts,
+		.level_count = tree->level_count,
+		.first_slot = first_slot,
+		.items = s->items,
+		.room = s->room};
+	begin_at_top(s);
 }
 
 void bounds_search_renew(struct bounds_search *s)
