@@ -624,6 +624,25 @@ static void nodes_that_a_spread_names_are_found(void **state)
 	end(&r);
 }
 
+// However good the nodes of one class are, one of another class may be the one that is liked.
+static void a_liked_node_is_found_in_any_class(void **state)
+{
+	struct run r = {.world = world_create()};
+	for (uint32_t i = 0; i < 40; i++)
+		world_node(r.world, i < 39 ? "class=small" : "class=large attr.unique.hostname=me");
+	r.job = world_job(r.world, "service web dc=dc* count=4");
+	struct affinity *a = prefer(&group_of(r.job)->affinities);
+	a->weight = 100;
+	set(&a->l_target, "${attr.unique.hostname}");
+	set(&a->r_target, "me");
+	constrain(&group_of(r.job)->constraints, "${node.class}", "distinct_property", "9");
+	world_job_changed(r.job);
+	begin_with_index(&r);
+	check_chosen(&r, 39);
+	assert_int_equal(r.stack->gathered, 0);
+	end(&r);
+}
+
 // All nodes of a class have used values of their own when the value of the class is used up.
 static void a_class_of_used_nodes_is_refused(void **state)
 {
@@ -701,6 +720,7 @@ int main(void)
 		cmocka_unit_test(the_best_where_many_properties_are_asked_for),
 		cmocka_unit_test(metrics_of_many_instances),
 		cmocka_unit_test(nodes_that_a_spread_names_are_found),
+		cmocka_unit_test(a_liked_node_is_found_in_any_class),
 		cmocka_unit_test(a_class_of_used_nodes_is_refused),
 		cmocka_unit_test(a_value_that_comes_free_is_searched_again),
 		cmocka_unit_test(every_single_node),
