@@ -107,14 +107,16 @@ static void add_volumes(struct class_key *k, const struct array *volumes, uint32
 }
 
 // What a group with cores asks of cpu depends on the node and on each of its tasks.
-static void add_cores(struct class_key *k, const struct task *task)
+static void add_cores(struct class_key *k, const struct group_rules *g)
 {
-	add_count(k, task->resources.cores > 0);
-	if (task->resources.cores > 0)
+	add_count(k, g->cores);
+	for (uint32_t i = 0; g->cores && i < g->group->tasks.count; i++) {
+		const struct task *task = ARRAY_AT(&g->group->tasks, struct task, i);
 		add_bytes(k, &task->resources.cores, sizeof task->resources.cores);
-	add_bytes(k, &task->resources.cpu, sizeof task->resources.cpu);
-	add_text(k, task->lifecycle ? task->lifecycle->hook : NULL);
-	add_count(k, task->lifecycle && task->lifecycle->sidecar);
+		add_bytes(k, &task->resources.cpu, sizeof task->resources.cpu);
+		add_text(k, task->lifecycle ? task->lifecycle->hook : NULL);
+		add_count(k, task->lifecycle && task->lifecycle->sidecar);
+	}
 }
 
 static void add_group(struct class_key *k, const struct task_group *group)
@@ -128,7 +130,6 @@ static void add_group(struct class_key *k, const struct task_group *group)
 		add_text(k, task->driver);
 		add_constraints(k, &task->constraints);
 		add_affinities(k, &task->affinities);
-		add_cores(k, task);
 	}
 }
 
@@ -162,6 +163,7 @@ void class_key_make(struct class_key *k, const struct group_rules *g,
 	add_group(k, g->group);
 	add_network(k, g->network);
 	add_devices(k, &g->devices);
+	add_cores(k, g);
 	add_volumes(k, &g->group->volumes, name_index);
 	add_distinct(k, &of_job->distinct);
 	add_distinct(k, &g->distinct);
@@ -179,32 +181,19 @@ static void add_port_numbers(struct class_key *k, const struct network_ask *netw
 	add_count(k, network->dynamic_ports.count);
 }
 
-// Which of a task's asks its nodes serve is known of each node.
-static void add_task(struct class_key *k, const struct task *task)
-{
-	const struct task_resources *r = &task->resources;
-	add_count(k, r->networks.count > 0);
-	if (r->networks.count > 0)
-		add_port_numbers(k, ARRAY_AT(&r->networks, struct network_ask, 0));
-	add_bytes(k, &r->cores, sizeof r->cores);
-	add_bytes(k, &r->cpu, sizeof r->cpu);
-	add_text(k, task->lifecycle ? task->lifecycle->hook : NULL);
-	add_count(k, task->lifecycle && task->lifecycle->sidecar);
-}
-
 void class_key_add_victims(struct class_key *k, const struct group_rules *g, int64_t priority)
 {
 	add_bytes(k, &priority, sizeof priority);
 	add_count(k, g->plain);
-	add_text(k, g->snapshot);
-	if (g->plain)
-		return;
 	if (g->network)
 		add_port_numbers(k, g->network);
-	for (uint32_t i = 0; i < g->devices.count; i++)
-		add_affinities(k, &g->devices.items[i].ask->affinities);
-	for (uint32_t i = 0; i < g->group->tasks.count; i++)
-		add_task(k, ARRAY_AT(&g->group->tasks, struct task, i));
+	for (uint32_t i = 0; i < g->group->tasks.count; i++) {
+		const struct array *networks =
+			&ARRAY_AT(&g->group->tasks, struct task, i)->resources.networks;
+		add_count(k, networks->count > 0);
+		if (networks->count > 0)
+			add_port_numbers(k, ARRAY_AT(networks, struct network_ask, 0));
+	}
 }
 
 void class_key_release(struct class_key *k)

@@ -10,6 +10,6 @@ struct class_key {
 // name_index: of the instance, which may have volumes of its own.
 void class_key_make(struct class_key *, const struct group_rules *, const struct job_rules *,
 	uint32_t name_index);
-// For those up to a priority who may be evicted for the group: also what it asks of single nodes.
+// For those up to a priority who may be evicted for the group: also which ports it asks for.
 void class_key_add_victims(struct class_key *, const struct group_rules *, int64_t priority);
 void class_key_release(struct class_key *);
