@@ -17,8 +17,11 @@
 
 // A write that is not durable within this time is answered with 503; it may still take effect.
 #define COMMAND_WAIT_MS 30000ull
-// Bytes of a too large body that the server reads and drops, so that the client gets to see the answer.
+// Bytes of a body that the server reads and drops before it refuses, so that the client gets to see the answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
+
+static const struct refusal too_large = {
+	MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 1 MiB, the most that is read"};
 
 static void put_header(struct MHD_Response *response, const char *name, const char *value)
 {
@@ -126,6 +129,11 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 	return send_reply(request, &reply);
 }
 
+static enum MHD_Result send_refusal(struct request *request)
+{
+	return send_error(request, request->refusal.status, request->refusal.text);
+}
+
 static enum MHD_Result answer_request(struct request *request)
 {
 	struct reply reply = {0};
@@ -159,9 +167,6 @@ static enum MHD_Result begin_read(struct request *request)
 static enum MHD_Result begin_write(struct request *request)
 {
 	struct reply reply = {0};
-	if (request->body_too_large)
-		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
-			"the body is larger than 1 MiB, the most that is read");
 	request->route->submit(request, &reply);
 	if (request->stage == REQUEST_WORKING) {
 		background_answer_park(request);
@@ -194,6 +199,8 @@ static enum MHD_Result advance_request(struct request *request)
 	switch (request->stage) {
 	case REQUEST_HEADERS:
 	case REQUEST_BODY:
+		if (request->refusal.status)
+			return send_refusal(request);
 		// A request that comes while the server stops is not parked, because nobody would wait for it.
 		if (!parking_is_open(request->api->parking))
 			return send_error(
@@ -212,10 +219,22 @@ static const char *header_of(struct request *request, const char *name)
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-static bool announces_too_much(struct request *request)
+// Bytes of the body that the client announces; 0: none, or in chunks.
+static uint64_t announced_bytes(struct request *request)
 {
 	const char *length = header_of(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	return length && strtoull(length, NULL, 10) > JOB_JSON_BYTES_MAX;
+	return length ? strtoull(length, NULL, 10) : 0;
+}
+
+// True: the client sends a body without waiting for leave. Were it answered before it has sent all of that, the
+// connection would be closed with data unread, that is reset, and the answer might be lost.
+static bool body_is_under_way(struct request *request)
+{
+	if (header_of(request, MHD_HTTP_HEADER_EXPECT))
+		return false;
+	uint64_t announced = announced_bytes(request);
+	return (announced && announced <= BODY_DISCARD_BYTES_MAX) ||
+	       header_of(request, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
 // NULL: the request comes from where it may; else why it is refused.
@@ -246,34 +265,43 @@ static bool is_for_this_region(const struct request *request)
 	return !region || !*region || strcmp(region, request->api->region) == 0;
 }
 
-static enum MHD_Result begin_request(struct request *request, const char *method, const char *url)
+// What the request line and the headers have wrong; also finds the route and reads the parameters.
+static struct refusal headers_refusal(struct request *request, const char *method, const char *url)
 {
 	request->path = text_copy(text_of(url));
 	const char *problem = origin_complaint(request);
 	if (problem)
-		return send_error(request, MHD_HTTP_FORBIDDEN, problem);
+		return (struct refusal){MHD_HTTP_FORBIDDEN, problem};
 	switch (route_find(
 		request->api->routes, method, request->path, &request->route, request->ids)) {
 	case ROUTE_FOUND: break;
-	case ROUTE_UNKNOWN_PATH: return send_error(request, MHD_HTTP_NOT_FOUND, "");
+	case ROUTE_UNKNOWN_PATH: return (struct refusal){MHD_HTTP_NOT_FOUND, ""};
 	case ROUTE_WRONG_METHOD:
-		return send_error(request, MHD_HTTP_METHOD_NOT_ALLOWED, "Invalid method");
+		return (struct refusal){MHD_HTTP_METHOD_NOT_ALLOWED, "Invalid method"};
 	case ROUTE_BAD_ENCODING:
-		return send_error(request, MHD_HTTP_BAD_REQUEST,
-			"the path has a broken percent-escape; write a literal % as %25");
+		return (struct refusal){MHD_HTTP_BAD_REQUEST,
+			"the path has a broken percent-escape; write a literal % as %25"};
 	}
 	problem = request_parameters_read(request);
 	if (problem)
-		return send_error(request, MHD_HTTP_BAD_REQUEST, problem);
+		return (struct refusal){MHD_HTTP_BAD_REQUEST, problem};
 	if (!is_for_this_region(request))
-		return send_error(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region");
-	if (announces_too_much(request))
-		return send_error(request, MHD_HTTP_CONTENT_TOO_LARGE,
-			"the body is larger than 1 MiB, the most that is read");
+		return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region"};
+	if (announced_bytes(request) > JOB_JSON_BYTES_MAX)
+		return too_large;
 	if (!encoding_is_known(request))
-		return send_error(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
-			"the body's Content-Encoding is not supported; send it without one");
-	if (request->route->submit) {
+		return (struct refusal){MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+			"the body's Content-Encoding is not supported; send it without one"};
+	return (struct refusal){0};
+}
+
+static enum MHD_Result begin_request(struct request *request, const char *method, const char *url)
+{
+	request->refusal = headers_refusal(request, method, url);
+	bool refused = request->refusal.status != 0;
+	if (refused && !body_is_under_way(request))
+		return send_refusal(request);
+	if (refused || request->route->submit) {
 		request->stage = REQUEST_BODY;
 		connection_enter(request->api->connections, request->socket, CONNECTION_BODY);
 	}
@@ -287,11 +315,12 @@ static enum MHD_Result take_body(struct request *request, const char *data, size
 	request->body_seen += taken;
 	if (request->body_seen > BODY_DISCARD_BYTES_MAX)
 		return MHD_NO;
-	if (request->body_seen > JOB_JSON_BYTES_MAX || !request->route->submit) {
-		request->body_too_large = true;
+	if (request->refusal.status || !request->route->submit)
 		return MHD_YES;
-	}
-	request_body_add(request, data, taken);
+	if (request->body_seen > JOB_JSON_BYTES_MAX)
+		request->refusal = too_large;
+	else
+		request_body_add(request, data, taken);
 	return MHD_YES;
 }
 

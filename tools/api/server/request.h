@@ -27,6 +27,12 @@ enum request_stage {
 	REQUEST_ANSWERED,
 };
 
+// Why a request is refused before its route sees it. Status 0: it is not.
+struct refusal {
+	unsigned status;
+	const char *text; // lives as long as the request; "" for an answer without a body
+};
+
 struct request {
 	struct api *api;
 	struct MHD_Connection *connection;
@@ -40,7 +46,8 @@ struct request {
 	char complaint[128]; // about a parameter
 	char *body;
 	size_t body_size, body_capacity, body_seen;
-	bool body_too_large;
+	struct refusal
+		refusal;     // found in the headers or the body; said when the body has been read
 	uint64_t wait_index; // of a blocking query
 	bool wait_existed;   // what it watches existed when it began
 	struct submission *submission;

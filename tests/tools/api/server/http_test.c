@@ -97,6 +97,41 @@ static void large_bodies_are_413(void **unused)
 	free(body);
 }
 
+// Who is answered in the midst of a body may miss it: the connection is closed with data unread, that is reset.
+static void a_body_is_read_before_it_is_refused(void **unused)
+{
+	static const struct {
+		const char *line, *header;
+		size_t size;
+		long status;
+	} cases[] = {{"PUT /v1/jobs", "X: y", JOB_JSON_BYTES_MAX + 1, 413},
+		{"PUT /v1/nowhere", "X: y", 1 << 20, 404}, {"PUT /v1/nodes", "X: y", 1 << 20, 405},
+		{"PUT /v1/jobs", "Content-Encoding: gzip", 1 << 20, 415},
+		{"PUT /v1/jobs?region=never", "X: y", 1 << 20, 500},
+		{"PUT /v1/jobs", "Origin: http://elsewhere", 1 << 20, 403}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char head[256], answer[2048];
+		int fd = server_connect(server);
+		int size = snprintf(head, sizeof head,
+			"%s HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\nContent-Length: %zu\r\n\r\n",
+			cases[i].line, cases[i].header, cases[i].size);
+		char *body = memory_take(cases[i].size);
+		memset(body, ' ', cases[i].size);
+		assert_int_equal(send(fd, head, (size_t)size, MSG_NOSIGNAL), size);
+		assert_int_equal(
+			send(fd, body, cases[i].size - 1, MSG_NOSIGNAL), cases[i].size - 1);
+		struct pollfd answered = {.fd = fd, .events = POLLIN};
+		assert_int_equal(poll(&answered, 1, 50), 0);
+		assert_int_equal(send(fd, body, 1, MSG_NOSIGNAL), 1);
+		ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
+		assert_true(got > 12);
+		answer[got] = '\0';
+		assert_int_equal(strtol(answer + 9, NULL, 10), cases[i].status);
+		free(body);
+		close(fd);
+	}
+}
+
 static void encoded_bodies_are_415(void **unused)
 {
 	struct response r = http_with(server, "PUT", "/v1/jobs", "{}", 2, "Content-Encoding: gzip");
@@ -426,6 +461,7 @@ int main(void)
 		cmocka_unit_test(wrong_methods_are_405),
 		cmocka_unit_test(other_regions_are_500),
 		cmocka_unit_test(large_bodies_are_413),
+		cmocka_unit_test(a_body_is_read_before_it_is_refused),
 		cmocka_unit_test(encoded_bodies_are_415),
 		cmocka_unit_test(pages_of_other_sites_are_403),
 		cmocka_unit_test(many_parameters_are_refused),
