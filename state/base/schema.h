@@ -61,6 +61,7 @@ struct field {
 	const struct record_type *type; // STRUCT, OPTIONAL, ARRAY, STRUCT_MAP
 	const char *const *names;       // ENUM, FIXED, NUMBER_MAP; NULL-ended
 	uint32_t flags;
+	int64_t initial; // I64 and BOOL: what it is until something else is read or set
 };
 
 #define FIELD_DERIVED 1u     // shown in JSON, never read from a request
@@ -78,8 +79,6 @@ struct record_type {
 	size_t size;
 	const struct field *fields;
 	uint32_t field_count;
-	// Sets defaults that are not zeros; NULL when all are. Called after the inner structs have their defaults.
-	void (*defaults)(void *record);
 };
 
 void record_init(const struct record_type *, void *record); // zeros, then defaults

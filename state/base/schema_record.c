@@ -207,11 +207,14 @@ void record_init(const struct record_type *type, void *record)
 	memset(record, 0, type->size);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct field *f = &type->fields[i];
+		void *member = field_member(f, record);
 		if (f->kind == FIELD_STRUCT)
-			record_init(f->type, field_member(f, record));
+			record_init(f->type, member);
+		else if (f->initial && f->kind == FIELD_BOOL)
+			*(bool *)member = true;
+		else if (f->initial)
+			*(int64_t *)member = f->initial;
 	}
-	if (type->defaults)
-		type->defaults(record);
 }
 
 void record_release(const struct record_type *type, void *record)

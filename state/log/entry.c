@@ -91,7 +91,7 @@
 static const struct field term_fields[] = {
 	{"Term", FIELD_U64, 0},
 };
-static const struct record_type term_type = {"term", sizeof(uint64_t), term_fields, 1, NULL};
+static const struct record_type term_type = {"term", sizeof(uint64_t), term_fields, 1};
 
 struct entry_codec {
 	const struct record_type
@@ -107,27 +107,27 @@ struct entry_codec {
 static const struct entry_codec codecs[] = {
 	[ENTRY_TERM] = {&term_type},
 	[ENTRY_NODE_REGISTER] = {NULL, OWN(node_register)},
-	[ENTRY_NODE_STATUS] = {&entry_node_status_fields},
+	[ENTRY_NODE_STATUS] = {&entry_node_status_description},
 	[ENTRY_NODE_STANDING] = {NULL, OWN(node_standing), entry_node_standing_release},
-	[ENTRY_NODE_ELIGIBILITY] = {&entry_node_eligibility_fields},
+	[ENTRY_NODE_ELIGIBILITY] = {&entry_node_eligibility_description},
 	[ENTRY_NODE_DRAIN] = {NULL, OWN(node_drain), entry_node_drain_release},
-	[ENTRY_NODE_PURGE] = {&entry_node_purge_fields},
+	[ENTRY_NODE_PURGE] = {&entry_node_purge_description},
 	[ENTRY_JOB_REGISTER] = {NULL, OWN(job_register), entry_job_register_release},
-	[ENTRY_JOB_DEREGISTER] = {&entry_job_deregister_fields},
-	[ENTRY_JOB_STABLE] = {&entry_job_stable_fields},
+	[ENTRY_JOB_DEREGISTER] = {&entry_job_deregister_description},
+	[ENTRY_JOB_STABLE] = {&entry_job_stable_description},
 	[ENTRY_JOB_NOTE] = {NULL, OWN(job_note), entry_job_note_release},
-	[ENTRY_CLIENT] = {&entry_client_fields},
+	[ENTRY_CLIENT] = {&entry_client_description},
 	[ENTRY_ALLOC_PLACE] = {NULL, OWN(alloc_place)},
 	[ENTRY_PLACE_REQUEST] = {NULL, OWN(place_request)},
 	[ENTRY_ALLOC_RELEASE] = {NULL, OWN(alloc_release)},
-	[ENTRY_COLLECT] = {&entry_collect_fields},
+	[ENTRY_COLLECT] = {&entry_collect_description},
 	[ENTRY_ALLOC_UPDATE] = {NULL, OWN(alloc_update), entry_alloc_update_release},
 	[ENTRY_ALLOC_TRANSITION] = {NULL, OWN(alloc_transition), entry_alloc_transition_release},
 	[ENTRY_PLAN] = {NULL, OWN(plan), entry_plan_release},
 	[ENTRY_DEPLOYMENT] = {NULL, OWN(deployment), entry_deployment_release},
 	[ENTRY_VM] = {NULL, OWN(vm)},
 	[ENTRY_RECORD_PUT] = {NULL, OWN(record_put), entry_record_put_release},
-	[ENTRY_RECORD_DELETE] = {&entry_record_delete_fields},
+	[ENTRY_RECORD_DELETE] = {&entry_record_delete_description},
 	[ENTRY_GC] = {NULL, OWN(gc), entry_gc_release},
 	[ENTRY_PLACE_IN_PART] = {NULL, entry_place_in_part_encode, entry_place_in_part_decode,
 		sizeof(struct entry_place_request)},

@@ -1,28 +1,25 @@
 #include "state/log/entry_job.h"
 #include "state/base/error.h"
+#include "state/base/schema_table.h"
 #include "state/records/job.h"
 #include "state/records/job_notes.h"
 
-#define OF(type, member) offsetof(struct entry_##type, member)
-
-static const struct field deregister_fields[] = {
-	{"Namespace", FIELD_TEXT, OF(job_deregister, namespace_name)},
-	{"ID", FIELD_TEXT, OF(job_deregister, id)},
-	{"Purge", FIELD_BOOL, OF(job_deregister, purge)},
-	{"Everywhere", FIELD_U8, OF(job_deregister, everywhere)},
-	{"EvalPriority", FIELD_I64, OF(job_deregister, eval_priority)},
+static const struct field entry_job_deregister_fields[] = {
+	{"Namespace", FIELD_TEXT, OF(entry_job_deregister, namespace_name)},
+	{"ID", FIELD_TEXT, OF(entry_job_deregister, id)},
+	{"Purge", FIELD_BOOL, OF(entry_job_deregister, purge)},
+	{"Everywhere", FIELD_U8, OF(entry_job_deregister, everywhere)},
+	{"EvalPriority", FIELD_I64, OF(entry_job_deregister, eval_priority)},
 };
-const struct record_type entry_job_deregister_fields = {
-	"job_deregister", sizeof(struct entry_job_deregister), deregister_fields, 5, NULL};
+DESCRIBE(entry_job_deregister_description, entry_job_deregister);
 
-static const struct field stable_fields[] = {
-	{"Namespace", FIELD_TEXT, OF(job_stable, namespace_name)},
-	{"ID", FIELD_TEXT, OF(job_stable, id)},
-	{"Version", FIELD_U64, OF(job_stable, version)},
-	{"Stable", FIELD_BOOL, OF(job_stable, stable)},
+static const struct field entry_job_stable_fields[] = {
+	{"Namespace", FIELD_TEXT, OF(entry_job_stable, namespace_name)},
+	{"ID", FIELD_TEXT, OF(entry_job_stable, id)},
+	{"Version", FIELD_U64, OF(entry_job_stable, version)},
+	{"Stable", FIELD_BOOL, OF(entry_job_stable, stable)},
 };
-const struct record_type entry_job_stable_fields = {
-	"job_stable", sizeof(struct entry_job_stable), stable_fields, 4, NULL};
+DESCRIBE(entry_job_stable_description, entry_job_stable);
 
 void entry_job_register_encode(const void *body, struct bytes_writer *w)
 {

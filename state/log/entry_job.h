@@ -39,7 +39,7 @@ struct entry_job_note {
 	struct scaling_event *event; // taken over by apply, freed by entry_release otherwise
 };
 
-extern const struct record_type entry_job_deregister_fields, entry_job_stable_fields;
+extern const struct record_type entry_job_deregister_description, entry_job_stable_description;
 void entry_job_register_encode(const void *body, struct bytes_writer *);
 int entry_job_register_decode(void *body, struct bytes_reader *);
 void entry_job_register_release(void *body);

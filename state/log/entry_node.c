@@ -1,34 +1,30 @@
 #include "state/log/entry_node.h"
 #include "state/base/error.h"
+#include "state/base/schema_table.h"
 #include "state/log/entry_parts.h"
 #include "state/records/nodes/node_description.h"
 
-#define OF(type, member) offsetof(struct entry_##type, member)
-
-static const struct field status_fields[] = {
-	{"Slot", FIELD_U32, OF(node_status, slot)},
-	{"Generation", FIELD_U32, OF(node_status, generation)},
-	{"Status", FIELD_U8, OF(node_status, status)},
-	{"Cause", FIELD_U8, OF(node_status, cause)},
-	{"Readiness", FIELD_BOOL, OF(node_status, readiness)},
+static const struct field entry_node_status_fields[] = {
+	{"Slot", FIELD_U32, OF(entry_node_status, slot)},
+	{"Generation", FIELD_U32, OF(entry_node_status, generation)},
+	{"Status", FIELD_U8, OF(entry_node_status, status)},
+	{"Cause", FIELD_U8, OF(entry_node_status, cause)},
+	{"Readiness", FIELD_BOOL, OF(entry_node_status, readiness)},
 };
-const struct record_type entry_node_status_fields = {
-	"node_status", sizeof(struct entry_node_status), status_fields, 5, NULL};
+DESCRIBE(entry_node_status_description, entry_node_status);
 
-static const struct field eligibility_fields[] = {
-	{"Slot", FIELD_U32, OF(node_eligibility, slot)},
-	{"Generation", FIELD_U32, OF(node_eligibility, generation)},
-	{"Eligibility", FIELD_U8, OF(node_eligibility, eligibility)},
+static const struct field entry_node_eligibility_fields[] = {
+	{"Slot", FIELD_U32, OF(entry_node_eligibility, slot)},
+	{"Generation", FIELD_U32, OF(entry_node_eligibility, generation)},
+	{"Eligibility", FIELD_U8, OF(entry_node_eligibility, eligibility)},
 };
-const struct record_type entry_node_eligibility_fields = {
-	"node_eligibility", sizeof(struct entry_node_eligibility), eligibility_fields, 3, NULL};
+DESCRIBE(entry_node_eligibility_description, entry_node_eligibility);
 
-static const struct field purge_fields[] = {
-	{"Slot", FIELD_U32, OF(node_purge, slot)},
-	{"Generation", FIELD_U32, OF(node_purge, generation)},
+static const struct field entry_node_purge_fields[] = {
+	{"Slot", FIELD_U32, OF(entry_node_purge, slot)},
+	{"Generation", FIELD_U32, OF(entry_node_purge, generation)},
 };
-const struct record_type entry_node_purge_fields = {
-	"node_purge", sizeof(struct entry_node_purge), purge_fields, 2, NULL};
+DESCRIBE(entry_node_purge_description, entry_node_purge);
 
 void node_description_encode(const struct node_registration *d, struct bytes_writer *w)
 {

@@ -54,8 +54,8 @@ struct entry_node_drain {
 	struct drain_meta meta; // taken over by apply, freed by entry_release otherwise
 };
 
-extern const struct record_type entry_node_status_fields, entry_node_eligibility_fields,
-	entry_node_purge_fields;
+extern const struct record_type entry_node_status_description, entry_node_eligibility_description,
+	entry_node_purge_description;
 void entry_node_register_encode(const void *body, struct bytes_writer *);
 int entry_node_register_decode(void *body, struct bytes_reader *);
 // What the body says first, without looking at the rest; zeros where it is too short.

@@ -1,23 +1,20 @@
 #include "state/log/entry_placement.h"
 #include "state/base/error.h"
+#include "state/base/schema_table.h"
 #include "state/log/entry_parts.h"
 
-#define OF(type, member) offsetof(struct entry_##type, member)
-
-static const struct field client_fields[] = {
-	{"Number", FIELD_U32, OF(client, number)},
-	{"Name", FIELD_TEXT, OF(client, name)},
+static const struct field entry_client_fields[] = {
+	{"Number", FIELD_U32, OF(entry_client, number)},
+	{"Name", FIELD_TEXT, OF(entry_client, name)},
 };
-const struct record_type entry_client_fields = {
-	"client", sizeof(struct entry_client), client_fields, 2, NULL};
+DESCRIBE(entry_client_description, entry_client);
 
-static const struct field collect_fields[] = {
-	{"EndedBefore", FIELD_I64, OF(collect, ended_before_ns)},
-	{"IssuedBefore", FIELD_I64, OF(collect, issued_before_ms)},
-	{"Limit", FIELD_U32, OF(collect, limit)},
+static const struct field entry_collect_fields[] = {
+	{"EndedBefore", FIELD_I64, OF(entry_collect, ended_before_ns)},
+	{"IssuedBefore", FIELD_I64, OF(entry_collect, issued_before_ms)},
+	{"Limit", FIELD_U32, OF(entry_collect, limit)},
 };
-const struct record_type entry_collect_fields = {
-	"collect", sizeof(struct entry_collect), collect_fields, 3, NULL};
+DESCRIBE(entry_collect_description, entry_collect);
 
 void entry_alloc_place_encode(const void *body, struct bytes_writer *w)
 {

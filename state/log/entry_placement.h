@@ -44,7 +44,7 @@ struct entry_collect {
 	uint32_t limit;           // of each
 };
 
-extern const struct record_type entry_client_fields, entry_collect_fields;
+extern const struct record_type entry_client_description, entry_collect_description;
 void entry_alloc_place_encode(const void *body, struct bytes_writer *);
 int entry_alloc_place_decode(void *body, struct bytes_reader *);
 void entry_place_request_encode(const void *body, struct bytes_writer *);

@@ -1,5 +1,6 @@
 #include "state/log/entry_record.h"
 #include "state/base/error.h"
+#include "state/base/schema_table.h"
 #include "state/log/entry_parts.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
@@ -26,15 +27,12 @@ static bool record_kind_is_put(uint8_t kind)
 	return kind < STATE_TABLES && record_types[kind];
 }
 
-#define OF(member) offsetof(struct entry_record_delete, member)
-
-static const struct field delete_fields[] = {
-	{"Kind", FIELD_U8, OF(kind)},
-	{"ID", FIELD_UUID, OF(id)},
-	{"Name", FIELD_TEXT, OF(name)},
+static const struct field entry_record_delete_fields[] = {
+	{"Kind", FIELD_U8, OF(entry_record_delete, kind)},
+	{"ID", FIELD_UUID, OF(entry_record_delete, id)},
+	{"Name", FIELD_TEXT, OF(entry_record_delete, name)},
 };
-const struct record_type entry_record_delete_fields = {
-	"record_delete", sizeof(struct entry_record_delete), delete_fields, 3, NULL};
+DESCRIBE(entry_record_delete_description, entry_record_delete);
 
 void entry_record_put_encode(const void *body, struct bytes_writer *w)
 {

@@ -16,7 +16,7 @@ struct entry_record_delete {
 	struct text name; // of a kind that is known by names
 };
 
-extern const struct record_type entry_record_delete_fields;
+extern const struct record_type entry_record_delete_description;
 void entry_record_put_encode(const void *body, struct bytes_writer *);
 int entry_record_put_decode(void *body, struct bytes_reader *);
 void entry_record_put_release(void *body);

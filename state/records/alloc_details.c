@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NULLABLE NULL, FIELD_NULL_EMPTY
-
 static const struct field allocated_port_fields[] = {
 	{"Label", FIELD_STRING, OF(allocated_port, label)},
 	{"Value", FIELD_I64, OF(allocated_port, value)},
@@ -25,10 +23,10 @@ static const struct field allocated_network_fields[] = {
 	{"Device", FIELD_STRING, OF(allocated_network, device)},
 	{"IP", FIELD_STRING, OF(allocated_network, ip)},
 	{"MBits", FIELD_I64, OF(allocated_network, mbits)},
-	{"ReservedPorts", FIELD_ARRAY, OF(allocated_network, reserved_ports), &port_description,
-		NULLABLE},
-	{"DynamicPorts", FIELD_ARRAY, OF(allocated_network, dynamic_ports), &port_description,
-		NULLABLE},
+	{"ReservedPorts", FIELD_ARRAY, OF(allocated_network, reserved_ports),
+		OR_NULL(port_description)},
+	{"DynamicPorts", FIELD_ARRAY, OF(allocated_network, dynamic_ports),
+		OR_NULL(port_description)},
 };
 DESCRIBE(allocated_network_description, allocated_network);
 
@@ -42,10 +40,10 @@ DESCRIBE(allocated_device_description, allocated_device);
 
 static const struct field allocated_task_fields[] = {
 	{"Task", FIELD_STRING, OF(allocated_task, task)},
-	{"Networks", FIELD_ARRAY, OF(allocated_task, networks), &allocated_network_description,
-		NULLABLE},
-	{"Devices", FIELD_ARRAY, OF(allocated_task, devices), &allocated_device_description,
-		NULLABLE},
+	{"Networks", FIELD_ARRAY, OF(allocated_task, networks),
+		OR_NULL(allocated_network_description)},
+	{"Devices", FIELD_ARRAY, OF(allocated_task, devices),
+		OR_NULL(allocated_device_description)},
 	{"ReservedCores", FIELD_INTEGERS, OF(allocated_task, reserved_cores),
 		FLAGS(FIELD_NULL_EMPTY)},
 	{"CpuShares", FIELD_I64, OF(allocated_task, cpu_shares)},
@@ -92,18 +90,17 @@ static const struct field alloc_details_fields[] = {
 	{"DeploymentID", FIELD_UUID, OF(alloc_details, deployment_id)},
 	{"DesiredTransition", FIELD_STRUCT, OF(alloc_details, transition),
 		&desired_transition_description},
-	{"AllocStates", FIELD_ARRAY, OF(alloc_details, states), &alloc_state_description, NULLABLE},
+	{"AllocStates", FIELD_ARRAY, OF(alloc_details, states), OR_NULL(alloc_state_description)},
 	{"RescheduleEvents", FIELD_ARRAY, OF(alloc_details, reschedule_events),
-		&reschedule_event_description, NULLABLE},
+		OR_NULL(reschedule_event_description)},
 	{"PreemptedAllocations", FIELD_UUIDS, OF(alloc_details, preempted),
 		FLAGS(FIELD_NULL_EMPTY)},
 	{"DeploymentStatus", FIELD_OPTIONAL, OF(alloc_details, deployment_status),
 		&alloc_deployment_status_description},
-	{"Tasks", FIELD_STRUCT_MAP, OF(alloc_details, tasks), &allocated_task_description,
-		NULLABLE},
-	{"Networks", FIELD_ARRAY, OF(alloc_details, networks), &allocated_network_description,
-		NULLABLE},
-	{"Ports", FIELD_ARRAY, OF(alloc_details, ports), &allocated_port_description, NULLABLE},
+	{"Tasks", FIELD_STRUCT_MAP, OF(alloc_details, tasks), OR_NULL(allocated_task_description)},
+	{"Networks", FIELD_ARRAY, OF(alloc_details, networks),
+		OR_NULL(allocated_network_description)},
+	{"Ports", FIELD_ARRAY, OF(alloc_details, ports), OR_NULL(allocated_port_description)},
 };
 DESCRIBE(alloc_details_description, alloc_details);
 
@@ -188,7 +185,7 @@ DESCRIBE(task_event_description, task_event);
 
 static const struct field task_handle_fields[] = {
 	{"Version", FIELD_I64, OF(task_handle, version)},
-	{"DriverState", FIELD_STRING, OF(task_handle, driver_state), NULL, NULLABLE},
+	{"DriverState", FIELD_STRING, OF(task_handle, driver_state), FLAGS(FIELD_NULL_EMPTY)},
 };
 DESCRIBE(task_handle_description, task_handle);
 
@@ -200,15 +197,15 @@ static const struct field task_state_fields[] = {
 	{"LastRestart", FIELD_I64, OF(task_state, last_restart_ns), FLAGS(FIELD_TIME)},
 	{"StartedAt", FIELD_I64, OF(task_state, started_at_ns), FLAGS(FIELD_TIME)},
 	{"FinishedAt", FIELD_I64, OF(task_state, finished_at_ns), FLAGS(FIELD_TIME)},
-	{"Events", FIELD_ARRAY, OF(task_state, events), &task_event_description, NULLABLE},
+	{"Events", FIELD_ARRAY, OF(task_state, events), OR_NULL(task_event_description)},
 	{"TaskHandle", FIELD_OPTIONAL, OF(task_state, handle), &task_handle_description},
 };
 DESCRIBE(task_state_description, task_state);
 
 static const struct field alloc_report_fields[] = {
 	{"ClientDescription", FIELD_STRING, OF(alloc_report, client_description)},
-	{"TaskStates", FIELD_STRUCT_MAP, OF(alloc_report, task_states), &task_state_description,
-		NULLABLE},
+	{"TaskStates", FIELD_STRUCT_MAP, OF(alloc_report, task_states),
+		OR_NULL(task_state_description)},
 };
 DESCRIBE(alloc_report_description, alloc_report);
 

@@ -23,19 +23,13 @@ static const struct field constraint_fields[] = {
 };
 DESCRIBE(constraint_description, constraint);
 
-static void affinity_defaults(void *record)
-{
-	struct affinity *affinity = record;
-	affinity->weight = 50;
-}
-
 static const struct field affinity_fields[] = {
 	{"LTarget", FIELD_STRING, OF(affinity, l_target)},
 	{"RTarget", FIELD_STRING, OF(affinity, r_target)},
 	{"Operand", FIELD_STRING, OF(affinity, operand)},
-	{"Weight", FIELD_I64, OF(affinity, weight)},
+	{"Weight", FIELD_I64, OF(affinity, weight), INITIALLY(50)},
 };
-DESCRIBE_WITH(affinity_description, affinity, affinity_defaults);
+DESCRIBE(affinity_description, affinity);
 
 static const struct field spread_target_fields[] = {
 	{"Value", FIELD_STRING, OF(spread_target, value)},
@@ -43,50 +37,20 @@ static const struct field spread_target_fields[] = {
 };
 static DESCRIBE(spread_target_description, spread_target);
 
-static void spread_defaults(void *record)
-{
-	struct spread *spread = record;
-	spread->weight = 50;
-}
-
 static const struct field spread_fields[] = {
 	{"Attribute", FIELD_STRING, OF(spread, attribute)},
-	{"Weight", FIELD_I64, OF(spread, weight)},
-	{"SpreadTarget", FIELD_ARRAY, OF(spread, targets), &spread_target_description, NULL,
-		FIELD_NULL_EMPTY},
+	{"Weight", FIELD_I64, OF(spread, weight), INITIALLY(50)},
+	{"SpreadTarget", FIELD_ARRAY, OF(spread, targets), OR_NULL(spread_target_description)},
 };
-DESCRIBE_WITH(spread_description, spread, spread_defaults);
-
-// Jobs, groups and tasks have the same three rows for what constrains or ranks nodes.
-#define CONSTRAINTS(type)                                                                         \
-	{                                                                                         \
-		"Constraints", FIELD_ARRAY, OF(type, constraints), &constraint_description, NULL, \
-			FIELD_NULL_EMPTY                                                          \
-	}
-#define AFFINITIES(type)                                                                      \
-	{                                                                                     \
-		"Affinities", FIELD_ARRAY, OF(type, affinities), &affinity_description, NULL, \
-			FIELD_NULL_EMPTY                                                      \
-	}
-#define SPREADS(type)                                                                 \
-	{                                                                             \
-		"Spreads", FIELD_ARRAY, OF(type, spreads), &spread_description, NULL, \
-			FIELD_NULL_EMPTY                                              \
-	}
-
-static void device_ask_defaults(void *record)
-{
-	struct device_ask *ask = record;
-	ask->count = 1;
-}
+DESCRIBE(spread_description, spread);
 
 static const struct field device_ask_fields[] = {
 	{"Name", FIELD_STRING, OF(device_ask, name)},
-	{"Count", FIELD_I64, OF(device_ask, count)},
-	CONSTRAINTS(device_ask),
-	AFFINITIES(device_ask),
+	{"Count", FIELD_I64, OF(device_ask, count), INITIALLY(1)},
+	{"Constraints", FIELD_ARRAY, OF(device_ask, constraints), OR_NULL(constraint_description)},
+	{"Affinities", FIELD_ARRAY, OF(device_ask, affinities), OR_NULL(affinity_description)},
 };
-DESCRIBE_WITH(device_ask_description, device_ask, device_ask_defaults);
+DESCRIBE(device_ask_description, device_ask);
 
 static const struct field port_fields[] = {
 	{"Label", FIELD_STRING, OF(port, label)},
@@ -101,117 +65,77 @@ static const struct field network_ask_fields[] = {
 	{"Hostname", FIELD_STRING, OF(network_ask, hostname)},
 	{"MBits", FIELD_I64, OF(network_ask, mbits)},
 	{"DNS", FIELD_JSON, OF(network_ask, dns)},
-	{"ReservedPorts", FIELD_ARRAY, OF(network_ask, reserved_ports), &port_description, NULL,
-		FIELD_NULL_EMPTY},
-	{"DynamicPorts", FIELD_ARRAY, OF(network_ask, dynamic_ports), &port_description, NULL,
-		FIELD_NULL_EMPTY},
+	{"ReservedPorts", FIELD_ARRAY, OF(network_ask, reserved_ports), OR_NULL(port_description)},
+	{"DynamicPorts", FIELD_ARRAY, OF(network_ask, dynamic_ports), OR_NULL(port_description)},
 	ALWAYS("Device", blank),
 	ALWAYS("CIDR", blank),
 	ALWAYS("IP", blank),
 };
 DESCRIBE(network_ask_description, network_ask);
 
-static void task_resources_defaults(void *record)
-{
-	struct task_resources *resources = record;
-	resources->cpu = JOB_UNSET;
-	resources->memory_mb = 300;
-}
-
 static const struct field task_resources_fields[] = {
-	{"CPU", FIELD_I64, OF(task_resources, cpu)},
+	{"CPU", FIELD_I64, OF(task_resources, cpu), INITIALLY(JOB_UNSET)},
 	{"Cores", FIELD_I64, OF(task_resources, cores)},
-	{"MemoryMB", FIELD_I64, OF(task_resources, memory_mb)},
+	{"MemoryMB", FIELD_I64, OF(task_resources, memory_mb), INITIALLY(300)},
 	{"MemoryMaxMB", FIELD_I64, OF(task_resources, memory_max_mb)},
-	{"Networks", FIELD_ARRAY, OF(task_resources, networks), &network_ask_description, NULL,
-		FIELD_NULL_EMPTY},
-	{"Devices", FIELD_ARRAY, OF(task_resources, devices), &device_ask_description, NULL,
-		FIELD_NULL_EMPTY},
+	{"Networks", FIELD_ARRAY, OF(task_resources, networks), OR_NULL(network_ask_description)},
+	{"Devices", FIELD_ARRAY, OF(task_resources, devices), OR_NULL(device_ask_description)},
 	ALWAYS("DiskMB", zero),
 	ALWAYS("IOPS", zero),
 };
-static DESCRIBE_WITH(task_resources_description, task_resources, task_resources_defaults);
-
-static void restart_policy_defaults(void *record)
-{
-	struct restart_policy *policy = record;
-	policy->attempts = policy->interval_ns = policy->delay_ns = JOB_UNSET;
-}
+static DESCRIBE(task_resources_description, task_resources);
 
 static const struct field restart_policy_fields[] = {
-	{"Attempts", FIELD_I64, OF(restart_policy, attempts)},
-	{"Interval", FIELD_I64, OF(restart_policy, interval_ns), DURATION},
-	{"Delay", FIELD_I64, OF(restart_policy, delay_ns), DURATION},
+	{"Attempts", FIELD_I64, OF(restart_policy, attempts), INITIALLY(JOB_UNSET)},
+	{"Interval", FIELD_I64, OF(restart_policy, interval_ns), DURATION, JOB_UNSET},
+	{"Delay", FIELD_I64, OF(restart_policy, delay_ns), DURATION, JOB_UNSET},
 	{"Mode", FIELD_STRING, OF(restart_policy, mode)},
 	{"RenderTemplates", FIELD_BOOL, OF(restart_policy, render_templates)},
 };
-DESCRIBE_WITH(restart_description, restart_policy, restart_policy_defaults);
-
-static void reschedule_policy_defaults(void *record)
-{
-	struct reschedule_policy *policy = record;
-	policy->attempts = policy->interval_ns = policy->delay_ns = policy->max_delay_ns =
-		JOB_UNSET;
-}
+DESCRIBE(restart_description, restart_policy);
 
 static const struct field reschedule_policy_fields[] = {
-	{"Attempts", FIELD_I64, OF(reschedule_policy, attempts)},
-	{"Interval", FIELD_I64, OF(reschedule_policy, interval_ns), DURATION},
-	{"Delay", FIELD_I64, OF(reschedule_policy, delay_ns), DURATION},
+	{"Attempts", FIELD_I64, OF(reschedule_policy, attempts), INITIALLY(JOB_UNSET)},
+	{"Interval", FIELD_I64, OF(reschedule_policy, interval_ns), DURATION, JOB_UNSET},
+	{"Delay", FIELD_I64, OF(reschedule_policy, delay_ns), DURATION, JOB_UNSET},
 	{"DelayFunction", FIELD_STRING, OF(reschedule_policy, delay_function)},
-	{"MaxDelay", FIELD_I64, OF(reschedule_policy, max_delay_ns), DURATION},
+	{"MaxDelay", FIELD_I64, OF(reschedule_policy, max_delay_ns), DURATION, JOB_UNSET},
 	{"Unlimited", FIELD_OPTIONAL_BOOL, OF(reschedule_policy, unlimited)},
 };
-DESCRIBE_WITH(reschedule_description, reschedule_policy, reschedule_policy_defaults);
-
-static void update_strategy_defaults(void *record)
-{
-	struct update_strategy *update = record;
-	update->stagger_ns = update->max_parallel = update->canary = JOB_UNSET;
-	update->min_healthy_time_ns = update->healthy_deadline_ns = JOB_UNSET;
-	update->progress_deadline_ns = JOB_UNSET;
-}
+DESCRIBE(reschedule_description, reschedule_policy);
 
 static const struct field update_strategy_fields[] = {
-	{"Stagger", FIELD_I64, OF(update_strategy, stagger_ns), DURATION},
-	{"MaxParallel", FIELD_I64, OF(update_strategy, max_parallel)},
+	{"Stagger", FIELD_I64, OF(update_strategy, stagger_ns), DURATION, JOB_UNSET},
+	{"MaxParallel", FIELD_I64, OF(update_strategy, max_parallel), INITIALLY(JOB_UNSET)},
 	{"HealthCheck", FIELD_STRING, OF(update_strategy, health_check)},
-	{"MinHealthyTime", FIELD_I64, OF(update_strategy, min_healthy_time_ns), DURATION},
-	{"HealthyDeadline", FIELD_I64, OF(update_strategy, healthy_deadline_ns), DURATION},
-	{"ProgressDeadline", FIELD_I64, OF(update_strategy, progress_deadline_ns), DURATION},
+	{"MinHealthyTime", FIELD_I64, OF(update_strategy, min_healthy_time_ns), DURATION,
+		JOB_UNSET},
+	{"HealthyDeadline", FIELD_I64, OF(update_strategy, healthy_deadline_ns), DURATION,
+		JOB_UNSET},
+	{"ProgressDeadline", FIELD_I64, OF(update_strategy, progress_deadline_ns), DURATION,
+		JOB_UNSET},
 	{"AutoRevert", FIELD_OPTIONAL_BOOL, OF(update_strategy, auto_revert)},
 	{"AutoPromote", FIELD_OPTIONAL_BOOL, OF(update_strategy, auto_promote)},
-	{"Canary", FIELD_I64, OF(update_strategy, canary)},
+	{"Canary", FIELD_I64, OF(update_strategy, canary), INITIALLY(JOB_UNSET)},
 };
-DESCRIBE_WITH(update_description, update_strategy, update_strategy_defaults);
-
-static void migrate_strategy_defaults(void *record)
-{
-	struct migrate_strategy *migrate = record;
-	migrate->max_parallel = JOB_UNSET;
-	migrate->min_healthy_time_ns = migrate->healthy_deadline_ns = JOB_UNSET;
-}
+DESCRIBE(update_description, update_strategy);
 
 static const struct field migrate_strategy_fields[] = {
-	{"MaxParallel", FIELD_I64, OF(migrate_strategy, max_parallel)},
+	{"MaxParallel", FIELD_I64, OF(migrate_strategy, max_parallel), INITIALLY(JOB_UNSET)},
 	{"HealthCheck", FIELD_STRING, OF(migrate_strategy, health_check)},
-	{"MinHealthyTime", FIELD_I64, OF(migrate_strategy, min_healthy_time_ns), DURATION},
-	{"HealthyDeadline", FIELD_I64, OF(migrate_strategy, healthy_deadline_ns), DURATION},
+	{"MinHealthyTime", FIELD_I64, OF(migrate_strategy, min_healthy_time_ns), DURATION,
+		JOB_UNSET},
+	{"HealthyDeadline", FIELD_I64, OF(migrate_strategy, healthy_deadline_ns), DURATION,
+		JOB_UNSET},
 };
-DESCRIBE_WITH(migrate_description, migrate_strategy, migrate_strategy_defaults);
-
-static void ephemeral_disk_defaults(void *record)
-{
-	struct ephemeral_disk *disk = record;
-	disk->size_mb = 300;
-}
+DESCRIBE(migrate_description, migrate_strategy);
 
 static const struct field ephemeral_disk_fields[] = {
 	{"Sticky", FIELD_BOOL, OF(ephemeral_disk, sticky)},
-	{"SizeMB", FIELD_I64, OF(ephemeral_disk, size_mb)},
+	{"SizeMB", FIELD_I64, OF(ephemeral_disk, size_mb), INITIALLY(300)},
 	{"Migrate", FIELD_BOOL, OF(ephemeral_disk, migrate)},
 };
-static DESCRIBE_WITH(ephemeral_disk_description, ephemeral_disk, ephemeral_disk_defaults);
+static DESCRIBE(ephemeral_disk_description, ephemeral_disk);
 
 static const struct field volume_ask_fields[] = {
 	{"Name", FIELD_STRING, OF(volume_ask, name)},
@@ -228,12 +152,6 @@ static const struct field task_lifecycle_fields[] = {
 };
 DESCRIBE(task_lifecycle_description, task_lifecycle);
 
-static void task_defaults(void *record)
-{
-	struct task *task = record;
-	task->kill_timeout_ns = 5 * NS_PER_S;
-}
-
 static const struct field task_fields[] = {
 	{"Name", FIELD_STRING, OF(task, name)},
 	{"Driver", FIELD_STRING, OF(task, driver)},
@@ -243,14 +161,14 @@ static const struct field task_fields[] = {
 	{"Services", FIELD_JSON, OF(task, services)},
 	{"Vault", FIELD_JSON, OF(task, vault)},
 	{"Templates", FIELD_JSON, OF(task, templates)},
-	CONSTRAINTS(task),
-	AFFINITIES(task),
+	{"Constraints", FIELD_ARRAY, OF(task, constraints), OR_NULL(constraint_description)},
+	{"Affinities", FIELD_ARRAY, OF(task, affinities), OR_NULL(affinity_description)},
 	{"Resources", FIELD_STRUCT, OF(task, resources), &task_resources_description},
 	{"RestartPolicy", FIELD_OPTIONAL, OF(task, restart), &restart_description},
 	{"DispatchPayload", FIELD_JSON, OF(task, dispatch_payload)},
 	{"Lifecycle", FIELD_OPTIONAL, OF(task, lifecycle), &task_lifecycle_description},
 	{"Meta", FIELD_MAP, OF(task, meta), NULLABLE},
-	{"KillTimeout", FIELD_I64, OF(task, kill_timeout_ns), DURATION},
+	{"KillTimeout", FIELD_I64, OF(task, kill_timeout_ns), DURATION, 5 * NS_PER_S},
 	{"LogConfig", FIELD_JSON, OF(task, log_config), NULL, usual_logs},
 	{"Artifacts", FIELD_JSON, OF(task, artifacts)},
 	{"Leader", FIELD_BOOL, OF(task, leader)},
@@ -262,34 +180,26 @@ static const struct field task_fields[] = {
 	ALWAYS("ScalingPolicies", null),
 	ALWAYS("CSIPluginConfig", null),
 };
-DESCRIBE_WITH(task_description, task, task_defaults);
-
-static void task_group_defaults(void *record)
-{
-	struct task_group *group = record;
-	group->count = 1;
-}
+DESCRIBE(task_description, task);
 
 static const struct field task_group_fields[] = {
 	{"Name", FIELD_STRING, OF(task_group, name)},
-	{"Count", FIELD_I64, OF(task_group, count)},
+	{"Count", FIELD_I64, OF(task_group, count), INITIALLY(1)},
 	{"Update", FIELD_OPTIONAL, OF(task_group, update), &update_description},
 	{"Migrate", FIELD_OPTIONAL, OF(task_group, migrate), &migrate_description},
-	CONSTRAINTS(task_group),
+	{"Constraints", FIELD_ARRAY, OF(task_group, constraints), OR_NULL(constraint_description)},
 	{"Scaling", FIELD_JSON, OF(task_group, scaling)},
 	{"RestartPolicy", FIELD_OPTIONAL, OF(task_group, restart), &restart_description},
-	{"Tasks", FIELD_ARRAY, OF(task_group, tasks), &task_description, NULL, FIELD_NULL_EMPTY},
+	{"Tasks", FIELD_ARRAY, OF(task_group, tasks), OR_NULL(task_description)},
 	{"EphemeralDisk", FIELD_STRUCT, OF(task_group, disk), &ephemeral_disk_description},
 	{"Meta", FIELD_MAP, OF(task_group, meta), NULLABLE},
 	{"ReschedulePolicy", FIELD_OPTIONAL, OF(task_group, reschedule), &reschedule_description},
-	AFFINITIES(task_group),
-	SPREADS(task_group),
-	{"Networks", FIELD_ARRAY, OF(task_group, networks), &network_ask_description, NULL,
-		FIELD_NULL_EMPTY},
+	{"Affinities", FIELD_ARRAY, OF(task_group, affinities), OR_NULL(affinity_description)},
+	{"Spreads", FIELD_ARRAY, OF(task_group, spreads), OR_NULL(spread_description)},
+	{"Networks", FIELD_ARRAY, OF(task_group, networks), OR_NULL(network_ask_description)},
 	{"Consul", FIELD_JSON, OF(task_group, consul), NULL, no_consul},
 	{"Services", FIELD_JSON, OF(task_group, services)},
-	{"Volumes", FIELD_STRUCT_MAP, OF(task_group, volumes), &volume_ask_description, NULL,
-		FIELD_NULL_EMPTY},
+	{"Volumes", FIELD_STRUCT_MAP, OF(task_group, volumes), OR_NULL(volume_ask_description)},
 	{"ShutdownDelay", FIELD_OPTIONAL_I64, OF(task_group, shutdown_delay_ns), DURATION},
 	{"StopAfterClientDisconnect", FIELD_OPTIONAL_I64,
 		OF(task_group, stop_after_client_disconnect_ns), DURATION},
@@ -297,23 +207,17 @@ static const struct field task_group_fields[] = {
 		DURATION},
 	{"Snapshot", FIELD_STRING, OF(task_group, snapshot), FLAGS(FIELD_OMIT_EMPTY)},
 };
-DESCRIBE_WITH(task_group_description, task_group, task_group_defaults);
-
-static void periodic_config_defaults(void *record)
-{
-	struct periodic_config *periodic = record;
-	periodic->enabled = true;
-}
+DESCRIBE(task_group_description, task_group);
 
 static const struct field periodic_config_fields[] = {
-	{"Enabled", FIELD_BOOL, OF(periodic_config, enabled)},
+	{"Enabled", FIELD_BOOL, OF(periodic_config, enabled), INITIALLY(true)},
 	{"Spec", FIELD_STRING, OF(periodic_config, spec)},
 	{"Specs", FIELD_STRINGS, OF(periodic_config, specs), NULLABLE},
 	{"SpecType", FIELD_STRING, OF(periodic_config, spec_type)},
 	{"ProhibitOverlap", FIELD_BOOL, OF(periodic_config, prohibit_overlap)},
 	{"TimeZone", FIELD_STRING, OF(periodic_config, time_zone)},
 };
-DESCRIBE_WITH(periodic_config_description, periodic_config, periodic_config_defaults);
+DESCRIBE(periodic_config_description, periodic_config);
 
 static const struct field parameterized_config_fields[] = {
 	{"Payload", FIELD_STRING, OF(parameterized_config, payload)},
@@ -321,12 +225,6 @@ static const struct field parameterized_config_fields[] = {
 	{"MetaOptional", FIELD_STRINGS, OF(parameterized_config, meta_optional), NULLABLE},
 };
 static DESCRIBE(parameterized_config_description, parameterized_config);
-
-static void job_defaults(void *record)
-{
-	struct job *job = record;
-	job->priority = 50;
-}
 
 static const struct field region_strategy_fields[] = {
 	{"MaxParallel", FIELD_I64, OF(region_strategy, max_parallel)},
@@ -365,15 +263,14 @@ static const struct field job_fields[] = {
 	{"ParentID", FIELD_STRING, OF(job, parent_id), FLAGS(FIELD_IN_LIST)},
 	{"Name", FIELD_STRING, OF(job, name), FLAGS(FIELD_IN_LIST)},
 	{"Type", FIELD_ENUM, OF(job, type), NULL, job_type_names, FIELD_IN_LIST},
-	{"Priority", FIELD_I64, OF(job, priority), FLAGS(FIELD_IN_LIST)},
+	{"Priority", FIELD_I64, OF(job, priority), FLAGS(FIELD_IN_LIST), 50},
 	{"AllAtOnce", FIELD_BOOL, OF(job, all_at_once)},
 	{"Datacenters", FIELD_STRINGS, OF(job, datacenters), FLAGS(FIELD_IN_LIST)},
 	{"NodePool", FIELD_STRING, OF(job, node_pool), FLAGS(FIELD_IN_LIST)},
-	CONSTRAINTS(job),
-	AFFINITIES(job),
-	SPREADS(job),
-	{"TaskGroups", FIELD_ARRAY, OF(job, task_groups), &task_group_description, NULL,
-		FIELD_NULL_EMPTY},
+	{"Constraints", FIELD_ARRAY, OF(job, constraints), OR_NULL(constraint_description)},
+	{"Affinities", FIELD_ARRAY, OF(job, affinities), OR_NULL(affinity_description)},
+	{"Spreads", FIELD_ARRAY, OF(job, spreads), OR_NULL(spread_description)},
+	{"TaskGroups", FIELD_ARRAY, OF(job, task_groups), OR_NULL(task_group_description)},
 	{"Update", FIELD_OPTIONAL, OF(job, update), &update_description},
 	{"Migrate", FIELD_OPTIONAL, OF(job, migrate), &migrate_description, NULL, FIELD_HIDDEN},
 	{"Reschedule", FIELD_OPTIONAL, OF(job, reschedule), &reschedule_description, NULL,
@@ -406,4 +303,4 @@ static const struct field job_fields[] = {
 	ALWAYS("VaultNamespace", blank),
 	ALWAYS("NomadTokenID", blank),
 };
-DESCRIBE_WITH(job_type_description, job, job_defaults);
+DESCRIBE(job_type_description, job);

@@ -4,19 +4,13 @@
 
 const char *const scheduler_algorithm_names[] = {"binpack", "spread", NULL};
 
-static void preemption_config_defaults(void *record)
-{
-	struct preemption_config *preemption = record;
-	preemption->system = true;
-}
-
 static const struct field preemption_config_fields[] = {
-	{"SystemSchedulerEnabled", FIELD_BOOL, OF(preemption_config, system)},
+	{"SystemSchedulerEnabled", FIELD_BOOL, OF(preemption_config, system), INITIALLY(true)},
 	{"SysBatchSchedulerEnabled", FIELD_BOOL, OF(preemption_config, sysbatch)},
 	{"BatchSchedulerEnabled", FIELD_BOOL, OF(preemption_config, batch)},
 	{"ServiceSchedulerEnabled", FIELD_BOOL, OF(preemption_config, service)},
 };
-static DESCRIBE_WITH(preemption_config_description, preemption_config, preemption_config_defaults);
+static DESCRIBE(preemption_config_description, preemption_config);
 
 static const struct field scheduler_config_fields[] = {
 	{"SchedulerAlgorithm", FIELD_ENUM, OF(scheduler_config, algorithm), NULL,

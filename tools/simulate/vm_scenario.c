@@ -25,7 +25,7 @@ static const struct field json_fields[] = {
 	{"VMs", FIELD_ARRAY, OF(vms), &vm_description},
 };
 static const struct record_type json_description = {"vm_scenario", sizeof(struct scenario_vms_json),
-	json_fields, sizeof json_fields / sizeof json_fields[0], NULL};
+	json_fields, sizeof json_fields / sizeof json_fields[0]};
 
 // A list's items begin with their record, which the name follows.
 static const char *name_at(const struct array *list, const struct record_type *type, uint32_t i)

@@ -104,16 +104,9 @@ static const struct field cluster_settings_fields[] = {
 	{"schedulerProfile", FIELD_STRING, OF(cluster_settings, scheduler_profile)},
 	{"hostDirPolicies", FIELD_ARRAY, OF(cluster_settings, host_dir_policies),
 		&host_dir_policy_description, NULL, FIELD_OMIT_EMPTY},
-	{"countAssigned", FIELD_BOOL, OF(cluster_settings, count_assigned)},
+	{"countAssigned", FIELD_BOOL, OF(cluster_settings, count_assigned), INITIALLY(true)},
 };
-
-static void settings_defaults(void *record)
-{
-	struct cluster_settings *settings = record;
-	settings->count_assigned = true;
-}
-
-DESCRIBE_WITH(cluster_settings_description, cluster_settings, settings_defaults);
+DESCRIBE(cluster_settings_description, cluster_settings);
 
 struct vm *vm_create(void)
 {

@@ -39,23 +39,16 @@ struct whole {
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 
-static void part_defaults(void *record)
-{
-	struct part *p = record;
-	p->weight = 50;
-	p->name = text_copy(TEXT("unnamed"));
-}
-
 #define AT(type, member) offsetof(struct type, member)
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static const struct field part_fields[] = {
 	{"Name", FIELD_STRING, AT(part, name)},
-	{"Weight", FIELD_I64, AT(part, weight)},
+	{"Weight", FIELD_I64, AT(part, weight), NULL, NULL, 0, 50},
 	{"Words", FIELD_STRINGS, AT(part, words)},
 };
 static const struct record_type part_type = {
-	"part", sizeof(struct part), part_fields, COUNT(part_fields), part_defaults};
+	"part", sizeof(struct part), part_fields, COUNT(part_fields)};
 
 static const struct field whole_fields[] = {
 	{"Flag", FIELD_BOOL, AT(whole, flag)},
@@ -88,12 +81,11 @@ static const struct field fixed_fields[] = {
 	{"Number", FIELD_I64, AT(whole, number)},
 };
 static const struct record_type fixed_type = {
-	"fixed", sizeof(struct whole), fixed_fields, COUNT(fixed_fields), NULL};
+	"fixed", sizeof(struct whole), fixed_fields, COUNT(fixed_fields)};
 static const struct record_type whole_type = {
-	"whole", sizeof(struct whole), whole_fields, COUNT(whole_fields), NULL};
+	"whole", sizeof(struct whole), whole_fields, COUNT(whole_fields)};
 // What an earlier program knew: the first fields only.
-static const struct record_type earlier_type = {
-	"whole", sizeof(struct whole), whole_fields, 5, NULL};
+static const struct record_type earlier_type = {"whole", sizeof(struct whole), whole_fields, 5};
 
 static char *random_word(struct prng *prng)
 {
@@ -377,9 +369,8 @@ static const char *const grade_names[] = {"even", "odd", NULL};
 static const struct field free_fields[] = {{"Grades", FIELD_NUMBER_MAP, AT(graded, grades)}};
 static const struct field known_fields[] = {
 	{"Grades", FIELD_NUMBER_MAP, AT(graded, grades), NULL, grade_names}};
-static const struct record_type free_type = {"free", sizeof(struct graded), free_fields, 1, NULL},
-				known_type = {
-					"known", sizeof(struct graded), known_fields, 1, NULL};
+static const struct record_type free_type = {"free", sizeof(struct graded), free_fields, 1},
+				known_type = {"known", sizeof(struct graded), known_fields, 1};
 
 // What reads the whole record refuses the name, and so does what only checks it. A known one is the literal itself.
 static void numbers_with_names_of_their_own_have_no_others(void **unused)
@@ -405,7 +396,7 @@ static void numbers_with_names_of_their_own_have_no_others(void **unused)
 
 static void count_larger_than_what_is_left_is_refused(void **unused)
 {
-	struct record_type numbers = {"n", sizeof(struct whole), &whole_fields[11], 1, NULL};
+	struct record_type numbers = {"n", sizeof(struct whole), &whole_fields[11], 1};
 	uint8_t stored[2 + 4 + 8] = {1, 0, 0xff, 0xff, 0xff, 0xff};
 	struct whole read;
 	struct bytes_reader reader = bytes_reader_over(stored, sizeof stored);
@@ -414,7 +405,7 @@ static void count_larger_than_what_is_left_is_refused(void **unused)
 
 static void maps_out_of_order_are_refused(void **unused)
 {
-	struct record_type pairs = {"p", sizeof(struct whole), &whole_fields[12], 1, NULL};
+	struct record_type pairs = {"p", sizeof(struct whole), &whole_fields[12], 1};
 	struct whole w = {0}, read;
 	const char *const names[] = {"b", "a"};
 	for (int i = 0; i < 2; i++) {
@@ -437,7 +428,7 @@ static void maps_out_of_order_are_refused(void **unused)
 
 static void items_of_maps_are_put_in_order(void **unused)
 {
-	struct record_type counts = {"c", sizeof(struct whole), &whole_fields[18], 1, NULL};
+	struct record_type counts = {"c", sizeof(struct whole), &whole_fields[18], 1};
 	const char *const names[] = {"m", "b", "z", "b", "", "n"};
 	struct whole w = {0}, read;
 	uint32_t at;
@@ -529,7 +520,7 @@ static void fewer_fields_leave_defaults_and_more_are_refused(void **unused)
 	assert_int_equal(record_decode(&whole_type, &read, &reader), 0);
 	assert_true(record_equal(&earlier_type, &original, &read));
 	assert_int_equal(read.inner.weight, 50);
-	assert_string_equal(read.inner.name, "unnamed");
+	assert_null(read.inner.name);
 	record_release(&whole_type, &read);
 	bytes_writer_free(&writer);
 

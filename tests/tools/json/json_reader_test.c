@@ -39,23 +39,17 @@ struct thing {
 static const char *const colours[] = {"red", "green", NULL};
 static const char *const score_names[] = {"far", "wide", NULL};
 
-static void part_defaults(void *record)
-{
-	((struct part *)record)->amount = 7;
-}
-
 static const struct field part_fields[] = {
 	{"Name", FIELD_STRING, offsetof(struct part, name)},
-	{"Amount", FIELD_I64, offsetof(struct part, amount)},
+	{"Amount", FIELD_I64, offsetof(struct part, amount), NULL, NULL, 0, 7},
 };
-static const struct record_type part_type = {
-	"part", sizeof(struct part), part_fields, 2, part_defaults};
+static const struct record_type part_type = {"part", sizeof(struct part), part_fields, 2};
 
 static const struct field inside_fields[] = {
 	{"Inside", FIELD_I64, offsetof(struct whole_inside, inside)},
 };
 static const struct record_type inside_type = {
-	"inside", sizeof(struct whole_inside), inside_fields, 1, NULL};
+	"inside", sizeof(struct whole_inside), inside_fields, 1};
 static const char *const null[] = {"null"};
 
 #define AT(member) offsetof(struct thing, member)
@@ -91,8 +85,8 @@ static const struct field thing_fields[] = {
 	{"Omitted", FIELD_I64, AT(omitted), NULL, NULL, FIELD_OMIT_EMPTY},
 	{"Embedded", FIELD_STRUCT, AT(embedded), &inside_type, NULL, FIELD_EMBEDDED},
 };
-static const struct record_type thing_type = {"thing", sizeof(struct thing), thing_fields,
-	sizeof thing_fields / sizeof thing_fields[0], NULL};
+static const struct record_type thing_type = {
+	"thing", sizeof(struct thing), thing_fields, sizeof thing_fields / sizeof thing_fields[0]};
 
 static void read_thing(const char *json, struct thing *thing, struct json_report *report)
 {
