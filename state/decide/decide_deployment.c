@@ -71,7 +71,7 @@ static void set_status(
 	struct entry e = {.kind = ENTRY_DEPLOYMENT,
 		.deployment = {.change = DEPLOYMENT_CHANGES_STATUS,
 			.id = cell->id,
-			.status = status,
+			.status = (uint8_t)status,
 			.description = text_of(description)}};
 
 	CHECK(decider_commit(d, &e) == 0);

@@ -100,7 +100,7 @@ static bool assemble(
 {
 	for (uint8_t i = 0; i < p->parts; i++) {
 		struct bytes_reader reader = bytes_reader_over(p->bytes[i].data, p->bytes[i].size);
-		if (!node_description_decode(i ? &r->part : whole, &reader))
+		if (coder_read(node_description_code, i ? &r->part : whole, &reader) != 0)
 			return false;
 		if (i && !append_pairs(whole, &r->part))
 			return false;
@@ -115,7 +115,7 @@ static bool store_part(struct pending *p, const struct node_registration *part)
 	if (p->have & (1u << part->part))
 		return true;
 	*w = bytes_writer_growing(FRAME_BYTES_MAX);
-	node_description_encode(part, w);
+	coder_write(node_description_code, part, w);
 	p->have |= (uint8_t)(1u << part->part);
 	return !w->failed;
 }

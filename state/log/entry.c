@@ -94,15 +94,13 @@ static const struct field term_fields[] = {
 static const struct record_type term_type = {"term", sizeof(uint64_t), term_fields, 1};
 
 struct entry_codec {
-	const struct record_type
-		*fields; // for a body that is a record; else NULL, and encode and decode are there
-	void (*encode)(const void *body, struct bytes_writer *);
-	int (*decode)(void *body, struct bytes_reader *);
+	const struct record_type *fields; // of a body that is a record; NULL: code is there
+	coder_function *code;
 	size_t bytes;                // of such a body
 	void (*release)(void *body); // NULL: it owns nothing
 };
 
-#define OWN(name) entry_##name##_encode, entry_##name##_decode, sizeof(struct entry_##name)
+#define OWN(name) entry_##name##_code, sizeof(struct entry_##name)
 
 static const struct entry_codec codecs[] = {
 	[ENTRY_TERM] = {&term_type},
@@ -129,11 +127,10 @@ static const struct entry_codec codecs[] = {
 	[ENTRY_RECORD_PUT] = {NULL, OWN(record_put), entry_record_put_release},
 	[ENTRY_RECORD_DELETE] = {&entry_record_delete_description},
 	[ENTRY_GC] = {NULL, OWN(gc), entry_gc_release},
-	[ENTRY_PLACE_IN_PART] = {NULL, entry_place_in_part_encode, entry_place_in_part_decode,
+	[ENTRY_PLACE_IN_PART] = {NULL, entry_place_in_part_code,
 		sizeof(struct entry_place_request)},
-	[ENTRY_NODE_AWAITED] = {NULL, entry_node_register_encode, entry_node_awaited_decode,
-		sizeof(struct entry_node_register)},
-	[ENTRY_VM_NOTED] = {NULL, entry_vm_encode, entry_vm_noted_decode, sizeof(struct entry_vm)},
+	[ENTRY_NODE_AWAITED] = {NULL, entry_node_awaited_code, sizeof(struct entry_node_register)},
+	[ENTRY_VM_NOTED] = {NULL, entry_vm_noted_code, sizeof(struct entry_vm)},
 };
 _Static_assert(sizeof codecs / sizeof codecs[0] == ENTRY_KINDS, "every kind has its row");
 
@@ -155,7 +152,7 @@ void entry_encode(const struct entry *e, struct bytes_writer *w)
 	if (codec->fields)
 		record_encode(codec->fields, e->body, w);
 	else
-		codec->encode(e->body, w);
+		coder_write(codec->code, e->body, w);
 	if (w->failed)
 		return;
 	struct bytes_writer size = bytes_writer_over(w->data + head + 2, 4);
@@ -213,13 +210,12 @@ int entry_decode(struct entry *e, struct node_registration *description, struct 
 		e->node_register.description = description;
 	const struct entry_codec *codec = codec_of(e);
 	int error = codec->fields ? record_decode(codec->fields, e->body, &inner)
-				  : codec->decode(e->body, &inner);
+				  : coder_read(codec->code, e->body, &inner);
+	if (!error && bytes_left(&inner) > 0)
+		error = -ERROR_CORRUPT;
 	if (error)
-		return error;
-	if (bytes_left(&inner) == 0 && !inner.failed)
-		return 0;
-	entry_release(e);
-	return -ERROR_CORRUPT;
+		entry_release(e);
+	return error;
 }
 
 void entry_release(struct entry *e)

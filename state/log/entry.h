@@ -1,10 +1,10 @@
 // A log entry: one change of the state with everything that was decided about it, so that applying
 // it needs neither clock nor choice. The bytes are documented at the top of entry.c.
 //
-// Each kind has a row of functions in entry.c, which get the entry's body and are declared beside it: encode; decode,
-// which returns 0, -ERROR_CORRUPT or -ERROR_VERSION and leaves nothing to release after an error; and release, where a
-// body owns something. A body that is a plain record has a table of fields instead (state/base/schema.h). What entries
-// do is in the rows of state/apply/apply.c.
+// Each kind has a row of functions in entry.c, which get the entry's body and are declared beside it: code says how the
+// body is stored (state/log/coder.h), and release gives back what a body owns, also one that was read in part. A body
+// that is a plain record has a table of fields instead (state/base/schema.h). What entries do is in the rows of
+// state/apply/apply.c.
 #pragma once
 #include "state/base/bytes.h"
 #include "state/log/entry_alloc.h"

@@ -1,8 +1,8 @@
 // Entries about allocations outside of plans: what their node reports, and what operators ask of schedulers. Bodies of
 // entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
-#include "state/base/bytes.h"
 #include "state/base/uuid.h"
+#include "state/log/coder.h"
 #include "state/records/alloc_details.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,9 +34,6 @@ struct entry_alloc_transition {
 	struct alloc_transition *items; // the entry's own; by ascending id
 };
 
-void entry_alloc_update_encode(const void *body, struct bytes_writer *);
-int entry_alloc_update_decode(void *body, struct bytes_reader *);
+coder_function entry_alloc_update_code, entry_alloc_transition_code;
 void entry_alloc_update_release(void *body);
-void entry_alloc_transition_encode(const void *body, struct bytes_writer *);
-int entry_alloc_transition_decode(void *body, struct bytes_reader *);
 void entry_alloc_transition_release(void *body);

@@ -1,78 +1,41 @@
 #include "state/log/entry_deployment.h"
-#include "state/base/error.h"
-#include "state/base/memory.h"
-#include "state/log/entry_parts.h"
 #include <stdlib.h>
 
 // The least bytes of one item. They bound a count before memory is taken for it.
 #define GROUP_BYTES_LEAST 2u
 #define HEALTH_BYTES 17u
 
-static void status_encode(int status, struct text description, struct bytes_writer *w)
+static void groups_code(struct coder *c, struct entry_deployment *e)
 {
-	bytes_put_u8(w, (uint8_t)status);
-	bytes_put_text16(w, description);
-}
-
-void entry_deployment_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_deployment *e = body;
-
-	bytes_put_u8(w, e->change);
-	bytes_put_uuid(w, &e->id);
-	if (e->change == DEPLOYMENT_CHANGES_STATUS) {
-		status_encode(e->status, e->description, w);
-		return;
-	}
-	bytes_put_u32(w, e->count);
-	for (uint32_t i = 0; i < e->count; i++) {
-		if (e->change == DEPLOYMENT_IS_PROMOTED) {
-			bytes_put_text16(w, e->groups[i]);
-			continue;
-		}
-		bytes_put_uuid(w, &e->items[i].id);
-		bytes_put_u8(w, e->items[i].healthy);
-	}
-}
-
-static void groups_decode(struct entry_deployment *e, struct bytes_reader *r)
-{
-	e->count = count_decode(r, GROUP_BYTES_LEAST);
-	e->groups = memory_take_array(e->count + 1, sizeof e->groups[0]);
+	code_items(c, (void **)&e->groups, &e->count, sizeof e->groups[0], GROUP_BYTES_LEAST);
 	for (uint32_t i = 0; i < e->count; i++)
-		e->groups[i] = bytes_take_text16(r);
+		code_text16(c, &e->groups[i]);
 }
 
-static void health_decode(struct entry_deployment *e, struct bytes_reader *r)
+static void health_code(struct coder *c, struct entry_deployment *e)
 {
-	e->count = count_decode(r, HEALTH_BYTES);
-	e->items = memory_take_array(e->count + 1, sizeof e->items[0]);
+	code_items(c, (void **)&e->items, &e->count, sizeof e->items[0], HEALTH_BYTES);
 	for (uint32_t i = 0; i < e->count; i++) {
-		e->items[i].id = bytes_take_uuid(r);
-		e->items[i].healthy = flag_decode(r);
+		code_uuid(c, &e->items[i].id);
+		code_flag(c, &e->items[i].healthy);
 	}
 }
 
-int entry_deployment_decode(void *body, struct bytes_reader *r)
+void entry_deployment_code(struct coder *c, void *body)
 {
 	struct entry_deployment *e = body;
 
-	*e = (struct entry_deployment){.change = bytes_take_u8(r)};
-	if (r->failed || e->change >= DEPLOYMENT_CHANGES)
-		return -ERROR_CORRUPT;
-	e->id = bytes_take_uuid(r);
-	if (e->change == DEPLOYMENT_CHANGES_STATUS) {
-		e->status = bytes_take_u8(r);
-		e->description = bytes_take_text16(r);
-	} else if (e->change == DEPLOYMENT_IS_PROMOTED) {
-		groups_decode(e, r);
-	} else {
-		health_decode(e, r);
+	code_u8(c, &e->change);
+	code_uuid(c, &e->id);
+	switch (e->change) {
+	case DEPLOYMENT_CHANGES_STATUS:
+		code_u8(c, &e->status);
+		code_text16(c, &e->description);
+		break;
+	case DEPLOYMENT_IS_PROMOTED: groups_code(c, e); break;
+	case DEPLOYMENT_HEALTH_IS_SET: health_code(c, e); break;
+	default: coder_require(c, false);
 	}
-	if (!r->failed)
-		return 0;
-	entry_deployment_release(e);
-	return -ERROR_CORRUPT;
 }
 
 void entry_deployment_release(void *body)

@@ -1,9 +1,9 @@
 // The entry that changes a deployment by a command: the body of an entry as entry.h tells. Changes by schedulers are in
 // their plans. The bytes are documented at the top of entry.c.
 #pragma once
-#include "state/base/bytes.h"
 #include "state/base/text.h"
 #include "state/base/uuid.h"
+#include "state/log/coder.h"
 #include "state/records/deployment.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,13 +26,12 @@ struct alloc_health {
 struct entry_deployment {
 	uint8_t change; // enum deployment_change
 	struct uuid id;
-	int status; // CHANGES_STATUS: enum deployment_status
+	uint8_t status; // CHANGES_STATUS: enum deployment_status
 	struct text description;
 	uint32_t count;
 	struct text *groups;        // IS_PROMOTED: the array is the entry's own; each once
 	struct alloc_health *items; // HEALTH_IS_SET: the entry's own; by ascending id
 };
 
-void entry_deployment_encode(const void *body, struct bytes_writer *);
-int entry_deployment_decode(void *body, struct bytes_reader *);
+coder_function entry_deployment_code;
 void entry_deployment_release(void *body);

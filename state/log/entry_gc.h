@@ -1,7 +1,7 @@
 // The entry that deletes what is past its time or not wanted any more: the body of an entry as entry.h tells. The bytes
 // are documented at the top of entry.c.
 #pragma once
-#include "state/base/bytes.h"
+#include "state/log/coder.h"
 
 // The most that one GC entry deletes.
 #define GC_ITEMS_MAX 4096u
@@ -16,6 +16,5 @@ struct entry_gc {
 	uint64_t *job_index; // of jobs: the modify index of their newest version
 };
 
-void entry_gc_encode(const void *body, struct bytes_writer *);
-int entry_gc_decode(void *body, struct bytes_reader *);
+coder_function entry_gc_code;
 void entry_gc_release(void *body);

@@ -1,5 +1,4 @@
 #include "state/log/entry_job.h"
-#include "state/base/error.h"
 #include "state/base/schema_table.h"
 #include "state/records/job.h"
 #include "state/records/job_notes.h"
@@ -21,26 +20,12 @@ static const struct field entry_job_stable_fields[] = {
 };
 DESCRIBE(entry_job_stable_description, entry_job_stable);
 
-void entry_job_register_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_job_register *e = body;
-
-	record_encode(&job_type_description, e->job, w);
-}
-
-int entry_job_register_decode(void *body, struct bytes_reader *r)
+void entry_job_register_code(struct coder *c, void *body)
 {
 	struct entry_job_register *e = body;
-	struct job *job = job_create();
-	int error = record_decode(&job_type_description, job, r);
 
-	if (!error && !job_derive(job))
-		error = -ERROR_CORRUPT;
-	if (error)
-		job_free(job);
-	else
-		e->job = job;
-	return error;
+	code_record(c, &job_type_description, (void **)&e->job);
+	coder_require(c, c->writer || (e->job && job_derive(e->job)));
 }
 
 void entry_job_register_release(void *body)
@@ -51,32 +36,18 @@ void entry_job_register_release(void *body)
 	e->job = NULL;
 }
 
-void entry_job_note_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_job_note *e = body;
-
-	bytes_put_text16(w, e->namespace_name);
-	bytes_put_text16(w, e->id);
-	bytes_put_u64(w, (uint64_t)e->launched_ns);
-	if (e->launched_ns)
-		return;
-	bytes_put_text16(w, e->group);
-	record_encode(&scaling_event_description, e->event, w);
-}
-
-int entry_job_note_decode(void *body, struct bytes_reader *r)
+void entry_job_note_code(struct coder *c, void *body)
 {
 	struct entry_job_note *e = body;
 
-	e->namespace_name = bytes_take_text16(r);
-	e->id = bytes_take_text16(r);
-	e->launched_ns = (int64_t)bytes_take_u64(r);
-	if (r->failed || e->launched_ns < 0)
-		return -ERROR_CORRUPT;
+	code_text16(c, &e->namespace_name);
+	code_text16(c, &e->id);
+	code_i64(c, &e->launched_ns);
+	coder_require(c, e->launched_ns >= 0);
 	if (e->launched_ns)
-		return 0;
-	e->group = bytes_take_text16(r);
-	return record_decode_new(&scaling_event_description, (void **)&e->event, r);
+		return;
+	code_text16(c, &e->group);
+	code_record(c, &scaling_event_description, (void **)&e->event);
 }
 
 void entry_job_note_release(void *body)

@@ -1,7 +1,7 @@
 // Entries of jobs: bodies of entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
-#include "state/base/schema.h"
 #include "state/base/text.h"
+#include "state/log/coder.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,9 +40,6 @@ struct entry_job_note {
 };
 
 extern const struct record_type entry_job_deregister_description, entry_job_stable_description;
-void entry_job_register_encode(const void *body, struct bytes_writer *);
-int entry_job_register_decode(void *body, struct bytes_reader *);
+coder_function entry_job_register_code, entry_job_note_code;
 void entry_job_register_release(void *body);
-void entry_job_note_encode(const void *body, struct bytes_writer *);
-int entry_job_note_decode(void *body, struct bytes_reader *);
 void entry_job_note_release(void *body);

@@ -1,7 +1,7 @@
 // Entries of nodes: bodies of entries as entry.h tells. The bytes are documented at the top of entry.c.
 #pragma once
-#include "state/base/schema.h"
 #include "state/base/time_units.h"
+#include "state/log/coder.h"
 #include "state/records/nodes/drain_meta.h"
 #include "state/records/nodes/node_description.h"
 
@@ -56,17 +56,11 @@ struct entry_node_drain {
 
 extern const struct record_type entry_node_status_description, entry_node_eligibility_description,
 	entry_node_purge_description;
-void entry_node_register_encode(const void *body, struct bytes_writer *);
-int entry_node_register_decode(void *body, struct bytes_reader *);
+coder_function entry_node_register_code, entry_node_awaited_code, entry_node_drain_code;
 // What the body says first, without looking at the rest; zeros where it is too short.
 void entry_node_register_peek(struct bytes_reader body, uint32_t *slot, struct uuid *node);
-int entry_node_awaited_decode(void *body, struct bytes_reader *);
-void entry_node_drain_encode(const void *body, struct bytes_writer *);
-int entry_node_drain_decode(void *body, struct bytes_reader *);
 void entry_node_drain_release(void *body);
 
-// A node's description as it is stored, here and in snapshots.
-void node_description_encode(const struct node_registration *, struct bytes_writer *);
-// Decodes a whole description or a part of a registration: checks only the form. False when the bytes are no
-// description.
-bool node_description_decode(struct node_registration *, struct bytes_reader *);
+// A node's description, whole or a part of a registration, as it is stored here and in snapshots; reading checks only
+// the form.
+coder_function node_description_code;

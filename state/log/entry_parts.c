@@ -1,57 +1,50 @@
 #include "state/log/entry_parts.h"
+#include "state/records/nodes/node_registration.h"
 
-void resources_encode(struct resources r, struct bytes_writer *w)
+void resources_code(struct coder *c, struct resources *r)
 {
-	bytes_put_u32(w, r.cpu_mhz);
-	bytes_put_u32(w, r.memory_mb);
-	bytes_put_u32(w, r.disk_mb);
+	code_u32(c, &r->cpu_mhz);
+	code_u32(c, &r->memory_mb);
+	code_u32(c, &r->disk_mb);
 }
 
-struct resources resources_decode(struct bytes_reader *r)
+void device_set_code(struct coder *c, void *value)
 {
-	struct resources taken;
-
-	taken.cpu_mhz = bytes_take_u32(r);
-	taken.memory_mb = bytes_take_u32(r);
-	taken.disk_mb = bytes_take_u32(r);
-	return taken;
-}
-
-void device_set_encode(const struct device_set *set, struct bytes_writer *w)
-{
+	struct device_set *set = value;
 	uint8_t count = NODE_DEVICE_GROUPS_MAX;
 
-	while (count && !set->groups[count - 1])
+	while (c->writer && count && !set->groups[count - 1])
 		count--;
-	bytes_put_u8(w, count);
-	for (uint8_t i = 0; i < count; i++)
-		bytes_put_u64(w, set->groups[i]);
+	code_u8(c, &count);
+	coder_require(c, count <= NODE_DEVICE_GROUPS_MAX);
+	if (c->reader)
+		*set = (struct device_set){0};
+	for (uint8_t i = 0; i < count && (c->writer || coder_has_read(c)); i++)
+		code_u64(c, &set->groups[i]);
 }
 
-struct device_set device_set_decode(struct bytes_reader *r)
+void code_report(struct coder *c, struct alloc_report **report)
 {
-	struct device_set set = {0};
-	uint8_t count = bytes_take_u8(r);
-
-	if (count > NODE_DEVICE_GROUPS_MAX)
-		r->failed = true;
-	for (uint8_t i = 0; i < count && !r->failed; i++)
-		set.groups[i] = bytes_take_u64(r);
-	return set;
+	if (c->writer)
+		alloc_report_encode(*report, c->writer);
+	else
+		coder_fail(c, alloc_report_decode(report, c->reader));
 }
 
-bool flag_decode(struct bytes_reader *r)
+void drain_meta_code(struct coder *c, struct drain_meta *meta)
 {
-	uint8_t flag = bytes_take_u8(r);
+	struct node_pair pairs[NODE_DRAIN_META_MAX];
+	uint8_t count = (uint8_t)meta->count;
 
-	r->failed |= flag > 1;
-	return flag == 1;
-}
-
-uint32_t count_decode(struct bytes_reader *r, uint32_t bytes_least)
-{
-	uint32_t count = bytes_take_u32(r);
-
-	r->failed |= count > bytes_left(r) / bytes_least;
-	return r->failed ? 0 : count;
+	code_u8(c, &count);
+	coder_require(c, count <= NODE_DRAIN_META_MAX);
+	for (uint8_t i = 0; i < count && (c->writer || coder_has_read(c)); i++) {
+		if (c->writer)
+			pairs[i] = (struct node_pair){.name = text_of(meta->items[i].name),
+				.value = text_of(meta->items[i].value)};
+		code_text8(c, &pairs[i].name);
+		code_text16(c, &pairs[i].value);
+	}
+	if (coder_has_read(c))
+		coder_require(c, drain_meta_take(meta, pairs, count));
 }

@@ -1,14 +1,11 @@
 // What several entries and snapshots store in the same way.
 #pragma once
-#include "state/base/bytes.h"
+#include "state/log/coder.h"
+#include "state/records/alloc_details.h"
+#include "state/records/nodes/drain_meta.h"
 #include "state/records/resources.h"
 
-void resources_encode(struct resources, struct bytes_writer *);
-struct resources resources_decode(struct bytes_reader *);
-void device_set_encode(const struct device_set *, struct bytes_writer *);
-struct device_set device_set_decode(struct bytes_reader *);
-// A byte that says yes or no; the reader fails on anything else.
-bool flag_decode(struct bytes_reader *);
-// Reads a u32 count of items that take at least bytes_least each. When the remaining bytes cannot hold them, the reader
-// fails and the count is 0: memory is taken for what is there, not for what is claimed.
-uint32_t count_decode(struct bytes_reader *, uint32_t bytes_least);
+coder_function device_set_code;
+void resources_code(struct coder *, struct resources *);
+void code_report(struct coder *, struct alloc_report **);
+void drain_meta_code(struct coder *, struct drain_meta *);

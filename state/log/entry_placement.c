@@ -1,5 +1,4 @@
 #include "state/log/entry_placement.h"
-#include "state/base/error.h"
 #include "state/base/schema_table.h"
 #include "state/log/entry_parts.h"
 
@@ -16,121 +15,69 @@ static const struct field entry_collect_fields[] = {
 };
 DESCRIBE(entry_collect_description, entry_collect);
 
-void entry_alloc_place_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_alloc_place *p = body;
-
-	bytes_put_uuid(w, &p->id);
-	bytes_put_u32(w, p->slot);
-	bytes_put_u32(w, p->generation);
-	bytes_put_u32(w, p->client);
-	bytes_put_u64(w, p->job_version);
-	bytes_put_u16(w, p->group);
-	bytes_put_u32(w, p->number);
-	resources_encode(p->resources, w);
-	bytes_put_f64(w, p->score);
-	bytes_put_u32(w, p->nodes_evaluated);
-	bytes_put_u32(w, p->nodes_feasible);
-	device_set_encode(&p->devices, w);
-}
-
-int entry_alloc_place_decode(void *body, struct bytes_reader *r)
+void entry_alloc_place_code(struct coder *c, void *body)
 {
 	struct entry_alloc_place *p = body;
 
-	p->id = bytes_take_uuid(r);
-	p->slot = bytes_take_u32(r);
-	p->generation = bytes_take_u32(r);
-	p->client = bytes_take_u32(r);
-	p->job_version = bytes_take_u64(r);
-	p->group = bytes_take_u16(r);
-	p->number = bytes_take_u32(r);
-	p->resources = resources_decode(r);
-	p->score = bytes_take_f64(r);
-	p->nodes_evaluated = bytes_take_u32(r);
-	p->nodes_feasible = bytes_take_u32(r);
-	p->devices = device_set_decode(r);
-	return r->failed ? -ERROR_CORRUPT : 0;
+	code_uuid(c, &p->id);
+	code_u32(c, &p->slot);
+	code_u32(c, &p->generation);
+	code_u32(c, &p->client);
+	code_u64(c, &p->job_version);
+	code_u16(c, &p->group);
+	code_u32(c, &p->number);
+	resources_code(c, &p->resources);
+	code_f64(c, &p->score);
+	code_u32(c, &p->nodes_evaluated);
+	code_u32(c, &p->nodes_feasible);
+	device_set_code(c, &p->devices);
 }
 
-void entry_place_request_encode(const void *body, struct bytes_writer *w)
+// The number of allocations of one request; 0 when it is out of range, and reading fails.
+static void place_count_code(struct coder *c, uint8_t *count)
 {
-	const struct entry_place_request *p = body;
+	code_u8(c, count);
+	coder_require(c, *count > 0 && *count <= PLACE_COUNT_MAX);
+	if (c->reader && !coder_has_read(c))
+		*count = 0;
+}
 
-	bytes_put_u32(w, p->client);
-	bytes_put_u64(w, (uint64_t)p->issued_ms);
-	bytes_put_u64(w, p->request);
-	bytes_put_u32(w, p->nodes_feasible);
-	bytes_put_u8(w, p->count);
+void entry_place_request_code(struct coder *c, void *body)
+{
+	struct entry_place_request *p = body;
+
+	code_u32(c, &p->client);
+	code_i64(c, &p->issued_ms);
+	code_u64(c, &p->request);
+	code_u32(c, &p->nodes_feasible);
+	place_count_code(c, &p->count);
 	for (uint8_t i = 0; i < p->count; i++) {
-		bytes_put_uuid(w, &p->items[i].allocation);
-		bytes_put_uuid(w, &p->items[i].node);
-		bytes_put_u32(w, p->items[i].node_slot);
-		bytes_put_f64(w, p->items[i].score);
+		code_uuid(c, &p->items[i].allocation);
+		code_uuid(c, &p->items[i].node);
+		code_u32(c, &p->items[i].node_slot);
+		code_f64(c, &p->items[i].score);
 	}
+	if (c->reader)
+		p->requested = p->count;
 }
 
-// Reads the number of allocations of one request; fails when it is out of range.
-static uint8_t place_count_decode(struct bytes_reader *r)
-{
-	uint8_t count = bytes_take_u8(r);
-
-	if (count == 0 || count > PLACE_COUNT_MAX)
-		r->failed = true;
-	return count;
-}
-
-int entry_place_request_decode(void *body, struct bytes_reader *r)
+void entry_place_in_part_code(struct coder *c, void *body)
 {
 	struct entry_place_request *p = body;
+	uint8_t requested = p->requested;
 
-	p->client = bytes_take_u32(r);
-	p->issued_ms = (int64_t)bytes_take_u64(r);
-	p->request = bytes_take_u64(r);
-	p->nodes_feasible = bytes_take_u32(r);
-	p->requested = p->count = place_count_decode(r);
-	for (uint8_t i = 0; i < p->count && !r->failed; i++) {
-		p->items[i].allocation = bytes_take_uuid(r);
-		p->items[i].node = bytes_take_uuid(r);
-		p->items[i].node_slot = bytes_take_u32(r);
-		p->items[i].score = bytes_take_f64(r);
-	}
-	return r->failed ? -ERROR_CORRUPT : 0;
+	place_count_code(c, &requested);
+	entry_place_request_code(c, p);
+	coder_require(c, requested > p->count);
+	if (c->reader)
+		p->requested = requested;
 }
 
-void entry_place_in_part_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_place_request *p = body;
-
-	bytes_put_u8(w, p->requested);
-	entry_place_request_encode(p, w);
-}
-
-int entry_place_in_part_decode(void *body, struct bytes_reader *r)
-{
-	struct entry_place_request *p = body;
-	uint8_t requested = place_count_decode(r);
-	int error = entry_place_request_decode(p, r);
-
-	p->requested = requested;
-	return error ? error : requested > p->count ? 0 : -ERROR_CORRUPT;
-}
-
-void entry_alloc_release_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_alloc_release *e = body;
-
-	bytes_put_u8(w, e->count);
-	for (uint8_t i = 0; i < e->count; i++)
-		bytes_put_uuid(w, &e->ids[i]);
-}
-
-int entry_alloc_release_decode(void *body, struct bytes_reader *r)
+void entry_alloc_release_code(struct coder *c, void *body)
 {
 	struct entry_alloc_release *e = body;
 
-	e->count = place_count_decode(r);
-	for (uint8_t i = 0; i < e->count && !r->failed; i++)
-		e->ids[i] = bytes_take_uuid(r);
-	return r->failed ? -ERROR_CORRUPT : 0;
+	place_count_code(c, &e->count);
+	for (uint8_t i = 0; i < e->count; i++)
+		code_uuid(c, &e->ids[i]);
 }

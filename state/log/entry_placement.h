@@ -1,7 +1,7 @@
 // Entries of placement over the wire: bodies of entries as entry.h tells. The bytes are documented at the top of
 // entry.c.
 #pragma once
-#include "state/base/schema.h"
+#include "state/log/coder.h"
 #include "state/log/command.h"
 #include "state/records/resources.h"
 
@@ -45,11 +45,5 @@ struct entry_collect {
 };
 
 extern const struct record_type entry_client_description, entry_collect_description;
-void entry_alloc_place_encode(const void *body, struct bytes_writer *);
-int entry_alloc_place_decode(void *body, struct bytes_reader *);
-void entry_place_request_encode(const void *body, struct bytes_writer *);
-int entry_place_request_decode(void *body, struct bytes_reader *);
-void entry_place_in_part_encode(const void *body, struct bytes_writer *);
-int entry_place_in_part_decode(void *body, struct bytes_reader *);
-void entry_alloc_release_encode(const void *body, struct bytes_writer *);
-int entry_alloc_release_decode(void *body, struct bytes_reader *);
+coder_function entry_alloc_place_code, entry_place_request_code, entry_place_in_part_code,
+	entry_alloc_release_code;

@@ -2,7 +2,6 @@
 // hundred thousand nodes says what it places once.
 #include "state/log/entry_plan.h"
 #include "state/base/error.h"
-#include "state/base/memory.h"
 #include "state/log/entry_parts.h"
 #include "state/records/deployment.h"
 #include "state/records/metrics.h"
@@ -61,254 +60,186 @@ static uint8_t common_parts(
 	return parts;
 }
 
-static void common_encode(const struct common *c, uint8_t parts,
-	const struct alloc_details *details, struct bytes_writer *w)
+static void details_code(struct coder *c, struct alloc_details **details)
+{
+	if (c->writer)
+		record_encode(&alloc_details_description, *details, c->writer);
+	else
+		coder_fail(c, alloc_details_decode(details, c->reader));
+}
+
+// Codes the parts that follow; when they are read, the others stay as in the item before.
+static void common_code(
+	struct coder *c, struct common *now, uint8_t parts, struct alloc_details **details)
 {
 	if (parts & CHANGE_VERSION)
-		bytes_put_u64(w, c->job_version);
+		code_u64(c, &now->job_version);
 	if (parts & CHANGE_GROUP)
-		bytes_put_u16(w, c->group);
+		code_u16(c, &now->group);
 	if (parts & CHANGE_NAME)
-		bytes_put_u32(w, c->name_index);
+		code_u32(c, &now->name_index);
 	if (parts & CHANGE_RESOURCES)
-		resources_encode(c->resources, w);
+		resources_code(c, &now->resources);
 	if (parts & CHANGE_DEVICES)
-		device_set_encode(&c->devices, w);
+		device_set_code(c, &now->devices);
 	if (parts & CHANGE_METRICS)
-		bytes_put_u32(w, c->metrics);
+		code_u32(c, &now->metrics);
 	if (parts & CHANGE_DETAILS)
-		record_encode(&alloc_details_description, details, w);
+		details_code(c, details);
 }
 
-// Reads the parts that follow; the others stay as in the item before.
-static int common_decode(
-	struct common *c, uint8_t parts, struct alloc_details **details, struct bytes_reader *r)
+static void stop_code(struct coder *c, struct plan_stop *s)
 {
-	if (parts & CHANGE_VERSION)
-		c->job_version = bytes_take_u64(r);
-	if (parts & CHANGE_GROUP)
-		c->group = bytes_take_u16(r);
-	if (parts & CHANGE_NAME)
-		c->name_index = bytes_take_u32(r);
-	if (parts & CHANGE_RESOURCES)
-		c->resources = resources_decode(r);
-	if (parts & CHANGE_DEVICES)
-		c->devices = device_set_decode(r);
-	if (parts & CHANGE_METRICS)
-		c->metrics = bytes_take_u32(r);
-	if (r->failed)
-		return -ERROR_CORRUPT;
-	return parts & CHANGE_DETAILS ? alloc_details_decode(details, r) : 0;
+	uint8_t parts = (uint8_t)((uuid_is_zero(&s->followup_eval) ? 0 : STOP_FOLLOWUP) |
+				  (uuid_is_zero(&s->preempted_by) ? 0 : STOP_BY) |
+				  (s->lost ? STOP_IS_LOST : 0));
+
+	code_uuid(c, &s->id);
+	code_u8(c, &s->cause);
+	code_u8(c, &parts);
+	coder_require(c, s->cause < STOP_CAUSES && !(parts & ~STOP_PARTS));
+	if (parts & STOP_FOLLOWUP)
+		code_uuid(c, &s->followup_eval);
+	if (parts & STOP_BY)
+		code_uuid(c, &s->preempted_by);
+	if (c->writer)
+		return;
+	s->slot = NODE_SLOT_NONE;
+	s->lost = parts & STOP_IS_LOST;
 }
 
-static void stops_encode(const struct array *stops, struct bytes_writer *w)
+static void stops_code(struct coder *c, struct array *stops)
 {
-	bytes_put_u32(w, stops->count);
-	for (uint32_t i = 0; i < stops->count; i++) {
-		const struct plan_stop *s = ARRAY_AT(stops, struct plan_stop, i);
-		bool has_followup = !uuid_is_zero(&s->followup_eval);
-		bool has_by = !uuid_is_zero(&s->preempted_by);
-		bytes_put_uuid(w, &s->id);
-		bytes_put_u8(w, s->cause);
-		bytes_put_u8(w, (uint8_t)((has_followup ? STOP_FOLLOWUP : 0) |
-					  (has_by ? STOP_BY : 0) | (s->lost ? STOP_IS_LOST : 0)));
-		if (has_followup)
-			bytes_put_uuid(w, &s->followup_eval);
-		if (has_by)
-			bytes_put_uuid(w, &s->preempted_by);
-	}
+	code_items(c, &stops->items, &stops->count, sizeof(struct plan_stop), STOP_BYTES_LEAST);
+	for (uint32_t i = 0; i < stops->count; i++)
+		stop_code(c, ARRAY_AT(stops, struct plan_stop, i));
 }
 
-// Reads the number of items that follow and takes memory for them.
-static uint32_t items_begin(
-	struct array *items, size_t bytes_each, uint32_t bytes_least, struct bytes_reader *r)
+static void update_code(struct coder *c, struct plan_update *u, struct common *last)
 {
-	uint32_t count = count_decode(r, bytes_least);
+	uint8_t parts = 0;
 
-	items->items = count ? memory_take_array(count, bytes_each) : NULL;
-	return count;
-}
-
-static int stops_decode(struct array *stops, struct bytes_reader *r)
-{
-	uint32_t count = items_begin(stops, sizeof(struct plan_stop), STOP_BYTES_LEAST, r);
-
-	while (stops->count < count) {
-		struct plan_stop *s = ARRAY_AT(stops, struct plan_stop, stops->count++);
-		s->id = bytes_take_uuid(r);
-		s->slot = NODE_SLOT_NONE;
-		s->cause = bytes_take_u8(r);
-		uint8_t parts = bytes_take_u8(r);
-		s->lost = parts & STOP_IS_LOST;
-		if (parts & STOP_FOLLOWUP)
-			s->followup_eval = bytes_take_uuid(r);
-		if (parts & STOP_BY)
-			s->preempted_by = bytes_take_uuid(r);
-		if (r->failed || s->cause >= STOP_CAUSES || (parts & ~STOP_PARTS))
-			return -ERROR_CORRUPT;
-	}
-	return 0;
-}
-
-static void updates_encode(const struct array *updates, struct bytes_writer *w)
-{
-	struct common before = nothing_before;
-
-	bytes_put_u32(w, updates->count);
-	for (uint32_t i = 0; i < updates->count; i++) {
-		const struct plan_update *u = ARRAY_AT(updates, struct plan_update, i);
+	if (c->writer) {
 		struct common now = {.job_version = u->job_version,
 			.resources = u->resources,
 			.devices = u->devices,
 			.metrics = u->metrics};
-		uint8_t parts = common_parts(&now, &before, u->details);
-		bytes_put_uuid(w, &u->id);
-		bytes_put_u8(w, u->client_status);
-		bytes_put_u8(w, parts);
-		common_encode(&now, parts, u->details, w);
-		before = now;
+		parts = common_parts(&now, last, u->details);
+		*last = now;
 	}
+	code_uuid(c, &u->id);
+	code_u8(c, &u->client_status);
+	code_u8(c, &parts);
+	coder_require(c, !(parts & CHANGE_REPORT) && (u->client_status == PLAN_KEEP ||
+							     u->client_status == ALLOC_UNKNOWN));
+	common_code(c, last, parts, &u->details);
+	if (c->writer)
+		return;
+	u->slot = NODE_SLOT_NONE;
+	u->job_version = last->job_version;
+	u->resources = last->resources;
+	u->devices = last->devices;
+	u->metrics = last->metrics;
 }
 
-static int updates_decode(struct array *updates, struct bytes_reader *r)
+static void updates_code(struct coder *c, struct array *updates)
 {
-	struct common now = nothing_before;
-	uint32_t count = items_begin(updates, sizeof(struct plan_update), UPDATE_BYTES_LEAST, r);
-	int error = 0;
+	struct common last = nothing_before;
 
-	while (!error && updates->count < count) {
-		struct plan_update *u = ARRAY_AT(updates, struct plan_update, updates->count++);
-		u->id = bytes_take_uuid(r);
-		u->slot = NODE_SLOT_NONE;
-		u->client_status = bytes_take_u8(r);
-		uint8_t parts = bytes_take_u8(r);
-		error = parts & CHANGE_REPORT ? -ERROR_CORRUPT
-					      : common_decode(&now, parts, &u->details, r);
-		u->job_version = now.job_version;
-		u->resources = now.resources;
-		u->devices = now.devices;
-		u->metrics = now.metrics;
-		if (u->client_status != PLAN_KEEP && u->client_status != ALLOC_UNKNOWN)
-			error = error ? error : -ERROR_CORRUPT;
-	}
-	return error;
+	code_items(c, &updates->items, &updates->count, sizeof(struct plan_update),
+		UPDATE_BYTES_LEAST);
+	for (uint32_t i = 0; i < updates->count; i++)
+		update_code(c, ARRAY_AT(updates, struct plan_update, i), &last);
 }
 
-static void placements_encode(const struct array *placements, struct bytes_writer *w)
+static void placement_code(struct coder *c, struct plan_placement *p, struct common *last)
 {
-	struct common before = nothing_before;
+	uint8_t parts = 0;
 
-	bytes_put_u32(w, placements->count);
-	for (uint32_t i = 0; i < placements->count; i++) {
-		const struct plan_placement *p = ARRAY_AT(placements, struct plan_placement, i);
+	if (c->writer) {
 		struct common now = {p->job_version, p->group, p->name_index, p->metrics,
 			p->resources, p->devices};
-		uint8_t parts = common_parts(&now, &before, p->details);
-		if (p->report)
-			parts |= CHANGE_REPORT;
-		bytes_put_uuid(w, &p->id);
-		bytes_put_u32(w, p->slot);
-		bytes_put_f64(w, p->score);
-		bytes_put_u8(w, parts);
-		common_encode(&now, parts, p->details, w);
-		if (p->report)
-			alloc_report_encode(p->report, w);
-		before = now;
+		parts = (uint8_t)(common_parts(&now, last, p->details) |
+				  (p->report ? CHANGE_REPORT : 0));
+		*last = now;
+	}
+	code_uuid(c, &p->id);
+	code_u32(c, &p->slot);
+	code_f64(c, &p->score);
+	code_u8(c, &parts);
+	common_code(c, last, parts, &p->details);
+	if (parts & CHANGE_REPORT)
+		code_report(c, &p->report);
+	if (c->writer)
+		return;
+	p->job_version = last->job_version;
+	p->group = last->group;
+	p->name_index = last->name_index;
+	p->resources = last->resources;
+	p->devices = last->devices;
+	p->metrics = last->metrics;
+}
+
+static void placements_code(struct coder *c, struct array *placements)
+{
+	struct common last = nothing_before;
+
+	code_items(c, &placements->items, &placements->count, sizeof(struct plan_placement),
+		PLACEMENT_BYTES_LEAST);
+	for (uint32_t i = 0; i < placements->count; i++)
+		placement_code(c, ARRAY_AT(placements, struct plan_placement, i), &last);
+}
+
+// Reads metrics that may rest on some of those that stand before them.
+static int metrics_take(struct shared_metrics **at, uint32_t before, struct bytes_reader *r)
+{
+	int error = shared_metrics_decode_after(at, before > 0 ? at[-1] : NULL, r);
+	uint32_t back = error ? 0 : shared_metrics_back(*at);
+
+	if (back > before)
+		return -ERROR_CORRUPT;
+	return back > 0 ? shared_metrics_rest_on(*at, at[-(ptrdiff_t)back]) : error;
+}
+
+static void metrics_code(struct coder *c, struct array *metrics)
+{
+	code_items(c, &metrics->items, &metrics->count, sizeof(struct shared_metrics *),
+		METRICS_BYTES_LEAST);
+	for (uint32_t i = 0; i < metrics->count; i++) {
+		struct shared_metrics **at = ARRAY_AT(metrics, struct shared_metrics *, i);
+		if (c->writer)
+			shared_metrics_encode(*at, c->writer);
+		else
+			coder_fail(c, metrics_take(at, i, c->reader));
 	}
 }
 
-static int placements_decode(struct array *placements, struct bytes_reader *r)
+static void deployment_update_code(struct coder *c, struct deployment_update *u)
 {
-	struct common now = nothing_before;
-	uint32_t count =
-		items_begin(placements, sizeof(struct plan_placement), PLACEMENT_BYTES_LEAST, r);
-	int error = 0;
+	uint8_t status = (uint8_t)u->status;
+	struct text description = text_of(u->description);
 
-	while (!error && placements->count < count) {
-		struct plan_placement *p =
-			ARRAY_AT(placements, struct plan_placement, placements->count++);
-		p->id = bytes_take_uuid(r);
-		p->slot = bytes_take_u32(r);
-		p->score = bytes_take_f64(r);
-		uint8_t parts = bytes_take_u8(r);
-		error = common_decode(&now, parts, &p->details, r);
-		if (!error && parts & CHANGE_REPORT)
-			error = alloc_report_decode(&p->report, r);
-		p->job_version = now.job_version;
-		p->group = now.group;
-		p->name_index = now.name_index;
-		p->resources = now.resources;
-		p->devices = now.devices;
-		p->metrics = now.metrics;
-	}
-	return error;
+	code_uuid(c, &u->id);
+	code_u8(c, &status);
+	code_text16(c, &description);
+	if (c->writer)
+		return;
+	u->status = status;
+	u->description = text_copy(description);
 }
 
-static void metrics_encode(const struct array *metrics, struct bytes_writer *w)
+static void deployments_code(struct coder *c, struct entry_plan *e)
 {
-	bytes_put_u32(w, metrics->count);
-	for (uint32_t i = 0; i < metrics->count; i++)
-		shared_metrics_encode(*ARRAY_AT(metrics, struct shared_metrics *, i), w);
-}
+	struct array *updates = &e->deployment_updates;
+	bool begins = e->deployment != NULL;
 
-static int metrics_decode(struct array *metrics, struct bytes_reader *r)
-{
-	uint32_t count =
-		items_begin(metrics, sizeof(struct shared_metrics *), METRICS_BYTES_LEAST, r);
-	int error = 0;
-
-	while (!error && metrics->count < count) {
-		struct shared_metrics **at =
-			ARRAY_AT(metrics, struct shared_metrics *, metrics->count);
-		error = shared_metrics_decode_after(at, metrics->count ? at[-1] : NULL, r);
-		uint32_t back = error ? 0 : shared_metrics_back(*at);
-		if (back > metrics->count)
-			error = -ERROR_CORRUPT;
-		if (!error && back > 0)
-			error = shared_metrics_rest_on(*at, at[-(ptrdiff_t)back]);
-		metrics->count++;
-	}
-	return error;
-}
-
-static void deployments_encode(const struct entry_plan *e, struct bytes_writer *w)
-{
-	bytes_put_u8(w, e->deployment != NULL);
-	if (e->deployment)
-		record_encode(&deployment_description, e->deployment, w);
-	bytes_put_u32(w, e->deployment_updates.count);
-	for (uint32_t i = 0; i < e->deployment_updates.count; i++) {
-		const struct deployment_update *u =
-			ARRAY_AT(&e->deployment_updates, struct deployment_update, i);
-		bytes_put_uuid(w, &u->id);
-		bytes_put_u8(w, (uint8_t)u->status);
-		bytes_put_text16(w, text_of(u->description));
-	}
-}
-
-static int deployment_updates_decode(struct array *updates, struct bytes_reader *r)
-{
-	uint32_t count = items_begin(
-		updates, sizeof(struct deployment_update), DEPLOYMENT_UPDATE_BYTES_LEAST, r);
-
-	while (updates->count < count && !r->failed) {
-		struct deployment_update *u =
-			ARRAY_AT(updates, struct deployment_update, updates->count++);
-		u->id = bytes_take_uuid(r);
-		u->status = bytes_take_u8(r);
-		u->description = text_copy(bytes_take_text16(r));
-	}
-	return r->failed ? -ERROR_CORRUPT : 0;
-}
-
-static int deployments_decode(struct entry_plan *e, struct bytes_reader *r)
-{
-	uint8_t begins = bytes_take_u8(r);
-	int error = r->failed || begins > 1 ? -ERROR_CORRUPT : 0;
-
-	if (!error && begins)
-		error = record_decode_new(&deployment_description, (void **)&e->deployment, r);
-	return error ? error : deployment_updates_decode(&e->deployment_updates, r);
+	code_flag(c, &begins);
+	if (begins)
+		code_record(c, &deployment_description, (void **)&e->deployment);
+	code_items(c, &updates->items, &updates->count, sizeof(struct deployment_update),
+		DEPLOYMENT_UPDATE_BYTES_LEAST);
+	for (uint32_t i = 0; i < updates->count; i++)
+		deployment_update_code(c, ARRAY_AT(updates, struct deployment_update, i));
 }
 
 static void deployments_release(struct entry_plan *e)
@@ -319,41 +250,17 @@ static void deployments_release(struct entry_plan *e)
 	deployment_free(e->deployment);
 }
 
-void entry_plan_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_plan *e = body;
-
-	bytes_put_uuid(w, &e->eval_id);
-	metrics_encode(&e->metrics, w);
-	stops_encode(&e->stops, w);
-	stops_encode(&e->preemptions, w);
-	updates_encode(&e->updates, w);
-	placements_encode(&e->placements, w);
-	deployments_encode(e, w);
-}
-
-int entry_plan_decode(void *body, struct bytes_reader *r)
+void entry_plan_code(struct coder *c, void *body)
 {
 	struct entry_plan *e = body;
 
-	*e = (struct entry_plan){.eval_id = bytes_take_uuid(r)};
-	int error = metrics_decode(&e->metrics, r);
-
-	if (!error)
-		error = stops_decode(&e->stops, r);
-	if (!error)
-		error = stops_decode(&e->preemptions, r);
-	if (!error)
-		error = updates_decode(&e->updates, r);
-	if (!error)
-		error = placements_decode(&e->placements, r);
-	if (!error)
-		error = deployments_decode(e, r);
-	if (!error && r->failed)
-		error = -ERROR_CORRUPT;
-	if (error)
-		entry_plan_release(e);
-	return error;
+	code_uuid(c, &e->eval_id);
+	metrics_code(c, &e->metrics);
+	stops_code(c, &e->stops);
+	stops_code(c, &e->preemptions);
+	updates_code(c, &e->updates);
+	placements_code(c, &e->placements);
+	deployments_code(c, e);
 }
 
 void entry_plan_release(void *body)

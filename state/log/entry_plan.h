@@ -1,7 +1,7 @@
 // The entry of a plan: the part of it that was committed, all at once. The bytes are documented at the top of entry.c.
 // plan_check.h decides what may be committed; apply_plan.c does it.
 #pragma once
-#include "state/base/bytes.h"
+#include "state/log/coder.h"
 #include "state/records/plan.h"
 
 // The most allocations that one plan changes at once, which bounds how long everybody else waits for it. Its scheduler
@@ -20,6 +20,5 @@ struct entry_plan {
 	bool is_view;                    // somebody else owns the arrays and the deployment
 };
 
-void entry_plan_encode(const void *body, struct bytes_writer *);
-int entry_plan_decode(void *body, struct bytes_reader *);
+coder_function entry_plan_code;
 void entry_plan_release(void *body);

@@ -1,7 +1,6 @@
 #include "state/log/entry_record.h"
 #include "state/base/error.h"
 #include "state/base/schema_table.h"
-#include "state/log/entry_parts.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/nodes/node_metadata.h"
@@ -34,32 +33,23 @@ static const struct field entry_record_delete_fields[] = {
 };
 DESCRIBE(entry_record_delete_description, entry_record_delete);
 
-void entry_record_put_encode(const void *body, struct bytes_writer *w)
-{
-	const struct entry_record_put *e = body;
-
-	bytes_put_u8(w, e->kind);
-	bytes_put_u8(w, e->settles_mark);
-	record_encode(record_types[e->kind], e->record, w);
-}
-
-int entry_record_put_decode(void *body, struct bytes_reader *r)
+void entry_record_put_code(struct coder *c, void *body)
 {
 	struct entry_record_put *e = body;
 
-	e->kind = bytes_take_u8(r);
-	e->settles_mark = flag_decode(r);
-	if (r->failed)
-		return -ERROR_CORRUPT;
-	if (!record_kind_is_put(e->kind))
-		return -ERROR_VERSION;
-	return record_decode_new(record_types[e->kind], &e->record, r);
+	code_u8(c, &e->kind);
+	code_flag(c, &e->settles_mark);
+	if (coder_has_read(c) && !record_kind_is_put(e->kind))
+		coder_fail(c, -ERROR_VERSION);
+	else if (c->writer || coder_has_read(c))
+		code_record(c, record_types[e->kind], &e->record);
 }
 
 void entry_record_put_release(void *body)
 {
 	struct entry_record_put *e = body;
 
-	record_free(record_types[e->kind], e->record);
+	if (e->record)
+		record_free(record_types[e->kind], e->record);
 	e->record = NULL;
 }

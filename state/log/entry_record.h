@@ -1,7 +1,7 @@
 // Entries that put a whole record or delete one: bodies of entries as entry.h tells.
 // The bytes are documented at the top of entry.c.
 #pragma once
-#include "state/base/schema.h"
+#include "state/log/coder.h"
 #include "state/records/state_table.h"
 
 struct entry_record_put {
@@ -17,6 +17,5 @@ struct entry_record_delete {
 };
 
 extern const struct record_type entry_record_delete_description;
-void entry_record_put_encode(const void *body, struct bytes_writer *);
-int entry_record_put_decode(void *body, struct bytes_reader *);
+coder_function entry_record_put_code;
 void entry_record_put_release(void *body);

@@ -1,8 +1,8 @@
 // The entry that changes the standing of nodes (node_standing.h): the body of an entry as entry.h tells. The bytes are
 // documented at the top of entry.c.
 #pragma once
-#include "state/base/bytes.h"
 #include "state/base/text.h"
+#include "state/log/coder.h"
 #include "state/records/nodes/node_standing.h"
 
 enum standing_cause { // stored: numbers are never given again
@@ -24,9 +24,6 @@ struct entry_node_standing {
 	struct standing_change *items; // the entry's own
 };
 
-void node_standing_encode(const struct standing *, struct bytes_writer *);
-// False: no node can have this standing.
-bool node_standing_decode(struct standing *, struct bytes_reader *);
-void entry_node_standing_encode(const void *body, struct bytes_writer *);
-int entry_node_standing_decode(void *body, struct bytes_reader *);
+coder_function standing_code; // reading refuses what no node can have
+coder_function entry_node_standing_code;
 void entry_node_standing_release(void *body);

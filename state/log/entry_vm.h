@@ -1,7 +1,7 @@
 // The entry that changes a virtual machine: the body of an entry as entry.h tells. The bytes are documented at the top
 // of entry.c.
 #pragma once
-#include "state/base/bytes.h"
+#include "state/log/coder.h"
 #include "state/records/nodes/vm.h"
 #include "state/records/resources.h"
 
@@ -45,6 +45,4 @@ struct entry_vm {
 	struct resources holds; // of the worker's node
 };
 
-void entry_vm_encode(const void *body, struct bytes_writer *);
-int entry_vm_decode(void *body, struct bytes_reader *);
-int entry_vm_noted_decode(void *body, struct bytes_reader *);
+coder_function entry_vm_code, entry_vm_noted_code;

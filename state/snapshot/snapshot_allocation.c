@@ -157,7 +157,7 @@ static void put_plain(const struct allocation *a, struct bytes_writer *w)
 	bytes_put_u32(w, a->nodes_feasible);
 	bytes_put_u64(w, (uint64_t)a->create_time_ns);
 	bytes_put_u64(w, (uint64_t)a->modify_time_ns);
-	device_set_encode(allocation_devices(a), w);
+	coder_write(device_set_code, allocation_devices(a), w);
 }
 
 static bool has_details(const struct allocation *a)
@@ -253,7 +253,8 @@ static uint64_t take_plain(struct allocation *a, uint8_t *cause, struct bytes_re
 	a->nodes_feasible = bytes_take_u32(r);
 	a->create_time_ns = (int64_t)bytes_take_u64(r);
 	a->modify_time_ns = (int64_t)bytes_take_u64(r);
-	struct device_set devices = device_set_decode(r);
+	struct device_set devices;
+	(void)coder_read(device_set_code, &devices, r); // a failure is the reader's
 	allocation_set_devices(a, &devices);
 	return version;
 }

@@ -2,6 +2,7 @@
 #include "state/apply/apply.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/log/coder.h"
 #include "state/records/job_traits.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/deployment_table.h"
@@ -54,32 +55,56 @@ static const struct job_keep *keep_at(const struct job_cell *cell, uint64_t inde
 	return (const struct job_keep *)record;
 }
 
-static void put_work(const struct job_keep *keep, struct bytes_writer *w)
+static void mark_code(struct coder *c, struct job_mark *mark)
 {
-	const struct job_mark *mark = &keep->mark;
+	code_i64(c, &mark->first_ns);
+	if (mark->first_ns == 0)
+		return;
+	code_i64(c, &mark->newest_ns);
+	code_u8(c, &mark->trigger);
+	code_u8(c, &mark->type);
+	code_i64(c, &mark->priority);
+	code_uuid(c, &mark->node);
+	code_u64(c, &mark->node_modify_index);
+	coder_require(c, mark->trigger < EVAL_TRIGGERS && mark->type < JOB_TYPES &&
+				 !job_traits[mark->type].is_direct);
+}
 
-	bytes_put_u8(w, keep->had_work);
-	bytes_put_u64(w, (uint64_t)mark->first_ns);
-	if (mark->first_ns) {
-		bytes_put_u64(w, (uint64_t)mark->newest_ns);
-		bytes_put_u8(w, mark->trigger);
-		bytes_put_u8(w, mark->type);
-		bytes_put_u64(w, (uint64_t)mark->priority);
-		bytes_put_uuid(w, &mark->node);
-		bytes_put_u64(w, mark->node_modify_index);
-	}
+static void child_count_code(struct coder *c, int64_t *count)
+{
+	code_i64(c, count);
+	coder_require(c, *count >= 0 && *count <= UINT32_MAX);
+}
+
+static void notes_code(struct coder *c, struct job_notes **notes)
+{
+	bool are_there = *notes != NULL;
+
+	code_flag(c, &are_there);
+	if (are_there && c->writer)
+		record_encode(&job_notes_description, *notes, c->writer);
+	else if (are_there)
+		coder_fail(c, job_notes_decode(notes, c->reader));
+}
+
+// What is behind the names of the counters.
+static void work_code(struct coder *c, void *value)
+{
+	struct job_keep *keep = value;
+
+	code_flag(c, &keep->had_work);
+	mark_code(c, &keep->mark);
 	for (uint32_t i = 0; i < keep->counter_count; i++) {
-		bytes_put_u32(w, keep->counters[i].queued);
+		code_u32(c, &keep->counters[i].queued);
 		for (uint32_t status = 0; status <= ALLOC_UNKNOWN; status++)
-			bytes_put_u32(w, keep->counters[i].clients[status]);
+			code_u32(c, &keep->counters[i].clients[status]);
 	}
-	bytes_put_u8(w, keep->stable);
-	bytes_put_u64(w, (uint64_t)keep->children.pending);
-	bytes_put_u64(w, (uint64_t)keep->children.running);
-	bytes_put_u64(w, (uint64_t)keep->children.dead);
-	bytes_put_u8(w, keep->notes != NULL);
-	if (keep->notes)
-		record_encode(&job_notes_description, keep->notes, w);
+	code_u8(c, &keep->stable);
+	coder_require(c, !(keep->stable >> keep->version_count));
+	child_count_code(c, &keep->children.pending);
+	child_count_code(c, &keep->children.running);
+	child_count_code(c, &keep->children.dead);
+	notes_code(c, &keep->notes);
 }
 
 bool job_item_encode(const struct job_cell *cell, uint64_t index, struct bytes_writer *w)
@@ -104,61 +129,8 @@ bool job_item_encode(const struct job_cell *cell, uint64_t index, struct bytes_w
 		bytes_put_text16(w, job_keep_counter_name(keep, i));
 		bytes_put_u32(w, keep->counters[i].next);
 	}
-	put_work(keep, w);
+	coder_write(work_code, keep, w);
 	return true;
-}
-
-static int64_t take_count(struct bytes_reader *r)
-{
-	int64_t count = (int64_t)bytes_take_u64(r);
-
-	if (count < 0 || count > UINT32_MAX)
-		r->failed = true;
-	return count;
-}
-
-static bool take_rest(struct job_keep *keep, struct bytes_reader *r)
-{
-	keep->stable = bytes_take_u8(r);
-	keep->children.pending = take_count(r);
-	keep->children.running = take_count(r);
-	keep->children.dead = take_count(r);
-	uint8_t has_notes = bytes_take_u8(r);
-	if (r->failed || has_notes > 1 || keep->stable >> keep->version_count)
-		return false;
-	if (!has_notes)
-		return true;
-	return job_notes_decode(&keep->notes, r) == 0;
-}
-
-static bool take_mark(struct job_mark *mark, struct bytes_reader *r)
-{
-	mark->first_ns = (int64_t)bytes_take_u64(r);
-	if (mark->first_ns == 0)
-		return true;
-	mark->newest_ns = (int64_t)bytes_take_u64(r);
-	mark->trigger = bytes_take_u8(r);
-	mark->type = bytes_take_u8(r);
-	mark->priority = (int64_t)bytes_take_u64(r);
-	mark->node = bytes_take_uuid(r);
-	mark->node_modify_index = bytes_take_u64(r);
-	return mark->trigger < EVAL_TRIGGERS && mark->type < JOB_TYPES &&
-	       !job_traits[mark->type].is_direct;
-}
-
-static bool take_work(struct job_keep *keep, struct bytes_reader *r)
-{
-	uint8_t had_work = bytes_take_u8(r);
-
-	if (had_work > 1 || !take_mark(&keep->mark, r))
-		return false;
-	keep->had_work = had_work;
-	for (uint32_t i = 0; i < keep->counter_count; i++) {
-		keep->counters[i].queued = bytes_take_u32(r);
-		for (uint32_t status = 0; status <= ALLOC_UNKNOWN; status++)
-			keep->counters[i].clients[status] = bytes_take_u32(r);
-	}
-	return take_rest(keep, r);
 }
 
 int job_version_item_load(struct state *state, struct bytes_reader *r)
@@ -247,7 +219,7 @@ int job_item_load(struct state *state, struct bytes_reader *r)
 		return error;
 
 	struct job_keep *keep = job_keep_build(item.versions, item.version_count);
-	if (!take_counters(keep, r) || !take_work(keep, r) || r->failed) {
+	if (!take_counters(keep, r) || coder_read(work_code, keep, r) != 0) {
 		job_keep_free(keep);
 		return -ERROR_CORRUPT;
 	}

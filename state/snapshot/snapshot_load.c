@@ -210,7 +210,8 @@ static int load_request(struct snapshot_load *l, bool is_whole, struct bytes_rea
 	struct entry_place_request e;
 	uint64_t index = bytes_take_u64(r);
 
-	int error = (is_whole ? entry_place_request_decode : entry_place_in_part_decode)(&e, r);
+	int error =
+		coder_read(is_whole ? entry_place_request_code : entry_place_in_part_code, &e, r);
 	if (error || r->failed ||
 		index <= sequence_last_key(&state->tables[STATE_PLACE_REQUESTS].order) ||
 		index > state->index)

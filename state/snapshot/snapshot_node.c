@@ -20,7 +20,7 @@ int class_item_load(struct state *state, struct snapshot_nodes *l, struct bytes_
 	struct node_registration *d = &l->description;
 	uint32_t number = bytes_take_u32(r);
 
-	if (!node_description_decode(d, r) || number != l->count)
+	if (coder_read(node_description_code, d, r) != 0 || number != l->count)
 		return -ERROR_CORRUPT;
 	d->node.bytes[0] = 1; // a class has no node; the rest has to be sound
 	if (!node_description_is_sound(d))
@@ -67,8 +67,11 @@ static void take_node(struct node_item *item, struct bytes_reader *r)
 
 static bool take_drains(struct node_item *item, struct bytes_reader *r)
 {
-	if (!drain_item_decode(&item->drains, r))
+	item->drains = (struct drain_item){0};
+	if (coder_read(drain_item_code, &item->drains, r) != 0) {
+		drain_meta_release(&item->drains.meta);
 		return false;
+	}
 	if (item->drains.drains)
 		item->history.drain = &item->drains.drain;
 	if (item->drains.ever_drained)
@@ -78,7 +81,7 @@ static bool take_drains(struct node_item *item, struct bytes_reader *r)
 
 static bool take_standing(struct node_item *item, struct bytes_reader *r)
 {
-	bool is_sound = node_standing_decode(&item->standing, r);
+	bool is_sound = coder_read(standing_code, &item->standing, r) == 0;
 
 	item->snapshot = bytes_take_text16(r);
 	return is_sound && !r->failed && !(item->standing.forgotten && item->snapshot.size);
@@ -113,7 +116,7 @@ static bool take_history(const struct state *state, struct node_item *item, stru
 		return false;
 	bool is_sound = take_standing(item, r);
 	if (!is_sound)
-		drain_item_release(&item->drains);
+		drain_meta_release(&item->drains.meta);
 	return is_sound;
 }
 
@@ -182,12 +185,13 @@ int node_item_load(
 	struct node_item item;
 
 	take_node(&item, r);
-	if (!node_description_decode(&l->description, r) || !take_history(state, &item, r))
+	if (coder_read(node_description_code, &l->description, r) != 0 ||
+		!take_history(state, &item, r))
 		return -ERROR_CORRUPT;
 	int error = node_check(state, l, is_sound, &item);
 	if (!error)
 		add_node(state, l, &item);
-	drain_item_release(&item.drains);
+	drain_meta_release(&item.drains.meta);
 	return error;
 }
 
@@ -196,7 +200,7 @@ bool node_item_is_sound(struct node_registration *d, struct bytes_reader r)
 	struct node_item item;
 
 	take_node(&item, &r);
-	if (!node_description_decode(d, &r))
+	if (coder_read(node_description_code, d, &r) != 0)
 		return false;
 	d->datacenter = d->pool = TEXT("-"); // the class has them
 	return node_description_is_sound(d) && is_own_only(d);

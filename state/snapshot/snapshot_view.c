@@ -130,7 +130,7 @@ static void put_class(struct snapshot_view *v, const struct node_class *c, uint3
 	node_class_describe(c, &v->description, &v->texts);
 	bytes_put_u8(w, SNAPSHOT_CLASS);
 	bytes_put_u32(w, number);
-	node_description_encode(&v->description, w);
+	coder_write(node_description_code, &v->description, w);
 }
 
 static void put_events(const struct node *n, struct bytes_writer *w)
@@ -155,6 +155,8 @@ static void put_report(struct snapshot_view *v, const struct node *n, struct byt
 static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t class_number,
 	struct bytes_writer *w)
 {
+	struct drain_item drains = drain_item_of(n);
+
 	node_describe(n, &v->description, &v->texts);
 	bytes_put_u8(w, STATE_NODES);
 	bytes_put_u32(w, n->slot);
@@ -168,12 +170,12 @@ static void put_one_node(struct snapshot_view *v, const struct node *n, uint32_t
 	bytes_put_u8(w, n->eligibility);
 	bytes_put_u32(w, n->status_updated_at_s);
 	bytes_put_u32(w, class_number);
-	node_description_encode(&v->description, w);
+	coder_write(node_description_code, &v->description, w);
 	bytes_put_u64(w, n->missed_heartbeat_index);
 	put_report(v, n, w);
 	put_events(n, w);
-	drain_item_encode(n, w);
-	node_standing_encode(&n->standing, w);
+	coder_write(drain_item_code, &drains, w);
+	coder_write(standing_code, &n->standing, w);
 	bytes_put_text16(w, text_of(n->snapshot));
 }
 
@@ -302,7 +304,7 @@ static bool put_request(struct snapshot_view *v, struct bytes_writer *w)
 	bool is_whole = request->count == request->requested;
 	bytes_put_u8(w, is_whole ? STATE_PLACE_REQUESTS : SNAPSHOT_PLACE_IN_PART);
 	bytes_put_u64(w, request->index);
-	(is_whole ? entry_place_request_encode : entry_place_in_part_encode)(&e, w);
+	coder_write(is_whole ? entry_place_request_code : entry_place_in_part_code, &e, w);
 	return true;
 }
 

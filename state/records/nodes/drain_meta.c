@@ -46,30 +46,6 @@ bool drain_meta_take(struct drain_meta *meta, const struct node_pair *pairs, uin
 	return false;
 }
 
-void drain_meta_encode(const struct attribute *items, uint32_t count, struct bytes_writer *w)
-{
-	bytes_put_u8(w, (uint8_t)count);
-	for (uint32_t i = 0; i < count; i++) {
-		bytes_put_text8(w, text_of(items[i].name));
-		bytes_put_text16(w, text_of(items[i].value));
-	}
-}
-
-bool drain_meta_decode(struct drain_meta *meta, struct bytes_reader *r)
-{
-	struct node_pair pairs[NODE_DRAIN_META_MAX];
-	uint8_t count = bytes_take_u8(r);
-
-	*meta = (struct drain_meta){0};
-	if (count > NODE_DRAIN_META_MAX)
-		return false;
-	for (uint8_t i = 0; i < count; i++) {
-		pairs[i].name = bytes_take_text8(r);
-		pairs[i].value = bytes_take_text16(r);
-	}
-	return !r->failed && drain_meta_take(meta, pairs, count);
-}
-
 void drain_meta_release(struct drain_meta *meta)
 {
 	for (uint32_t i = 0; i < meta->count; i++) {

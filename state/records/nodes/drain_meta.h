@@ -1,6 +1,5 @@
 // The metadata that an operator gives with a drain: in the entry, and in the record that remembers the drain.
 #pragma once
-#include "state/base/bytes.h"
 #include "state/records/nodes/node.h"
 
 struct node_pair;
@@ -13,6 +12,4 @@ struct drain_meta {
 
 // False when there is too much of it, a name is missing or comes twice, or something is no text.
 bool drain_meta_take(struct drain_meta *, const struct node_pair *, uint32_t count);
-void drain_meta_encode(const struct attribute *, uint32_t count, struct bytes_writer *);
-bool drain_meta_decode(struct drain_meta *, struct bytes_reader *);
 void drain_meta_release(struct drain_meta *);
