@@ -86,7 +86,7 @@ static void check_all(struct jobs *j)
 	uint64_t cursor = 0, all = 0;
 
 	state_read_begin();
-	while (state_next_allocation(j->controller.state, &cursor))
+	while (state_next(j->controller.state, STATE_ALLOCATIONS, &cursor))
 		all++;
 	CHECK(all == instances(j));
 	for (uint32_t i = 0; i < j->jobs; i++) {

@@ -218,7 +218,7 @@ static bool any_deployment_is_active(const struct state *state)
 	bool found = false;
 
 	state_read_begin();
-	while (!found && (d = state_next_deployment(state, &cursor)))
+	while (!found && (d = state_next(state, STATE_DEPLOYMENTS, &cursor)))
 		found = deployment_is_active(d);
 	state_read_end();
 	return found;
@@ -242,7 +242,7 @@ static double stored_bytes(const struct state *state)
 	const struct allocation *a;
 
 	state_read_begin();
-	while ((a = state_next_allocation(state, &cursor)) && count < STORED_SAMPLE) {
+	while ((a = state_next(state, STATE_ALLOCATIONS, &cursor)) && count < STORED_SAMPLE) {
 		w.size = 0;
 		allocation_item_encode(a, metrics, &w);
 		bytes += w.size;

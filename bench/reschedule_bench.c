@@ -79,7 +79,7 @@ static void choose_dead(struct reschedule *r)
 	uint64_t cursor = 0, alive = 0;
 
 	state_read_begin();
-	while ((a = state_next_allocation(r->controller.state, &cursor))) {
+	while ((a = state_next(r->controller.state, STATE_ALLOCATIONS, &cursor))) {
 		if (allocation_is_terminal(a))
 			continue;
 		CHECK(a->client_status == ALLOC_RUNNING);

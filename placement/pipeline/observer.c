@@ -165,7 +165,7 @@ static bool has_blocked(struct pipeline *p)
 	uint64_t cursor = 0;
 
 	state_read_begin();
-	while ((e = state_next_evaluation(p->settings.state, &cursor)))
+	while ((e = state_next(p->settings.state, STATE_EVALUATIONS, &cursor)))
 		if (e->status == EVAL_BLOCKED)
 			break;
 	state_read_end();
@@ -193,7 +193,7 @@ static void recall_workers(struct room *r)
 	while (more) {
 		state_read_begin();
 		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {
-			worker = state_next_vm_worker(state, &cursor);
+			worker = state_next(state, STATE_VM_WORKERS, &cursor);
 			more = worker != NULL;
 			if (worker && !uuid_is_zero(&worker->node))
 				had_room(r, state_node_by_id(state, &worker->node),
@@ -222,7 +222,7 @@ static void recall_room(struct pipeline *p)
 	while (more) {
 		state_read_begin();
 		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {
-			a = state_next_allocation(state, &cursor);
+			a = state_next(state, STATE_ALLOCATIONS, &cursor);
 			more = a != NULL;
 			if (a && allocation_has_ended(a) && a->node_slot != NODE_SLOT_NONE)
 				had_room(&room, state_node_at(state, a->node_slot),
@@ -244,7 +244,7 @@ void take_over_evaluations(struct pipeline *p)
 		state_read_begin();
 		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {
 			const struct evaluation *e =
-				state_next_evaluation(p->settings.state, &cursor);
+				state_next(p->settings.state, STATE_EVALUATIONS, &cursor);
 			more = e != NULL;
 			if (e)
 				offer_evaluation(p, e);

@@ -36,8 +36,8 @@ static uint64_t index_of_job(
 	struct scheduler_thread *w, const struct evaluation *eval, uint64_t own)
 {
 	state_read_begin();
-	uint64_t newest = state_job_evaluations_index(
-		w->pipeline->settings.state, text_of(eval->namespace_name), text_of(eval->job_id));
+	uint64_t newest = state_job_index_of(w->pipeline->settings.state, STATE_EVALUATIONS,
+		text_of(eval->namespace_name), text_of(eval->job_id));
 	state_read_end();
 	return newest > own ? newest : own;
 }

@@ -108,10 +108,10 @@ static struct vm_roster list_all(const struct vm_watch *w, int64_t now_ns)
 	r.vms = vms = memory_take_array(vm_room, sizeof *vms);
 	r.workers = memory_take_array(worker_room, sizeof *r.workers);
 	for (uint64_t at = 0;
-		r.vm_count < vm_room && (record = state_next_vm(w->tools.state, &at));)
+		r.vm_count < vm_room && (record = state_next(w->tools.state, STATE_VMS, &at));)
 		vms[r.vm_count++] = record;
 	for (uint64_t at = 0; r.worker_count < worker_room &&
-			      (record = state_next_vm_worker(w->tools.state, &at));)
+			      (record = state_next(w->tools.state, STATE_VM_WORKERS, &at));)
 		r.workers[r.worker_count++] = record;
 	vm_roster_order(&r);
 	return r;

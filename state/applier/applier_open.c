@@ -29,7 +29,7 @@ static void announce_allocations(struct applier *a)
 	const struct allocation *allocation;
 	uint64_t cursor = 0;
 
-	while ((allocation = state_next_allocation(a->state, &cursor))) {
+	while ((allocation = state_next(a->state, STATE_ALLOCATIONS, &cursor))) {
 		if (allocation->node_slot == NODE_SLOT_NONE)
 			continue;
 		struct node_line *line = &lines[allocation->node_slot];

@@ -60,7 +60,7 @@ int evaluation_put_check(const struct state *state, const struct entry_record_pu
 static void evaluation_cancel(struct state *state, struct eval_cell *cell, const char *description)
 {
 	CHECK(eval_cell_is_there(cell) && cell->working->status == EVAL_BLOCKED);
-	struct evaluation *e = eval_cell_revise(state, cell, ++state->index);
+	struct evaluation *e = cell_revise(state, &cell->cell, ++state->index);
 
 	e->status = EVAL_CANCELED;
 	free(e->status_description);
@@ -68,7 +68,7 @@ static void evaluation_cancel(struct state *state, struct eval_cell *cell, const
 	e->modify_time_ns =
 		state->time_ns > e->create_time_ns ? state->time_ns : e->create_time_ns + 1;
 	CHECK(e->modify_time_ns >= e->create_time_ns);
-	eval_cell_changed(state, cell);
+	cell_follow(state, &cell->cell);
 }
 
 static int by_create_index(const void *left, const void *right)
@@ -217,7 +217,8 @@ static void evaluation_drop(struct state *state, const struct uuid *id)
 	struct eval_cell *cell = eval_cell_find(state, id);
 	struct job_cell *job = cell->job_cell;
 
-	eval_cell_delete(state, cell, state->index);
+	CHECK(cell->allocations == 0);
+	cell_delete(state, &cell->cell, state->index);
 	job_cell_update_status(state, job, state->index);
 	CHECK(!eval_cell_is_there(cell));
 }
@@ -233,7 +234,8 @@ void gc_apply(struct state *state, void *body, int64_t time_ns)
 			alloc_cell_delete(state, alloc_cell_find(state, &e->ids[i]), state->index);
 			break;
 		case GC_EVALUATION:
-			eval_cell_delete(state, eval_cell_find(state, &e->ids[i]), state->index);
+			cell_delete(state, table_find(state, STATE_EVALUATIONS, &e->ids[i]),
+				state->index);
 			break;
 		case GC_EVALUATION_ALIVE: evaluation_drop(state, &e->ids[i]); break;
 		case GC_DEPLOYMENT:

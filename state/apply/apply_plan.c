@@ -297,9 +297,9 @@ static void touch_evaluation(struct state *state, const struct uuid *id, int64_t
 	struct eval_cell *cell = eval_cell_find(state, id);
 	if (!cell || !eval_cell_is_there(cell))
 		return;
-	struct evaluation *e = eval_cell_revise(state, cell, state->index);
+	struct evaluation *e = cell_revise(state, &cell->cell, state->index);
 	e->modify_time_ns = time_ns > e->create_time_ns ? time_ns : e->create_time_ns + 1;
-	eval_cell_changed(state, cell);
+	cell_follow(state, &cell->cell);
 }
 
 void plan_apply(struct state *state, void *body, int64_t time_ns)

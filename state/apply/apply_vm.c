@@ -215,7 +215,7 @@ void vm_entry_apply(struct state *state, void *body, int64_t time_ns)
 	}
 	if (e->is_noted)
 		vm_note_news(vm, &before, time_ns);
-	vm_cell_changed(state, cell);
+	cell_follow(state, &cell->cell);
 	CHECK(cell->working == vm && vm->record.modify_index == state->index);
 }
 

@@ -101,12 +101,8 @@ uint64_t state_table_index(const struct state *, enum state_table);
 // The same for one job (its status included), and for its allocations, evaluations and deployments since the process
 // started. 0 when there is no such job, or no such change. Under read lock.
 uint64_t state_job_index(const struct state *, struct text namespace_name, struct text id);
-uint64_t state_job_allocations_index(
-	const struct state *, struct text namespace_name, struct text id);
-uint64_t state_job_evaluations_index(
-	const struct state *, struct text namespace_name, struct text id);
-uint64_t state_job_deployments_index(
-	const struct state *, struct text namespace_name, struct text id);
+uint64_t state_job_index_of(
+	const struct state *, enum state_table, struct text namespace_name, struct text id);
 
 struct node_table *state_node_table(struct state *); // the packet path's arrays
 uint32_t state_node_slots(const struct state *);     // slots 0 … n-1 may hold nodes
@@ -130,12 +126,10 @@ bool state_can_hold(const struct state *, const struct job *, char *why, size_t 
 const struct job *state_job_version(
 	const struct state *, struct text namespace_name, struct text id, uint64_t version);
 const struct allocation *state_allocation(const struct state *, const struct uuid *);
-// Walks in creation order from *cursor (start with 0; cursors only grow); returns NULL at the end.
-// A cursor stays valid between read sections; what comes or goes meanwhile may or may not be seen.
-const struct job *state_next_job(const struct state *, uint64_t *cursor);
-const struct allocation *state_next_allocation(const struct state *, uint64_t *cursor);
-// The same for any table, and the record of an id; not nodes by creation, and by id only what has ids. Under read lock.
+// Walks a table but that of nodes in creation order from *cursor (start with 0; cursors only grow). NULL at the end. A
+// cursor stays valid between read sections; what comes or goes meanwhile may or may not be seen. Under read lock.
 const void *state_next(const struct state *, enum state_table, uint64_t *cursor);
+// The record of an id, of a table that has ids. Under read lock.
 const void *state_record(const struct state *, enum state_table, const struct uuid *id);
 // The greatest such cursor of a record that is less than `cursor`, for walks back; 0: there is none. Its record may not
 // be published.
@@ -154,7 +148,6 @@ const char *state_client_name(const struct state *, uint32_t client);
 struct evaluation;
 struct scheduler_config;
 const struct evaluation *state_evaluation(const struct state *, const struct uuid *);
-const struct evaluation *state_next_evaluation(const struct state *, uint64_t *cursor);
 typedef bool state_evaluation_visit(const struct evaluation *, void *context);
 void state_job_evaluations(const struct state *, struct text namespace_name, struct text id,
 	state_evaluation_visit *, void *context);
@@ -162,7 +155,6 @@ void state_job_evaluations(const struct state *, struct text namespace_name, str
 // index; NULL: the job has none.
 struct deployment;
 const struct deployment *state_deployment(const struct state *, const struct uuid *);
-const struct deployment *state_next_deployment(const struct state *, uint64_t *cursor);
 typedef bool state_deployment_visit(const struct deployment *, void *context);
 void state_job_deployments(const struct state *, struct text namespace_name, struct text id,
 	state_deployment_visit *, void *context);
@@ -185,10 +177,8 @@ struct vm_worker;
 struct cluster_settings;
 const struct vm *state_vm(const struct state *, struct text name);
 const struct vm *state_vm_by_instance(const struct state *, const struct uuid *);
-const struct vm *state_next_vm(const struct state *, uint64_t *cursor);
 const struct vm_worker *state_vm_worker(const struct state *, struct text name);
 const struct vm_worker *state_vm_worker_of_node(const struct state *, const struct uuid *node);
-const struct vm_worker *state_next_vm_worker(const struct state *, uint64_t *cursor);
 // Visits the machines that are scheduled on the worker and have an instance there; stops on false. index (may be NULL):
 // the newest change of one of them, or of the set.
 typedef bool state_vm_visit(const struct vm *, void *context);
@@ -198,7 +188,6 @@ const struct cluster_settings *state_cluster_settings(const struct state *);
 // Pools that operators described; NULL: the pool is a name and nothing else.
 struct node_pool;
 const struct node_pool *state_node_pool(const struct state *, struct text name);
-const struct node_pool *state_next_node_pool(const struct state *, uint64_t *cursor);
 // What an operator set of a node's metadata; NULL: nothing. It is published beside the node's record: one of both may
 // be a change older than the other.
 struct node_metadata;

@@ -43,7 +43,7 @@ static void emit_workers(const struct metric_sink *m, const struct berthd *b)
 	do {
 		state_read_begin();
 		for (uint32_t i = 0; i < WORKERS_PER_SECTION; i++) {
-			worker = state_next_vm_worker(b->state, &cursor);
+			worker = state_next(b->state, STATE_VM_WORKERS, &cursor);
 			if (!worker)
 				break;
 			emit_vm_worker(

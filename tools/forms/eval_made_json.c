@@ -21,7 +21,8 @@ void evals_made_json(struct json_writer *w, const struct state *state, const str
 	json_begin_array(w);
 	json_write_uuid(w, &made->id);
 	state_read_begin();
-	for (uint32_t i = 0; i < made->count && (e = state_next_evaluation(state, &cursor)); i++) {
+	for (uint32_t i = 0; i < made->count && (e = state_next(state, STATE_EVALUATIONS, &cursor));
+		i++) {
 		if (e->record.create_index >= made->index + made->count)
 			break;
 		if (!uuid_equal(&e->id, &made->id))

@@ -49,7 +49,7 @@ uint64_t job_summary_index(const struct state *state, const struct job *job)
 {
 	struct text namespace_name = text_of(job->namespace_name), id = text_of(job->id);
 	uint64_t of_job = state_job_index(state, namespace_name, id);
-	uint64_t of_allocations = state_job_allocations_index(state, namespace_name, id);
+	uint64_t of_allocations = state_job_index_of(state, STATE_ALLOCATIONS, namespace_name, id);
 	return of_job > of_allocations ? of_job : of_allocations;
 }
 

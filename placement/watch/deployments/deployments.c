@@ -119,7 +119,7 @@ static void read_deployments(struct deployment_watch *x)
 		state_read_begin();
 		for (uint32_t i = 0; i < READ_AT_ONCE && more; i++) {
 			const struct deployment *d =
-				state_next_deployment(x->tools->state, &cursor);
+				state_next(x->tools->state, STATE_DEPLOYMENTS, &cursor);
 			more = d != NULL;
 			if (d && watch_deployment(x, &d->id))
 				watched_touch(&x->table, watched_find(&x->table, &d->id));
@@ -136,7 +136,7 @@ static void read_allocations(struct deployment_watch *x)
 		state_read_begin();
 		for (uint32_t i = 0; i < READ_AT_ONCE && more; i++) {
 			const struct allocation *a =
-				state_next_allocation(x->tools->state, &cursor);
+				state_next(x->tools->state, STATE_ALLOCATIONS, &cursor);
 			more = a != NULL;
 			if (is_judged(a))
 				note_allocation(x, &a->id, a);

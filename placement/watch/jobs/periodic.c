@@ -357,7 +357,7 @@ static void periodic_take_over(void *context)
 	for (bool more = true; more;) {
 		state_read_begin();
 		for (uint32_t i = 0; i < 1024 && more; i++) {
-			const struct job *job = state_next_job(l->tools.state, &cursor);
+			const struct job *job = state_next(l->tools.state, STATE_JOBS, &cursor);
 			more = job != NULL;
 			if (job && is_to_launch(job))
 				take_job_over(l, job, now_ns);

@@ -78,7 +78,7 @@ static void region_jobs_take_over(void *context)
 	for (bool more = true; more;) {
 		state_read_begin();
 		for (uint32_t i = 0; i < READ_AT_ONCE && more; i++) {
-			const struct job *job = state_next_job(x->tools->state, &cursor);
+			const struct job *job = state_next(x->tools->state, STATE_JOBS, &cursor);
 			more = job != NULL;
 			if (job && job->multiregion)
 				(void)note_job(x, job->namespace_name, job->id);

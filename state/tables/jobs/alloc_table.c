@@ -422,11 +422,6 @@ const struct allocation *state_allocation(const struct state *state, const struc
 	return cell ? allocation_published(cell) : NULL;
 }
 
-const struct allocation *state_next_allocation(const struct state *state, uint64_t *cursor)
-{
-	return state_next(state, STATE_ALLOCATIONS, cursor);
-}
-
 void state_node_allocations(
 	const struct state *state, uint32_t slot, state_allocation_visit *visit, void *context)
 {

@@ -300,11 +300,6 @@ const struct deployment *state_deployment(const struct state *state, const struc
 	return table_published(state, STATE_DEPLOYMENTS, id);
 }
 
-const struct deployment *state_next_deployment(const struct state *state, uint64_t *cursor)
-{
-	return state_next(state, STATE_DEPLOYMENTS, cursor);
-}
-
 void state_job_deployments(const struct state *state, struct text namespace_name, struct text id,
 	state_deployment_visit *visit, void *context)
 {
@@ -333,11 +328,4 @@ const struct deployment *state_latest_deployment(
 
 	state_job_deployments(state, namespace_name, id, take_first, (void *)&latest);
 	return latest;
-}
-
-uint64_t state_job_deployments_index(
-	const struct state *state, struct text namespace_name, struct text id)
-{
-	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
-	return cell ? atomic_load_explicit(&cell->deployments_index, memory_order_relaxed) : 0;
 }

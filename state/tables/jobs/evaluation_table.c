@@ -27,23 +27,6 @@ bool evaluations_have_room(const struct state *state, uint32_t count)
 	return table_has_room(state, STATE_EVALUATIONS, count);
 }
 
-struct evaluation *eval_cell_revise(struct state *state, struct eval_cell *cell, uint64_t index)
-{
-	CHECK(cell->cell.table == STATE_EVALUATIONS);
-	return cell_revise(state, &cell->cell, index);
-}
-
-void eval_cell_changed(struct state *state, struct eval_cell *cell)
-{
-	cell_follow(state, &cell->cell);
-}
-
-void eval_cell_delete(struct state *state, struct eval_cell *cell, uint64_t index)
-{
-	CHECK(cell->allocations == 0);
-	cell_delete(state, &cell->cell, index);
-}
-
 void eval_follow_allocation(struct state *state, struct alloc_cell *cell)
 {
 	const struct allocation *a = cell->working;
@@ -164,11 +147,6 @@ const struct evaluation *state_evaluation(const struct state *state, const struc
 	return table_published(state, STATE_EVALUATIONS, id);
 }
 
-const struct evaluation *state_next_evaluation(const struct state *state, uint64_t *cursor)
-{
-	return state_next(state, STATE_EVALUATIONS, cursor);
-}
-
 void state_job_evaluations(const struct state *state, struct text namespace_name, struct text id,
 	state_evaluation_visit *visit, void *context)
 {
@@ -182,11 +160,4 @@ void state_job_evaluations(const struct state *state, struct text namespace_name
 		if (e && !visit(e, context))
 			return;
 	}
-}
-
-uint64_t state_job_evaluations_index(
-	const struct state *state, struct text namespace_name, struct text id)
-{
-	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
-	return cell ? atomic_load_explicit(&cell->evaluations_index, memory_order_relaxed) : 0;
 }

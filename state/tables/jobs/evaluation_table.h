@@ -25,10 +25,7 @@ static inline bool eval_cell_is_there(const struct eval_cell *cell)
 {
 	return cell_is_there(&cell->cell);
 }
-// Returns a version that may be changed until it is published; call eval_cell_changed() after the change.
-struct evaluation *eval_cell_revise(struct state *, struct eval_cell *, uint64_t index);
-void eval_cell_changed(struct state *, struct eval_cell *);
-void eval_cell_delete(struct state *, struct eval_cell *, uint64_t index);
+
 // Call it when an allocation came, changed or went: its evaluation counts it.
 void eval_follow_allocation(struct state *, struct alloc_cell *);
 // Whether the tables can rely on the record.

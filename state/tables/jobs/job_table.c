@@ -294,11 +294,16 @@ uint64_t state_job_index(const struct state *state, struct text namespace_name, 
 	return keep ? keep->record.modify_index : 0;
 }
 
-uint64_t state_job_allocations_index(
-	const struct state *state, struct text namespace_name, struct text id)
+uint64_t state_job_index_of(const struct state *state, enum state_table table,
+	struct text namespace_name, struct text id)
 {
 	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
-	return cell ? atomic_load_explicit(&cell->allocations_index, memory_order_relaxed) : 0;
+	if (!cell)
+		return 0;
+	const _Atomic uint64_t *index = table == STATE_ALLOCATIONS   ? &cell->allocations_index
+					: table == STATE_EVALUATIONS ? &cell->evaluations_index
+								     : &cell->deployments_index;
+	return atomic_load_explicit(index, memory_order_relaxed);
 }
 
 const struct job *state_job_version(
@@ -320,11 +325,6 @@ struct job_children state_job_children(
 {
 	const struct job_keep *keep = find_published(state, namespace_name, id);
 	return keep ? keep->children : (struct job_children){0};
-}
-
-const struct job *state_next_job(const struct state *state, uint64_t *cursor)
-{
-	return state_next(state, STATE_JOBS, cursor);
 }
 
 // A job may have more than the caches hold: of what comes later, the cell is fetched, then its version.

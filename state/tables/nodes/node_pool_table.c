@@ -33,8 +33,3 @@ const struct node_pool *state_node_pool(const struct state *state, struct text n
 	CHECK(state);
 	return table_published(state, STATE_NODE_POOLS, &name);
 }
-
-const struct node_pool *state_next_node_pool(const struct state *state, uint64_t *cursor)
-{
-	return state_next(state, STATE_NODE_POOLS, cursor);
-}

@@ -160,12 +160,6 @@ static void follow_vm(struct state *state, struct cell *changed)
 	follow_holds(state, cell);
 }
 
-void vm_cell_changed(struct state *state, struct vm_cell *cell)
-{
-	CHECK(cell->working);
-	cell_follow(state, &cell->cell);
-}
-
 void vm_leave_worker(struct vm *vm)
 {
 	vm->instance = (struct uuid){0};
@@ -327,11 +321,6 @@ const struct vm *state_vm_by_instance(const struct state *state, const struct uu
 	const struct vm_cell *cell = vm_cell_find_instance(state, id);
 	const struct vm *vm = cell ? cell_published(&cell->cell) : NULL;
 	return vm && uuid_equal(&vm->instance, id) ? vm : NULL;
-}
-
-const struct vm *state_next_vm(const struct state *state, uint64_t *cursor)
-{
-	return state_next(state, STATE_VMS, cursor);
 }
 
 void state_worker_vms(const struct state *state, struct text name, uint64_t *index,

@@ -71,8 +71,6 @@ static inline struct vm_cell *vm_cell_find(const struct state *state, struct tex
 struct vm_cell *vm_cell_find_instance(const struct state *, const struct uuid *);
 // Whether the tables can rely on the record.
 bool vm_is_sound(const void *record);
-// Call it after a change of a version that cell_revise() gave.
-void vm_cell_changed(struct state *, struct vm_cell *);
 // Makes the record unscheduled: it runs nowhere and holds nothing.
 void vm_leave_worker(struct vm *);
 

@@ -200,11 +200,6 @@ const struct vm_worker *state_vm_worker_of_node(const struct state *state, const
 	return worker && uuid_equal(&worker->node, node) ? worker : NULL;
 }
 
-const struct vm_worker *state_next_vm_worker(const struct state *state, uint64_t *cursor)
-{
-	return state_next(state, STATE_VM_WORKERS, cursor);
-}
-
 static int check_loaded_vm_worker(const struct state *state, const void *record)
 {
 	const struct vm_worker *worker = record;

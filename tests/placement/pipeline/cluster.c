@@ -337,7 +337,7 @@ void cluster_stopped(struct cluster *c)
 		struct allocation stopping = {.node_slot = NODE_SLOT_NONE};
 		uint32_t generation = 0;
 		state_read_begin();
-		while ((a = state_next_allocation(c->state, &cursor)))
+		while ((a = state_next(c->state, STATE_ALLOCATIONS, &cursor)))
 			if (allocation_is_terminal(a) && allocation_holds_room(a)) {
 				stopping =
 					(struct allocation){.id = a->id, .node_slot = a->node_slot};
@@ -399,7 +399,7 @@ static void search(struct cluster *c, struct searching *s)
 	const struct evaluation *e;
 	uint64_t cursor = 0;
 
-	while ((e = state_next_evaluation(c->state, &cursor))) {
+	while ((e = state_next(c->state, STATE_EVALUATIONS, &cursor))) {
 		if (!fits(e, s))
 			continue;
 		s->count++;

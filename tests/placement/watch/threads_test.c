@@ -151,7 +151,7 @@ static uint64_t read_jobs(const struct state *state)
 	const struct job *job;
 	uint64_t cursor = 0, seen = 0;
 
-	while ((job = state_next_job(state, &cursor))) {
+	while ((job = state_next(state, STATE_JOBS, &cursor))) {
 		const struct deployment *d =
 			state_latest_deployment(state, text_of("default"), text_of(job->id));
 		seen += d ? strlen(d->status_description) : 0;

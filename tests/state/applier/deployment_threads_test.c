@@ -39,7 +39,7 @@ static void *read_all(void *argument)
 		const struct deployment *d;
 		uint64_t cursor = 0;
 		state_read_begin();
-		while ((d = state_next_deployment(state, &cursor)))
+		while ((d = state_next(state, STATE_DEPLOYMENTS, &cursor)))
 			r->wrong += !is_whole(d);
 		state_job_deployments(state, TEXT("default"), TEXT("web"), look_at, r);
 		d = state_latest_deployment(state, TEXT("default"), TEXT("web"));

@@ -57,7 +57,8 @@ static void *read_all(void *argument)
 		uint64_t cursor = 0, last = 0;
 		do { // with the cursor alone across sections
 			state_read_begin();
-			for (int i = 0; (a = state_next_allocation(state, &cursor)) && i < 16; i++)
+			for (int i = 0;
+				(a = state_next(state, STATE_ALLOCATIONS, &cursor)) && i < 16; i++)
 				look_at(r, a, &last);
 			state_read_end();
 			sched_yield(); // or the others wait a slice of time for each step

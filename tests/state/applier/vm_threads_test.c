@@ -61,9 +61,9 @@ static void *read_all(void *argument)
 		const struct vm_worker *worker;
 		uint64_t cursor = 0, worker_cursor = 0;
 		state_read_begin();
-		while ((vm = state_next_vm(state, &cursor)))
+		while ((vm = state_next(state, STATE_VMS, &cursor)))
 			r->wrong += !is_whole(state, vm);
-		while ((worker = state_next_vm_worker(state, &worker_cursor)))
+		while ((worker = state_next(state, STATE_VM_WORKERS, &worker_cursor)))
 			look_at_worker(r, worker);
 		const char *profile = state_cluster_settings(state)->scheduler_profile;
 		r->wrong += profile && *profile && strcmp(profile, VM_PROFILE_DISTRIBUTE) != 0;

@@ -116,10 +116,12 @@ static void readers_find_them(void **test)
 	assert_null(state_latest_deployment(c->state, TEXT("default"), TEXT("none")));
 	state_job_deployments(c->state, TEXT("default"), TEXT("web"), count_one, seen);
 	assert_int_equal(seen[0], 2);
-	assert_int_equal(state_next_deployment(c->state, &cursor)->status, DEPLOYMENT_FAILED);
-	assert_ptr_equal(state_next_deployment(c->state, &cursor), latest);
-	assert_null(state_next_deployment(c->state, &cursor));
-	uint64_t index = state_job_deployments_index(c->state, TEXT("default"), TEXT("web"));
+	const struct deployment *first = state_next(c->state, STATE_DEPLOYMENTS, &cursor);
+	assert_int_equal(first->status, DEPLOYMENT_FAILED);
+	assert_ptr_equal(state_next(c->state, STATE_DEPLOYMENTS, &cursor), latest);
+	assert_null(state_next(c->state, STATE_DEPLOYMENTS, &cursor));
+	uint64_t index =
+		state_job_index_of(c->state, STATE_DEPLOYMENTS, TEXT("default"), TEXT("web"));
 	assert_true(index > before && index <= state_index(c->state));
 	assert_int_equal(state_table_index(c->state, STATE_DEPLOYMENTS), index);
 	state_read_end();

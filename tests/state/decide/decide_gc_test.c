@@ -256,7 +256,7 @@ static void a_stopped_job_goes_after_four_hours(void **unused)
 	state_read_begin();
 	const struct evaluation *e;
 	struct uuid stopping = {{0}};
-	while ((e = state_next_evaluation(w.c.state, &cursor)))
+	while ((e = state_next(w.c.state, STATE_EVALUATIONS, &cursor)))
 		if (e->triggered_by == TRIGGER_JOB_DEREGISTER)
 			stopping = e->id;
 	state_read_end();
@@ -305,7 +305,7 @@ static void what_a_purged_job_left_goes(void **unused)
 	uint32_t count = 0;
 	const struct evaluation *e;
 	state_read_begin();
-	while ((e = state_next_evaluation(w.c.state, &cursor)))
+	while ((e = state_next(w.c.state, STATE_EVALUATIONS, &cursor)))
 		if (e->status == EVAL_PENDING)
 			pending[count++] = e->id;
 	state_read_end();

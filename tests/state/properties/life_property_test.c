@@ -333,7 +333,7 @@ static void stop_child(struct life *l)
 	char *id = NULL;
 
 	state_read_begin();
-	while ((job = state_next_job(l->c.state, &cursor)))
+	while ((job = state_next(l->c.state, STATE_JOBS, &cursor)))
 		if ((job->parent_id || job->type == JOB_BATCH) && skip-- == 0) {
 			id = text_copy(text_of(job->id));
 			break;
@@ -369,7 +369,7 @@ static void expect_children(struct life *l)
 		uint64_t cursor = 0;
 		const struct job *job;
 		state_read_begin();
-		while ((job = state_next_job(l->c.state, &cursor)))
+		while ((job = state_next(l->c.state, STATE_JOBS, &cursor)))
 			if (job->parent_id && strcmp(job->parent_id, jobs[parent]) == 0)
 				counted[job->status]++;
 		struct job_children children =

@@ -519,7 +519,7 @@ void model_compare(const struct model *m, const struct state *state)
 	}
 	for (uint32_t i = 0; i < MODEL_JOBS; i++)
 		compare_job(m, i, state);
-	while ((a = state_next_allocation(state, &cursor))) {
+	while ((a = state_next(state, STATE_ALLOCATIONS, &cursor))) {
 		assert_true(a->record.create_index > last);
 		last = a->record.create_index;
 		found += uuid_is_zero(&a->eval_id); // the others are of the work model

@@ -428,7 +428,7 @@ void plan_model_compare(const struct plan_model *m, const struct state *state)
 		compare_one(m, own, state_allocation(state, &own->id));
 		there++;
 	}
-	while (state_next_allocation(state, &cursor))
+	while (state_next(state, STATE_ALLOCATIONS, &cursor))
 		count++;
 	state_read_end();
 	assert_int_equal(count, there);

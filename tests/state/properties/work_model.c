@@ -419,7 +419,7 @@ void work_learn(struct work *w, const struct state *state)
 	uint64_t cursor = 0;
 
 	state_read_begin();
-	while ((e = state_next_evaluation(state, &cursor)))
+	while ((e = state_next(state, STATE_EVALUATIONS, &cursor)))
 		if (!is_known(w, &e->id))
 			learn(w, e);
 	state_read_end();
@@ -442,7 +442,7 @@ static void compare_evals(const struct work *w, const struct state *state)
 		assert_string_equal(e->job_id, work_jobs[known->job]);
 		present++;
 	}
-	while (state_next_evaluation(state, &cursor))
+	while (state_next(state, STATE_EVALUATIONS, &cursor))
 		found++;
 	assert_int_equal(found, present);
 }

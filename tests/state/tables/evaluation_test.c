@@ -35,7 +35,8 @@ static void what_is_stored_is_read_back(void **unused)
 	assert_int_equal(read->record.modify_index, state_index(c.state));
 	assert_int_equal(count_get(&read->queued, "g0"), 4);
 	assert_int_equal(state_table_index(c.state, STATE_EVALUATIONS), state_index(c.state));
-	assert_int_equal(state_job_evaluations_index(c.state, TEXT("default"), TEXT("web")),
+	assert_int_equal(
+		state_job_index_of(c.state, STATE_EVALUATIONS, TEXT("default"), TEXT("web")),
 		state_index(c.state));
 	evaluation_free(read);
 	expect_restores(&c);

@@ -121,15 +121,16 @@ static void the_evaluation_says_which_node(void **unused)
 	step_at(&c, 100);
 	uint64_t cursor = 0;
 	state_read_begin();
-	const struct evaluation *e = state_next_evaluation(c.state, &cursor); // of the registration
-	e = state_next_evaluation(c.state, &cursor);
+	const struct evaluation *e =
+		state_next(c.state, STATE_EVALUATIONS, &cursor); // of the registration
+	e = state_next(c.state, STATE_EVALUATIONS, &cursor);
 	assert_int_equal(e->triggered_by, TRIGGER_NODE_UPDATE);
 	assert_true(uuid_equal(&e->node_id, &node.node));
 	assert_int_equal(e->node_modify_index, registered);
 	assert_int_equal(e->priority, 77);
 	assert_int_equal(e->type, EVAL_SYSTEM);
 	assert_int_equal(e->status, EVAL_PENDING);
-	assert_null(state_next_evaluation(c.state, &cursor));
+	assert_null(state_next(c.state, STATE_EVALUATIONS, &cursor));
 	state_read_end();
 	controller_free(&c);
 }

@@ -71,7 +71,8 @@ static void place_everywhere(struct rack *r, const char *job, uint32_t first_id)
 	plan->job_version =
 		state_job(r->c.state, TEXT("default"), text_of(job))->record.modify_index;
 	uint64_t cursor = 0;
-	plan->eval_id = state_next_evaluation(r->c.state, &cursor)->id;
+	const struct evaluation *first = state_next(r->c.state, STATE_EVALUATIONS, &cursor);
+	plan->eval_id = first->id;
 	state_read_end();
 	for (uint32_t i = 0; i < RACK_NODES; i++) {
 		struct plan_placement *p = array_append(&plan->placements, sizeof *p);

@@ -58,7 +58,8 @@ static void collect(struct reports *reports)
 	uint64_t cursor = 0;
 	reports->count = 0;
 	state_read_begin();
-	while (reports->count < REPORTS_MAX && (a = state_next_allocation(server->state, &cursor)))
+	while (reports->count < REPORTS_MAX &&
+		(a = state_next(server->state, STATE_ALLOCATIONS, &cursor)))
 		reports->count += note(a, &reports->items[reports->count]);
 	state_read_end();
 }

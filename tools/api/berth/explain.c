@@ -406,7 +406,7 @@ static void put_node(struct json_writer *w, const struct state *state,
 	put_node_sentences(w, node);
 	put_free(w, state, node);
 	json_open_array(w, "Jobs");
-	while (jobs < JOBS_EXPLAINED_MAX && (job = state_next_job(state, &cursor))) {
+	while (jobs < JOBS_EXPLAINED_MAX && (job = state_next(state, STATE_JOBS, &cursor))) {
 		if (job->stop || job->periodic || job->parameterized)
 			continue;
 		jobs++;

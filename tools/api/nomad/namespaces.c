@@ -16,7 +16,7 @@ void namespaces_collect(const struct state *state, struct name_set *namespaces)
 	do {
 		state_read_begin();
 		for (uint32_t i = 0; i < JOBS_PER_SECTION; i++) {
-			job = state_next_job(state, &cursor);
+			job = state_next(state, STATE_JOBS, &cursor);
 			if (!job)
 				break;
 			name_set_add(namespaces, job->namespace_name);

@@ -129,7 +129,7 @@ static bool step_nodes(struct search *s)
 
 static bool step_allocations(struct search *s)
 {
-	const struct allocation *a = state_next_allocation(s->state, &s->cursor);
+	const struct allocation *a = state_next(s->state, STATE_ALLOCATIONS, &s->cursor);
 	if (a)
 		match_allocation(s, a);
 	return a != NULL;
@@ -137,7 +137,7 @@ static bool step_allocations(struct search *s)
 
 static bool step_jobs(struct search *s)
 {
-	const struct job *job = state_next_job(s->state, &s->cursor);
+	const struct job *job = state_next(s->state, STATE_JOBS, &s->cursor);
 	if (!job || !shows(s, job->namespace_name))
 		return job != NULL;
 	if (s->fuzzy) {
@@ -161,7 +161,7 @@ typedef void match_in_group(
 // Calls match for the group itself, with no task, and for each of its tasks.
 static bool step_parts(struct search *s, match_in_group *match)
 {
-	const struct job *job = state_next_job(s->state, &s->cursor);
+	const struct job *job = state_next(s->state, STATE_JOBS, &s->cursor);
 	if (!job || !shows(s, job->namespace_name))
 		return job != NULL;
 	for (uint32_t i = 0; i < job->task_groups.count; i++) {
@@ -224,7 +224,7 @@ static void match_image(struct search *s, const struct job *job, const struct ta
 
 static bool step_policies(struct search *s)
 {
-	const struct job *job = state_next_job(s->state, &s->cursor);
+	const struct job *job = state_next(s->state, STATE_JOBS, &s->cursor);
 	if (!job || job->stop || !shows(s, job->namespace_name))
 		return job != NULL;
 	for (uint32_t i = 0; i < job->task_groups.count; i++) {

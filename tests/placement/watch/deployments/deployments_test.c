@@ -70,7 +70,7 @@ static void expect_asked_once(struct rollout_world *w, const struct uuid *d, int
 	uint32_t seen = 0;
 
 	state_read_begin();
-	while ((e = state_next_evaluation(w->controller->state, &cursor))) {
+	while ((e = state_next(w->controller->state, STATE_EVALUATIONS, &cursor))) {
 		if (e->triggered_by != TRIGGER_DEPLOYMENT_WATCHER)
 			continue;
 		seen++;

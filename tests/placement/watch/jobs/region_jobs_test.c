@@ -197,7 +197,9 @@ static void set_status(struct scene *s, int status, const char *description)
 		state_latest_deployment(s->controller.state, TEXT("default"), TEXT("web"));
 	struct deployment_update *u = array_append(&plan->deployment_updates, sizeof *u);
 	*u = (struct deployment_update){d->id, status, text_copy(text_of(description))};
-	plan->eval_id = state_next_evaluation(s->controller.state, &cursor)->id;
+	const struct evaluation *first =
+		state_next(s->controller.state, STATE_EVALUATIONS, &cursor);
+	plan->eval_id = first->id;
 	plan->namespace_name = text_copy(TEXT("default"));
 	plan->job_id = text_copy(TEXT("web"));
 	plan->job_version =

@@ -69,7 +69,7 @@ static const struct task_group *policy_of(const struct request *request, const s
 	uint64_t cursor = 0;
 	if (!uuid_parse(request->ids[0], &wanted))
 		return NULL;
-	while ((*job = state_next_job(request->api->settings.state, &cursor))) {
+	while ((*job = state_next(request->api->settings.state, STATE_JOBS, &cursor))) {
 		for (uint32_t i = 0; !(*job)->stop && i < (*job)->task_groups.count; i++) {
 			const struct task_group *group =
 				ARRAY_AT(&(*job)->task_groups, struct task_group, i);

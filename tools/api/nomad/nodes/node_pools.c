@@ -33,7 +33,7 @@ static void add_described_pools(const struct state *state, struct name_set *pool
 	const struct node_pool *pool;
 	uint64_t cursor = 0;
 	state_read_begin();
-	while ((pool = state_next_node_pool(state, &cursor)))
+	while ((pool = state_next(state, STATE_NODE_POOLS, &cursor)))
 		name_set_add(pools, pool->name);
 	state_read_end();
 }

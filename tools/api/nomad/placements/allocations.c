@@ -121,7 +121,7 @@ static uint64_t job_allocations_watched(const struct request *request)
 	struct text namespace_name = text_of(request_namespace(request));
 	struct text id = text_of(request->ids[0]);
 	uint64_t job = state_job_index(state, namespace_name, id);
-	uint64_t allocations = state_job_allocations_index(state, namespace_name, id);
+	uint64_t allocations = state_job_index_of(state, STATE_ALLOCATIONS, namespace_name, id);
 	if (!job)
 		return 0;
 	// Changes from before the server started are no newer than its first index.
@@ -184,8 +184,8 @@ static bool find_deployment(const struct request *request, struct allocation_own
 // Every change of its own allocations also changes the index of the job's allocations.
 static uint64_t owner_index(const struct state *state, const struct allocation_owner *owner)
 {
-	uint64_t index = state_job_allocations_index(
-		state, text_of(owner->namespace_name), text_of(owner->job_id));
+	uint64_t index = state_job_index_of(
+		state, STATE_ALLOCATIONS, text_of(owner->namespace_name), text_of(owner->job_id));
 	return index > owner->create_index ? index : owner->create_index;
 }
 

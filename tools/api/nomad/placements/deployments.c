@@ -28,7 +28,7 @@ uint64_t job_deployments_watched(const struct request *request)
 	struct text namespace_name = text_of(request_namespace(request));
 	struct text id = text_of(request->ids[0]);
 	uint64_t job = state_job_index(state, namespace_name, id);
-	uint64_t deployments = state_job_deployments_index(state, namespace_name, id);
+	uint64_t deployments = state_job_index_of(state, STATE_DEPLOYMENTS, namespace_name, id);
 	return job > deployments ? job : deployments;
 }
 

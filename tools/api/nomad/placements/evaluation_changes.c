@@ -92,7 +92,8 @@ static uint32_t sweep_collect(struct sweep *s, struct uuid *ids)
 	while (!s->is_over && count + LOOKED_AT_ONCE <= DELETED_AT_ONCE) {
 		state_read_begin();
 		for (uint32_t i = 0; i < LOOKED_AT_ONCE && !s->is_over; i++) {
-			const struct evaluation *e = state_next_evaluation(s->state, &s->cursor);
+			const struct evaluation *e =
+				state_next(s->state, STATE_EVALUATIONS, &s->cursor);
 			s->is_over = !e;
 			if (e && sweep_fits(s, e))
 				ids[count++] = e->id;

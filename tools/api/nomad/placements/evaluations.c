@@ -106,7 +106,7 @@ static uint64_t job_evaluations_watched(const struct request *request)
 	struct text namespace_name = text_of(request_namespace(request));
 	struct text id = text_of(request->ids[0]);
 	uint64_t job = state_job_index(state, namespace_name, id);
-	uint64_t evaluations = state_job_evaluations_index(state, namespace_name, id);
+	uint64_t evaluations = state_job_index_of(state, STATE_EVALUATIONS, namespace_name, id);
 	if (!job && !evaluations)
 		return 0;
 	// Changes from before the server started are no newer than its first index.
