@@ -11,11 +11,6 @@
 #include "state/tables/vms/vm_table.h"
 #include <stdlib.h>
 
-static bool holds_nothing(struct resources r)
-{
-	return r.cpu_mhz == 0 && r.memory_mb == 0 && r.disk_mb == 0;
-}
-
 int vm_put_check(const struct state *state, const struct entry_record_put *e)
 {
 	const struct vm *vm = e->record;
@@ -64,7 +59,7 @@ static bool may_be_assigned(
 		return false;
 	const struct node_cell *node = vm_worker_cell_node(state, worker);
 	if (!node)
-		return holds_nothing(e->holds);
+		return resources_are_none(e->holds);
 	// What was assigned before allocations that are to stop counted may share their room.
 	return resources_fit(e->holds,
 		       resources_minus(node_capacity(node->working), node_room_of_living(node))) &&
@@ -164,12 +159,12 @@ static void machine_assign(
 
 	CHECK(worker);
 	const struct node_cell *node = vm_worker_cell_node(state, worker);
-	CHECK(node || holds_nothing(e->holds));
+	CHECK(node || resources_are_none(e->holds));
 	vm_assign(vm, worker->working, time_ns);
 	CHECK(vm_is_scheduled(vm));
 	vm->instance = e->instance;
 	vm->holds = e->holds;
-	if (holds_nothing(e->holds))
+	if (resources_are_none(e->holds))
 		return;
 	vm->holds_slot = node->working->slot;
 	vm->holds_index = state->index;

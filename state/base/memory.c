@@ -42,6 +42,14 @@ void *memory_resize(void *memory, size_t bytes)
 	return resized;
 }
 
+void *memory_one_more(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each)
+{
+	if (count < *capacity)
+		return items;
+	*capacity = *capacity ? *capacity * 2 : 64;
+	return memory_resize(items, *capacity * bytes_each);
+}
+
 static size_t whole_pages(size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);

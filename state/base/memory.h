@@ -1,10 +1,13 @@
 // Control-path memory: exhaustion ends the process with a message, so callers do not test.
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 
 void *memory_take(size_t bytes);                          // zeroed
 void *memory_take_array(size_t count, size_t bytes_each); // zeroed, overflow checked
 void *memory_resize(void *, size_t bytes);
+// The items with room for one more: moved, and the capacity doubled, when they have none.
+void *memory_one_more(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each);
 
 // Anonymous, zeroed, page-aligned, lazily backed; asks for huge pages where they pay. Returns NULL when the address
 // space or the configured limit is short.

@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
+#include "state/records/metrics.h"
 #include "state/tables/settings.h"
 #include "state/tables/state.h"
 #include "state/tables/vms/vm_table.h"
@@ -42,15 +43,6 @@ enum command_outcome decide_vm_health(struct decider *d, struct command *command
 	return OUTCOME_DONE;
 }
 
-static uint64_t count_of(const struct array *resources, const char *name)
-{
-	uint32_t at;
-
-	if (!map_find(resources, sizeof(struct named_count), name, &at))
-		return 0;
-	return (uint64_t)ARRAY_AT(resources, struct named_count, at)->count;
-}
-
 static uint32_t limited(uint64_t value)
 {
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
@@ -61,14 +53,14 @@ static uint64_t cores_of(const struct node *n, const struct vm_worker *worker)
 	const char *said = node_attribute(n, "cpu.numcores");
 	uint64_t cores = said ? strtoull(said, NULL, 10) : 0;
 
-	return cores ? cores : count_of(&worker->resources, VM_RESOURCE_CORES);
+	return cores ? cores : (uint64_t)count_get(&worker->resources, VM_RESOURCE_CORES);
 }
 
 // What the machine takes of a resource of the worker: what it asks for by name, and its share of what the worker names.
 static uint64_t holds_of(
 	const struct vm *vm, const struct vm_worker *worker, const char *name, int64_t share)
 {
-	uint64_t asked = count_of(&vm->resources, name);
+	uint64_t asked = (uint64_t)count_get(&vm->resources, name);
 	uint32_t at;
 	if (!map_find(&worker->resources, sizeof(struct named_count), name, &at))
 		share = 0;

@@ -60,21 +60,13 @@ struct plan_check *plan_checked(struct plan_checker *c)
 	return &c->check;
 }
 
-static void *one_more(void *items, uint32_t count, uint32_t *capacity, size_t bytes_each)
-{
-	if (count < *capacity)
-		return items;
-	*capacity = *capacity ? *capacity * 2 : 64;
-	return memory_resize(items, *capacity * bytes_each);
-}
-
 static struct plan_node *node_of(struct plan_checker *c, uint32_t slot)
 {
 	struct plan_check *check = &c->check;
 
 	CHECK(slot < c->slots_max);
 	if (!c->node_at[slot]) {
-		check->nodes = one_more(
+		check->nodes = memory_one_more(
 			check->nodes, check->node_count, &c->node_capacity, sizeof check->nodes[0]);
 		check->nodes[check->node_count++] = (struct plan_node){.slot = slot};
 		c->node_at[slot] = check->node_count;
@@ -86,7 +78,7 @@ static struct plan_node *node_of(struct plan_checker *c, uint32_t slot)
 static struct plan_devices *devices_of(struct plan_checker *c, struct plan_node *n)
 {
 	if (!n->devices) {
-		c->devices = one_more(
+		c->devices = memory_one_more(
 			c->devices, c->device_count, &c->device_capacity, sizeof c->devices[0]);
 		c->devices[c->device_count++] = (struct plan_devices){0};
 		n->devices = c->device_count;
@@ -103,7 +95,7 @@ static void add_missing(struct plan_checker *c, const struct uuid *id)
 	for (uint32_t i = 0; i < check->missing_count; i++)
 		if (uuid_equal(&check->missing[i], id))
 			return;
-	check->missing = one_more(check->missing, check->missing_count, &c->missing_capacity,
+	check->missing = memory_one_more(check->missing, check->missing_count, &c->missing_capacity,
 		sizeof check->missing[0]);
 	check->missing[check->missing_count++] = *id;
 }
@@ -130,8 +122,8 @@ static void add_details(struct plan_checker *c, struct plan_node *n,
 {
 	if (!alloc_details_hold_node(details))
 		return;
-	c->details =
-		one_more(c->details, c->details_count, &c->details_capacity, sizeof c->details[0]);
+	c->details = memory_one_more(
+		c->details, c->details_count, &c->details_capacity, sizeof c->details[0]);
 	c->details[c->details_count++] = (struct plan_details){details, n->details, is_held};
 	n->details = c->details_count;
 }

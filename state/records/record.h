@@ -12,6 +12,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <urcu-qsbr.h>
 
 struct record {
@@ -26,6 +27,12 @@ struct record {
 static inline void publish_pointer(void **where, void *what)
 {
 	__atomic_store_n(where, what, __ATOMIC_RELEASE);
+}
+
+// For call_rcu(): frees memory that begins with its head.
+static inline void rcu_free(struct rcu_head *head)
+{
+	free(head);
 }
 
 // The version that was newest at index, or NULL when the thing was not there. Only for a reader

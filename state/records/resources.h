@@ -36,6 +36,16 @@ static inline bool device_set_is_equal(const struct device_set *a, const struct 
 	return differs == 0;
 }
 
+static inline bool resources_are_none(struct resources r)
+{
+	return r.cpu_mhz == 0 && r.memory_mb == 0 && r.disk_mb == 0;
+}
+
+static inline bool resources_are_equal(struct resources a, struct resources b)
+{
+	return a.cpu_mhz == b.cpu_mhz && a.memory_mb == b.memory_mb && a.disk_mb == b.disk_mb;
+}
+
 static inline bool resources_fit(struct resources ask, struct resources free)
 {
 	return ask.cpu_mhz <= free.cpu_mhz && ask.memory_mb <= free.memory_mb &&

@@ -1,6 +1,7 @@
 #include "state/records/shared_strings.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/record.h"
 #include <endian.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -10,10 +11,9 @@
 #define BUCKETS_MIN 256u
 
 struct shared_string {
+	struct rcu_head rcu; // first: rcu_free()
 	struct shared_string *next;
 	uint32_t hash, references, size;
-	// Unlinked strings wait out readers.
-	struct rcu_head rcu;
 	char characters[];
 };
 
@@ -110,11 +110,6 @@ const char *strings_share_again(const char *shared)
 	return shared;
 }
 
-static void string_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct shared_string, rcu));
-}
-
 void strings_release(struct strings *s, const char *characters)
 {
 	struct shared_string *string = string_of(characters);
@@ -128,5 +123,5 @@ void strings_release(struct strings *s, const char *characters)
 	*link = string->next;
 	s->count--;
 	s->bytes -= malloc_usable_size(string);
-	call_rcu(&string->rcu, string_free);
+	call_rcu(&string->rcu, rcu_free);
 }

@@ -29,10 +29,7 @@ int class_item_load(struct state *state, struct snapshot_nodes *l, struct bytes_
 		if (!pair_kind_is_of_class(d->pairs[i].kind) ||
 			(d->pairs[i].kind <= PAIR_META && attribute_is_unique(d->pairs[i].name)))
 			return -ERROR_CORRUPT;
-	if (l->count == l->capacity) {
-		l->capacity = l->capacity ? l->capacity * 2 : 64;
-		l->classes = memory_resize(l->classes, l->capacity * sizeof l->classes[0]);
-	}
+	l->classes = memory_one_more(l->classes, l->count, &l->capacity, sizeof l->classes[0]);
 	l->classes[l->count++] = class_take(state, d);
 	return 0;
 }

@@ -4,9 +4,9 @@
 #include <urcu-qsbr.h>
 
 struct class_entry {
+	struct rcu_head rcu; // first: rcu_free()
 	struct node_class node_class;
 	struct class_entry *next; // of its bucket
-	struct rcu_head rcu;
 	uint32_t bytes;
 };
 

@@ -146,11 +146,6 @@ void place_request_forget(struct state *state, struct place_request *request, ui
 	grave_add(state, STATE_PLACE_REQUESTS, request);
 }
 
-static void place_request_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct place_request, rcu));
-}
-
 static bool bury_place_request(struct state *state, void *item)
 {
 	struct place_request *request = item;
@@ -159,7 +154,7 @@ static bool bury_place_request(struct state *state, void *item)
 		return false;
 	CHECK(request->forgotten_index > 0);
 	sequence_remove(&state->tables[STATE_PLACE_REQUESTS].order, request);
-	call_rcu(&request->rcu, place_request_free);
+	call_rcu(&request->rcu, rcu_free);
 	return true;
 }
 

@@ -18,8 +18,8 @@ struct client {
 
 // A client's placement request and its answer; made once, forgotten once, never changed.
 struct place_request {
+	struct rcu_head rcu; // first: rcu_free()
 	struct cds_lfht_node by_key;
-	struct rcu_head rcu;
 	uint64_t index;                   // at which it was answered
 	_Atomic uint64_t forgotten_index; // 0: remembered
 	int64_t issued_ms;

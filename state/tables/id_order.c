@@ -81,11 +81,8 @@ void id_order_destroy(struct id_order *o)
 
 static void add_change(struct id_changes *changes, const struct uuid *id, bool is_there)
 {
-	if (changes->count == changes->capacity) {
-		changes->capacity = changes->capacity ? changes->capacity * 2 : 256;
-		changes->items = memory_resize(
-			changes->items, (size_t)changes->capacity * sizeof changes->items[0]);
-	}
+	changes->items = memory_one_more(
+		changes->items, changes->count, &changes->capacity, sizeof changes->items[0]);
 	changes->items[changes->count] = (struct id_change){*id, changes->count, is_there};
 	changes->count++;
 }
@@ -147,11 +144,8 @@ struct blocks {
 
 static void add_block(struct blocks *blocks, struct block block)
 {
-	if (blocks->count == blocks->capacity) {
-		blocks->capacity = blocks->capacity ? blocks->capacity * 2 : 16;
-		blocks->items = memory_resize(
-			blocks->items, (size_t)blocks->capacity * sizeof blocks->items[0]);
-	}
+	blocks->items = memory_one_more(
+		blocks->items, blocks->count, &blocks->capacity, sizeof blocks->items[0]);
 	CHECK(block.count > 0 && uuid_equal(&block.first, &block.ids[0]));
 	blocks->items[blocks->count++] = block;
 }

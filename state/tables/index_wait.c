@@ -108,10 +108,7 @@ int state_watch_fd(struct state *state)
 	if (fd < 0)
 		return -errno;
 	pthread_mutex_lock(&w->lock);
-	if (w->fd_count == w->fd_capacity) {
-		w->fd_capacity = w->fd_capacity ? w->fd_capacity * 2 : 4;
-		w->fds = memory_resize(w->fds, w->fd_capacity * sizeof w->fds[0]);
-	}
+	w->fds = memory_one_more(w->fds, w->fd_count, &w->fd_capacity, sizeof w->fds[0]);
 	CHECK(w->fd_count < w->fd_capacity);
 	w->fds[w->fd_count++] = fd;
 	pthread_mutex_unlock(&w->lock);

@@ -119,16 +119,6 @@ void state_observe(struct state *state, struct state_observer *observer)
 	state->observers = observer;
 }
 
-static struct state_change *observed_next(struct state *state, uint32_t count)
-{
-	if (count == state->observed_capacity) {
-		state->observed_capacity = count ? count * 2 : 256;
-		state->observed = memory_resize(
-			state->observed, state->observed_capacity * sizeof state->observed[0]);
-	}
-	return &state->observed[count];
-}
-
 static const struct record *seen(const struct kind *kind, const struct record *record)
 {
 	return record && kind->seen ? kind->seen(record) : record;
@@ -161,7 +151,9 @@ static uint32_t observe_changes(struct state *state, const struct change_list *c
 		after = after->deleted && kind->seen_gone ? kind->seen_gone(before)
 			: after->deleted                  ? after
 							  : seen(kind, after);
-		*observed_next(state, count++) =
+		state->observed = memory_one_more(state->observed, count, &state->observed_capacity,
+			sizeof state->observed[0]);
+		state->observed[count++] =
 			(struct state_change){change->table, before, after, anew};
 	}
 	return count;

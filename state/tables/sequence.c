@@ -36,11 +36,6 @@ void sequence_release(struct sequence *s)
 	s->array = NULL;
 }
 
-static void array_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct sequence_array, rcu));
-}
-
 // Moves the remaining items, without the holes, into an array with as much room again. The n appends or removals since
 // the last repack pay for copying n items.
 static void repack(struct sequence *s)
@@ -65,7 +60,7 @@ static void repack(struct sequence *s)
 	CHECK(count < capacity);
 	publish_pointer((void **)&s->array, new);
 	if (old)
-		call_rcu(&old->rcu, array_free);
+		call_rcu(&old->rcu, rcu_free);
 }
 
 void sequence_append(struct sequence *s, uint64_t key, void *item)

@@ -12,10 +12,8 @@
 void change_add(struct change_list *list, enum state_table table, void *cell, struct record *record)
 {
 	CHECK(list && table < STATE_TABLES);
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? list->capacity * 2 : 256;
-		list->items = memory_resize(list->items, list->capacity * sizeof list->items[0]);
-	}
+	list->items =
+		memory_one_more(list->items, list->count, &list->capacity, sizeof list->items[0]);
 	record->table = (uint8_t)table;
 	list->items[list->count++] = (struct change){table, cell, record};
 	CHECK(record->table == table);
@@ -24,11 +22,8 @@ void change_add(struct change_list *list, enum state_table table, void *cell, st
 void grave_add(struct state *state, enum state_table table, void *item)
 {
 	CHECK(item && table < STATE_TABLES);
-	if (state->grave_count == state->grave_capacity) {
-		state->grave_capacity = state->grave_capacity ? state->grave_capacity * 2 : 256;
-		state->graves = memory_resize(
-			state->graves, state->grave_capacity * sizeof state->graves[0]);
-	}
+	state->graves = memory_one_more(
+		state->graves, state->grave_count, &state->grave_capacity, sizeof state->graves[0]);
 	state->graves[state->grave_count++] = (struct grave){table, item};
 	CHECK(state->grave_count <= state->grave_capacity);
 }

@@ -1,5 +1,6 @@
 // Virtual machines and workers: what is kept beside their records matches the records.
 #include "state/apply/apply.h"
+#include "state/records/metrics.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
@@ -14,11 +15,6 @@ struct found {
 	uint32_t running, listed;       // the same, as readers see them
 };
 
-static bool is_same(struct resources a, struct resources b)
-{
-	return a.cpu_mhz == b.cpu_mhz && a.memory_mb == b.memory_mb && a.disk_mb == b.disk_mb;
-}
-
 // A machine holds resources of its worker's node only.
 static void check_holds(struct verifier *v, const struct vm_cell *cell)
 {
@@ -26,8 +22,8 @@ static void check_holds(struct verifier *v, const struct vm_cell *cell)
 	const struct node_cell *node =
 		cell->worker ? vm_worker_cell_node(v->state, cell->worker) : NULL;
 
-	expect(v, is_same(vm->holds, cell->holds), "machine %s: it is counted for something else",
-		cell->name);
+	expect(v, resources_are_equal(vm->holds, cell->holds),
+		"machine %s: it is counted for something else", cell->name);
 	expect(v,
 		vm->holds_index == 0 || (node && node->working->slot == vm->holds_slot &&
 						vm->holds_slot == cell->holds_slot),
@@ -70,21 +66,12 @@ static void check_vm(struct verifier *v, struct found *found, const struct vm_ce
 	found->running += cell->instance != NULL;
 }
 
-static int64_t count_of(const struct array *counts, const char *name)
-{
-	uint32_t at;
-
-	if (!map_find(counts, sizeof(struct named_count), name, &at))
-		return 0;
-	return ARRAY_AT(counts, struct named_count, at)->count;
-}
-
 // A name that no machine asks for any more may remain, with 0.
 static bool is_same_use(const struct array *a, const struct array *b)
 {
 	for (uint32_t i = 0; i < a->count; i++) {
 		const struct named_count *count = ARRAY_AT(a, struct named_count, i);
-		if (count->count != count_of(b, count->name))
+		if (count->count != count_get(b, count->name))
 			return false;
 	}
 	return true;

@@ -1,6 +1,7 @@
 // What a virtual machine is, fits and becomes (rows D5 to D29): pure, without tables or a clock.
 #include "state/base/limits.h"
 #include "state/base/memory.h"
+#include "state/records/metrics.h"
 #include "state/records/nodes/vm.h"
 #include "state/records/nodes/vm_private.h"
 #include <stdarg.h>
@@ -117,17 +118,9 @@ bool vm_suits_worker(const struct vm *vm, const struct vm_worker *worker)
 	return true;
 }
 
-static int64_t count_of(const struct array *resources, const char *name)
-{
-	uint32_t at;
-	if (!map_find(resources, sizeof(struct named_count), name, &at))
-		return 0;
-	return ARRAY_AT(resources, struct named_count, at)->count;
-}
-
 int64_t vm_resource_left(const struct array *total, const struct array *used, const char *name)
 {
-	int64_t has = count_of(total, name), taken = count_of(used, name);
+	int64_t has = count_get(total, name), taken = count_get(used, name);
 	return taken < has ? has - taken : 0;
 }
 
@@ -296,7 +289,7 @@ static bool share_fits(const struct vm *vm, const struct vm_worker *worker,
 	if (!map_find(&worker->resources, sizeof(struct named_count), name, &at))
 		return true;
 	int64_t left = vm_resource_left(&worker->resources, used, name) - held - share;
-	return left >= 0 && left >= count_of(&vm->resources, name);
+	return left >= 0 && left >= count_get(&vm->resources, name);
 }
 
 bool vm_has_room(const struct vm *vm, const struct vm_worker *worker, const struct array *used,

@@ -7,11 +7,6 @@
 #define HOLES_SHARE 4u    // an array with so many places for each allocation is made smaller
 #define REPACKED_FROM 64u // places
 
-static void array_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct alloc_array, rcu));
-}
-
 // Moves what is left, without the holes, into an array with half as much room again: the adds and removals since the
 // last repack pay for it.
 static void repack_allocations(struct job_cell *job)
@@ -34,7 +29,7 @@ static void repack_allocations(struct job_cell *job)
 	CHECK(count == job->allocation_count && count < capacity);
 	publish_pointer((void **)&job->allocations, new);
 	if (old)
-		call_rcu(&old->rcu, array_free);
+		call_rcu(&old->rcu, rcu_free);
 }
 
 void job_allocations_add(struct job_cell *job, struct alloc_cell *cell)

@@ -304,11 +304,6 @@ struct node_class *class_share(struct node_class *c)
 	return c;
 }
 
-static void entry_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct class_entry, rcu));
-}
-
 void class_release(struct state *state, struct node_class *c)
 {
 	struct class_table *t = &state->classes;
@@ -328,7 +323,7 @@ void class_release(struct state *state, struct node_class *c)
 	CHECK(t->bytes >= entry->bytes && t->free_count <= t->limit);
 	t->bytes -= entry->bytes;
 	release_strings(&state->strings, c);
-	call_rcu(&entry->rcu, entry_free);
+	call_rcu(&entry->rcu, rcu_free);
 }
 
 struct node_class *state_class(struct state *state, uint32_t id)

@@ -18,10 +18,8 @@ static void add_free_slot(struct state *state, uint32_t slot)
 {
 	struct slot_list *list = &state->free_slots;
 
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? list->capacity * 2 : 64;
-		list->slots = memory_resize(list->slots, list->capacity * sizeof list->slots[0]);
-	}
+	list->slots =
+		memory_one_more(list->slots, list->count, &list->capacity, sizeof list->slots[0]);
 	list->slots[list->count++] = slot;
 	CHECK(list->count <= list->capacity);
 }

@@ -33,11 +33,6 @@ struct vm_cell *vm_cell_find_instance(const struct state *state, const struct uu
 	return node ? caa_container_of(node, struct vm_instance, by_id)->cell : NULL;
 }
 
-static bool holds_something(struct resources r)
-{
-	return r.cpu_mhz || r.memory_mb || r.disk_mb;
-}
-
 static bool conditions_are_single(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->conditions.count; i++) {
@@ -60,8 +55,8 @@ bool vm_is_sound(const void *record)
 	       vm->events.count <= VM_EVENTS_MAX + VM_TOLD_MAX && conditions_are_single(vm) &&
 	       is_scheduled == !uuid_is_zero(&vm->instance) &&
 	       (!is_scheduled || text_is_name(vm->worker)) &&
-	       (is_scheduled || !holds_something(vm->holds)) &&
-	       holds_something(vm->holds) == (vm->holds_index != 0);
+	       (is_scheduled || resources_are_none(vm->holds)) &&
+	       resources_are_none(vm->holds) == (vm->holds_index == 0);
 }
 
 static void count_status(struct state *state, struct vm_cell *cell)
@@ -121,34 +116,29 @@ static void follow_worker(struct state *state, struct vm_cell *cell)
 	CHECK(runs == (cell->worker != NULL));
 }
 
-static bool is_same(struct resources a, struct resources b)
-{
-	return a.cpu_mhz == b.cpu_mhz && a.memory_mb == b.memory_mb && a.disk_mb == b.disk_mb;
-}
-
 static void follow_holds(struct state *state, struct vm_cell *cell)
 {
 	const struct vm *vm = cell->working;
 	struct resources holds = vm->record.deleted ? (struct resources){0} : vm->holds;
 	struct node_cell *nodes = state->cells;
 
-	if (is_same(holds, cell->holds) &&
-		(cell->holds_slot == vm->holds_slot || !holds_something(holds)))
+	if (resources_are_equal(holds, cell->holds) &&
+		(cell->holds_slot == vm->holds_slot || resources_are_none(holds)))
 		return;
-	if (holds_something(cell->holds)) {
+	if (!resources_are_none(cell->holds)) {
 		struct node_cell *node = &nodes[cell->holds_slot];
 		node->used = resources_minus(node->used, cell->holds);
 		state_node_changed(state, cell->holds_slot);
 	}
-	if (holds_something(holds)) {
+	if (!resources_are_none(holds)) {
 		struct node_cell *node = &nodes[vm->holds_slot];
 		node->used = resources_plus(node->used, holds);
 		state_node_changed(state, vm->holds_slot);
 	}
-	CHECK(!holds_something(holds) || vm->holds_slot < state_node_slots(state));
+	CHECK(resources_are_none(holds) || vm->holds_slot < state_node_slots(state));
 	cell->holds = holds;
 	cell->holds_slot = vm->holds_slot;
-	CHECK(is_same(cell->holds, holds));
+	CHECK(resources_are_equal(cell->holds, holds));
 }
 
 static void follow_vm(struct state *state, struct cell *changed)
@@ -166,12 +156,7 @@ void vm_leave_worker(struct vm *vm)
 	vm->holds = (struct resources){0};
 	vm->holds_slot = 0;
 	vm->holds_index = 0;
-	CHECK(!holds_something(vm->holds));
-}
-
-static void instance_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct vm_instance, rcu));
+	CHECK(resources_are_none(vm->holds));
 }
 
 static void instance_end(struct state *state, struct vm_cell *cell)
@@ -185,7 +170,7 @@ static void instance_end(struct state *state, struct vm_cell *cell)
 	cds_list_del_rcu(&instance->of_worker);
 	worker->listed_count--;
 	cell->instance = NULL;
-	call_rcu(&instance->rcu, instance_free);
+	call_rcu(&instance->rcu, rcu_free);
 	cell_bury_if_idle(state, &worker->cell);
 }
 
@@ -230,9 +215,9 @@ static void note_change(
 static void move_use(struct state *state, const struct vm *before, const struct vm *now)
 {
 	CHECK(now);
-	if (before && !before->record.deleted && holds_something(before->holds))
+	if (before && !before->record.deleted && !resources_are_none(before->holds))
 		node_use_machines(state, before->holds_slot, before->holds, (struct resources){0});
-	if (!now->record.deleted && holds_something(now->holds))
+	if (!now->record.deleted && !resources_are_none(now->holds))
 		node_use_machines(state, now->holds_slot, (struct resources){0}, now->holds);
 }
 

@@ -11,12 +11,12 @@ struct vm_worker_cell;
 
 // A machine on a worker, as readers see it: there while the published record of the machine says so.
 struct vm_instance {
+	struct rcu_head rcu; // first: rcu_free()
 	struct uuid id;
 	struct vm_cell *cell;
 	struct vm_worker_cell *worker;
 	struct cds_lfht_node by_id;
 	struct cds_list_head of_worker; // RCU list
-	struct rcu_head rcu;
 };
 
 struct vm_cell {
@@ -33,10 +33,10 @@ struct vm_cell {
 
 // Leads from a node to its worker; there while the worker's published or working record names the node.
 struct vm_worker_node {
+	struct rcu_head rcu; // first: rcu_free()
 	struct uuid id;
 	struct vm_worker_cell *cell;
 	struct cds_lfht_node by_id;
-	struct rcu_head rcu;
 };
 
 struct vm_worker_cell {

@@ -77,11 +77,6 @@ struct node_cell *vm_worker_cell_node(const struct state *state, const struct vm
 	return node_cell_find(state, &cell->working->node);
 }
 
-static void way_free(struct rcu_head *head)
-{
-	free(caa_container_of(head, struct vm_worker_node, rcu));
-}
-
 static const struct uuid *node_of(const struct vm_worker *worker)
 {
 	return worker && !worker->record.deleted && !uuid_is_zero(&worker->node) ? &worker->node
@@ -125,7 +120,7 @@ static void lead_to(const struct state *state, struct vm_worker_cell *cell)
 			continue;
 		CHECK(cds_lfht_del(nodes_of(state), &way->by_id) == 0);
 		cell->nodes[i] = NULL;
-		call_rcu(&way->rcu, way_free);
+		call_rcu(&way->rcu, rcu_free);
 	}
 	add_way(state, cell, working);
 	add_way(state, cell, published);
