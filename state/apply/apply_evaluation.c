@@ -161,9 +161,8 @@ static bool is_evaluation_unused(const struct state *state, const struct uuid *i
 static struct job_cell *job_of_version(const struct state *state, uint64_t modify_index)
 {
 	const struct job *job = job_version_find(state, modify_index);
-	struct job_cell *cell =
-		job ? job_cell_find(state, text_of(job->namespace_name), text_of(job->id)) : NULL;
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	struct job_cell *cell = job ? job_cell_of(state, job) : NULL;
+	const struct job_keep *keep = job_cell_keep(cell);
 	return keep && keep->versions[0] == job ? cell : NULL;
 }
 

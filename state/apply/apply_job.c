@@ -45,11 +45,10 @@ int job_register_check(const struct state *state, const void *body)
 	if (!job_is_sound(job) || job->record.modify_index != index ||
 		job->job_modify_index != index)
 		return -ERROR_CORRUPT;
-	const struct job_cell *cell =
-		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
+	const struct job_cell *cell = job_cell_of(state, job);
 	if (!cell && state->tables[STATE_JOBS].order.count >= state->limits.jobs)
 		return -ERROR_TABLE_FULL;
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_keep *keep = job_cell_keep(cell);
 	uint64_t create_index = keep ? keep->record.create_index : index;
 	uint64_t version = keep ? keep->versions[0]->version + 1 : 0;
 	return job->record.create_index == create_index && job->version == version ? 0
@@ -97,7 +96,7 @@ int job_deregister_check(const struct state *state, const void *body)
 {
 	const struct entry_job_deregister *e = body;
 	const struct job_cell *cell = job_cell_find(state, e->namespace_name, e->id);
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_keep *keep = job_cell_keep(cell);
 
 	if (!keep || e->everywhere >= STOP_EVERYWHERES)
 		return -ERROR_CORRUPT;

@@ -9,17 +9,10 @@
 #include "state/tables/tables.h"
 #include <stdlib.h>
 
-static const struct job_keep *keep_of(
-	const struct state *state, struct text namespace_name, struct text id)
-{
-	const struct job_cell *cell = job_cell_find(state, namespace_name, id);
-	return cell ? job_cell_keep(cell) : NULL;
-}
-
 int job_stable_check(const struct state *state, const void *body)
 {
 	const struct entry_job_stable *e = body;
-	const struct job_keep *keep = keep_of(state, e->namespace_name, e->id);
+	const struct job_keep *keep = job_cell_keep(job_cell_find(state, e->namespace_name, e->id));
 	return keep && job_keep_version(keep, e->version) ? 0 : -ERROR_CORRUPT;
 }
 
@@ -36,7 +29,7 @@ void job_stable_apply(struct state *state, void *body, int64_t time_ns)
 int job_note_check(const struct state *state, const void *body)
 {
 	const struct entry_job_note *e = body;
-	const struct job_keep *keep = keep_of(state, e->namespace_name, e->id);
+	const struct job_keep *keep = job_cell_keep(job_cell_find(state, e->namespace_name, e->id));
 
 	if (!keep)
 		return -ERROR_CORRUPT;

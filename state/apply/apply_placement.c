@@ -61,9 +61,8 @@ static bool job_takes(const struct state *state, const struct entry_alloc_place 
 	if (!job || job->stop || e->group >= job->asks.count)
 		return false;
 
-	const struct job_cell *cell =
-		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
-	struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_cell *cell = job_cell_of(state, job);
+	struct job_keep *keep = job_cell_keep(cell);
 	if (!keep || keep->versions[0] != job)
 		return false;
 	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, e->group);
@@ -117,8 +116,7 @@ void alloc_place_apply(struct state *state, void *body, int64_t time_ns)
 	struct job *job = job_version_find(state, e->job_version);
 
 	CHECK(job && e->slot < state_node_slots(state));
-	struct job_cell *job_cell =
-		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
+	struct job_cell *job_cell = job_cell_of(state, job);
 	const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, e->group);
 	struct allocation *a = placed_build(state, e, job, time_ns);
 	struct alloc_cell *cell = alloc_cell_add(state, job_cell, a);

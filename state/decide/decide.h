@@ -62,6 +62,9 @@ struct evaluation *decider_evaluation(struct decider *, const struct job *, enum
 // Commits the evaluation (always takes it over), notes it in eval_made and settles its job's mark. False when there
 // is no room: check evaluations_have_room() before anything else is committed.
 bool decider_evaluate(struct decider *, struct evaluation *, struct eval_made *);
+// Both for a version of a job as it is now; eval_priority 0: the job's. DONE or TABLE_FULL.
+enum command_outcome decider_evaluate_job(struct decider *, const struct job *, enum eval_trigger,
+	int64_t eval_priority, struct eval_made *);
 // The jobs that a change of the node concerns: with allocations on it, and system jobs that want to be
 // on it. Free the items (struct concerned_job).
 struct concerned_job {

@@ -76,6 +76,17 @@ bool decider_evaluate(struct decider *d, struct evaluation *e, struct eval_made 
 	return true;
 }
 
+enum command_outcome decider_evaluate_job(struct decider *d, const struct job *job,
+	enum eval_trigger trigger, int64_t eval_priority, struct eval_made *made)
+{
+	struct evaluation *e = decider_evaluation(d, job, trigger);
+
+	if (eval_priority)
+		e->priority = eval_priority;
+	e->job_modify_index = job->job_modify_index;
+	return decider_evaluate(d, e, made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+}
+
 static bool evaluation_continues(const struct eval_cell *cell, const struct evaluation *e)
 {
 	const struct evaluation *known = cell->working;
@@ -211,9 +222,7 @@ enum command_outcome decide_job_evaluate(struct decider *d, struct command *comm
 		return OUTCOME_TABLE_FULL;
 	if (c->force_reschedule)
 		force_reschedule(d, cell);
-	struct evaluation *e = decider_evaluation(d, job, TRIGGER_JOB_REGISTER);
-	e->job_modify_index = job->job_modify_index;
-	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+	return decider_evaluate_job(d, job, TRIGGER_JOB_REGISTER, 0, &c->made);
 }
 
 static void add_job(struct array *jobs, struct job_cell *cell, const struct job *job)

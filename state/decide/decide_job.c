@@ -92,24 +92,12 @@ static enum command_outcome store_job(struct decider *d, struct command_job_regi
 	return OUTCOME_DONE;
 }
 
-static enum command_outcome evaluate_registered(
-	struct decider *d, struct command_job_register *c, const struct job *job)
-{
-	struct evaluation *e = decider_evaluation(d, job, TRIGGER_JOB_REGISTER);
-
-	if (c->eval_priority)
-		e->priority = c->eval_priority;
-	e->job_modify_index = job->job_modify_index;
-	return decider_evaluate(d, e, &c->made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
-}
-
 enum command_outcome decide_job_register(struct decider *d, struct command *command)
 {
 	struct command_job_register *c = &command->job_register;
 	uint64_t *index = &command->index;
-	const struct job_cell *cell =
-		job_cell_find(d->state, text_of(c->job->namespace_name), text_of(c->job->id));
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_cell *cell = job_cell_of(d->state, c->job);
+	const struct job_keep *keep = job_cell_keep(cell);
 	const struct job *known = keep ? keep->versions[0] : NULL;
 
 	c->made = (struct eval_made){0};
@@ -136,10 +124,8 @@ enum command_outcome decide_job_register(struct decider *d, struct command *comm
 		return outcome;
 	const struct job *job = job_version_find(d->state, *index);
 	if (is_rollout)
-		decider_begin_rollout(d,
-			job_cell_find(d->state, text_of(job->namespace_name), text_of(job->id)),
-			c->eval_priority);
-	return evaluate_registered(d, c, job);
+		decider_begin_rollout(d, job_cell_of(d->state, job), c->eval_priority);
+	return decider_evaluate_job(d, job, TRIGGER_JOB_REGISTER, c->eval_priority, &c->made);
 }
 
 // A scheduler has to stop the job, whatever its type: the generic one does that for all (row B62).

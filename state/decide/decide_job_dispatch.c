@@ -255,11 +255,10 @@ static enum command_outcome store_child(
 		return outcome;
 	c->child_index = d->state->index;
 	const struct job *stored = job_version_find(d->state, c->child_index);
-	struct evaluation *e = decider_evaluation(
-		d, stored, c->dispatch ? TRIGGER_JOB_REGISTER : TRIGGER_PERIODIC_JOB);
-	e->job_modify_index = stored->job_modify_index;
-	CHECK(decider_evaluate(d, e, &c->made));
-	return OUTCOME_DONE;
+	outcome = decider_evaluate_job(
+		d, stored, c->dispatch ? TRIGGER_JOB_REGISTER : TRIGGER_PERIODIC_JOB, 0, &c->made);
+	CHECK(outcome == OUTCOME_DONE);
+	return outcome;
 }
 
 // A launch that was asked for again finds its child.

@@ -74,8 +74,7 @@ static struct uuid fresh_id(struct decider *d)
 
 static uint32_t next_number(const struct state *state, const struct job *job, uint16_t group)
 {
-	const struct job_cell *cell =
-		job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
+	const struct job_cell *cell = job_cell_of(state, job);
 	const struct task_group *task_group = ARRAY_AT(&job->task_groups, struct task_group, group);
 
 	return job_keep_counter(cell->working, text_of(task_group->name))->next;

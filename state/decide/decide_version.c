@@ -57,11 +57,8 @@ static enum command_outcome version_evaluate(struct decider *d, const struct job
 {
 	const struct job *job = job_cell_keep(cell)->versions[0];
 
-	if (!job_has_scheduler(job))
-		return OUTCOME_DONE;
-	struct evaluation *e = decider_evaluation(d, job, trigger);
-	e->job_modify_index = job->job_modify_index;
-	return decider_evaluate(d, e, made) ? OUTCOME_DONE : OUTCOME_TABLE_FULL;
+	return job_has_scheduler(job) ? decider_evaluate_job(d, job, trigger, 0, made)
+				      : OUTCOME_DONE;
 }
 
 enum command_outcome decide_job_revert(struct decider *d, struct command *command)

@@ -71,6 +71,14 @@ struct deployment_group *deployment_group_of(const struct deployment *d, struct 
 	return NULL;
 }
 
+bool deployment_group_has_canary(const struct deployment_group *g, const struct uuid *id)
+{
+	for (uint32_t i = 0; i < g->placed_canaries.count; i++)
+		if (uuid_equal(ARRAY_AT(&g->placed_canaries, struct uuid, i), id))
+			return true;
+	return false;
+}
+
 int64_t deployment_deadline_ns(const struct deployment_group *g, int64_t from_ns)
 {
 	int64_t by_ns;

@@ -68,6 +68,7 @@ struct deployment *deployment_copy(const struct deployment *); // the record's l
 // NULL when the deployment has no such group.
 struct deployment_group *deployment_group_of(const struct deployment *, struct text group);
 
+bool deployment_group_has_canary(const struct deployment_group *, const struct uuid *);
 // The time by which the group must make progress, counted from now_ns; never 0.
 int64_t deployment_deadline_ns(const struct deployment_group *, int64_t from_ns);
 

@@ -19,24 +19,16 @@ struct said {
 	int64_t placed, healthy, unhealthy, canaries;
 };
 
-static bool is_placed_canary(const struct deployment_group *g, const struct uuid *id)
-{
-	for (uint32_t i = 0; i < g->placed_canaries.count; i++)
-		if (uuid_equal(ARRAY_AT(&g->placed_canaries, struct uuid, i), id))
-			return true;
-	return false;
-}
-
 static void listen_to(struct verifier *v, struct said *said, const struct deployment_group *g,
 	const struct allocation *a)
 {
 	const struct alloc_deployment_status *status = allocation_health(a);
 
 	said->placed++;
-	said->canaries += is_placed_canary(g, &a->id);
+	said->canaries += deployment_group_has_canary(g, &a->id);
 	if (status && status->healthy.set)
 		*(status->healthy.value ? &said->healthy : &said->unhealthy) += 1;
-	expect(v, !status || !status->canary || is_placed_canary(g, &a->id),
+	expect(v, !status || !status->canary || deployment_group_has_canary(g, &a->id),
 		"group %s: a canary of it is not among those that its deployment placed", g->group);
 }
 

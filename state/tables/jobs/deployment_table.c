@@ -46,7 +46,7 @@ struct job_cell *deployment_job_cell(const struct state *state, const struct dep
 	CHECK(d);
 	struct job_cell *cell =
 		job_cell_find(state, text_of(d->namespace_name), text_of(d->job_id));
-	const struct job_keep *keep = cell ? job_cell_keep(cell) : NULL;
+	const struct job_keep *keep = job_cell_keep(cell);
 	return keep && keep->record.create_index == d->job_create_index ? cell : NULL;
 }
 
@@ -157,21 +157,13 @@ struct deployment_share deployment_share_of(const struct allocation *a)
 	return share;
 }
 
-// A canary that left for another deployment and came back is listed already.
-static bool has_canary(const struct deployment_group *g, const struct uuid *id)
-{
-	for (uint32_t i = 0; i < g->placed_canaries.count; i++)
-		if (uuid_equal(ARRAY_AT(&g->placed_canaries, struct uuid, i), id))
-			return true;
-	return false;
-}
-
 static void join(struct deployment_group *g, const struct allocation *a)
 {
 	const struct alloc_deployment_status *status = allocation_health(a);
 
 	g->placed_allocs++;
-	if (status && status->canary && !has_canary(g, &a->id))
+	// A canary that left for another deployment and came back is listed already.
+	if (status && status->canary && !deployment_group_has_canary(g, &a->id))
 		*(struct uuid *)array_append(&g->placed_canaries, sizeof a->id) = a->id;
 	if (g->progress_deadline_ns && g->require_progress_by_ns == 0)
 		g->require_progress_by_ns = deployment_deadline_ns(g, a->modify_time_ns);

@@ -87,10 +87,10 @@ struct job_cell {
 	struct rcu_head rcu;
 };
 
-// NULL when the job is not there (any more).
+// NULL when the job is not there (any more), or has no cell.
 static inline struct job_keep *job_cell_keep(const struct job_cell *cell)
 {
-	return cell->working && !cell->working->record.deleted ? cell->working : NULL;
+	return cell && cell->working && !cell->working->record.deleted ? cell->working : NULL;
 }
 static inline const char *job_keep_characters(const struct job_keep *keep)
 {

@@ -11,7 +11,7 @@ static struct job_cell *parent_of(const struct state *state, const struct job_ce
 	const struct job *job = cell->working->versions[0];
 	struct job_cell *parent =
 		job_cell_find(state, text_of(job->namespace_name), text_of(job->parent_id));
-	const struct job_keep *keep = parent ? job_cell_keep(parent) : NULL;
+	const struct job_keep *keep = job_cell_keep(parent);
 
 	return keep && parent != cell && job_makes_jobs(keep->versions[0]) ? parent : NULL;
 }

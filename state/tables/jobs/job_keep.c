@@ -42,6 +42,11 @@ struct job_cell *job_cell_find(
 	return node ? caa_container_of(node, struct job_cell, by_name) : NULL;
 }
 
+struct job_cell *job_cell_of(const struct state *state, const struct job *job)
+{
+	return job_cell_find(state, text_of(job->namespace_name), text_of(job->id));
+}
+
 struct job_cell *job_cell_find_or_add(
 	struct state *state, struct text namespace_name, struct text id, uint64_t index)
 {
@@ -74,9 +79,8 @@ struct job *job_version_kept(
 	const struct state *state, uint64_t modify_index, struct job_cell **cell)
 {
 	struct job *job = job_version_find(state, modify_index);
-	struct job_cell *found =
-		job ? job_cell_find(state, text_of(job->namespace_name), text_of(job->id)) : NULL;
-	const struct job_keep *keep = found ? job_cell_keep(found) : NULL;
+	struct job_cell *found = job ? job_cell_of(state, job) : NULL;
+	const struct job_keep *keep = job_cell_keep(found);
 
 	for (uint32_t i = 0; keep && i < keep->version_count; i++) {
 		if (keep->versions[i] != job)

@@ -3,6 +3,7 @@
 #include "state/tables/jobs/job_cell.h"
 
 struct job_cell *job_cell_find(const struct state *, struct text namespace_name, struct text id);
+struct job_cell *job_cell_of(const struct state *, const struct job *); // of its name
 struct job_cell *job_cell_find_or_add(
 	struct state *, struct text namespace_name, struct text id, uint64_t index);
 // Returns a job keep that may be changed until it is published.
