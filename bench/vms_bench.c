@@ -142,7 +142,7 @@ static void see_workers(struct vms_bench *b)
 
 static void choose_profile(struct vms_bench *b)
 {
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	settings->scheduler_profile = text_copy(text_of(b->profile));
 	settings->count_assigned =
 		false; // machines say all that they take, as the naive side has it

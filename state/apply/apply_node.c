@@ -21,15 +21,6 @@
 #include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
-static uint64_t nodes_known(const struct state *state)
-{
-	uint64_t nodes = 0;
-
-	for (int i = 0; i < NODE_STATUSES; i++)
-		nodes += state->counts.nodes[i];
-	return nodes;
-}
-
 // A slot is given to another node only after the end of its node was published.
 static bool is_leaving(const struct state *state, uint32_t slot)
 {
@@ -44,7 +35,7 @@ static int new_node_check(const struct state *state, const struct entry_node_reg
 	if (is_leaving(state, e->slot) || e->generation != node_slot_generation(state, e->slot) ||
 		node_working(state, e->slot) || e->slot / NODE_BLOCK_SLOTS > state->block_count)
 		return -ERROR_CORRUPT;
-	return nodes_known(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
+	return nodes_count(state) < state->limits.nodes ? 0 : -ERROR_TABLE_FULL;
 }
 
 int node_register_check(const struct state *state, const void *body)
@@ -128,8 +119,7 @@ static void place_devices_again(
 		}
 		if (!device_set_is_equal(&moved, held))
 			move_allocation(state, cell, &moved, time_ns);
-		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-			used.groups[i] |= moved.groups[i];
+		device_set_add(&used, &moved);
 	}
 	CHECK(node->working->node_class != from);
 	if (node->extra)

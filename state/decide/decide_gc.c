@@ -138,18 +138,12 @@ static bool deployment_may_go(const struct piece *p, const struct deployment_cel
 
 static bool node_may_go(const struct piece *p, const struct node_cell *node)
 {
-	const struct alloc_cell *cell;
-
 	if (!node->working || node->working->record.deleted || node->working->status != NODE_DOWN)
 		return false;
 	int64_t down_ns = node->working->status_updated_at_s * NS_PER_S;
 	if (!p->command->force && down_ns >= p->command->nodes_before_ns)
 		return false;
-	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
-		if (alloc_cell_is_living(cell))
-			return false;
-	}
-	return true;
+	return node->living == 0;
 }
 
 static bool is_full(const struct piece *p)

@@ -32,6 +32,6 @@ enum command_outcome decide_node_metadata(struct decider *d, struct command *com
 	bool differs = metadata_differs(before, after);
 	int error = differs ? decider_put(d, STATE_NODE_METADATA, after) : 0;
 	if (error || !differs)
-		node_metadata_free(after);
+		record_free(&node_metadata_description, after);
 	return outcome_of_error(error);
 }

@@ -27,6 +27,12 @@ static inline bool device_set_is_empty(const struct device_set *set)
 	return any == 0;
 }
 
+static inline void device_set_add(struct device_set *to, const struct device_set *more)
+{
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		to->groups[i] |= more->groups[i];
+}
+
 static inline bool device_set_is_equal(const struct device_set *a, const struct device_set *b)
 {
 	uint64_t differs = 0;

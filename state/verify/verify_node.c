@@ -68,8 +68,7 @@ static void add_stopping(struct stopping_use *use, const struct allocation *a)
 {
 	use->with_details += alloc_details_hold_node(a->details);
 	use->resources = resources_plus(use->resources, a->resources);
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		use->devices.groups[i] |= allocation_devices(a)->groups[i];
+	device_set_add(&use->devices, allocation_devices(a));
 }
 
 // Adds what machines hold of the node, if it is a worker.
@@ -136,8 +135,7 @@ static void check_sums(struct verifier *v, const struct node_cell *cell, const s
 	uint32_t slot = cell->working->slot, with_details = use->with_details;
 	struct device_set devices = use->devices;
 
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		devices.groups[i] |= stopping->devices.groups[i];
+	device_set_add(&devices, &stopping->devices);
 	with_details += stopping->with_details;
 	expect(v,
 		use->cpu_mhz + stops.cpu_mhz == used.cpu_mhz &&

@@ -34,7 +34,7 @@ struct vm_worker *build_worker(const char *name, const char *machine_id, int64_t
 
 void count_assigned(struct controller *c, bool counts)
 {
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	struct command command = {.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {settings}};
 
 	settings->count_assigned = counts;

@@ -31,11 +31,6 @@ static struct node_metadata *node_metadata_create(const struct uuid *node)
 	return m;
 }
 
-void node_metadata_free(struct node_metadata *m)
-{
-	record_free(&node_metadata_description, m);
-}
-
 static bool item_is_fit(const struct node_metadatum *item)
 {
 	const struct text name = text_of(item->name), value = text_of(item->value),

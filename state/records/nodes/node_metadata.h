@@ -31,7 +31,6 @@ struct metadata_change {
 
 extern const struct record_type node_metadata_description;
 
-void node_metadata_free(struct node_metadata *); // NULL is fine
 // Whether it is of a node, no more than NODE_METADATA_MAX, and each name and value is one that a node could say.
 bool node_metadata_is_fit(const struct node_metadata *);
 // NULL: nothing of that name was set or taken away. The metadata may be NULL.

@@ -24,16 +24,6 @@ static const struct field node_pool_fields[] = {
 };
 DESCRIBE(node_pool_description, node_pool);
 
-struct node_pool *node_pool_create(void)
-{
-	return record_create(&node_pool_description);
-}
-
-void node_pool_free(struct node_pool *pool)
-{
-	record_free(&node_pool_description, pool);
-}
-
 bool node_pool_name_is_fit(struct text name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -25,8 +25,6 @@ struct node_pool {
 
 extern const struct record_type node_pool_description;
 
-struct node_pool *node_pool_create(void);
-void node_pool_free(struct node_pool *); // NULL is fine
 // Whether the name may be that of a pool: letters, digits, '-' and '_'.
 bool node_pool_name_is_fit(struct text);
 bool node_pool_is_built_in(struct text name);

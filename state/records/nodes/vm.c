@@ -143,13 +143,3 @@ struct vm_worker *vm_worker_copy(const struct vm_worker *from)
 		.modify_index = from->record.modify_index};
 	return worker;
 }
-
-struct cluster_settings *cluster_settings_create(void)
-{
-	return record_create(&cluster_settings_description);
-}
-
-void cluster_settings_free(struct cluster_settings *settings)
-{
-	record_free(&cluster_settings_description, settings);
-}

@@ -138,8 +138,6 @@ struct vm *vm_copy(const struct vm *); // the record's links not
 struct vm_worker *vm_worker_create(void);
 void vm_worker_free(struct vm_worker *);
 struct vm_worker *vm_worker_copy(const struct vm_worker *);
-struct cluster_settings *cluster_settings_create(void);
-void cluster_settings_free(struct cluster_settings *);
 
 bool vm_is_scheduled(const struct vm *);                              // D6
 const struct vm_condition *vm_condition(const struct vm *, int type); // NULL: it has none

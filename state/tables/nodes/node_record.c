@@ -45,21 +45,14 @@ static void count_pair(const struct node_pair *pair, struct node_parts *parts)
 	// Each part of a divided text ends with a NUL; the separator leaves room for it.
 	size_t both = pair->name.size + pair->value.size + 2;
 
-	switch (pair->kind) {
-	case PAIR_VOLUME:
-		parts->volumes++;
-		parts->characters += both;
+	uint32_t *count = pair->kind == PAIR_VOLUME    ? &parts->volumes
+			  : pair->kind == PAIR_NETWORK ? &parts->networks
+			  : pair->kind == PAIR_ADDRESS ? &parts->addresses
+						       : NULL;
+	if (!count)
 		return;
-	case PAIR_NETWORK:
-		parts->networks++;
-		parts->characters += both;
-		return;
-	case PAIR_ADDRESS:
-		parts->addresses++;
-		parts->characters += both + 1;
-		return;
-	default: return;
-	}
+	++*count;
+	parts->characters += both + (pair->kind == PAIR_ADDRESS);
 }
 
 static struct own_rows own_rows_of(const struct node_registration *from)

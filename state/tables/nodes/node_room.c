@@ -16,12 +16,6 @@ static enum alloc_room room_of(const struct allocation *a)
 	return allocation_is_terminal(a) ? ROOM_STOPPING : ROOM_LIVING;
 }
 
-static void add_devices(struct device_set *to, const struct device_set *devices)
-{
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		to->groups[i] |= devices->groups[i];
-}
-
 // The instances that other allocations of the node hold, by their newest versions or by those that readers see.
 static struct device_set devices_of_others(
 	const struct node_cell *node, const struct alloc_cell *but, bool published)
@@ -32,7 +26,7 @@ static struct device_set devices_of_others(
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		const struct allocation *a = published ? allocation_published(cell) : cell->working;
 		if (cell != but && a && a->devices && allocation_holds_room(a))
-			add_devices(&held, a->devices);
+			device_set_add(&held, a->devices);
 	}
 	return held;
 }
@@ -52,7 +46,7 @@ void node_room_take(struct state *state, const struct alloc_cell *cell)
 
 	node->used = resources_plus(node->used, a->resources);
 	if (a->devices)
-		add_devices(&node_extra_make(state, node)->devices_used, a->devices);
+		device_set_add(&node_extra_make(state, node)->devices_used, a->devices);
 	node->with_details += alloc_details_hold_node(a->details);
 }
 
@@ -131,7 +125,7 @@ bool node_living_spare_devices(const struct node_cell *node, const struct device
 		return true;
 	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
 		if (cell->room == ROOM_LIVING)
-			add_devices(&held, allocation_devices(cell->working));
+			device_set_add(&held, allocation_devices(cell->working));
 	}
 	return node_has_devices(node->working, &held, ask);
 }

@@ -10,17 +10,6 @@
 #include "state/tables/tables.h"
 #include <urcu-qsbr.h>
 
-bool node_has_living(const struct node_cell *node)
-{
-	const struct alloc_cell *cell;
-
-	cds_list_for_each_entry_rcu (cell, &node->allocations, on_node) {
-		if (alloc_cell_is_living(cell))
-			return true;
-	}
-	return false;
-}
-
 // Returns since when the allocation is unknown; 0: that was not noted.
 static int64_t unknown_since_ns(const struct allocation *a)
 {
@@ -87,7 +76,7 @@ static uint8_t status_of_trusted(const struct node_cell *node)
 	CHECK(status < NODE_STATUSES);
 	bool was_away = status == NODE_DISCONNECTED || status == NODE_INITIALIZING;
 
-	return was_away && node_has_living(node) ? NODE_INITIALIZING : NODE_READY;
+	return was_away && node->living > 0 ? NODE_INITIALIZING : NODE_READY;
 }
 
 uint8_t node_status_registered(const struct node_cell *node, bool is_awaited)
@@ -106,8 +95,7 @@ bool node_is_awaited(const struct node *n)
 bool node_is_settled(const struct node_cell *node)
 {
 	CHECK(node->working);
-	return node_report_index(node) > node->working->missed_heartbeat_index ||
-	       !node_has_living(node);
+	return node_report_index(node) > node->working->missed_heartbeat_index || node->living == 0;
 }
 
 void node_busy_changed(struct state *state, uint32_t slot)

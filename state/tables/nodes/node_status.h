@@ -2,8 +2,6 @@
 #pragma once
 #include "state/tables/state.h"
 
-// Whether the node has a living allocation: one that is to run and has not ended.
-bool node_has_living(const struct node_cell *);
 // The status that the node gets by a cause (enum node_status_cause); it may be the one it has.
 uint8_t node_status_after(const struct node_cell *, uint8_t cause, int64_t now_ns);
 // The same for a node that registers (row B56), NULL when it is new. is_awaited: see struct entry_node_register.

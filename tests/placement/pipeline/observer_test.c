@@ -214,7 +214,7 @@ static void remove_machine(struct cluster *c, const char *name)
 // Machines hold what they ask for by name, and nothing besides.
 static void count_no_shares(struct cluster *c)
 {
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	struct command command = {.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {settings}};
 
 	settings->count_assigned = false;

@@ -18,7 +18,7 @@
 
 static void choose_profile(struct scene *s, const char *profile)
 {
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	settings->scheduler_profile = text_copy(text_of(profile));
 	settings->count_assigned = false;
 	struct command c = {
@@ -236,7 +236,7 @@ static void one_of_them_schedules(void **state)
 // Row D4: the pass keeps its view, also when it has to try again.
 static void a_pass_keeps_its_view(void **state)
 {
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	settings->scheduler_profile = text_copy(TEXT(VM_PROFILE_DISTRIBUTE));
 	settings->count_assigned = false;
 	struct command meanwhile[] = {

@@ -89,7 +89,7 @@ static void renew_worker(struct controller *c, uint32_t worker, uint32_t round)
 
 static void choose_profile(struct controller *c, uint32_t round)
 {
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	struct command command = {.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {settings}};
 
 	if (round % 2)

@@ -31,7 +31,7 @@ static int teardown(void **test)
 
 static enum command_outcome put_pool(struct controller *c, const char *name, const char *described)
 {
-	struct node_pool *pool = node_pool_create();
+	struct node_pool *pool = record_create(&node_pool_description);
 	struct command command = {.type = COMMAND_NODE_POOL, .node_pool = {pool}};
 
 	pool->name = text_copy(text_of(name));
@@ -40,7 +40,7 @@ static enum command_outcome put_pool(struct controller *c, const char *name, con
 	pool->scheduler->algorithm = 1 + ALGORITHM_SPREAD;
 	enum command_outcome outcome = controller_run(c, &command);
 	assert_int_equal(command.node_pool.pool != NULL, outcome != OUTCOME_DONE);
-	node_pool_free(command.node_pool.pool);
+	record_free(&node_pool_description, command.node_pool.pool);
 	return outcome;
 }
 

@@ -369,7 +369,7 @@ static void what_is_assigned_takes_room(void **test)
 static void settings_are_kept(void **test)
 {
 	struct controller *c = *test;
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	struct command command = {.type = COMMAND_CLUSTER_SETTINGS, .cluster_settings = {settings}};
 
 	state_read_begin();

@@ -372,7 +372,7 @@ static void *a_worker(void)
 
 static void *some_settings(void)
 {
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 
 	settings->scheduler_profile = text_copy(TEXT("any"));
 	return settings;
@@ -388,7 +388,7 @@ static void *a_config(void)
 
 static void *a_pool(void)
 {
-	struct node_pool *pool = node_pool_create();
+	struct node_pool *pool = record_create(&node_pool_description);
 
 	pool->name = text_copy(TEXT("gpu"));
 	pool->description = text_copy(TEXT("with devices"));

@@ -34,7 +34,7 @@ static void register_node(struct controller *c, uint32_t number)
 static void configure(struct controller *c)
 {
 	struct scheduler_config config;
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 
 	record_init(&scheduler_config_description, &config);
 	config.algorithm = ALGORITHM_SPREAD;

@@ -25,7 +25,7 @@ void cluster_settings_read(struct request *request, struct reply *reply)
 
 static void free_settings(struct command *command)
 {
-	cluster_settings_free(command->cluster_settings.settings);
+	record_free(&cluster_settings_description, command->cluster_settings.settings);
 }
 
 static bool profile_is_known(const char *profile)
@@ -75,7 +75,7 @@ void cluster_settings_set(struct request *request, struct reply *reply)
 	if (!body)
 		return;
 	struct subject *subject = subject_begin(request);
-	struct cluster_settings *settings = cluster_settings_create();
+	struct cluster_settings *settings = record_create(&cluster_settings_description);
 	// Orchard's clients do not know this member: what they leave out stays.
 	state_read_begin();
 	settings->count_assigned =
@@ -88,7 +88,7 @@ void cluster_settings_set(struct request *request, struct reply *reply)
 			submission_one(request, COMMAND_CLUSTER_SETTINGS, free_settings);
 		command->cluster_settings.settings = settings;
 	} else {
-		cluster_settings_free(settings);
+		record_free(&cluster_settings_description, settings);
 	}
 	json_decref(body);
 }

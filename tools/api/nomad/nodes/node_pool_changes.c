@@ -8,7 +8,7 @@
 
 static void free_pool(struct command *command)
 {
-	node_pool_free(command->node_pool.pool);
+	record_free(&node_pool_description, command->node_pool.pool);
 }
 
 // What is wrong with the pool, all of it at once.
@@ -60,14 +60,14 @@ void node_pool_put(struct request *request, struct reply *reply)
 	if (!body)
 		return;
 	struct json_report report = {0};
-	struct node_pool *pool = node_pool_create();
+	struct node_pool *pool = record_create(&node_pool_description);
 	json_read_record(&node_pool_description, pool, body, "NodePool", &report);
 	json_decref(body);
 	if (pool_is_fit(request, pool, &report.errors, reply)) {
 		struct command *command = submission_one(request, COMMAND_NODE_POOL, free_pool);
 		command->node_pool.pool = pool;
 	} else {
-		node_pool_free(pool);
+		record_free(&node_pool_description, pool);
 	}
 	json_report_free(&report);
 }
