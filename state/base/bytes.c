@@ -9,8 +9,9 @@ struct bytes_writer bytes_writer_growing(size_t capacity)
 {
 	if (capacity < LEAST_CAPACITY)
 		capacity = LEAST_CAPACITY;
+	// What is written is all that is read, so nothing is zeroed.
 	return (struct bytes_writer){
-		.data = memory_take(capacity), .capacity = capacity, .grows = true};
+		.data = memory_resize(NULL, capacity), .capacity = capacity, .grows = true};
 }
 
 void bytes_writer_free(struct bytes_writer *w)
@@ -139,46 +140,6 @@ void bytes_put_text32(struct bytes_writer *w, struct text t)
 	put_text(w, t, 4, UINT32_MAX);
 }
 
-const uint8_t *bytes_take(struct bytes_reader *r, size_t size)
-{
-	if (r->failed || size > r->size - r->at) {
-		r->failed = true;
-		return NULL;
-	}
-	const uint8_t *at = r->data + r->at;
-	r->at += size;
-	return at;
-}
-
-static uint64_t take_little_endian(struct bytes_reader *r, size_t size)
-{
-	const uint8_t *at = bytes_take(r, size);
-	uint64_t value = 0;
-	for (size_t i = 0; at && i < size; i++)
-		value |= (uint64_t)at[i] << (8 * i);
-	return value;
-}
-
-uint8_t bytes_take_u8(struct bytes_reader *r)
-{
-	return (uint8_t)take_little_endian(r, 1);
-}
-
-uint16_t bytes_take_u16(struct bytes_reader *r)
-{
-	return (uint16_t)take_little_endian(r, 2);
-}
-
-uint32_t bytes_take_u32(struct bytes_reader *r)
-{
-	return (uint32_t)take_little_endian(r, 4);
-}
-
-uint64_t bytes_take_u64(struct bytes_reader *r)
-{
-	return take_little_endian(r, 8);
-}
-
 double bytes_take_f64(struct bytes_reader *r)
 {
 	uint64_t bits = bytes_take_u64(r);
@@ -194,25 +155,4 @@ struct uuid bytes_take_uuid(struct bytes_reader *r)
 	if (at)
 		memcpy(id.bytes, at, sizeof id.bytes);
 	return id;
-}
-
-static struct text take_text(struct bytes_reader *r, uint64_t size)
-{
-	const uint8_t *at = bytes_take(r, size);
-	return at ? (struct text){(const char *)at, (uint32_t)size} : (struct text){"", 0};
-}
-
-struct text bytes_take_text8(struct bytes_reader *r)
-{
-	return take_text(r, bytes_take_u8(r));
-}
-
-struct text bytes_take_text16(struct bytes_reader *r)
-{
-	return take_text(r, bytes_take_u16(r));
-}
-
-struct text bytes_take_text32(struct bytes_reader *r)
-{
-	return take_text(r, bytes_take_u32(r));
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "state/base/text.h"
 #include "state/base/uuid.h"
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,17 +55,65 @@ static inline struct bytes_reader bytes_reader_over(const void *data, size_t siz
 }
 
 // A view of the next size bytes, or NULL (and failed).
-const uint8_t *bytes_take(struct bytes_reader *, size_t size);
-uint8_t bytes_take_u8(struct bytes_reader *);
-uint16_t bytes_take_u16(struct bytes_reader *);
-uint32_t bytes_take_u32(struct bytes_reader *);
-uint64_t bytes_take_u64(struct bytes_reader *);
+static inline const uint8_t *bytes_take(struct bytes_reader *r, size_t size)
+{
+	if (r->failed || size > r->size - r->at) {
+		r->failed = true;
+		return NULL;
+	}
+	const uint8_t *at = r->data + r->at;
+	r->at += size;
+	return at;
+}
+static inline uint8_t bytes_take_u8(struct bytes_reader *r)
+{
+	const uint8_t *at = bytes_take(r, 1);
+	return at ? *at : 0;
+}
+static inline uint16_t bytes_take_u16(struct bytes_reader *r)
+{
+	const uint8_t *at = bytes_take(r, 2);
+	uint16_t value = 0;
+	if (at)
+		memcpy(&value, at, sizeof value);
+	return le16toh(value);
+}
+static inline uint32_t bytes_take_u32(struct bytes_reader *r)
+{
+	const uint8_t *at = bytes_take(r, 4);
+	uint32_t value = 0;
+	if (at)
+		memcpy(&value, at, sizeof value);
+	return le32toh(value);
+}
+static inline uint64_t bytes_take_u64(struct bytes_reader *r)
+{
+	const uint8_t *at = bytes_take(r, 8);
+	uint64_t value = 0;
+	if (at)
+		memcpy(&value, at, sizeof value);
+	return le64toh(value);
+}
 double bytes_take_f64(struct bytes_reader *);
 struct uuid bytes_take_uuid(struct bytes_reader *);
 // Views into the reader's data.
-struct text bytes_take_text8(struct bytes_reader *);
-struct text bytes_take_text16(struct bytes_reader *);
-struct text bytes_take_text32(struct bytes_reader *);
+static inline struct text bytes_take_text(struct bytes_reader *r, size_t size)
+{
+	const uint8_t *at = bytes_take(r, size);
+	return at ? (struct text){(const char *)at, (uint32_t)size} : (struct text){"", 0};
+}
+static inline struct text bytes_take_text8(struct bytes_reader *r)
+{
+	return bytes_take_text(r, bytes_take_u8(r));
+}
+static inline struct text bytes_take_text16(struct bytes_reader *r)
+{
+	return bytes_take_text(r, bytes_take_u16(r));
+}
+static inline struct text bytes_take_text32(struct bytes_reader *r)
+{
+	return bytes_take_text(r, bytes_take_u32(r));
+}
 static inline size_t bytes_left(const struct bytes_reader *r)
 {
 	return r->failed ? 0 : r->size - r->at;

@@ -17,21 +17,27 @@ struct shared_string {
 	char characters[];
 };
 
+static uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0xff51afd7ed558ccdull;
+	return hash ^ hash >> 32;
+}
+
 uint64_t hash_bytes(uint64_t seed, const void *data, uint32_t size)
 {
 	const uint8_t *bytes = data;
-	uint64_t hash = (seed ^ size) * 0x9e3779b97f4a7c15ull;
+	uint64_t hash = (seed ^ size) * 0x9e3779b97f4a7c15ull, word;
 
-	while (size) {
-		uint64_t word = 0;
-		uint32_t step = size < sizeof word ? size : sizeof word;
-		memcpy(&word, bytes, step);
-		hash = (hash ^ le64toh(word)) * 0xff51afd7ed558ccdull;
-		hash ^= hash >> 32;
-		bytes += step;
-		size -= step;
+	for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
+		memcpy(&word, bytes, sizeof word); // of a known size, which takes no call
+		hash = hash_word(hash, le64toh(word));
 	}
-	return hash;
+	if (size == 0)
+		return hash;
+	word = 0;
+	for (uint32_t i = 0; i < size; i++)
+		word |= (uint64_t)bytes[i] << (8 * i);
+	return hash_word(hash, word);
 }
 
 void strings_init(struct strings *s)
@@ -101,6 +107,11 @@ const char *strings_share(struct strings *s, struct text text)
 static struct shared_string *string_of(const char *shared)
 {
 	return (struct shared_string *)(shared - offsetof(struct shared_string, characters));
+}
+
+bool shared_string_is(const char *shared, struct text text)
+{
+	return text_equal((struct text){shared, string_of(shared)->size}, text);
 }
 
 const char *strings_share_again(const char *shared)

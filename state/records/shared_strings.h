@@ -17,6 +17,8 @@ const char *strings_share(struct strings *, struct text);
 // One more reference to a shared string, to be given back likewise.
 const char *strings_share_again(const char *shared);
 void strings_release(struct strings *, const char *);
+// Whether a shared string has these characters.
+bool shared_string_is(const char *shared, struct text);
 
 // A table hash of bytes; stable across programs (node classes show it). Not keyed: names come from
 // authenticated parties.

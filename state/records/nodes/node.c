@@ -5,14 +5,20 @@ const char *const node_status_names[] = {"initializing", "ready", "down", "disco
 const char *const node_eligibility_names[] = {"eligible", "ineligible"};
 const struct node_fittings node_no_fittings = {.reserved_ports = "", .reservable_cores = ""};
 
+// Part by part: most names have two or three.
 bool attribute_is_unique(struct text name)
 {
 	static const char part[] = "unique.";
-	const uint32_t size = sizeof part - 1;
+	const ptrdiff_t size = sizeof part - 1;
+	const char *at = name.data, *end = at + name.size;
 
-	for (uint32_t at = 0; at + size <= name.size; at++)
-		if ((at == 0 || name.data[at - 1] == '.') &&
-			memcmp(name.data + at, part, size) == 0)
+	while (end - at >= size) {
+		if (memcmp(at, part, (size_t)size) == 0)
 			return true;
+		const char *dot = memchr(at, '.', (size_t)(end - at));
+		if (!dot)
+			return false;
+		at = dot + 1;
+	}
 	return false;
 }

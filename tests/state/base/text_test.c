@@ -67,6 +67,20 @@ static void only_clean_utf8_is_printable(void **unused)
 	}
 }
 
+// A long text is looked at word by word.
+static void what_is_not_plain_shows_wherever_it_stands(void **unused)
+{
+	for (uint32_t size = 1; size < 40; size++)
+		for (uint32_t at = 0; at < size; at++)
+			for (int byte = 0; byte < 0x100; byte++) {
+				char text[40];
+				memset(text, byte % 2 ? ' ' : '~', sizeof text);
+				text[at] = (char)byte;
+				assert_int_equal(text_is_printable((struct text){text, size}),
+					byte >= 0x20 && byte < 0x7f);
+			}
+}
+
 static void anything_can_be_made_printable(void **unused)
 {
 	char lines[] = "qemu:\tno\r\n \x1b[31mKVM\xc2\x85\xe2\x82 \xe6\x9d\xb1\xc3";
@@ -138,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_end_and_compare),
 		cmocka_unit_test(only_clean_utf8_is_printable),
+		cmocka_unit_test(what_is_not_plain_shows_wherever_it_stands),
 		cmocka_unit_test(anything_can_be_made_printable),
 		cmocka_unit_test(a_name_is_printable_and_bounded),
 		cmocka_unit_test(utf8_agrees_with_the_textbook),
