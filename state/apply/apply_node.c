@@ -173,9 +173,10 @@ void node_register_apply(struct state *state, void *body, int64_t time_ns)
 	struct node_history history = node_history_of(old);
 	node_history_add(
 		&history, old ? NODE_RE_REGISTERED : NODE_REGISTERED, time_ns, state->index);
-	node_metadata_registered(state, e->description);
-	struct node *n =
-		node_build(state, e->description, class_take(state, e->description), &history);
+	bool is_as_stored = !node_metadata_registered(state, e->description);
+	uint64_t hash = is_as_stored && e->class_hash ? e->class_hash : class_hash(e->description);
+	struct node *n = node_build(
+		state, e->description, class_take_hashed(state, e->description, hash), &history);
 
 	n->slot = e->slot;
 	n->generation = e->generation;

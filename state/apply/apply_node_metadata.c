@@ -89,16 +89,17 @@ void node_metadata_put(struct state *state, struct entry_record_put *e)
 	state_node_changed(state, cell->working->slot);
 }
 
-void node_metadata_registered(struct state *state, struct node_registration *d)
+bool node_metadata_registered(struct state *state, struct node_registration *d)
 {
 	const struct node_metadata *before = metadata_of(state, &d->node);
 
 	if (!before)
-		return;
+		return false;
 	struct node_metadata *after = node_metadata_follow(before, d);
 	CHECK(after->items.count <= before->items.count);
 	struct cell *cell = table_put(state, STATE_NODE_METADATA, after);
 	node_metadata_lay(cell->working, d);
+	return true;
 }
 
 void node_metadata_purged(struct state *state, const struct uuid *node)

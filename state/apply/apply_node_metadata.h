@@ -4,6 +4,6 @@
 
 struct node_registration;
 
-// Puts what was set of the node over the description that it registered with.
-void node_metadata_registered(struct state *, struct node_registration *);
+// Puts what was set of the node over the description that it registered with. False: there was nothing.
+bool node_metadata_registered(struct state *, struct node_registration *);
 void node_metadata_purged(struct state *, const struct uuid *node);

@@ -5,6 +5,7 @@
 #include "state/base/memory.h"
 #include "state/log/batch.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/nodes/node_class.h"
 #include "state/tables/publish.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
@@ -12,61 +13,54 @@
 
 #define ENTRIES_BYTES_FIRST 4096u
 
-// An entry on its way: decoded, with no more bytes than its kind takes, or a node's registration, which is decoded in
-// its turn.
-struct waiting {
-	uint32_t registration_at; // where its bytes begin; 0: the entry is decoded
-	struct entry entry;
-};
-
 struct replay_batch {
 	struct batch_header header;
 	int header_error;
 	struct bytes_reader rest; // of the bytes
 	bool is_decoded;
-	int error;          // behind the entries that are decoded
-	uint8_t *entries;   // a struct waiting each, one behind the other
-	size_t end, room;   // of entries, in bytes
+	int error;        // behind the entries that are decoded
+	uint8_t *entries; // decoded, with no more bytes than their kinds take, one behind the other
+	size_t end, room; // of entries, in bytes
 	size_t applied_end; // of those that were applied: they own nothing any more
 	uint32_t size;
 	uint8_t bytes[]; // which texts of entries point into
 };
 
-static struct waiting *waiting_at(const struct replay_batch *b, size_t at)
+static struct entry *entry_at(const struct replay_batch *b, size_t at)
 {
 	CHECK(at < b->end);
-	return (struct waiting *)(void *)(b->entries + at);
+	return (struct entry *)(void *)(b->entries + at);
 }
 
-static size_t waiting_bytes(const struct waiting *w)
+static size_t entry_room(const struct entry *e)
 {
-	size_t bytes =
-		offsetof(struct waiting, entry) + (w->registration_at ? 0 : entry_bytes(&w->entry));
-	return (bytes + _Alignof(struct waiting) - 1) / _Alignof(struct waiting) *
-	       _Alignof(struct waiting);
+	return (entry_bytes(e) + _Alignof(struct entry) - 1) / _Alignof(struct entry) *
+	       _Alignof(struct entry);
 }
 
-static struct waiting *waiting_next(struct replay_batch *b)
+static struct entry *next_entry(struct replay_batch *b)
 {
-	if (b->room - b->end < sizeof(struct waiting)) {
+	if (b->room - b->end < sizeof(struct entry)) {
 		b->room = b->room ? b->room * 2 : ENTRIES_BYTES_FIRST;
 		b->entries = memory_resize(b->entries, b->room);
 	}
-	return (struct waiting *)(void *)(b->entries + b->end);
+	return (struct entry *)(void *)(b->entries + b->end);
 }
 
-static int decode_next(struct replay_batch *b, struct bytes_reader *r)
+// A description of a node takes more room than its bytes. So what is kept of it is that it is sound, and its class.
+static int decode_next(struct replay_batch *b, struct node_registration *description)
 {
-	struct waiting *w = waiting_next(b);
-	uint32_t at = (uint32_t)r->at;
+	struct entry *e = next_entry(b);
+	int error = entry_decode(e, description, &b->rest);
 
-	CHECK(at >= BATCH_HEADER_BYTES);
-	struct bytes_reader body;
-	w->registration_at = entry_skip_registration(r, &body) ? at : 0;
-	int error = w->registration_at ? 0 : entry_decode(&w->entry, NULL, r);
-	if (!error)
-		b->end += waiting_bytes(w);
-	return error;
+	if (error)
+		return error;
+	if (entry_is_registration(e)) {
+		e->node_register.description = NULL;
+		e->node_register.class_hash = class_hash(description);
+	}
+	b->end += entry_room(e);
+	return 0;
 }
 
 struct replay_batch *replay_batch_open(const void *batch, uint32_t size)
@@ -82,26 +76,26 @@ struct replay_batch *replay_batch_open(const void *batch, uint32_t size)
 
 void replay_batch_decode(struct replay_batch *b)
 {
+	struct node_registration description;
+
 	CHECK(!b->is_decoded);
 	b->is_decoded = true;
 	if (b->header_error)
 		return;
 	for (uint32_t i = 0; i < b->header.entries && !b->error; i++)
-		b->error = decode_next(b, &b->rest);
+		b->error = decode_next(b, &description);
 	if (!b->error && bytes_left(&b->rest) > 0)
 		b->error = -ERROR_CORRUPT;
 }
 
 static void approach_registration(
-	const struct state *state, uint32_t *backed, struct bytes_reader r)
+	const struct state *state, uint32_t *backed, const struct entry_node_register *e)
 {
-	struct bytes_reader body;
-	struct uuid node;
-	uint32_t slot;
+	struct bytes_reader description = e->stored;
+	struct uuid node = bytes_take_uuid(&description); // stands first
 
-	CHECK(entry_skip_registration(&r, &body));
-	entry_node_register_peek(body, &slot, &node);
-	node_cells_back(state, backed, slot);
+	CHECK(!description.failed);
+	node_cells_back(state, backed, e->slot);
 	state_node_prefetch_id(state, &node);
 }
 
@@ -110,22 +104,19 @@ void replay_batch_approach(
 {
 	CHECK(b->applied_end == 0);
 	for (size_t at = 0; at < b->end;) {
-		struct waiting *w = waiting_at(b, at);
-		struct bytes_reader r = bytes_reader_over(b->bytes, b->size);
-		r.at = w->registration_at;
-		if (r.at > 0)
-			approach_registration(state, slots_backed, r);
-		at += waiting_bytes(w);
+		const struct entry *e = entry_at(b, at);
+		if (entry_is_registration(e))
+			approach_registration(state, slots_backed, &e->node_register);
+		at += entry_room(e);
 	}
 }
 
 void replay_batch_free(struct replay_batch *b)
 {
 	for (size_t at = b->applied_end; at < b->end;) {
-		struct waiting *w = waiting_at(b, at);
-		at += waiting_bytes(w);
-		if (!w->registration_at)
-			entry_release(&w->entry);
+		struct entry *e = entry_at(b, at);
+		at += entry_room(e);
+		entry_release(e);
 	}
 	free(b->entries);
 	free(b);
@@ -144,29 +135,49 @@ static int check_and_apply(struct state *state, struct entry *e)
 	return error;
 }
 
-static int apply_registration(struct state *state, const struct replay_batch *b, uint32_t at)
+// What is decoded again was found to be sound.
+static int apply_waiting(
+	struct state *state, struct entry *e, struct node_registration *description)
 {
-	struct bytes_reader r = bytes_reader_over(b->bytes, b->size);
-	struct node_registration description;
-	struct entry entry;
-
-	r.at = at;
-	int error = entry_decode(&entry, &description, &r);
-	return error ? error : check_and_apply(state, &entry);
+	if (entry_is_registration(e)) {
+		struct bytes_reader stored = e->node_register.stored;
+		CHECK(coder_read(node_description_code, description, &stored) == 0);
+		e->node_register.description = description;
+	}
+	return check_and_apply(state, e);
 }
 
-static int apply_waiting(struct replay_batch *b, struct state *state)
+static int apply_decoded(struct replay_batch *b, struct state *state)
 {
+	struct node_registration description;
+
 	while (b->applied_end < b->end) {
-		struct waiting *w = waiting_at(b, b->applied_end);
-		size_t bytes = waiting_bytes(w);
-		int error = w->registration_at ? apply_registration(state, b, w->registration_at)
-					       : check_and_apply(state, &w->entry);
+		struct entry *e = entry_at(b, b->applied_end);
+		size_t bytes = entry_room(e);
+		int error = apply_waiting(state, e, &description);
 		if (error)
 			return error;
 		b->applied_end += bytes;
 	}
 	return b->error;
+}
+
+// Nobody was ahead: each is applied as it is decoded.
+static int apply_rest(struct replay_batch *b, struct state *state)
+{
+	struct node_registration description;
+	struct entry e;
+	int error = 0;
+
+	for (uint32_t i = 0; i < b->header.entries && !error; i++) {
+		error = entry_decode(&e, &description, &b->rest);
+		if (error)
+			return error;
+		error = check_and_apply(state, &e);
+		if (error)
+			entry_release(&e);
+	}
+	return error || bytes_left(&b->rest) == 0 ? error : -ERROR_CORRUPT;
 }
 
 int replay_batch_apply(struct replay_batch *b, struct state *state, uint64_t first_index)
@@ -183,9 +194,7 @@ int replay_batch_apply(struct replay_batch *b, struct state *state, uint64_t fir
 		return 0;
 	if (first_index != state->index + 1)
 		return -ERROR_CORRUPT;
-	if (!b->is_decoded)
-		replay_batch_decode(b);
-	int error = apply_waiting(b, state);
+	int error = b->is_decoded ? apply_decoded(b, state) : apply_rest(b, state);
 	if (error)
 		return error;
 	if (state->index != last)

@@ -159,11 +159,6 @@ void entry_encode(const struct entry *e, struct bytes_writer *w)
 	bytes_put_u32(&size, (uint32_t)(w->size - head - ENTRY_HEAD_BYTES));
 }
 
-static bool is_registration(uint8_t kind)
-{
-	return kind == ENTRY_NODE_REGISTER || kind == ENTRY_NODE_AWAITED;
-}
-
 static size_t body_bytes(const struct entry *e)
 {
 	const struct entry_codec *codec = codec_of(e);
@@ -173,22 +168,6 @@ static size_t body_bytes(const struct entry *e)
 size_t entry_bytes(const struct entry *e)
 {
 	return offsetof(struct entry, body) + body_bytes(e);
-}
-
-bool entry_skip_registration(struct bytes_reader *r, struct bytes_reader *body)
-{
-	struct bytes_reader ahead = *r;
-	uint8_t kind = bytes_take_u8(&ahead);
-	(void)bytes_take_u8(&ahead); // version
-	uint32_t size = bytes_take_u32(&ahead);
-	const uint8_t *bytes = bytes_take(&ahead, size);
-
-	if (!bytes || !is_registration(kind))
-		return false;
-	*r = ahead;
-	*body = bytes_reader_over(bytes, size);
-	(void)bytes_take_u64(body); // time
-	return true;
 }
 
 int entry_decode(struct entry *e, struct node_registration *description, struct bytes_reader *r)
@@ -206,7 +185,7 @@ int entry_decode(struct entry *e, struct node_registration *description, struct 
 	e->kind = kind;
 	e->time_ns = (int64_t)bytes_take_u64(&inner);
 	memset(e->body, 0, body_bytes(e));
-	if (is_registration(kind))
+	if (entry_is_registration(e))
 		e->node_register.description = description;
 	const struct entry_codec *codec = codec_of(e);
 	int error = codec->fields ? record_decode(codec->fields, e->body, &inner)

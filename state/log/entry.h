@@ -90,6 +90,8 @@ int entry_decode(struct entry *, struct node_registration *description, struct b
 void entry_release(struct entry *);
 // What a decoded entry takes: no more of the struct is used than its kind needs.
 size_t entry_bytes(const struct entry *);
-// Passes over the next entry if it registers a node: then its description takes more room than its bytes. body: a
-// reader at its body. False: the reader is where it was.
-bool entry_skip_registration(struct bytes_reader *, struct bytes_reader *body);
+// Whether it has a description of a node.
+static inline bool entry_is_registration(const struct entry *e)
+{
+	return e->kind == ENTRY_NODE_REGISTER || e->kind == ENTRY_NODE_AWAITED;
+}

@@ -82,18 +82,11 @@ void entry_node_register_code(struct coder *c, void *body)
 	code_u32(c, &e->generation);
 	code_u16(c, &e->owner);
 	code_flag(c, &e->readiness);
+	if (c->reader)
+		e->stored = *c->reader;
 	node_description_code(c, e->description);
 	if (coder_has_read(c))
 		coder_require(c, node_description_is_sound(e->description));
-}
-
-void entry_node_register_peek(struct bytes_reader r, uint32_t *slot, struct uuid *node)
-{
-	*slot = bytes_take_u32(&r);
-	(void)bytes_take_u32(&r); // generation
-	(void)bytes_take_u16(&r); // owner
-	(void)bytes_take_u8(&r);  // readiness
-	*node = bytes_take_uuid(&r);
 }
 
 void entry_node_awaited_code(struct coder *c, void *body)

@@ -21,6 +21,8 @@ struct entry_node_register {
 	struct node_registration *description;
 	bool readiness; // probes count
 	bool is_awaited; // a new node is initializing and a known one keeps its status, until a heartbeat comes
+	struct bytes_reader stored; // the description, where the entry was decoded
+	uint64_t class_hash;        // of the description (node_class.h); 0: nobody has found it yet
 };
 
 struct entry_node_status {
@@ -57,8 +59,6 @@ struct entry_node_drain {
 extern const struct record_type entry_node_status_description, entry_node_eligibility_description,
 	entry_node_purge_description;
 coder_function entry_node_register_code, entry_node_awaited_code, entry_node_drain_code;
-// What the body says first, without looking at the rest; zeros where it is too short.
-void entry_node_register_peek(struct bytes_reader body, uint32_t *slot, struct uuid *node);
 void entry_node_drain_release(void *body);
 
 // A node's description, whole or a part of a registration, as it is stored here and in snapshots; reading checks only

@@ -39,7 +39,7 @@ static uint64_t hash_text(uint64_t hash, struct text text)
 	return hash_bytes(hash, text.data, text.size);
 }
 
-static uint64_t hash_of(const struct node_registration *from)
+uint64_t class_hash(const struct node_registration *from)
 {
 	uint64_t hash = hash_text(0, from->datacenter);
 
@@ -63,12 +63,14 @@ static uint64_t hash_of(const struct node_registration *from)
 	return hash;
 }
 
-static bool text_is(struct text text, const char *string)
+static bool is_next(const struct node_pair *pair, const struct attribute *attributes, uint32_t at,
+	uint32_t count)
 {
-	return strncmp(string, text.data ? text.data : "", text.size) == 0 &&
-	       string[text.size] == 0;
+	return at < count && shared_string_is(attributes[at].name, pair->name) &&
+	       shared_string_is(attributes[at].value, pair->value);
 }
 
+// No name of a class is unique, so a pair that has the next name is of the class.
 static bool same_pairs(const struct node_registration *from, uint8_t kind,
 	const struct attribute *attributes, uint32_t count)
 {
@@ -76,12 +78,12 @@ static bool same_pairs(const struct node_registration *from, uint8_t kind,
 
 	for (uint32_t i = 0; i < from->pair_count; i++) {
 		const struct node_pair *pair = &from->pairs[i];
-		if (pair->kind != kind || !is_of_class(pair))
+		if (pair->kind != kind)
 			continue;
-		if (at == count || !text_is(pair->name, attributes[at].name) ||
-			!text_is(pair->value, attributes[at].value))
+		if (is_next(pair, attributes, at, count))
+			at++;
+		else if (is_of_class(pair))
 			return false;
-		at++;
 	}
 	return at == count;
 }
@@ -106,8 +108,9 @@ static bool same_device_attributes(
 	uint32_t at = 0, count = 0;
 
 	while (next_device_pair(from, group, &at, &name, &value)) {
-		if (count == to->attribute_count || !text_is(name, to->attributes[count].name) ||
-			!text_is(value, to->attributes[count].value))
+		if (count == to->attribute_count ||
+			!shared_string_is(to->attributes[count].name, name) ||
+			!shared_string_is(to->attributes[count].value, value))
 			return false;
 		count++;
 	}
@@ -120,9 +123,9 @@ static bool same_devices(const struct node_registration *from, const struct node
 		return false;
 	for (uint32_t i = 0; i < c->device_count; i++) {
 		const struct node_device_group *group = &from->device_groups[i];
-		if (!text_is(group->vendor, c->devices[i].vendor) ||
-			!text_is(group->type, c->devices[i].type) ||
-			!text_is(group->name, c->devices[i].name) ||
+		if (!shared_string_is(c->devices[i].vendor, group->vendor) ||
+			!shared_string_is(c->devices[i].type, group->type) ||
+			!shared_string_is(c->devices[i].name, group->name) ||
 			group->instances != c->devices[i].instances ||
 			!same_device_attributes(from, i, &c->devices[i]))
 			return false;
@@ -132,8 +135,9 @@ static bool same_devices(const struct node_registration *from, const struct node
 
 static bool same_class(const struct node_registration *from, const struct node_class *c)
 {
-	return text_is(from->datacenter, c->datacenter) &&
-	       text_is(from->class_name, c->class_name) && text_is(from->pool, c->pool) &&
+	return shared_string_is(c->datacenter, from->datacenter) &&
+	       shared_string_is(c->class_name, from->class_name) &&
+	       shared_string_is(c->pool, from->pool) &&
 	       same_pairs(from, PAIR_ATTRIBUTE, c->attributes, c->attribute_count) &&
 	       same_pairs(from, PAIR_META, c->meta, c->meta_count) &&
 	       same_pairs(from, PAIR_DRIVER, c->drivers, c->driver_count) && same_devices(from, c);
@@ -272,8 +276,13 @@ static uint32_t take_id(struct class_table *t)
 
 struct node_class *class_take(struct state *state, const struct node_registration *from)
 {
+	return class_take_hashed(state, from, class_hash(from));
+}
+
+struct node_class *class_take_hashed(
+	struct state *state, const struct node_registration *from, uint64_t hash)
+{
 	struct class_table *t = &state->classes;
-	uint64_t hash = hash_of(from);
 	struct class_entry *entry = t->buckets[hash & (t->bucket_count - 1)];
 
 	while (entry && !(entry->node_class.hash == hash && same_class(from, &entry->node_class)))
