@@ -30,6 +30,7 @@
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
 #include "state/tables/widener.h"
+#include <limits.h>
 #include <stdlib.h>
 
 // Allocations by their last changes, gathered as they come: the order is found without another look at each.
@@ -45,6 +46,7 @@ struct changes {
 struct snapshot_load {
 	struct state *state;
 	int at; // rank of the newest item that was put back; 0: none came yet
+	uint64_t items;
 	int error;
 	struct snapshot_nodes nodes;
 	struct changes changes;
@@ -61,6 +63,9 @@ struct snapshot_load *snapshot_load_begin(struct state *state)
 
 	l->state = state;
 	l->ahead.metrics = snapshot_metrics_create();
+	for (uint32_t i = 0; i < STATE_TABLES; i++)
+		if (state_kinds[i]->is_same)
+			table_gather(state, i);
 	state_read_begin();
 	return l;
 }
@@ -131,8 +136,7 @@ static int allocation_check(const struct state *state, const struct allocation *
 {
 	if (a->record.create_index <= sequence_last_key(&state->tables[STATE_ALLOCATIONS].order) ||
 		a->record.create_index > a->record.modify_index ||
-		a->record.modify_index > state->index || uuid_is_zero(&a->id) ||
-		alloc_cell_find(state, &a->id))
+		a->record.modify_index > state->index || uuid_is_zero(&a->id))
 		return -ERROR_CORRUPT;
 	if (a->desired > ALLOC_EVICT || a->client_status > ALLOC_UNKNOWN ||
 		(a->end_cause != END_NONE) != (a->desired != ALLOC_RUN) ||
@@ -272,27 +276,45 @@ static void widen_tables(struct state *state)
 	state_read_begin();
 }
 
+// Adds together what came of the kinds before this rank.
+static int add_gathered(struct snapshot_load *l, int rank)
+{
+	bool all_differ = true;
+
+	widen_tables(l->state);
+	for (uint8_t i = 0; i < STATE_TABLES; i++)
+		if (l->state->tables[i].gathered && rank_of(i) < rank)
+			all_differ &= table_add_gathered(l->state, i);
+	return corrupt_unless(all_differ);
+}
+
+// Buckets are looked after now and then: a chain that is a little longer for a while does no harm.
+#define WIDENED_ITEMS 256u
+
+static int load_next(struct snapshot_load *l, struct snapshot_item *item)
+{
+	int rank = rank_of(item->kind);
+	int error = rank > l->at ? add_gathered(l, rank) : 0;
+
+	if (l->items++ % WIDENED_ITEMS == 0)
+		widen_tables(l->state);
+	return error ? error : load_by_kind(l, item);
+}
+
 int snapshot_load_decoded(struct snapshot_load *l, struct snapshot_item *item)
 {
 	const struct bytes_reader *r = &item->rest;
 
 	if (l->error)
 		return l->error;
-	widen_tables(l->state);
 	if (!item->has_kind || !may_follow(l->at, rank_of(item->kind)))
 		l->error = -ERROR_CORRUPT;
 	else
-		l->error = load_by_kind(l, item);
+		l->error = load_next(l, item);
 	if (!l->error && (r->failed || bytes_left(r) > 0))
 		l->error = -ERROR_CORRUPT;
 	l->at = rank_of(item->kind);
 	return l->error;
-}
-
-// The look-up brings what adding the allocation will touch near the processor. Its answer is worth nothing yet.
-static void approach(const struct state *state, const struct snapshot_item *item)
-{
-	(void)alloc_cell_find(state, &item->allocation.allocation->id);
 }
 
 void snapshot_load_decode(struct snapshot_load *l, const void *bytes, uint32_t size,
@@ -311,8 +333,6 @@ void snapshot_load_decode(struct snapshot_load *l, const void *bytes, uint32_t s
 	if (item->kind != STATE_ALLOCATIONS || !item->has_kind)
 		return;
 	item->error = allocation_item_decode(&item->allocation, l->ahead.metrics, r);
-	if (!item->error && approaches)
-		approach(l->state, item);
 }
 
 void snapshot_item_release(struct snapshot_item *item)
@@ -439,7 +459,10 @@ int snapshot_load_end(struct snapshot_load *l)
 {
 	struct state *state = l->state;
 	int error = l->error ? l->error : corrupt_unless(l->at != 0);
+	int added = add_gathered(l, INT_MAX);
 
+	if (!error)
+		error = added;
 	if (!error)
 		error = order_changes(l);
 	if (!error) {

@@ -129,13 +129,11 @@ static bool is_own_only(const struct node_registration *d)
 static int node_check(const struct state *state, struct snapshot_nodes *l, bool is_sound,
 	const struct node_item *item)
 {
-	const struct node_registration *d = &l->description;
-
 	if (item->slot >= state->slots_max)
 		return -ERROR_TABLE_FULL;
 	if (!is_sound || item->class_number >= l->count)
 		return -ERROR_CORRUPT;
-	if (item->slot < state_node_slots(state) || node_cell_find(state, &d->node) ||
+	if (item->slot < state_node_slots(state) ||
 		item->slot / NODE_BLOCK_SLOTS > state->block_count || item->owner >= WORKERS_MAX)
 		return -ERROR_CORRUPT;
 	return item->generation != 0 && item->status < NODE_STATUSES &&
@@ -208,11 +206,8 @@ void node_item_approach(const struct state *state, uint32_t *backed, struct byte
 	struct node_item item;
 
 	take_node(&item, &r);
-	struct uuid id = bytes_take_uuid(&r); // the description begins with it
-	if (r.failed)
-		return;
-	node_cells_back(state, backed, item.slot);
-	state_node_prefetch_id(state, &id);
+	if (!r.failed)
+		node_cells_back(state, backed, item.slot);
 }
 
 int free_slot_item_load(struct state *state, struct bytes_reader *r)

@@ -16,8 +16,8 @@ int node_item_load(struct state *, struct snapshot_nodes *, bool is_sound, struc
 // On the thread that is ahead: whether the description in the item of a node keeps the rules. What cannot be decoded is
 // left to node_item_load.
 bool node_item_is_sound(struct node_registration *scratch, struct bytes_reader);
-// Brings near what putting the node of an item back will touch: memory for the cells of slots up to beyond it, and what
-// stands where the hash table will have it. *backed: slots so far.
+// Backs what putting the node of an item back will touch: memory for the cells of slots up to beyond it. *backed: slots
+// so far.
 void node_item_approach(const struct state *, uint32_t *backed, struct bytes_reader);
 int free_slot_item_load(struct state *, struct bytes_reader *);
 void snapshot_nodes_release(struct state *, struct snapshot_nodes *);

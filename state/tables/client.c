@@ -93,6 +93,13 @@ static int request_matches(struct cds_lfht_node *node, const void *wanted)
 	       request->request == key->request;
 }
 
+static int has_same_key(struct cds_lfht_node *node, const void *other)
+{
+	const struct place_request *request = caa_container_of(other, struct place_request, by_key);
+	const struct request_key key = {request->client, request->issued_ms, request->request};
+	return request_matches(node, &key);
+}
+
 static struct cds_lfht *requests_of(const struct state *state)
 {
 	return state->tables[STATE_PLACE_REQUESTS].hash.buckets;
@@ -131,7 +138,7 @@ void place_request_add(struct state *state, struct place_request *request)
 		client->newest_issued_ms = key.issued_ms;
 		client->newest_request = key.request;
 	}
-	cds_lfht_add(requests_of(state), request_hash(key), &request->by_key);
+	table_hash_add(state, STATE_PLACE_REQUESTS, request_hash(key), &request->by_key);
 	sequence_append(&state->tables[STATE_PLACE_REQUESTS].order, request->index, request);
 	state->counts.place_requests++;
 }
@@ -177,6 +184,7 @@ const struct kind place_request_kind = {
 	.position_offset = offsetof(struct place_request, position),
 	.is_hashed = true,
 	.is_quiet = true,
+	.is_same = has_same_key,
 	.bury = bury_place_request,
 	.destroy = destroy_place_requests,
 };

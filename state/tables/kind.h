@@ -65,6 +65,10 @@ struct kind {
 	// Whether readers see something else, though both show the same record to observers.
 	bool (*shown_anew)(const struct record *before, const struct record *after);
 
+	// Whether a thing in its hash table has the key of another one, which is given as a struct cds_lfht_node. With
+	// this function a snapshot's things are added together.
+	int (*is_same)(struct cds_lfht_node *, const void *other);
+
 	// Whether the tables can rely on a record; required for a kind with fields.
 	bool (*is_sound)(const void *record);
 	// More checks of a record that a snapshot brings. Returns 0 or -ERROR_CORRUPT.

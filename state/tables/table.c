@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/tables/buckets.h"
 #include "state/tables/kind.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
@@ -84,6 +85,39 @@ static void replace_contents(const struct kind *kind, struct record *to, struct 
 	memcpy(to, from, kind->fields->size);
 	to->older = older;
 	free(from);
+}
+
+void table_hash_add(
+	struct state *state, enum state_table table, uint64_t hash, struct cds_lfht_node *node)
+{
+	struct table *t = &state->tables[table];
+
+	if (t->gathered)
+		gathered_note(t->gathered, hash, node);
+	else
+		cds_lfht_add(t->hash.buckets, hash, node);
+}
+
+void table_gather(struct state *state, enum state_table table)
+{
+	struct table *t = &state->tables[table];
+
+	CHECK(t->kind->is_same && !t->gathered);
+	t->gathered = memory_take(sizeof *t->gathered);
+}
+
+bool table_add_gathered(struct state *state, enum state_table table)
+{
+	struct table *t = &state->tables[table];
+	struct gathered *gathered = t->gathered;
+	uint64_t given = t->hash.given;
+
+	CHECK(gathered);
+	t->gathered = NULL;
+	bool all_differ = gathered_add(gathered, t->hash.buckets,
+		given > TABLE_BUCKETS_MIN ? given : TABLE_BUCKETS_MIN, t->kind->is_same);
+	free(gathered);
+	return all_differ;
 }
 
 static const struct kind *kind_at(const struct state *state, enum state_table table)

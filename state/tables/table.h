@@ -12,6 +12,13 @@ void publish_loaded(enum state_table, void *cell, void *record);
 // Notes a deleted thing for the next burial.
 void grave_add(struct state *, enum state_table, void *item);
 
+// Adds a thing to the hash table of its kind.
+void table_hash_add(struct state *, enum state_table, uint64_t hash, struct cds_lfht_node *);
+// From now on things of the kind, which has is_same, only wait to be added, and are not found, until all are added
+// together. False: some have the same key. In a read section.
+void table_gather(struct state *, enum state_table);
+bool table_add_gathered(struct state *, enum state_table);
+
 // key: a struct uuid or a struct text. The first may be called by any thread under read lock; NULL: there is no cell.
 struct cell *table_find(const struct state *, enum state_table, const void *key);
 struct cell *table_find_or_add(struct state *, enum state_table, const void *key);

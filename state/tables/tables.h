@@ -30,10 +30,11 @@ struct table_hash {
 struct table {
 	const struct kind *kind;
 	struct table_hash hash, other; // by key; kind->has_other_hash
-	struct sequence order;         // of cells, by cell.index
-	struct cell *one;              // KEY_ONE
-	struct id_order *ids;          // kind->has_ids
-	uint32_t coming;               // allocations of a plan that waits for buckets
+	struct gathered *gathered; // entries that are not in hash yet; NULL: each is added at once
+	struct sequence order;     // of cells, by cell.index
+	struct cell *one;          // KEY_ONE
+	struct id_order *ids;      // kind->has_ids
+	uint32_t coming;           // allocations of a plan that waits for buckets
 };
 
 // Changes that wait for publication. A cell begins with its published and its working record.

@@ -34,6 +34,12 @@ static int working_id_matches(struct cds_lfht_node *node, const void *id)
 	return uuid_equal(alloc_cell_id(caa_container_of(node, struct alloc_cell, by_id)), id);
 }
 
+static int has_same_id(struct cds_lfht_node *node, const void *other)
+{
+	return working_id_matches(
+		node, alloc_cell_id(caa_container_of(other, struct alloc_cell, by_id)));
+}
+
 // A reader may meet a cell whose first version is not published yet.
 static int published_id_matches(struct cds_lfht_node *node, const void *id)
 {
@@ -110,7 +116,7 @@ struct alloc_cell *alloc_cell_add(
 	CHECK(a->job && a->group < a->job->asks.count);
 	CHECK(job_cell->present_count <= job_cell->allocation_count);
 	a->job->references++;
-	cds_lfht_add(allocations_of(state), uuid_hash(&a->id), &cell->by_id);
+	table_hash_add(state, STATE_ALLOCATIONS, uuid_hash(&a->id), &cell->by_id);
 	if (a->node_slot != NODE_SLOT_NONE) {
 		struct node_cell *node = &state->cells[a->node_slot];
 		cds_list_add_tail_rcu(&cell->on_node, &node->allocations);
@@ -407,6 +413,7 @@ const struct kind allocation_kind = {
 	.is_hashed = true,
 	.has_ids = true,
 	.key_offset = offsetof(struct allocation, id),
+	.is_same = has_same_id,
 	.published = allocation_published_now,
 	.noted = allocation_noted,
 	.settled = allocation_settled,

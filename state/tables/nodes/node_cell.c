@@ -94,7 +94,7 @@ struct node_cell *node_cell_open(
 	else
 		node_slot_reserve(state, slot, owner);
 	CHECK(!uuid_is_zero(id) && !node_slot_is_free(state, slot));
-	cds_lfht_add(state->tables[STATE_NODES].hash.buckets, uuid_hash(id), &cell->by_id);
+	table_hash_add(state, STATE_NODES, uuid_hash(id), &cell->by_id);
 	return cell;
 }
 
@@ -231,6 +231,13 @@ void node_cells_back(const struct state *state, uint32_t *backed, uint32_t slot)
 	*backed += count;
 }
 
+static int has_same_id(struct cds_lfht_node *node, const void *other)
+{
+	const struct node_cell *a = caa_container_of(node, struct node_cell, by_id);
+	const struct node_cell *b = caa_container_of(other, struct node_cell, by_id);
+	return uuid_equal(&a->working->id, &b->working->id);
+}
+
 static void node_published(struct state *state, void *cell, void *before, void *now)
 {
 	CHECK(((struct node_cell *)cell)->published == now);
@@ -286,6 +293,7 @@ const struct kind node_kind = {
 	.is_hashed = true,
 	.has_ids = true,
 	.key_offset = offsetof(struct node, id),
+	.is_same = has_same_id,
 	.published = node_published,
 	.retired = node_retired,
 	.free = free_node,

@@ -186,6 +186,49 @@ static void a_node_that_breaks_a_rule_is_corrupt(void **unused)
 	end(&w, &items, path);
 }
 
+// Where the items of a kind have what they are found by: the description of a node begins with its id.
+static const struct {
+	uint8_t kind;
+	uint32_t at, bytes;
+} keys[] = {{STATE_NODES, 46, 16}, {STATE_ALLOCATIONS, 1, 16}, {STATE_PLACE_REQUESTS, 9, 20}};
+
+// Gives the last item of a kind the key of the first one.
+static void double_key(struct items *items, size_t which)
+{
+	struct bytes_reader r = bytes_reader_over(items->all.data, items->all.size);
+	uint8_t *first = NULL, *last = NULL;
+
+	for (uint32_t i = 0; i < items->count; i++) {
+		uint8_t *item = (uint8_t *)(uintptr_t)bytes_take(&r, bytes_take_u32(&r));
+		if (item[0] != keys[which].kind)
+			continue;
+		first = first ? first : item;
+		last = item;
+	}
+	assert_true(last != first);
+	assert_memory_not_equal(last + keys[which].at, first + keys[which].at, keys[which].bytes);
+	memcpy(last + keys[which].at, first + keys[which].at, keys[which].bytes);
+}
+
+static void what_is_there_twice_is_corrupt(void **unused)
+{
+	for (size_t which = 0; which < sizeof keys / sizeof keys[0]; which++) {
+		struct world w;
+		struct items items;
+		char path[128];
+		int error;
+
+		begin(&w, &items, path);
+		double_key(&items, which);
+		write_changed(&items, path, NULL);
+		struct bytes_writer image = image_after(load_ahead, path, 100000, &error);
+		assert_int_equal(error, -ERROR_CORRUPT);
+		bytes_writer_free(&image);
+		compare(path, 100000, (uint32_t[2]){0});
+		end(&w, &items, path);
+	}
+}
+
 static void a_limit_that_is_too_low_is_met_at_the_same_item(void **unused)
 {
 	struct world w;
@@ -230,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_changed_item_gives_the_same_state_or_the_same_error),
 		cmocka_unit_test(a_node_that_breaks_a_rule_is_corrupt),
+		cmocka_unit_test(what_is_there_twice_is_corrupt),
 		cmocka_unit_test(a_limit_that_is_too_low_is_met_at_the_same_item),
 		cmocka_unit_test(a_file_that_ends_too_early_is_corrupt),
 	};

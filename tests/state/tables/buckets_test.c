@@ -56,10 +56,68 @@ static void who_adds_buckets_reads_items_in_a_read_section(void **state)
 	assert_int_equal(munmap(item, (size_t)sysconf(_SC_PAGESIZE)), 0);
 }
 
+#define ENTRIES 5000u
+
+struct thing {
+	struct cds_lfht_node node;
+	uint32_t key;
+};
+
+static int is_same(struct cds_lfht_node *node, const void *other)
+{
+	return caa_container_of(node, struct thing, node)->key ==
+	       caa_container_of(other, struct thing, node)->key;
+}
+
+// Few hashes, so that many things have the same one although their keys differ.
+static uint64_t hash_of(const struct thing *thing)
+{
+	return (thing->key % 997) * 0x9e3779b97f4a7c15ull;
+}
+
+// Every entry is in the table, once, whether it has the key of another one or not.
+static void check_gathered(struct thing *things, uint64_t buckets, bool all_differ)
+{
+	struct cds_lfht *table = buckets_create(TABLE_BUCKETS_MIN);
+	struct gathered gathered = {0};
+
+	if (buckets > TABLE_BUCKETS_MIN)
+		buckets_widen(table, buckets);
+	state_read_begin();
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		gathered_note(&gathered, hash_of(&things[i]), &things[i].node);
+	assert_int_equal(gathered_add(&gathered, table, buckets, is_same), all_differ);
+	assert_int_equal(gathered.count, 0);
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		struct cds_lfht_iter iter;
+		cds_lfht_lookup(table, hash_of(&things[i]), is_same, &things[i].node, &iter);
+		assert_non_null(cds_lfht_iter_get_node(&iter));
+	}
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		assert_int_equal(cds_lfht_del(table, &things[i].node), 0);
+	state_read_end();
+	assert_int_equal(cds_lfht_destroy(table, NULL), 0);
+}
+
+static void what_was_gathered_is_added(void **state)
+{
+	static const uint64_t buckets[] = {TABLE_BUCKETS_MIN, 4096, 16384};
+	static struct thing things[ENTRIES];
+
+	for (size_t i = 0; i < sizeof buckets / sizeof buckets[0]; i++) {
+		for (uint32_t j = 0; j < ENTRIES; j++)
+			things[j].key = j;
+		check_gathered(things, buckets[i], true);
+		things[ENTRIES - 1].key = 17;
+		check_gathered(things, buckets[i], false);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_adds_buckets_reads_items_in_a_read_section),
+		cmocka_unit_test(what_was_gathered_is_added),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
