@@ -54,8 +54,10 @@ static int pass_on(struct snapshot_reading *reading)
 static struct piece *piece_create(uint32_t size)
 {
 	uint32_t capacity = size > PIECE_BYTES ? size : PIECE_BYTES;
-	struct piece *piece = memory_take(sizeof *piece + capacity);
+	// Items and bytes are written before they are read, so they are not zeroed.
+	struct piece *piece = memory_resize(NULL, sizeof *piece + capacity);
 
+	piece->count = piece->size = 0;
 	piece->capacity = capacity;
 	return piece;
 }
