@@ -14,6 +14,16 @@ ALWAYS_INLINE double most(double a, double b)
 	return a > b ? a : b;
 }
 
+// For loops over all lanes, which the compiler can vectorise; how many of them are in use is looked at behind.
+ALWAYS_INLINE uint32_t lane_bit(uint32_t lane, uint32_t is_set)
+{
+	return (0u - is_set) & 1u << lane;
+}
+ALWAYS_INLINE uint32_t lanes_until(uint32_t count)
+{
+	return count == 0 ? 0 : UINT32_MAX >> (32 - count);
+}
+
 ALWAYS_INLINE uint32_t scan_leaf(const struct fit_leaf *l, const struct fit_bounds *b,
 	double cost[FIT_LEAF_NODES], double sign)
 {
@@ -23,12 +33,12 @@ ALWAYS_INLINE uint32_t scan_leaf(const struct fit_leaf *l, const struct fit_boun
 		cost[i] = sign * (fit_exp10(x) + fit_exp10(y));
 	}
 	uint32_t found = 0;
-	for (uint32_t i = 0; i < l->count; i++) {
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
 		uint32_t fits = (l->cpu_free[i] >= b->cpu) & (l->memory_free[i] >= b->memory) &
 				(l->disk_free[i] >= b->disk) & (cost[i] <= b->cost_most);
-		found |= fits << i;
+		found |= lane_bit(i, fits);
 	}
-	return found;
+	return found & lanes_until(l->count);
 }
 
 // The best fraction that a node below a child can keep free. Two bounds hold, one tight when the child's
@@ -56,14 +66,14 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 		cost[i] = spread ? -total : total;
 	}
 	uint32_t found = 0;
-	for (uint32_t i = 0; i < n->count; i++) {
+	for (uint32_t i = 0; i < FIT_BRANCH_CHILDREN; i++) {
 		uint32_t may =
 			(n->cpu_free_most[i] >= b->cpu) & (n->memory_free_most[i] >= b->memory) &
 			(n->disk_free_most[i] >= b->disk) & (n->devices_most[i] >= b->devices) &
 			((n->classes[i] & b->classes) != 0) & (cost[i] <= b->cost_most);
-		found |= may << i;
+		found |= lane_bit(i, may);
 	}
-	return found;
+	return found & lanes_until(n->count);
 }
 
 ALWAYS_INLINE float quick_cost(
@@ -109,18 +119,18 @@ ALWAYS_INLINE uint32_t next_block(
 ALWAYS_INLINE uint32_t scan_alike(const struct fit_leaf *l, const struct fit_candidate *c,
 	uint32_t first_slot, uint32_t *behind)
 {
-	uint32_t found = 0;
-	*behind = 0;
-	for (uint32_t i = 0; i < l->count; i++) {
+	uint32_t found = 0, after = 0;
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
 		uint32_t is_alike = (l->cpu_free[i] == c->cpu_free) &
 				    (l->memory_free[i] == c->memory_free) &
 				    (l->cpu_capacity[i] == c->cpu_capacity) &
 				    (l->memory_capacity[i] == c->memory_capacity);
 		uint32_t is_behind = l->slot[i] - first_slot > c->slot - first_slot;
-		found |= is_alike << i;
-		*behind |= is_behind << i;
+		found |= lane_bit(i, is_alike);
+		after |= lane_bit(i, is_behind);
 	}
-	return found;
+	*behind = after & lanes_until(l->count);
+	return found & lanes_until(l->count);
 }
 
 // One body, compiled for two processors.
