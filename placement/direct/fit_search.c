@@ -1,5 +1,6 @@
 #include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_tree_private.h"
+#include "state/base/check.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -129,7 +130,17 @@ static uint32_t cheapest_open(const double *cost, uint32_t lanes)
 	return at;
 }
 
-// Where one lane is of another class, so may be many: all of those go at once, rather than each as the cheapest.
+// Lanes that are like the last of the candidates and have higher slots.
+static uint32_t lanes_behind_last(const struct search *s, const struct fit_leaf *l)
+{
+	uint32_t behind;
+	CHECK(s->found == s->wanted);
+	const struct fit_candidate *last = &s->best[s->found - 1];
+	return s->tree->scans->alike(l, last, s->query->first_slot, &behind) & behind;
+}
+
+// Where one lane is of another class, so may be many: all of those go at once, rather than each as the cheapest. So do
+// equals of the last candidate, once there are as many as are wanted.
 static void search_lanes(struct search *s, const struct fit_leaf *l, uint32_t among)
 {
 	double cost[FIT_LEAF_NODES];
@@ -143,10 +154,14 @@ static void search_lanes(struct search *s, const struct fit_leaf *l, uint32_t am
 			continue;
 		}
 		lanes &= ~(1u << i);
-		if (accepted(s, l, i))
-			offer_candidate(s, (struct fit_candidate){cost[i], -1.0, l->slot[i],
-						   l->cpu_free[i], l->memory_free[i],
-						   l->cpu_capacity[i], l->memory_capacity[i]});
+		if (!accepted(s, l, i))
+			continue;
+		bool was_short = s->found < s->wanted;
+		offer_candidate(
+			s, (struct fit_candidate){cost[i], -1.0, l->slot[i], l->cpu_free[i],
+				   l->memory_free[i], l->cpu_capacity[i], l->memory_capacity[i]});
+		if (was_short && s->found == s->wanted)
+			lanes &= ~lanes_behind_last(s, l);
 	}
 }
 
@@ -243,11 +258,8 @@ static void search_block(struct search *s, const struct fit_leaf *l)
 {
 	const struct fit_query *q = s->query;
 	uint32_t among = UINT32_MAX >> (FIT_LEAF_NODES - l->count), behind;
-	if (s->found == s->wanted) {
-		const struct fit_candidate *last = &s->best[s->found - 1];
-		uint32_t alike = s->tree->scans->alike(l, last, q->first_slot, &behind);
-		among &= ~(alike & behind);
-	}
+	if (s->found == s->wanted)
+		among &= ~lanes_behind_last(s, l);
 	if (q->after) {
 		uint32_t alike = s->tree->scans->alike(l, q->after, q->first_slot, &behind);
 		among &= ~(alike & ~behind);
