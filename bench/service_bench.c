@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LINE_BYTES 64u
+
 struct service {
 	struct bench bench;
 	struct controller controller;
@@ -23,6 +25,8 @@ struct service {
 	uint64_t rounds;      // of the subject alone, for a profiler; 0: measure
 	uint64_t only;        // this shape, counted from 1; 0: all
 	uint64_t instances;   // 1: only evaluations of one instance; more: only the others
+	uint64_t swept_bytes; // read and written before each timed evaluation
+	uint8_t *swept;
 	uint32_t naive_count; // instances in a round of the reference
 	struct prng prng;
 	const char *job_id;
@@ -94,9 +98,20 @@ static void work_off(struct service *s)
 	evaluation_free(eval);
 }
 
+static void sweep_caches(struct service *s)
+{
+	for (uint64_t i = 0; i < s->swept_bytes; i += LINE_BYTES)
+		s->swept[i]++;
+}
+
+// The reference has just looked at all nodes: a look at a thousand leaves the scheduler in the caches, a look at a
+// million leaves nothing of it there. Fleets are compared with equal caches: those that an evaluation before left, or
+// swept ones.
 static double subject(void *context)
 {
 	struct service *s = context;
+	work_off(s);
+	sweep_caches(s);
 	uint64_t began_ns = bench_ns();
 	work_off(s);
 	return s->count * 1e9 / (double)(bench_ns() - began_ns);
@@ -165,6 +180,8 @@ static void measure(struct service *s, uint32_t nodes)
 
 // --nodes N measures that size alone, --shape N (from 1) that job alone, --instances 1 only evaluations of one
 // instance, any other number only those of many. --rounds N runs the subject alone, unmeasured, for a profiler.
+// --sweep-mb N goes over so much other memory before each timed evaluation: with more than the caches hold, they are
+// as cold as after other work.
 int main(int count, char **arguments)
 {
 	static const uint32_t fleets[] = {1000, 10000, 100000};
@@ -176,9 +193,12 @@ int main(int count, char **arguments)
 	s.only = bench_option(&s.bench, "shape", 0);
 	s.rounds = bench_option(&s.bench, "rounds", 0);
 	s.instances = bench_option(&s.bench, "instances", 0);
+	s.swept_bytes = bench_option(&s.bench, "sweep-mb", 0) << 20;
+	s.swept = memory_take_array(s.swept_bytes, sizeof *s.swept);
 	if (nodes > 0)
 		measure(&s, (uint32_t)nodes);
 	for (uint32_t i = 0; i < 3 && nodes == 0; i++)
 		measure(&s, fleets[i]);
+	free(s.swept);
 	return bench_end(&s.bench);
 }
