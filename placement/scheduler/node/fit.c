@@ -85,10 +85,16 @@ struct fitting {
 	struct alloc_details *details;
 };
 
+static bool asks_ports(const struct group_rules *g)
+{
+	return g->network || g->task_networks;
+}
+
 static bool add_details(const struct proposed_allocation *a, void *context)
 {
 	struct fitting *f = context;
-	port_index_take(&f->s->ports, a->details);
+	if (asks_ports(f->g))
+		port_index_take(&f->s->ports, a->details);
 	core_set_add_details(&f->cores_used, a->details);
 	return true;
 }
@@ -112,10 +118,12 @@ static void look_again(struct fitting *f)
 	for (; f->victims_gone < s->victim_count; f->victims_gone++)
 		f->used = resources_minus(f->used, s->victims[f->victims_gone]->resources);
 	f->devices_used = (struct device_set){0};
-	port_index_begin(&s->ports, f->node);
+	if (asks_ports(f->g))
+		port_index_begin(&s->ports, f->node);
 	f->cores_used = (struct core_set){0};
 	proposal_walk_details(&s->proposal, f->node->slot, add_unless_victim, f);
-	port_index_take(&s->ports, f->details);
+	if (asks_ports(f->g))
+		port_index_take(&s->ports, f->details);
 	core_set_add_details(&f->cores_used, f->details);
 	CHECK(f->victims_gone == f->s->victim_count);
 }
@@ -128,7 +136,8 @@ static void fitting_begin(struct fitting *f)
 	f->used = use.used;
 	f->devices_used = use.devices;
 	f->details = alloc_details_create();
-	port_index_begin(&s->ports, f->node);
+	if (asks_ports(f->g))
+		port_index_begin(&s->ports, f->node);
 	if (use.with_details > 0)
 		proposal_walk_details(&s->proposal, f->node->slot, add_details, f);
 }
@@ -248,6 +257,13 @@ bool stack_serves_devices(
 	return device_needs_score(&g->devices, n->node_class, &left, score);
 }
 
+bool stack_lacks_devices(struct stack_option *o)
+{
+	return option_exhausted(o, o->node->node_class->device_count == 0
+					   ? "devices: no devices available"
+					   : shortage_reasons[SHORT_OF_DEVICES]);
+}
+
 static bool fit_devices(struct fitting *f)
 {
 	const struct device_needs *needs = &f->g->devices;
@@ -258,9 +274,7 @@ static bool fit_devices(struct fitting *f)
 		return true;
 	if (!device_needs_choose(needs, c, &left, &choice) &&
 		(!f->evict || !make_room_for_devices(f, &choice)))
-		return option_exhausted(f->option, c->device_count == 0
-							   ? "devices: no devices available"
-							   : shortage_reasons[SHORT_OF_DEVICES]);
+		return stack_lacks_devices(f->option);
 	left = free_devices(f);
 	device_needs_assign(needs, f->g->group, c, &left, &choice, &f->devices_taken, f->details);
 	if (needs->weights > 0)

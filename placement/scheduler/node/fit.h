@@ -13,6 +13,8 @@ extern const char *const shortage_reasons[NODE_SHORTAGES];
 // Whether the devices that the node has left will do, and their score.
 bool stack_serves_devices(
 	const struct stack *, const struct group_rules *, const struct node *, double *score);
+// Notes that the devices of an option's node will not do. Returns false.
+bool stack_lacks_devices(struct stack_option *);
 // Whether enough of its cores are free.
 bool stack_serves_cores(const struct stack *, const struct group_rules *, const struct node *);
 // What the group asks of the node, where a core stands for a share of its cpu.

@@ -147,6 +147,7 @@ struct candidate_columns {
 	double *sums;          // of the recorded scores without spread and victims
 	double *fits, *antis;  // of those, the fit and the anti-affinity
 	double *affinities;    // NULL: the group has none
+	double *devices;       // their scores; NULL: no affinity is for devices
 	uint8_t *tiers;        // enum snapshot_tier; NULL: the group names no snapshot
 	const char **refusals; // the row's own; NULL: none
 	uint8_t *outcomes;     // enum stack_outcome of refusals
@@ -345,9 +346,11 @@ void candidate_columns_catch_up(struct candidate_columns *);
 uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipped,
 	uint32_t skipped_count, uint32_t wanted, uint32_t *rows);
 #define ROWS_WANTED_MAX 16u
-// What a look at the node of a row that is open would say, for an instance without penalties of a plain group that
-// names no snapshot.
-void candidate_columns_describe(
+// Whether rows know what a look at their nodes would say, for an instance without penalties and victims: all but ports.
+bool candidate_columns_know_scores(const struct candidate_columns *);
+// Says it of a row that is open, without what the instance is given of devices and cores. False: its node turned out
+// to be exhausted.
+bool candidate_columns_describe(
 	const struct candidate_columns *, uint32_t row, struct stack_option *);
 // Records a score of a row, unless it is 0.
 void candidate_columns_add_score(struct candidate_columns *, uint32_t row, double score);

@@ -220,6 +220,7 @@ static void make_columns(struct candidate_columns *c, uint32_t rows)
 	c->fits = memory_take_array(room, sizeof *c->fits);
 	c->antis = memory_take_array(room, sizeof *c->antis);
 	c->affinities = c->g->affinity_count ? memory_take_array(room, sizeof(double)) : NULL;
+	c->devices = c->g->devices.weights > 0 ? memory_take_array(room, sizeof(double)) : NULL;
 	c->tiers = c->g->snapshot ? memory_take(room) : NULL;
 	c->refusals = memory_take_array(room, sizeof(*c->refusals));
 	c->outcomes = memory_take(room);
@@ -323,10 +324,11 @@ void candidate_columns_destroy(struct candidate_columns *c)
 {
 	if (!c)
 		return;
-	void *owned[] = {c->nodes, c->sums, c->affinities, c->refusals, c->outcomes, c->recorded,
-		c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->bins, c->blocks, c->cache,
-		c->shown, c->shown_outcomes, c->slot_of, c->tiers, c->is_full, c->finder_of,
-		c->finder_epoch, c->fits, c->antis, c->class_of, c->next_of_class, c->classes};
+	void *owned[] = {c->nodes, c->sums, c->affinities, c->devices, c->refusals, c->outcomes,
+		c->recorded, c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->bins,
+		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers, c->is_full,
+		c->finder_of, c->finder_epoch, c->fits, c->antis, c->class_of, c->next_of_class,
+		c->classes};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	candidate_columns_close_evictions(c);

@@ -95,7 +95,8 @@ static void sum_scores(
 	c->fits[row] = c->sums[row] = fit;
 	c->antis[row] = anti;
 	c->recorded[row] = 1;
-	if (c->g->devices.weights > 0) {
+	if (c->devices) {
+		c->devices[row] = devices;
 		c->sums[row] += devices;
 		c->recorded[row]++;
 	}
@@ -108,7 +109,7 @@ static const char *row_shortage(const struct candidate_columns *c, uint32_t row,
 	const struct resources *capacity, const struct resources *used, const struct resources *ask,
 	double *devices)
 {
-	if (c->g->devices.weights > 0 && !stack_serves_devices(c->s, c->g, c->nodes[row], devices))
+	if (c->devices && !stack_serves_devices(c->s, c->g, c->nodes[row], devices))
 		return shortage_reasons[SHORT_OF_DEVICES];
 	if (c->g->cores && !stack_serves_cores(c->s, c->g, c->nodes[row]))
 		return shortage_reasons[SHORT_OF_CORES];
@@ -235,19 +236,48 @@ static void describe_score(struct stack_option *o, enum score_kind kind, double 
 		o->shown |= (uint8_t)(1u << kind);
 }
 
-void candidate_columns_describe(
-	const struct candidate_columns *c, uint32_t row, struct stack_option *o)
+bool candidate_columns_know_scores(const struct candidate_columns *c)
 {
-	CHECK(c->g->plain && !c->g->snapshot);
-	CHECK(!c->refusals[row] && !c->bounded[row]);
-	option_begin(o, c->nodes[row]);
-	o->resources = c->g->ask;
+	return !c->evictions && !c->g->network && !c->g->task_networks;
+}
+
+// Devices without a score are noticed only now.
+static bool lacks_devices(const struct candidate_columns *c, uint32_t row)
+{
+	double unused;
+	return c->g->devices.count > 0 && !c->devices &&
+	       !stack_serves_devices(c->s, c->g, c->nodes[row], &unused);
+}
+
+static void describe_scores(const struct candidate_columns *c, uint32_t row, struct stack_option *o)
+{
 	option_record(o, SCORE_BINPACK, c->fits[row]);
+	if (c->devices)
+		option_record(o, SCORE_DEVICES, c->devices[row]);
 	describe_score(o, SCORE_ANTI_AFFINITY, c->antis[row]);
 	describe_score(o, SCORE_RESCHEDULE_PENALTY, 0);
 	describe_score(o, SCORE_AFFINITY, c->affinities ? c->affinities[row] : 0);
 	describe_score(o, SCORE_SPREAD, c->bins[c->bin_of[row]].spread);
+	if (c->tiers) {
+		o->scores[SCORE_SNAPSHOT] = snapshot_tier_score((enum snapshot_tier)c->tiers[row]);
+		o->shown |= 1u << SCORE_SNAPSHOT;
+	}
 	option_settle(o);
+}
+
+bool candidate_columns_describe(
+	const struct candidate_columns *c, uint32_t row, struct stack_option *o)
+{
+	CHECK(candidate_columns_know_scores(c));
+	CHECK(!c->refusals[row] && !c->bounded[row]);
+	option_begin(o, c->nodes[row]);
+	if (lacks_devices(c, row)) {
+		stack_lacks_devices(o);
+		return false;
+	}
+	o->resources = c->g->ask;
+	describe_scores(c, row, o);
+	return true;
 }
 
 void candidate_columns_refuse(struct candidate_columns *c, uint32_t row, const char *reason)

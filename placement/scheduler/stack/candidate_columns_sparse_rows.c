@@ -23,14 +23,14 @@ static void make_room(struct candidate_columns *c)
 	grow(&c->antis, sizeof *c->antis, rows, room);
 	if (c->g->affinity_count)
 		grow(&c->affinities, sizeof *c->affinities, rows, room);
+	if (c->g->devices.weights > 0)
+		grow(&c->devices, sizeof *c->devices, rows, room);
 	if (c->g->snapshot)
 		grow(&c->tiers, sizeof *c->tiers, rows, room);
 	if (c->property_count) {
 		grow(&c->class_of, sizeof *c->class_of, rows, room);
 		grow(&c->next_of_class, sizeof *c->next_of_class, rows, room);
 	}
-	if (c->g->snapshot)
-		grow(&c->tiers, sizeof *c->tiers, rows, room);
 	grow(&c->refusals, sizeof *c->refusals, rows, room);
 	grow(&c->outcomes, sizeof *c->outcomes, rows, room);
 	if (!c->g->plain && !c->evictions)

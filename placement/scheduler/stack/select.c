@@ -138,12 +138,12 @@ static uint32_t penalty_rows(
 	return count;
 }
 
-// Of a plain group the columns know everything but penalties, who the victims are, and what others claimed since the
-// columns were made. A claim that comes after this look is refused by claims_seen, which was read before.
-static bool is_known(const struct scan *scan, bool is_penalised)
+// The columns know everything but ports, penalties, who the victims are, and what others claimed since the columns were
+// made. A claim that comes after this look is refused by claims_seen, which was read before.
+static bool is_known(const struct scan *scan, const struct candidate_columns *c, bool is_penalised)
 {
 	const struct scheduler_view *view = &scan->s->view;
-	if (!scan->g->plain || scan->g->snapshot || is_penalised || scan->evict)
+	if (is_penalised || !candidate_columns_know_scores(c))
 		return false;
 	return !view->claims || claimant_others_taken(view->claims) == view->others_taken;
 }
@@ -154,8 +154,8 @@ static bool try_row(const struct scan *scan, struct candidate_columns *c, uint32
 {
 	CHECK(row < c->row_count);
 	uint32_t claims_seen = stack_claims_seen(scan->s, c->slot_of[row]);
-	if (is_known(scan, is_penalised)) {
-		candidate_columns_describe(c, row, o);
+	if (is_known(scan, c, is_penalised)) {
+		(void)candidate_columns_describe(c, row, o);
 		o->claims_seen = claims_seen;
 	} else {
 		evaluate_node(scan, c->nodes[row], o);
@@ -204,6 +204,23 @@ static void order_by_slot(const struct candidate_columns *c, uint32_t *rows, uin
 	}
 }
 
+// Gives the best of the rows its devices and cores, if it was only described. False: it is exhausted.
+static bool settle_best(const struct scan *scan, struct candidate_columns *c)
+{
+	struct stack_option *best = scan->best, given;
+	if (!best->node || scan->g->plain || best->details)
+		return true;
+	option_begin(&given, best->node);
+	if (!stack_fit(scan->s, scan->g, best->node, scan->evict, &given)) {
+		candidate_columns_refuse(c, candidate_columns_row_of(c, best->slot), given.reason);
+		return false;
+	}
+	best->resources = given.resources;
+	best->devices = given.devices;
+	best->details = given.details;
+	return true;
+}
+
 // Tries the best few rows by the columns, and the penalised rows, because columns know no penalties: in the order of
 // their slots, as equal scores are told. False: one of them turned out to be exhausted, so there may be others.
 static bool try_top(const struct scan *scan, struct candidate_columns *c, struct array *scores)
@@ -226,7 +243,7 @@ static bool try_top(const struct scan *scan, struct candidate_columns *c, struct
 		else
 			all_fit &= o.outcome != STACK_EXHAUSTED;
 	}
-	return all_fit;
+	return all_fit && settle_best(scan, c);
 }
 
 // Those of an instance with volumes of its own serve no other. again: the group was asked for before.
