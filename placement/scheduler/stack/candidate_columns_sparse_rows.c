@@ -52,11 +52,14 @@ static void make_room(struct candidate_columns *c)
 	candidate_columns_tree_create(c, room / c->block_rows);
 }
 
+// All rows of the best blocks are compared for each instance, and few rows need no high tree.
+#define FEW_BLOCK_ROWS 4u
+
 // Rows of several bins come in any order, so that each is a block of its own; so is each with victims, because so many
 // of the best are compared with what may come.
 void candidate_columns_begin_rows(struct candidate_columns *c)
 {
-	c->block_rows = c->property_count || c->evictions ? 1 : BLOCK_ROWS;
+	c->block_rows = c->property_count || c->evictions ? 1 : FEW_BLOCK_ROWS;
 	if (!c->property_count) {
 		c->bins = memory_take(sizeof *c->bins);
 		c->bin_count = 1;
