@@ -79,8 +79,7 @@ static const struct unit *unit_of(struct text text)
 static bool parse_number(struct text text, struct value *value)
 {
 	char copy[NUMBER_BYTES_MAX + 1], *end;
-	if (text.size == 0 || text.size > NUMBER_BYTES_MAX ||
-		!memchr("+-.0123456789", text.data[0], 13))
+	if (text.size == 0 || text.size > NUMBER_BYTES_MAX)
 		return false;
 	memcpy(copy, text.data, text.size);
 	copy[text.size] = 0;
@@ -90,6 +89,11 @@ static bool parse_number(struct text text, struct value *value)
 	errno = 0;
 	value->number = strtod(copy, &end);
 	return *end == 0 && !(errno == ERANGE && isinf(value->number));
+}
+
+static bool begins_with(const char *text, const char *any)
+{
+	return text[0] && strchr(any, text[0]);
 }
 
 static bool parse_truth(const char *text, bool *truth)
@@ -104,24 +108,31 @@ static bool parse_truth(const char *text, bool *truth)
 	return false;
 }
 
-static struct value parse(const char *string)
+// A number and maybe its unit.
+static bool parse_quantity(struct text text, struct value *value)
 {
-	struct value value = {.kind = VALUE_TEXT, .text = string};
-	struct text text = text_of(string);
 	const struct unit *unit = unit_of(text);
 	if (unit) {
 		text.size -= (uint32_t)strlen(unit->name);
 		while (text.size > 0 && text.data[text.size - 1] == ' ')
 			text.size--;
 	}
-	if (parse_number(text, &value)) {
+	if (!parse_number(text, value))
+		return false;
+	value->dimension = unit ? unit->dimension : DIMENSION_NONE;
+	value->is_whole &= !unit;
+	value->number *= unit ? unit->factor : 1;
+	return true;
+}
+
+static struct value parse(const char *string)
+{
+	struct value value = {.kind = VALUE_TEXT, .text = string};
+	// Most values are names, whose first letter tells it.
+	if (begins_with(string, "+-.0123456789") && parse_quantity(text_of(string), &value))
 		value.kind = VALUE_NUMBER;
-		value.dimension = unit ? unit->dimension : DIMENSION_NONE;
-		value.is_whole &= !unit;
-		value.number *= unit ? unit->factor : 1;
-	} else if (parse_truth(string, &value.truth)) {
+	else if (begins_with(string, "01fFtT") && parse_truth(string, &value.truth))
 		value.kind = VALUE_TRUTH;
-	}
 	return value;
 }
 
