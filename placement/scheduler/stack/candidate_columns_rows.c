@@ -116,6 +116,16 @@ static const char *row_shortage(const struct candidate_columns *c, uint32_t row,
 	return resources_shortage(capacity, used, ask);
 }
 
+static struct resources ask_of_row(const struct candidate_columns *c, uint32_t row)
+{
+	struct resources ask = c->g->ask;
+
+	if (!c->ratings || !c->ratings->cpu_mhz)
+		return stack_ask(c->g, c->nodes[row]);
+	ask.cpu_mhz = c->ratings->cpu_mhz[c->slot_of[row]];
+	return ask;
+}
+
 static void fill_row(struct candidate_columns *c, uint32_t row, const struct resources *capacity,
 	const struct resources *used, bool exact)
 {
@@ -136,7 +146,7 @@ static void fill_row(struct candidate_columns *c, uint32_t row, const struct res
 		return;
 	}
 	double devices = 0;
-	struct resources ask = stack_ask(c->g, c->nodes[row]);
+	struct resources ask = ask_of_row(c, row);
 	const char *dimension = row_shortage(c, row, capacity, used, &ask, &devices);
 	if (c->is_full)
 		c->is_full[row] = dimension != NULL;
