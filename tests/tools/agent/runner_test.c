@@ -388,6 +388,24 @@ static void specs_that_are_refused(void **unused)
 		assert_null(alloc_spec_read(bad[i], strlen(bad[i]), &id, message, sizeof message));
 }
 
+static void a_spec_is_of_the_allocation_that_was_asked_for(void **unused)
+{
+	static const char json[] = "{\"ID\":\"a1000000-0000-0000-0000-000000000000\","
+				   "\"Tasks\":[{\"Name\":\"a\"}]}";
+	char message[200];
+	struct uuid said, other = {{0xb2}};
+	assert_true(uuid_parse("a1000000-0000-0000-0000-000000000000", &said));
+	assert_null(alloc_spec_read(json, strlen(json), &other, message, sizeof message));
+	const struct uuid *const wanted[] = {&said, NULL}; // NULL: any
+	for (uint32_t i = 0; i < 2; i++) {
+		struct alloc_spec *spec =
+			alloc_spec_read(json, strlen(json), wanted[i], message, sizeof message);
+		assert_non_null(spec);
+		assert_true(uuid_equal(&spec->id, &said));
+		alloc_spec_free(spec);
+	}
+}
+
 static void signals_by_name(void **unused)
 {
 	assert_int_equal(signal_number("SIGTERM"), SIGTERM);
@@ -417,6 +435,7 @@ int main(void)
 		TEST(expansion_is_bounded),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(specs_that_are_refused),
+		cmocka_unit_test(a_spec_is_of_the_allocation_that_was_asked_for),
 		cmocka_unit_test(signals_by_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

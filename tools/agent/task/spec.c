@@ -208,14 +208,14 @@ struct alloc_spec *alloc_spec_read(
 	const json_t *tasks = json_object_get(root, "Tasks");
 	size_t count = json_array_size(tasks);
 	if (count == 0 || count > SPEC_TASKS_MAX || !uuid_parse(spec_text(root, "ID"), &said) ||
-		!uuid_equal(&said, id)) {
+		(id && !uuid_equal(&said, id))) {
 		snprintf(message, message_size, "the description has no tasks, or is another's");
 		json_decref(root);
 		return NULL;
 	}
 	struct alloc_spec *spec = memory_take(sizeof *spec + count * sizeof spec->tasks[0]);
 	*spec = (struct alloc_spec){.root = root,
-		.id = *id,
+		.id = said,
 		.name = spec_text(root, "Name"),
 		.namespace_name = spec_text(root, "Namespace"),
 		.job_id = spec_text(root, "JobID"),

@@ -51,9 +51,9 @@ struct alloc_spec {
 	struct task_spec tasks[];
 };
 
-// NULL, and a sentence, when the JSON is malformed. Caller frees.
+// NULL, and a sentence, when the JSON is malformed or not of that allocation; id may be NULL: of any. Caller frees.
 struct alloc_spec *alloc_spec_read(
-	const char *json, size_t size, const struct uuid *, char *message, uint32_t message_size);
+	const char *json, size_t size, const struct uuid *id, char *message, uint32_t message_size);
 void alloc_spec_free(struct alloc_spec *); // NULL is allowed
 
 // The task of that name; NULL: none.

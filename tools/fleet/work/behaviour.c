@@ -166,23 +166,12 @@ static void take_spec(
 	}
 }
 
-// Any allocation's description will do: the id comes from the description itself.
-static struct alloc_spec *spec_of(const struct behaviour *b)
-{
-	char message[200];
-	struct uuid id;
-	const char *text = (const char *)b->json.data;
-	json_t *root = json_loadb(text, b->json.size, 0, NULL);
-	struct alloc_spec *spec = NULL;
-	if (root && uuid_parse(spec_text(root, "ID"), &id))
-		spec = alloc_spec_read(text, b->json.size, &id, message, sizeof message);
-	json_decref(root);
-	return spec;
-}
-
 bool behaviour_read(struct behaviours *all, struct behaviour *b)
 {
-	struct alloc_spec *spec = spec_of(b);
+	char message[200];
+	// Any allocation's description will do.
+	struct alloc_spec *spec = alloc_spec_read(
+		(const char *)b->json.data, b->json.size, NULL, message, sizeof message);
 	forget_text(b);
 	if (!spec)
 		return false;
