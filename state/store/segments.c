@@ -5,6 +5,7 @@
 #include "state/base/text.h"
 #include "state/store/segments_private.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,7 @@ int segments_open(const struct segments_settings *settings, struct segments **ou
 {
 	struct segments *g = memory_take(sizeof *g);
 	g->directory = text_copy(text_of(settings->directory));
+	g->directory_fd = open(settings->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	g->bytes_max = (uint64_t)settings->bytes_max;
 	g->read_only = settings->read_only;
 	g->sync = settings->sync;
@@ -178,6 +180,8 @@ void segments_close(struct segments *g)
 	segment_list_close(&g->spare);
 	pthread_cond_destroy(&g->changed);
 	pthread_mutex_destroy(&g->lock);
+	if (g->directory_fd >= 0)
+		close(g->directory_fd);
 	free(g->directory);
 	free(g);
 }
@@ -370,7 +374,7 @@ int64_t segments_room_bytes(struct segments *g)
 	int64_t room = (int64_t)g->bytes_max - (int64_t)live;
 	int64_t file = (int64_t)segment_file_bytes_max();
 	room = file < room ? file : room;
-	if (statvfs(g->directory, &fs) == 0) {
+	if (fstatvfs(g->directory_fd, &fs) == 0) {
 		int64_t disk = (int64_t)(fs.f_bavail * fs.f_frsize + spare);
 		room = disk < room ? disk : room;
 	}

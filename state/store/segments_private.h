@@ -11,6 +11,7 @@ struct segment_list {
 
 struct segments {
 	char *directory;
+	int directory_fd; // spares the file system the walk along the path; -1: none
 	uint64_t bytes_max;
 	bool read_only, sync;
 	uint32_t opened; // files that were there
