@@ -76,31 +76,49 @@ ALWAYS_INLINE uint32_t scan_branch(const struct fit_branch *n, const struct fit_
 	return found & lanes_until(n->count);
 }
 
-ALWAYS_INLINE float quick_cost(
-	const struct fit_flat_block *n, const struct fit_bounds *b, uint32_t i, bool spread)
+ALWAYS_INLINE float least_float(float a, float b)
 {
-	uint32_t fits = (n->nodes.cpu_free[i] >= b->cpu) & (n->nodes.memory_free[i] >= b->memory) &
-			(n->nodes.disk_free[i] >= b->disk) & (i < n->nodes.count);
-	float x = n->cpu_fraction[i] - (float)b->cpu * n->cpu_inverse[i];
-	float y = n->memory_fraction[i] - (float)b->memory * n->memory_inverse[i];
-	float total = fit_quick_exp10(x) + fit_quick_exp10(y);
-	return !fits ? INFINITY : spread ? -total : total;
+	return a < b ? a : b;
+}
+
+// Of all lanes. Here and below each loop is one that gcc vectorises: without branches, over numbers of one size, and
+// not unrolled before it is looked at, as loops of up to 16 rounds are.
+ALWAYS_INLINE void quick_costs(const struct fit_flat_block *n, const struct fit_bounds b,
+	float cost[FIT_LEAF_NODES], bool spread)
+{
+	float cpu = (float)b.cpu, memory = (float)b.memory, sign = spread ? -1.0f : 1.0f;
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
+		float x = n->cpu_fraction[i] - cpu * n->cpu_inverse[i];
+		float y = n->memory_fraction[i] - memory * n->memory_inverse[i];
+		cost[i] = sign * (fit_quick_exp10(x) + fit_quick_exp10(y));
+	}
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++) {
+		uint32_t lacks = (n->nodes.cpu_free[i] < b.cpu) |
+				 (n->nodes.memory_free[i] < b.memory) |
+				 (n->nodes.disk_free[i] < b.disk) | (i >= n->nodes.count);
+		cost[i] = lacks ? INFINITY : cost[i];
+	}
 }
 
 ALWAYS_INLINE float scan_quickly(const struct fit_flat_block *blocks, uint32_t count,
 	const struct fit_bounds *b, struct fit_flat_costs *costs, bool spread)
 {
-	float all = INFINITY;
+	float all[FIT_FLAT_PAIRS], best = INFINITY;
+	for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++)
+		all[i] = INFINITY;
 	for (uint32_t at = 0; at < count; at++) {
+		float cost[FIT_LEAF_NODES];
+		quick_costs(&blocks[at], *b, cost, spread);
+#pragma GCC unroll 1
 		for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++) {
-			float low = quick_cost(&blocks[at], b, i, spread);
-			float high = quick_cost(&blocks[at], b, i + FIT_FLAT_PAIRS, spread);
-			costs[at].least[i] = low < high ? low : high;
+			float both = least_float(cost[i], cost[i + FIT_FLAT_PAIRS]);
+			costs[at].least[i] = both;
+			all[i] = least_float(all[i], both);
 		}
-		for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++)
-			all = costs[at].least[i] < all ? costs[at].least[i] : all;
 	}
-	return all;
+	for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++)
+		best = least_float(all[i], best);
+	return best;
 }
 
 ALWAYS_INLINE uint32_t next_block(
@@ -108,6 +126,7 @@ ALWAYS_INLINE uint32_t next_block(
 {
 	for (; from < count; from++) {
 		uint32_t any = 0;
+#pragma GCC unroll 1
 		for (uint32_t i = 0; i < FIT_FLAT_PAIRS; i++)
 			any |= costs[from].least[i] <= most_cost;
 		if (any)
