@@ -54,8 +54,3 @@ void wire_beats_tag_scalar(struct wire_beats *b)
 {
 	wire_beats_tag_by(siphash_burst_scalar, b);
 }
-
-void wire_beats_tag_avx2(struct wire_beats *b)
-{
-	wire_beats_tag_by(siphash_burst_avx2, b);
-}
