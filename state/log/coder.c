@@ -26,7 +26,7 @@ void coder_fail(struct coder *c, int error)
 
 void code_flag(struct coder *c, bool *flag)
 {
-	uint8_t byte = *flag;
+	uint8_t byte = c->writer && *flag;
 
 	code_u8(c, &byte);
 	coder_require(c, byte <= 1);

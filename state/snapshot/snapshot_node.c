@@ -78,6 +78,7 @@ static bool take_drains(struct node_item *item, struct bytes_reader *r)
 
 static bool take_standing(struct node_item *item, struct bytes_reader *r)
 {
+	item->standing = (struct standing){0};
 	bool is_sound = coder_read(standing_code, &item->standing, r) == 0;
 
 	item->snapshot = bytes_take_text16(r);
