@@ -1,6 +1,7 @@
 // How long a controller needs to have everything back: the time from opening its directory until it is ready for
-// commands, against reading the same files once from end to end. Both find the files in the page cache; the work is
-// measured, not the disk.
+// commands, against reading the same files once from end to end. A start gives up the pages of the store that the
+// kernel keeps and reads the disk, so what the disk takes is in its time; the reading behind it finds the files in
+// the page cache.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/directory.h"
