@@ -85,15 +85,10 @@ struct fitting {
 	struct alloc_details *details;
 };
 
-static bool asks_ports(const struct group_rules *g)
-{
-	return g->network || g->task_networks;
-}
-
 static bool add_details(const struct proposed_allocation *a, void *context)
 {
 	struct fitting *f = context;
-	if (asks_ports(f->g))
+	if (group_asks_ports(f->g))
 		port_index_take(&f->s->ports, a->details);
 	core_set_add_details(&f->cores_used, a->details);
 	return true;
@@ -118,11 +113,11 @@ static void look_again(struct fitting *f)
 	for (; f->victims_gone < s->victim_count; f->victims_gone++)
 		f->used = resources_minus(f->used, s->victims[f->victims_gone]->resources);
 	f->devices_used = (struct device_set){0};
-	if (asks_ports(f->g))
+	if (group_asks_ports(f->g))
 		port_index_begin(&s->ports, f->node);
 	f->cores_used = (struct core_set){0};
 	proposal_walk_details(&s->proposal, f->node->slot, add_unless_victim, f);
-	if (asks_ports(f->g))
+	if (group_asks_ports(f->g))
 		port_index_take(&s->ports, f->details);
 	core_set_add_details(&f->cores_used, f->details);
 	CHECK(f->victims_gone == f->s->victim_count);
@@ -136,7 +131,7 @@ static void fitting_begin(struct fitting *f)
 	f->used = use.used;
 	f->devices_used = use.devices;
 	f->details = alloc_details_create();
-	if (asks_ports(f->g))
+	if (group_asks_ports(f->g))
 		port_index_begin(&s->ports, f->node);
 	if (use.with_details > 0)
 		proposal_walk_details(&s->proposal, f->node->slot, add_details, f);

@@ -280,8 +280,7 @@ struct group_rules *group_rules_create(struct job_rules *of_job, const struct jo
 		g->network = ARRAY_AT(&g->group->networks, struct network_ask, 0);
 	if (g->group->snapshot && g->group->snapshot[0])
 		g->snapshot = g->group->snapshot;
-	g->plain = !g->network && !g->task_networks && !g->cores && !g->memory_max &&
-		   g->devices.count == 0;
+	g->plain = !group_asks_ports(g) && !g->cores && !g->memory_max && g->devices.count == 0;
 	CHECK(g->spread_count == job->spreads.count + g->group->spreads.count);
 	return g;
 }

@@ -70,6 +70,11 @@ struct group_rules {
 	double *lowest_boost; // of the job
 };
 
+static inline bool group_asks_ports(const struct group_rules *g)
+{
+	return g->network || g->task_networks;
+}
+
 // Properties are loaded from the view with the job's allocations as they are; the caller adds what is planned.
 void job_rules_compile(
 	struct job_rules *, const struct job *, const struct scheduler_view *, struct reasons *);

@@ -348,9 +348,9 @@ uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipp
 #define ROWS_WANTED_MAX 16u
 // Whether rows know what a look at their nodes would say, for an instance without penalties and victims: all but ports.
 bool candidate_columns_know_scores(const struct candidate_columns *);
-// Says it of a row that is open, without what the instance is given of devices and cores. False: its node turned out
-// to be exhausted.
-bool candidate_columns_describe(
+// Says it of a row that is open, without what the instance is given of devices and cores; its node may turn out to be
+// exhausted.
+void candidate_columns_describe(
 	const struct candidate_columns *, uint32_t row, struct stack_option *);
 // Records a score of a row, unless it is 0.
 void candidate_columns_add_score(struct candidate_columns *, uint32_t row, double score);

@@ -248,7 +248,7 @@ static void describe_score(struct stack_option *o, enum score_kind kind, double 
 
 bool candidate_columns_know_scores(const struct candidate_columns *c)
 {
-	return !c->evictions && !c->g->network && !c->g->task_networks;
+	return !c->evictions && !group_asks_ports(c->g);
 }
 
 // Devices without a score are noticed only now.
@@ -275,19 +275,18 @@ static void describe_scores(const struct candidate_columns *c, uint32_t row, str
 	option_settle(o);
 }
 
-bool candidate_columns_describe(
+void candidate_columns_describe(
 	const struct candidate_columns *c, uint32_t row, struct stack_option *o)
 {
 	CHECK(candidate_columns_know_scores(c));
 	CHECK(!c->refusals[row] && !c->bounded[row]);
 	option_begin(o, c->nodes[row]);
 	if (lacks_devices(c, row)) {
-		stack_lacks_devices(o);
-		return false;
+		(void)stack_lacks_devices(o);
+		return;
 	}
 	o->resources = c->g->ask;
 	describe_scores(c, row, o);
-	return true;
 }
 
 void candidate_columns_refuse(struct candidate_columns *c, uint32_t row, const char *reason)

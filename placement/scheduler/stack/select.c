@@ -155,7 +155,7 @@ static bool try_row(const struct scan *scan, struct candidate_columns *c, uint32
 	CHECK(row < c->row_count);
 	uint32_t claims_seen = stack_claims_seen(scan->s, c->slot_of[row]);
 	if (is_known(scan, c, is_penalised)) {
-		(void)candidate_columns_describe(c, row, o);
+		candidate_columns_describe(c, row, o);
 		o->claims_seen = claims_seen;
 	} else {
 		evaluate_node(scan, c->nodes[row], o);
@@ -208,10 +208,10 @@ static void order_by_slot(const struct candidate_columns *c, uint32_t *rows, uin
 static bool settle_best(const struct scan *scan, struct candidate_columns *c)
 {
 	struct stack_option *best = scan->best, given;
-	if (!best->node || scan->g->plain || best->details)
+	if (!best->node || scan->g->plain || best->details || !candidate_columns_know_scores(c))
 		return true;
 	option_begin(&given, best->node);
-	if (!stack_fit(scan->s, scan->g, best->node, scan->evict, &given)) {
+	if (!stack_fit(scan->s, scan->g, best->node, false, &given)) {
 		candidate_columns_refuse(c, candidate_columns_row_of(c, best->slot), given.reason);
 		return false;
 	}
