@@ -29,6 +29,16 @@ typedef void wire_beats_method(struct wire_beats *);
 wire_beats_method wire_beats_tag_scalar, wire_beats_tag_avx2, wire_beats_tag_avx512;
 // With tags of any method of bursts.
 void wire_beats_tag_by(siphash_burst *, struct wire_beats *);
+// For methods that work on so many lanes at a time; there is a heartbeat. Idle lanes repeat the last one; their results
+// are not looked at.
+static inline void wire_beats_fill_lanes(struct wire_beats *b, uint32_t lanes)
+{
+	uint32_t last = b->count - 1;
+	for (uint32_t i = b->count; i % lanes != 0; i++) {
+		b->frames[i] = b->frames[last];
+		b->key[0][i] = b->key[1][i] = b->ack_index[i] = b->ack_end[i] = 0;
+	}
+}
 
 // Fills the results of the first count heartbeats, by the method that auth.h has chosen. Takes the same time whatever
 // differs. May write to the columns behind count.

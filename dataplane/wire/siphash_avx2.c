@@ -225,17 +225,12 @@ TARGET static void tag_beats(struct wire_beats *b, uint32_t first)
 	store_column(&b->ack_sum[first], add_halves(add_halves(sum, low[1]), high[1]));
 }
 
-// Idle lanes repeat the last heartbeat; their results are not looked at.
 TARGET void wire_beats_tag_avx2(struct wire_beats *b)
 {
-	uint32_t count = b->count;
-	if (count == 0)
+	if (b->count == 0)
 		return;
-	for (uint32_t i = count; i % LANES != 0; i++) {
-		b->frames[i] = b->frames[count - 1];
-		b->key[0][i] = b->key[1][i] = b->ack_index[i] = b->ack_end[i] = 0;
-	}
-	for (uint32_t first = 0; first < count; first += LANES)
+	wire_beats_fill_lanes(b, LANES);
+	for (uint32_t first = 0; first < b->count; first += LANES)
 		tag_beats(b, first);
 }
 

@@ -254,17 +254,12 @@ TARGET static void tag_beats(struct wire_beats *b, uint32_t first)
 	}
 }
 
-// Idle lanes repeat the last heartbeat; their results are not looked at.
 TARGET void wire_beats_tag_avx512(struct wire_beats *b)
 {
-	uint32_t count = b->count;
-	if (count == 0)
+	if (b->count == 0)
 		return;
-	for (uint32_t i = count; i % LANES_MAX != 0; i++) {
-		b->frames[i] = b->frames[count - 1];
-		b->key[0][i] = b->key[1][i] = b->ack_index[i] = b->ack_end[i] = 0;
-	}
-	for (uint32_t first = 0; first < count; first += LANES_MAX)
+	wire_beats_fill_lanes(b, LANES_MAX);
+	for (uint32_t first = 0; first < b->count; first += LANES_MAX)
 		tag_beats(b, first);
 }
 
