@@ -70,30 +70,19 @@ static inline uint8_t bytes_take_u8(struct bytes_reader *r)
 	const uint8_t *at = bytes_take(r, 1);
 	return at ? *at : 0;
 }
-static inline uint16_t bytes_take_u16(struct bytes_reader *r)
-{
-	const uint8_t *at = bytes_take(r, 2);
-	uint16_t value = 0;
-	if (at)
-		memcpy(&value, at, sizeof value);
-	return le16toh(value);
-}
-static inline uint32_t bytes_take_u32(struct bytes_reader *r)
-{
-	const uint8_t *at = bytes_take(r, 4);
-	uint32_t value = 0;
-	if (at)
-		memcpy(&value, at, sizeof value);
-	return le32toh(value);
-}
-static inline uint64_t bytes_take_u64(struct bytes_reader *r)
-{
-	const uint8_t *at = bytes_take(r, 8);
-	uint64_t value = 0;
-	if (at)
-		memcpy(&value, at, sizeof value);
-	return le64toh(value);
-}
+#define BYTES_TAKE(bits)                                                        \
+	static inline uint##bits##_t bytes_take_u##bits(struct bytes_reader *r) \
+	{                                                                       \
+		uint##bits##_t value = 0;                                       \
+		const uint8_t *at = bytes_take(r, sizeof value);                \
+		if (at)                                                         \
+			memcpy(&value, at, sizeof value);                       \
+		return le##bits##toh(value);                                    \
+	}
+BYTES_TAKE(16)
+BYTES_TAKE(32)
+BYTES_TAKE(64)
+#undef BYTES_TAKE
 double bytes_take_f64(struct bytes_reader *);
 struct uuid bytes_take_uuid(struct bytes_reader *);
 // Views into the reader's data.
