@@ -14,8 +14,8 @@ struct coder {
 typedef void coder_function(struct coder *, void *value);
 
 void coder_write(coder_function *, const void *value, struct bytes_writer *);
-// Into a value that owns nothing. Returns 0, -ERROR_CORRUPT or -ERROR_VERSION; after an error the value may be there in
-// part.
+// Into zeros, or a value that owns nothing and whose bools were set. Returns 0, -ERROR_CORRUPT or -ERROR_VERSION; after
+// an error the value may be there in part.
 int coder_read(coder_function *, void *value, struct bytes_reader *);
 
 // It reads, and all that was read so far is there.
