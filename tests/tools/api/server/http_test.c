@@ -132,6 +132,25 @@ static void a_body_is_read_before_it_is_refused(void **unused)
 	}
 }
 
+// Who asks for leave, or announces more than is ever read, is answered before it sends anything.
+static void a_body_that_is_not_sent_is_not_waited_for(void **unused)
+{
+	static const char *const headers[] = {
+		"Expect: 100-continue\r\nContent-Length: 1048577", "Content-Length: 16777217"};
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+		char head[256], answer[2048];
+		int fd = server_connect(server);
+		int size = snprintf(head, sizeof head,
+			"PUT /v1/jobs HTTP/1.1\r\nHost: 127.0.0.1\r\n%s\r\n\r\n", headers[i]);
+		assert_int_equal(send(fd, head, (size_t)size, MSG_NOSIGNAL), size);
+		ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
+		assert_true(got > 12);
+		answer[got] = '\0';
+		assert_int_equal(strtol(answer + 9, NULL, 10), 413);
+		close(fd);
+	}
+}
+
 static void encoded_bodies_are_415(void **unused)
 {
 	struct response r = http_with(server, "PUT", "/v1/jobs", "{}", 2, "Content-Encoding: gzip");
@@ -462,6 +481,7 @@ int main(void)
 		cmocka_unit_test(other_regions_are_500),
 		cmocka_unit_test(large_bodies_are_413),
 		cmocka_unit_test(a_body_is_read_before_it_is_refused),
+		cmocka_unit_test(a_body_that_is_not_sent_is_not_waited_for),
 		cmocka_unit_test(encoded_bodies_are_415),
 		cmocka_unit_test(pages_of_other_sites_are_403),
 		cmocka_unit_test(many_parameters_are_refused),
