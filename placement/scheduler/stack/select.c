@@ -204,7 +204,8 @@ static void order_by_slot(const struct candidate_columns *c, uint32_t *rows, uin
 	}
 }
 
-// Gives the best of the rows its devices and cores, if it was only described. False: it is exhausted.
+// Gives the best of the rows its devices and cores, if it was only described. False: it is exhausted, because others
+// have claimed some of it since it was described.
 static bool settle_best(const struct scan *scan, struct candidate_columns *c)
 {
 	struct stack_option *best = scan->best, given;

@@ -260,45 +260,52 @@ static void end(struct run *r)
 	world_destroy(r->world);
 }
 
-// What the best of all is, and what the others lack.
+// What the best of all is and is given, the best scores, and what the others lack.
 struct plain_answer {
-	uint32_t slot;
-	double score;
+	struct stack_option best;
+	struct array scores; // as metrics keep them
 	int64_t filtered, exhausted;
 	struct alloc_metrics metrics;
 };
 
-static double score_of(struct run *r, uint32_t group, const struct stack_option *fits)
+static void plain_answer_release(struct plain_answer *plain)
 {
-	struct stack *s = r->stacks[PLAINLY];
-	struct stack_request request = {.group = group, .preferred_slot = NODE_SLOT_NONE};
-	struct stack_option o = *fits;
-	stack_rank(s, stack_group(s, group), &request, &o);
-	return o.score;
+	plain->metrics.score_metadata = plain->scores;
+	metrics_release(&plain->metrics);
+	alloc_details_release(plain->best.details);
+}
+
+static void offer(const struct run *r, struct plain_answer *plain, struct stack_option *o)
+{
+	struct stack_option *best = &plain->best;
+	bool is_first = o->slot - r->first_slot < best->slot - r->first_slot;
+	bool better =
+		!best->node || o->score > best->score || (o->score == best->score && is_first);
+	option_keep_scores(o, &plain->scores);
+	alloc_details_release(better ? best->details : o->details);
+	if (better)
+		*best = *o;
 }
 
 static void look_at_all(
-	struct run *r, uint32_t group, uint32_t name_index, struct plain_answer *best)
+	struct run *r, uint32_t group, uint32_t name_index, struct plain_answer *plain)
 {
-	*best = (struct plain_answer){.slot = NODE_SLOT_NONE};
+	struct stack *s = r->stacks[PLAINLY];
+	struct stack_request request = {.group = group, .preferred_slot = NODE_SLOT_NONE};
+	*plain = (struct plain_answer){.best.slot = NODE_SLOT_NONE};
 	for (uint32_t i = 0; i < r->world->node_count; i++) {
 		struct stack_option o;
 		if (r->world->nodes[i]->eligibility == NODE_INELIGIBLE)
 			continue;
-		bool fits = stack_select_node(r->stacks[PLAINLY], group, name_index, i, &o);
-		best->filtered += o.outcome == STACK_FILTERED;
-		best->exhausted += o.outcome == STACK_EXHAUSTED;
+		bool fits = stack_select_node(s, group, name_index, i, &o);
+		plain->filtered += o.outcome == STACK_FILTERED;
+		plain->exhausted += o.outcome == STACK_EXHAUSTED;
 		if (o.outcome == STACK_EXHAUSTED)
-			count_add(&best->metrics.dimension_exhausted, o.reason, 1);
+			count_add(&plain->metrics.dimension_exhausted, o.reason, 1);
 		if (!fits)
 			continue;
-		double score = score_of(r, group, &o);
-		alloc_details_release(o.details);
-		if (best->slot == NODE_SLOT_NONE || score > best->score ||
-			(score == best->score && i - r->first_slot < best->slot - r->first_slot)) {
-			best->slot = i;
-			best->score = score;
-		}
+		stack_rank(s, stack_group(s, group), &request, &o);
+		offer(r, plain, &o);
 	}
 }
 
@@ -343,10 +350,26 @@ static bool tries_nothing(const struct task_group *g)
 	return g->networks.count == 0 && (!devices || rated);
 }
 
+// Which ports are given depends on how many nodes were asked before.
+static void check_given(const struct task_group *g, const struct plain_answer *plain,
+	const struct stack_option *o, const struct alloc_metrics *m)
+{
+	assert_true(o->score == plain->best.score);
+	assert_memory_equal(&o->resources, &plain->best.resources, sizeof o->resources);
+	assert_true(device_set_is_equal(&o->devices, &plain->best.devices));
+	assert_int_equal(o->details != NULL, plain->best.details != NULL);
+	if (o->details && g->networks.count == 0)
+		check_same(&alloc_details_description, o->details, plain->best.details);
+	assert_int_equal(m->score_metadata.count, plain->scores.count);
+	for (uint32_t i = 0; i < plain->scores.count; i++)
+		assert_true(ARRAY_AT(&m->score_metadata, struct node_score, i)->norm_score ==
+			    ARRAY_AT(&plain->scores, struct node_score, i)->norm_score);
+}
+
 static void check_plain(const struct task_group *g, const struct plain_answer *plain,
 	const struct stack_option *o, const struct alloc_metrics *m)
 {
-	assert_int_equal(o->slot, plain->slot);
+	assert_int_equal(o->slot, plain->best.slot);
 	assert_int_equal(m->nodes_filtered, plain->filtered);
 	if (!o->node) {
 		assert_int_equal(m->nodes_exhausted, plain->exhausted);
@@ -359,7 +382,7 @@ static void check_plain(const struct task_group *g, const struct plain_answer *p
 				count_get(&plain->metrics.dimension_exhausted, count->name));
 		}
 	} else {
-		assert_true(o->score == plain->score);
+		check_given(g, plain, o, m);
 		assert_in_range(m->nodes_exhausted, tries_nothing(g) ? plain->exhausted : 0,
 			plain->exhausted);
 	}
@@ -388,7 +411,7 @@ static bool check_best(struct run *r)
 		place(r, group, &options[BY_INDEX]);
 	metrics_release(&metrics[BY_INDEX]);
 	metrics_release(&metrics[BY_COLUMNS]);
-	metrics_release(&plain.metrics);
+	plain_answer_release(&plain);
 	return found;
 }
 
