@@ -509,6 +509,24 @@ static void a_fixed_field_keeps_nothing(void **unused)
 	bytes_writer_free(&writer);
 }
 
+static void a_row_says_what_its_field_is_at_first(void **unused)
+{
+	static const struct field rows[] = {
+		{"Flag", FIELD_BOOL, AT(whole, flag), NULL, NULL, 0, true},
+		{"Number", FIELD_I64, AT(whole, number), NULL, NULL, 0, -7},
+		{"Inner", FIELD_STRUCT, AT(whole, inner), &part_type},
+		{"Index", FIELD_U64, AT(whole, index)},
+	};
+	static const struct record_type type = {"rows", sizeof(struct whole), rows, COUNT(rows)};
+	struct whole record;
+	record_init(&type, &record);
+	assert_true(record.flag);
+	assert_int_equal(record.number, -7);
+	assert_int_equal(record.inner.weight, 50);
+	assert_int_equal(record.index, 0);
+	record_release(&type, &record);
+}
+
 static void fewer_fields_leave_defaults_and_more_are_refused(void **unused)
 {
 	struct prng prng;
@@ -546,6 +564,7 @@ int main(void)
 		cmocka_unit_test(items_of_maps_are_put_in_order),
 		cmocka_unit_test(only_what_is_read_back_is_sound),
 		cmocka_unit_test(a_fixed_field_keeps_nothing),
+		cmocka_unit_test(a_row_says_what_its_field_is_at_first),
 		cmocka_unit_test(fewer_fields_leave_defaults_and_more_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
