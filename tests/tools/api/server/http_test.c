@@ -105,10 +105,10 @@ static void a_body_is_read_before_it_is_refused(void **unused)
 		size_t size;
 		long status;
 	} cases[] = {{"PUT /v1/jobs", "X: y", JOB_JSON_BYTES_MAX + 1, 413},
-		{"PUT /v1/nowhere", "X: y", 1 << 20, 404}, {"PUT /v1/nodes", "X: y", 1 << 20, 405},
+		{"PUT /v1/nowhere", "X: y", 2 << 20, 404}, {"PUT /v1/nodes", "X: y", 2 << 20, 405},
 		{"PUT /v1/jobs", "Content-Encoding: gzip", 1 << 20, 415},
-		{"PUT /v1/jobs?region=never", "X: y", 1 << 20, 500},
-		{"PUT /v1/jobs", "Origin: http://elsewhere", 1 << 20, 403}};
+		{"PUT /v1/jobs?region=never", "X: y", 2 << 20, 500},
+		{"PUT /v1/jobs", "Origin: http://elsewhere", 2 << 20, 403}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char head[256], answer[2048];
 		int fd = server_connect(server);
