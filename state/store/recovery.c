@@ -147,7 +147,7 @@ int store_recover(struct store *s, struct state *state, struct applier *applier,
 			s->journal, out->snapshot_index, state, replay, &r, &complaint);
 	if (error < 0)
 		return error;
-	uint64_t due = (uint64_t)s->settings.snapshot_log_bytes;
+	uint64_t due = snapshot_interval_bytes(s);
 	atomic_store(&s->appended_mark, due > r.log_bytes ? due - r.log_bytes : 0);
 	atomic_store(&s->counters.snapshot_index, out->snapshot_index);
 	if (!s->settings.read_only) {

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define UNFINISHED "snapshot.new"
@@ -164,6 +165,22 @@ static int snapshot_take(struct store *s, struct state *state)
 	return 0;
 }
 
+// The snapshot of a large fleet takes long to write: the next one waits until there is half as much log. Two intervals,
+// and what comes while the second one's snapshot is written, have to fit into the log.
+uint64_t snapshot_interval_bytes(const struct store *s)
+{
+	uint64_t least = (uint64_t)s->settings.snapshot_log_bytes,
+		 most = (uint64_t)s->settings.map_bytes / 4;
+	struct stat newest = {0};
+	char *path = snapshot_path(s, s->kept[0]);
+	if (s->kept[0] > 0 && stat(path, &newest) < 0)
+		newest.st_size = 0; // it is said where the file is needed
+	free(path);
+	uint64_t half = (uint64_t)newest.st_size / 2;
+	half = half < most ? half : most;
+	return half > least ? half : least;
+}
+
 int store_snapshot(struct store *s, struct state *state)
 {
 	if (s->settings.read_only)
@@ -171,18 +188,17 @@ int store_snapshot(struct store *s, struct state *state)
 	pthread_mutex_lock(&s->taking);
 	uint64_t appended = journal_appended_bytes(s->journal), before = s->kept[0];
 	int error = snapshot_take(s, state);
-	uint64_t index = s->kept[0];
+	uint64_t index = s->kept[0], interval = snapshot_interval_bytes(s);
 	pthread_mutex_unlock(&s->taking);
 	if (error == 0) {
-		atomic_store(
-			&s->appended_mark, appended + (uint64_t)s->settings.snapshot_log_bytes);
+		atomic_store(&s->appended_mark, appended + interval);
 		atomic_store(&s->counters.snapshot_index, index);
 		atomic_fetch_add(&s->counters.snapshots, index > before);
 		log_info("snapshot", "index=%lu", index);
 		return 0;
 	}
-	// Retries when the log has grown by another eighth of snapshot_log_bytes.
-	atomic_store(&s->appended_mark, appended + (uint64_t)s->settings.snapshot_log_bytes / 8);
+	// Retries when the log has grown by another eighth of that.
+	atomic_store(&s->appended_mark, appended + interval / 8);
 	atomic_fetch_add(&s->counters.snapshot_failures, 1);
 	char quoted[512];
 	log_error("snapshot-failed",

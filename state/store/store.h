@@ -20,7 +20,7 @@ struct store_settings {
 	int64_t map_bytes; // largest size of the log
 	bool read_only;    // --verify-state: changes and creates nothing
 	bool sync;         // false: no fdatasync (only for benchmarks of the rest; logged loudly)
-	int64_t snapshot_log_bytes; // bytes of log after which a snapshot is taken
+	int64_t snapshot_log_bytes; // least bytes of log after which a snapshot is taken (docs/store.md)
 };
 
 // Opens or creates. On failure returns a negative error and a sentence that says what, where and

@@ -38,5 +38,7 @@ int snapshot_list_read(const char *directory, struct snapshot_list *);
 // Removes the snapshots that are not among kept, and what an interrupted one left. Errors are
 // logged.
 void snapshot_prune(struct store *);
+// Bytes of log after which the next snapshot is due. The caller holds `taking`, or is the only one.
+uint64_t snapshot_interval_bytes(const struct store *);
 // After an append: wakes the thread when a snapshot is due, or at once when there was no room.
 void snapshot_consider(struct store *, bool starved);
