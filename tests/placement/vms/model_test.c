@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/base/prng.h"
 #include "state/base/time_units.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 #include <cmocka.h>
 
-#define STEPS 1000000u
+#define STEPS (1000000u / BUILD_SLOWNESS)
 #define VMS 7
 #define WORKERS 4
 #define KINDS 3

@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/base/prng.h"
 #include "tests/state/properties/model_deployment.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -465,7 +466,7 @@ static void open_life(struct life *l, uint64_t seed)
 
 static void deployments_do_what_the_model_does(void **unused)
 {
-	for (uint64_t seed = 1; seed <= 12; seed++) {
+	for (uint64_t seed = 1; seed <= 12 / BUILD_SLOWNESS; seed++) {
 		struct life *l = memory_take(sizeof *l);
 		open_life(l, seed);
 		for (uint32_t i = 0; i < STEPS; i++) {

@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "tests/state/properties/model_plan.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 6, STEPS = 3000, ITEMS_MAX = 6, FIRST_ID = 1000 };
+enum { SEEDS = 1 + 5 / BUILD_SLOWNESS, STEPS = 3000, ITEMS_MAX = 6, FIRST_ID = 1000 };
 
 static const enum job_type types[PLAN_JOBS] = {JOB_SYSTEM, JOB_BATCH, JOB_SYSBATCH};
 static const char *const names[PLAN_JOBS] = {"everywhere", "some", "once"};

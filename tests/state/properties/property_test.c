@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/snapshot/snapshot_view.h"
 #include "tests/state/properties/random_run.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 6, STEPS = 400 };
+enum { SEEDS = 1 + 5 / BUILD_SLOWNESS, STEPS = 400 };
 
 static void assert_same(const struct bytes_writer *a, const struct bytes_writer *b)
 {

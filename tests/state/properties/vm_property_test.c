@@ -5,6 +5,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/allocation.h"
 #include "tests/state/properties/vm_model.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 10, STEPS = 5000, MACHINES = 2 };
+enum { SEEDS = 1 + 9 / BUILD_SLOWNESS, STEPS = 5000, MACHINES = 2 };
 
 static const char *const vm_names[MODEL_VMS] = {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7"};
 static const char *const worker_names[MODEL_WORKERS] = {"w0", "w1", "w2", "w3", "w4"};

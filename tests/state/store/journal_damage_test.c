@@ -7,6 +7,7 @@
 #include "tests/state/store/batch_place.h"
 #include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/core/slowness.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -128,13 +129,13 @@ static void any_flipped_bit_of_a_small_log(void **unused)
 	size_t used = f->size;
 	while (f->data[used - 1] == 0)
 		used--;
-	for (size_t at = 0; at < used + 100; at++) {
+	for (size_t at = 0; at < used + 100; at += BUILD_SLOWNESS) {
 		file_write_byte(f->path, at, (uint8_t)(f->data[at] ^ 1u << prng_below(&d.prng, 8)));
 		refusals += refused(&d);
 		file_write_byte(f->path, at, f->data[at]);
 	}
 	assert_false(refused(&d));
-	assert_true(refusals > 500);
+	assert_true(refusals > 500 / BUILD_SLOWNESS);
 	end(&d);
 }
 
@@ -144,7 +145,7 @@ static void flipped_bits_anywhere_in_a_large_log(void **unused)
 		struct damage d;
 		uint32_t refusals = 0;
 		begin(&d, (uint64_t)uses, 500, uses);
-		for (int i = 0; i < 300; i++) {
+		for (int i = 0; i < (int)(300 / BUILD_SLOWNESS); i++) {
 			const struct file *f = &d.files[prng_below(&d.prng, d.file_count)];
 			size_t at = prng_below(&d.prng, f->size / 8) * 8;
 			at = i % 2 ? at : at / SEGMENT_BLOCK_BYTES * SEGMENT_BLOCK_BYTES + at % 40;
@@ -153,7 +154,7 @@ static void flipped_bits_anywhere_in_a_large_log(void **unused)
 			file_write_byte(f->path, at, f->data[at]);
 		}
 		assert_false(refused(&d));
-		assert_true(refusals > 30);
+		assert_true(refusals > 30 / BUILD_SLOWNESS);
 		end(&d);
 	}
 }
@@ -164,7 +165,7 @@ static void misdirected_and_lost_blocks(void **unused)
 	struct damage d;
 	uint32_t refusals = 0;
 	begin(&d, 5, 400, 3);
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < (int)(300 / BUILD_SLOWNESS); i++) {
 		const struct file *to = &d.files[prng_below(&d.prng, d.file_count)];
 		const struct file *from = &d.files[prng_below(&d.prng, d.file_count)];
 		uint8_t zeros[SEGMENT_BLOCK_BYTES] = {0};
@@ -178,7 +179,7 @@ static void misdirected_and_lost_blocks(void **unused)
 		close(fd);
 	}
 	assert_false(refused(&d));
-	assert_true(refusals > 30);
+	assert_true(refusals > 30 / BUILD_SLOWNESS);
 	end(&d);
 }
 

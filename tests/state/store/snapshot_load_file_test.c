@@ -5,6 +5,7 @@
 #include "state/snapshot/snapshot_view.h"
 #include "state/store/snapshot_load_file.h"
 #include "tests/state/store/world.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 #define NODES 40u
 #define ALLOCATIONS 700u // more than a piece holds
-#define TRIALS 300u
+#define TRIALS (300u / BUILD_SLOWNESS)
 
 struct items {
 	struct bytes_writer all; // per item u32 size, bytes

@@ -2,6 +2,7 @@
 #include "placement/direct/classes/class_sets.h"
 #include "state/base/prng.h"
 #include "state/records/nodes/node.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -346,7 +347,7 @@ static void numbers_follow_the_nodes(void **state)
 {
 	static struct world w;
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= 20 / BUILD_SLOWNESS; seed++) {
 		open_world(&w, seed);
 		for (uint32_t i = 0; i < 300; i++) {
 			// Now and then more than the index remembers.

@@ -5,6 +5,7 @@
 #include "state/base/prng.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/stack/naive.h"
+#include "tests/support/core/slowness.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -492,7 +493,7 @@ static bool has_properties(const struct job *job)
 
 static void the_best_of_all_nodes(void **state)
 {
-	for (uint64_t seed = 0; seed < 80; seed++) {
+	for (uint64_t seed = 0; seed < 80 / BUILD_SLOWNESS; seed++) {
 		struct run r;
 		begin(&r, seed, ANYTHING);
 		for (uint32_t i = 0; i < 12; i++) {
@@ -516,7 +517,7 @@ static void the_best_of_all_nodes(void **state)
 // Values of which there are too many for a search of each, used more and more often.
 static void the_best_where_racks_tell_classes_apart(void **state)
 {
-	for (uint64_t seed = 0; seed < 8; seed++) {
+	for (uint64_t seed = 0; seed < 8 / BUILD_SLOWNESS; seed++) {
 		struct run r;
 		begin(&r, seed, OF_RACKS);
 		for (uint32_t i = 0; i < 40; i++) {
@@ -532,7 +533,7 @@ static void the_best_where_racks_tell_classes_apart(void **state)
 // Few values are used; nodes with others are found without a look at all.
 static void the_best_where_single_nodes_are_told_apart(void **state)
 {
-	for (uint64_t seed = 0; seed < 10; seed++) {
+	for (uint64_t seed = 0; seed < 10 / BUILD_SLOWNESS; seed++) {
 		struct run r;
 		begin(&r, seed, OF_NODES);
 		for (uint32_t i = 0; i < 25; i++) {
@@ -707,7 +708,7 @@ static void check_node(struct run *r, uint32_t group, uint32_t slot)
 
 static void every_single_node(void **state)
 {
-	for (uint64_t seed = 1000; seed < 1100; seed++) {
+	for (uint64_t seed = 1000; seed < 1000 + 100 / BUILD_SLOWNESS; seed++) {
 		struct run r;
 		begin(&r, seed, ANYTHING);
 		for (uint32_t i = 0; i < 40; i++) {

@@ -2,6 +2,7 @@
 // and while records come and go.
 #include "state/base/memory.h"
 #include "state/tables/id_order.h"
+#include "tests/support/core/slowness.h"
 #include "tests/tools/api/server.h"
 #include <inttypes.h>
 #include <poll.h>
@@ -20,7 +21,7 @@
 // Nodes and allocations that stay; others come and go meanwhile.
 #define NODES 3000u
 #define ALLOCATIONS 6000u
-#define ROUNDS 60u
+#define ROUNDS (60u / BUILD_SLOWNESS)
 
 static struct prng prng;
 static json_t *kept[2]; // by list: a set of the ids that stay

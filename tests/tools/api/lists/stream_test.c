@@ -1,4 +1,5 @@
 // Lists of a large fleet: complete, in order, and never in memory as a whole.
+#include "tests/support/core/slowness.h"
 #include "tests/tools/api/prometheus_reader.h"
 #include "tests/tools/api/server.h"
 #include "tools/api/lists/list_stream.h"
@@ -19,7 +20,7 @@
 
 #include <cmocka.h>
 
-#define NODES 100000u
+#define NODES (100000u / BUILD_SLOWNESS)
 #define BUFFER_BYTES_MAX (256u * 1024)
 
 static int set_up(void **unused)
