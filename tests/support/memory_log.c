@@ -20,7 +20,10 @@ static int append(
 	int error = atomic_load(&log->error);
 	if (error)
 		return error;
-	log->batches = memory_resize(log->batches, (log->count + 1) * sizeof log->batches[0]);
+	if (log->count == log->capacity) {
+		log->capacity = log->capacity ? 2 * log->capacity : 16;
+		log->batches = memory_resize(log->batches, log->capacity * sizeof log->batches[0]);
+	}
 	struct memory_batch *stored = &log->batches[log->count++];
 	*stored = (struct memory_batch){first_index, entries, size, memory_take(size)};
 	memcpy(stored->data, batch, size);
@@ -44,7 +47,7 @@ void memory_log_free(struct memory_log *log)
 		free(log->batches[i].data);
 	free(log->batches);
 	log->batches = NULL;
-	log->count = 0;
+	log->count = log->capacity = 0;
 }
 
 struct command_log memory_log_of(struct memory_log *log)

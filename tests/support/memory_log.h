@@ -13,7 +13,7 @@ struct memory_batch {
 
 struct memory_log {
 	struct memory_batch *batches;
-	uint32_t count;
+	uint32_t count, capacity;
 	_Atomic int64_t room_bytes; // what room_bytes() returns
 	_Atomic int error;          // append returns it instead of storing; 0: append stores
 	_Atomic uint32_t appends;   // calls of append, with refused ones
