@@ -3,8 +3,9 @@
 #include "state/base/log.h"
 #include <string.h>
 
-enum { EVAL_GC, JOB_GC, DEPLOYMENT_GC, NODE_GC };
-const char *const core_jobs[] = {"eval-gc", "job-gc", "deployment-gc", "node-gc", NULL};
+enum { EVAL_GC, JOB_GC, DEPLOYMENT_GC, NODE_GC, ACL_TOKEN_GC };
+const char *const core_jobs[] = {
+	"eval-gc", "job-gc", "deployment-gc", "node-gc", "acl-token-gc", NULL};
 
 struct evaluation *core_evaluation(const char *job, struct prng *prng)
 {
@@ -46,6 +47,8 @@ int core_process(struct pipeline *p, const struct evaluation *eval)
 		ask.deployments_before_ns = now_ns - s->deployment_gc_ns;
 	} else if (strcmp(job, core_jobs[NODE_GC]) == 0) {
 		ask.nodes_before_ns = now_ns - s->node_gc_ns;
+	} else if (strcmp(job, core_jobs[ACL_TOKEN_GC]) == 0) {
+		ask.acl_tokens_before_ns = now_ns - s->acl_token_gc_ns;
 	} else {
 		return -ERROR_UNSUPPORTED;
 	}

@@ -5,7 +5,8 @@
 
 #define CORE_PRIORITY 32767
 
-extern const char *const core_jobs[]; // "eval-gc", "job-gc", "deployment-gc", "node-gc", NULL
+extern const char
+	*const core_jobs[]; // "eval-gc", "job-gc", "deployment-gc", "node-gc", "acl-token-gc", NULL
 
 struct evaluation *core_evaluation(const char *job, struct prng *); // caller frees
 int core_process(struct pipeline *, const struct evaluation *);

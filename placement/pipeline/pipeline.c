@@ -64,6 +64,7 @@ static void fill_settings(struct pipeline_settings *s)
 	fill_setting(&s->job_gc_ns, 4 * NS_PER_HOUR);
 	fill_setting(&s->node_gc_ns, 24 * NS_PER_HOUR);
 	fill_setting(&s->deployment_gc_ns, NS_PER_HOUR);
+	fill_setting(&s->acl_token_gc_ns, NS_PER_HOUR);
 	fill_setting(&s->nack_timeout_ns, 60 * NS_PER_S);
 	fill_setting(&s->pass_ns, 250 * NS_PER_MS);
 }

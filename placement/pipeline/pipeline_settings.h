@@ -26,9 +26,9 @@ struct pipeline_settings {
 	uint32_t deciding;
 	const int *cpus; // one for each that decides; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
-		deployment_gc_ns; // 0: those of docs/spec/objects.md
-	int64_t nack_timeout_ns;  // of a delivery without progress; 0: 60 s (B30)
-	int64_t pass_ns;          // of a pass over missing instances; 0: 250 ms
+		deployment_gc_ns, acl_token_gc_ns; // 0: those of docs/spec/objects.md
+	int64_t nack_timeout_ns;                   // of a delivery without progress; 0: 60 s (B30)
+	int64_t pass_ns;                           // of a pass over missing instances; 0: 250 ms
 	// Without threads: runs the applier on the calling thread (applier_step) while a command is awaited. Every
 	// sleep then ends at once.
 	void (*step)(void *context);

@@ -187,6 +187,7 @@ static bool is_garbage(const struct state *state, const struct entry_gc *e, uint
 	case GC_EVALUATION: return is_garbage_evaluation(state, &e->ids[i]);
 	case GC_DEPLOYMENT: return is_garbage_deployment(state, &e->ids[i]);
 	case GC_EVALUATION_ALIVE: return is_evaluation_unused(state, &e->ids[i]);
+	case GC_ACL_TOKEN: return acl_token_is_garbage(state, &e->ids[i]);
 	default: return is_garbage_job(state, e->job_index[i]);
 	}
 }
@@ -237,6 +238,10 @@ void gc_apply(struct state *state, void *body, int64_t time_ns)
 				state->index);
 			break;
 		case GC_EVALUATION_ALIVE: evaluation_drop(state, &e->ids[i]); break;
+		case GC_ACL_TOKEN:
+			cell_delete(state, table_find(state, STATE_ACL_TOKENS, &e->ids[i]),
+				state->index);
+			break;
 		case GC_DEPLOYMENT:
 			deployment_cell_delete(
 				state, deployment_cell_find(state, &e->ids[i]), state->index);

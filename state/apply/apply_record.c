@@ -22,6 +22,10 @@ static const struct record_rule rules[] = {
 	[STATE_CLUSTER_SETTINGS] = {NULL},
 	[STATE_NODE_POOLS] = {.is_deleted = true},
 	[STATE_NODE_METADATA] = {node_metadata_put_check, node_metadata_put},
+	[STATE_ACL_POLICIES] = {.is_deleted = true},
+	[STATE_ACL_ROLES] = {acl_role_put_check, .is_deleted = true},
+	[STATE_ACL_TOKENS] = {acl_token_put_check, .is_deleted = true},
+	[STATE_ACL_BOOTSTRAP] = {NULL},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == STATE_TABLES, "every kind has its rule");
 

@@ -43,6 +43,17 @@
 #define NODE_POOL_DESCRIPTION_MAX 256u
 #define NODE_POOL_META_MAX 64u
 
+// Access control. A role or a token that names more than a screen of policies is a mistake; rules of 64 KiB are a
+// thousand namespaces. Each command about a role looks at all roles.
+#define ACL_POLICIES_MAX (16u * 1024)
+#define ACL_ROLES_MAX (4u * 1024)
+#define ACL_TOKENS_MAX (1024u * 1024)
+#define ACL_NAME_MAX 128u
+#define ACL_TOKEN_NAME_MAX 256u
+#define ACL_DESCRIPTION_MAX 256u
+#define ACL_RULES_BYTES_MAX (64u * 1024)
+#define ACL_LINKS_MAX 256u
+
 // Versions of a job that are kept (row B60).
 #define JOB_VERSIONS_MAX 6
 

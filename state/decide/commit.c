@@ -49,3 +49,10 @@ void decider_delete(struct decider *d, enum state_table kind, struct text name)
 
 	CHECK(decider_commit(d, &e) == 0);
 }
+
+void decider_delete_id(struct decider *d, enum state_table kind, const struct uuid *id)
+{
+	struct entry e = {.kind = ENTRY_RECORD_DELETE, .record_delete = {.kind = kind, .id = *id}};
+
+	CHECK(decider_commit(d, &e) == 0);
+}

@@ -49,6 +49,13 @@ static const struct {
 	[COMMAND_NODE_POOL_DELETE] = {"node-pool-delete", decide_node_pool_delete},
 	[COMMAND_NODE_METADATA] = {"node-metadata", decide_node_metadata},
 	[COMMAND_EVALUATIONS_DELETE] = {"evaluations-delete", decide_evaluations_delete},
+	[COMMAND_ACL_POLICY] = {"acl-policy", decide_acl_policy},
+	[COMMAND_ACL_POLICY_DELETE] = {"acl-policy-delete", decide_acl_policy_delete},
+	[COMMAND_ACL_ROLE] = {"acl-role", decide_acl_role},
+	[COMMAND_ACL_ROLE_DELETE] = {"acl-role-delete", decide_acl_role_delete},
+	[COMMAND_ACL_TOKEN] = {"acl-token", decide_acl_token},
+	[COMMAND_ACL_TOKEN_DELETE] = {"acl-token-delete", decide_acl_token_delete},
+	[COMMAND_ACL_BOOTSTRAP] = {"acl-bootstrap", decide_acl_bootstrap},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
 

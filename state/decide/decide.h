@@ -146,6 +146,8 @@ enum command_outcome decider_store(struct decider *, enum state_table, void *rec
 enum command_outcome outcome_of_error(int error);
 // Deletes an existing record of a table whose keys are names.
 void decider_delete(struct decider *, enum state_table, struct text name);
+// The same for keys that are ids.
+void decider_delete_id(struct decider *, enum state_table, const struct uuid *);
 // Commits one COLLECT entry if there is anything to collect.
 void decider_collect(struct decider *);
 // Finds the blocks that have room; after recovery.

@@ -1,11 +1,12 @@
-// Finds evaluations, allocations, jobs, deployments and nodes that are past their time (row B66), in pieces, so that
-// no command waits for the whole search. Each piece that finds something commits one entry with the items that go; a
-// node goes by an entry of its own.
+// Finds evaluations, allocations, jobs, deployments, nodes and tokens that are past their time (row B66), in pieces, so
+// that no command waits for the whole search. Each piece that finds something commits one entry with the items that go;
+// a node goes by an entry of its own.
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
+#include "state/records/acl_token.h"
 #include "state/records/alloc_details.h"
 #include "state/records/job_traits.h"
 #include "state/tables/alloc_cell.h"
@@ -15,6 +16,7 @@
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
+#include "state/tables/table.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -23,7 +25,15 @@
 #define LOOK_AT_ONCE 16384u
 #define NODES_AT_ONCE 256u
 
-enum gc_phase { GC_ALLOCATIONS, GC_EVALUATIONS, GC_JOBS, GC_DEPLOYMENTS, GC_NODES, GC_PHASES };
+enum gc_phase {
+	GC_ALLOCATIONS,
+	GC_EVALUATIONS,
+	GC_JOBS,
+	GC_DEPLOYMENTS,
+	GC_NODES,
+	GC_ACL_TOKENS,
+	GC_PHASES
+};
 
 struct piece {
 	struct decider *decider;
@@ -224,6 +234,18 @@ static void look_at_deployment(struct piece *p, const void *which)
 		p->found.ids[p->found.count++] = cell->id;
 }
 
+// An expired token opens nothing, forced or not.
+static void look_at_acl_token(struct piece *p, const void *which)
+{
+	const struct cell *cell = which;
+	const struct acl_token *token = cell->working;
+	int64_t before_ns =
+		p->command->force ? p->decider->now_ns : p->command->acl_tokens_before_ns;
+
+	if (cell_is_there(cell) && acl_token_is_expired(token, before_ns))
+		p->found.ids[p->found.count++] = token->accessor;
+}
+
 static bool look_at_nodes(struct piece *p)
 {
 	struct decider *d = p->decider;
@@ -253,6 +275,7 @@ static const struct {
 	[GC_JOBS] = {GC_JOB, NULL, STATE_JOBS, look_at_job},
 	[GC_DEPLOYMENTS] = {GC_DEPLOYMENT, NULL, STATE_DEPLOYMENTS, look_at_deployment},
 	[GC_NODES] = {GC_KINDS, look_at_nodes},
+	[GC_ACL_TOKENS] = {GC_ACL_TOKEN, NULL, STATE_ACL_TOKENS, look_at_acl_token},
 };
 
 static bool look_at_phase(struct piece *p, uint8_t phase)

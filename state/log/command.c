@@ -30,6 +30,9 @@ const struct command_outcome_row command_outcomes[] = {
 	[OUTCOME_UNKNOWN_VM] = {"unknown-vm", "VM not found"},
 	[OUTCOME_UNKNOWN_WORKER] = {"unknown-worker", "worker not found"},
 	[OUTCOME_UNKNOWN_POOL] = {"unknown-pool", "node pool not found"},
+	[OUTCOME_UNKNOWN_POLICY] = {"unknown-policy", "ACL policy not found"},
+	[OUTCOME_UNKNOWN_ROLE] = {"unknown-role", "ACL role not found"},
+	[OUTCOME_UNKNOWN_TOKEN] = {"unknown-token", "ACL token not found"},
 	[OUTCOME_TABLE_FULL] = {"table-full", "a table is full; stop and purge what is not needed, "
 					      "or raise its limit in the configuration"},
 	[OUTCOME_STORE_FULL] = {"store-full",

@@ -61,6 +61,13 @@ enum command_type {
 	COMMAND_NODE_POOL_DELETE,
 	COMMAND_NODE_METADATA,      // set or take away metadata of a node, over what the node says
 	COMMAND_EVALUATIONS_DELETE, // an operator's, while the broker is paused
+	COMMAND_ACL_POLICY,         // describe a policy anew, or as it is from now on
+	COMMAND_ACL_POLICY_DELETE,
+	COMMAND_ACL_ROLE, // a new one, or the next version of one that is there
+	COMMAND_ACL_ROLE_DELETE,
+	COMMAND_ACL_TOKEN, // as roles
+	COMMAND_ACL_TOKEN_DELETE,
+	COMMAND_ACL_BOOTSTRAP, // the first token
 	COMMAND_TYPES,
 };
 
@@ -90,6 +97,9 @@ enum command_outcome {
 	OUTCOME_UNKNOWN_VM,
 	OUTCOME_UNKNOWN_WORKER,
 	OUTCOME_UNKNOWN_POOL,
+	OUTCOME_UNKNOWN_POLICY,
+	OUTCOME_UNKNOWN_ROLE,
+	OUTCOME_UNKNOWN_TOKEN,
 	OUTCOME_TABLE_FULL,
 	OUTCOME_STORE_FULL,
 	OUTCOME_STOPPING,
@@ -240,7 +250,7 @@ struct command_scheduler_config {
 struct command_gc {
 	bool force; // ages do not count
 	int64_t evals_before_ns, batch_evals_before_ns, jobs_before_ns, nodes_before_ns;
-	int64_t deployments_before_ns;
+	int64_t deployments_before_ns, acl_tokens_before_ns;
 	uint32_t collected; // result
 };
 
@@ -452,6 +462,35 @@ struct command_node_metadata {
 	uint32_t count;
 };
 
+// Access control. What is described is taken over (set to NULL) unless refused.
+struct acl_policy;
+struct acl_role;
+struct acl_token;
+struct command_acl_policy {
+	struct acl_policy *policy;
+};
+struct command_acl_policy_delete {
+	struct text name; // a view that must stay valid until done
+};
+struct command_acl_role {
+	struct acl_role *role; // an id of zero: a new one. CONFLICT: another one has its name
+	// result
+	struct uuid id;
+	char missing[160]; // of UNKNOWN_POLICY: its name
+};
+struct command_acl_token { // ACL_TOKEN, ACL_BOOTSTRAP
+	// An accessor of zero: a new one, with its times; CONFLICT: another one has its secret. Else the token of that
+	// accessor keeps its secret, its times, and whether it is global.
+	struct acl_token *token;
+	uint64_t reset_index; // ACL_BOOTSTRAP: a first token once more, after the one of this index
+	// result
+	struct uuid accessor;
+	uint64_t done_index; // of NOT_NOW: of the first token that there is
+};
+struct command_acl_delete { // of a role or a token
+	struct uuid id;
+};
+
 struct command_job_register {
 	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
 	bool enforce_index;
@@ -521,5 +560,10 @@ struct command {
 		struct command_node_pool node_pool;
 		struct command_node_pool_delete node_pool_delete;
 		struct command_node_metadata node_metadata;
+		struct command_acl_policy acl_policy;
+		struct command_acl_policy_delete acl_policy_delete;
+		struct command_acl_role *acl_role;   // the submitter's
+		struct command_acl_token *acl_token; // the submitter's
+		struct command_acl_delete acl_delete;
 	};
 };

@@ -6,7 +6,15 @@
 // The most that one GC entry deletes.
 #define GC_ITEMS_MAX 4096u
 // GC_EVALUATION_ALIVE: also one that is not at its end; an operator wants it gone.
-enum gc_kind { GC_ALLOCATION, GC_EVALUATION, GC_JOB, GC_DEPLOYMENT, GC_EVALUATION_ALIVE, GC_KINDS };
+enum gc_kind {
+	GC_ALLOCATION,
+	GC_EVALUATION,
+	GC_JOB,
+	GC_DEPLOYMENT,
+	GC_EVALUATION_ALIVE,
+	GC_ACL_TOKEN,
+	GC_KINDS
+};
 
 // Items of one kind that the decider found past their time, or that an operator named.
 struct entry_gc {

@@ -1,6 +1,9 @@
 #include "state/log/entry_record.h"
 #include "state/base/error.h"
 #include "state/base/schema_table.h"
+#include "state/records/acl_policy.h"
+#include "state/records/acl_role.h"
+#include "state/records/acl_token.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/nodes/node_metadata.h"
@@ -16,6 +19,10 @@ static const struct record_type *const record_types[] = {
 	[STATE_CLUSTER_SETTINGS] = &cluster_settings_description,
 	[STATE_NODE_POOLS] = &node_pool_description,
 	[STATE_NODE_METADATA] = &node_metadata_description,
+	[STATE_ACL_POLICIES] = &acl_policy_description,
+	[STATE_ACL_ROLES] = &acl_role_description,
+	[STATE_ACL_TOKENS] = &acl_token_description,
+	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_description,
 	[STATE_SCHEDULER_CONFIG] = &scheduler_config_description,
 };
 _Static_assert(

@@ -1,4 +1,7 @@
 // The table of kinds. Each row is with the functions of its kind.
+#include "state/tables/acl/acl_policy_table.h"
+#include "state/tables/acl/acl_role_table.h"
+#include "state/tables/acl/acl_token_table.h"
 #include "state/tables/client.h"
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/deployment_table.h"
@@ -28,4 +31,8 @@ const struct kind *const state_kinds[STATE_TABLES] = {
 	[STATE_CLUSTER_SETTINGS] = &cluster_settings_kind,
 	[STATE_NODE_POOLS] = &node_pool_kind,
 	[STATE_NODE_METADATA] = &node_metadata_kind,
+	[STATE_ACL_POLICIES] = &acl_policy_kind,
+	[STATE_ACL_ROLES] = &acl_role_kind,
+	[STATE_ACL_TOKENS] = &acl_token_kind,
+	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_kind,
 };

@@ -19,10 +19,11 @@ struct node_report;
 
 struct state_limits { // each at most the maximum in limits.h
 	uint32_t nodes, jobs, allocations, place_requests, clients;
-	uint32_t evaluations;     // 0: the maximum
-	uint32_t deployments;     // the same
-	uint32_t vms, vm_workers; // the same
-	uint32_t node_pools;      // the same
+	uint32_t evaluations;                         // 0: the maximum
+	uint32_t deployments;                         // the same
+	uint32_t vms, vm_workers;                     // the same
+	uint32_t node_pools;                          // the same
+	uint32_t acl_policies, acl_roles, acl_tokens; // the same
 };
 
 // What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation
@@ -188,6 +189,23 @@ const struct cluster_settings *state_cluster_settings(const struct state *);
 // Pools that operators described; NULL: the pool is a name and nothing else.
 struct node_pool;
 const struct node_pool *state_node_pool(const struct state *, struct text name);
+// Access control: by their names and ids, and a token by what its secret hashes to. An expired token is there until it
+// is collected.
+struct acl_policy;
+struct acl_role;
+struct acl_secret_hash;
+struct acl_token;
+struct acl_bootstrap;
+const struct acl_policy *state_acl_policy(const struct state *, struct text name);
+const struct acl_role *state_acl_role(const struct state *, const struct uuid *id);
+const struct acl_role *state_acl_role_by_name(const struct state *, struct text name);
+const struct acl_token *state_acl_token(const struct state *, const struct uuid *accessor);
+const struct acl_token *state_acl_token_by_secret(
+	const struct state *, const struct acl_secret_hash *);
+// Never NULL.
+const struct acl_bootstrap *state_acl_bootstrap(const struct state *);
+// Whether there ever was a first token.
+bool state_acl_is_bootstrapped(const struct state *);
 // What an operator set of a node's metadata; NULL: nothing. It is published beside the node's record: one of both may
 // be a change older than the other.
 struct node_metadata;

@@ -195,6 +195,7 @@ static struct pipeline *create_pipeline(struct berthd *b)
 		.job_gc_ns = config->job_gc_s * NS_PER_S,
 		.node_gc_ns = config->node_gc_s * NS_PER_S,
 		.deployment_gc_ns = config->deployment_gc_s * NS_PER_S,
+		.acl_token_gc_ns = config->acl_token_gc_s * NS_PER_S,
 	};
 	return pipeline_create(&settings);
 }

@@ -129,6 +129,8 @@ static const struct setting settings[] = {
 		.help = "deployments that are over and have nothing alive are kept this long"},
 	{"scheduler.node_gc_s", SETTING_U32, AT(node_gc_s), NUMBER(1, 31536000), .preset = "86400",
 		.help = "nodes that are down and run nothing are kept this long"},
+	{"scheduler.acl_token_gc_s", SETTING_U32, AT(acl_token_gc_s), NUMBER(1, 31536000),
+		.preset = "3600", .help = "expired tokens are kept this long"},
 	{"scheduler.rejection_threshold", SETTING_U32, AT(rejection_threshold), NUMBER(0, 100000),
 		.preset = "0",
 		.help = "a node that rejects so many plans takes no more work; 0: never"},

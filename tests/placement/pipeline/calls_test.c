@@ -384,6 +384,7 @@ static void b66_what_nobody_sets_is_as_the_row_says(void **state)
 	assert_true(s->batch_eval_gc_ns == 24 * 3600 * NS_PER_S);
 	assert_true(s->job_gc_ns == 4 * 3600 * NS_PER_S);
 	assert_true(s->deployment_gc_ns == 3600 * NS_PER_S);
+	assert_true(s->acl_token_gc_ns == 3600 * NS_PER_S);
 	assert_true(s->node_gc_ns == 24 * 3600 * NS_PER_S);
 }
 

@@ -3,6 +3,9 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/entry.h"
+#include "state/records/acl_policy.h"
+#include "state/records/acl_role.h"
+#include "state/records/acl_token.h"
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
 #include "state/records/nodes/node_description.h"
@@ -411,6 +414,53 @@ static void *some_metadata(void)
 	return node_metadata_change(NULL, &node, changes, 2);
 }
 
+static void *a_first_token(void)
+{
+	struct acl_bootstrap *mark = record_create(&acl_bootstrap_description);
+
+	mark->accessor = number_uuid(3);
+	mark->reset_index = 35;
+	return mark;
+}
+
+static struct acl_token *a_token(void)
+{
+	struct acl_token *token = record_create(&acl_token_description);
+
+	token->accessor = number_uuid(3);
+	memset(token->secret.bytes, 7, sizeof token->secret.bytes);
+	token->name = text_copy(TEXT("any"));
+	*(char **)array_append(&token->policies, sizeof(char *)) = text_copy(TEXT("readers"));
+	*(struct uuid *)array_append(&token->roles, sizeof(struct uuid)) = number_uuid(5);
+	token->global = true;
+	token->create_time_ns = 5;
+	token->expiration_time_ns = 15;
+	token->expiration_ttl_ns = 10;
+	return token;
+}
+
+static void *a_role(void)
+{
+	struct acl_role *role = record_create(&acl_role_description);
+
+	role->id = number_uuid(5);
+	role->name = text_copy(TEXT("ops"));
+	struct acl_policy_link *link = array_append(&role->policies, sizeof *link);
+	link->name = text_copy(TEXT("readers"));
+	return role;
+}
+
+static void *a_policy(void)
+{
+	struct acl_policy *policy = record_create(&acl_policy_description);
+
+	policy->name = text_copy(TEXT("readers"));
+	policy->rules = text_copy(TEXT("node {\n policy = \"read\"\n}"));
+	policy->job = memory_take(sizeof *policy->job);
+	policy->job->namespace_name = text_copy(TEXT("default"));
+	return policy;
+}
+
 static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -423,6 +473,10 @@ static void every_kind_of_record_comes_back(void **unused)
 		[STATE_SCHEDULER_CONFIG] = a_config(),
 		[STATE_NODE_POOLS] = a_pool(),
 		[STATE_NODE_METADATA] = some_metadata(),
+		[STATE_ACL_POLICIES] = a_policy(),
+		[STATE_ACL_ROLES] = a_role(),
+		[STATE_ACL_TOKENS] = a_token(),
+		[STATE_ACL_BOOTSTRAP] = a_first_token(),
 	};
 
 	for (uint8_t kind = STATE_EVALUATIONS; kind < STATE_TABLES; kind++) {
