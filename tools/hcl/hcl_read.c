@@ -19,7 +19,7 @@ struct reader {
 static bool read_value(struct reader *, struct hcl_value *);
 static bool read_items(struct reader *, struct hcl_body *);
 
-static bool complain(struct reader *reader, const char *text)
+static bool refuse_text(struct reader *reader, const char *text)
 {
 	const struct hcl_token *token = &reader->token;
 	if (token->kind == HCL_TOKEN_MISTAKE)
@@ -49,7 +49,7 @@ static bool skip_sign(struct reader *reader, char sign)
 static bool enter(struct reader *reader)
 {
 	if (reader->depth == JSON_DEPTH_MAX)
-		return complain(reader, "this is nested too deep");
+		return refuse_text(reader, "this is nested too deep");
 	reader->depth++;
 	read_on(reader);
 	return true;
@@ -62,9 +62,9 @@ static bool read_object(struct reader *reader, struct hcl_value *value)
 	if (!enter(reader) || !read_items(reader, &value->object))
 		return false;
 	if (reader->token.kind == HCL_TOKEN_END)
-		return complain(reader, "object expected closing RBRACE got: EOF");
+		return refuse_text(reader, "object expected closing RBRACE got: EOF");
 	reader->depth--;
-	return skip_sign(reader, '}') || complain(reader, "a name or } is expected here");
+	return skip_sign(reader, '}') || refuse_text(reader, "a name or } is expected here");
 }
 
 static bool read_list(struct reader *reader, struct hcl_value *value)
@@ -79,7 +79,7 @@ static bool read_list(struct reader *reader, struct hcl_value *value)
 			return false;
 		end = &(*end)->next;
 		if (!skip_sign(reader, ',') && !is_sign(reader, ']'))
-			return complain(reader, "a comma or ] is expected here");
+			return refuse_text(reader, "a comma or ] is expected here");
 	}
 	reader->depth--;
 	read_on(reader);
@@ -93,7 +93,7 @@ static bool read_word(struct reader *reader, struct hcl_value *value)
 	if (is_true || strcmp(word, "false") == 0)
 		value->kind = HCL_BOOL;
 	else if (strcmp(word, "null") != 0)
-		return complain(reader, "nothing is evaluated here: put a text in quotes");
+		return refuse_text(reader, "nothing is evaluated here: put a text in quotes");
 	value->boolean = is_true;
 	read_on(reader);
 	return true;
@@ -111,7 +111,7 @@ static bool read_value(struct reader *reader, struct hcl_value *value)
 	if (token->kind == HCL_TOKEN_WORD)
 		return read_word(reader, value);
 	if (token->kind != HCL_TOKEN_STRING && token->kind != HCL_TOKEN_NUMBER)
-		return complain(reader, "a value is expected here");
+		return refuse_text(reader, "a value is expected here");
 	value->kind = token->kind == HCL_TOKEN_STRING ? HCL_STRING : HCL_NUMBER;
 	value->string = token->text;
 	value->number = token->number;
@@ -129,15 +129,15 @@ static bool read_block(struct reader *reader, struct hcl_item *item)
 	item->is_block = true;
 	while (is_name(reader)) {
 		if (item->label_count == HCL_LABELS_MAX)
-			return complain(reader, "a block has at most four labels");
+			return refuse_text(reader, "a block has at most four labels");
 		item->labels[item->label_count++] = reader->token.text;
 		read_on(reader);
 	}
 	item->value.line = reader->token.line;
 	item->value.column = reader->token.column;
 	if (!is_sign(reader, '{'))
-		return complain(reader, item->label_count ? "a block's { is expected here"
-							  : "= or a block's { is expected here");
+		return refuse_text(reader, item->label_count ? "a block's { is expected here"
+							     : "= or a block's { is expected here");
 	return read_object(reader, &item->value);
 }
 
@@ -173,7 +173,8 @@ static bool read_all(struct reader *reader, struct hcl_body *body)
 		return false;
 	if (is_json)
 		*body = json.object;
-	return reader->token.kind == HCL_TOKEN_END || complain(reader, "a name is expected here");
+	return reader->token.kind == HCL_TOKEN_END ||
+	       refuse_text(reader, "a name is expected here");
 }
 
 // Strings of the tree are UTF-8 without NUL, because all of the text is.
