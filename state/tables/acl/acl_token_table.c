@@ -116,6 +116,7 @@ const struct kind acl_token_kind = {
 	.limit_offset = offsetof(struct state_limits, acl_tokens),
 	.limit_max = ACL_TOKENS_MAX,
 	.has_other_hash = true,
+	.has_ids = true,
 	.is_sound = is_acl_token_sound,
 	.check_loaded = check_loaded_acl_token,
 	.entered = acl_token_entered,
