@@ -8,7 +8,7 @@
 
 struct id_order;
 
-// Nodes, allocations, evaluations, deployments and tokens have ids. Any thread, outside of a read section.
+// Nodes, allocations, evaluations, deployments, tokens and roles have ids. Any thread, outside of a read section.
 
 // Waits until the order has whatever was published before the call. The first call of a table looks at all records.
 void state_ids_settle(struct state *, enum state_table);

@@ -114,7 +114,6 @@ static void access_control_is_disabled(void **unused)
 		{"GET", "/v1/acl/tokens", 400, text},
 		{"GET", "/v1/acl/token/self", 400, text},
 		{"PUT", "/v1/acl/token", 400, text},
-		{"PUT", "/v1/acl/bootstrap", 400, text},
 		{"GET", "/v1/acl/roles", 400, text},
 		{"GET", "/v1/acl/auth-methods", 400, text},
 		{"GET", "/v1/acl/binding-rules", 400, text},

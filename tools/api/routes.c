@@ -2,6 +2,7 @@
 #include "tools/api/berth/routes.h"
 #include "tools/api/events/routes.h"
 #include "tools/api/metrics/routes.h"
+#include "tools/api/nomad/acl/routes.h"
 #include "tools/api/nomad/jobs/routes.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/nomad/placements/routes.h"
@@ -15,6 +16,7 @@ static const struct route routes[] = {
 	ROUTES_ROWS(JOB_ROUTES)
 	ROUTES_ROWS(PLACEMENT_ROUTES)
 	ROUTES_ROWS(NOMAD_ROUTES)
+	ROUTES_ROWS(ACL_ROUTES)
 	ROUTES_ROWS(ABSENT_ROUTES)
 	ROUTES_ROWS(EVENT_ROUTES)
 	ROUTES_ROWS(METRICS_ROUTES)

@@ -11,6 +11,7 @@
 #include "tools/forms/vm_spec.h"
 #include <errno.h>
 #include <hwloc.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,23 @@ static char *configuration(void *context)
 	return config_json(&b->config);
 }
 
+// The number in DATA_DIR/acl-bootstrap-reset, which only who may write there can leave.
+static uint64_t acl_reset_index(void *context)
+{
+	const struct berthd *b = context;
+	char path[CONFIG_PATH_BYTES + 32];
+	uint64_t index = 0;
+	snprintf(path, sizeof path, "%s/acl-bootstrap-reset", b->config.data_dir);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%20" SCNu64, &index) != 1)
+		log_warn("acl-reset-bad",
+			"file=%s meaning=\"no number: it counts as if it was not there\"", path);
+	fclose(file);
+	return index;
+}
+
 static bool has_peer(void *context, const char *region)
 {
 	struct berthd *b = context;
@@ -254,6 +272,7 @@ static bool start_api(struct berthd *b, char *message)
 		.healthy = berthd_healthy,
 		.liveness = berthd_liveness,
 		.liveness_release = berthd_liveness_release,
+		.acl_reset_index = acl_reset_index,
 		.has_peer = has_peer,
 		.context = b,
 	};

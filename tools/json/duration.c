@@ -1,5 +1,6 @@
 #include "tools/json/duration.h"
 #include "state/base/time_units.h"
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -74,4 +75,48 @@ bool duration_parse(const char *text, int64_t *ns)
 			return false;
 	*ns = negative ? -total : total;
 	return true;
+}
+
+// The fraction without the zeros behind it: 9 digits at most, with their point.
+static void fraction_format(uint64_t part, uint64_t of, char text[static 12])
+{
+	char digits[12];
+	size_t size = 0;
+	for (; of > 1 && part > 0; part %= of) {
+		of /= 10;
+		digits[size++] = (char)('0' + part / of);
+	}
+	digits[size] = '\0';
+	snprintf(text, 12, "%s%s", size > 0 ? "." : "", digits);
+}
+
+// Less than a second, in the largest unit that leaves a whole number.
+static void small_format(uint64_t ns, const char *sign, char text[static DURATION_TEXT_BYTES])
+{
+	uint64_t unit = ns < 1000 ? 1 : ns < NS_PER_MS ? 1000 : NS_PER_MS;
+	const char *name = unit == 1 ? "ns" : unit == 1000 ? "\xc2\xb5s" : "ms";
+	char fraction[12];
+	fraction_format(ns % unit, unit, fraction);
+	snprintf(text, DURATION_TEXT_BYTES, "%s%lu%s%s", sign, ns / unit, fraction,
+		ns == 0 ? "s" : name);
+}
+
+char *duration_format(int64_t ns, char text[static DURATION_TEXT_BYTES])
+{
+	const char *sign = ns < 0 ? "-" : "";
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns, s = size / NS_PER_S;
+	char fraction[12];
+	if (size < NS_PER_S) {
+		small_format(size, sign, text);
+		return text;
+	}
+	fraction_format(size % NS_PER_S, NS_PER_S, fraction);
+	if (s >= 3600)
+		snprintf(text, DURATION_TEXT_BYTES, "%s%luh%lum%lu%ss", sign, s / 3600, s / 60 % 60,
+			s % 60, fraction);
+	else if (s >= 60)
+		snprintf(text, DURATION_TEXT_BYTES, "%s%lum%lu%ss", sign, s / 60, s % 60, fraction);
+	else
+		snprintf(text, DURATION_TEXT_BYTES, "%s%lu%ss", sign, s, fraction);
+	return text;
 }

@@ -59,6 +59,7 @@ const struct kind acl_role_kind = {
 	.fields = &acl_role_description,
 	.limit_offset = offsetof(struct state_limits, acl_roles),
 	.limit_max = ACL_ROLES_MAX,
+	.has_ids = true,
 	.is_sound = is_acl_role_sound,
 	.check_loaded = check_loaded_acl_role,
 };

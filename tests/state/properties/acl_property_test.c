@@ -79,7 +79,8 @@ static char *words(uint32_t mask, char text[static 16])
 
 	for (uint32_t i = 0; i < POLICIES; i++)
 		if (mask & 1u << i)
-			end += sprintf(end, "%s%s", end == text ? "" : " ", names[i]);
+			end += snprintf(end, (size_t)(text + 16 - end), "%s%s",
+				end == text ? "" : " ", names[i]);
 	*end = '\0';
 	return text;
 }

@@ -42,7 +42,9 @@ static void finds_routes(void **unused)
 static void takes_the_rest_of_a_path(void **unused)
 {
 	check("GET", "/v1/var/a/b/c", (struct outcome){ROUTE_FOUND, "/v1/var/:rest", NULL});
-	check("GET", "/v1/acl/policies", (struct outcome){ROUTE_FOUND, "/v1/acl/:rest", NULL});
+	check("GET", "/v1/acl/policies", (struct outcome){ROUTE_FOUND, "/v1/acl/policies", NULL});
+	check("GET", "/v1/acl/auth-methods",
+		(struct outcome){ROUTE_FOUND, "/v1/acl/auth-methods", NULL});
 	check("GET", "/v1/acl", (struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
 	check("GET", "/v1/job/acl/services",
 		(struct outcome){ROUTE_FOUND, "/v1/job/:id/services", "acl"});

@@ -48,6 +48,12 @@ static bool is_healthy(void *context, char *message, uint32_t message_size)
 	return true;
 }
 
+static uint64_t acl_reset_index(void *context)
+{
+	const struct server *s = context;
+	return s->acl_reset_index;
+}
+
 // The server is of the region "global", and there is another.
 static bool has_peer(void *context, const char *region)
 {
@@ -76,6 +82,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.healthy = is_healthy,
 		.liveness = liveness,
 		.liveness_release = liveness_release,
+		.acl_reset_index = acl_reset_index,
 		.context = s,
 	};
 	if (api_start(&settings, &s->api, message, sizeof message) != 0)

@@ -16,7 +16,8 @@ struct server {
 	struct pipeline *pipeline; // the crew's; NULL: no schedulers
 	struct watchers *watchers; // the crew's; NULL: none
 	struct api *api;
-	_Atomic bool is_held; // the expiry of nodes, as the API is told
+	_Atomic uint64_t acl_reset_index; // that an operator left
+	_Atomic bool is_held;             // the expiry of nodes, as the API is told
 	struct prng prng;
 	struct node_slot {
 		uint32_t slot, generation;

@@ -31,6 +31,41 @@ static void reads_what_people_write(void **unused)
 	}
 }
 
+static void writes_what_nomad_writes(void **unused)
+{
+	static const struct {
+		int64_t ns;
+		const char *text;
+	} cases[] = {
+		{0, "0s"},
+		{1, "1ns"},
+		{999, "999ns"},
+		{1000, "1\xc2\xb5s"},
+		{1500, "1.5\xc2\xb5s"},
+		{1000000, "1ms"},
+		{250000000, "250ms"},
+		{1000000000, "1s"},
+		{1500000000, "1.5s"},
+		{1000000001, "1.000000001s"},
+		{60000000000, "1m0s"},
+		{3600000000000, "1h0m0s"},
+		{-3600000000000, "-1h0m0s"},
+		{35996400000000000, "9999h0m0s"},
+		{98095630610683596, "27248h47m10.610683596s"},
+		{INT64_MAX, "2562047h47m16.854775807s"},
+		{INT64_MIN, "-2562047h47m16.854775808s"},
+	};
+	char text[DURATION_TEXT_BYTES];
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		int64_t ns = -1;
+		assert_string_equal(duration_format(cases[i].ns, text), cases[i].text);
+		if (cases[i].ns > INT64_MIN && cases[i].ns < INT64_MAX) {
+			assert_true(duration_parse(text, &ns));
+			assert_true(ns >= cases[i].ns - 1 && ns <= cases[i].ns + 1);
+		}
+	}
+}
+
 static void refuses_the_rest(void **unused)
 {
 	static const char *const cases[] = {"", "-", "30", "s", ".s", "1x", "1s2", "1 s", " 1s",
@@ -46,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_what_people_write),
+		cmocka_unit_test(writes_what_nomad_writes),
 		cmocka_unit_test(refuses_the_rest),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

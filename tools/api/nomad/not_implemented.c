@@ -117,9 +117,17 @@ void license_absent(struct request *request, struct reply *reply)
 	reply->status = MHD_HTTP_NO_CONTENT;
 }
 
-void acl_disabled(struct request *request, struct reply *reply)
+void acl_absent(struct request *request, struct reply *reply)
 {
-	reply_mistake(reply, "ACL support disabled");
+	state_read_begin();
+	bool is_on = state_acl_is_bootstrapped(request->api->settings.state);
+	state_read_end();
+	if (is_on)
+		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+			"nobody logs in here: there are no auth methods, binding rules or one-time "
+			"tokens; make tokens with PUT /v1/acl/token");
+	else
+		reply_mistake(reply, "ACL support disabled");
 }
 
 void not_kept(struct request *request, struct reply *reply)

@@ -101,9 +101,19 @@
 	ASK("DELETE", "/v1/recommendation/:id", enterprise_only) \
 	ASK("PUT", "/v1/operator/license", enterprise_only)      \
 	READ("/v1/operator/license", license_absent)             \
-	READ("/v1/acl/:rest", acl_disabled)                      \
-	ASK("PUT", "/v1/acl/:rest", acl_disabled)                \
-	ASK("DELETE", "/v1/acl/:rest", acl_disabled)
+	READ("/v1/acl/auth-methods", acl_absent)                 \
+	READ("/v1/acl/auth-method/:id", acl_absent)              \
+	READ("/v1/acl/binding-rules", acl_absent)                \
+	READ("/v1/acl/binding-rule/:id", acl_absent)             \
+	ASK("PUT", "/v1/acl/auth-method", acl_absent)            \
+	ASK("PUT", "/v1/acl/auth-method/:id", acl_absent)        \
+	ASK("DELETE", "/v1/acl/auth-method/:id", acl_absent)     \
+	ASK("PUT", "/v1/acl/binding-rule", acl_absent)           \
+	ASK("PUT", "/v1/acl/binding-rule/:id", acl_absent)       \
+	ASK("DELETE", "/v1/acl/binding-rule/:id", acl_absent)    \
+	ASK("PUT", "/v1/acl/token/onetime/exchange", acl_absent) \
+	ASK("PUT", "/v1/acl/login", acl_absent)                  \
+	ASK("PUT", "/v1/acl/oidc/:rest", acl_absent)
 
 ROUTES_DECLARE(NOMAD_ROUTES)
 ROUTES_DECLARE(ABSENT_ROUTES)

@@ -19,12 +19,17 @@ static bool is_null(const struct request *request)
 
 json_t *body_read(struct request *request, struct reply *reply)
 {
+	return body_read_or_say(request, reply, "");
+}
+
+json_t *body_read_or_say(struct request *request, struct reply *reply, const char *before)
+{
 	char message[MESSAGE_BYTES];
 	if (is_blank(request) || is_null(request))
 		return json_object();
 	json_t *body = json_parse(request->body, request->body_size, message, sizeof message);
 	if (!body)
-		reply_mistake(reply, "%s", message);
+		reply_mistake(reply, "%s%s", before, message);
 	return body;
 }
 

@@ -5,6 +5,8 @@
 
 // Parses the body as an object; an empty body gives an empty one. NULL with a reply when it is no JSON.
 json_t *body_read(struct request *, struct reply *);
+// The same, with these words before what is wrong.
+json_t *body_read_or_say(struct request *, struct reply *, const char *before);
 // The same, but refuses an empty body, with Nomad's words.
 json_t *body_read_some(struct request *, struct reply *);
 // Parses the body as a list; an empty body, or null, gives an empty one. NULL with a reply when it is none.

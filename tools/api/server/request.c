@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 struct request *request_create(
 	struct api *api, struct MHD_Connection *connection, struct connection *socket)
@@ -140,4 +141,22 @@ struct json_writer *reply_json(struct request *request, struct reply *reply)
 	reply->content_type = API_TEXT_JSON;
 	reply->body.pretty = request_flag(request, "pretty");
 	return &reply->body;
+}
+
+static const char *header_of(const struct request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+const char *request_secret(const struct request *request)
+{
+	static const char scheme[] = "Bearer ";
+	const char *token = header_of(request, "X-Nomad-Token");
+	if (token && *token)
+		return token;
+	const char *bearer = header_of(request, MHD_HTTP_HEADER_AUTHORIZATION);
+	if (!bearer || strncasecmp(bearer, scheme, sizeof scheme - 1) != 0)
+		return NULL;
+	bearer += sizeof scheme - 1;
+	return *bearer ? bearer : NULL;
 }

@@ -83,5 +83,8 @@ bool number_parse(const char *text, uint64_t most, uint64_t *number);
 // The requested namespace, by default "default". Lists take "*" for all.
 const char *request_namespace(const struct request *);
 
+// The secret of the token that the request shows, or NULL. It is never read from the query, which ends up in logs.
+const char *request_secret(const struct request *);
+
 // Starts a JSON answer with 200.
 struct json_writer *reply_json(struct request *, struct reply *);
