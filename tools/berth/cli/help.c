@@ -28,7 +28,7 @@ static void put_flag(FILE *out, const struct flag_description *d)
 		fprintf(out, " (%.*s, else %s)", (int)strcspn(d->environment, " "), d->environment,
 			d->standard);
 	else if (d->environment)
-		fprintf(out, " (%s)", d->environment);
+		fprintf(out, " (%.*s)", (int)strcspn(d->environment, " "), d->environment);
 	else if (d->standard)
 		fprintf(out, " (%s)", d->standard);
 	fputc('\n', out);

@@ -12,6 +12,7 @@
 struct http {
 	struct http_client *client; // NULL before the first request
 	const char *address;
+	const char *token; // NULL: none
 	const char *timeout;
 	bool quiet;
 };
@@ -26,6 +27,7 @@ struct http *http_open(const struct flags *flags)
 {
 	struct http *http = memory_take(sizeof *http);
 	http->address = flags->values[FLAG_ADDRESS];
+	http->token = flags->values[FLAG_TOKEN];
 	http->timeout = flags->values[FLAG_TIMEOUT];
 	return http;
 }
@@ -138,6 +140,7 @@ static enum exit_status ask_path(struct session *session, const char *path,
 	if (!http->client && !(http->client = http_client_create()))
 		return complain(STATUS_FAILURE, "libcurl could not be set up");
 	request.url = url_of(http, path, url);
+	request.token = http->token;
 	request.agent = "berth/" BERTH_VERSION;
 	request.timeout_ms = timeout_ms(http->timeout);
 	request.take_body = take_body;

@@ -60,6 +60,22 @@ static void defaults_come_from_the_environment(void **unused)
 	assert_null(flags.values[FLAG_COUNT]);
 }
 
+static void a_token_may_come_from_the_environment(void **unused)
+{
+	unsetenv("BERTH_TOKEN");
+	unsetenv("NOMAD_TOKEN");
+	READ("", "x");
+	assert_null(flags.values[FLAG_TOKEN]);
+	setenv("NOMAD_TOKEN", "n", 1);
+	READ("", "x");
+	assert_string_equal(flags.values[FLAG_TOKEN], "n");
+	setenv("BERTH_TOKEN", "b", 1);
+	READ("", "x");
+	assert_string_equal(flags.values[FLAG_TOKEN], "b");
+	READ("", "-token=f");
+	assert_string_equal(flags.values[FLAG_TOKEN], "f");
+}
+
 static void numbers_have_bounds(void **unused)
 {
 	static const char *const wrong[] = {
@@ -84,6 +100,7 @@ int main(void)
 		cmocka_unit_test(flags_stand_anywhere),
 		cmocka_unit_test(wrong_flags_are_named),
 		cmocka_unit_test(defaults_come_from_the_environment),
+		cmocka_unit_test(a_token_may_come_from_the_environment),
 		cmocka_unit_test(numbers_have_bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
