@@ -40,6 +40,15 @@ _berth_ids()
 	"node pool info" | "node pool delete")
 		berth node pool list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
+	"acl policy info" | "acl policy apply" | "acl policy delete")
+		berth acl policy list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
+	"acl token info" | "acl token update" | "acl token delete")
+		berth acl token list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
+	"acl role info" | "acl role update" | "acl role delete")
+		berth acl role list 2>/dev/null | awk 'NR > 1 { print $2 }'
+		;;
 	"worker get" | "worker pause" | "worker resume" | "worker delete")
 		berth worker list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
@@ -63,7 +72,8 @@ _berth()
 		;;
 	esac
 	case "$typed" in
-	"job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate" | "node pool apply")
+	"job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate" | "node pool apply" | \
+		"acl bootstrap")
 		[[ $current == -* ]] || {
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return

@@ -19,6 +19,7 @@
 struct run run;
 static char folder[] = "/tmp/berth-test-XXXXXX";
 static char address[80];
+static char token[64]; // "": none
 
 static void slurp(int fd, char *text, size_t size)
 {
@@ -61,6 +62,13 @@ const char *run_folder(void)
 	return folder;
 }
 
+void run_as(const char *secret)
+{
+	token[0] = '\0';
+	if (secret)
+		snprintf(token, sizeof token, "BERTH_TOKEN=%s", secret);
+}
+
 int berth(const char *line)
 {
 	char program[] = BERTH_PROGRAM, path[] = "PATH=/usr/bin:/bin";
@@ -70,7 +78,7 @@ int berth(const char *line)
 		assert_true(count < WORDS_MAX);
 		words[count++] = word;
 	}
-	char *environment[] = {address, path, NULL};
+	char *environment[] = {address, path, *token ? token : NULL, NULL};
 	int out = file("out"), error = file("error");
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);

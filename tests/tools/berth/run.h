@@ -13,6 +13,8 @@ void run_begin(unsigned port);
 void run_end(void); // removes the folder and what is in it
 const char *run_folder(void);
 void run_write(const char *name, const char *text); // a file in the folder
+// With which token berth asks from now on; NULL: none.
+void run_as(const char *secret);
 // Runs berth with the words of a line, separated by blanks; gives its exit status.
 int berth(const char *line);
 // Fails the test unless it ends so and prints these parts.

@@ -73,6 +73,12 @@ enum flag {
 	FLAG_WORKER,
 	FLAG_PROFILE,
 	FLAG_COUNT_ASSIGNED,
+	FLAG_TYPE,
+	FLAG_POLICY,
+	FLAG_ROLE,
+	FLAG_TTL,
+	FLAG_DESCRIPTION,
+	FLAG_TASK,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it
