@@ -7,6 +7,7 @@
 #include "state/records/job_traits.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/one_record.h"
 #include "tools/forms/explanation.h"
@@ -393,9 +394,10 @@ static void put_job_on_node(struct json_writer *w, const struct scheduler_view *
 	}
 }
 
-static void put_node(struct json_writer *w, const struct state *state,
+static void put_node(struct json_writer *w, const struct request *request,
 	const struct scheduler_view *view, const struct node *node)
 {
+	const struct state *state = request->api->settings.state;
 	const struct job *job;
 	uint64_t cursor = 0;
 	uint32_t jobs = 0;
@@ -407,7 +409,8 @@ static void put_node(struct json_writer *w, const struct state *state,
 	put_free(w, state, node);
 	json_open_array(w, "Jobs");
 	while (jobs < JOBS_EXPLAINED_MAX && (job = state_next(state, STATE_JOBS, &cursor))) {
-		if (job->stop || job->periodic || job->parameterized)
+		if (job->stop || job->periodic || job->parameterized ||
+			!request_may(request, job->namespace_name, ACL_READ_JOB))
 			continue;
 		jobs++;
 		put_job_on_node(w, view, job, node->slot);
@@ -423,7 +426,7 @@ static void work_out_node(struct request *request, struct reply *reply)
 	struct scheduler_view view = state_view_begin(state);
 	const struct node *node = node_named(request);
 	if (node)
-		put_node(reply_json(request, reply), state, &view, node);
+		put_node(reply_json(request, reply), request, &view, node);
 	else
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "node not found");
 	reply_index(reply, state_index(state));

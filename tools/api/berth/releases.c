@@ -1,6 +1,7 @@
 // Releases instances that clients placed, for an operator.
 #include "state/base/memory.h"
 #include "tools/api/berth/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/submission.h"
 #include "tools/json/json_reader.h"
@@ -39,6 +40,20 @@ static bool parse_ids(json_t *ids, struct uuid *parsed, struct reply *reply)
 	return true;
 }
 
+// Whether each that is there may be stopped.
+static bool may_release(const struct request *request, const struct uuid *ids, uint32_t count)
+{
+	const struct state *state = request->api->settings.state;
+	bool may = true;
+	state_read_begin();
+	for (uint32_t i = 0; i < count && may; i++) {
+		const struct allocation *a = state_allocation(state, &ids[i]);
+		may = !a || request_may(request, a->job->namespace_name, ACL_ALLOC_LIFECYCLE);
+	}
+	state_read_end();
+	return may;
+}
+
 static void submit_releases(struct request *request, const struct uuid *ids, uint32_t count)
 {
 	uint32_t commands = (count + PLACE_COUNT_MAX - 1) / PLACE_COUNT_MAX;
@@ -62,8 +77,12 @@ void allocations_release(struct request *request, struct reply *reply)
 	if (ids) {
 		uint32_t count = (uint32_t)json_array_size(ids);
 		struct uuid *parsed = memory_take_array(count, sizeof *parsed);
-		if (parse_ids(ids, parsed, reply))
+		if (!parse_ids(ids, parsed, reply))
+			CHECK(reply->status);
+		else if (may_release(request, parsed, count))
 			submit_releases(request, parsed, count);
+		else
+			reply_denied(reply);
 		free(parsed);
 	}
 	json_decref(root);

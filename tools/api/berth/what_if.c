@@ -5,9 +5,16 @@
 #include "state/records/evaluation.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/json/json_record.h"
 #include <string.h>
+
+// The totals count what the request may not see, too.
+static bool may_see(const struct request *request, const struct job *job)
+{
+	return request_may(request, job->namespace_name, ACL_READ_JOB);
+}
 
 static void put_allocation(struct json_writer *w, const struct allocation *a)
 {
@@ -31,11 +38,14 @@ static void put_destination(struct json_writer *w, const struct what_if_item *it
 	json_put_u64(w, "Preempts", item->preempted);
 }
 
-static void put_items(struct json_writer *w, const struct array *items)
+static void put_items(
+	struct json_writer *w, const struct request *request, const struct array *items)
 {
 	json_open_array(w, "Allocations");
 	for (uint32_t i = 0; i < items->count; i++) {
 		const struct what_if_item *item = ARRAY_AT(items, struct what_if_item, i);
+		if (!may_see(request, item->allocation->job))
+			continue;
 		json_begin_object(w);
 		put_allocation(w, item->allocation);
 		json_put_string(w, "Outcome", what_if_outcome_names[item->outcome]);
@@ -61,27 +71,36 @@ static void put_failed_groups(struct json_writer *w, const struct what_if_failur
 	}
 }
 
-static void put_failures(struct json_writer *w, const struct array *failures)
+static void put_failures(
+	struct json_writer *w, const struct request *request, const struct array *failures)
 {
 	json_open_array(w, "Failures");
-	for (uint32_t i = 0; i < failures->count; i++)
-		put_failed_groups(w, ARRAY_AT(failures, struct what_if_failure, i));
+	for (uint32_t i = 0; i < failures->count; i++) {
+		const struct what_if_failure *failure =
+			ARRAY_AT(failures, struct what_if_failure, i);
+		if (may_see(request, failure->job))
+			put_failed_groups(w, failure);
+	}
 	json_end_array(w);
 }
 
-static void put_preempted(struct json_writer *w, const struct array *preempted)
+static void put_preempted(
+	struct json_writer *w, const struct request *request, const struct array *preempted)
 {
 	json_open_array(w, "Preempted");
 	for (uint32_t i = 0; i < preempted->count; i++) {
+		const struct allocation *a = *ARRAY_AT(preempted, const struct allocation *, i);
+		if (!may_see(request, a->job))
+			continue;
 		json_begin_object(w);
-		put_allocation(w, *ARRAY_AT(preempted, const struct allocation *, i));
+		put_allocation(w, a);
 		json_end_object(w);
 	}
 	json_end_array(w);
 }
 
-static void put_what_if(struct json_writer *w, const struct node *node, enum what_if_kind kind,
-	const struct what_if *result)
+static void put_what_if(struct json_writer *w, const struct request *request,
+	const struct node *node, enum what_if_kind kind, const struct what_if *result)
 {
 	json_begin_object(w);
 	json_put_uuid(w, "NodeID", &node->id);
@@ -91,9 +110,9 @@ static void put_what_if(struct json_writer *w, const struct node *node, enum wha
 	for (uint32_t i = 0; i < WHAT_IF_OUTCOMES; i++)
 		json_put_u64(w, what_if_outcome_names[i], result->outcomes[i]);
 	json_end_object(w);
-	put_items(w, &result->items);
-	put_failures(w, &result->failures);
-	put_preempted(w, &result->preempted);
+	put_items(w, request, &result->items);
+	put_failures(w, request, &result->failures);
+	put_preempted(w, request, &result->preempted);
 	json_end_object(w);
 }
 
@@ -122,7 +141,7 @@ static void answer_what_if(struct request *request, struct reply *reply,
 	int error = what_if(
 		view, node, kind, &prng, (int64_t)time_wall_ns(api->settings.time), &result);
 	if (error == 0)
-		put_what_if(reply_json(request, reply), node, kind, &result);
+		put_what_if(reply_json(request, reply), request, node, kind, &result);
 	else
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 			"a scheduler could not work its job off: %s", error_text(error));

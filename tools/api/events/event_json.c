@@ -2,6 +2,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "tools/api/server/access.h"
 #include "tools/forms/allocation_json.h"
 #include "tools/forms/job_json.h"
 #include "tools/forms/node_json.h"
@@ -52,10 +53,50 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 	return true;
 }
 
+// What it takes to see events of a topic beside the namespace of each; ACL_AREAS: nothing.
+static const struct {
+	enum acl_area area;
+	bool is_for_management;
+} topic_rights[EVENT_TOPICS] = {
+	[TOPIC_NODE] = {ACL_NODE},
+	[TOPIC_JOB] = {ACL_AREAS},
+	[TOPIC_EVALUATION] = {ACL_AREAS},
+	[TOPIC_ALLOCATION] = {ACL_AREAS},
+	[TOPIC_DEPLOYMENT] = {ACL_AREAS},
+	[TOPIC_VM] = {ACL_VM},
+	[TOPIC_VM_WORKER] = {ACL_VM},
+	[TOPIC_LIVENESS] = {ACL_OPERATOR},
+	[TOPIC_NODE_POOL] = {ACL_AREAS, true},
+};
+
+// namespace_name NULL: some namespace, if the topic has them.
+static bool may_see(const struct acl *acl, uint8_t topic, const char *namespace_name)
+{
+	if (!acl || acl_is_management(acl))
+		return true;
+	if (topic >= EVENT_TOPICS || topic_rights[topic].is_for_management)
+		return false;
+	if (topic_rights[topic].area != ACL_AREAS)
+		return acl_allows_area(acl, topic_rights[topic].area, ACL_LEVEL_READ);
+	return namespace_name ? acl_allows_in(acl, namespace_name, ACL_READ_JOB)
+			      : acl_allows_somewhere(acl, ACL_READ_JOB);
+}
+
+static bool may_see_all(const struct event_filter *filter)
+{
+	const struct acl *acl = request_acl(filter->request);
+	bool is_everywhere = strcmp(filter->namespace_name, "*") == 0;
+	bool may = filter->count > 0 || may_see(acl, EVENT_TOPICS, NULL);
+	for (uint32_t i = 0; i < filter->count && may; i++)
+		may = may_see(acl, filter->wishes[i].topic,
+			is_everywhere ? NULL : filter->namespace_name);
+	return may;
+}
+
 bool event_filter_read(
 	const struct request *request, struct event_filter *filter, struct reply *reply)
 {
-	*filter = (struct event_filter){.api = request->api};
+	*filter = (struct event_filter){.request = request, .api = request->api};
 	for (uint32_t i = 0; i < request->parameter_count; i++) {
 		if (strcmp(request->parameters[i].name, "topic") != 0)
 			continue;
@@ -67,7 +108,10 @@ bool event_filter_read(
 		filter->count++;
 	}
 	filter->namespace_name = text_copy(text_of(request_namespace(request)));
-	return true;
+	if (may_see_all(filter))
+		return true;
+	event_filter_free(filter);
+	return reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "Permission denied");
 }
 
 void event_filter_free(struct event_filter *filter)
@@ -110,8 +154,9 @@ static bool is_wanted(const struct event_filter *filter, uint8_t topic, const st
 	bool fits = filter->count == 0;
 	for (uint32_t i = 0; i < filter->count && !fits; i++)
 		fits = wish_fits(&filter->wishes[i], topic, names);
-	return fits && (!names->namespace_name || strcmp(filter->namespace_name, "*") == 0 ||
-			       strcmp(filter->namespace_name, names->namespace_name) == 0);
+	return fits && may_see(request_acl(filter->request), topic, names->namespace_name) &&
+	       (!names->namespace_name || strcmp(filter->namespace_name, "*") == 0 ||
+		       strcmp(filter->namespace_name, names->namespace_name) == 0);
 }
 
 static void put_head(struct json_writer *w, const struct event *event, const struct names *names)

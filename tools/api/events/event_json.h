@@ -10,12 +10,14 @@ struct event_wish {
 
 struct event_filter {
 	struct event_wish wishes[API_PARAMETERS_MAX];
-	uint32_t count;        // 0: every event
-	char *namespace_name;  // "*" is all
-	const struct api *api; // its clock tells whether a worker is offline
+	uint32_t count;                // 0: every event
+	char *namespace_name;          // "*" is all
+	const struct request *request; // whose token says what may be seen
+	const struct api *api;         // its clock tells whether a worker is offline
 };
 
-// Reads ?topic=Job:web&namespace=…; false with a reply.
+// Reads ?topic=Job:web&namespace=…; false with a reply, also when the request may not see events of a topic. It must
+// outlive the filter.
 bool event_filter_read(const struct request *, struct event_filter *, struct reply *);
 void event_filter_free(struct event_filter *);
 // Whether the filter may want events of this topic.

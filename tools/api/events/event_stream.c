@@ -130,8 +130,8 @@ static ssize_t read_stream(void *source, uint64_t position, char *to, size_t mos
 		fill_lines(s);
 	}
 	if (live_lines_are_sent(&s->lines)) {
-		parking_park(
-			parking, request, &more_events, s, stream_is_ready(s) ? 0 : s->beat_ns);
+		uint64_t due_ns = live_lines_deadline_ns(&s->lines, s->beat_ns);
+		parking_park(parking, request, &more_events, s, stream_is_ready(s) ? 0 : due_ns);
 		return 0;
 	}
 	return live_lines_send(&s->lines, to, most);

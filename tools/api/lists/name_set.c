@@ -1,6 +1,7 @@
 #include "tools/api/lists/name_set.h"
 #include "tools/api/lists/list_filter.h"
 #include "tools/api/lists/list_page.h"
+#include <stdlib.h>
 #include <string.h>
 
 static const char *name_at(const struct name_set *set, uint32_t i)
@@ -17,6 +18,19 @@ bool name_set_has(const struct name_set *set, const char *name)
 {
 	uint32_t at;
 	return map_find(&set->names, sizeof(char *), name, &at);
+}
+
+void name_set_keep(struct name_set *set, const struct request *request, name_set_may *may)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < set->names.count; i++) {
+		char *name = *ARRAY_AT(&set->names, char *, i);
+		if (may(request, name))
+			*ARRAY_AT(&set->names, char *, kept++) = name;
+		else
+			free(name);
+	}
+	set->names.count = kept;
 }
 
 struct listing {

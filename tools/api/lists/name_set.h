@@ -9,6 +9,9 @@ struct name_set {
 
 void name_set_add(struct name_set *, const char *name);
 bool name_set_has(const struct name_set *, const char *name);
+// Drops the names that the request may not see.
+typedef bool name_set_may(const struct request *, const char *name);
+void name_set_keep(struct name_set *, const struct request *, name_set_may *);
 // Writes the item of a name. Under read lock.
 typedef void name_set_put(struct json_writer *, const struct request *, const char *name);
 // Answers with a list of the names that begin with ?prefix= and whose items fit ?filter=, or with a page of it, with

@@ -1,6 +1,8 @@
 #include "tools/api/lists/record_list.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/tables/id_order.h"
+#include "tools/api/access/token_keeper.h"
 #include "tools/api/lists/list_stream.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
@@ -37,9 +39,17 @@ static void write_for_filter(void *context, const void *record, bool whole, stru
 		write_record(w, list, record);
 }
 
+static bool is_visible(const struct record_list *list, const void *record)
+{
+	const struct record_kind *kind = list->kind;
+	return !list->access || !kind->namespace_of ||
+	       acl_allows_in(list->access->acl, kind->namespace_of(record), kind->shown_with);
+}
+
 static bool is_shown(struct record_list *list, const void *record)
 {
-	return record && (!list->kind->is_wanted || list->kind->is_wanted(list, record)) &&
+	return record && is_visible(list, record) &&
+	       (!list->kind->is_wanted || list->kind->is_wanted(list, record)) &&
 	       list_filter_fits(&list->filter, write_for_filter, list, record);
 }
 
@@ -173,6 +183,7 @@ static void free_list(void *context)
 	free(list->job);
 	free(list->worker);
 	free(list->path_name);
+	access_release(list->access);
 	record_walk_free(&list->walk);
 	list_filter_free(&list->filter);
 	json_writer_free(&list->text);
@@ -199,11 +210,19 @@ bool record_list_wants(const struct record_list *list, const struct uuid *id,
 	       (!*list->job || strcmp(list->job, job_id) == 0);
 }
 
+static bool table_has_namespaces(enum state_table table)
+{
+	return table == STATE_JOBS || table == STATE_EVALUATIONS || table == STATE_ALLOCATIONS ||
+	       table == STATE_DEPLOYMENTS;
+}
+
 static struct record_list *create_list(
 	const struct request *request, const struct record_kind *kind)
 {
 	struct record_list *list = memory_take(sizeof *list);
+	CHECK(kind->namespace_of || !table_has_namespaces(kind->table));
 	list->kind = kind;
+	list->access = access_hold(request->access);
 	list->api = request->api;
 	list->state = request->api->settings.state;
 	list->name_prefix = copy_of(request, "prefix");

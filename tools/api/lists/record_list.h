@@ -17,6 +17,9 @@ struct record_kind {
 	uint64_t (*choose)(const struct request *, struct record_list *);
 	route_watched *watched; // NULL: the table's last change
 	const char *noun;       // ?prefix= is of ids that are UUIDs: "alloc"; NULL: of names
+	// Whose records of a namespace are shown to those with this capability there. NULL: records are in none.
+	const char *(*namespace_of)(const void *record);
+	enum acl_capability shown_with;
 	// NULL: every record that is found.
 	bool (*is_wanted)(const struct record_list *, const void *record);
 	// NULL: as its type describes it.
@@ -37,6 +40,7 @@ struct record_list {
 	const struct record_kind *kind;
 	const struct api *api;
 	struct state *state;
+	struct access *access; // of the request; NULL: it may see everything
 	struct list_filter filter;
 	struct id_prefix id_prefix;
 	char *name_prefix, *namespace_name; // namespace "*" is all

@@ -1,6 +1,7 @@
 // Namespaces: those of jobs, and the one that always exists.
 #include "tools/api/nomad/namespaces.h"
 #include "tools/api/nomad/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/request.h"
 
@@ -8,7 +9,7 @@
 // Jobs that one read section visits.
 #define JOBS_PER_SECTION 1024u
 
-void namespaces_collect(const struct state *state, struct name_set *namespaces)
+static void namespaces_collect(const struct state *state, struct name_set *namespaces)
 {
 	uint64_t cursor = 0;
 	const struct job *job;
@@ -41,11 +42,23 @@ static void put_namespace(struct json_writer *w, const struct request *request, 
 	json_end_object(w);
 }
 
+static bool may_see(const struct request *request, const char *name)
+{
+	const struct acl *acl = request_acl(request);
+	return !acl || acl_shows_namespace(acl, name);
+}
+
+void namespaces_collect_visible(const struct request *request, struct name_set *namespaces)
+{
+	namespaces_collect(request->api->settings.state, namespaces);
+	name_set_keep(namespaces, request, may_see);
+}
+
 void namespaces_list(struct request *request, struct reply *reply)
 {
 	struct name_set namespaces = {0};
 	uint64_t index = list_index(request);
-	namespaces_collect(request->api->settings.state, &namespaces);
+	namespaces_collect_visible(request, &namespaces);
 	if (name_set_answer(&namespaces, request, reply, put_namespace))
 		reply_index(reply, index ? index : 1);
 	name_set_free(&namespaces);
@@ -56,7 +69,9 @@ void namespace_read(struct request *request, struct reply *reply)
 	struct name_set namespaces = {0};
 	uint64_t index = state_index(request->api->settings.state);
 	namespaces_collect(request->api->settings.state, &namespaces);
-	if (name_set_has(&namespaces, request->ids[0]))
+	if (!may_see(request, request->ids[0]))
+		reply_denied(reply);
+	else if (name_set_has(&namespaces, request->ids[0]))
 		put_namespace(reply_json(request, reply), request, request->ids[0]);
 	else
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "Namespace not found");

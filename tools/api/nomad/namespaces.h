@@ -2,5 +2,5 @@
 #pragma once
 #include "tools/api/lists/name_set.h"
 
-// Adds the names of all namespaces.
-void namespaces_collect(const struct state *, struct name_set *);
+// Adds the names of all namespaces that the request may see.
+void namespaces_collect_visible(const struct request *, struct name_set *);

@@ -7,6 +7,7 @@
 #include "tools/api/nomad/namespaces.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/request.h"
@@ -21,6 +22,7 @@
 #define FUZZY_BYTES_MIN 2u
 
 struct search {
+	const struct request *request;
 	struct state *state;
 	struct json_writer *writer;
 	const char *text, *namespace_name; // namespace "*" is all
@@ -81,8 +83,9 @@ static void match_id(
 
 static bool shows(const struct search *s, const char *namespace_name)
 {
-	return strcmp(s->namespace_name, "*") == 0 ||
-	       strcmp(s->namespace_name, namespace_name) == 0;
+	return (strcmp(s->namespace_name, "*") == 0 ||
+		       strcmp(s->namespace_name, namespace_name) == 0) &&
+	       request_may(s->request, namespace_name, ACL_READ_JOB);
 }
 
 // Matches one record that has an id.
@@ -264,26 +267,29 @@ static const struct context {
 	enum state_table table; // the same
 	bool has_no_names;      // parts of names find nothing, which is said
 	bool names_are_scopes;
-	void (*collect)(const struct state *, struct name_set *); // NULL: no set of names
+	enum right right; // what it takes to look for it; of collected names, that there are some
+	// Collects the names that the request may see; NULL: no set of names.
+	void (*collect)(const struct request *, struct name_set *);
 } contexts[] = {
-	{"jobs", step_jobs},
-	{"groups", .part = match_group},
-	{"tasks", .part = match_task},
-	{"services", .part = match_service},
-	{"commands", .part = match_command},
-	{"images", .part = match_image},
-	{"nodes", step_nodes, .match = match_node, .table = STATE_NODES},
-	{"allocs", step_allocations, .match = match_allocation, .table = STATE_ALLOCATIONS},
+	{"jobs", step_jobs, .right = RIGHT_LIST_OF_JOBS},
+	{"groups", .part = match_group, .right = RIGHT_LIST_OF_JOBS},
+	{"tasks", .part = match_task, .right = RIGHT_LIST_OF_JOBS},
+	{"services", .part = match_service, .right = RIGHT_LIST_OF_JOBS},
+	{"commands", .part = match_command, .right = RIGHT_LIST_OF_JOBS},
+	{"images", .part = match_image, .right = RIGHT_LIST_OF_JOBS},
+	{"nodes", step_nodes, .match = match_node, .table = STATE_NODES, .right = RIGHT_NODE_READ},
+	{"allocs", step_allocations, .match = match_allocation, .table = STATE_ALLOCATIONS,
+		.right = RIGHT_LIST_OF_JOBS},
 	{"evals", step_nothing, .has_no_names = true, .match = match_evaluation,
-		.table = STATE_EVALUATIONS},
+		.table = STATE_EVALUATIONS, .right = RIGHT_LIST_OF_JOBS},
 	{"deployment", step_nothing, .has_no_names = true, .match = match_deployment,
-		.table = STATE_DEPLOYMENTS},
-	{"volumes", step_nothing, .has_no_names = true},
-	{"plugins", step_nothing},
-	{"scaling_policy", step_policies, .has_no_names = true},
-	{"namespaces", step_names, .collect = namespaces_collect},
-	{"node_pools", step_names, .collect = node_pools_collect, .names_are_scopes = true},
-	{"vars", step_nothing},
+		.table = STATE_DEPLOYMENTS, .right = RIGHT_LIST_OF_JOBS},
+	{"volumes", step_nothing, .has_no_names = true, .right = RIGHT_FIND_VOLUMES},
+	{"plugins", step_nothing, .right = RIGHT_PLUGIN_LIST},
+	{"scaling_policy", step_policies, .has_no_names = true, .right = RIGHT_LIST_OF_JOBS},
+	{"namespaces", step_names, .collect = namespaces_collect_visible},
+	{"node_pools", step_names, .collect = node_pools_collect_visible, .names_are_scopes = true},
+	{"vars", step_nothing, .right = RIGHT_MANAGEMENT},
 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 
@@ -319,7 +325,7 @@ static void walk_ids(struct search *s, const struct context *context)
 static void walk(struct search *s, const struct context *context)
 {
 	if (context->collect)
-		context->collect(s->state, &s->names);
+		context->collect(s->request, &s->names);
 	if (context->match && !s->fuzzy)
 		walk_ids(s, context);
 	else
@@ -356,6 +362,32 @@ static bool context_is_known(const char *asked)
 	return strcmp(asked, "all") == 0;
 }
 
+// Whether the request may look for it.
+static bool may_look(const struct request *request, const struct context *context)
+{
+	const struct acl *acl = request_acl(request);
+	const char *namespace_name = request_namespace(request);
+	struct name_set names = {0};
+	if (!acl)
+		return true;
+	if (!context->collect)
+		return right_allows(context->right, acl,
+			strcmp(namespace_name, "*") == 0 ? NULL : namespace_name);
+	context->collect(request, &names);
+	bool may = names.names.count > 0;
+	name_set_free(&names);
+	return may;
+}
+
+// Who asks for one thing and may not look for it is told so; of all only what is allowed is looked for.
+static bool may_ask(const struct request *request, const char *asked)
+{
+	for (size_t i = 0; i < CONTEXTS; i++)
+		if (strcmp(asked, contexts[i].name) == 0)
+			return may_look(request, &contexts[i]);
+	return true;
+}
+
 static void answer_search(struct request *request, struct reply *reply, const char *text,
 	const char *asked, bool fuzzy)
 {
@@ -366,9 +398,10 @@ static void answer_search(struct request *request, struct reply *reply, const ch
 	json_begin_object(w);
 	json_open_object(w, "Matches");
 	for (size_t i = 0; i < CONTEXTS; i++) {
-		if (!is_asked(i, asked, text, fuzzy))
+		if (!is_asked(i, asked, text, fuzzy) || !may_look(request, &contexts[i]))
 			continue;
-		struct search search = {.state = state,
+		struct search search = {.request = request,
+			.state = state,
 			.writer = w,
 			.text = text,
 			.namespace_name = request_namespace(request),
@@ -410,6 +443,8 @@ static void search_for(struct request *request, struct reply *reply, bool fuzzy)
 			"volumes scaling_policy vars namespaces] or 'all' for all contexts; got "
 			"\"%.64s\"",
 			context ? context : "");
+	else if (body && !may_ask(request, context))
+		reply_denied(reply);
 	else if (body)
 		answer_search(request, reply, text, context ? context : "", fuzzy);
 	json_decref(body);

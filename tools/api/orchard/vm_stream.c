@@ -170,8 +170,9 @@ static ssize_t stream_read(void *source, uint64_t position, char *to, size_t mos
 		fill_piece(s);
 	}
 	if (live_lines_are_sent(&s->lines)) {
-		parking_park(parking, request, &news, s,
-			time_monotonic_ns(request->api->settings.time) + SLEEP_NS);
+		uint64_t sleep_ns = time_monotonic_ns(request->api->settings.time) + SLEEP_NS;
+		parking_park(
+			parking, request, &news, s, live_lines_deadline_ns(&s->lines, sleep_ns));
 		return 0;
 	}
 	return live_lines_send(&s->lines, to, most);

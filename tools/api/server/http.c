@@ -2,6 +2,7 @@
 // libmicrohttpd.
 #include "tools/api/server/http.h"
 #include "state/base/time_units.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/connections.h"
@@ -194,6 +195,13 @@ static enum MHD_Result commands_ended(struct request *request)
 	return answer_request(request);
 }
 
+// Meanwhile the token may have been deleted, or allow less.
+static enum MHD_Result watch_ended(struct request *request)
+{
+	request->refusal = access_check(request);
+	return request->refusal.status ? send_refusal(request) : answer_request(request);
+}
+
 static enum MHD_Result advance_request(struct request *request)
 {
 	switch (request->stage) {
@@ -206,7 +214,7 @@ static enum MHD_Result advance_request(struct request *request)
 			return send_error(
 				request, MHD_HTTP_SERVICE_UNAVAILABLE, "the server stops");
 		return request->route->submit ? begin_write(request) : begin_read(request);
-	case REQUEST_WATCHING: return answer_request(request);
+	case REQUEST_WATCHING: return watch_ended(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
 	case REQUEST_WORKING: return work_ended(request);
 	case REQUEST_ANSWERED: break;
@@ -285,6 +293,9 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	problem = request_parameters_read(request);
 	if (problem)
 		return (struct refusal){MHD_HTTP_BAD_REQUEST, problem};
+	struct refusal refusal = access_check(request);
+	if (refusal.status)
+		return refusal;
 	if (!is_for_this_region(request))
 		return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region"};
 	if (announced_bytes(request) > JOB_JSON_BYTES_MAX)

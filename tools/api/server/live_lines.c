@@ -1,5 +1,6 @@
 #include "tools/api/server/live_lines.h"
 #include "state/base/check.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/parking.h"
 #include <string.h>
@@ -10,9 +11,16 @@ bool live_lines_are_sent(const struct live_lines *l)
 	return l->sent == l->writer.size;
 }
 
+uint64_t live_lines_deadline_ns(const struct live_lines *l, uint64_t deadline_ns)
+{
+	uint64_t look_ns = access_look_ns(l->request);
+	return look_ns < deadline_ns ? look_ns : deadline_ns;
+}
+
 bool live_lines_are_wanted(const struct live_lines *l)
 {
-	return !l->request->hung_up && parking_is_open(l->request->api->parking);
+	return !l->request->hung_up && parking_is_open(l->request->api->parking) &&
+	       access_still_holds(l->request);
 }
 
 ssize_t live_lines_send(struct live_lines *l, char *to, size_t most)

@@ -1,6 +1,7 @@
 #include "tools/api/server/request.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "tools/api/access/token_keeper.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ void request_free(struct request *request)
 		free(request->parameters[i].name);
 		free(request->parameters[i].value);
 	}
+	access_release(request->access);
 	free(request->path);
 	free(request->body);
 	free(request);

@@ -10,6 +10,7 @@
 
 #define API_PARAMETERS_MAX 16u
 
+struct access;
 struct submission;
 struct background_answer;
 struct parked_kind;
@@ -47,9 +48,11 @@ struct request {
 	char *body;
 	size_t body_size, body_capacity, body_seen;
 	struct refusal
-		refusal;     // found in the headers or the body; said when the body has been read
-	uint64_t wait_index; // of a blocking query
-	bool wait_existed;   // what it watches existed when it began
+		refusal;       // found in the headers or the body; said when the body has been read
+	struct access *access; // of its token; NULL: it may do everything (access.h)
+	uint64_t access_looked_ns; // when that was found
+	uint64_t wait_index;       // of a blocking query
+	bool wait_existed;         // what it watches existed when it began
 	struct submission *submission;
 	struct background_answer *background; // while its answer is worked out
 	void *context; // the route's, between submit and answer; see context_free

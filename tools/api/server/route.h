@@ -4,6 +4,7 @@
 // and make the table.
 #pragma once
 #include "state/tables/state.h"
+#include "tools/api/access/rights.h"
 
 struct request;
 struct reply;
@@ -22,6 +23,7 @@ struct route {
 	const char *method; // "PUT" also means POST
 	const char *
 		pattern; // ":id" stands for one path segment, ":rest" at the end for all that follow
+	enum right right; // what it asks of whoever sends a request
 	route_answer *answer;
 	route_watched *watched;         // NULL: answers at once
 	route_submit *submit;           // NULL: the route changes nothing
@@ -39,36 +41,41 @@ route_watched one_record_watched;
 route_answer record_list_read;
 route_watched record_list_watched;
 
-// READ(pattern, answer); WATCH(pattern, answer, watched): a read that can wait for a change; TABLE(pattern, answer,
-// table): a read that can wait for a change of a table; LIST(pattern, record_kind): the same for a list of records;
-// ONE(pattern, one_record): the same for the record that the path names; WRITE(method, pattern, submit, answer);
-// ASK(method, pattern, submit): has a body and changes nothing.
-#define ROUTE_DECLARE_READ(pattern_, answer_) route_answer answer_;
-#define ROUTE_DECLARE_WATCH(pattern_, answer_, watched_) \
-	route_answer answer_;                            \
+// READ(pattern, right, answer); WATCH(pattern, right, answer, watched): a read that can wait for a change;
+// TABLE(pattern, right, answer, table): a read that can wait for a change of a table; LIST(pattern, right,
+// record_kind): the same for a list of records; ONE(pattern, right, one_record): the same for the record that the path
+// names; WRITE(method, pattern, right, submit, answer); ASK(method, pattern, right, submit): has a body and changes
+// nothing.
+// The right is what the route asks of whoever sends a request (tools/api/access/rights.h): RIGHT_ and this word.
+#define ROUTE_DECLARE_READ(pattern_, right_, answer_) route_answer answer_;
+#define ROUTE_DECLARE_WATCH(pattern_, right_, answer_, watched_) \
+	route_answer answer_;                                    \
 	route_watched watched_;
-#define ROUTE_DECLARE_TABLE(pattern_, answer_, table_) route_answer answer_;
-#define ROUTE_DECLARE_LIST(pattern_, kind_) extern const struct record_kind kind_;
-#define ROUTE_DECLARE_ONE(pattern_, one_) extern const struct one_record one_;
-#define ROUTE_DECLARE_WRITE(method_, pattern_, submit_, answer_) \
-	route_submit submit_;                                    \
+#define ROUTE_DECLARE_TABLE(pattern_, right_, answer_, table_) route_answer answer_;
+#define ROUTE_DECLARE_LIST(pattern_, right_, kind_) extern const struct record_kind kind_;
+#define ROUTE_DECLARE_ONE(pattern_, right_, one_) extern const struct one_record one_;
+#define ROUTE_DECLARE_WRITE(method_, pattern_, right_, submit_, answer_) \
+	route_submit submit_;                                            \
 	route_answer answer_;
-#define ROUTE_DECLARE_ASK(method_, pattern_, submit_) route_submit submit_;
+#define ROUTE_DECLARE_ASK(method_, pattern_, right_, submit_) route_submit submit_;
 #define ROUTES_DECLARE(ROUTES)                                                                   \
 	ROUTES(ROUTE_DECLARE_READ, ROUTE_DECLARE_WATCH, ROUTE_DECLARE_TABLE, ROUTE_DECLARE_LIST, \
 		ROUTE_DECLARE_ONE, ROUTE_DECLARE_WRITE, ROUTE_DECLARE_ASK)
 
-#define ROUTE_ROW_READ(pattern_, answer_) {"GET", pattern_, answer_, NULL, NULL},
-#define ROUTE_ROW_WATCH(pattern_, answer_, watched_) {"GET", pattern_, answer_, watched_, NULL},
-#define ROUTE_ROW_TABLE(pattern_, answer_, table_) \
-	{"GET", pattern_, answer_, table_watched, NULL, table_},
-#define ROUTE_ROW_LIST(pattern_, kind_) \
-	{"GET", pattern_, record_list_read, record_list_watched, .list = &kind_},
-#define ROUTE_ROW_ONE(pattern_, one_) \
-	{"GET", pattern_, one_record_read, one_record_watched, .one = &one_},
-#define ROUTE_ROW_WRITE(method_, pattern_, submit_, answer_) \
-	{method_, pattern_, answer_, NULL, submit_},
-#define ROUTE_ROW_ASK(method_, pattern_, submit_) {method_, pattern_, NULL, NULL, submit_},
+#define ROUTE_ROW_READ(pattern_, right_, answer_) \
+	{"GET", pattern_, RIGHT_##right_, answer_, NULL, NULL},
+#define ROUTE_ROW_WATCH(pattern_, right_, answer_, watched_) \
+	{"GET", pattern_, RIGHT_##right_, answer_, watched_, NULL},
+#define ROUTE_ROW_TABLE(pattern_, right_, answer_, table_) \
+	{"GET", pattern_, RIGHT_##right_, answer_, table_watched, NULL, table_},
+#define ROUTE_ROW_LIST(pattern_, right_, kind_) \
+	{"GET", pattern_, RIGHT_##right_, record_list_read, record_list_watched, .list = &kind_},
+#define ROUTE_ROW_ONE(pattern_, right_, one_) \
+	{"GET", pattern_, RIGHT_##right_, one_record_read, one_record_watched, .one = &one_},
+#define ROUTE_ROW_WRITE(method_, pattern_, right_, submit_, answer_) \
+	{method_, pattern_, RIGHT_##right_, answer_, NULL, submit_},
+#define ROUTE_ROW_ASK(method_, pattern_, right_, submit_) \
+	{method_, pattern_, RIGHT_##right_, NULL, NULL, submit_},
 #define ROUTES_ROWS(ROUTES)                                                                     \
 	ROUTES(ROUTE_ROW_READ, ROUTE_ROW_WATCH, ROUTE_ROW_TABLE, ROUTE_ROW_LIST, ROUTE_ROW_ONE, \
 		ROUTE_ROW_WRITE, ROUTE_ROW_ASK)

@@ -36,6 +36,7 @@ struct api {
 	struct background_answers *background[BACKGROUND_THREADS];
 	struct connections *connections;
 	struct request_counters *counters;
+	struct token_keeper *tokens;
 	pthread_mutex_t prng_lock;
 	struct prng prng;
 };

@@ -26,6 +26,7 @@ struct api_settings {
 	const char *address; // "127.0.0.1"
 	const char *hosts; // names of this server beside its addresses, localhost and the machine's
 	uint16_t port;     // 0: any free one
+	bool acl_forced;   // whoever shows no token may nothing, although none was ever made
 	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
 	struct state *state;
 	struct command_queue *queue;

@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/api/access/token_keeper.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/http.h"
@@ -153,6 +154,7 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 	api->started_ns = time_monotonic_ns(settings->time);
 	api->connections = connections_create(settings->time);
 	api->counters = request_counters_create(routes);
+	api->tokens = token_keeper_create(settings->state, settings->acl_forced);
 	pthread_mutex_init(&api->prng_lock, NULL);
 	if (settings->seed)
 		prng_seed(&api->prng, settings->seed);
@@ -171,6 +173,7 @@ static void api_destroy(struct api *api)
 		parking_stop(api->parking);
 	connections_destroy(api->connections);
 	request_counters_destroy(api->counters);
+	token_keeper_destroy(api->tokens);
 	pthread_mutex_destroy(&api->prng_lock);
 	free(api->address);
 	free(api->hosts);

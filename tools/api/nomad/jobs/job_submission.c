@@ -4,6 +4,7 @@
 #include "state/records/job_traits.h"
 #include "state/records/nodes/node_pool.h"
 #include "tools/api/nomad/jobs/rollout.h"
+#include "tools/api/server/access.h"
 #include "tools/forms/job_logs.h"
 #include "tools/forms/job_not_done.h"
 #include <stdlib.h>
@@ -75,6 +76,33 @@ static bool has_scaling(const struct job *job)
 	return false;
 }
 
+// Whether the groups of the job may mount what they ask for of their nodes.
+static bool may_mount(const struct acl *acl, const struct job *job)
+{
+	for (uint32_t i = 0; i < job->task_groups.count; i++) {
+		const struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, i);
+		for (uint32_t k = 0; k < group->volumes.count; k++) {
+			const struct volume_ask *ask =
+				ARRAY_AT(&group->volumes, struct volume_ask, k);
+			const char *source = ask->source ? ask->source : "";
+			if (ask->type && strcmp(ask->type, "host") == 0 &&
+				!acl_allows_volume(acl, source,
+					ask->read_only ? ACL_MOUNT_READONLY : ACL_MOUNT_READWRITE))
+				return false;
+		}
+	}
+	return true;
+}
+
+// The job's namespace may be in the body alone.
+static bool may_submit(const struct request *request, const struct job *job)
+{
+	const struct acl *acl = request_acl(request);
+	if (!acl || !job)
+		return true;
+	return request_may_in(request, job->namespace_name) && may_mount(acl, job);
+}
+
 struct job_body *job_submission_read(struct request *request, struct reply *reply)
 {
 	char message[MESSAGE_BYTES];
@@ -84,6 +112,10 @@ struct job_body *job_submission_read(struct request *request, struct reply *repl
 	const char *namespace_name = request_parameter(request, "namespace");
 	if (job_body_read(request->body, request->body_size, namespace_name, read, message,
 		    sizeof message)) {
+		if (!may_submit(request, read->job)) {
+			reply_denied(reply);
+			return NULL;
+		}
 		note_not_done(request, read);
 		region_settle(request, read);
 		rollout_settle(request, read);

@@ -41,7 +41,14 @@ static void write_whole(struct json_writer *w, const struct record_list *list, c
 	job_json(w, record);
 }
 
+static const char *namespace_of_job(const void *record)
+{
+	return ((const struct job *)record)->namespace_name;
+}
+
 const struct record_kind job_list = {.table = STATE_JOBS,
+	.namespace_of = namespace_of_job,
+	.shown_with = ACL_LIST_JOBS,
 	.watched = jobs_watched,
 	.is_wanted = is_wanted,
 	.write = write_stub,
@@ -55,6 +62,8 @@ static bool is_of_pool(const struct record_list *list, const void *record)
 }
 
 const struct record_kind jobs_of_pool = {.table = STATE_JOBS,
+	.namespace_of = namespace_of_job,
+	.shown_with = ACL_LIST_JOBS,
 	.watched = jobs_watched,
 	.is_wanted = is_of_pool,
 	.write = write_stub,

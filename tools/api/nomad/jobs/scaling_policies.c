@@ -1,6 +1,7 @@
 // Scaling policies: the "scaling" blocks of task groups; their place gives their id.
 #include "tools/api/lists/record_list.h"
 #include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/forms/scaling_policy.h"
 #include <jansson.h>
 #include <stdlib.h>
@@ -89,7 +90,9 @@ void scaling_policy_read(struct request *request, struct reply *reply)
 	const struct job *job;
 	state_read_begin();
 	const struct task_group *group = policy_of(request, &job);
-	if (group) {
+	if (group && !request_may_in(request, job->namespace_name)) {
+		reply_denied(reply);
+	} else if (group) {
 		put_policy(reply_json(request, reply), job, group);
 		reply_index(reply, job->job_modify_index);
 	} else {
@@ -121,7 +124,14 @@ static void write_policies(
 	}
 }
 
+static const char *namespace_of_policies(const void *record)
+{
+	return ((const struct job *)record)->namespace_name;
+}
+
 const struct record_kind scaling_policy_list = {.table = STATE_JOBS,
+	.namespace_of = namespace_of_policies,
+	.shown_with = ACL_LIST_SCALING_POLICIES,
 	.is_wanted = is_wanted,
 	.write = write_policies,
 	.has_no_filter = true};

@@ -2,6 +2,7 @@
 #include "state/base/limits.h"
 #include "state/records/nodes/node_pool.h"
 #include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
 #include <stdlib.h>
@@ -44,6 +45,9 @@ static bool pool_is_fit(const struct request *request, const struct node_pool *p
 {
 	struct text name = text_of(pool->name);
 	const char *of_path = request->ids[0];
+	const struct acl *acl = request_acl(request);
+	if (acl && !acl_allows_pool(acl, pool->name ? pool->name : "", ACL_POOL_WRITE))
+		return reply_denied(reply);
 	if (of_path && !text_equal(name, text_of(of_path)))
 		return reply_mistake(reply, "Node pool name does not match request path");
 	check_pool(pool, errors);

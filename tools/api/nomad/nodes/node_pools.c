@@ -3,6 +3,7 @@
 #include "tools/api/lists/name_set.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/nodes/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/forms/node_pool_json.h"
@@ -38,12 +39,24 @@ static void add_described_pools(const struct state *state, struct name_set *pool
 	state_read_end();
 }
 
-void node_pools_collect(const struct state *state, struct name_set *pools)
+static void node_pools_collect(const struct state *state, struct name_set *pools)
 {
 	name_set_add(pools, NODE_POOL_ALL);
 	name_set_add(pools, NODE_POOL_DEFAULT);
 	add_described_pools(state, pools);
 	add_pools_of_nodes(state, pools);
+}
+
+static bool may_read(const struct request *request, const char *name)
+{
+	const struct acl *acl = request_acl(request);
+	return !acl || acl_allows_pool(acl, name, ACL_POOL_READ);
+}
+
+void node_pools_collect_visible(const struct request *request, struct name_set *pools)
+{
+	node_pools_collect(request->api->settings.state, pools);
+	name_set_keep(pools, request, may_read);
 }
 
 static void put_pool(struct json_writer *w, const struct request *request, const char *name)
@@ -70,7 +83,7 @@ void node_pools_list(struct request *request, struct reply *reply)
 	if (list_begins_in_background(request, reply, node_pools_list))
 		return;
 	uint64_t index = list_index(request);
-	node_pools_collect(request->api->settings.state, &pools);
+	node_pools_collect_visible(request, &pools);
 	if (name_set_answer(&pools, request, reply, put_pool))
 		reply_index(reply, index);
 	name_set_free(&pools);

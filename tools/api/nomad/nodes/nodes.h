@@ -5,5 +5,5 @@
 
 // The node that the path names, or NULL. Under read lock.
 const struct node *node_named(const struct request *);
-// Adds the names of all node pools.
-void node_pools_collect(const struct state *, struct name_set *);
+// Adds the names of all node pools that the request may read.
+void node_pools_collect_visible(const struct request *, struct name_set *);

@@ -57,7 +57,14 @@ static void prefetch_allocation(const struct record_list *list, const void *reco
 		__builtin_prefetch(&node->name);
 }
 
+static const char *namespace_of_allocation(const void *record)
+{
+	return ((const struct allocation *)record)->job->namespace_name;
+}
+
 const struct record_kind allocation_list = {.table = STATE_ALLOCATIONS,
+	.namespace_of = namespace_of_allocation,
+	.shown_with = ACL_READ_JOB,
 	.noun = "alloc",
 	.is_wanted = is_wanted,
 	.write = write_stub,
@@ -109,6 +116,8 @@ static uint64_t choose_of_node(const struct request *request, struct record_list
 }
 
 const struct record_kind allocations_of_node = {.table = STATE_ALLOCATIONS,
+	.namespace_of = namespace_of_allocation,
+	.shown_with = ACL_READ_JOB,
 	.by_id = true,
 	.choose = choose_of_node,
 	.watched = node_allocations_watched,
@@ -147,6 +156,8 @@ static uint64_t choose_of_job(const struct request *request, struct record_list 
 }
 
 const struct record_kind allocations_of_job = {.table = STATE_ALLOCATIONS,
+	.namespace_of = namespace_of_allocation,
+	.shown_with = ACL_READ_JOB,
 	.by_id = true,
 	.choose = choose_of_job,
 	.watched = job_allocations_watched,
@@ -242,6 +253,8 @@ static uint64_t evaluation_watched(const struct request *request)
 }
 
 const struct record_kind allocations_of_evaluation = {.table = STATE_ALLOCATIONS,
+	.namespace_of = namespace_of_allocation,
+	.shown_with = ACL_READ_JOB,
 	.by_id = true,
 	.choose = choose_of_evaluation,
 	.watched = evaluation_watched,
@@ -266,6 +279,8 @@ static uint64_t deployment_watched(const struct request *request)
 }
 
 const struct record_kind allocations_of_deployment = {.table = STATE_ALLOCATIONS,
+	.namespace_of = namespace_of_allocation,
+	.shown_with = ACL_READ_JOB,
 	.by_id = true,
 	.choose = choose_of_deployment,
 	.watched = deployment_watched,

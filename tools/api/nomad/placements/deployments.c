@@ -17,7 +17,14 @@ static bool is_wanted(const struct record_list *list, const void *record)
 		list, &d->id, d->namespace_name, deployment_status_names[d->status], d->job_id);
 }
 
+static const char *namespace_of_deployment(const void *record)
+{
+	return ((const struct deployment *)record)->namespace_name;
+}
+
 const struct record_kind deployment_list = {.table = STATE_DEPLOYMENTS,
+	.namespace_of = namespace_of_deployment,
+	.shown_with = ACL_READ_JOB,
 	.noun = "deployment",
 	.is_wanted = is_wanted,
 	.type = &deployment_description};

@@ -70,7 +70,14 @@ static bool is_wanted(const struct record_list *list, const void *record)
 		list, &e->id, e->namespace_name, eval_status_names[e->status], e->job_id);
 }
 
+static const char *namespace_of_evaluation(const void *record)
+{
+	return ((const struct evaluation *)record)->namespace_name;
+}
+
 const struct record_kind evaluation_list = {.table = STATE_EVALUATIONS,
+	.namespace_of = namespace_of_evaluation,
+	.shown_with = ACL_READ_JOB,
 	.noun = "eval",
 	.is_wanted = is_wanted,
 	.type = &evaluation_description};
@@ -123,6 +130,8 @@ static uint64_t choose_of_job(const struct request *request, struct record_list 
 }
 
 const struct record_kind evaluations_of_job = {.table = STATE_EVALUATIONS,
+	.namespace_of = namespace_of_evaluation,
+	.shown_with = ACL_READ_JOB,
 	.by_id = true,
 	.choose = choose_of_job,
 	.watched = job_evaluations_watched,

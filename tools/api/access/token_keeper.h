@@ -1,0 +1,37 @@
+// Who shows which token: secrets of requests to what their tokens allow. What was found is kept until tokens, roles or
+// policies change.
+#pragma once
+#include "state/base/uuid.h"
+#include "tools/acl/acl.h"
+#include <stdatomic.h>
+
+struct state;
+struct token_keeper;
+
+// What one token allows; shared by the requests that show it.
+struct access {
+	const struct acl *acl;
+	struct uuid accessor;       // zero: nobody showed a token
+	int64_t expiration_time_ns; // 0: never
+	uint64_t fingerprint;       // of the records that it was made of
+	_Atomic uint32_t holders;
+};
+
+enum token_verdict {
+	TOKEN_NOT_ASKED, // access control is off
+	TOKEN_GOOD,
+	TOKEN_UNKNOWN,
+	TOKEN_MALFORMED,
+	TOKEN_EXPIRED,
+};
+
+// is_forced: access control is on although no token was ever made.
+struct token_keeper *token_keeper_create(const struct state *, bool is_forced);
+void token_keeper_destroy(struct token_keeper *); // after the last request
+// secret: as a request shows it, NULL: it shows none. When good, *access is to be released with access_release(). Any
+// thread, under no read lock.
+enum token_verdict token_keeper_find(
+	struct token_keeper *, const char *secret, int64_t now_ns, struct access **access);
+
+struct access *access_hold(struct access *); // one more holder; NULL stays NULL
+void access_release(struct access *);

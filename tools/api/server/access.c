@@ -1,0 +1,168 @@
+#include "tools/api/server/access.h"
+#include "state/base/time_units.h"
+#include "state/records/allocation.h"
+#include "state/records/deployment.h"
+#include "state/records/evaluation.h"
+#include "tools/api/access/token_keeper.h"
+#include "tools/api/server/one_record.h"
+#include <stdio.h>
+
+#define DENIED "Permission denied"
+// A stream ends within a second after its token did.
+#define LOOK_NS (NS_PER_S / 2)
+
+// What a bad token is told, which depends on who would look at it.
+struct manner {
+	const char *pattern; // of routes that begin so
+	unsigned unknown_status;
+	const char *unknown, *malformed, *expired;
+};
+
+#define NOT_FOUND "ACL token not found"
+#define BAD_LENGTH "acl token lookup failed: index error: UUID must be 36 characters"
+#define EXPIRED "ACL token expired"
+#define RESOLVING "failed to resolve ACL token: "
+#define SEGMENTS                                                                                   \
+	"rpc error: failed to verify token: token is malformed: token contains an invalid number " \
+	"of segments"
+
+static const struct manner manners[] = {
+	{"/v1/jobs/parse", 403, NOT_FOUND, RESOLVING BAD_LENGTH, RESOLVING EXPIRED},
+	{"/v1/agent/self", 403, NOT_FOUND, RESOLVING BAD_LENGTH, RESOLVING EXPIRED},
+	{"/v1/agent/host", 403, NOT_FOUND, RESOLVING BAD_LENGTH, RESOLVING EXPIRED},
+	{"/v1/agent/force-leave", 403, NOT_FOUND, BAD_LENGTH, EXPIRED},
+	{"/v1/agent/schedulers", 500, NOT_FOUND, BAD_LENGTH, EXPIRED},
+	{"/v1/agent/servers", 403, DENIED, SEGMENTS, "rpc error: " EXPIRED},
+	{"/v1/client/", 403, DENIED, SEGMENTS, "rpc error: " EXPIRED},
+};
+
+static bool pattern_begins(const struct request *request, const char *with)
+{
+	return strncmp(request->route->pattern, with, strlen(with)) == 0;
+}
+
+static struct refusal refuse_token(const struct request *request, enum token_verdict verdict)
+{
+	for (size_t i = 0; i < sizeof manners / sizeof manners[0]; i++) {
+		const struct manner *manner = &manners[i];
+		if (!pattern_begins(request, manner->pattern))
+			continue;
+		if (verdict == TOKEN_UNKNOWN)
+			return (struct refusal){manner->unknown_status, manner->unknown};
+		return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR,
+			verdict == TOKEN_EXPIRED ? manner->expired : manner->malformed};
+	}
+	return (struct refusal){MHD_HTTP_FORBIDDEN, DENIED};
+}
+
+// An allocation that may not be seen is as good as none.
+static struct refusal refuse_right(struct request *request)
+{
+	if (strcmp(request->route->pattern, "/v1/allocation/:id") == 0) {
+		snprintf(request->complaint, sizeof request->complaint,
+			"Unknown allocation \"%.64s\"", request->ids[0]);
+		return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, request->complaint};
+	}
+	if (pattern_begins(request, "/v1/client/fs/logs/"))
+		return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, DENIED};
+	return (struct refusal){MHD_HTTP_FORBIDDEN, DENIED};
+}
+
+// Whether the route's right is there in the namespace of the record that the path names. What is not there is not
+// refused: the route says so.
+static bool may_by_record(const struct request *request, const struct acl *acl)
+{
+	enum right right = request->route->right;
+	const char *namespace_name = NULL;
+	state_read_begin();
+	if (right_scope_of(right) == SCOPE_ALLOCATION) {
+		const struct allocation *a = record_of_path(request, STATE_ALLOCATIONS);
+		namespace_name = a ? a->job->namespace_name : NULL;
+	} else if (right_scope_of(right) == SCOPE_EVALUATION) {
+		const struct evaluation *e = record_of_path(request, STATE_EVALUATIONS);
+		namespace_name = e ? e->namespace_name : NULL;
+	} else {
+		const struct deployment *d = record_of_path(request, STATE_DEPLOYMENTS);
+		namespace_name = d ? d->namespace_name : NULL;
+	}
+	bool may = !namespace_name || right_allows(right, acl, namespace_name);
+	state_read_end();
+	return may;
+}
+
+static bool may_by_right(const struct request *request, const struct acl *acl)
+{
+	enum right right = request->route->right;
+	const char *namespace_name = request_namespace(request);
+	switch (right_scope_of(right)) {
+	case SCOPE_NONE: return right_allows(right, acl, NULL);
+	case SCOPE_POOL: return right_allows(right, acl, request->ids[0]);
+	case SCOPE_NAMESPACE: return right_allows(right, acl, namespace_name);
+	case SCOPE_LIST:
+		return right_allows(
+			right, acl, strcmp(namespace_name, "*") == 0 ? NULL : namespace_name);
+	case SCOPE_BODY: return right_allows(right, acl, request_parameter(request, "namespace"));
+	case SCOPE_ALLOCATION:
+	case SCOPE_EVALUATION:
+	case SCOPE_DEPLOYMENT: break;
+	}
+	return may_by_record(request, acl);
+}
+
+struct refusal access_check(struct request *request)
+{
+	struct api *api = request->api;
+	access_release(request->access);
+	request->access = NULL;
+	if (request->route->right == RIGHT_OPEN)
+		return (struct refusal){0};
+	request->access_looked_ns = time_monotonic_ns(api->settings.time);
+	enum token_verdict verdict = token_keeper_find(api->tokens, request_secret(request),
+		(int64_t)time_wall_ns(api->settings.time), &request->access);
+	if (verdict == TOKEN_NOT_ASKED)
+		return (struct refusal){0};
+	if (verdict != TOKEN_GOOD)
+		return refuse_token(request, verdict);
+	if (may_by_right(request, request->access->acl))
+		return (struct refusal){0};
+	return refuse_right(request);
+}
+
+bool access_still_holds(struct request *request)
+{
+	if (time_monotonic_ns(request->api->settings.time) < request->access_looked_ns + LOOK_NS)
+		return true;
+	return access_check(request).status == 0;
+}
+
+uint64_t access_look_ns(const struct request *request)
+{
+	return request->access ? request->access_looked_ns + LOOK_NS : UINT64_MAX;
+}
+
+const struct acl *request_acl(const struct request *request)
+{
+	return request->access ? request->access->acl : NULL;
+}
+
+bool request_may(
+	const struct request *request, const char *namespace_name, enum acl_capability capability)
+{
+	return !request->access || acl_allows_in(request->access->acl, namespace_name, capability);
+}
+
+bool request_may_area(const struct request *request, enum acl_area area, enum acl_level level)
+{
+	return !request->access || acl_allows_area(request->access->acl, area, level);
+}
+
+bool request_may_in(const struct request *request, const char *namespace_name)
+{
+	return !request->access ||
+	       right_allows(request->route->right, request->access->acl, namespace_name);
+}
+
+bool reply_denied(struct reply *reply)
+{
+	return reply_error(reply, MHD_HTTP_FORBIDDEN, "%s", DENIED);
+}
