@@ -1,4 +1,5 @@
 #include "tests/tools/api/acl_world.h"
+#include "state/base/memory.h"
 #include "state/records/acl_policy.h"
 #include "state/records/acl_token.h"
 #include "tools/api/access/acl_secret.h"
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define ANSWER_BYTES_MAX 65536u
 
 static struct acl_token *build_token(const char *policies, char secret[static SECRET_BYTES])
 {
@@ -88,16 +91,16 @@ static void receive(int fd, char *text, size_t size)
 
 struct answer ask_saying(const char *header, const char *method, const char *path, const char *body)
 {
-	static char text[65536];
 	struct answer answer = {0};
+	char *text = memory_take(ANSWER_BYTES_MAX);
 	int fd = server_connect(server);
-	int size = snprintf(text, sizeof text,
+	int size = snprintf(text, ANSWER_BYTES_MAX,
 		"%s %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n%s%sContent-Length: "
 		"%zu\r\n\r\n%s",
 		method, path, api_port(server->api), header ? header : "", header ? "\r\n" : "",
 		body ? strlen(body) : 0, body ? body : "");
 	assert_int_equal(send(fd, text, (size_t)size, MSG_NOSIGNAL), size);
-	receive(fd, text, sizeof text);
+	receive(fd, text, ANSWER_BYTES_MAX);
 	close(fd);
 	if (sscanf(text, "HTTP/1.1 %d", &answer.status) != 1)
 		fail_msg("%s %s with \"%s\" was answered \"%s\"", method, path,
@@ -105,6 +108,7 @@ struct answer ask_saying(const char *header, const char *method, const char *pat
 	const char *begin = strstr(text, "\r\n\r\n");
 	assert_non_null(begin);
 	snprintf(answer.text, sizeof answer.text, "%s", begin + 4);
+	free(text);
 	return answer;
 }
 

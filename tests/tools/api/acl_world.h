@@ -15,7 +15,7 @@ void acl_world_delete_token(struct uuid accessor);
 // The answer to one request on a connection of its own; of a stream only how it begins.
 struct answer {
 	int status;
-	char text[512]; // the body's beginning
+	char text[8192]; // the body's beginning
 };
 // secret NULL: none.
 struct answer ask_with(const char *secret, const char *method, const char *path, const char *body);

@@ -67,6 +67,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.address = "127.0.0.1",
 		.connections_max = 2048,
 		.connections_per_ip_max = options->connections_per_ip_max,
+		.acl_forced = options->acl_forced,
 		.state = s->state,
 		.queue = s->queue,
 		.time = options->time ? options->time : &time_source_real,

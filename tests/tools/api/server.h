@@ -31,6 +31,7 @@ struct server_options {
 	uint32_t nodes_max;             // 0: 4096
 	uint32_t schedulers;            // 0: evaluations are not worked off
 	bool watchers;                  // deployments, drains and launches are looked after
+	bool acl_forced;                // access control is on without a first token
 };
 
 struct server *server_start(const struct server_options *);

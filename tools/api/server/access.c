@@ -68,23 +68,30 @@ static struct refusal refuse_right(struct request *request)
 	return (struct refusal){MHD_HTTP_FORBIDDEN, DENIED};
 }
 
-// Whether the route's right is there in the namespace of the record that the path names. What is not there is not
-// refused: the route says so.
+// The namespace of the record that the path names. Of what is not there: that of the request; NULL of an allocation
+// that is to stop, which is not refused: as a real server does, its route says that it is not there. Under read lock.
+static const char *namespace_of_record(const struct request *request, enum right right)
+{
+	enum right_scope scope = right_scope_of(right);
+	if (scope == SCOPE_ALLOCATION) {
+		const struct allocation *a = record_of_path(request, STATE_ALLOCATIONS);
+		if (!a && right == RIGHT_ALLOCATION_STOP)
+			return NULL;
+		return a ? a->job->namespace_name : request_namespace(request);
+	}
+	if (scope == SCOPE_EVALUATION) {
+		const struct evaluation *e = record_of_path(request, STATE_EVALUATIONS);
+		return e ? e->namespace_name : request_namespace(request);
+	}
+	const struct deployment *d = record_of_path(request, STATE_DEPLOYMENTS);
+	return d ? d->namespace_name : request_namespace(request);
+}
+
 static bool may_by_record(const struct request *request, const struct acl *acl)
 {
 	enum right right = request->route->right;
-	const char *namespace_name = NULL;
 	state_read_begin();
-	if (right_scope_of(right) == SCOPE_ALLOCATION) {
-		const struct allocation *a = record_of_path(request, STATE_ALLOCATIONS);
-		namespace_name = a ? a->job->namespace_name : NULL;
-	} else if (right_scope_of(right) == SCOPE_EVALUATION) {
-		const struct evaluation *e = record_of_path(request, STATE_EVALUATIONS);
-		namespace_name = e ? e->namespace_name : NULL;
-	} else {
-		const struct deployment *d = record_of_path(request, STATE_DEPLOYMENTS);
-		namespace_name = d ? d->namespace_name : NULL;
-	}
+	const char *namespace_name = namespace_of_record(request, right);
 	bool may = !namespace_name || right_allows(right, acl, namespace_name);
 	state_read_end();
 	return may;
