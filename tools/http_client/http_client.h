@@ -9,10 +9,21 @@ struct http_client;
 struct http_client *http_client_create(void);   // NULL: libcurl cannot be set up
 void http_client_destroy(struct http_client *); // NULL is fine
 
+// How the server of an https URL is known, and what the client shows of itself. NULL or "" of a text: none.
+struct http_tls {
+	const char *
+		ca_file; // PEM: authorities that may have signed the server's certificate; none: the system's
+	const char *certificate_file, *key_file; // PEM, of the client
+	const char *server_name; // what the certificate must name, instead of the URL's host
+	bool is_unverified;      // anybody may answer
+};
+
 struct http_request {
 	const char *method; // NULL: GET
-	const char *url;    // http or https
-	const char *body;   // JSON; NULL: none
+	const char *url;    // http://HOST…, https://HOST…, or unix:///PATH of a socket
+	const char *path;   // what follows the URL; NULL: nothing. Of a socket: begins with a slash
+	const struct http_tls *tls; // NULL: nothing of it
+	const char *body;           // JSON; NULL: none
 	size_t body_size;
 	bool names_json;   // names JSON as its type, also without a body
 	const char *token; // sent as X-Nomad-Token; NULL or "": none
@@ -29,12 +40,24 @@ struct http_request {
 
 #define HTTP_ERROR_BYTES 256u
 
+// What may be done about a failure.
+enum http_trouble {
+	HTTP_TROUBLE_REACHING, // no server there, or a bad address
+	HTTP_TROUBLE_PLAIN,    // the server closed at once: it may want https
+	HTTP_TROUBLE_TRUST, // the server's certificate is not that of an authority or name asked for
+	HTTP_TROUBLE_OWN_FILE, // a file of struct http_tls cannot be used
+	HTTP_TROUBLE_TLS,      // the server refused the client, or speaks no TLS
+};
+
 struct http_result {
 	long status;                  // 0: no answer came
+	enum http_trouble trouble;    // then
 	const char *kind;             // of the failure, when no answer came; static
 	char error[HTTP_ERROR_BYTES]; // the failure with details
 };
 
+// Whether the text is a URL of one of the three kinds. Says nothing of whether anybody is there.
+bool http_url_is_fit(const char *url);
 // True when a whole answer came, with any status.
 bool http_client_ask(struct http_client *, const struct http_request *, struct http_result *);
 

@@ -1,10 +1,17 @@
 // What can be said of the client without a server; berth, berth-fleet and peers are tested against real ones.
 #include "tools/http_client/http_client.h"
+#include <netinet/in.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -51,12 +58,118 @@ static void who_does_not_answer_is_named_with_a_reason(void **unused)
 	http_client_destroy(NULL);
 }
 
+// A server of one request: what it was sent.
+struct once {
+	int fd;
+	char request[2048];
+};
+
+static void *answer_once(void *context)
+{
+	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+	struct once *o = context;
+	int fd = accept(o->fd, NULL, NULL);
+	ssize_t size = read(fd, o->request, sizeof o->request - 1);
+	o->request[size > 0 ? size : 0] = '\0';
+	assert_int_equal(write(fd, answer, sizeof answer - 1), sizeof answer - 1);
+	close(fd);
+	return NULL;
+}
+
+static void expect_sent(struct http_request request, struct once *o, const char *const *lines)
+{
+	struct http_client *client = http_client_create();
+	struct http_result result;
+	pthread_t thread;
+	request.timeout_ms = 5000;
+	request.take_body = take_nothing;
+	assert_int_equal(pthread_create(&thread, NULL, answer_once, o), 0);
+	assert_true(http_client_ask(client, &request, &result));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(result.status, 200);
+	for (; *lines; lines++)
+		if (!strstr(o->request, *lines))
+			fail_msg("%s is not in:\n%s", *lines, o->request);
+	http_client_destroy(client);
+}
+
+static void path_token_and_program_are_sent(void **unused)
+{
+	char url[64];
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof address;
+	struct once o = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	assert_int_equal(bind(o.fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(listen(o.fd, 1), 0);
+	assert_int_equal(getsockname(o.fd, (struct sockaddr *)&address, &size), 0);
+	snprintf(url, sizeof url, "http://127.0.0.1:%u", ntohs(address.sin_port));
+	expect_sent(
+		(struct http_request){
+			.url = url, .path = "/v1/a?b=c", .token = "secret", .agent = "p"},
+		&o,
+		(const char *[]){"GET /v1/a?b=c HTTP/1.1\r\n", "\r\nX-Nomad-Token: secret\r\n",
+			"\r\nUser-Agent: p\r\n", NULL});
+	expect_sent((struct http_request){.url = url, .token = ""}, &o,
+		(const char *[]){"GET / HTTP/1.1\r\n", NULL});
+	assert_null(strstr(o.request, "X-Nomad-Token"));
+	close(o.fd);
+}
+
+static void a_socket_is_asked_by_its_path(void **unused)
+{
+	char folder[] = "/tmp/berth-client-XXXXXX", url[128];
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	assert_non_null(mkdtemp(folder));
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/s", folder);
+	struct once o = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	assert_int_equal(bind(o.fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(o.fd, 1), 0);
+	snprintf(url, sizeof url, "unix://%s", address.sun_path);
+	// The name of a server is nothing to a socket.
+	struct http_tls tls = {.server_name = "berth.example"};
+	expect_sent((struct http_request){.url = url, .path = "/v1/a", .tls = &tls}, &o,
+		(const char *[]){"GET /v1/a HTTP/1.1\r\n", "\r\nHost: localhost\r\n", NULL});
+	close(o.fd);
+	unlink(address.sun_path);
+	rmdir(folder);
+}
+
+static void urls_are_of_three_kinds(void **unused)
+{
+	static const char *const good[] = {"http://a", "https://a:1", "HTTPS://a", "unix:///a"};
+	static const char *const bad[] = {
+		"", "a:1", "ftp://a", "http://", "unix://", "unix://a", "unix:///"};
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		assert_true(http_url_is_fit(good[i]));
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_false(http_url_is_fit(bad[i]));
+}
+
+static void a_socket_path_that_is_none_is_refused(void **unused)
+{
+	char url[256] = "unix:///";
+	struct http_client *client = http_client_create();
+	struct http_result result;
+	struct http_request request = {.url = url, .path = "/", .take_body = take_nothing};
+	memset(url + 8, 'a', 200);
+	assert_false(http_client_ask(client, &request, &result));
+	assert_true(strlen(result.error) > 0);
+	request.url = "unix://relative";
+	assert_false(http_client_ask(client, &request, &result));
+	http_client_destroy(client);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_segment_is_escaped_as_far_as_it_fits),
 		cmocka_unit_test(the_beginning_of_an_answer_is_kept),
 		cmocka_unit_test(who_does_not_answer_is_named_with_a_reason),
+		cmocka_unit_test(path_token_and_program_are_sent),
+		cmocka_unit_test(a_socket_is_asked_by_its_path),
+		cmocka_unit_test(urls_are_of_three_kinds),
+		cmocka_unit_test(a_socket_path_that_is_none_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

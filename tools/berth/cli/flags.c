@@ -13,6 +13,19 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_TOKEN] = {"token", "SECRET",
 		"who asks; better in the variable, which others cannot see",
 		"BERTH_TOKEN NOMAD_TOKEN", NULL},
+	[FLAG_CA_CERT] = {"ca-cert", "FILE",
+		"the authority that signed the controller's certificate; else the system's",
+		"BERTH_CACERT NOMAD_CACERT", NULL},
+	[FLAG_CLIENT_CERT] = {"client-cert", "FILE", "a certificate that shows who asks",
+		"BERTH_CLIENT_CERT NOMAD_CLIENT_CERT", NULL},
+	[FLAG_CLIENT_KEY] = {"client-key", "FILE", "its key", "BERTH_CLIENT_KEY NOMAD_CLIENT_KEY",
+		NULL},
+	[FLAG_TLS_SERVER_NAME] = {"tls-server-name", "NAME",
+		"what the controller's certificate names, when that is not its address",
+		"BERTH_TLS_SERVER_NAME NOMAD_TLS_SERVER_NAME", NULL},
+	[FLAG_TLS_SKIP_VERIFY] = {"tls-skip-verify", NULL,
+		"believe whoever answers; anybody on the way can then read and change all",
+		"BERTH_SKIP_VERIFY NOMAD_SKIP_VERIFY", NULL},
 	[FLAG_TIMEOUT] = {"timeout", "SECONDS", "how long to wait for an answer", NULL, "60"},
 	[FLAG_JSON] = {"json", NULL, "print JSON, for programs", NULL, NULL},
 	[FLAG_HELP] = {"help", NULL, "explain the command", NULL, NULL},
@@ -158,14 +171,27 @@ static const char *from_environment(const char *names)
 	return NULL;
 }
 
+// The words of Go's strconv.ParseBool, which clients of the API go by.
+static bool is_true(const char *word)
+{
+	static const char *const words[] = {"1", "t", "T", "true", "TRUE", "True"};
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(words[i], word) == 0)
+			return true;
+	return false;
+}
+
 static void set_defaults(struct flags *flags, const char *allowed)
 {
 	for (enum flag flag = 0; flag < FLAGS; flag++) {
 		const struct flag_description *d = &flag_descriptions[flag];
-		if (flags->values[flag] || !d->value || !flag_is_allowed(flag, allowed))
+		if (flags->values[flag] || !flag_is_allowed(flag, allowed))
 			continue;
 		const char *value = from_environment(d->environment);
-		flags->values[flag] = value ? value : d->standard;
+		if (d->value)
+			flags->values[flag] = value ? value : d->standard;
+		else if (value && is_true(value))
+			flags->values[flag] = "";
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "tools/berth/cli/http.h"
 #include "state/base/memory.h"
+#include "state/base/text.h"
 #include "tools/berth/cli/field.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -7,12 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
-#define URL_BYTES (HTTP_PATH_BYTES + 512)
-
 struct http {
 	struct http_client *client; // NULL before the first request
 	const char *address;
+	char *url;         // the address without slashes at its end
 	const char *token; // NULL: none
+	struct http_tls tls;
 	const char *timeout;
 	bool quiet;
 };
@@ -27,7 +28,18 @@ struct http *http_open(const struct flags *flags)
 {
 	struct http *http = memory_take(sizeof *http);
 	http->address = flags->values[FLAG_ADDRESS];
+	size_t size = strlen(http->address);
+	while (size && http->address[size - 1] == '/')
+		size--;
+	http->url = text_copy((struct text){http->address, (uint32_t)size});
 	http->token = flags->values[FLAG_TOKEN];
+	http->tls = (struct http_tls){
+		.ca_file = flags->values[FLAG_CA_CERT],
+		.certificate_file = flags->values[FLAG_CLIENT_CERT],
+		.key_file = flags->values[FLAG_CLIENT_KEY],
+		.server_name = flags->values[FLAG_TLS_SERVER_NAME],
+		.is_unverified = flag_given(flags, FLAG_TLS_SKIP_VERIFY),
+	};
 	http->timeout = flags->values[FLAG_TIMEOUT];
 	return http;
 }
@@ -35,6 +47,7 @@ struct http *http_open(const struct flags *flags)
 void http_close(struct http *http)
 {
 	http_client_destroy(http->client);
+	free(http->url);
 	free(http);
 }
 
@@ -73,12 +86,27 @@ static void take_header(void *context, const char *data, size_t size)
 		answer->index = strtoull(data + sizeof index - 1, NULL, 10);
 }
 
-static enum exit_status unreachable(const struct http *http, const char *error)
+// What to do about a request that got no answer.
+static const char *const remedies[] = {
+	[HTTP_TROUBLE_REACHING] = "is berthd running there? Set --address or BERTH_ADDR to its URL",
+	[HTTP_TROUBLE_PLAIN] = "does berthd speak TLS there? Then its URL begins with https://",
+	[HTTP_TROUBLE_TRUST] =
+		"name the authority that signed the controller's certificate with --ca-cert or "
+		"BERTH_CACERT, and what the certificate names with --tls-server-name or "
+		"BERTH_TLS_SERVER_NAME, when the URL has another host",
+	[HTTP_TROUBLE_OWN_FILE] =
+		"look at the files of --ca-cert, --client-cert and --client-key (BERTH_CACERT, "
+		"BERTH_CLIENT_CERT, BERTH_CLIENT_KEY)",
+	[HTTP_TROUBLE_TLS] =
+		"the controller wants a certificate that its http.tls.client_ca signed "
+		"(--client-cert and --client-key, or BERTH_CLIENT_CERT and BERTH_CLIENT_KEY), or "
+		"speaks no TLS, and its URL begins with http://",
+};
+
+static enum exit_status unreachable(const struct http *http, const struct http_result *result)
 {
-	return complain(STATUS_UNREACHABLE,
-		"no answer from %s: %s; is berthd running there? Set --address or BERTH_ADDR to "
-		"its URL",
-		http->address, error);
+	return complain(STATUS_UNREACHABLE, "no answer from %s: %s; %s", http->address,
+		result->error, remedies[result->trouble]);
 }
 
 // The sentence of {"message": "…"}; NULL when the answer has another form. Caller releases.
@@ -119,27 +147,18 @@ static uint32_t timeout_ms(const char *seconds)
 	return s > 0 && s <= INT32_MAX / 1000 ? (uint32_t)s * 1000 : 0;
 }
 
-// The whole URL of a path.
-static const char *url_of(const struct http *http, const char *path, char url[static URL_BYTES])
-{
-	size_t size = strlen(http->address);
-	while (size && http->address[size - 1] == '/')
-		size--;
-	snprintf(url, URL_BYTES, "%.*s%s", (int)size, http->address, path);
-	return url;
-}
-
 static enum exit_status ask_path(struct session *session, const char *path,
 	struct http_request request, struct http_answer *answer, bool through)
 {
 	struct http *http = session->http;
 	struct transfer transfer = {.answer = answer, .through = through};
 	struct http_result result;
-	char url[URL_BYTES];
 	*answer = (struct http_answer){0};
 	if (!http->client && !(http->client = http_client_create()))
 		return complain(STATUS_FAILURE, "libcurl could not be set up");
-	request.url = url_of(http, path, url);
+	request.url = http->url;
+	request.path = path;
+	request.tls = &http->tls;
 	request.token = http->token;
 	request.agent = "berth/" BERTH_VERSION;
 	request.timeout_ms = timeout_ms(http->timeout);
@@ -152,7 +171,7 @@ static enum exit_status ask_path(struct session *session, const char *path,
 		return STATUS_OK;
 	if (http->quiet)
 		return STATUS_FAILURE;
-	return came ? refused_by(answer, path) : unreachable(http, result.error);
+	return came ? refused_by(answer, path) : unreachable(http, &result);
 }
 
 enum exit_status http_get(struct session *session, const char *path, struct http_answer *answer)

@@ -76,6 +76,30 @@ static void a_token_may_come_from_the_environment(void **unused)
 	assert_string_equal(flags.values[FLAG_TOKEN], "f");
 }
 
+static void a_switch_may_come_from_the_environment(void **unused)
+{
+	static const char *const no[] = {"", "0", "false", "no", "yes", "2"};
+	static const char *const yes[] = {"1", "t", "T", "true", "TRUE", "True"};
+	unsetenv("BERTH_SKIP_VERIFY");
+	unsetenv("NOMAD_SKIP_VERIFY");
+	READ("", "x");
+	assert_false(flag_given(&flags, FLAG_TLS_SKIP_VERIFY));
+	for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
+		setenv("NOMAD_SKIP_VERIFY", no[i], 1);
+		READ("", "x");
+		assert_false(flag_given(&flags, FLAG_TLS_SKIP_VERIFY));
+	}
+	for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) {
+		setenv("NOMAD_SKIP_VERIFY", yes[i], 1);
+		READ("", "x");
+		assert_true(flag_given(&flags, FLAG_TLS_SKIP_VERIFY));
+	}
+	// Berth's own variable goes before.
+	setenv("BERTH_SKIP_VERIFY", "false", 1);
+	READ("", "x");
+	assert_false(flag_given(&flags, FLAG_TLS_SKIP_VERIFY));
+}
+
 static void numbers_have_bounds(void **unused)
 {
 	static const char *const wrong[] = {
@@ -101,6 +125,7 @@ int main(void)
 		cmocka_unit_test(wrong_flags_are_named),
 		cmocka_unit_test(defaults_come_from_the_environment),
 		cmocka_unit_test(a_token_may_come_from_the_environment),
+		cmocka_unit_test(a_switch_may_come_from_the_environment),
 		cmocka_unit_test(numbers_have_bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
