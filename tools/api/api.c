@@ -15,6 +15,11 @@ uint16_t api_port(const struct api *api)
 	return api->port;
 }
 
+bool api_reload(struct api *api, char *message, uint32_t message_size)
+{
+	return api_server_reload(api, message, message_size);
+}
+
 void api_stop(struct api *api)
 {
 	api_server_stop(api);

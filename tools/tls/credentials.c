@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "tools/tls/key_match.h"
 #include "tools/tls/pem_file.h"
+#include <gnutls/abstract.h>
 #include <gnutls/x509.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,6 +19,14 @@
 // The key exchanges of RSA alone are left out: who gets the key later could read what was said before.
 const char credentials_priorities[] =
 	"SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE";
+
+static int refuse_session(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
+	gnutls_pcert_st **certificates, unsigned *certificate_count, gnutls_ocsp_data_st **ocsp,
+	unsigned *ocsp_count, gnutls_privkey_t *key, unsigned *flags)
+{
+	return -1;
+}
+void *const credentials_unasked = refuse_session;
 
 struct credentials {
 	_Atomic uint32_t owners;

@@ -25,5 +25,8 @@ int64_t credentials_end_s(const struct credentials *);
 
 // Of libmicrohttpd's option MHD_OPTION_HTTPS_PRIORITIES: TLS 1.2 and 1.3, with forward secrecy.
 extern const char credentials_priorities[];
+// Of its option MHD_OPTION_HTTPS_CERT_CALLBACK2, which it must have: a function that no session calls, because each has
+// credentials of its own.
+extern void *const credentials_unasked;
 // Before the handshake of a gnutls_session_t, which must not outlive them.
 void credentials_use(struct credentials *, void *session);

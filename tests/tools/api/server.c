@@ -64,7 +64,9 @@ static void start_api(struct server *s, const struct server_options *options)
 {
 	char message[256] = "";
 	struct api_settings settings = {
-		.address = "127.0.0.1",
+		.address = options->is_nowhere ? "" : "127.0.0.1",
+		.tls = options->tls,
+		.socket = options->socket,
 		.connections_max = 2048,
 		.connections_per_ip_max = options->connections_per_ip_max,
 		.acl_forced = options->acl_forced,

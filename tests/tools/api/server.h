@@ -31,6 +31,9 @@ struct server_options {
 	uint32_t nodes_max;             // 0: 4096
 	uint32_t schedulers;            // 0: evaluations are not worked off
 	bool watchers;                  // deployments, drains and launches are looked after
+	bool is_nowhere;                // listens at no address
+	struct credentials_files tls;   // none: HTTP without TLS
+	struct listening_path socket;   // none: only at the address
 	bool acl_forced;                // access control is on without a first token
 };
 

@@ -1,6 +1,7 @@
 #include "tools/api/server/connections.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/tls/credentials.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct connection {
 	_Atomic int phase;
 	_Atomic uint64_t since_ns;
 	bool cut;
+	struct credentials *credentials; // of TLS; NULL: without
 };
 
 struct connections {
@@ -68,6 +70,7 @@ void connection_close(struct connections *c, struct connection *connection)
 	cds_list_del(&connection->list);
 	c->counts.open--;
 	pthread_mutex_unlock(&c->lock);
+	credentials_release(connection->credentials);
 	free(connection);
 }
 
@@ -76,6 +79,11 @@ void connection_enter(
 {
 	atomic_store(&connection->since_ns, time_monotonic_ns(c->time));
 	atomic_store(&connection->phase, phase);
+}
+
+void connection_keep(struct connection *connection, struct credentials *credentials)
+{
+	connection->credentials = credentials;
 }
 
 int connection_fd(const struct connection *connection)

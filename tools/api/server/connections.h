@@ -12,6 +12,8 @@ enum connection_phase {
 	CONNECTION_PHASES,
 };
 
+struct credentials; // tools/tls/credentials.h
+
 struct connections *connections_create(const struct time_source *);
 void connections_destroy(struct connections *);
 
@@ -19,6 +21,8 @@ void connections_destroy(struct connections *);
 struct connection *connection_open(struct connections *, int fd);
 void connection_close(struct connections *, struct connection *);
 void connection_enter(struct connections *, struct connection *, enum connection_phase);
+// Releases them when the connection is closed.
+void connection_keep(struct connection *, struct credentials *);
 int connection_fd(const struct connection *);
 
 // On the parking thread: shuts down connections that have exceeded their phase's time.

@@ -12,6 +12,7 @@
 #include "tools/api/server/request_counters.h"
 #include "tools/api/server/submission.h"
 #include "tools/api/server/web_socket.h"
+#include "tools/tls/identity.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -383,6 +384,19 @@ void *http_request_line(void *context, const char *uri, struct MHD_Connection *c
 	return NULL;
 }
 
+// What the connection begins with it keeps, whatever is renewed meanwhile.
+static void secure_connection(
+	struct api *api, struct MHD_Connection *connection, struct connection *socket)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (!info)
+		return;
+	struct credentials *credentials = identity_share(api->identity);
+	credentials_use(credentials, info->tls_session);
+	connection_keep(socket, credentials);
+}
+
 void http_connection(void *context, struct MHD_Connection *connection, void **socket_at,
 	enum MHD_ConnectionNotificationCode what)
 {
@@ -390,8 +404,10 @@ void http_connection(void *context, struct MHD_Connection *connection, void **so
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		const union MHD_ConnectionInfo *info =
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-		if (info)
-			*socket_at = connection_open(api->connections, info->connect_fd);
+		if (!info)
+			return;
+		*socket_at = connection_open(api->connections, info->connect_fd);
+		secure_connection(api, connection, *socket_at);
 	} else if (*socket_at) {
 		connection_close(api->connections, *socket_at);
 		*socket_at = NULL;

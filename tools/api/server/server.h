@@ -19,13 +19,17 @@ enum background_thread {
 	BACKGROUND_THREADS,
 };
 
+enum api_listener { LISTENER_ADDRESS, LISTENER_SOCKET, API_LISTENERS };
+
 struct api {
 	struct api_settings settings;
 	const struct route_table *routes;
 	char *address, *region, *datacenter, *name; // copies
 	char *hosts;                                // names that a Host header may have
-	struct MHD_Daemon *daemon;
-	uint16_t port;
+	char *socket_path;                          // "": none
+	struct identity *identity;                  // NULL: HTTP without TLS
+	struct MHD_Daemon *daemons[API_LISTENERS];  // NULL: does not listen there
+	uint16_t port;                              // 0: at no address
 	struct uuid id;
 	uint64_t started_ns;
 	uint64_t first_index; // of the state, when the server started

@@ -3,6 +3,8 @@
 #include "state/applier/applier.h"
 #include "state/applier/command_queue.h"
 #include "state/tables/state.h"
+#include "tools/api/listen/listening.h"
+#include "tools/tls/credentials.h"
 #include <stdint.h>
 
 struct event_log; // tools/api/events/event_log.h
@@ -23,10 +25,12 @@ struct metric_sink {
 };
 
 struct api_settings {
-	const char *address; // "127.0.0.1"
+	const char *address; // "127.0.0.1"; "": none, only the socket
 	const char *hosts; // names of this server beside its addresses, localhost and the machine's
 	uint16_t port;     // 0: any free one
-	bool acl_forced;   // whoever shows no token may nothing, although none was ever made
+	struct credentials_files tls; // of the address; without a certificate: HTTP without TLS
+	struct listening_path socket; // beside the address, without TLS; path NULL or "": none
+	bool acl_forced; // whoever shows no token may nothing, although none was ever made
 	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
 	struct state *state;
 	struct command_queue *queue;

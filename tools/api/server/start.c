@@ -4,11 +4,13 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/access/token_keeper.h"
+#include "tools/api/listen/listening.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/http.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
+#include "tools/tls/identity.h"
 #include <errno.h>
 #include <limits.h>
 #include <netdb.h>
@@ -18,62 +20,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LISTEN_BACKLOG 1024
 // How long a stopping server waits for answers that are being sent.
 #define STOP_SENDING_MS 2000u
 // The server drops a client that takes none of its answer for so long.
 #define INACTIVITY_S 60u
-
-static int listen_failed(
-	int error, const struct api_settings *s, const char *what, char *message, uint32_t size)
-{
-	snprintf(message, size,
-		"http: cannot %s %s:%u: %s; see who holds the port with \"ss -ltnp\", or set "
-		"another "
-		"http address or port",
-		what, s->address, s->port, error_text(error));
-	return error;
-}
-
-static int listen_at(
-	const struct addrinfo *where, const struct api_settings *s, char *message, uint32_t size)
-{
-	int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return listen_failed(-errno, s, "open a socket for", message, size);
-	int on = 1;
-	const char *what = "listen on";
-	int error = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ? -errno : 0;
-	if (error == 0 && bind(fd, where->ai_addr, where->ai_addrlen) != 0)
-		error = -errno;
-	if (error == 0 && listen(fd, LISTEN_BACKLOG) != 0)
-		error = -errno;
-	if (error == 0)
-		return fd;
-	close(fd);
-	return listen_failed(error, s, what, message, size);
-}
-
-// Opens a listening socket; a negative error and a message on failure.
-static int listen_socket(const struct api_settings *s, char *message, uint32_t size)
-{
-	struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-	struct addrinfo *where = NULL;
-	char port[8];
-	snprintf(port, sizeof port, "%u", s->port);
-	int error = getaddrinfo(s->address, port, &hints, &where);
-	if (error != 0) {
-		snprintf(message, size,
-			"http: \"%s\" is no address of this machine: %s; write it like 127.0.0.1 "
-			"or ::1",
-			s->address, gai_strerror(error));
-		return -EINVAL;
-	}
-	int fd = listen_at(where, s, message, size);
-	freeaddrinfo(where);
-	return fd;
-}
 
 static uint16_t bound_port(int fd)
 {
@@ -103,22 +53,30 @@ static enum MHD_Result may_connect(
 	return atomic_load(&api->is_stopping) ? MHD_NO : MHD_YES;
 }
 
-static struct MHD_Daemon *start_daemon(struct api *api, int fd)
+static struct MHD_Daemon *start_daemon(struct api *api, int fd, bool is_secure)
 {
 	const struct api_settings *s = &api->settings;
 	uint32_t connections = s->connections_max ? s->connections_max : API_CONNECTIONS_MAX;
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
 			 MHD_USE_ERROR_LOG | MHD_ALLOW_UPGRADE;
-	return MHD_start_daemon(flags, 0, may_connect, api, http_access, api,
-		MHD_OPTION_EXTERNAL_LOGGER, log_complaint, api, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_THREAD_POOL_SIZE, (unsigned)API_THREADS, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		(unsigned)s->connections_per_ip_max, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)INACTIVITY_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)API_HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-		MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded, api, MHD_OPTION_URI_LOG_CALLBACK,
-		http_request_line, api, MHD_OPTION_NOTIFY_CONNECTION, http_connection, api,
-		MHD_OPTION_NOTIFY_COMPLETED, http_completed, api, MHD_OPTION_END);
+	// Each connection is given its credentials when it comes (http_connection).
+	struct MHD_OptionItem secure[] = {
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)credentials_priorities},
+		{MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, credentials_unasked},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	struct MHD_OptionItem *more = is_secure ? secure : &secure[2];
+	return MHD_start_daemon(flags | (is_secure ? MHD_USE_TLS : 0), 0, may_connect, api,
+		http_access, api, MHD_OPTION_EXTERNAL_LOGGER, log_complaint, api,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)API_THREADS,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->connections_per_ip_max,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)INACTIVITY_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)API_HEADER_BYTES_MAX,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded,
+		api, MHD_OPTION_URI_LOG_CALLBACK, http_request_line, api,
+		MHD_OPTION_NOTIFY_CONNECTION, http_connection, api, MHD_OPTION_NOTIFY_COMPLETED,
+		http_completed, api, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
 }
 
 static char *setting_copy(const char *text, const char *otherwise)
@@ -146,6 +104,7 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 	api->settings = *settings;
 	api->routes = routes;
 	api->settings.address = api->address = setting_copy(settings->address, "127.0.0.1");
+	api->settings.socket.path = api->socket_path = setting_copy(settings->socket.path, "");
 	api->hosts = known_hosts(settings);
 	api->settings.region = api->region = setting_copy(settings->region, "global");
 	api->settings.datacenter = api->datacenter = setting_copy(settings->datacenter, "dc1");
@@ -175,6 +134,8 @@ static void api_destroy(struct api *api)
 	request_counters_destroy(api->counters);
 	token_keeper_destroy(api->tokens);
 	pthread_mutex_destroy(&api->prng_lock);
+	identity_destroy(api->identity);
+	free(api->socket_path);
 	free(api->address);
 	free(api->hosts);
 	free(api->region);
@@ -183,30 +144,101 @@ static void api_destroy(struct api *api)
 	free(api);
 }
 
+static bool is_given(const char *text)
+{
+	return text && *text;
+}
+
+static int64_t wall_s(const struct api *api)
+{
+	return (int64_t)(time_wall_ns(api->settings.time) / NS_PER_S);
+}
+
+// The certificate is read before anything listens.
+static int load_identity(struct api *api, char *message, uint32_t message_size)
+{
+	if (!is_given(api->settings.tls.certificate))
+		return 0;
+	api->identity = identity_create(&api->settings.tls, wall_s(api), message, message_size);
+	return api->identity ? 0 : -EINVAL;
+}
+
+// Serves what comes in at a socket, or closes it.
+static int serve(struct api *api, enum api_listener which, int fd, char *message, uint32_t size)
+{
+	bool is_secure = which == LISTENER_ADDRESS && api->identity;
+	api->daemons[which] = start_daemon(api, fd, is_secure);
+	if (api->daemons[which])
+		return 0;
+	snprintf(message, size,
+		"http: libmicrohttpd cannot serve%s; more is in the log at the level debug",
+		is_secure ? " with TLS" : "");
+	close(fd);
+	return -EIO;
+}
+
+static int serve_address(struct api *api, char *message, uint32_t size)
+{
+	if (!*api->address)
+		return 0;
+	int fd = listen_at_address(api->address, api->settings.port, message, size);
+	if (fd < 0)
+		return fd;
+	api->port = bound_port(fd);
+	return serve(api, LISTENER_ADDRESS, fd, message, size);
+}
+
+static int serve_socket(struct api *api, char *message, uint32_t size)
+{
+	if (!*api->socket_path)
+		return 0;
+	int fd = listen_at_path(&api->settings.socket, message, size);
+	return fd < 0 ? fd : serve(api, LISTENER_SOCKET, fd, message, size);
+}
+
+static int start_threads(struct api *api, int wake_fd, char *message, uint32_t size)
+{
+	int error = parking_start(api, wake_fd, &api->parking);
+	for (uint32_t i = 0; i < BACKGROUND_THREADS && error == 0; i++)
+		error = background_answers_start(api, i, &api->background[i]);
+	if (error != 0)
+		snprintf(message, size, "http: cannot start its threads: %s", error_text(error));
+	return error;
+}
+
+static void stop_daemons(struct api *api)
+{
+	for (uint32_t i = 0; i < API_LISTENERS; i++)
+		if (api->daemons[i])
+			MHD_stop_daemon(api->daemons[i]);
+	if (api->daemons[LISTENER_SOCKET])
+		unlink(api->socket_path);
+}
+
 int api_server_start(const struct api_settings *settings, const struct route_table *routes,
 	int wake_fd, struct api **out, char *message, uint32_t message_size)
 {
 	*out = NULL;
 	struct api *api = api_create(settings, routes);
-	int fd = listen_socket(&api->settings, message, message_size);
-	int error = fd < 0 ? fd : parking_start(api, wake_fd, &api->parking);
-	for (uint32_t i = 0; i < BACKGROUND_THREADS && error == 0; i++)
-		error = background_answers_start(api, i, &api->background[i]);
-	if (fd >= 0 && error == 0) {
-		api->port = bound_port(fd);
-		api->daemon = start_daemon(api, fd);
-		error = api->daemon ? 0 : -EIO;
-	}
+	int error = load_identity(api, message, message_size);
+	if (error == 0)
+		error = start_threads(api, wake_fd, message, message_size);
+	if (error == 0)
+		error = serve_address(api, message, message_size);
+	if (error == 0)
+		error = serve_socket(api, message, message_size);
 	if (error == 0) {
 		*out = api;
 		return 0;
 	}
-	if (fd >= 0) {
-		close(fd);
-		listen_failed(error, &api->settings, "serve", message, message_size);
-	}
+	stop_daemons(api);
 	api_destroy(api);
 	return error;
+}
+
+bool api_server_reload(struct api *api, char *message, uint32_t message_size)
+{
+	return !api->identity || identity_renew(api->identity, wall_s(api), message, message_size);
 }
 
 static void wait_a_little(void)
@@ -238,6 +270,6 @@ void api_server_stop(struct api *api)
 		has_parked(api) || (ms < STOP_SENDING_MS && atomic_load(&api->requests_active) > 0);
 		ms++)
 		wait_a_little();
-	MHD_stop_daemon(api->daemon);
+	stop_daemons(api);
 	api_destroy(api);
 }

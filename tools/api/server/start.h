@@ -6,3 +6,6 @@
 int api_server_start(const struct api_settings *, const struct route_table *, int wake_fd,
 	struct api **, char *message, uint32_t message_size);
 void api_server_stop(struct api *);
+// Reads the certificate, its key and the authorities of clients anew, for connections that come from now on. False, and
+// a sentence: nothing changed. One thread at a time.
+bool api_server_reload(struct api *, char *message, uint32_t message_size);

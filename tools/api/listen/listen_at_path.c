@@ -1,0 +1,120 @@
+#include "state/base/error.h"
+#include "tools/api/listen/listening.h"
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define LISTEN_BACKLOG 1024
+#define GROUP_BYTES 4096
+
+static int refuse_path(const struct listening_path *p, int error, char *message, uint32_t size)
+{
+	const char *remedy =
+		error == -EADDRINUSE
+			? "another process listens there: stop it, or set another http.socket.path"
+		: error == -EEXIST
+			? "it is no socket: move it away, or set another http.socket.path"
+			: "http.socket.path must be in a directory that this user may write to";
+	snprintf(message, size, "http.socket: cannot listen at %s: %s; %s", p->path,
+		error_text(error), remedy);
+	return error;
+}
+
+// (gid_t)-1 for none. False: there is no such group.
+static bool find_group(const char *name, gid_t *group)
+{
+	char buffer[GROUP_BYTES], *end;
+	struct group entry, *found = NULL;
+	*group = (gid_t)-1;
+	if (!name || !*name)
+		return true;
+	unsigned long number = strtoul(name, &end, 10);
+	if (*name >= '0' && *name <= '9' && !*end && number < UINT32_MAX) {
+		*group = (gid_t)number;
+		return true;
+	}
+	if (getgrnam_r(name, &entry, buffer, sizeof buffer, &found) == 0 && found)
+		*group = entry.gr_gid;
+	return found != NULL;
+}
+
+bool listening_path_is_fit(const struct listening_path *p, char *message, uint32_t message_size)
+{
+	gid_t group;
+	if (strlen(p->path) >= sizeof((struct sockaddr_un *)0)->sun_path || *p->path != '/') {
+		snprintf(message, message_size,
+			"http.socket.path: \"%.120s\" is no absolute path of at most %zu bytes",
+			p->path, sizeof((struct sockaddr_un *)0)->sun_path - 1);
+		return false;
+	}
+	if (find_group(p->group, &group))
+		return true;
+	snprintf(message, message_size,
+		"http.socket.group: there is no group \"%.80s\" on this machine", p->group);
+	return false;
+}
+
+static struct sockaddr_un address_of(const struct listening_path *p)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	memcpy(address.sun_path, p->path, strlen(p->path) + 1);
+	return address;
+}
+
+// Takes away a socket that nobody listens at.
+static int clear_path(const struct listening_path *p)
+{
+	struct sockaddr_un address = address_of(p);
+	struct stat found;
+	if (lstat(p->path, &found) != 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(found.st_mode))
+		return -EEXIST;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	int error = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : -errno;
+	close(fd);
+	if (error != -ECONNREFUSED)
+		return -EADDRINUSE;
+	return unlink(p->path) == 0 ? 0 : -errno;
+}
+
+// Nobody can connect before the last step, when owner and mode are right.
+static int bind_path(int fd, const struct listening_path *p)
+{
+	struct sockaddr_un address = address_of(p);
+	gid_t group;
+	if (!find_group(p->group, &group))
+		return -EINVAL;
+	if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0)
+		return -errno;
+	if (chmod(p->path, p->mode) == 0 &&
+		(group == (gid_t)-1 || lchown(p->path, (uid_t)-1, group) == 0) &&
+		listen(fd, LISTEN_BACKLOG) == 0)
+		return 0;
+	int error = -errno;
+	unlink(p->path);
+	return error;
+}
+
+int listen_at_path(const struct listening_path *p, char *message, uint32_t message_size)
+{
+	if (!listening_path_is_fit(p, message, message_size))
+		return -EINVAL;
+	int error = clear_path(p);
+	int fd = error ? error : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (error == 0)
+		error = fd < 0 ? -errno : bind_path(fd, p);
+	if (error == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return refuse_path(p, error, message, message_size);
+}
