@@ -248,12 +248,17 @@ static bool has_peer(void *context, const char *region)
 
 static bool start_api(struct berthd *b, char *message)
 {
-	if (http_address_is_open(b->config.http_address))
+	const struct config *config = &b->config;
+	bool is_open = http_address_is_open(config->http_address);
+	if (is_open && config->http_insecure)
 		log_warn("http-insecure",
 			"address=%s meaning=\"whoever reaches the API may do everything\"",
-			b->config.http_address);
+			config->http_address);
 	struct api_settings settings = {
-		.address = b->config.http_address,
+		.address = config->http_address,
+		.tls = {config->tls_certificate, config->tls_key, config->tls_client_ca},
+		.socket = {config->socket_path, config->socket_mode, config->socket_group},
+		.acl_forced = is_open && !config->http_insecure,
 		.hosts = b->config.http_hosts,
 		.port = (uint16_t)b->config.http_port,
 		.connections_max = b->config.http_connections_max,
@@ -277,6 +282,17 @@ static bool start_api(struct berthd *b, char *message)
 		.context = b,
 	};
 	return api_start(&settings, &b->api, message, BERTHD_MESSAGE_BYTES) == 0;
+}
+
+void berthd_url(const struct berthd *b, char *url, uint32_t size)
+{
+	const struct config *c = &b->config;
+	bool is_six = strchr(c->http_address, ':') != NULL;
+	if (*c->http_address)
+		snprintf(url, size, is_six ? "%s://[%s]:%u" : "%s://%s:%u",
+			*c->tls_certificate ? "https" : "http", c->http_address, api_port(b->api));
+	else
+		snprintf(url, size, "unix://%s", c->socket_path);
 }
 
 bool berthd_start(struct berthd *b, char *message)

@@ -12,5 +12,8 @@ bool berthd_start(struct berthd *, char *message);
 // Stops in the reverse order and frees; skips parts that were never started.
 void berthd_close(struct berthd *);
 
+// Where the API of a daemon that was started is reached first, as a URL.
+void berthd_url(const struct berthd *, char *url, uint32_t size);
+
 // Plans threads to cores for the configuration. Also fills the plan's problems.
 bool berthd_plan(const struct config *, struct topology_plan *, char *message);

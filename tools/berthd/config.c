@@ -15,6 +15,7 @@ enum setting_kind {
 	SETTING_U32,
 	SETTING_NAMED,
 	SETTING_BOOL,
+	SETTING_MODE, // of a file, in octal
 	SETTING_ADDRESSES
 };
 
@@ -54,12 +55,25 @@ static const struct setting settings[] = {
 	{"log.format", SETTING_NAMED, AT(log_format), .preset = "logfmt", .names = log_formats,
 		.help = "form of a log line"},
 	{"http.address", SETTING_TEXT, AT(http_address), .preset = "127.0.0.1",
-		.help = "address the HTTP API listens on"},
+		.help = "address the HTTP API listens on; empty: none, only http.socket"},
 	{"http.port", SETTING_U32, AT(http_port), NUMBER(0, 65535), .preset = "4646",
 		.help = "TCP port of the HTTP API; 0: any free one"},
 	{"http.insecure", SETTING_BOOL, AT(http_insecure), .preset = "false", .names = booleans,
-		.help = "allow an address that other machines reach: whoever reaches it may do "
-			"all"},
+		.help = "allow an address that other machines reach without TLS and tokens: who "
+			"reaches it may do all"},
+	{"http.tls.certificate", SETTING_TEXT, AT(tls_certificate), .preset = "",
+		.help = "certificate of the HTTP API in PEM, its authorities after it; empty: no "
+			"TLS"},
+	{"http.tls.key", SETTING_TEXT, AT(tls_key), .preset = "", .help = "its private key"},
+	{"http.tls.client_ca", SETTING_TEXT, AT(tls_client_ca), .preset = "",
+		.help = "authorities one of which must have signed what clients show; empty: they "
+			"show nothing"},
+	{"http.socket.path", SETTING_TEXT, AT(socket_path), .preset = "",
+		.help = "socket in the file system that the HTTP API listens on, too; empty: none"},
+	{"http.socket.mode", SETTING_MODE, AT(socket_mode), NUMBER(0, 0777), .preset = "0660",
+		.help = "its mode, in octal"},
+	{"http.socket.group", SETTING_TEXT, AT(socket_group), .preset = "",
+		.help = "its group; empty: the daemon's"},
 	{"http.hosts", SETTING_TEXT, AT(http_hosts), .preset = "",
 		.help = "names of this server in requests, beside localhost and the machine's"},
 	{"http.connections_max", SETTING_U32, AT(http_connections_max), NUMBER(1, 65536),
@@ -153,6 +167,13 @@ static const struct setting settings[] = {
 		.help = "controllers of other regions: name=http://host:port, …"},
 	{"peers.token_file", SETTING_TEXT, AT(peer_token_file), .preset = "",
 		.help = "file that begins with the token sent to them; empty: none"},
+	{"peers.tls.ca", SETTING_TEXT, AT(peer_ca), .preset = "",
+		.help = "authorities that signed their certificates; empty: those of the system"},
+	{"peers.tls.certificate", SETTING_TEXT, AT(peer_certificate), .preset = "",
+		.help = "certificate that is shown to them; empty: none"},
+	{"peers.tls.key", SETTING_TEXT, AT(peer_key), .preset = "", .help = "its private key"},
+	{"peers.tls.server_name", SETTING_TEXT, AT(peer_server_name), .preset = "",
+		.help = "what their certificates name; empty: the hosts of their URLs"},
 	{"peers.timeout_ms", SETTING_U32, AT(peer_timeout_ms), NUMBER(10, 600000), .preset = "5000",
 		.help = "longest that one of their answers is waited for"},
 	{"peers.retries", SETTING_U32, AT(peer_retries), NUMBER(0, 100), .preset = "1",
@@ -219,6 +240,20 @@ static bool set_addresses(
 	return true;
 }
 
+static bool set_mode(
+	const struct setting *s, uint32_t *mode, const char *name, const char *value, char *message)
+{
+	char *end;
+	long number = strtol(value, &end, 8);
+	if (*value < '0' || *value > '7' || *end || number < s->least || number > s->most) {
+		snprintf(message, CONFIG_MESSAGE_BYTES,
+			"%s: \"%.60s\" is no mode in octal up to 0777, such as 0660", name, value);
+		return false;
+	}
+	*mode = (uint32_t)number;
+	return true;
+}
+
 static bool set_number(
 	const struct setting *s, void *field, const char *name, const char *value, char *message)
 {
@@ -269,6 +304,7 @@ static bool set_field(
 		return true;
 	case SETTING_U16:
 	case SETTING_U32: return set_number(s, field, name, value, message);
+	case SETTING_MODE: return set_mode(s, field, name, value, message);
 	case SETTING_NAMED:
 	case SETTING_BOOL: return set_named(s, field, name, value, message);
 	case SETTING_ADDRESSES: return set_addresses(record, name, value, message);
@@ -332,8 +368,33 @@ bool config_set(struct config *config, const char *name, const char *value, char
 	return set_field(s, config, name, value, message);
 }
 
+// What belongs together is given together.
+static bool check_listening(const struct config *c, char *message)
+{
+	if (!*c->http_address && !*c->socket_path)
+		return refuse_setting(message, "http.address",
+			"is empty, and so is http.socket.path; the API must listen somewhere");
+	if (!*c->tls_certificate != !*c->tls_key)
+		return refuse_setting(message,
+			*c->tls_key ? "http.tls.certificate" : "http.tls.key",
+			"is missing; a certificate and its key are given together");
+	if (*c->tls_client_ca && !*c->tls_certificate)
+		return refuse_setting(
+			message, "http.tls.client_ca", "is of no use without http.tls.certificate");
+	if (*c->tls_certificate && !*c->http_address)
+		return refuse_setting(message, "http.tls.certificate",
+			"is of no use without http.address: http.socket has no TLS");
+	if (!*c->peer_certificate != !*c->peer_key)
+		return refuse_setting(message,
+			*c->peer_key ? "peers.tls.certificate" : "peers.tls.key",
+			"is missing; a certificate and its key are given together");
+	return true;
+}
+
 bool config_check(const struct config *config, char *message)
 {
+	if (!check_listening(config, message))
+		return false;
 	const struct dataplane_settings *d = &config->dataplane;
 	if (d->port_count == 0)
 		return refuse_setting(message, "ports",
@@ -367,6 +428,7 @@ static void value_text(const struct setting *s, const void *record, char *text, 
 	case SETTING_TEXT: snprintf(text, size, "%s", (const char *)field); break;
 	case SETTING_U16: snprintf(text, size, "%u", *(const uint16_t *)field); break;
 	case SETTING_U32: snprintf(text, size, "%u", *(const uint32_t *)field); break;
+	case SETTING_MODE: snprintf(text, size, "0%o", *(const uint32_t *)field); break;
 	case SETTING_NAMED:
 	case SETTING_BOOL:
 		snprintf(text, size, "%s",
@@ -404,7 +466,7 @@ static void print_value(FILE *out, const struct setting *s, const void *record)
 {
 	char text[2 * CONFIG_PATH_BYTES + 64];
 	value_text(s, record, text, sizeof text);
-	if (s->kind == SETTING_TEXT)
+	if (s->kind == SETTING_TEXT || s->kind == SETTING_MODE)
 		print_quoted(out, text);
 	else if (s->kind == SETTING_ADDRESSES) {
 		const struct port_settings *port = record;

@@ -18,6 +18,10 @@ struct config {
 	char region[CONFIG_NAME_BYTES], datacenter[CONFIG_NAME_BYTES], name[CONFIG_NAME_BYTES];
 	uint32_t log_level, log_format;
 	char http_address[CONFIG_NAME_BYTES], http_hosts[CONFIG_PEERS_BYTES];
+	char tls_certificate[CONFIG_PATH_BYTES], tls_key[CONFIG_PATH_BYTES];
+	char tls_client_ca[CONFIG_PATH_BYTES];
+	char socket_path[CONFIG_NAME_BYTES], socket_group[CONFIG_NAME_BYTES];
+	uint32_t socket_mode;
 	bool http_insecure;
 	uint32_t http_port, http_connections_max, http_connections_per_ip_max;
 	struct dataplane_settings dataplane;
@@ -32,6 +36,8 @@ struct config {
 	uint32_t lost_after_ms, flaky_after_ms, readiness;
 	uint32_t vm_offline_after_ms, vm_interval_ms, vm_metrics;
 	char peer_regions[CONFIG_PEERS_BYTES], peer_token_file[CONFIG_PATH_BYTES];
+	char peer_ca[CONFIG_PATH_BYTES], peer_certificate[CONFIG_PATH_BYTES];
+	char peer_key[CONFIG_PATH_BYTES], peer_server_name[CONFIG_NAME_BYTES];
 	uint32_t peer_timeout_ms, peer_retries, peer_poll_ms;
 };
 

@@ -86,31 +86,61 @@ static void collect_ended(struct berthd *b)
 		atomic_flag_clear(&busy);
 }
 
-// Sleeps in turns until a signal comes; feeds the watchdog only while the daemon is alive.
+// What a SIGHUP asks for.
+static void reload_files(struct berthd *b)
+{
+	char message[BERTHD_MESSAGE_BYTES], quoted[2 * BERTHD_MESSAGE_BYTES];
+	if (api_reload(b->api, message, sizeof message))
+		log_info("reloaded",
+			"meaning=\"connections from now on use the files as they are\"");
+	else
+		log_error("reload-failed", "reason=%s meaning=\"what was there before is used on\"",
+			log_quote(message, quoted, sizeof quoted));
+}
+
+// The signal that is to be read; 0: none. SIGHUP is carried out here.
+static uint32_t take_signal(struct berthd *b, int signals)
+{
+	struct signalfd_siginfo info = {0};
+	if (read(signals, &info, sizeof info) != (ssize_t)sizeof info)
+		return 0;
+	if (info.ssi_signo != SIGHUP)
+		return info.ssi_signo;
+	reload_files(b);
+	return 0;
+}
+
+static void look_after(struct berthd *b, bool watched)
+{
+	char message[BERTHD_MESSAGE_BYTES];
+	if (!berthd_healthy(b, message, sizeof message))
+		log_error("unhealthy", "reason=\"%s\"", message);
+	if (watched && berthd_alive(b))
+		sd_notify(0, "WATCHDOG=1");
+}
+
+// Sleeps in turns until a signal comes that ends it; feeds the watchdog only while the daemon is alive.
 static void wait_for_signal(struct berthd *b, int signals)
 {
 	uint64_t watchdog_us = 0;
 	bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
 	uint64_t last_collect_ns = 0;
-	for (;;) {
+	uint32_t signal_number = 0;
+	while (!signal_number) {
 		struct pollfd p = {.fd = signals, .events = POLLIN};
 		int ready = poll(&p, 1, TURN_MS);
-		if (ready > 0 || (ready < 0 && errno != EINTR))
+		if (ready < 0 && errno != EINTR)
 			break;
-		char message[BERTHD_MESSAGE_BYTES];
-		if (!berthd_healthy(b, message, sizeof message))
-			log_error("unhealthy", "reason=\"%s\"", message);
-		if (watched && berthd_alive(b))
-			sd_notify(0, "WATCHDOG=1");
+		if (ready > 0)
+			signal_number = take_signal(b, signals);
+		look_after(b, watched);
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
 		if (now_ns - last_collect_ns >= COLLECT_EVERY_MS * NS_PER_MS) {
 			collect_ended(b);
 			last_collect_ns = now_ns;
 		}
 	}
-	struct signalfd_siginfo info = {0};
-	ssize_t got = read(signals, &info, sizeof info);
-	log_info("stopping", "signal=%u", got == (ssize_t)sizeof info ? info.ssi_signo : 0u);
+	log_info("stopping", "signal=%u", signal_number);
 }
 
 // Blocks the signals in every thread, so that only the descriptor delivers them. SIGXFSZ is ignored: a file that may
@@ -121,6 +151,7 @@ static int open_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0)
@@ -140,10 +171,10 @@ static int run_daemon(struct berthd *b)
 	log_configure((enum log_level)b->config.log_level, b->config.log_format == 1);
 	bool started = berthd_open(b, false, message) && berthd_start(b, message);
 	if (started) {
-		sd_notifyf(0, "READY=1\nSTATUS=serving http://%s:%u", b->config.http_address,
-			api_port(b->api));
-		log_info("ready", "http=%s:%u term=%lu", b->config.http_address, api_port(b->api),
-			state_node_table(b->state)->term);
+		char url[CONFIG_NAME_BYTES + 32];
+		berthd_url(b, url, sizeof url);
+		sd_notifyf(0, "READY=1\nSTATUS=serving %s", url);
+		log_info("ready", "http=%s term=%lu", url, state_node_table(b->state)->term);
 		wait_for_signal(b, signals);
 		sd_notify(0, "STOPPING=1");
 	} else

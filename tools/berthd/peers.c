@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define TOKEN_BYTES 512u
-#define URL_BYTES 4096u
+#define PATH_BYTES 4096u
 #define ESCAPED_BYTES (3 * STORED_NAME_BYTES_MAX + 4)
 #define ANSWER_BYTES 512u // beginning of an answer: a word, or an error
 
@@ -27,6 +27,7 @@ struct peer_controllers {
 	uint32_t count;
 	char token[TOKEN_BYTES];
 	struct http_client *client;
+	struct http_tls tls;
 	_Atomic bool is_stopping;
 };
 
@@ -55,7 +56,7 @@ static bool add_peer(struct peer_controllers *p, char *item, char *message, uint
 	if (!equals || equals == item)
 		return refuse_regions(
 			message, message_size, "this is no region and its address", item);
-	if (strncmp(equals + 1, "http://", 7) != 0 && strncmp(equals + 1, "https://", 8) != 0)
+	if (!http_url_is_fit(equals + 1))
 		return refuse_regions(message, message_size, "this is no URL", equals + 1);
 	*equals = '\0';
 	if (strcmp(item, p->config->region) == 0)
@@ -128,15 +129,18 @@ static bool is_cancelled(void *context)
 
 struct question {
 	const char *method; // NULL: GET
-	const char *url, *body;
+	const char *path, *body;
 };
 
 // NULL when the peer answered, else the reason why not.
-static const char *try_once(struct peer_controllers *p, const struct question *q, struct answer *a)
+static const char *try_once(struct peer_controllers *p, const struct peer *peer,
+	const struct question *q, struct answer *a)
 {
 	struct inquiry inquiry = {p, a};
 	struct http_request request = {.method = q->method,
-		.url = q->url,
+		.url = peer->address,
+		.path = q->path,
+		.tls = &p->tls,
 		.body = q->body,
 		.body_size = q->body ? strlen(q->body) : 0,
 		.names_json = true,
@@ -168,7 +172,7 @@ static bool ask_peer(
 	if (time_monotonic_ns(p->time) < peer->away_until_ns || atomic_load(&p->is_stopping))
 		return false;
 	for (uint32_t i = 0; i <= p->config->peer_retries && !atomic_load(&p->is_stopping); i++) {
-		failure = try_once(p, q, a);
+		failure = try_once(p, peer, q, a);
 		if (!is_temporary(failure, a))
 			return true;
 	}
@@ -193,14 +197,14 @@ struct about {
 	const char *name, *value; // one more parameter
 };
 
-static bool make_url(const struct peer *peer, char url[URL_BYTES], const struct about *about)
+static bool make_path(char path[PATH_BYTES], const struct about *about)
 {
 	char id[ESCAPED_BYTES], namespace_name[ESCAPED_BYTES], value[ESCAPED_BYTES];
-	int size = snprintf(url, URL_BYTES, "%s%s%s?namespace=%s&%s=%s", peer->address, about->path,
+	int size = snprintf(path, PATH_BYTES, "%s%s?namespace=%s&%s=%s", about->path,
 		http_escape(about->id, id, sizeof id),
 		http_escape(about->namespace_name, namespace_name, sizeof namespace_name),
 		about->name, http_escape(about->value, value, sizeof value));
-	return size >= 0 && size < (int)URL_BYTES;
+	return size >= 0 && size < (int)PATH_BYTES;
 }
 
 static int find_deployment(void *context, const char *region, const char *namespace_name,
@@ -209,10 +213,10 @@ static int find_deployment(void *context, const char *region, const char *namesp
 	struct peer_controllers *p = context;
 	struct peer *peer = find_peer(p, region);
 	struct about about = {"/v1/berth/rollout/", job_id, namespace_name, "rollout", rollout};
-	char url[URL_BYTES];
-	struct question q = {.url = url};
+	char path[PATH_BYTES];
+	struct question q = {.path = path};
 	struct answer a;
-	if (!peer || !make_url(peer, url, &about) || !ask_peer(p, peer, &q, &a))
+	if (!peer || !make_path(path, &about) || !ask_peer(p, peer, &q, &a))
 		return REGION_UNKNOWN;
 	if (a.status == 404)
 		return REGION_ABSENT;
@@ -243,14 +247,14 @@ static int submit_job(void *context, const char *region, const struct job *job)
 	struct peer *peer = find_peer(p, region);
 	const struct multiregion *m = job->multiregion;
 	struct about about = {"/v1/job/", job->id, job->namespace_name, "rollout", m->rollout};
-	char url[URL_BYTES];
-	if (!peer || !make_url(peer, url, &about))
+	char path[PATH_BYTES];
+	if (!peer || !make_path(path, &about))
 		return -EINVAL;
 	size_t size = strlen(m->submission) + sizeof "{\"EvalPriority\":,\"Job\":}" + 20;
 	char *body = memory_take(size);
 	snprintf(body, size, "{\"EvalPriority\":%lld,\"Job\":%s}", (long long)m->eval_priority,
 		m->submission);
-	int error = send_command(p, peer, &(struct question){"PUT", url, body});
+	int error = send_command(p, peer, &(struct question){"PUT", path, body});
 	free(body);
 	return error == -ENOENT ? -EINVAL : error;
 }
@@ -259,18 +263,18 @@ static int stop_job(void *context, const char *region, const struct job *job)
 {
 	struct peer_controllers *p = context;
 	struct peer *peer = find_peer(p, region);
-	char url[URL_BYTES], before[32];
+	char path[PATH_BYTES], before[32];
 	snprintf(before, sizeof before, "%lld", (long long)job->multiregion->stop_everywhere_ns);
 	struct about about = {"/v1/job/", job->id, job->namespace_name, "before", before};
-	if (!peer || !make_url(peer, url, &about))
+	if (!peer || !make_path(path, &about))
 		return -EINVAL;
-	size_t size = strlen(url);
+	size_t size = strlen(path);
 	const struct multiregion *m = job->multiregion;
-	if (snprintf(url + size, sizeof url - size, "&eval_priority=%lld%s",
+	if (snprintf(path + size, sizeof path - size, "&eval_priority=%lld%s",
 		    (long long)m->eval_priority,
-		    m->purge_everywhere ? "&purge=true" : "") >= (int)(sizeof url - size))
+		    m->purge_everywhere ? "&purge=true" : "") >= (int)(sizeof path - size))
 		return -EINVAL;
-	int error = send_command(p, peer, &(struct question){"DELETE", url, NULL});
+	int error = send_command(p, peer, &(struct question){"DELETE", path, NULL});
 	return error == -ENOENT ? 0 : error;
 }
 
@@ -288,6 +292,10 @@ struct peer_controllers *peer_controllers_create(const struct config *config,
 		.stop = stop_job,
 		.context = p,
 	};
+	p->tls = (struct http_tls){.ca_file = config->peer_ca,
+		.certificate_file = config->peer_certificate,
+		.key_file = config->peer_key,
+		.server_name = config->peer_server_name};
 	p->client = http_client_create();
 	if (p->client && read_regions(p, message, message_size) &&
 		read_token(p, message, message_size))

@@ -2,7 +2,11 @@
 #include "dataplane/wire/auth.h"
 #include "state/base/error.h"
 #include "state/base/time_source.h"
+#include "state/base/time_units.h"
+#include "tools/api/listen/listening.h"
 #include "tools/berthd/peers.h"
+#include "tools/tls/credentials.h"
+#include "tools/tls/pem_file.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <libgen.h>
@@ -28,6 +32,8 @@ bool http_address_is_open(const char *address)
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *all;
 	bool is_open = false;
 
+	if (!*address)
+		return false;
 	if (getaddrinfo(address, NULL, &hints, &all) != 0)
 		return false; // nothing listens there
 	for (const struct addrinfo *a = all; a; a = a->ai_next)
@@ -38,14 +44,57 @@ bool http_address_is_open(const char *address)
 
 bool preflight_address(const struct config *config, char *message, uint32_t message_size)
 {
-	if (config->http_insecure || !http_address_is_open(config->http_address))
+	if (config->http_insecure || *config->tls_certificate ||
+		!http_address_is_open(config->http_address))
 		return true;
 	snprintf(message, message_size,
-		"http.address: other machines reach %s, and whoever reaches the API may do "
-		"everything: listen on 127.0.0.1, or set http.insecure to true where the network "
-		"keeps strangers out",
+		"http.address: other machines reach %s, and without TLS whoever is on the way "
+		"reads "
+		"and changes everything: set http.tls.certificate and http.tls.key (berth tls cert "
+		"create makes them), listen on 127.0.0.1 or at http.socket.path, or set "
+		"http.insecure to true where the network keeps strangers out",
 		config->http_address);
 	return false;
+}
+
+static bool check_tls(const struct config *config, char *message, uint32_t message_size)
+{
+	struct credentials_files files = {
+		config->tls_certificate, config->tls_key, config->tls_client_ca};
+	if (!*files.certificate)
+		return true;
+	struct credentials *credentials = credentials_load(&files,
+		(int64_t)(time_wall_ns(&time_source_real) / NS_PER_S), message, message_size);
+	credentials_release(credentials);
+	return credentials != NULL;
+}
+
+static bool check_socket(const struct config *config, char *message, uint32_t message_size)
+{
+	struct listening_path path = {
+		config->socket_path, config->socket_mode, config->socket_group};
+	return !*path.path || listening_path_is_fit(&path, message, message_size);
+}
+
+// What libcurl would say only when a peer is asked.
+static bool check_peer_files(const struct config *config, char *message, uint32_t message_size)
+{
+	const struct {
+		const char *setting, *path;
+	} files[] = {
+		{"peers.tls.ca", config->peer_ca},
+		{"peers.tls.certificate", config->peer_certificate},
+		{"peers.tls.key", config->peer_key},
+	};
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		if (!*files[i].path)
+			continue;
+		char *text = pem_file_read(files[i].setting, files[i].path, message, message_size);
+		if (!text)
+			return false;
+		pem_text_free(text);
+	}
+	return true;
 }
 
 static bool check_keys(const struct config *config, char *message, uint32_t message_size)
@@ -96,5 +145,5 @@ static bool check_arguments(const struct config *config, char *message, uint32_t
 	return dataplane_try_arguments(&config->dataplane, message, message_size) == 0;
 }
 
-preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {
-	preflight_address, check_keys, check_data_dir, check_peers, check_arguments};
+preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {preflight_address, check_tls,
+	check_socket, check_keys, check_data_dir, check_peers, check_peer_files, check_arguments};

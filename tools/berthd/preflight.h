@@ -5,10 +5,10 @@
 // Returns false and in message what is wrong, where, and what to do.
 typedef bool preflight_check(const struct config *, char *message, uint32_t message_size);
 
-// An address of the HTTP API that other machines reach is refused without http.insecure. A start asks this too.
+// An address of the HTTP API that other machines reach is refused without TLS or http.insecure. A start asks this too.
 preflight_check preflight_address;
 // Whether other machines can reach the address of the HTTP API.
 bool http_address_is_open(const char *address);
 
-#define PREFLIGHT_CHECKS 5
+#define PREFLIGHT_CHECKS 8
 extern preflight_check *const preflight_checks[PREFLIGHT_CHECKS];

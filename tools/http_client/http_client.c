@@ -228,6 +228,8 @@ static void set_tls(CURL *curl, const struct http_tls *tls)
 		curl_easy_setopt(curl, CURLOPT_CAINFO, tls->ca_file);
 		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
 	}
+	// Files that change are read anew with the next connection.
+	curl_easy_setopt(curl, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 	if (is_given(tls->certificate_file))
 		curl_easy_setopt(curl, CURLOPT_SSLCERT, tls->certificate_file);
 	if (is_given(tls->key_file))

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define WHAT_CERTIFICATE "http.tls.certificate"
@@ -115,6 +116,9 @@ static bool load_chain(const struct loading *l, struct chain *c)
 static bool load_key(const struct loading *l, gnutls_x509_privkey_t key)
 {
 	const char *path = l->files->key;
+	struct stat found;
+	if (stat(path, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IRWXO))
+		return refuse_file(l, WHAT_KEY, path, "is open to everybody: chmod 600 it");
 	char *text = pem_file_read(WHAT_KEY, path, l->message, l->message_size);
 	if (!text)
 		return false;

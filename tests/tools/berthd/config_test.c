@@ -54,6 +54,69 @@ static void a_file_sets_nested_keys_and_ports(void **state)
 	assert_true(config_check(&config, message));
 }
 
+static void the_api_listens_with_tls_and_at_a_path(void **state)
+{
+	assert_int_equal(config.socket_mode, 0660);
+	assert_true(read_text(
+		"http:\n  tls: {certificate: /a.pem, key: /b.pem, client_ca: /c.pem}\n"
+		"  socket:\n    path: /run/berth/api.sock\n    mode: 0600\n    group: ops\n"
+		"peers:\n  tls: {ca: /d.pem, certificate: /e.pem, key: /f.pem}\n"
+		"ports: [{device: eth1, addresses: 10.0.0.1}]\n"));
+	assert_string_equal(config.tls_certificate, "/a.pem");
+	assert_string_equal(config.tls_key, "/b.pem");
+	assert_string_equal(config.tls_client_ca, "/c.pem");
+	assert_string_equal(config.socket_path, "/run/berth/api.sock");
+	assert_int_equal(config.socket_mode, 0600);
+	assert_string_equal(config.socket_group, "ops");
+	assert_string_equal(config.peer_ca, "/d.pem");
+	assert_string_equal(config.peer_certificate, "/e.pem");
+	assert_string_equal(config.peer_key, "/f.pem");
+	assert_true(config_check(&config, message));
+}
+
+static void modes_are_octal(void **state)
+{
+	static const char *const wrong[] = {"", "8", "0o660", "1777", "-1", "+1", "rw", "0660x"};
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		assert_false(config_set(&config, "http.socket.mode", wrong[i], message));
+		assert_non_null(strstr(message, "is no mode in octal"));
+	}
+	assert_true(config_set(&config, "http.socket.mode", "666", message));
+	assert_int_equal(config.socket_mode, 0666);
+	assert_true(config_set(&config, "http.socket.mode", "0", message));
+	assert_int_equal(config.socket_mode, 0);
+}
+
+static void what_belongs_together_is_given_together(void **state)
+{
+	static const struct {
+		const char *name, *value, *complaint;
+	} rows[] = {
+		{"http.tls.certificate", "/a", "http.tls.key: is missing"},
+		{"http.tls.key", "/a", "http.tls.certificate: is missing"},
+		{"http.tls.client_ca", "/a", "without http.tls.certificate"},
+		{"peers.tls.certificate", "/a", "peers.tls.key: is missing"},
+		{"peers.tls.key", "/a", "peers.tls.certificate: is missing"},
+		{"http.address", "", "the API must listen somewhere"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		fresh(NULL);
+		assert_true(config_set(&config, "ports.0.device", "eth1", message));
+		assert_true(config_set(&config, "ports.0.addresses", "10.0.0.1", message));
+		assert_true(config_check(&config, message));
+		assert_true(config_set(&config, rows[i].name, rows[i].value, message));
+		assert_false(config_check(&config, message));
+		if (!strstr(message, rows[i].complaint))
+			fail_msg("%s does not say %s", message, rows[i].complaint);
+	}
+	assert_true(config_set(&config, "http.socket.path", "/run/berth.sock", message));
+	assert_true(config_check(&config, message));
+	assert_true(config_set(&config, "http.tls.certificate", "/a", message));
+	assert_true(config_set(&config, "http.tls.key", "/a", message));
+	assert_false(config_check(&config, message));
+	assert_non_null(strstr(message, "without http.address"));
+}
+
 static void virtual_machines_have_times_of_their_own(void **state)
 {
 	assert_int_equal(config.vm_offline_after_ms, 180000);
@@ -110,6 +173,8 @@ static void printed_configuration_reads_back_equal(void **state)
 	assert_true(config_set(&config, "ports.0.addresses", "10.0.0.1,fd00::2", message));
 	assert_true(config_set(&config, "ports.0.promiscuous", "true", message));
 	assert_true(config_set(&config, "placement.algorithm", "spread", message));
+	assert_true(config_set(&config, "http.tls.key", "/etc/berth/key.pem", message));
+	assert_true(config_set(&config, "http.socket.mode", "0606", message));
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -179,6 +244,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(defaults_are_safe, fresh),
 		cmocka_unit_test_setup(a_file_sets_nested_keys_and_ports, fresh),
+		cmocka_unit_test_setup(the_api_listens_with_tls_and_at_a_path, fresh),
+		cmocka_unit_test_setup(modes_are_octal, fresh),
+		cmocka_unit_test_setup(what_belongs_together_is_given_together, fresh),
 		cmocka_unit_test_setup(virtual_machines_have_times_of_their_own, fresh),
 		cmocka_unit_test_setup(mistakes_name_line_and_column, fresh),
 		cmocka_unit_test_setup(a_missing_file_says_so, fresh),

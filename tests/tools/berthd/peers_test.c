@@ -1,5 +1,7 @@
 // Where the controllers of other regions are, and what is known of one that is not there.
 #include "state/base/memory.h"
+#include "tests/tools/api/server.h"
+#include "tests/tools/tls/made.h"
 #include "tools/berthd/peers.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -249,6 +251,48 @@ static void a_stop_is_told_of(void **state)
 	job_free(job);
 }
 
+static struct made made;
+
+static void show(char *setting, const char *file)
+{
+	snprintf(setting, CONFIG_PATH_BYTES, "%s", file ? made_path(&made, file) : "");
+}
+
+// What a peer says of a rollout that it never heard of; REGION_UNKNOWN: it was not reached.
+static int ask_secure(const struct server *s)
+{
+	char regions[64];
+	snprintf(regions, sizeof regions, "east=https://127.0.0.1:%u", api_port(s->api));
+	config.peer_timeout_ms = 10000;
+	struct peer_controllers *p = create(regions);
+	assert_non_null(p);
+	int answer = ask(p);
+	peer_controllers_destroy(p);
+	return answer;
+}
+
+static void a_peer_may_want_to_know_who_asks(void **state)
+{
+	made_begin(&made);
+	made_sign(&made, "server", "east.example", -10, 1000);
+	made_sign(&made, "peer", "west.example", -10, 1000);
+	struct server *s = server_start(&(struct server_options){
+		.tls = {made_path(&made, "server.pem"), made_path(&made, "server-key.pem"),
+			made_path(&made, "ca.pem")}});
+	assert_int_equal(ask_secure(s), REGION_UNKNOWN);
+	show(config.peer_ca, "ca.pem");
+	assert_int_equal(ask_secure(s), REGION_UNKNOWN);
+	snprintf(config.peer_server_name, sizeof config.peer_server_name, "east.example");
+	assert_int_equal(ask_secure(s), REGION_UNKNOWN);
+	show(config.peer_certificate, "peer.pem");
+	show(config.peer_key, "peer-key.pem");
+	assert_int_equal(ask_secure(s), REGION_ABSENT);
+	snprintf(config.peer_server_name, sizeof config.peer_server_name, "north.example");
+	assert_int_equal(ask_secure(s), REGION_UNKNOWN);
+	server_stop(s);
+	made_end(&made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +303,7 @@ int main(void)
 		cmocka_unit_test_setup(one_that_is_away_is_left_alone_for_a_while, fresh),
 		cmocka_unit_test_setup(a_job_is_sent_as_it_was_submitted, fresh),
 		cmocka_unit_test_setup(a_stop_is_told_of, fresh),
+		cmocka_unit_test_setup(a_peer_may_want_to_know_who_asks, fresh),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

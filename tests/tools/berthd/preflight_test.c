@@ -1,4 +1,5 @@
 // What berthd --check says of a configuration that a start would refuse.
+#include "tests/tools/tls/made.h"
 #include "tools/berthd/preflight.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,6 +123,68 @@ static void open_addresses_are_asked_for(void **state)
 	}
 }
 
+static void set_text(char *setting, const char *text)
+{
+	snprintf(setting, 128, "%s", text);
+}
+
+static void with_tls_other_machines_may_reach_the_api(void **state)
+{
+	struct scene *s = *state;
+	struct made made;
+	made_begin(&made);
+	made_sign(&made, "server", "berth.example", -10, 1000);
+	made_sign(&made, "old", "berth.example", -1000, -10);
+	set_text(s->config.http_address, "0.0.0.0");
+	expect_complaint(&s->config, "berth tls cert create");
+	set_text(s->config.tls_certificate, made_path(&made, "server.pem"));
+	set_text(s->config.tls_key, made_path(&made, "server-key.pem"));
+	set_text(s->config.tls_client_ca, made_path(&made, "ca.pem"));
+	expect_complaint(&s->config, NULL);
+	assert_int_equal(chmod(s->config.tls_key, 0604), 0);
+	expect_complaint(&s->config, "http.tls.key: ");
+	assert_int_equal(chmod(s->config.tls_key, 0640), 0);
+	expect_complaint(&s->config, NULL);
+	set_text(s->config.tls_key, made_path(&made, "old-key.pem"));
+	expect_complaint(&s->config, "is not the key of the certificate");
+	set_text(s->config.tls_certificate, made_path(&made, "old.pem"));
+	expect_complaint(&s->config, "expired at ");
+	set_text(s->config.tls_certificate, made_path(&made, "none.pem"));
+	expect_complaint(&s->config, "No such file");
+	made_end(&made);
+}
+
+static void a_path_and_its_group_are_looked_at(void **state)
+{
+	struct scene *s = *state;
+	s->config.http_address[0] = '\0';
+	set_text(s->config.socket_path, "/run/berth/api.sock");
+	expect_complaint(&s->config, NULL);
+	set_text(s->config.socket_group, "no-such-group");
+	expect_complaint(&s->config, "http.socket.group: ");
+	set_text(s->config.socket_group, "");
+	set_text(s->config.socket_path, "api.sock");
+	expect_complaint(&s->config, "http.socket.path: ");
+}
+
+static void files_for_other_regions_are_there(void **state)
+{
+	struct scene *s = *state;
+	struct made made;
+	made_begin(&made);
+	made_sign(&made, "peer", NULL, -10, 1000);
+	set_text(s->config.peer_ca, made_path(&made, "ca.pem"));
+	set_text(s->config.peer_certificate, made_path(&made, "peer.pem"));
+	set_text(s->config.peer_key, made_path(&made, "peer-key.pem"));
+	expect_complaint(&s->config, NULL);
+	set_text(s->config.peer_key, made_path(&made, "none.pem"));
+	expect_complaint(&s->config, "peers.tls.key: ");
+	set_text(s->config.peer_key, made_path(&made, "peer-key.pem"));
+	set_text(s->config.peer_ca, s->folder);
+	expect_complaint(&s->config, "peers.tls.ca: ");
+	made_end(&made);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_scene, remove_scene)
 
 int main(void)
@@ -132,6 +195,9 @@ int main(void)
 		CASE(data_goes_into_a_directory),
 		CASE(arguments_and_regions_are_understood),
 		CASE(open_addresses_are_asked_for),
+		CASE(with_tls_other_machines_may_reach_the_api),
+		CASE(a_path_and_its_group_are_looked_at),
+		CASE(files_for_other_regions_are_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

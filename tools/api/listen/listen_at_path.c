@@ -20,6 +20,8 @@ static int refuse_path(const struct listening_path *p, int error, char *message,
 			? "another process listens there: stop it, or set another http.socket.path"
 		: error == -EEXIST
 			? "it is no socket: move it away, or set another http.socket.path"
+		: error == -EPERM
+			? "http.socket.group must be one that this user is in"
 			: "http.socket.path must be in a directory that this user may write to";
 	snprintf(message, size, "http.socket: cannot listen at %s: %s; %s", p->path,
 		error_text(error), remedy);

@@ -10,11 +10,19 @@
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/request_counters.h"
+#include "tools/api/server/start.h"
 #include <stdio.h>
 
 static void put_metric(const struct metric_sink *sink, char kind, const char *name, double value)
 {
 	sink->value(sink->sink, kind, name, "", value);
+}
+
+static void put_tls(struct api *api, const struct metric_sink *sink)
+{
+	int64_t end_s = api_server_certificate_end_s(api);
+	if (end_s)
+		put_metric(sink, 'g', "berth_http_certificate_end_seconds", (double)end_s);
 }
 
 static void put_connections(struct api *api, const struct metric_sink *sink)
@@ -79,6 +87,7 @@ static void collect_metrics(struct api *api, const struct metric_sink *sink)
 	if (api->settings.metrics)
 		api->settings.metrics(api->settings.context, sink);
 	request_counters_visit(api->counters, sink);
+	put_tls(api, sink);
 	put_connections(api, sink);
 	put_parking(api, sink);
 	put_background(api, sink);

@@ -241,6 +241,16 @@ bool api_server_reload(struct api *api, char *message, uint32_t message_size)
 	return !api->identity || identity_renew(api->identity, wall_s(api), message, message_size);
 }
 
+int64_t api_server_certificate_end_s(const struct api *api)
+{
+	if (!api->identity)
+		return 0;
+	struct credentials *credentials = identity_share(api->identity);
+	int64_t end_s = credentials_end_s(credentials);
+	credentials_release(credentials);
+	return end_s;
+}
+
 static void wait_a_little(void)
 {
 	struct timespec millisecond = {.tv_nsec = NS_PER_MS};

@@ -9,3 +9,5 @@ void api_server_stop(struct api *);
 // Reads the certificate, its key and the authorities of clients anew, for connections that come from now on. False, and
 // a sentence: nothing changed. One thread at a time.
 bool api_server_reload(struct api *, char *message, uint32_t message_size);
+// When the certificate ends that connections are given now, Unix time; 0: without TLS.
+int64_t api_server_certificate_end_s(const struct api *);

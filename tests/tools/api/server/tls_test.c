@@ -220,6 +220,17 @@ static void old_versions_are_refused(void **unused)
 	curl_easy_cleanup(curl);
 }
 
+static void the_end_of_the_certificate_is_a_metric(void **unused)
+{
+	static const char name[] = "\nberth_http_certificate_end_seconds ";
+	struct http_tls tls = {.ca_file = made_path(&made, "ca.pem")};
+	assert_true(ask(url_of(secure), "/v1/metrics?format=prometheus", &tls));
+	const char *at = strstr(got.text, name);
+	assert_non_null(at);
+	assert_in_range(
+		(int64_t)strtod(at + sizeof name - 1, NULL), made_now_s() + 800, made_now_s() + 1000);
+}
+
 static void large_answers_arrive_whole(void **unused)
 {
 	struct http_tls tls = {.ca_file = made_path(&made, "ca.pem")};
@@ -356,6 +367,7 @@ int main(void)
 		cmocka_unit_test(clients_of_others_are_refused),
 		cmocka_unit_test(a_server_that_expired_is_not_believed),
 		cmocka_unit_test(old_versions_are_refused),
+		cmocka_unit_test(the_end_of_the_certificate_is_a_metric),
 		cmocka_unit_test(large_answers_arrive_whole),
 		cmocka_unit_test(parked_queries_go_on_while_files_are_renewed),
 		cmocka_unit_test(a_client_that_says_nothing_holds_up_nobody),
