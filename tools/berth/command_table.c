@@ -216,6 +216,17 @@ static const struct command commands[] = {
 		key_generate},
 	{"key rotate", "FILE", "Put a new master key before those of a file.",
 		"Old keys stay valid until their lines are removed.", NULL, 1, 1, key_rotate},
+	{"tls ca create", "[NAME]", "Make an authority that signs certificates.",
+		"Writes berth-ca.pem, which everybody may have, and berth-ca-key.pem: whoever has "
+		"that "
+		"can\nmake certificates. Nothing is overwritten. Needs no controller.",
+		"directory days key-type", 0, 1, tls_ca_create},
+	{"tls cert create", "NAME", "Make a certificate that the authority signs.",
+		"Writes NAME.pem and NAME-key.pem. With --host it is a server's, which may also be "
+		"a "
+		"client of\nothers; without one it is a client's. Nothing is overwritten. Needs no "
+		"controller.",
+		"directory host days key-type ca ca-key", 1, 1, tls_cert_create},
 	{"simulate", "SCENARIO", "Say what the schedulers would do in a scenario.",
 		"The JSON file holds nodes, jobs, allocations and an evaluation "
 		"(docs/simulate.md); "

@@ -36,7 +36,7 @@ expect "--restart-policy --resource" vm create --res
 expect "agent-info" ag
 expect "" node list --count
 for word in agent-info alloc client deployment drain eval explain health job key node place release settings simulate \
-	stats status vm worker; do
+	stats status tls vm worker; do
 	[[ " $(offered "") " == *" $word "* ]] || {
 		echo "berth offers no $word"
 		exit 1

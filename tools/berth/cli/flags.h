@@ -84,6 +84,12 @@ enum flag {
 	FLAG_TTL,
 	FLAG_DESCRIPTION,
 	FLAG_TASK,
+	FLAG_DIRECTORY,
+	FLAG_HOST,
+	FLAG_DAYS,
+	FLAG_KEY_TYPE,
+	FLAG_CA,
+	FLAG_CA_KEY,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it

@@ -23,6 +23,7 @@ command_run server_members, agent_info, system_gc, system_reconcile, config_get,
 command_run find_status;
 command_run place_instances, release_allocations, client_allocations;
 command_run client_key, key_generate, key_rotate;
+command_run tls_ca_create, tls_cert_create;
 command_run simulate_scenario;
 command_run machine_create, machine_list, machine_get, machine_delete, machine_stop,
 	machine_suspend, machine_events;

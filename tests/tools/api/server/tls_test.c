@@ -227,8 +227,8 @@ static void the_end_of_the_certificate_is_a_metric(void **unused)
 	assert_true(ask(url_of(secure), "/v1/metrics?format=prometheus", &tls));
 	const char *at = strstr(got.text, name);
 	assert_non_null(at);
-	assert_in_range(
-		(int64_t)strtod(at + sizeof name - 1, NULL), made_now_s() + 800, made_now_s() + 1000);
+	assert_in_range((int64_t)strtod(at + sizeof name - 1, NULL), made_now_s() + 800,
+		made_now_s() + 1000);
 }
 
 static void large_answers_arrive_whole(void **unused)
