@@ -206,7 +206,7 @@ static int simulate(struct run *run, const struct fleet_settings *settings,
 	struct transport *transport =
 		open_transport(run->options, program, message, sizeof message);
 	if (transport && run->trace &&
-		trace_register_jobs(run->trace, run->options->http, message, sizeof message) < 0) {
+		trace_register_jobs(run->trace, &run->options->api, message, sizeof message) < 0) {
 		transport->close(transport);
 		transport = NULL;
 	}

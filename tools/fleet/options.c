@@ -73,8 +73,18 @@ static const struct flag table[] = {
 	{"release", "PERCENT", FLAG_REAL, AT(release_percent), "of the placed, released again (0)"},
 	{"client", "NAME", FLAG_TEXT, AT(client), "name of the client that places (fleet)"},
 	{"trace", "DIR", FLAG_TEXT, AT(trace), "openb machines and pods instead of --nodes"},
-	{"http", "URL", FLAG_TEXT, AT(http),
-		"where --trace registers jobs (http://127.0.0.1:4646)"},
+	{"http", "URL", FLAG_TEXT, AT(api.url),
+		"where --trace registers jobs (BERTH_ADDR, http://127.0.0.1:4646)"},
+	{"token", "SECRET", FLAG_TEXT, AT(api.token), "who registers them (BERTH_TOKEN)"},
+	{"ca-cert", "FILE", FLAG_TEXT, AT(api.tls.ca_file),
+		"authority of that server's certificate (BERTH_CACERT)"},
+	{"client-cert", "FILE", FLAG_TEXT, AT(api.tls.certificate_file),
+		"what is shown to it (BERTH_CLIENT_CERT)"},
+	{"client-key", "FILE", FLAG_TEXT, AT(api.tls.key_file), "its key (BERTH_CLIENT_KEY)"},
+	{"tls-server-name", "NAME", FLAG_TEXT, AT(api.tls.server_name),
+		"what that certificate names (BERTH_TLS_SERVER_NAME)"},
+	{"tls-skip-verify", NULL, FLAG_SWITCH, AT(api.tls.is_unverified),
+		"believe whoever answers (BERTH_SKIP_VERIFY)"},
 	{"write-pcap", "FILE", FLAG_TEXT, AT(write_pcap), "capture of the heartbeats sent"},
 	{"json", "FILE", FLAG_TEXT, AT(json), "summary; \"-\" is standard output"},
 	{"quiet", NULL, FLAG_SWITCH, AT(quiet), "no line every second"},
@@ -245,7 +255,7 @@ bool fleet_options_read(int argc, char **argv, struct fleet_options *o, int *exi
 		.instances = 1,
 		.repeat_percent = 10,
 		.client = "fleet",
-		.http = "http://127.0.0.1:4646"};
+		.api = api_access_preset()};
 	enum flags_result result = flags_read(&flags, argc, argv, o);
 	*exit_code = result == FLAGS_DONE ? FLEET_SEEN : FLEET_USAGE;
 	// A trace is placed in order, on machines that registered in order, so that each run is the same.

@@ -1,6 +1,7 @@
 // The fleet simulator's command line.
 #pragma once
 #include "tools/fleet/faults.h"
+#include "tools/fleet/net/http.h"
 #include "tools/fleet/nodes/shape.h"
 #include "tools/fleet/placing.h"
 #include "tools/options/flags.h"
@@ -33,7 +34,8 @@ struct fleet_options {
 	double run_for_s, fail_percent, start_delay_s;
 	uint32_t workers, worker_default_cpu, worker_default_memory_mib;
 	struct flag_list worker_resources, worker_labels;
-	const char *write_pcap, *json, *trace, *http;
+	const char *write_pcap, *json, *trace;
+	struct api_access api;
 	// read from the above
 	struct shapes shapes;
 	struct fault faults[FAULTS_MAX];

@@ -2,7 +2,6 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "tools/fleet/csv.h"
-#include "tools/fleet/net/http.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -212,10 +211,10 @@ static json_t *job_of(const struct trace_shape *shape)
 }
 
 int trace_register_jobs(
-	const struct trace *t, const char *http, char *message, uint32_t message_size)
+	const struct trace *t, const struct api_access *api, char *message, uint32_t message_size)
 {
 	for (uint32_t i = 0; i < t->pod_shape_count; i++) {
-		int rc = http_put_job(http, job_of(&t->pod_shapes[i]), message, message_size);
+		int rc = http_put_job(api, job_of(&t->pod_shapes[i]), message, message_size);
 		if (rc < 0)
 			return rc;
 	}

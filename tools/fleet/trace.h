@@ -2,6 +2,7 @@
 // openb_pod_list_default.csv) become nodes, direct jobs (one for each distinct shape of pod) and a sequence of
 // placements. A ledger finds over-commitment in the controller's answers.
 #pragma once
+#include "tools/fleet/net/http.h"
 #include "tools/fleet/placing.h"
 
 #define TRACE_DISK_MB 1000000u // the trace has no disk sizes; pods ask for none
@@ -40,7 +41,7 @@ int trace_load(
 void trace_free(struct trace *);
 // Registers one direct job per shape of pod. Returns 0, or a negative error and a sentence.
 int trace_register_jobs(
-	const struct trace *, const char *http, char *message, uint32_t message_size);
+	const struct trace *, const struct api_access *, char *message, uint32_t message_size);
 // For placing.h: gives the pods in the trace's order.
 struct placing_source trace_source(struct trace *);
 

@@ -3,11 +3,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 static struct fleet_options o;
 static int code;
+
+static int without_environment(void **unused)
+{
+	return unsetenv("BERTH_ADDR") || unsetenv("NOMAD_ADDR");
+}
 
 static bool read_line(const char *line)
 {
@@ -35,6 +41,35 @@ static void defaults_are_one_kind_of_node(void **unused)
 	assert_true(read_line("--key-file k --trace d"));
 	assert_int_equal(o.sockets, 1);
 	assert_int_equal(o.window, 1);
+}
+
+static void the_api_is_that_of_the_environment_or_of_flags(void **unused)
+{
+	static const char *const names[] = {"ADDR", "TOKEN", "CACERT", "CLIENT_CERT", "CLIENT_KEY",
+		"TLS_SERVER_NAME", "SKIP_VERIFY"};
+	static const char *const values[] = {"https://n:1", "t", "ca", "c", "k", "s", "true"};
+	char name[64];
+	assert_true(read_line("--key-file k"));
+	assert_string_equal(o.api.url, "http://127.0.0.1:4646");
+	assert_null(o.api.token);
+	assert_null(o.api.tls.ca_file);
+	assert_false(o.api.tls.is_unverified);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		snprintf(name, sizeof name, "NOMAD_%s", names[i]);
+		setenv(name, values[i], 1);
+	}
+	assert_true(read_line("--key-file k --ca-cert other --token mine"));
+	assert_string_equal(o.api.url, "https://n:1");
+	assert_string_equal(o.api.token, "mine");
+	assert_string_equal(o.api.tls.ca_file, "other");
+	assert_string_equal(o.api.tls.certificate_file, "c");
+	assert_string_equal(o.api.tls.key_file, "k");
+	assert_string_equal(o.api.tls.server_name, "s");
+	assert_true(o.api.tls.is_unverified);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		snprintf(name, sizeof name, "NOMAD_%s", names[i]);
+		unsetenv(name);
+	}
 }
 
 static void everything_is_read(void **unused)
@@ -118,10 +153,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_one_kind_of_node),
+		cmocka_unit_test(the_api_is_that_of_the_environment_or_of_flags),
 		cmocka_unit_test(everything_is_read),
 		cmocka_unit_test(mistakes_are_usage_errors),
 		cmocka_unit_test(too_many_of_one_are_refused),
 		cmocka_unit_test(help_is_no_mistake),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, without_environment, NULL);
 }

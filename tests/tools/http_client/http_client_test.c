@@ -1,5 +1,5 @@
 // What can be said of the client without a server; berth, berth-fleet and peers are tested against real ones.
-#include "tools/http_client/http_client.h"
+#include "tools/http_client/http_environment.h"
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -135,6 +135,25 @@ static void a_socket_is_asked_by_its_path(void **unused)
 	rmdir(folder);
 }
 
+static void the_environment_is_read_by_two_names(void **unused)
+{
+	unsetenv("BERTH_CACERT");
+	setenv("NOMAD_CACERT", "n", 1);
+	assert_string_equal(http_environment("CACERT"), "n");
+	setenv("BERTH_CACERT", "b", 1);
+	assert_string_equal(http_environment_tls().ca_file, "b");
+	setenv("BERTH_CACERT", "", 1);
+	assert_string_equal(http_environment_tls().ca_file, "n");
+	unsetenv("NOMAD_CACERT");
+	assert_null(http_environment("CACERT"));
+	setenv("BERTH_SKIP_VERIFY", "no", 1);
+	assert_false(http_environment_tls().is_unverified);
+	setenv("BERTH_SKIP_VERIFY", "true", 1);
+	assert_true(http_environment_tls().is_unverified);
+	unsetenv("BERTH_SKIP_VERIFY");
+	assert_false(http_word_is_yes(NULL));
+}
+
 static void urls_are_of_three_kinds(void **unused)
 {
 	static const char *const good[] = {"http://a", "https://a:1", "HTTPS://a", "unix:///a"};
@@ -168,6 +187,7 @@ int main(void)
 		cmocka_unit_test(who_does_not_answer_is_named_with_a_reason),
 		cmocka_unit_test(path_token_and_program_are_sent),
 		cmocka_unit_test(a_socket_is_asked_by_its_path),
+		cmocka_unit_test(the_environment_is_read_by_two_names),
 		cmocka_unit_test(urls_are_of_three_kinds),
 		cmocka_unit_test(a_socket_path_that_is_none_is_refused),
 	};

@@ -1,4 +1,5 @@
 #include "tools/berth/cli/flags.h"
+#include "tools/http_client/http_environment.h"
 #include "tools/options/option_scan.h"
 #include <errno.h>
 #include <stdio.h>
@@ -182,16 +183,6 @@ static const char *from_environment(const char *names)
 	return NULL;
 }
 
-// The words of Go's strconv.ParseBool, which clients of the API go by.
-static bool is_true(const char *word)
-{
-	static const char *const words[] = {"1", "t", "T", "true", "TRUE", "True"};
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(words[i], word) == 0)
-			return true;
-	return false;
-}
-
 static void set_defaults(struct flags *flags, const char *allowed)
 {
 	for (enum flag flag = 0; flag < FLAGS; flag++) {
@@ -201,7 +192,7 @@ static void set_defaults(struct flags *flags, const char *allowed)
 		const char *value = from_environment(d->environment);
 		if (d->value)
 			flags->values[flag] = value ? value : d->standard;
-		else if (value && is_true(value))
+		else if (http_word_is_yes(value))
 			flags->values[flag] = "";
 	}
 }
