@@ -72,31 +72,24 @@ void bytes_put_zeros(struct bytes_writer *w, size_t size)
 		memset(at, 0, size);
 }
 
-static void put_little_endian(struct bytes_writer *w, uint64_t value, size_t size)
-{
-	uint8_t *at = writer_reserve(w, size);
-	for (size_t i = 0; at && i < size; i++)
-		at[i] = (uint8_t)(value >> (8 * i));
-}
+#define BYTES_PUT(bits)                                                      \
+	void bytes_put_u##bits(struct bytes_writer *w, uint##bits##_t value) \
+	{                                                                    \
+		uint8_t *at = writer_reserve(w, sizeof value);               \
+		value = htole##bits(value);                                  \
+		if (at)                                                      \
+			memcpy(at, &value, sizeof value);                    \
+	}
+BYTES_PUT(16)
+BYTES_PUT(32)
+BYTES_PUT(64)
+#undef BYTES_PUT
 
 void bytes_put_u8(struct bytes_writer *w, uint8_t value)
 {
-	put_little_endian(w, value, 1);
-}
-
-void bytes_put_u16(struct bytes_writer *w, uint16_t value)
-{
-	put_little_endian(w, value, 2);
-}
-
-void bytes_put_u32(struct bytes_writer *w, uint32_t value)
-{
-	put_little_endian(w, value, 4);
-}
-
-void bytes_put_u64(struct bytes_writer *w, uint64_t value)
-{
-	put_little_endian(w, value, 8);
+	uint8_t *at = writer_reserve(w, 1);
+	if (at)
+		*at = value;
 }
 
 void bytes_put_f64(struct bytes_writer *w, double value)
@@ -111,15 +104,9 @@ void bytes_put_uuid(struct bytes_writer *w, const struct uuid *id)
 	bytes_put(w, id->bytes, sizeof id->bytes);
 }
 
-// Writes length and characters, or neither.
-static void put_text(struct bytes_writer *w, struct text t, size_t length_bytes, uint32_t longest)
+// Writes the characters behind their length, which begins at `before`, or neither.
+static void put_characters(struct bytes_writer *w, struct text t, size_t before)
 {
-	if (t.size > longest) {
-		w->failed = true;
-		return;
-	}
-	size_t before = w->size;
-	put_little_endian(w, t.size, length_bytes);
 	bytes_put(w, t.data, t.size);
 	if (w->failed)
 		w->size = before;
@@ -127,17 +114,25 @@ static void put_text(struct bytes_writer *w, struct text t, size_t length_bytes,
 
 void bytes_put_text8(struct bytes_writer *w, struct text t)
 {
-	put_text(w, t, 1, UINT8_MAX);
+	size_t before = w->size;
+	w->failed |= t.size > UINT8_MAX;
+	bytes_put_u8(w, (uint8_t)t.size);
+	put_characters(w, t, before);
 }
 
 void bytes_put_text16(struct bytes_writer *w, struct text t)
 {
-	put_text(w, t, 2, UINT16_MAX);
+	size_t before = w->size;
+	w->failed |= t.size > UINT16_MAX;
+	bytes_put_u16(w, (uint16_t)t.size);
+	put_characters(w, t, before);
 }
 
 void bytes_put_text32(struct bytes_writer *w, struct text t)
 {
-	put_text(w, t, 4, UINT32_MAX);
+	size_t before = w->size;
+	bytes_put_u32(w, t.size);
+	put_characters(w, t, before);
 }
 
 double bytes_take_f64(struct bytes_reader *r)

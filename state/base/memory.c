@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,12 +24,25 @@ void *memory_take(size_t bytes)
 	return memory_take_array(1, bytes);
 }
 
+// malloc() has pieces of this size at hand that were given back last, and calloc() of glibc does not look there.
+#define AT_HAND_BYTES 1024u
+
+static void *take_cleared(size_t count, size_t bytes_each)
+{
+	if (count > AT_HAND_BYTES || bytes_each > AT_HAND_BYTES ||
+		count * bytes_each > AT_HAND_BYTES)
+		return calloc(count, bytes_each);
+	void *memory = malloc(count * bytes_each);
+	__asm__("" : "+r"(memory)); // gcc would make a calloc() of it
+	return memory ? memset(memory, 0, count * bytes_each) : NULL;
+}
+
 void *memory_take_array(size_t count, size_t bytes_each)
 {
-	// calloc may answer NULL to zero bytes; callers are promised memory.
+	// Zero bytes may be answered with NULL; callers are promised memory.
 	if (!count || !bytes_each)
 		count = bytes_each = 1;
-	void *memory = calloc(count, bytes_each);
+	void *memory = take_cleared(count, bytes_each);
 	if (!memory)
 		out_of_memory(count > SIZE_MAX / bytes_each ? SIZE_MAX : count * bytes_each);
 	return memory;

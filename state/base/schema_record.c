@@ -81,6 +81,8 @@ static bool item_equal(const struct field *f, const void *a, const void *b, uint
 
 static void array_release(const struct field *f, struct array *a)
 {
+	if (!a->items)
+		return;
 	for (uint32_t i = 0; i < a->count; i++)
 		item_release(f, field_item_at(f, a, i));
 	free(a->items);
