@@ -80,6 +80,8 @@ struct fit_scans {
 		struct fit_flat_costs *);
 	// The first block from `from` on with a cost of at most `most`; count: there is none.
 	uint32_t (*next)(const struct fit_flat_costs *, uint32_t from, uint32_t count, float most);
+	// A bit per lane of a block that fits and whose cost, as quick() has it, is at most `most`.
+	uint32_t (*near)(const struct fit_flat_block *, const struct fit_bounds *, float most);
 	// A bit per lane with the amounts and capacities of the candidate; *behind: with a slot behind its, when slots
 	// are counted from first_slot on.
 	uint32_t (*alike)(const struct fit_leaf *, const struct fit_candidate *,

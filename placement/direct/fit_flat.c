@@ -105,6 +105,11 @@ void fit_tree_change(struct fit_tree *t, uint32_t slot, const struct fit_node *a
 	}
 }
 
+bool fit_tree_is_flat(const struct fit_tree *t)
+{
+	return t->is_flat;
+}
+
 uint32_t fit_tree_search_changes(const struct fit_tree *t)
 {
 	return t->is_flat ? t->flat.count / FLAT_NODES_PER_CHANGE : ORDERED_SEARCH_CHANGES;

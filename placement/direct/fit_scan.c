@@ -135,6 +135,17 @@ ALWAYS_INLINE uint32_t next_block(
 	return count;
 }
 
+ALWAYS_INLINE uint32_t near_lanes(
+	const struct fit_flat_block *n, const struct fit_bounds *b, float most_cost, bool spread)
+{
+	float cost[FIT_LEAF_NODES];
+	uint32_t found = 0;
+	quick_costs(n, *b, cost, spread);
+	for (uint32_t i = 0; i < FIT_LEAF_NODES; i++)
+		found |= lane_bit(i, cost[i] <= most_cost);
+	return found;
+}
+
 ALWAYS_INLINE uint32_t scan_alike(const struct fit_leaf *l, const struct fit_candidate *c,
 	uint32_t first_slot, uint32_t *behind)
 {
@@ -197,6 +208,16 @@ ALWAYS_INLINE uint32_t scan_alike(const struct fit_leaf *l, const struct fit_can
 	{                                                                                          \
 		return next_block(costs, from, count, most_cost);                                  \
 	}                                                                                          \
+	attributes static uint32_t near_binpack_##suffix(                                          \
+		const struct fit_flat_block *n, const struct fit_bounds *b, float most_cost)       \
+	{                                                                                          \
+		return near_lanes(n, b, most_cost, false);                                         \
+	}                                                                                          \
+	attributes static uint32_t near_spread_##suffix(                                           \
+		const struct fit_flat_block *n, const struct fit_bounds *b, float most_cost)       \
+	{                                                                                          \
+		return near_lanes(n, b, most_cost, true);                                          \
+	}                                                                                          \
 	attributes static uint32_t alike_##suffix(const struct fit_leaf *l,                        \
 		const struct fit_candidate *c, uint32_t first_slot, uint32_t *behind)              \
 	{                                                                                          \
@@ -207,9 +228,10 @@ SCANS(scalar, )
 
 static const struct fit_scans scalar_scans[] = {
 	[PLACEMENT_BINPACK] = {"scalar", box_binpack_scalar, leaf_binpack_scalar,
-		branch_binpack_scalar, quick_binpack_scalar, next_scalar, alike_scalar},
+		branch_binpack_scalar, quick_binpack_scalar, next_scalar, near_binpack_scalar,
+		alike_scalar},
 	[PLACEMENT_SPREAD] = {"scalar", box_spread_scalar, leaf_spread_scalar, branch_spread_scalar,
-		quick_spread_scalar, next_scalar, alike_scalar},
+		quick_spread_scalar, next_scalar, near_spread_scalar, alike_scalar},
 };
 
 #ifdef __x86_64__
@@ -217,9 +239,9 @@ SCANS(avx2, __attribute__((target("avx2,fma"))))
 
 static const struct fit_scans avx2_scans[] = {
 	[PLACEMENT_BINPACK] = {"avx2", box_binpack_avx2, leaf_binpack_avx2, branch_binpack_avx2,
-		quick_binpack_avx2, next_avx2, alike_avx2},
+		quick_binpack_avx2, next_avx2, near_binpack_avx2, alike_avx2},
 	[PLACEMENT_SPREAD] = {"avx2", box_spread_avx2, leaf_spread_avx2, branch_spread_avx2,
-		quick_spread_avx2, next_avx2, alike_avx2},
+		quick_spread_avx2, next_avx2, near_spread_avx2, alike_avx2},
 };
 
 static bool has_avx2(void)

@@ -198,6 +198,28 @@ WIDE static uint32_t next_of(
 	return from;
 }
 
+INLINE uint32_t near_lanes(
+	const struct fit_flat_block *n, const struct fit_bounds *b, float most, bool spread)
+{
+	__m512 limit = _mm512_set1_ps(most);
+	uint32_t low = _mm512_cmp_ps_mask(quick_costs(n, b, 0, spread), limit, _CMP_LE_OQ);
+	uint32_t high =
+		_mm512_cmp_ps_mask(quick_costs(n, b, FIT_FLAT_PAIRS, spread), limit, _CMP_LE_OQ);
+	return low | high << FIT_FLAT_PAIRS;
+}
+
+WIDE static uint32_t near_binpack(
+	const struct fit_flat_block *n, const struct fit_bounds *b, float most)
+{
+	return near_lanes(n, b, most, false);
+}
+
+WIDE static uint32_t near_spread(
+	const struct fit_flat_block *n, const struct fit_bounds *b, float most)
+{
+	return near_lanes(n, b, most, true);
+}
+
 INLINE __mmask16 equal_lanes(__mmask16 among, const uint32_t *column, uint32_t value)
 {
 	return _mm512_mask_cmpeq_epu32_mask(
@@ -254,8 +276,8 @@ WIDE static uint32_t branch_spread(
 
 const struct fit_scans fit_scans_avx512[] = {
 	[PLACEMENT_BINPACK] = {"avx512", box_binpack, leaf_binpack, branch_binpack, quick_binpack,
-		next_of, alike_of},
+		next_of, near_binpack, alike_of},
 	[PLACEMENT_SPREAD] = {"avx512", box_spread, leaf_spread, branch_spread, quick_spread,
-		next_of, alike_of},
+		next_of, near_spread, alike_of},
 };
 #endif

@@ -25,10 +25,16 @@ struct fit_query {
 	// Called last on a node that otherwise fits (devices, what is unique to it). NULL: accepts all.
 	bool (*accepts)(void *context, uint32_t slot, const struct fit_node *);
 	void *context;
+	bool refuses_many; // accepts does, and is cheap: in a small fleet it may be called earlier
 	// Goes on behind this one: where nodes are alike, blocks of those up to it are passed over. accepts refuses
 	// them, as the caller has them from an earlier search. NULL: begins anew.
 	const struct fit_candidate *after;
 };
+
+static inline bool fit_query_takes(const struct fit_query *q, uint32_t node_class)
+{
+	return !q->classes || q->classes[node_class / 64] >> node_class % 64 & 1;
+}
 
 struct fit_tree;
 
@@ -42,6 +48,8 @@ void fit_tree_remove(struct fit_tree *, uint32_t slot);
 // Puts another record into nodes[slot], which is in the tree and stays in it.
 void fit_tree_change(struct fit_tree *, uint32_t slot, const struct fit_node *);
 
+// Whether nodes are few, so that a search looks at all of them.
+bool fit_tree_is_flat(const struct fit_tree *);
 // How many changes of a ranking of its best nodes cost about as much as a search.
 uint32_t fit_tree_search_changes(const struct fit_tree *);
 // Finds the best nodes in order, at most count. Returns their number: less than count only when no other node fits.

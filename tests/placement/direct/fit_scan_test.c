@@ -3,6 +3,7 @@
 #include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_tree_private.h"
 #include "state/base/prng.h"
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,6 +223,19 @@ static void assert_near(double is, double should)
 	assert_true(is == should || fabs(is - should) < (double)FIT_FLAT_SLACK * 0.8);
 }
 
+// A lane of the pair has just this cost, and none is near a cost of which it is far.
+static void check_near(const struct fit_scans *scans, const struct fit_flat_block *block,
+	const struct fit_bounds *b, uint32_t lane, double cost)
+{
+	uint32_t pair = 1u << lane | 1u << (lane + FIT_FLAT_PAIRS);
+	if (isinf(cost)) {
+		assert_int_equal(scans->near(block, b, FLT_MAX) & pair, 0);
+		return;
+	}
+	assert_true(scans->near(block, b, (float)cost) & pair);
+	assert_int_equal(scans->near(block, b, (float)cost - FIT_FLAT_SLACK) & pair, 0);
+}
+
 static void check_costs(const struct fit_scans *scans, enum placement_algorithm algorithm,
 	const struct fit_flat_block blocks[], const struct fit_bounds *b)
 {
@@ -234,6 +248,7 @@ static void check_costs(const struct fit_scans *scans, enum placement_algorithm 
 				exact_cost(algorithm, &blocks[k].nodes, i + FIT_FLAT_PAIRS, b));
 			assert_near((double)costs[k].least[i], pair);
 			least = fmin(least, (double)costs[k].least[i]);
+			check_near(scans, &blocks[k], b, i, (double)costs[k].least[i]);
 			uint32_t next = scans->next(costs, 0, BLOCKS, costs[k].least[i]);
 			assert_true(isinf(pair) || next <= k);
 		}
