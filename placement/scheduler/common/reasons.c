@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS_FIRST 64u
+#define BUCKETS_FIRST 16u
 // Longer texts are cut: a constraint's sides are bounded, but two of them make a long line.
 #define REASON_BYTES_MAX 2400u
 

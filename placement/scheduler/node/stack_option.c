@@ -91,8 +91,10 @@ void option_keep_scores(const struct stack_option *o, struct array *kept)
 	if (kept->count == SCORES_KEPT)
 		record_release(
 			&node_score_description, ARRAY_AT(kept, struct node_score, --kept->count));
-	array_append(kept, sizeof(struct node_score));
+	if (!kept->items)
+		kept->items = memory_take_array(SCORES_KEPT, sizeof(struct node_score));
 	struct node_score *items = kept->items;
+	kept->count++;
 	memmove(&items[at + 1], &items[at], (kept->count - 1 - at) * sizeof *items);
 	items[at] = (struct node_score){0};
 	put_scores(o, &items[at]);

@@ -136,13 +136,14 @@ struct candidate_columns {
 	struct stack *s;
 	struct group_rules *g;
 	uint32_t name_index;         // of the instance, if its volumes are its own; else 0
-	struct evictions *evictions; // victims make room in rows without; NULL: nobody does
 	uint32_t candidates;         // nodes looked at: rows, and those filtered at once
+	struct evictions *evictions; // victims make room in rows without; NULL: nobody does
 	struct refusal_counts first,
 		later; // nodes filtered at once: the first time, and later with the memo
 	struct refusal_counts refused; // rows that are refused now
-	uint32_t row_count, bin_count, block_count;
-	// By row.
+	uint32_t row_count, row_room, bin_count, block_count;
+	// By row, all of them in row_memory.
+	void *row_memory;
 	const struct node **nodes;
 	double *sums;          // of the recorded scores without spread and victims
 	double *fits, *antis;  // of those, the fit and the anti-affinity
@@ -160,14 +161,12 @@ struct candidate_columns {
 	bool *bounded;        // the sum is an upper bound, less than a millionth off
 	uint32_t *bin_of, *block_of;
 	struct slot_map row_of; // row + 1
-	uint32_t slots;
 	// Which nodes may be the best with victims; NULL: nobody evicts, or all nodes have rows.
 	const struct victim_bounds *bounds;
 	const char **bound_reasons;   // their texts, by number
 	struct tree_search *searches; // for those without rows, by tree; NULL: nobody searched
 	uint32_t *aside;              // slots that were found, of classes that are refused
 	uint32_t aside_count, aside_room;
-	bool has_reopened; // some class is no longer refused
 	// Of single nodes, for groups that their classes do not tell enough of; NULL: not needed.
 	const struct node_ratings *ratings;
 	// The index of a fleet, when only some nodes have rows; NULL: all have.
@@ -182,31 +181,32 @@ struct candidate_columns {
 	struct slot_map class_at;           // by id: place in classes, counted from 1
 	uint32_t *finder_of, *finder_epoch; // by row: its finder, counted from 1, or FINDER_NONE
 	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class
-	uint32_t row_room, block_rows;
-	bool is_of_value; // rows that are made now are of one value
+	uint32_t slots, block_rows;
+	bool has_reopened; // some class is no longer refused
+	bool is_of_value;  // rows that are made now are of one value
 	struct column_bin *bins;
 	struct bin_value *values; // by bin and property
 	uint32_t property_count;  // properties that make bins: distinct ones, then spreads
+	uint32_t row_property_count;
 	struct property_set **properties;
 	struct row_property *row_properties;
-	uint32_t row_property_count;
 	struct node_values *by_class; // nodes by their class; NULL: nobody asked for it yet
 	struct own_property *owns;    // when only some nodes have rows
 	uint32_t own_count;
 	bool are_own[CLASS_VALUES_MAX]; // properties that make bins
 	struct column_block *blocks;
 	struct contender *tree; // [1]: the best of all; leaves, by block, at the end
-	uint32_t leaves;        // a power of two
-	uint32_t *stale;        // blocks whose leaf is out of date
+	uint32_t *stale; // blocks whose leaf is out of date; lies behind the tree, like is_stale
+	bool *is_stale;  // by block
+	uint32_t leaves; // a power of two
 	uint32_t stale_count;
-	bool *is_stale; // by block
 	struct fit_cache *cache;
-	uint32_t seen;            // how many of s->changed_slots
 	uint64_t properties_seen; // changes of all property counts
 	double lowest_seen;       // lowest boost of the job
 	// The newest metrics in the plan that tell of these refusals as metrics after the first do, by their number,
 	// counted from 1; 0: none yet.
 	uint32_t told;
+	uint32_t seen; // how many of s->changed_slots
 };
 
 // ROW_NONE: the slot's node has none.
@@ -252,6 +252,10 @@ struct gathered_node {
 	uint32_t slot, class_id;
 	struct resources capacity, used;
 };
+
+// candidate_columns_room.c
+// Room for so many rows, more than before.
+void candidate_columns_make_room(struct candidate_columns *, uint32_t rows);
 
 // candidate_columns_sparse.c
 // Prepares columns of few rows; false: all nodes have to be gathered.
@@ -368,8 +372,6 @@ void candidate_columns_are_told(struct candidate_columns *, uint32_t number);
 // candidate_columns_evictions.c
 void candidate_columns_open_evictions(struct candidate_columns *);
 void candidate_columns_close_evictions(struct candidate_columns *);
-// Room for more rows than before.
-void candidate_columns_grow_evictions(struct candidate_columns *, uint32_t rows, uint32_t room);
 // Fills a row that nothing but room may refuse.
 void candidate_columns_fill_evicting(struct candidate_columns *, uint32_t row, struct neighbours);
 // Rows whose victims rest on groups that the plan has evicted more of have bounds from now on.

@@ -19,32 +19,8 @@ void candidate_columns_open_evictions(struct candidate_columns *c)
 
 void candidate_columns_close_evictions(struct candidate_columns *c)
 {
-	struct evictions *e = c->evictions;
-	if (!e)
-		return;
-	free(e->scores);
-	free(e->rest_on);
-	free(e->bounds);
-	free(e);
+	free(c->evictions);
 	c->evictions = NULL;
-}
-
-static void *widened(void *items, size_t bytes_each, uint32_t rows, uint32_t room)
-{
-	CHECK(rows < room);
-	char *wider = memory_resize(items, room * bytes_each);
-	memset(wider + rows * bytes_each, 0, (room - rows) * bytes_each);
-	return wider;
-}
-
-void candidate_columns_grow_evictions(struct candidate_columns *c, uint32_t rows, uint32_t room)
-{
-	struct evictions *e = c->evictions;
-	if (!e)
-		return;
-	e->scores = widened(e->scores, sizeof *e->scores, rows, room);
-	e->rest_on = widened(e->rest_on, sizeof *e->rest_on, rows, room);
-	e->bounds = widened(e->bounds, sizeof *e->bounds, rows, room);
 }
 
 static void note_victims(

@@ -210,32 +210,6 @@ static void divide_into_blocks(struct candidate_columns *c)
 	CHECK(row == c->row_count);
 }
 
-static void make_columns(struct candidate_columns *c, uint32_t rows)
-{
-	CHECK(c->row_count == 0);
-	size_t room = rows + 1; // room for one even without rows
-	c->row_count = rows;
-	c->nodes = memory_take_array(room, sizeof(*c->nodes));
-	c->sums = memory_take_array(room, sizeof *c->sums);
-	c->fits = memory_take_array(room, sizeof *c->fits);
-	c->antis = memory_take_array(room, sizeof *c->antis);
-	c->affinities = c->g->affinity_count ? memory_take_array(room, sizeof(double)) : NULL;
-	c->devices = c->g->devices.weights > 0 ? memory_take_array(room, sizeof(double)) : NULL;
-	c->tiers = c->g->snapshot ? memory_take(room) : NULL;
-	c->refusals = memory_take_array(room, sizeof(*c->refusals));
-	c->outcomes = memory_take(room);
-	c->is_full = c->g->plain || c->evictions ? NULL : memory_take(room);
-	c->shown = memory_take_array(room, sizeof(*c->shown));
-	c->shown_outcomes = memory_take(room);
-	c->slot_of = memory_take_array(room, sizeof *c->slot_of);
-	c->recorded = memory_take(room);
-	c->has_neighbours = memory_take(room);
-	c->bounded = memory_take(room);
-	c->bin_of = memory_take_array(room, sizeof *c->bin_of);
-	c->block_of = memory_take_array(room, sizeof *c->block_of);
-	candidate_columns_grow_evictions(c, 0, rows + 1);
-}
-
 static void mark_neighbours(struct candidate_columns *c)
 {
 	CHECK(c->slots >= c->s->proposal.slots);
@@ -281,7 +255,8 @@ static void gather_all(struct candidate_columns *c)
 	c->s->gathered++;
 	candidate_columns_remember_classes(c->s);
 	look_at_all(&g);
-	make_columns(c, g.count);
+	candidate_columns_make_room(c, g.count + 1); // for one even without rows
+	c->row_count = g.count;
 	divide_into_bins(c, &g);
 	divide_into_blocks(c);
 	for (uint32_t row = 0; row < c->row_count; row++) {
@@ -324,11 +299,7 @@ void candidate_columns_destroy(struct candidate_columns *c)
 {
 	if (!c)
 		return;
-	void *owned[] = {c->nodes, c->sums, c->affinities, c->devices, c->refusals, c->outcomes,
-		c->recorded, c->has_neighbours, c->bounded, c->bin_of, c->block_of, c->bins,
-		c->blocks, c->cache, c->shown, c->shown_outcomes, c->slot_of, c->tiers, c->is_full,
-		c->finder_of, c->finder_epoch, c->fits, c->antis, c->class_of, c->next_of_class,
-		c->classes};
+	void *owned[] = {c->row_memory, c->bins, c->blocks, c->cache, c->classes};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	candidate_columns_close_evictions(c);

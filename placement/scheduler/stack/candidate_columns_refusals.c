@@ -72,7 +72,7 @@ void candidate_columns_count(
 	const struct candidate_columns *c, bool again, bool in_part, struct alloc_metrics *m)
 {
 	const struct shared_metrics *told = told_metrics(c);
-	const struct refusal_reasons *reasons = &c->refused.reasons[STACK_FILTERED];
+	const struct refusal_reasons *reasons = &c->refused.filtered;
 
 	CHECK(!told || again);
 	m->nodes_evaluated += c->candidates;

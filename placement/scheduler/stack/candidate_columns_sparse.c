@@ -172,7 +172,7 @@ static void count_refused(struct candidate_columns *c, const struct refused_tall
 {
 	bool is_known = c->evictions || (t->by == REFUSED_BY_JOB && c->s->is_job_judged);
 	uint32_t explained = t->by == REFUSED_ITSELF ? t->nodes : is_known ? 0 : t->classes;
-	const char *refusal = reasons_format(&c->s->reasons, "%s", t->refusal);
+	const char *refusal = reasons_keep(&c->s->reasons, t->refusal);
 
 	CHECK(t->nodes >= t->classes);
 	if (t->nodes == 0)
@@ -195,7 +195,7 @@ static void count_remembered(struct candidate_columns *c, uint32_t id)
 		known != CLASS_INELIGIBLE || (in->by_job && c->s->is_job_judged))
 		return;
 	const struct refused_tally *t = &c->set->tallies.refused[in->tally];
-	const char *refusal = reasons_format(&c->s->reasons, "%s", t->refusal);
+	const char *refusal = reasons_keep(&c->s->reasons, t->refusal);
 	refusal_counts_add(&c->first, refusal, t->class_name, STACK_FILTERED, -1);
 	refusal_counts_add(&c->first, reason_class_ineligible, t->class_name, STACK_FILTERED, 1);
 }

@@ -6,50 +6,16 @@
 #include "state/base/memory.h"
 #include <string.h>
 
-static void grow(void *column, size_t bytes_each, uint32_t rows, uint32_t room)
-{
-	char **at = column;
-	*at = memory_resize(*at, room * bytes_each);
-	memset(*at + rows * bytes_each, 0, (room - rows) * bytes_each);
-}
+// With more, their columns would not be of a size that malloc() has at hand.
+#define ROWS_FIRST 8u
 
 static void make_room(struct candidate_columns *c)
 {
-	uint32_t room = c->row_room ? 2 * c->row_room : BLOCK_ROWS, rows = c->row_count;
-
-	grow(&c->nodes, sizeof *c->nodes, rows, room);
-	grow(&c->sums, sizeof *c->sums, rows, room);
-	grow(&c->fits, sizeof *c->fits, rows, room);
-	grow(&c->antis, sizeof *c->antis, rows, room);
-	if (c->g->affinity_count)
-		grow(&c->affinities, sizeof *c->affinities, rows, room);
-	if (c->g->devices.weights > 0)
-		grow(&c->devices, sizeof *c->devices, rows, room);
-	if (c->g->snapshot)
-		grow(&c->tiers, sizeof *c->tiers, rows, room);
-	if (c->property_count) {
-		grow(&c->class_of, sizeof *c->class_of, rows, room);
-		grow(&c->next_of_class, sizeof *c->next_of_class, rows, room);
-	}
-	grow(&c->refusals, sizeof *c->refusals, rows, room);
-	grow(&c->outcomes, sizeof *c->outcomes, rows, room);
-	if (!c->g->plain && !c->evictions)
-		grow(&c->is_full, sizeof *c->is_full, rows, room);
-	grow(&c->shown, sizeof *c->shown, rows, room);
-	grow(&c->shown_outcomes, sizeof *c->shown_outcomes, rows, room);
-	grow(&c->slot_of, sizeof *c->slot_of, rows, room);
-	grow(&c->recorded, sizeof *c->recorded, rows, room);
-	grow(&c->has_neighbours, sizeof *c->has_neighbours, rows, room);
-	grow(&c->bounded, sizeof *c->bounded, rows, room);
-	grow(&c->bin_of, sizeof *c->bin_of, rows, room);
-	grow(&c->block_of, sizeof *c->block_of, rows, room);
-	grow(&c->finder_of, sizeof *c->finder_of, rows, room);
-	grow(&c->finder_epoch, sizeof *c->finder_epoch, rows, room);
-	grow(&c->blocks, sizeof *c->blocks, c->block_count, room / c->block_rows);
-	candidate_columns_grow_evictions(c, rows, room);
-	c->row_room = room;
+	candidate_columns_make_room(c, c->row_room ? 2 * c->row_room : ROWS_FIRST);
+	uint32_t blocks = c->row_room / c->block_rows;
+	c->blocks = memory_resize(c->blocks, blocks * sizeof *c->blocks);
 	candidate_columns_tree_release(c);
-	candidate_columns_tree_create(c, room / c->block_rows);
+	candidate_columns_tree_create(c, blocks);
 }
 
 // All rows of the best blocks are compared for each instance, and few rows need no high tree.
@@ -163,7 +129,7 @@ static uint32_t block_for_row(
 	if (shares)
 		return c->block_count - 1;
 	struct column_block *block = &c->blocks[c->block_count];
-	block->first = row;
+	*block = (struct column_block){.first = row};
 	for (uint32_t i = 0; i < ROW_SCORES_MAX; i++)
 		block->best[i] = ROW_NONE;
 	return c->block_count++;

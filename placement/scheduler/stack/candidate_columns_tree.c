@@ -14,11 +14,12 @@ void candidate_columns_tree_create(struct candidate_columns *c, uint32_t blocks)
 	c->leaves = 1;
 	while (c->leaves < blocks)
 		c->leaves *= 2;
-	c->tree = memory_take_array(2 * (size_t)c->leaves, sizeof *c->tree);
+	size_t places = 2 * (size_t)c->leaves, stale = (size_t)blocks + 1;
+	c->tree = memory_take(places * sizeof *c->tree + stale * sizeof *c->stale + stale);
+	c->stale = (uint32_t *)(c->tree + places);
+	c->is_stale = (bool *)(c->stale + stale);
 	for (uint32_t i = 0; i < 2 * c->leaves; i++)
 		c->tree[i].row = ROW_NONE;
-	c->stale = memory_take_array((size_t)blocks + 1, sizeof *c->stale);
-	c->is_stale = memory_take((size_t)blocks + 1);
 	c->stale_count = 0;
 	for (uint32_t i = 0; i < c->block_count; i++)
 		candidate_columns_block_changed(c, i);
@@ -28,8 +29,6 @@ void candidate_columns_tree_create(struct candidate_columns *c, uint32_t blocks)
 void candidate_columns_tree_release(struct candidate_columns *c)
 {
 	free(c->tree);
-	free(c->stale);
-	free(c->is_stale);
 }
 
 void candidate_columns_block_changed(struct candidate_columns *c, uint32_t block)

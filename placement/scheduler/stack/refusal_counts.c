@@ -5,23 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS_FIRST 16u
+// So few are compared one by one.
+#define COUNTS_FEW 16u
 
 void refusal_counts_release(struct refusal_counts *t)
 {
-	for (uint32_t i = 0; i < STACK_OUTCOMES; i++) {
-		free(t->reasons[i].items);
-		free(t->reasons[i].sorted);
-		free(t->reasons[i].changed);
-	}
-	free(t->classes);
+	free(t->filtered.items);
+	free(t->exhausted.items);
 	free(t->items);
 	free(t->buckets);
 }
 
-// Returns the place of a count's number (counted from 1), or where it would go. Pointers tell reasons and class names
-// apart, as each is kept once; where one is not, equal texts are one reason, and the metrics add up equal class names.
-static uint32_t *find_count(const struct refusal_counts *t, const char *reason,
+// Pointers tell reasons and class names apart, as each is kept once; where one is not, equal texts are one reason, and
+// the metrics add up equal class names.
+static bool is_about(const struct refusal_count *count, const char *reason, const char *class_name,
+	enum stack_outcome outcome)
+{
+	return count->reason == reason && count->class_name == class_name &&
+	       count->outcome == outcome;
+}
+
+// Returns the place of a count's number (counted from 1), or where it would go.
+static uint32_t *find_bucket(const struct refusal_counts *t, const char *reason,
 	const char *class_name, enum stack_outcome outcome)
 {
 	CHECK(t->buckets);
@@ -29,25 +34,47 @@ static uint32_t *find_count(const struct refusal_counts *t, const char *reason,
 				(uint64_t)outcome) *
 			0x9e3779b97f4a7c15ull;
 	uint32_t at = (uint32_t)(hash >> 32) & t->mask;
-	for (; t->buckets[at]; at = (at + 1) & t->mask) {
-		const struct refusal_count *count = &t->items[t->buckets[at] - 1];
-		if (count->reason == reason && count->class_name == class_name &&
-			count->outcome == outcome)
-			break;
-	}
+	while (t->buckets[at] &&
+		!is_about(&t->items[t->buckets[at] - 1], reason, class_name, outcome))
+		at = (at + 1) & t->mask;
 	return &t->buckets[at];
+}
+
+// Returns a count's number, counted from 1; 0: there is none.
+static uint32_t find_count(const struct refusal_counts *t, const char *reason,
+	const char *class_name, enum stack_outcome outcome)
+{
+	if (t->buckets)
+		return *find_bucket(t, reason, class_name, outcome);
+	for (uint32_t i = 0; i < t->count; i++)
+		if (is_about(&t->items[i], reason, class_name, outcome))
+			return i + 1;
+	return 0;
+}
+
+static void put_in_bucket(struct refusal_counts *t, uint32_t number)
+{
+	const struct refusal_count *count = &t->items[number - 1];
+	*find_bucket(t, count->reason, count->class_name, count->outcome) = number;
 }
 
 static void grow_buckets(struct refusal_counts *t)
 {
-	t->mask = t->buckets ? t->mask * 2 + 1 : BUCKETS_FIRST - 1;
+	t->mask = t->buckets ? t->mask * 2 + 1 : 4 * COUNTS_FEW - 1;
 	free(t->buckets);
 	t->buckets = memory_take_array((size_t)t->mask + 1, sizeof *t->buckets);
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct refusal_count *count = &t->items[i];
-		*find_count(t, count->reason, count->class_name, count->outcome) = i + 1;
-	}
+	for (uint32_t number = 1; number <= t->count; number++)
+		put_in_bucket(t, number);
 	CHECK(t->count <= t->mask);
+}
+
+// The newest count has no bucket yet, if there are buckets.
+static void follow_counts(struct refusal_counts *t)
+{
+	if (t->buckets && t->count <= t->mask / 2)
+		put_in_bucket(t, t->count);
+	else if (t->buckets || t->count > COUNTS_FEW)
+		grow_buckets(t);
 }
 
 // Whether a text is there; *at: its place in the order, or where it would go.
@@ -70,15 +97,34 @@ static bool find_text(const struct refusal_reasons *r, const char *text, uint32_
 	return false;
 }
 
+static void make_room(struct refusal_reasons *r)
+{
+	struct refusal_reasons wider = *r;
+
+	wider.room = r->room + r->room / 2 + 4;
+	wider.items = memory_take_array(
+		wider.room, sizeof *r->items + sizeof *r->sorted + sizeof *r->changed);
+	wider.sorted = (uint32_t *)(wider.items + wider.room);
+	wider.changed = wider.sorted + wider.room;
+	for (uint32_t i = 0; i < r->count; i++) {
+		wider.items[i] = r->items[i];
+		wider.sorted[i] = r->sorted[i];
+	}
+	for (uint32_t i = 0; i < r->changed_count; i++)
+		wider.changed[i] = r->changed[i];
+	free(r->items);
+	*r = wider;
+	CHECK(r->count < r->room);
+}
+
 // Reasons are kept in order, so that the maps of metrics are made in order.
 static uint32_t reason_number(struct refusal_reasons *r, const char *text)
 {
-	uint32_t at, room = r->room;
+	uint32_t at;
 	if (find_text(r, text, &at))
 		return r->sorted[at];
-	GROW(r->items, r->count, r->room);
-	if (room != r->room)
-		r->sorted = memory_resize(r->sorted, r->room * sizeof *r->sorted);
+	if (r->count == r->room)
+		make_room(r);
 	memmove(&r->sorted[at + 1], &r->sorted[at], (r->count - at) * sizeof *r->sorted);
 	r->sorted[at] = r->count;
 	r->items[r->count] = (struct refusal_reason){.text = text};
@@ -90,17 +136,14 @@ static uint32_t reason_number(struct refusal_reasons *r, const char *text)
 static uint32_t count_number(struct refusal_counts *t, const char *reason, const char *class_name,
 	enum stack_outcome outcome)
 {
-	if (!t->buckets || t->count > t->mask / 2)
-		grow_buckets(t);
-	uint32_t *number = find_count(t, reason, class_name, outcome);
-	if (!*number) {
-		GROW(t->items, t->count, t->room);
-		t->items[t->count] = (struct refusal_count){
-			.reason = reason, .class_name = class_name, .outcome = outcome};
-		*number = ++t->count;
-	}
-	CHECK(*number <= t->count);
-	return *number - 1;
+	uint32_t number = find_count(t, reason, class_name, outcome);
+	if (number)
+		return number - 1;
+	GROW(t->items, t->count, t->room);
+	t->items[t->count++] = (struct refusal_count){
+		.reason = reason, .class_name = class_name, .outcome = outcome};
+	follow_counts(t);
+	return t->count - 1;
 }
 
 static uint32_t class_number(
@@ -109,8 +152,8 @@ static uint32_t class_number(
 	uint32_t before = t->count, number = count_number(t, NULL, class_name, outcome);
 	if (number < before)
 		return number;
-	GROW(t->classes, t->class_count, t->class_room);
-	t->classes[t->class_count++] = number;
+	t->items[number].next_class = t->first_class;
+	t->first_class = number + 1;
 	return number;
 }
 
@@ -120,7 +163,7 @@ static void note_changed(struct refusal_reasons *r, uint32_t number)
 	if (r->items[number].is_changed)
 		return;
 	r->items[number].is_changed = true;
-	GROW(r->changed, r->changed_count, r->changed_room);
+	CHECK(r->changed_count < r->room);
 	r->changed[r->changed_count++] = number;
 }
 
@@ -130,7 +173,7 @@ void refusal_counts_add(struct refusal_counts *t, const char *reason, const char
 	CHECK(reason && outcome != STACK_FITS);
 	if (by == 0)
 		return;
-	struct refusal_reasons *reasons = &t->reasons[outcome];
+	struct refusal_reasons *reasons = outcome == STACK_FILTERED ? &t->filtered : &t->exhausted;
 	uint32_t before = t->count, number = count_number(t, reason, class_name, outcome);
 	if (number == before) {
 		uint32_t of_class = class_number(t, class_name, outcome);
@@ -157,8 +200,8 @@ static void report_class(const struct refusal_count *of, struct alloc_metrics *m
 
 static void report_classes(const struct refusal_counts *t, struct alloc_metrics *m)
 {
-	for (uint32_t i = 0; i < t->class_count; i++)
-		report_class(&t->items[t->classes[i]], m);
+	for (uint32_t at = t->first_class; at; at = t->items[at - 1].next_class)
+		report_class(&t->items[at - 1], m);
 }
 
 // Texts come in order, so each is appended.
@@ -188,8 +231,8 @@ static void report_reasons(const struct refusal_reasons *r, struct array *counts
 void refusal_counts_report(const struct refusal_counts *t, struct alloc_metrics *m)
 {
 	report_classes(t, m);
-	report_reasons(&t->reasons[STACK_FILTERED], &m->constraint_filtered);
-	report_reasons(&t->reasons[STACK_EXHAUSTED], &m->dimension_exhausted);
+	report_reasons(&t->filtered, &m->constraint_filtered);
+	report_reasons(&t->exhausted, &m->dimension_exhausted);
 }
 
 static int64_t count_of(const struct refusal_reasons *r, const char *text)
@@ -201,25 +244,28 @@ static int64_t count_of(const struct refusal_reasons *r, const char *text)
 void refusal_counts_report_changes(const struct refusal_counts *t,
 	const struct refusal_counts *beside, struct alloc_metrics *m)
 {
-	const struct refusal_reasons *r = &t->reasons[STACK_FILTERED];
+	const struct refusal_reasons *r = &t->filtered;
 
 	report_classes(t, m);
 	report_classes(beside, m);
 	for (uint32_t i = 0; i < r->changed_count; i++) {
 		const struct refusal_reason *reason = &r->items[r->changed[i]];
 		count_add(&m->constraint_filtered, reason->text,
-			reason->count + count_of(&beside->reasons[STACK_FILTERED], reason->text));
+			reason->count + count_of(&beside->filtered, reason->text));
 	}
-	report_reasons(&t->reasons[STACK_EXHAUSTED], &m->dimension_exhausted);
-	report_reasons(&beside->reasons[STACK_EXHAUSTED], &m->dimension_exhausted);
+	report_reasons(&t->exhausted, &m->dimension_exhausted);
+	report_reasons(&beside->exhausted, &m->dimension_exhausted);
+}
+
+static void forget_changes(struct refusal_reasons *r)
+{
+	for (uint32_t i = 0; i < r->changed_count; i++)
+		r->items[r->changed[i]].is_changed = false;
+	r->changed_count = 0;
 }
 
 void refusal_counts_forget_changes(struct refusal_counts *t)
 {
-	for (uint32_t outcome = 0; outcome < STACK_OUTCOMES; outcome++) {
-		struct refusal_reasons *r = &t->reasons[outcome];
-		for (uint32_t i = 0; i < r->changed_count; i++)
-			r->items[r->changed[i]].is_changed = false;
-		r->changed_count = 0;
-	}
+	forget_changes(&t->filtered);
+	forget_changes(&t->exhausted);
 }

@@ -8,6 +8,7 @@ struct refusal_count {      // nodes refused for one reason, of one node class n
 	enum stack_outcome outcome;
 	int64_t count;
 	uint32_t of_reason, of_class; // the numbers of the reason, and of the count for any reason
+	uint32_t next_class; // of a count for any reason: another such, counted from 1; 0: none
 };
 
 struct refusal_reason { // nodes refused for what reads the same
@@ -17,21 +18,19 @@ struct refusal_reason { // nodes refused for what reads the same
 };
 
 struct refusal_reasons {
-	struct refusal_reason *items;
-	uint32_t *sorted; // their numbers, by text
-	uint32_t count, room;
-	uint32_t *changed; // numbers
-	uint32_t changed_count, changed_room;
+	struct refusal_reason *items; // the two lists lie behind them
+	uint32_t *sorted;             // their numbers, by text
+	uint32_t *changed;            // numbers
+	uint32_t count, changed_count, room;
 };
 
 struct refusal_counts {
 	struct refusal_count *items;
 	uint32_t count, room;
-	uint32_t *buckets; // open addressing: numbers, counted from 1
+	uint32_t *buckets; // open addressing: numbers, counted from 1; NULL: counts are few
 	uint32_t mask;
-	struct refusal_reasons reasons[STACK_OUTCOMES]; // by outcome
-	uint32_t *classes;                              // numbers of the counts for any reason
-	uint32_t class_count, class_room;
+	struct refusal_reasons filtered, exhausted;
+	uint32_t first_class; // the newest of the counts for any reason, counted from 1; 0: none
 };
 
 // Counts refused nodes, or takes some off when `by` is negative. The reason is kept once (struct reasons), and the

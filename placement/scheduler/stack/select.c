@@ -356,7 +356,8 @@ static bool select_once(struct stack *s, const struct stack_request *r, struct s
 			forget_metrics(&scan);
 		if (try_preferred(&scan))
 			return true;
-		forget_metrics(&scan);
+		if (metrics->nodes_evaluated > 0) // the preferred one
+			forget_metrics(&scan);
 		if (select_all(&scan))
 			return true;
 	}

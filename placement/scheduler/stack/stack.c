@@ -41,9 +41,6 @@ static void forget_job(struct stack *s)
 		neighbour_counts_destroy(s->near[i]);
 		group_rules_destroy(s->groups[i]);
 	}
-	free(s->columns);
-	free(s->evicting);
-	free(s->near);
 	free(s->groups);
 	job_rules_release(&s->job_rules);
 	metrics_release(&s->available);
@@ -76,6 +73,18 @@ void stack_destroy(struct stack *s)
 	free(s);
 }
 
+// What is known of groups lies in one piece.
+static void make_groups(struct stack *s)
+{
+	size_t each =
+		sizeof *s->groups + sizeof *s->columns + sizeof *s->evicting + sizeof *s->near;
+
+	s->groups = memory_take_array(s->group_count + 1, each);
+	s->columns = (struct candidate_columns **)(s->groups + s->group_count);
+	s->evicting = s->columns + s->group_count;
+	s->near = (struct neighbour_counts **)(s->evicting + s->group_count);
+}
+
 // The job's node pool may prefer another algorithm than the configuration (row A55).
 static enum placement_algorithm algorithm_for(const struct scheduler_view *view, const char *pool)
 {
@@ -102,10 +111,7 @@ void stack_set_job(struct stack *s, const struct job *job)
 	s->algorithm = algorithm_for(&s->view, job->node_pool);
 	s->preemption = preempts(&s->view.config(s->view.context)->preemption, job);
 	s->group_count = job->task_groups.count;
-	s->groups = memory_take_array(s->group_count + 1, sizeof(*s->groups));
-	s->columns = memory_take_array(s->group_count + 1, sizeof(*s->columns));
-	s->evicting = memory_take_array(s->group_count + 1, sizeof(*s->evicting));
-	s->near = memory_take_array(s->group_count + 1, sizeof(*s->near));
+	make_groups(s);
 	class_memo_begin(&s->classes, s->group_count);
 	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);
 	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
