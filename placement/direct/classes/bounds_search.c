@@ -4,30 +4,21 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static uint32_t first_below(const struct bounds_search *s, const struct promise *p)
+// Of the slots of a place, the one that goes first.
+static uint32_t first_below(const struct bounds_search *s, uint32_t level, uint32_t at)
 {
 	uint64_t step = 1;
-	for (uint32_t i = 0; i < p->level; i++)
+	for (uint32_t i = 0; i < level; i++)
 		step *= BOUNDS_A_STEP;
-	uint64_t from = p->at * step;
+	uint64_t from = at * step;
 	bool begins_inside = from <= s->first_slot && s->first_slot < from + step;
 
 	return begins_inside ? s->first_slot : (uint32_t)from;
 }
 
-static bool goes_before(
-	const struct bounds_search *s, const struct promise *a, const struct promise *b)
-{
-	if (a->rank != b->rank)
-		return a->rank > b->rank;
-	if (a->bound != b->bound)
-		return a->bound > b->bound;
-	return first_below(s, a) - s->first_slot < first_below(s, b) - s->first_slot;
-}
-
 static void sift_up(struct bounds_search *s, uint32_t to, struct promise one)
 {
-	for (; to > 0 && goes_before(s, &one, &s->items[(to - 1) / 2]); to = (to - 1) / 2)
+	for (; to > 0 && promise_goes_before(&one, &s->items[(to - 1) / 2]); to = (to - 1) / 2)
 		s->items[to] = s->items[(to - 1) / 2];
 	s->items[to] = one;
 }
@@ -35,9 +26,10 @@ static void sift_up(struct bounds_search *s, uint32_t to, struct promise one)
 static void sift_down(struct bounds_search *s, uint32_t at, struct promise one)
 {
 	for (uint32_t child; (child = 2 * at + 1) < s->count; at = child) {
-		if (child + 1 < s->count && goes_before(s, &s->items[child + 1], &s->items[child]))
+		if (child + 1 < s->count &&
+			promise_goes_before(&s->items[child + 1], &s->items[child]))
 			child++;
-		if (!goes_before(s, &s->items[child], &one))
+		if (!promise_goes_before(&s->items[child], &one))
 			break;
 		s->items[at] = s->items[child];
 	}
@@ -47,6 +39,7 @@ static void sift_down(struct bounds_search *s, uint32_t at, struct promise one)
 static void add_promise(struct bounds_search *s, uint32_t level, uint32_t at)
 {
 	struct promise one = {s->bound_of(s->context, level, at), level, at,
+		first_below(s, level, at) - s->first_slot,
 		s->ranked ? bounds_tree_rank(s->ranked, level, at) : 0};
 
 	if (one.bound == BOUND_NONE)
@@ -126,7 +119,7 @@ void bounds_search_release(struct bounds_search *s)
 uint32_t bounds_search_first(const struct bounds_search *s)
 {
 	CHECK(s->count > 0);
-	return first_below(s, &s->items[0]);
+	return s->items[0].order + s->first_slot;
 }
 
 uint32_t bounds_search_take(struct bounds_search *s)

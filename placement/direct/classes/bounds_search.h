@@ -9,8 +9,18 @@
 struct promise {
 	double bound;
 	uint32_t level, at;
+	uint32_t order; // of the first slot, counted from first_slot on
 	uint8_t rank;
 };
+
+static inline bool promise_goes_before(const struct promise *a, const struct promise *b)
+{
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	if (a->bound != b->bound)
+		return a->bound > b->bound;
+	return a->order < b->order;
+}
 
 // The bound of a place; BOUND_NONE: no instance will do there, whatever changes.
 typedef double bound_of_place(const void *context, uint32_t level, uint32_t at);

@@ -34,10 +34,18 @@ struct class_set *class_set_create(
 	return s;
 }
 
+static void release_groups(struct class_set *s)
+{
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		free(s->groups[i].classes);
+		free(s->groups[i].best);
+	}
+	s->group_count = 0;
+}
+
 void class_set_destroy(struct class_set *s)
 {
-	for (uint32_t i = 0; i < s->group_count; i++)
-		free(s->groups[i].classes);
+	release_groups(s);
 	for (uint32_t i = 0; i < s->ask.values; i++)
 		class_values_release(&s->values[i]);
 	if (s->attached)
@@ -394,9 +402,7 @@ static bool count_values(struct class_set *s)
 
 static void forget_groups(struct class_set *s)
 {
-	for (uint32_t i = 0; i < s->group_count; i++)
-		free(s->groups[i].classes);
-	s->group_count = 0;
+	release_groups(s);
 	s->has_too_many_groups = false;
 	for (uint32_t id = 0; id < s->class_count; id++)
 		s->classes[id].group = CLASS_GROUPS_MAX;

@@ -83,9 +83,10 @@ static inline uint32_t class_in_set_nodes(const struct class_in_set *c)
 struct class_group {
 	double affinity;
 	uint32_t marks[CLASS_VALUES_MAX];
-	uint64_t bits;     // as fit_query wants them
-	uint64_t *classes; // bit map by class
-	uint32_t ready;    // nodes that are not refused for what is their own
+	uint64_t bits;           // as fit_query wants them
+	uint64_t *classes;       // bit map by class
+	uint32_t ready;          // nodes that are not refused for what is their own
+	struct class_best *best; // what class_set_best() keeps; NULL: nobody asked for it
 };
 
 // More groups than this are not worth a search each.

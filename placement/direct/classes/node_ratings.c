@@ -10,6 +10,7 @@ static void release_ratings(void *attached)
 	struct node_ratings *r = attached;
 
 	bounds_tree_release(&r->tree);
+	bounds_best_release(&r->best);
 	free(r->affinities);
 	free(r->cpu_mhz);
 	free(r->shortages);
@@ -149,6 +150,7 @@ static void rate_all(struct node_ratings *r, const struct class_set *s, const st
 			r->tree.ranks[0][slot] = rating.rank;
 	}
 	bounds_tree_find_greatest(&r->tree);
+	r->best.is_known = false;
 	r->is_begun = true;
 }
 
@@ -160,6 +162,7 @@ static void follow_change(struct node_ratings *r, const struct class_set *s,
 		ask_node(r, ask, change->slot);
 	struct rating rating = note_rating(r, s, x, ask, change->slot);
 	bounds_tree_put(&r->tree, change->slot, rating.rank, rating.score);
+	bounds_best_follow(&r->best, &r->tree, change->slot);
 }
 
 static bool is_to_begin_anew(

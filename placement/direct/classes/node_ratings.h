@@ -2,7 +2,7 @@
 // the score of each, and how many are short of what. Kept by changes. Holds for nodes that hold nothing of the job and
 // that its plan does not touch.
 #pragma once
-#include "placement/direct/classes/bounds_tree.h"
+#include "placement/direct/classes/bounds_best.h"
 #include "placement/direct/classes/class_set.h"
 
 // What a node may be short of, besides enum fit_shortage: devices, then cores come before those.
@@ -37,6 +37,7 @@ struct rated_devices {
 
 struct node_ratings {
 	struct bounds_tree tree; // scores; exact but for what is noticed when a node is tried
+	struct bounds_best best; // of the tree
 	double *affinities;      // by slot; NULL: classes have them
 	uint32_t *cpu_mhz;       // by slot, that is asked for; NULL: the same everywhere
 	uint8_t *shortages;      // by slot; NODE_SHORTAGES: none

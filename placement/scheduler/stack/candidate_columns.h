@@ -168,7 +168,7 @@ struct candidate_columns {
 	uint32_t *aside;              // slots that were found, of classes that are refused
 	uint32_t aside_count, aside_room;
 	// Of single nodes, for groups that their classes do not tell enough of; NULL: not needed.
-	const struct node_ratings *ratings;
+	struct node_ratings *ratings;
 	// The index of a fleet, when only some nodes have rows; NULL: all have.
 	const struct fleet_index *fleet;
 	struct class_set *set;
@@ -324,15 +324,12 @@ typedef void candidate_columns_row_visit(struct candidate_columns *, uint32_t ro
 void candidate_columns_each_own(
 	struct candidate_columns *, const struct node *, candidate_columns_row_visit *);
 
-// candidate_columns_few.c
-// As fit_tree_search(), where but few nodes are not refused for what is their own: looks at each of those.
-uint32_t candidate_columns_search_few(struct candidate_columns *, const struct fit_query *,
-	uint32_t count, struct fit_candidate best[]);
-
 // candidate_columns_ratings.c
 // Whether nodes of a class may score differently though they have the same room.
 bool candidate_columns_are_rated(const struct candidate_columns *);
 void candidate_columns_open_ratings(struct candidate_columns *);
+// The slots that ratings know to be the best.
+const struct bounds_best *candidate_columns_best_rated(struct candidate_columns *);
 // As fit_tree_search(), by ratings; begins anew where the query does.
 uint32_t candidate_columns_search_rated(struct candidate_columns *, struct row_finder *,
 	const struct fit_query *, uint32_t count, struct fit_candidate best[]);

@@ -1,6 +1,7 @@
 // Which classes score alike, and the best of their nodes. A finder searches the fit tree among the classes of one
 // affinity whose values are used equally often: what is left to tell their nodes apart is the fit. As long as enough of
 // the rows that it found are as it found them, no node of its classes without a row can be among the best.
+#include "placement/direct/classes/class_search.h"
 #include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/common/snapshot_tier.h"
 #include "placement/scheduler/node/checks.h"
@@ -140,26 +141,60 @@ static uint32_t search_nodes(
 	if (c->ratings)
 		return candidate_columns_search_rated(
 			c, finder, q, finder->at_once, finder->waiting);
-	if (c->set->own.few)
-		return candidate_columns_search_few(c, q, finder->at_once, finder->waiting);
-	return fit_tree_search(fit_index_tree(c->fleet->fit), q, finder->at_once, finder->waiting);
+	return class_set_search(c->set, c->fleet->fit, q, finder->at_once, finder->waiting);
+}
+
+static void take_kept(
+	struct candidate_columns *c, struct row_finder *finder, const struct fit_candidate *one)
+{
+	if (may_be_found(c, one->slot, NULL))
+		finder->waiting[finder->waiting_count++] = *one;
+}
+
+// What the set knows to be the best of the group, of which the finder's classes are some, is found without a search.
+static void take_best(struct candidate_columns *c, struct row_finder *finder)
+{
+	const struct shortlist *best =
+		class_set_best(c->set, finder->key.group, c->fleet->fit, c->s->first_slot);
+
+	finder->at_once = best->count;
+	finder->waiting = memory_resize(NULL, best->count * sizeof finder->waiting[0]);
+	for (uint32_t i = 0; i < best->count; i++)
+		take_kept(c, finder, &best->at[i]);
+	finder->has_all = best->complete;
+}
+
+// The same by ratings, which tell nothing of the nodes' room.
+static void take_best_rated(struct candidate_columns *c, struct row_finder *finder)
+{
+	const struct bounds_best *best = candidate_columns_best_rated(c);
+
+	finder->at_once = best->count;
+	finder->waiting = memory_resize(NULL, best->count * sizeof finder->waiting[0]);
+	for (uint32_t i = 0; i < best->count; i++)
+		take_kept(c, finder, &(struct fit_candidate){.slot = best->slots[i]});
+	finder->has_all = best->is_complete;
+}
+
+static void begin_waiting(struct candidate_columns *c, struct row_finder *finder)
+{
+	(c->ratings ? take_best_rated : take_best)(c, finder);
+	finder->waiting_epoch = finder->epoch;
 }
 
 static void search_more(struct candidate_columns *c, struct row_finder *finder, uint32_t wanted)
 {
 	struct fit_candidate last;
 	bool goes_on = knows_waiting(finder) && finder->waiting_count > 0;
-	struct fit_query query = {
-		.cpu = c->g->ask.cpu_mhz,
-		.memory = c->g->ask.memory_mb,
-		.disk = c->g->ask.disk_mb,
-		.class_bits = finder->bits,
-		.classes = finder->classes,
-		.first_slot = c->s->first_slot,
-		.accepts = may_be_found,
-		.context = c,
-	};
+	struct fit_query query =
+		class_set_query(c->set, finder->key.group, c->fleet->fit, c->s->first_slot);
 
+	query.accepts = may_be_found;
+	query.context = c;
+	if (c->property_count) {
+		query.class_bits = finder->bits;
+		query.classes = finder->classes;
+	}
 	if (goes_on) {
 		last = finder->waiting[finder->waiting_count - 1];
 		query.after = &last;
@@ -208,7 +243,9 @@ static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wa
 	enum { AHEAD = 6 };
 	struct row_finder *finder = &c->finders[number];
 
-	if (!has_waiting(finder))
+	if (!finder->waiting)
+		begin_waiting(c, finder);
+	if (!has_waiting(finder) && !finder->has_all)
 		search_more(c, finder, wanted);
 	while (has_waiting(finder) && finder->open < wanted) {
 		fetch_waiting(c, finder, finder->waiting_at + 2 * AHEAD, false);

@@ -85,6 +85,12 @@ void candidate_columns_open_ratings(struct candidate_columns *c)
 	c->ratings = node_ratings_of(c->set, c->fleet->fit, &ask);
 }
 
+const struct bounds_best *candidate_columns_best_rated(struct candidate_columns *c)
+{
+	bounds_best_find(&c->ratings->best, &c->ratings->tree, c->s->first_slot);
+	return &c->ratings->best;
+}
+
 uint32_t candidate_columns_search_rated(struct candidate_columns *c, struct row_finder *finder,
 	const struct fit_query *q, uint32_t count, struct fit_candidate best[])
 {
@@ -92,15 +98,14 @@ uint32_t candidate_columns_search_rated(struct candidate_columns *c, struct row_
 	uint32_t found = 0;
 
 	CHECK(c->ratings && count > 0);
-	if (!q->after)
+	if (!q->after || !search->context) // what goes before was found without a search
 		bounds_search_begin(search, &c->ratings->tree, c->s->first_slot);
 	while (found < count && search->count > 0) {
 		uint32_t slot = bounds_search_take(search);
 		if (slot == BOUNDS_SEARCH_ON)
 			continue;
 		const struct fit_node *n = fit_index_node(c->fleet->fit, slot);
-		if (q->classes[n->node_class / 64] >> n->node_class % 64 & 1 &&
-			q->accepts(q->context, slot, n))
+		if (fit_query_takes(q, n->node_class) && q->accepts(q->context, slot, n))
 			// Its room is not told, so that its row is looked at.
 			best[found++] = (struct fit_candidate){.slot = slot};
 	}

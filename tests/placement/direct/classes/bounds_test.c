@@ -1,5 +1,5 @@
 // Random bounds that change: a search must take all slots in the order of a plain look at each of them.
-#include "placement/direct/classes/bounds_search.h"
+#include "placement/direct/classes/bounds_best.h"
 #include "state/base/prng.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,8 +134,56 @@ static void slots_are_taken_in_order(void **state)
 	bounds_tree_release(&r.tree);
 }
 
+static void check_best(struct run *r, struct bounds_best *best)
+{
+	bounds_best_find(best, &r->tree, r->first_slot);
+	for (uint32_t i = 0; i < r->slots; i++)
+		r->taken[i] = false;
+	for (uint32_t i = 0; i < best->count; i++) {
+		assert_int_equal(best->slots[i], best_left(r));
+		r->taken[best->slots[i]] = true;
+	}
+	assert_true(best->is_complete || best->count >= 8);
+	assert_true(!best->is_complete || best_left(r) == UINT32_MAX);
+}
+
+// Often of one of the best.
+static void change_one(struct run *r, struct bounds_best *best)
+{
+	bool is_best = best->count > 0 && prng_below(&r->prng, 2);
+	uint32_t slot = is_best ? best->slots[prng_below(&r->prng, best->count)]
+				: (uint32_t)prng_below(&r->prng, r->slots);
+
+	choose(r, slot);
+	bounds_tree_put(&r->tree, slot, r->ranks[slot], r->bounds[slot]);
+	bounds_best_follow(best, &r->tree, slot);
+}
+
+static void the_best_follow_changes(void **state)
+{
+	static const uint32_t sizes[] = {1, 7, 16, 17, 40, 90, 1000};
+	static struct run r;
+	prng_seed(&r.prng, 2);
+	for (uint32_t i = 0; i < 3 * sizeof sizes / sizeof sizes[0]; i++) {
+		struct bounds_best best = {.count = 0};
+		begin(&r, sizes[i / 3]);
+		for (uint32_t round = 0; round < 500; round++) {
+			for (uint64_t n = prng_below(&r.prng, 6); n > 0; n--)
+				change_one(&r, &best);
+			if (prng_below(&r.prng, 30) == 0)
+				r.first_slot = (uint32_t)prng_below(&r.prng, r.slots);
+			check_best(&r, &best);
+		}
+		bounds_best_release(&best);
+		bounds_tree_release(&r.tree);
+		r.tree = (struct bounds_tree){0};
+	}
+	bounds_search_release(&r.search);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(slots_are_taken_in_order)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(slots_are_taken_in_order),
+		cmocka_unit_test(the_best_follow_changes)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
