@@ -88,8 +88,9 @@ static void settle_grants(struct grants *grants)
 		return;
 	qsort(grants->items, grants->count, sizeof *grants->items, grant_order);
 	for (uint32_t i = 0; i < grants->count; i++) {
-		struct grant *grant = &grants->items[i], *last = &grants->items[kept - 1];
-		if (kept == 0 || grant_order(last, grant) != 0) {
+		struct grant *grant = &grants->items[i];
+		struct grant *last = kept > 0 ? &grants->items[kept - 1] : NULL;
+		if (!last || grant_order(last, grant) != 0) {
 			grants->exact_count += !grant->is_glob;
 			grants->items[kept++] = *grant;
 			continue;

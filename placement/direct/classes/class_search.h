@@ -1,5 +1,5 @@
-// Searches among the nodes of a class set's groups, and keeps the best of each group from one decision to the next: they
-// follow the changes of the index, and nodes are searched again when the list has run dry.
+// Searches among the nodes of a class set's groups, and keeps the best of each group from one decision to the next:
+// they follow the changes of the index, and nodes are searched again when the list has run dry.
 #pragma once
 #include "placement/direct/classes/class_set.h"
 #include "placement/direct/shortlist.h"

@@ -196,8 +196,8 @@ static struct access *take_kept(
 	return access;
 }
 
-static void keep(struct token_keeper *keeper, const struct acl_secret_hash *secret, uint64_t index,
-	struct access *access)
+static void keep_access(struct token_keeper *keeper, const struct acl_secret_hash *secret,
+	uint64_t index, struct access *access)
 {
 	pthread_mutex_lock(&keeper->lock);
 	struct place *place = place_of(keeper, secret);
@@ -219,7 +219,7 @@ static struct access *find_access(
 	struct access *access = look_up(keeper->state, has_secret ? secret : NULL, kept);
 	access_release(kept);
 	if (access)
-		keep(keeper, secret, index, access);
+		keep_access(keeper, secret, index, access);
 	return access;
 }
 

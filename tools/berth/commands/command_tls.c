@@ -93,7 +93,7 @@ static void tell(const struct session *session, const struct pair_paths *paths,
 	json_decref(answer);
 }
 
-static enum exit_status keep(const struct session *session, const char *file,
+static enum exit_status keep_files(const struct session *session, const char *file,
 	const struct certificate_wish *wish, const struct certificate *made)
 {
 	struct pair_paths paths;
@@ -114,7 +114,7 @@ enum exit_status tls_ca_create(struct session *session, const char **arguments, 
 		return STATUS_USAGE;
 	if (!authority_make(&wish, &made, message, sizeof message))
 		return complain(STATUS_FAILURE, "%s", message);
-	enum exit_status status = keep(session, AUTHORITY_FILE, &wish, &made);
+	enum exit_status status = keep_files(session, AUTHORITY_FILE, &wish, &made);
 	certificate_free(&made);
 	return status;
 }
@@ -170,7 +170,7 @@ enum exit_status tls_cert_create(struct session *session, const char **arguments
 	enum exit_status status = STATUS_FAILURE;
 	if (read_authority_files(flags, &authority)) {
 		if (certificate_make(&wish, &authority, &made, message, sizeof message)) {
-			status = keep(session, wish.name, &wish, &made);
+			status = keep_files(session, wish.name, &wish, &made);
 			certificate_free(&made);
 		} else
 			complain(status, "%s", message);
