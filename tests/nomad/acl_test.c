@@ -1,6 +1,7 @@
 // Access control as a real server answered: recorded_acl.json holds requests in their order, with the token that each
 // showed. They are sent again; ids and secrets of the recording stand for those that are given here.
 #include "state/base/memory.h"
+#include "tests/tools/api/acl_world.h"
 #include "tests/tools/api/scheduling.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -285,6 +286,19 @@ static void a_secret_is_shown_once_and_to_its_owner(void **unused)
 	json_decref(self);
 }
 
+// It opens nothing, but says what it was, until it is collected.
+static void an_expired_token_may_be_looked_at(void **unused)
+{
+	char secret[SECRET_BYTES];
+
+	(void)acl_world_token("readers", 2000000000, secret);
+	json_t *self = ask_json("GET", "/v1/acl/token/self", secret, NULL);
+	assert_string_equal(member_text(self, "ExpirationTime"), "1970-01-01T00:00:02Z");
+	assert_string_equal(member_text(self, "SecretID"), secret);
+	expect_status("GET", "/v1/acl/policies", secret, 403, "Permission denied");
+	json_decref(self);
+}
+
 static void others_are_refused(void **unused)
 {
 	static const char denied[] = "Permission denied",
@@ -406,6 +420,7 @@ int main(void)
 		cmocka_unit_test(all_is_answered_as_recorded),
 		cmocka_unit_test(a_reset_counts_once),
 		cmocka_unit_test(a_secret_is_shown_once_and_to_its_owner),
+		cmocka_unit_test(an_expired_token_may_be_looked_at),
 		cmocka_unit_test(others_are_refused),
 		cmocka_unit_test(nobody_has_the_policy_anonymous),
 		cmocka_unit_test(a_token_is_shown_in_a_header),

@@ -119,8 +119,9 @@ void license_absent(struct request *request, struct reply *reply)
 
 void acl_absent(struct request *request, struct reply *reply)
 {
+	const struct api_settings *settings = &request->api->settings;
 	state_read_begin();
-	bool is_on = state_acl_is_bootstrapped(request->api->settings.state);
+	bool is_on = settings->acl_forced || state_acl_is_bootstrapped(settings->state);
 	state_read_end();
 	if (is_on)
 		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,

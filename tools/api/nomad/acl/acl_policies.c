@@ -5,6 +5,7 @@
 #include "tools/api/nomad/acl/acl_json.h"
 #include "tools/api/nomad/acl/asker.h"
 #include "tools/api/nomad/acl/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
@@ -76,7 +77,7 @@ void acl_policy_read(struct request *request, struct reply *reply)
 	const struct acl_policy *policy =
 		state_acl_policy(request->api->settings.state, text_of(request->ids[0]));
 	if (!may_see(request, &asker))
-		asker_refuse(reply);
+		reply_denied(reply);
 	else if (policy)
 		acl_policy_json(reply_json(request, reply), policy);
 	else

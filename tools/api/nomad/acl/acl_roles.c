@@ -5,6 +5,7 @@
 #include "tools/api/nomad/acl/acl_json.h"
 #include "tools/api/nomad/acl/asker.h"
 #include "tools/api/nomad/acl/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
@@ -21,10 +22,8 @@ static bool is_wanted(const struct record_list *list, const void *record)
 static uint64_t choose_roles(const struct request *request, struct record_list *list)
 {
 	const struct acl_role *role;
-	struct asker asker;
+	struct asker asker = asker_of(request);
 	uint64_t cursor = 0;
-	if (!asker_look(request, &asker))
-		return 0;
 	while ((role = state_next(list->state, STATE_ACL_ROLES, &cursor)))
 		if ((asker.is_management || asker_has_role(list->state, &asker, &role->id)) &&
 			!record_list_add(list, &role->id))
@@ -64,7 +63,7 @@ static void answer_role(struct request *request, struct reply *reply, const stru
 {
 	const struct state *state = request->api->settings.state;
 	if (!asker->is_management && !(role && asker_has_role(state, asker, &role->id))) {
-		asker_refuse(reply);
+		reply_denied(reply);
 		return;
 	}
 	if (role)

@@ -6,6 +6,7 @@
 #include "tools/api/nomad/acl/asker.h"
 #include "tools/api/nomad/acl/new_token.h"
 #include "tools/api/nomad/acl/routes.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
@@ -82,7 +83,7 @@ void acl_token_read(struct request *request, struct reply *reply)
 	}
 	if (!asker.is_management &&
 		(uuid_is_zero(&accessor) || !uuid_equal(&asker.accessor, &accessor))) {
-		asker_refuse(reply);
+		reply_denied(reply);
 		return;
 	}
 	state_read_begin();

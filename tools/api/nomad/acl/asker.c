@@ -1,57 +1,38 @@
 #include "tools/api/nomad/acl/asker.h"
 #include "state/records/acl_role.h"
-#include "tools/api/access/acl_secret.h"
+#include "tools/api/access/token_keeper.h"
+#include "tools/api/server/access.h"
 
 // The policy of requests without a token.
 #define ANONYMOUS "anonymous"
 
-bool asker_refuse(struct reply *reply)
-{
-	return reply_error(reply, MHD_HTTP_FORBIDDEN, "Permission denied");
-}
-
-static bool find_token(const struct request *request, const char *secret, struct asker *asker)
-{
-	const struct api_settings *settings = &request->api->settings;
-	struct acl_secret_hash hash;
-	if (!acl_secret_hash(secret, &hash))
-		return false;
-	const struct acl_token *token = state_acl_token_by_secret(settings->state, &hash);
-	if (!token || acl_token_is_expired(token, (int64_t)time_wall_ns(settings->time)))
-		return false;
-	*asker = (struct asker){token->type == ACL_MANAGEMENT, token->accessor};
-	return true;
-}
-
-bool asker_look(const struct request *request, struct asker *asker)
-{
-	const char *secret = request_secret(request);
-	*asker = (struct asker){0};
-	return !secret || find_token(request, secret, asker);
-}
-
 bool acl_is_on(const struct request *request, struct reply *reply)
 {
+	const struct api_settings *settings = &request->api->settings;
 	state_read_begin();
-	bool is_on = state_acl_is_bootstrapped(request->api->settings.state);
+	bool is_on = settings->acl_forced || state_acl_is_bootstrapped(settings->state);
 	state_read_end();
 	return is_on || reply_mistake(reply, "ACL support disabled");
 }
 
-bool asker_find(const struct request *request, struct asker *asker, struct reply *reply)
+struct asker asker_of(const struct request *request)
 {
-	if (!acl_is_on(request, reply))
-		return false;
-	state_read_begin();
-	bool is_known = asker_look(request, asker);
-	state_read_end();
-	return is_known || asker_refuse(reply);
+	const struct access *access = request->access;
+	return access ? (struct asker){acl_is_management(access->acl), access->accessor}
+		      : (struct asker){0};
 }
 
+bool asker_find(const struct request *request, struct asker *asker, struct reply *reply)
+{
+	*asker = asker_of(request);
+	return acl_is_on(request, reply);
+}
+
+// Access control may have been switched on after the request was let in.
 bool asker_manages(const struct request *request, struct reply *reply)
 {
 	struct asker asker;
-	return asker_find(request, &asker, reply) && (asker.is_management || asker_refuse(reply));
+	return asker_find(request, &asker, reply) && (asker.is_management || reply_denied(reply));
 }
 
 bool asker_has_role(const struct state *state, const struct asker *asker, const struct uuid *role)

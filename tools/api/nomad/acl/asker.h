@@ -10,14 +10,12 @@ struct asker {
 
 // False with a reply: access control is off.
 bool acl_is_on(const struct request *, struct reply *);
-// Finds out who asks. False: the token that is shown is none. Under read lock.
-bool asker_look(const struct request *, struct asker *);
-// Finds out who asks. False with a reply: access control is off, or the token is none.
+// Who asks, when access control is on.
+struct asker asker_of(const struct request *);
+// The same. False with a reply: access control is off.
 bool asker_find(const struct request *, struct asker *, struct reply *);
 // The same, and refuses whoever has no management token.
 bool asker_manages(const struct request *, struct reply *);
-// Refuses. Returns false.
-bool asker_refuse(struct reply *);
 
 // What an asker without a management token may see. Under read lock.
 bool asker_has_role(const struct state *, const struct asker *, const struct uuid *role);

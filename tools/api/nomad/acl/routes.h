@@ -1,5 +1,5 @@
-// Routes about access control: the first token, tokens, policies, roles. "self" and "onetime" come
-// before the tokens, because they could be accessors.
+// Routes about access control: the first token, tokens, policies, roles. "self" and "onetime" come before the tokens,
+// because they could be accessors.
 #pragma once
 #include "tools/api/server/route.h"
 
@@ -7,7 +7,7 @@
 	WRITE("PUT", "/v1/acl/bootstrap", OPEN, acl_bootstrap, acl_was_bootstrapped)              \
 	WATCH("/v1/acl/tokens", MANAGEMENT, acl_tokens_list, acl_tokens_watched)                  \
 	WATCH("/v1/acl/token/self", OPEN, acl_token_self, acl_tokens_watched)                     \
-	WATCH("/v1/acl/token/:id", OPEN, acl_token_read, acl_token_watched)                       \
+	WATCH("/v1/acl/token/:id", FILTERED, acl_token_read, acl_token_watched)                   \
 	ASK("PUT", "/v1/acl/token/onetime", OPEN, acl_absent)                                     \
 	WRITE("PUT", "/v1/acl/token", MANAGEMENT, acl_token_put, acl_token_was_put)               \
 	WRITE("PUT", "/v1/acl/token/:id", MANAGEMENT, acl_token_put, acl_token_was_put)           \
