@@ -1,19 +1,19 @@
 #include "tools/api/access/token_keeper.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
-#include "state/records/acl_policy.h"
-#include "state/records/acl_role.h"
 #include "state/records/acl_token.h"
 #include "state/tables/state.h"
-#include "tools/acl/acl_rules.h"
 #include "tools/api/access/acl_secret.h"
+#include "tools/api/access/policy_set.h"
 #include <pthread.h>
 #include <stdlib.h>
 
-// Tokens that are in use at the same time; one more takes the place of another.
-#define PLACES 4096u
-// The policy of whoever shows no token.
-#define ANONYMOUS "anonymous"
+// Tokens that are in use at the same time: one may be in any place of its set, and takes that of another when all are
+// taken.
+#define SETS 2048u
+#define PLACES_PER_SET 8u
+// Sets of policies that are merged at the same time, beside those that tokens above hold.
+#define MERGED 1024u
 
 struct place {
 	struct acl_secret_hash secret; // zero: no token
@@ -24,8 +24,10 @@ struct place {
 struct token_keeper {
 	const struct state *state;
 	bool is_forced;
-	pthread_mutex_t lock; // guards the places
-	struct place places[PLACES];
+	pthread_mutex_t lock; // guards what follows
+	struct place places[SETS][PLACES_PER_SET];
+	uint32_t next_victim;
+	struct merged_policies *merged[MERGED];
 };
 
 struct token_keeper *token_keeper_create(const struct state *state, bool is_forced)
@@ -39,8 +41,10 @@ struct token_keeper *token_keeper_create(const struct state *state, bool is_forc
 
 void token_keeper_destroy(struct token_keeper *keeper)
 {
-	for (uint32_t i = 0; i < PLACES; i++)
-		access_release(keeper->places[i].access);
+	for (uint32_t i = 0; i < SETS * PLACES_PER_SET; i++)
+		access_release(keeper->places[i / PLACES_PER_SET][i % PLACES_PER_SET].access);
+	for (uint32_t i = 0; i < MERGED; i++)
+		merged_policies_release(keeper->merged[i]);
 	pthread_mutex_destroy(&keeper->lock);
 	free(keeper);
 }
@@ -56,132 +60,122 @@ void access_release(struct access *access)
 {
 	if (!access || atomic_fetch_sub(&access->holders, 1) > 1)
 		return;
-	acl_free(access->acl);
+	merged_policies_release(access->merged);
 	free(access);
 }
 
-// The index of the newest change to tokens, roles or policies.
-static uint64_t tables_index(const struct state *state)
+// The index of the newest change to tokens, roles or policies, before the records are looked at, so that no change
+// meanwhile is missed. False while changes of this index are being published: there may be more of them.
+static bool tables_index(const struct state *state, uint64_t *newest)
 {
 	static const enum state_table tables[] = {
 		STATE_ACL_TOKENS, STATE_ACL_ROLES, STATE_ACL_POLICIES};
-	uint64_t newest = 0;
+	*newest = 0;
 	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
 		uint64_t index = state_table_index(state, tables[i]);
-		newest = index > newest ? index : newest;
+		*newest = index > *newest ? index : *newest;
 	}
-	return newest;
+	bool is_settled = state_index(state) >= *newest;
+	atomic_thread_fence(memory_order_acquire);
+	return is_settled;
 }
 
-// The policies of a token, those of its roles too.
-struct policies {
-	const struct acl_policy **items;
-	uint32_t count, capacity;
-	uint64_t fingerprint;
-};
-
-static void add_to_fingerprint(struct policies *policies, uint64_t index)
+static bool fingerprints_equal(
+	const struct policy_fingerprint *a, const struct policy_fingerprint *b)
 {
-	policies->fingerprint = (policies->fingerprint ^ index) * 0x9e3779b97f4a7c15;
-	policies->fingerprint ^= policies->fingerprint >> 29;
+	return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-static void add_policy(struct policies *policies, const struct state *state, const char *name)
+static uint32_t first_bytes(const void *hash)
 {
-	const struct acl_policy *policy = state_acl_policy(state, text_of(name));
-	add_to_fingerprint(policies, policy ? policy->record.modify_index : 0);
-	if (!policy)
-		return;
-	policies->items = memory_one_more(policies->items, policies->count, &policies->capacity,
-		sizeof(const struct acl_policy *));
-	policies->items[policies->count++] = policy;
+	uint32_t first;
+	memcpy(&first, hash, sizeof first);
+	return first;
 }
 
-static void add_role(struct policies *policies, const struct state *state, const struct uuid *id)
+// What the set allows; merged anew when nobody did before. Under read lock.
+static struct merged_policies *find_merged(struct token_keeper *keeper,
+	const struct policy_set *set, const struct policy_fingerprint *fingerprint)
 {
-	const struct acl_role *role = state_acl_role(state, id);
-	add_to_fingerprint(policies, role ? role->record.modify_index : 0);
-	for (uint32_t i = 0; role && i < role->policies.count; i++)
-		add_policy(policies, state,
-			ARRAY_AT(&role->policies, struct acl_policy_link, i)->name);
+	struct merged_policies **at = &keeper->merged[first_bytes(fingerprint) % MERGED];
+	pthread_mutex_lock(&keeper->lock);
+	bool is_there = *at && fingerprints_equal(&(*at)->fingerprint, fingerprint);
+	struct merged_policies *found = is_there ? merged_policies_hold(*at) : NULL;
+	pthread_mutex_unlock(&keeper->lock);
+	if (found)
+		return found;
+	found = policy_set_merge(set, fingerprint);
+	pthread_mutex_lock(&keeper->lock);
+	struct merged_policies *before = *at;
+	*at = merged_policies_hold(found);
+	pthread_mutex_unlock(&keeper->lock);
+	merged_policies_release(before);
+	return found;
 }
 
-// token NULL: whoever shows none.
-static void add_policies(
-	struct policies *policies, const struct state *state, const struct acl_token *token)
-{
-	if (!token) {
-		add_policy(policies, state, ANONYMOUS);
-		return;
-	}
-	add_to_fingerprint(policies, token->record.modify_index);
-	for (uint32_t i = 0; i < token->policies.count; i++)
-		add_policy(policies, state, *ARRAY_AT(&token->policies, char *, i));
-	for (uint32_t i = 0; i < token->roles.count; i++)
-		add_role(policies, state, ARRAY_AT(&token->roles, struct uuid, i));
-}
-
-// A policy that cannot be read might deny something: then nothing is allowed.
-static const struct acl *merge_policies(const struct policies *policies)
-{
-	struct acl_rules **rules =
-		memory_take_array(policies->count + 1, sizeof(struct acl_rules *));
-	uint32_t count = 0;
-	while (count < policies->count) {
-		struct text text = text_of(policies->items[count]->rules);
-		char *mistake = NULL;
-		rules[count] = acl_rules_read(text.data ? text.data : "", text.size, &mistake);
-		free(mistake);
-		if (!rules[count])
-			break;
-		count++;
-	}
-	const struct acl *acl = acl_merge(
-		(const struct acl_rules *const *)rules, count == policies->count ? count : 0);
-	for (uint32_t i = 0; i < count; i++)
-		acl_rules_free(rules[i]);
-	free(rules);
-	return acl;
-}
-
-static struct access *make_access(const struct acl_token *token, const struct policies *policies)
+static struct access *make_access(const struct acl_token *token, struct merged_policies *merged)
 {
 	struct access *access = memory_take(sizeof *access);
-	bool is_management = token && token->type == ACL_MANAGEMENT;
-	access->acl = is_management ? acl_of_management() : merge_policies(policies);
-	access->accessor = token ? token->accessor : (struct uuid){{0}};
-	access->expiration_time_ns = token ? token->expiration_time_ns : 0;
-	access->fingerprint = policies->fingerprint;
+	access->merged = merged;
+	access->acl = merged ? merged->acl : acl_of_management();
+	if (token) {
+		access->accessor = token->accessor;
+		access->expiration_time_ns = token->expiration_time_ns;
+		access->token_index = token->record.modify_index;
+	}
 	atomic_store(&access->holders, 1);
 	return access;
 }
 
-// What the state says of the secret now; the one before, when nothing of it changed. NULL: there is no such token.
-static struct access *look_up(
-	const struct state *state, const struct acl_secret_hash *secret, struct access *before)
+// What the token (NULL: whoever shows none) allows by its policies; what was found before, when nothing of it changed.
+// Under read lock.
+static struct access *look_at_policies(
+	struct token_keeper *keeper, const struct acl_token *token, struct access *before)
 {
-	struct policies policies = {0};
-	struct access *access = NULL;
-	state_read_begin();
-	const struct acl_token *token = secret ? state_acl_token_by_secret(state, secret) : NULL;
-	if (token || !secret) {
-		add_policies(&policies, state, token);
-		bool is_same = before && before->fingerprint == policies.fingerprint;
-		access = is_same ? access_hold(before) : make_access(token, &policies);
-	}
-	state_read_end();
-	free(policies.items);
+	struct policy_set set = {0};
+	struct policy_fingerprint fingerprint;
+	policy_set_collect(&set, keeper->state, token);
+	policy_set_fingerprint(&set, &fingerprint);
+	bool is_same = before && before->merged &&
+		       before->token_index == (token ? token->record.modify_index : 0) &&
+		       fingerprints_equal(&before->merged->fingerprint, &fingerprint);
+	struct access *access =
+		is_same ? access_hold(before)
+			: make_access(token, find_merged(keeper, &set, &fingerprint));
+	policy_set_free(&set);
 	return access;
 }
 
-static struct place *place_of(struct token_keeper *keeper, const struct acl_secret_hash *secret)
+// What the state says of the secret now. NULL: there is no such token. secret NULL: none is shown.
+static struct access *look_up(
+	struct token_keeper *keeper, const struct acl_secret_hash *secret, struct access *before)
 {
-	uint32_t first;
-	memcpy(&first, secret->bytes, sizeof first);
-	return &keeper->places[first % PLACES];
+	struct access *access = NULL;
+	state_read_begin();
+	const struct acl_token *token =
+		secret ? state_acl_token_by_secret(keeper->state, secret) : NULL;
+	if (token && token->type == ACL_MANAGEMENT)
+		access = make_access(token, NULL);
+	else if (token || !secret)
+		access = look_at_policies(keeper, token, before);
+	state_read_end();
+	return access;
 }
 
-// Finds what is kept of the secret; *index is when it was looked at, 0: there is nothing. Holds it.
+// The place of a secret, or an empty one, or that of another. Under the lock.
+static struct place *place_of(struct token_keeper *keeper, const struct acl_secret_hash *secret)
+{
+	struct place *set = keeper->places[first_bytes(secret) % SETS], *empty = NULL;
+	for (uint32_t i = 0; i < PLACES_PER_SET; i++) {
+		if (!set[i].access)
+			empty = &set[i];
+		else if (acl_secret_equal(&set[i].secret, secret))
+			return &set[i];
+	}
+	return empty ? empty : &set[keeper->next_victim++ % PLACES_PER_SET];
+}
+
+// Finds what is kept of the secret; *index is when it was looked at. NULL: nothing.
 static struct access *take_kept(
 	struct token_keeper *keeper, const struct acl_secret_hash *secret, uint64_t *index)
 {
@@ -211,14 +205,14 @@ static void keep_access(struct token_keeper *keeper, const struct acl_secret_has
 static struct access *find_access(
 	struct token_keeper *keeper, const struct acl_secret_hash *secret, bool has_secret)
 {
-	// Before the records are looked at, so that a change meanwhile is not missed.
-	uint64_t index = tables_index(keeper->state), kept_index = 0;
+	uint64_t index, kept_index = 0;
+	bool is_settled = tables_index(keeper->state, &index);
 	struct access *kept = take_kept(keeper, secret, &kept_index);
 	if (kept && kept_index == index)
 		return kept;
-	struct access *access = look_up(keeper->state, has_secret ? secret : NULL, kept);
+	struct access *access = look_up(keeper, has_secret ? secret : NULL, kept);
 	access_release(kept);
-	if (access)
+	if (access && is_settled)
 		keep_access(keeper, secret, index, access);
 	return access;
 }

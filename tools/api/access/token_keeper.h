@@ -7,13 +7,15 @@
 
 struct state;
 struct token_keeper;
+struct merged_policies;
 
 // What one token allows; shared by the requests that show it.
 struct access {
 	const struct acl *acl;
-	struct uuid accessor;       // zero: nobody showed a token
-	int64_t expiration_time_ns; // 0: never
-	uint64_t fingerprint;       // of the records that it was made of
+	struct uuid accessor;           // zero: nobody showed a token
+	int64_t expiration_time_ns;     // 0: never
+	uint64_t token_index;           // of the token's last change
+	struct merged_policies *merged; // owns the acl; NULL: of a management token
 	_Atomic uint32_t holders;
 };
 
