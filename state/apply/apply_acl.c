@@ -38,6 +38,17 @@ int acl_token_put_check(const struct state *state, const struct entry_record_put
 	return table_check(state, STATE_ACL_TOKENS, token);
 }
 
+// The mark names a change that was made before it.
+int acl_bootstrap_put_check(const struct state *state, const struct entry_record_put *e)
+{
+	const struct acl_bootstrap *mark = e->record;
+
+	CHECK(mark);
+	if (mark->reset_index > state->index)
+		return -ERROR_CORRUPT;
+	return table_check(state, STATE_ACL_BOOTSTRAP, mark);
+}
+
 bool acl_token_is_garbage(const struct state *state, const struct uuid *accessor)
 {
 	const struct cell *cell = table_find(state, STATE_ACL_TOKENS, accessor);

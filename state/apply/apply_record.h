@@ -12,6 +12,7 @@ int node_metadata_put_check(const struct state *, const struct entry_record_put 
 void node_metadata_put(struct state *, struct entry_record_put *);
 int acl_role_put_check(const struct state *, const struct entry_record_put *);
 int acl_token_put_check(const struct state *, const struct entry_record_put *);
+int acl_bootstrap_put_check(const struct state *, const struct entry_record_put *);
 // Whether the token is one that expires.
 bool acl_token_is_garbage(const struct state *, const struct uuid *accessor);
 int scheduler_config_put_check(const struct state *, const struct entry_record_put *);

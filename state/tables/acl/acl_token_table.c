@@ -131,12 +131,19 @@ static bool is_acl_bootstrap_sound(const void *record)
 	return uuid_is_zero(&mark->accessor) == (mark->reset_index == 0);
 }
 
+static int check_loaded_acl_bootstrap(const struct state *state, const void *record)
+{
+	const struct acl_bootstrap *mark = record;
+	return mark->reset_index <= mark->record.modify_index ? 0 : -ERROR_CORRUPT;
+}
+
 const struct kind acl_bootstrap_kind = {
 	.name = "first token",
 	.key = KEY_ONE,
 	.cell_bytes = sizeof(struct cell),
 	.fields = &acl_bootstrap_description,
 	.is_sound = is_acl_bootstrap_sound,
+	.check_loaded = check_loaded_acl_bootstrap,
 };
 
 const struct acl_token *state_acl_token(const struct state *state, const struct uuid *accessor)
