@@ -104,35 +104,33 @@ void bytes_put_uuid(struct bytes_writer *w, const struct uuid *id)
 	bytes_put(w, id->bytes, sizeof id->bytes);
 }
 
-// Writes the characters behind their length, which begins at `before`, or neither.
-static void put_characters(struct bytes_writer *w, struct text t, size_t before)
+// Writes length and characters, or neither.
+static inline void put_text(
+	struct bytes_writer *w, struct text t, size_t length_bytes, uint32_t longest)
 {
-	bytes_put(w, t.data, t.size);
-	if (w->failed)
-		w->size = before;
+	uint8_t *at = t.size <= longest ? writer_reserve(w, length_bytes + t.size) : NULL;
+	uint32_t length = htole32(t.size);
+	w->failed |= !at;
+	if (!at)
+		return;
+	memcpy(at, &length, length_bytes);
+	if (t.size > 0)
+		memcpy(at + length_bytes, t.data, t.size);
 }
 
 void bytes_put_text8(struct bytes_writer *w, struct text t)
 {
-	size_t before = w->size;
-	w->failed |= t.size > UINT8_MAX;
-	bytes_put_u8(w, (uint8_t)t.size);
-	put_characters(w, t, before);
+	put_text(w, t, 1, UINT8_MAX);
 }
 
 void bytes_put_text16(struct bytes_writer *w, struct text t)
 {
-	size_t before = w->size;
-	w->failed |= t.size > UINT16_MAX;
-	bytes_put_u16(w, (uint16_t)t.size);
-	put_characters(w, t, before);
+	put_text(w, t, 2, UINT16_MAX);
 }
 
 void bytes_put_text32(struct bytes_writer *w, struct text t)
 {
-	size_t before = w->size;
-	bytes_put_u32(w, t.size);
-	put_characters(w, t, before);
+	put_text(w, t, 4, UINT32_MAX);
 }
 
 double bytes_take_f64(struct bytes_reader *r)

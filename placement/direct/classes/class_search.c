@@ -124,7 +124,7 @@ static bool passes(void *context, uint32_t slot, const struct fit_node *unused)
 	return class_set_passes(context, slot);
 }
 
-static void reconsider_node(struct class_best *best, const struct fit_index *x, uint32_t slot)
+static void reconsider_slot(struct class_best *best, const struct fit_index *x, uint32_t slot)
 {
 	struct shortlist *list = &best->list;
 	const struct fit_query *q = &best->query;
@@ -145,7 +145,7 @@ static bool follow_changes(
 	if (best->judged != s->judged || head - best->seen > CHANGES_FOLLOWED)
 		return false;
 	for (; best->seen < head; best->seen++)
-		reconsider_node(best, x, fit_index_change(x, best->seen)->slot);
+		reconsider_slot(best, x, fit_index_change(x, best->seen)->slot);
 	return best->list.complete || best->list.count >= BEST_LEAST;
 }
 

@@ -1,10 +1,12 @@
 #include "placement/scheduler/common/slot_map.h"
-#include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
+#include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRIES_FIRST 16u
+// Most maps are of a few slots: so many pages are of a size that malloc() has at hand.
+#define PAGES_MORE 3u
 
 void slot_map_begin(struct slot_map *m, uint32_t slots)
 {
@@ -34,7 +36,10 @@ static void make_entries(struct slot_map *m, uint32_t count)
 static void add_page(struct slot_map *m, struct slot_map_entry *entry, uint32_t page)
 {
 	CHECK(entry->at == 0);
-	GROW(m->pages, m->page_count, m->page_room);
+	if (m->page_count == m->page_room) {
+		m->page_room += m->page_room / 2 + PAGES_MORE;
+		m->pages = memory_resize(m->pages, m->page_room * sizeof m->pages[0]);
+	}
 	memset(m->pages[m->page_count++], 0, sizeof m->pages[0]);
 	*entry = (struct slot_map_entry){page, m->page_count};
 }

@@ -14,20 +14,20 @@ bool stack_targets_node(struct stack *s, const struct node *n)
 }
 
 // Shows the named datacenters even when they have no nodes.
-static void name_datacenters(const struct job *job, struct alloc_metrics *m)
+static void name_datacenters(const struct job *job, struct array *available)
 {
 	for (uint32_t i = 0; i < job->datacenters.count; i++) {
 		const char *name = *ARRAY_AT(&job->datacenters, char *, i);
 		if (!strchr(name, '*'))
-			count_add(&m->nodes_available, name, 0);
+			count_add(available, name, 0);
 	}
 }
 
 void stack_forget_available(struct stack *s)
 {
 	CHECK(s->job);
-	metrics_release(&s->available);
-	s->available = (struct alloc_metrics){0};
+	map_free(&s->available, sizeof(struct named_count));
+	s->available_in_pool = 0;
 	name_datacenters(s->job, &s->available);
 	s->available_known = true;
 }
@@ -36,8 +36,8 @@ void stack_note_available(struct stack *s, const char *datacenter, uint32_t node
 {
 	CHECK(s->available_known);
 	if (nodes)
-		count_add(&s->available.nodes_available, datacenter, nodes);
-	s->available.nodes_in_pool += nodes;
+		count_add(&s->available, datacenter, nodes);
+	s->available_in_pool += nodes;
 }
 
 void availability_begin(struct availability *a, struct stack *s)
@@ -107,11 +107,10 @@ void stack_nodes_available(struct stack *s, struct alloc_metrics *m)
 {
 	if (!s->available_known)
 		count_available(s);
-	for (uint32_t i = 0; i < s->available.nodes_available.count; i++) {
-		const struct named_count *count =
-			ARRAY_AT(&s->available.nodes_available, struct named_count, i);
+	for (uint32_t i = 0; i < s->available.count; i++) {
+		const struct named_count *count = ARRAY_AT(&s->available, struct named_count, i);
 		count_add(&m->nodes_available, count->name, count->count);
 	}
-	m->nodes_in_pool = s->available.nodes_in_pool;
+	m->nodes_in_pool = s->available_in_pool;
 	CHECK(s->available_known);
 }

@@ -64,8 +64,9 @@ struct stack {
 	struct victim_basis basis;
 	const struct allocation **best_victims; // of the best node so far
 	uint32_t best_victim_room;
-	// Usable nodes by datacenter, for metrics; counted once a caller looks at all nodes.
-	struct alloc_metrics available;
+	// Usable nodes, for metrics; counted once a caller looks at all nodes.
+	struct array available; // named_count, by datacenter
+	int64_t available_in_pool;
 	bool available_known;
 	uint32_t *changed_slots; // touched by the plan since columns were last brought up to date
 	uint32_t changed_count, changed_room;

@@ -121,6 +121,13 @@ struct class_refusal {
 	const char *text;
 };
 
+// What an exact fit score was computed from.
+struct row_fit {
+	struct resources capacity, used, ask;
+	bool is_known; // else none was yet
+	double score;
+};
+
 // What columns know of rows in which victims make room.
 struct evictions {
 	// By row.
@@ -177,7 +184,7 @@ struct candidate_columns {
 	struct column_class *classes;
 	uint32_t class_count, class_room;
 	struct class_refusal newest_refusal;
-	struct fit_candidate newest_fit;    // with its exact score
+	struct row_fit newest_fit;
 	struct slot_map class_at;           // by id: place in classes, counted from 1
 	uint32_t *finder_of, *finder_epoch; // by row: its finder, counted from 1, or FINDER_NONE
 	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class

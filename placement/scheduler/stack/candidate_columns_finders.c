@@ -46,10 +46,12 @@ static void know_values(const struct candidate_columns *c, struct row_finder *fi
 
 static uint32_t add_finder(struct candidate_columns *c, const struct finder_key *key)
 {
+	uint32_t room = c->finder_room;
 	GROW(c->finders, c->finder_count, c->finder_room);
 	c->finders[c->finder_count] = (struct row_finder){.key = *key};
 	if (c->property_count) {
-		c->bins = memory_resize(c->bins, c->finder_room * sizeof *c->bins);
+		if (room != c->finder_room)
+			c->bins = memory_resize(c->bins, c->finder_room * sizeof *c->bins);
 		c->bins[c->bin_count++] = (struct column_bin){0};
 		c->finders[c->finder_count].classes =
 			memory_take_array(class_words(c) + 1, sizeof(uint64_t));
@@ -103,6 +105,10 @@ static void add_finder_of_group(struct candidate_columns *c, uint32_t group)
 
 void candidate_columns_open_finders(struct candidate_columns *c)
 {
+	c->finder_room = c->set->group_count;
+	c->finders = memory_resize(NULL, c->finder_room * sizeof *c->finders);
+	if (c->property_count)
+		c->bins = memory_resize(NULL, c->finder_room * sizeof *c->bins);
 	for (uint32_t i = 0; i < c->set->group_count; i++)
 		add_finder_of_group(c, i);
 	candidate_columns_place_classes(c);

@@ -42,9 +42,11 @@ static void open_one(
 void candidate_columns_open_own(struct candidate_columns *c)
 {
 	uint32_t distinct = candidate_columns_distinct_count(c);
+	uint32_t all = c->row_property_count + c->property_count;
 
-	c->owns =
-		memory_take_array(c->row_property_count + c->property_count + 1, sizeof c->owns[0]);
+	if (all == 0)
+		return;
+	c->owns = memory_take_array(all, sizeof c->owns[0]);
 	for (uint32_t i = 0; i < c->row_property_count; i++)
 		open_one(c, c->row_properties[i].set, NULL);
 	for (uint32_t i = 0; i < c->property_count; i++) {

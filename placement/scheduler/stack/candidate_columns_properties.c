@@ -24,6 +24,8 @@ static uint32_t distinct_count(const struct candidate_columns *c)
 void candidate_columns_find_properties(struct candidate_columns *c)
 {
 	uint32_t distinct = distinct_count(c), all = distinct + c->g->spread_count;
+	if (all == 0)
+		return;
 	c->properties = memory_take_array(all + 1, sizeof(*c->properties));
 	c->row_properties = memory_take_array(distinct + 1, sizeof *c->row_properties);
 	for (uint32_t i = 0; i < all; i++) {

@@ -47,6 +47,20 @@ static double score_bound(const struct candidate_columns *c, const struct resour
 	return score / 18 + BOUND_SLACK;
 }
 
+// Nodes that are alike come one after the other.
+static double newest_score(struct candidate_columns *c, const struct resources *capacity,
+	const struct resources *used, const struct resources *ask)
+{
+	struct row_fit *newest = &c->newest_fit;
+
+	if (!newest->is_known || memcmp(&newest->capacity, capacity, sizeof *capacity) != 0 ||
+		memcmp(&newest->used, used, sizeof *used) != 0 ||
+		memcmp(&newest->ask, ask, sizeof *ask) != 0)
+		*newest = (struct row_fit){
+			*capacity, *used, *ask, true, stack_fit_score(c->s, capacity, used, ask)};
+	return newest->score;
+}
+
 // Returns the fit score. With *exact false it may return an upper bound for values that are not in the cache, which is
 // for one ask; it sets *exact when the score is exact.
 static double fit_score(struct candidate_columns *c, const struct resources *capacity,
@@ -54,7 +68,7 @@ static double fit_score(struct candidate_columns *c, const struct resources *cap
 {
 	if (!c->cache || c->g->cores) {
 		*exact = true;
-		return stack_fit_score(c->s, capacity, used, ask);
+		return newest_score(c, capacity, used, ask);
 	}
 	uint64_t hash =
 		((uint64_t)capacity->cpu_mhz << 32 | capacity->memory_mb) * 0x9e3779b97f4a7c15ull ^
@@ -111,7 +125,9 @@ static const char *row_shortage(const struct candidate_columns *c, uint32_t row,
 {
 	if (c->devices && !stack_serves_devices(c->s, c->g, c->nodes[row], devices))
 		return shortage_reasons[SHORT_OF_DEVICES];
-	if (c->g->cores && !stack_serves_cores(c->s, c->g, c->nodes[row]))
+	// Ratings know the cores of nodes that the plan does not touch.
+	if (c->g->cores && (c->has_neighbours[row] || !c->ratings) &&
+		!stack_serves_cores(c->s, c->g, c->nodes[row]))
 		return shortage_reasons[SHORT_OF_CORES];
 	return resources_shortage(capacity, used, ask);
 }
@@ -191,20 +207,14 @@ static void offer_to_block(const struct candidate_columns *c, struct column_bloc
 		*best = row;
 }
 
-// The index knows what the fit depends on, so the node's record is not read. Nodes that are alike come one after the
-// other.
+// The index knows what the fit depends on, so the node's record is not read.
 static double score_of_found(struct candidate_columns *c, const struct fit_candidate *found)
 {
-	struct fit_candidate *newest = &c->newest_fit;
-	const struct fit_query query = {.cpu = c->g->ask.cpu_mhz, .memory = c->g->ask.memory_mb};
+	const struct resources capacity = {found->cpu_capacity, found->memory_capacity, 0};
+	const struct resources used = {found->cpu_capacity - found->cpu_free,
+		found->memory_capacity - found->memory_free, 0};
 
-	if (newest->cpu_free != found->cpu_free || newest->memory_free != found->memory_free ||
-		newest->cpu_capacity != found->cpu_capacity ||
-		newest->memory_capacity != found->memory_capacity) {
-		*newest = *found;
-		(void)fit_candidate_score(c->s->algorithm, &query, newest);
-	}
-	return newest->score;
+	return newest_score(c, &capacity, &used, &c->g->ask);
 }
 
 void candidate_columns_enter(

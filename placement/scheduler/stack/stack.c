@@ -43,8 +43,7 @@ static void forget_job(struct stack *s)
 	}
 	free(s->groups);
 	job_rules_release(&s->job_rules);
-	metrics_release(&s->available);
-	s->available = (struct alloc_metrics){0};
+	map_free(&s->available, sizeof(struct named_count));
 	s->available_known = false;
 	s->groups = NULL;
 	s->columns = NULL;
