@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -403,6 +405,44 @@ static void lists_have_pages_and_prefixes(void **unused)
 	json_decref(roles);
 }
 
+// Sends a read that waits for a newer index, describes the policy while it waits, and reads its answer.
+static void expect_woken(const char *path, const char *body, const char *part)
+{
+	char request[512], text[8192];
+	size_t size = 0;
+	struct response r = ask("GET", path, management(), NULL);
+	int length = snprintf(request, sizeof request,
+		"GET %s?index=%llu&wait=60s HTTP/1.0\r\nHost: localhost\r\nX-Nomad-Token: "
+		"%s\r\n\r\n",
+		path, (unsigned long long)r.index, management());
+
+	response_free(&r);
+	int fd = server_connect(server);
+	assert_int_equal(send(fd, request, (size_t)length, MSG_NOSIGNAL), length);
+	r = ask("PUT", "/v1/acl/policy/awaited", management(), body);
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+	for (ssize_t got = 1; got > 0; size += (size_t)got) {
+		got = recv(fd, text + size, sizeof text - 1 - size, 0);
+		assert_true(got >= 0);
+	}
+	text[size] = '\0';
+	close(fd);
+	if (!strstr(text, part))
+		fail_msg("%s after %s: %s", path, body, text);
+}
+
+static void who_waits_is_woken(void **unused)
+{
+	static const char one[] = "{\"Name\":\"awaited\"}";
+	static const char other[] = "{\"Name\":\"awaited\",\"Description\":\"anew\"}";
+
+	expect_woken("/v1/acl/policy/awaited", one, "\"Name\":\"awaited\"");
+	expect_woken("/v1/acl/policy/awaited", other, "\"Description\":\"anew\"");
+	expect_woken("/v1/acl/policies", one, "\"Name\":\"awaited\"");
+	expect_status("DELETE", "/v1/acl/policy/awaited", management(), 200, "");
+}
+
 static void what_there_is_none_of_is_said(void **unused)
 {
 	struct response r = ask("GET", "/v1/acl/auth-methods", management(), NULL);
@@ -425,6 +465,7 @@ int main(void)
 		cmocka_unit_test(nobody_has_the_policy_anonymous),
 		cmocka_unit_test(a_token_is_shown_in_a_header),
 		cmocka_unit_test(lists_have_pages_and_prefixes),
+		cmocka_unit_test(who_waits_is_woken),
 		cmocka_unit_test(what_there_is_none_of_is_said),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
