@@ -82,7 +82,7 @@ static bool may_see(const struct acl *acl, uint8_t topic, const char *namespace_
 			      : acl_allows_somewhere(acl, ACL_READ_JOB);
 }
 
-static bool may_see_all(const struct event_filter *filter)
+bool event_filter_may(const struct event_filter *filter)
 {
 	const struct acl *acl = request_acl(filter->request);
 	bool is_everywhere = strcmp(filter->namespace_name, "*") == 0;
@@ -108,7 +108,7 @@ bool event_filter_read(
 		filter->count++;
 	}
 	filter->namespace_name = text_copy(text_of(request_namespace(request)));
-	if (may_see_all(filter))
+	if (event_filter_may(filter))
 		return true;
 	event_filter_free(filter);
 	return reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "Permission denied");

@@ -20,6 +20,8 @@ struct event_filter {
 // outlive the filter.
 bool event_filter_read(const struct request *, struct event_filter *, struct reply *);
 void event_filter_free(struct event_filter *);
+// Whether the request may see events of all its topics.
+bool event_filter_may(const struct event_filter *);
 // Whether the filter may want events of this topic.
 bool event_filter_has(const struct event_filter *, uint8_t topic);
 

@@ -125,7 +125,7 @@ static ssize_t read_stream(void *source, uint64_t position, char *to, size_t mos
 	struct request *request = s->lines.request;
 	struct parking *parking = request->api->parking;
 	if (live_lines_are_sent(&s->lines)) {
-		if (s->ended || !live_lines_are_wanted(&s->lines))
+		if (s->ended || !live_lines_are_wanted(&s->lines) || !event_filter_may(&s->filter))
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		fill_lines(s);
 	}

@@ -101,6 +101,7 @@ static bool may_by_right(const struct request *request, const struct acl *acl)
 {
 	enum right right = request->route->right;
 	const char *namespace_name = request_namespace(request);
+	const char *asked = request_parameter(request, "namespace");
 	switch (right_scope_of(right)) {
 	case SCOPE_NONE: return right_allows(right, acl, NULL);
 	case SCOPE_POOL: return right_allows(right, acl, request->ids[0]);
@@ -108,7 +109,7 @@ static bool may_by_right(const struct request *request, const struct acl *acl)
 	case SCOPE_LIST:
 		return right_allows(
 			right, acl, strcmp(namespace_name, "*") == 0 ? NULL : namespace_name);
-	case SCOPE_BODY: return right_allows(right, acl, request_parameter(request, "namespace"));
+	case SCOPE_BODY: return right_allows(right, acl, asked && *asked ? asked : NULL);
 	case SCOPE_ALLOCATION:
 	case SCOPE_EVALUATION:
 	case SCOPE_DEPLOYMENT: break;

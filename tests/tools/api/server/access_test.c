@@ -209,6 +209,7 @@ static void a_job_is_of_the_namespace_in_its_body(void **unused)
 	snprintf(body, sizeof body, job, "default", "");
 	expect_with(writer, "PUT", "/v1/jobs?namespace=other", body, 403);
 	expect_with(writer, "PUT", "/v1/jobs", body, 200);
+	expect_with(writer, "PUT", "/v1/jobs?namespace=", body, 200);
 	snprintf(body, sizeof body, job, "default",
 		"\"Volumes\":{\"v\":{\"Type\":\"host\",\"Source\":\"data\"}},");
 	expect_with(writer, "PUT", "/v1/jobs", body, 403);

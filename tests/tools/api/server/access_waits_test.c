@@ -114,6 +114,16 @@ static void a_stream_ends_with_its_token(void **unused)
 	}
 }
 
+static void a_stream_ends_when_its_policies_forbid_it(void **unused)
+{
+	char secret[SECRET_BYTES], text[8192] = "";
+	acl_world_policy("nodes", "node { policy = \"read\" }");
+	(void)acl_world_token("nodes", 0, secret);
+	int fd = open_stream(secret, "/v1/event/stream?topic=Node&index=9999999");
+	acl_world_policy("nodes", "node { policy = \"deny\" }");
+	read_to_end(fd, text, sizeof text);
+}
+
 static void a_stream_ends_when_its_token_expires(void **unused)
 {
 	char secret[SECRET_BYTES], text[8192] = "";
@@ -144,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_query_that_waits_is_asked_again),
 		cmocka_unit_test(a_stream_ends_with_its_token),
+		cmocka_unit_test(a_stream_ends_when_its_policies_forbid_it),
 		cmocka_unit_test(a_stream_ends_when_its_token_expires),
 		cmocka_unit_test(a_stream_shows_what_the_token_allows),
 	};
