@@ -15,7 +15,9 @@ alice=("${trust[@]}" --cert "$pki/alice.pem" --key "$pki/alice-key.pem")
 api() { in_controller curl -sS --max-time 30 "${alice[@]}" "$url$1" "${@:2}"; }
 fingerprint() { in_controller curl -sS "${alice[@]}" "$url/v1/agent/health" -o /dev/null -w '%{certs}' | sha256sum; }
 says() { grep -q "event=$1 .*$2" "$TESTBED_DIR/berthd.log"; }
-tls=(--http.tls.certificate="$pki/controller.pem" --http.tls.key="$pki/controller-key.pem"
+audit=$TESTBED_DIR/audit.log
+audited() { grep -q "$1" "$audit"; }
+tls=(--audit.path="$audit" --http.tls.certificate="$pki/controller.pem" --http.tls.key="$pki/controller-key.pem"
 	--http.tls.client_ca="$pki/berth-ca.pem" --http.socket.path="$socket" --http.socket.mode=0600)
 
 # What must not start.
@@ -43,6 +45,9 @@ equal "nodes at the socket" "$(curl -sS --unix-socket "$socket" http://localhost
 NOMAD_ADDR=$url NOMAD_CACERT=$pki/berth-ca.pem NOMAD_CLIENT_CERT=$pki/alice.pem NOMAD_CLIENT_KEY=$pki/alice-key.pem \
 	in_controller "$program" health >/dev/null || die "Nomad's variables are not heeded"
 
+wait_until 10 "who asked is noted" audited 'who="alice" from=127.0.0.1:.* asked="GET /v1/nodes" .*status=200'
+wait_until 10 "who asked at the socket is noted" audited 'who="anonymous" from=unix:0 '
+
 # A query waits while the certificate is renewed, and again while a renewal fails.
 index=$(api /v1/nodes -o /dev/null -D - | awk 'tolower($1) == "x-nomad-index:" { print $2 + 0 }')
 api "/v1/nodes?index=$index&wait=60s" --max-time 90 -o "$TESTBED_DIR/waited.json" &
@@ -55,8 +60,10 @@ mkdir "$pki/new"
 	--directory "$pki/new" >/dev/null || die "no second certificate was made"
 mv "$pki/new/controller.pem" "$pki/new/controller-key.pem" "$pki/"
 equal "fingerprint before SIGHUP" "$(fingerprint)" "$before"
+mv "$audit" "$audit.1"
 kill -HUP "$BERTHD_PID"
 wait_until 20 "the certificate was renewed" says reloaded ""
+wait_until 10 "the audit log is begun anew" test -e "$audit"
 [ "$(fingerprint)" != "$before" ] || die "the old certificate is still shown"
 echo noise >"$pki/controller.pem"
 kill -HUP "$BERTHD_PID"

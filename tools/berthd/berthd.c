@@ -258,6 +258,7 @@ static bool start_api(struct berthd *b, char *message)
 		.address = config->http_address,
 		.tls = {config->tls_certificate, config->tls_key, config->tls_client_ca},
 		.socket = {config->socket_path, config->socket_mode, config->socket_group},
+		.audit_path = config->audit_path,
 		.acl_forced = is_open && !config->http_insecure,
 		.hosts = b->config.http_hosts,
 		.port = (uint16_t)b->config.http_port,

@@ -81,6 +81,8 @@ static const struct setting settings[] = {
 	{"http.connections_per_ip_max", SETTING_U32, AT(http_connections_per_ip_max),
 		NUMBER(1, 65536), .preset = "2048",
 		.help = "open HTTP connections of one client address"},
+	{"audit.path", SETTING_TEXT, AT(audit_path), .preset = "",
+		.help = "file of who asked what of the HTTP API; empty: none"},
 	{"wire.udp_port", SETTING_U16, AT(dataplane.udp_port), NUMBER(1, 65535), .preset = "4647",
 		.help = "UDP port of the wire protocol"},
 	{"wire.ttl_ms", SETTING_U32, AT(dataplane.ttl_ms), NUMBER(100, 86400000), .preset = "5000",

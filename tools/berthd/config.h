@@ -23,6 +23,7 @@ struct config {
 	char socket_path[CONFIG_NAME_BYTES], socket_group[CONFIG_NAME_BYTES];
 	uint32_t socket_mode;
 	bool http_insecure;
+	char audit_path[CONFIG_PATH_BYTES];
 	uint32_t http_port, http_connections_max, http_connections_per_ip_max;
 	struct dataplane_settings dataplane;
 	struct state_limits limits;

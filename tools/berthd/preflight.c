@@ -131,6 +131,28 @@ static bool check_data_dir(const struct config *config, char *message, uint32_t 
 	return error == 0;
 }
 
+// A file that is not there is made in its directory.
+static bool check_audit(const struct config *config, char *message, uint32_t message_size)
+{
+	char path[sizeof config->audit_path];
+	struct stat found;
+
+	memcpy(path, config->audit_path, sizeof path);
+	if (!*path)
+		return true;
+	bool is_there = stat(path, &found) == 0;
+	int error = is_there && S_ISDIR(found.st_mode) ? -EISDIR
+		    : access(is_there ? path : dirname(path), W_OK) != 0 ? -errno
+									 : 0;
+	if (error)
+		snprintf(message, message_size,
+			"audit.path: %s cannot be written: %s; name a file in a directory that "
+			"this "
+			"user can write to",
+			config->audit_path, error_text(error));
+	return error == 0;
+}
+
 static bool check_peers(const struct config *config, char *message, uint32_t message_size)
 {
 	struct peer_controllers *peers =
@@ -146,4 +168,5 @@ static bool check_arguments(const struct config *config, char *message, uint32_t
 }
 
 preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {preflight_address, check_tls,
-	check_socket, check_keys, check_data_dir, check_peers, check_peer_files, check_arguments};
+	check_socket, check_keys, check_data_dir, check_peers, check_peer_files, check_audit,
+	check_arguments};

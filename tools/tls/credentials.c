@@ -235,3 +235,18 @@ void credentials_use(struct credentials *credentials, void *session)
 	gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
 	gnutls_session_set_verify_cert2(session, &purpose, 1, 0);
 }
+
+bool credentials_peer_name(void *session, char *name, uint32_t size)
+{
+	unsigned count = 0;
+	size_t room = size;
+	const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
+	gnutls_x509_crt_t certificate;
+	if (!shown || count == 0 || gnutls_x509_crt_init(&certificate) != 0)
+		return false;
+	bool good = gnutls_x509_crt_import(certificate, &shown[0], GNUTLS_X509_FMT_DER) == 0 &&
+		    gnutls_x509_crt_get_dn_by_oid(
+			    certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &room) == 0;
+	gnutls_x509_crt_deinit(certificate);
+	return good;
+}

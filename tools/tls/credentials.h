@@ -30,3 +30,5 @@ extern const char credentials_priorities[];
 extern void *const credentials_unasked;
 // Before the handshake of a gnutls_session_t, which must not outlive them.
 void credentials_use(struct credentials *, void *session);
+// The common name of the certificate that the other end of a session showed, as far as it fits. False: it showed none.
+bool credentials_peer_name(void *session, char *name, uint32_t size);

@@ -67,6 +67,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.address = options->is_nowhere ? "" : "127.0.0.1",
 		.tls = options->tls,
 		.socket = options->socket,
+		.audit_path = options->audit_path,
 		.connections_max = 2048,
 		.connections_per_ip_max = options->connections_per_ip_max,
 		.acl_forced = options->acl_forced,

@@ -35,6 +35,7 @@ struct server_options {
 	struct credentials_files tls;   // none: HTTP without TLS
 	struct listening_path socket;   // none: only at the address
 	bool acl_forced;                // access control is on without a first token
+	const char *audit_path;         // NULL: no audit log
 };
 
 struct server *server_start(const struct server_options *);

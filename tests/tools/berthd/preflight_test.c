@@ -185,6 +185,19 @@ static void files_for_other_regions_are_there(void **state)
 	made_end(&made);
 }
 
+static void the_audit_log_can_be_written(void **state)
+{
+	struct scene *s = *state;
+	snprintf(s->config.audit_path, sizeof s->config.audit_path, "%s/audit", s->folder);
+	expect_complaint(&s->config, NULL);
+	memcpy(s->config.audit_path, s->config.master_key_file, sizeof s->config.audit_path);
+	expect_complaint(&s->config, NULL);
+	set_text(s->config.audit_path, s->folder);
+	expect_complaint(&s->config, "audit.path: ");
+	snprintf(s->config.audit_path, sizeof s->config.audit_path, "%s/no/where", s->folder);
+	expect_complaint(&s->config, "audit.path: ");
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_scene, remove_scene)
 
 int main(void)
@@ -198,6 +211,7 @@ int main(void)
 		CASE(with_tls_other_machines_may_reach_the_api),
 		CASE(a_path_and_its_group_are_looked_at),
 		CASE(files_for_other_regions_are_there),
+		CASE(the_audit_log_can_be_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

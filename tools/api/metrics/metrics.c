@@ -1,5 +1,6 @@
 // /v1/metrics: metrics of the process and of the API.
 #include "state/base/time_units.h"
+#include "tools/api/audit/audit_log.h"
 #include "tools/api/events/event_log.h"
 #include "tools/api/events/event_stream.h"
 #include "tools/api/lists/list_stream.h"
@@ -23,6 +24,15 @@ static void put_tls(struct api *api, const struct metric_sink *sink)
 	int64_t end_s = api_server_certificate_end_s(api);
 	if (end_s)
 		put_metric(sink, 'g', "berth_http_certificate_end_seconds", (double)end_s);
+}
+
+static void put_audit(struct api *api, const struct metric_sink *sink)
+{
+	if (!api->audit)
+		return;
+	struct audit_counts counts = audit_log_count(api->audit);
+	put_metric(sink, 'c', "berth_http_audit_lines_total", (double)counts.written);
+	put_metric(sink, 'c', "berth_http_audit_failed_total", (double)counts.failed);
 }
 
 static void put_connections(struct api *api, const struct metric_sink *sink)
@@ -88,6 +98,7 @@ static void collect_metrics(struct api *api, const struct metric_sink *sink)
 		api->settings.metrics(api->settings.context, sink);
 	request_counters_visit(api->counters, sink);
 	put_tls(api, sink);
+	put_audit(api, sink);
 	put_connections(api, sink);
 	put_parking(api, sink);
 	put_background(api, sink);

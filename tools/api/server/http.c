@@ -1,7 +1,9 @@
 // The path of a request: headers → route → body → parked or commands → answer. Only this file and start.c drive
 // libmicrohttpd.
 #include "tools/api/server/http.h"
+#include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/api/audit/audit_log.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
@@ -13,14 +15,20 @@
 #include "tools/api/server/submission.h"
 #include "tools/api/server/web_socket.h"
 #include "tools/tls/identity.h"
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 // A write that is not durable within this time is answered with 503; it may still take effect.
 #define COMMAND_WAIT_MS 30000ull
 // Bytes of a body that the server reads and drops before it refuses, so that the client gets to see the answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
+
+// The name or the address of a client, as the audit log shows it.
+#define CLIENT_BYTES 128u
 
 static const struct refusal too_large = {
 	MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 1 MiB, the most that is read"};
@@ -307,8 +315,18 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	return (struct refusal){0};
 }
 
+static char *asked_text(const char *method, const char *url)
+{
+	size_t size = strlen(method) + strlen(url) + 2;
+	char *asked = memory_take(size);
+	snprintf(asked, size, "%s %s", method, url);
+	return asked;
+}
+
 static enum MHD_Result begin_request(struct request *request, const char *method, const char *url)
 {
+	if (request->api->audit)
+		request->asked = asked_text(method, url);
 	request->refusal = headers_refusal(request, method, url);
 	bool refused = request->refusal.status != 0;
 	if (refused && !body_is_under_way(request))
@@ -360,6 +378,53 @@ enum MHD_Result http_access(void *context, struct MHD_Connection *connection, co
 	return advance_request(request);
 }
 
+// Who is at the other end: "ADDRESS:PORT", or "unix:" and the number of the user.
+static const char *client_address(const struct request *request, char text[static CLIENT_BYTES])
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *address = info ? info->client_addr : NULL;
+	char host[64] = "?", port[8] = "?";
+	struct ucred peer = {.uid = (uid_t)-1};
+	socklen_t size = sizeof peer;
+	if (address && (address->sa_family == AF_INET || address->sa_family == AF_INET6)) {
+		size = address->sa_family == AF_INET ? sizeof(struct sockaddr_in)
+						     : sizeof(struct sockaddr_in6);
+		getnameinfo(address, size, host, sizeof host, port, sizeof port,
+			NI_NUMERICHOST | NI_NUMERICSERV);
+		snprintf(text, CLIENT_BYTES, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+		return text;
+	}
+	(void)getsockopt(connection_fd(request->socket), SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	snprintf(text, CLIENT_BYTES, "unix:%u", peer.uid);
+	return text;
+}
+
+// The name of the certificate that the client showed, or nobody's.
+static const char *client_name(const struct request *request, char name[static CLIENT_BYTES])
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	if (!info || !credentials_peer_name(info->tls_session, name, CLIENT_BYTES))
+		snprintf(name, CLIENT_BYTES, "anonymous");
+	return name;
+}
+
+static void audit_request(const struct request *request)
+{
+	const struct api *api = request->api;
+	char from[CLIENT_BYTES], who[CLIENT_BYTES];
+	if (!request->asked)
+		return;
+	struct audit_line line = {.time_ns = (int64_t)time_wall_ns(api->settings.time),
+		.who = client_name(request, who),
+		.from = client_address(request, from),
+		.asked = request->asked,
+		.route = request->route ? request->route->pattern : "-",
+		.status = request->status};
+	audit_log_write(api->audit, &line);
+}
+
 void http_completed(void *context, struct MHD_Connection *connection, void **request_at,
 	enum MHD_RequestTerminationCode how)
 {
@@ -369,6 +434,7 @@ void http_completed(void *context, struct MHD_Connection *connection, void **req
 		return;
 	connection_enter(request->api->connections, request->socket, CONNECTION_IDLE);
 	request_counters_add(request->api->counters, request->route, request->status);
+	audit_request(request);
 	if (request->submission)
 		submission_release(request->submission);
 	background_answer_drop(request);

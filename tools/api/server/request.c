@@ -27,6 +27,7 @@ void request_free(struct request *request)
 		free(request->parameters[i].name);
 		free(request->parameters[i].value);
 	}
+	free(request->asked);
 	access_release(request->access);
 	free(request->path);
 	free(request->body);

@@ -40,7 +40,8 @@ struct request {
 	struct connection *socket;
 	const struct route *route;
 	enum request_stage stage;
-	char *path; // decoded segments, NUL-separated; ids point into it
+	char *asked; // method and path as they were sent, for the audit log; NULL: there is none
+	char *path;  // decoded segments, NUL-separated; ids point into it
 	const char *ids[ROUTE_IDS_MAX];
 	uint32_t parameter_count;
 	struct parameter parameters[API_PARAMETERS_MAX];

@@ -30,6 +30,7 @@ struct api_settings {
 	uint16_t port;     // 0: any free one
 	struct credentials_files tls; // of the address; without a certificate: HTTP without TLS
 	struct listening_path socket; // beside the address, without TLS; path NULL or "": none
+	const char *audit_path;       // of the file of who asked what; NULL or "": none
 	bool acl_forced; // whoever shows no token may nothing, although none was ever made
 	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
 	struct state *state;

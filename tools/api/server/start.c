@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/access/token_keeper.h"
+#include "tools/api/audit/audit_log.h"
 #include "tools/api/listen/listening.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
@@ -134,6 +135,7 @@ static void api_destroy(struct api *api)
 	request_counters_destroy(api->counters);
 	token_keeper_destroy(api->tokens);
 	pthread_mutex_destroy(&api->prng_lock);
+	audit_log_close(api->audit);
 	identity_destroy(api->identity);
 	free(api->socket_path);
 	free(api->address);
@@ -161,6 +163,14 @@ static int load_identity(struct api *api, char *message, uint32_t message_size)
 		return 0;
 	api->identity = identity_create(&api->settings.tls, wall_s(api), message, message_size);
 	return api->identity ? 0 : -EINVAL;
+}
+
+static int open_audit(struct api *api, char *message, uint32_t message_size)
+{
+	if (!is_given(api->settings.audit_path))
+		return 0;
+	api->audit = audit_log_open(api->settings.audit_path, message, message_size);
+	return api->audit ? 0 : -EINVAL;
 }
 
 // Serves what comes in at a socket, or closes it.
@@ -222,6 +232,8 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 	struct api *api = api_create(settings, routes);
 	int error = load_identity(api, message, message_size);
 	if (error == 0)
+		error = open_audit(api, message, message_size);
+	if (error == 0)
 		error = start_threads(api, wake_fd, message, message_size);
 	if (error == 0)
 		error = serve_address(api, message, message_size);
@@ -238,7 +250,14 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 
 bool api_server_reload(struct api *api, char *message, uint32_t message_size)
 {
-	return !api->identity || identity_renew(api->identity, wall_s(api), message, message_size);
+	// Both are tried, and the first sentence is the one that is told.
+	char further[256];
+	bool is_renewed =
+		!api->identity || identity_renew(api->identity, wall_s(api), message, message_size);
+	bool is_reopened =
+		!api->audit || audit_log_reopen(api->audit, is_renewed ? message : further,
+				       is_renewed ? message_size : (uint32_t)sizeof further);
+	return is_renewed && is_reopened;
 }
 
 int64_t api_server_certificate_end_s(const struct api *api)

@@ -6,8 +6,8 @@
 int api_server_start(const struct api_settings *, const struct route_table *, int wake_fd,
 	struct api **, char *message, uint32_t message_size);
 void api_server_stop(struct api *);
-// Reads the certificate, its key and the authorities of clients anew, for connections that come from now on. False, and
-// a sentence: nothing changed. One thread at a time.
+// Reads the certificate, its key and the authorities of clients anew, for connections that come from now on, and opens
+// the audit log anew. False, and a sentence: what it is about is as it was. One thread at a time.
 bool api_server_reload(struct api *, char *message, uint32_t message_size);
 // When the certificate ends that connections are given now, Unix time; 0: without TLS.
 int64_t api_server_certificate_end_s(const struct api *);
