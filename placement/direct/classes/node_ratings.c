@@ -12,6 +12,7 @@ static void release_ratings(void *attached)
 	bounds_tree_release(&r->tree);
 	bounds_best_release(&r->best);
 	free(r->affinities);
+	free(r->devices);
 	free(r->cpu_mhz);
 	free(r->shortages);
 	free(r->classes);
@@ -77,7 +78,7 @@ static struct rating rate_slot(struct node_ratings *r, const struct class_set *s
 	double affinity = r->affinities ? r->affinities[slot] : in->affinity;
 	double sum = fit_of(fit_index_algorithm(x), n, &room);
 	if (ask->devices) {
-		sum += r->newest.score;
+		sum += r->devices[slot] = r->newest.score;
 		scores++;
 	}
 	if (affinity != 0) {
@@ -127,6 +128,8 @@ static void make_room(struct node_ratings *r, const struct class_set *s, const s
 	if (ask->affinity)
 		r->affinities =
 			memory_resize(r->affinities, (r->slots + 1) * sizeof r->affinities[0]);
+	if (ask->devices)
+		r->devices = memory_resize(r->devices, (r->slots + 1) * sizeof r->devices[0]);
 	if (ask->cpu)
 		r->cpu_mhz = memory_resize(r->cpu_mhz, (r->slots + 1) * sizeof r->cpu_mhz[0]);
 	r->shortages = memory_resize(r->shortages, r->slots + 1);

@@ -39,6 +39,7 @@ struct node_ratings {
 	struct bounds_tree tree; // scores; exact but for what is noticed when a node is tried
 	struct bounds_best best; // of the tree
 	double *affinities;      // by slot; NULL: classes have them
+	double *devices;         // by slot, their scores; NULL: they have none
 	uint32_t *cpu_mhz;       // by slot, that is asked for; NULL: the same everywhere
 	uint8_t *shortages;      // by slot; NODE_SHORTAGES: none
 	uint32_t *classes;       // by slot: in which it is counted

@@ -123,11 +123,13 @@ static const char *row_shortage(const struct candidate_columns *c, uint32_t row,
 	const struct resources *capacity, const struct resources *used, const struct resources *ask,
 	double *devices)
 {
-	if (c->devices && !stack_serves_devices(c->s, c->g, c->nodes[row], devices))
+	bool is_rated = c->ratings && !c->has_neighbours[row]; // and the plan does not touch it
+
+	if (c->devices && is_rated)
+		*devices = c->ratings->devices[c->slot_of[row]];
+	else if (c->devices && !stack_serves_devices(c->s, c->g, c->nodes[row], devices))
 		return shortage_reasons[SHORT_OF_DEVICES];
-	// Ratings know the cores of nodes that the plan does not touch.
-	if (c->g->cores && (c->has_neighbours[row] || !c->ratings) &&
-		!stack_serves_cores(c->s, c->g, c->nodes[row]))
+	if (c->g->cores && !is_rated && !stack_serves_cores(c->s, c->g, c->nodes[row]))
 		return shortage_reasons[SHORT_OF_CORES];
 	return resources_shortage(capacity, used, ask);
 }
