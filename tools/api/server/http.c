@@ -3,6 +3,7 @@
 #include "tools/api/server/http.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/api/access/token_keeper.h"
 #include "tools/api/audit/audit_log.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
@@ -400,9 +401,11 @@ static const char *client_address(const struct request *request, char text[stati
 	return text;
 }
 
-// The name of the certificate that the client showed, or nobody's.
+// The accessor of the token or, without one, the name of the certificate that the client showed, or nobody's.
 static const char *client_name(const struct request *request, char name[static CLIENT_BYTES])
 {
+	if (request->access && !uuid_is_zero(&request->access->accessor))
+		return uuid_format(&request->access->accessor, name);
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 	if (!info || !credentials_peer_name(info->tls_session, name, CLIENT_BYTES))

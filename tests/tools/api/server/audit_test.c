@@ -1,5 +1,5 @@
 // Who asked what: the lines that requests leave.
-#include "tests/tools/api/server.h"
+#include "tests/tools/api/acl_world.h"
 #include "tests/tools/tls/made.h"
 #include "tools/http_client/http_client.h"
 #include <setjmp.h>
@@ -115,6 +115,28 @@ static void clients_are_named_by_certificate_or_user(void **unused)
 	server_stop(s);
 }
 
+// Also of a token that does not allow it; never the secret.
+static void tokens_are_named_by_their_accessor(void **unused)
+{
+	char management[SECRET_BYTES], secret[SECRET_BYTES], accessor[UUID_TEXT_BYTES], wanted[256];
+	unlink(path);
+	server = server_start(&(struct server_options){.audit_path = path});
+	acl_world_bootstrap(management);
+	acl_world_policy("none", "agent { policy = \"read\" }");
+	struct uuid of_client = acl_world_token("none", 0, secret);
+	assert_int_equal(ask_with(secret, "GET", "/v1/nodes", NULL).status, 403);
+	snprintf(wanted, sizeof wanted,
+		" who=\"%s\" from=127.0.0.1:", uuid_format(&of_client, accessor));
+	expect_line(wanted);
+	expect_line(" asked=\"GET /v1/nodes\" route=/v1/nodes status=403\n");
+	assert_int_equal(ask_with(NULL, "GET", "/v1/agent/self", NULL).status, 403);
+	expect_line(" asked=\"GET /v1/agent/self\" route=/v1/agent/self status=403\n");
+	assert_non_null(strstr(text, " who=\"anonymous\" from=127.0.0.1:"));
+	assert_null(strstr(text, secret));
+	assert_null(strstr(text, management));
+	server_stop(server);
+}
+
 static void a_reload_opens_the_file_anew(void **unused)
 {
 	char message[512];
@@ -137,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_request_is_a_line),
 		cmocka_unit_test(clients_are_named_by_certificate_or_user),
+		cmocka_unit_test(tokens_are_named_by_their_accessor),
 		cmocka_unit_test(a_reload_opens_the_file_anew),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
