@@ -18,6 +18,7 @@
 
 static struct made made;
 static struct server *secure;
+static char url_of_secure[64]; // for threads
 
 // What one request gave.
 static struct {
@@ -307,6 +308,47 @@ static void parked_queries_go_on_while_files_are_renewed(void **unused)
 	server_stop(s);
 }
 
+#define CROWD 16
+#define VISITS 8
+
+// Half of the visits come over a connection that is kept. Returns how many were answered.
+static void *visit_often(void *unused)
+{
+	struct http_tls tls = {.is_unverified = true};
+	struct http_request request = {.url = url_of_secure,
+		.path = "/v1/regions",
+		.tls = &tls,
+		.timeout_ms = 60000,
+		.take_body = drop};
+	struct http_result result;
+	struct http_client *kept = http_client_create();
+	uintptr_t answered = 0;
+	for (int i = 0; i < VISITS; i++) {
+		struct http_client *once = http_client_create();
+		answered += http_client_ask(i % 2 ? kept : once, &request, &result) &&
+			    result.status == 200;
+		http_client_destroy(once);
+	}
+	http_client_destroy(kept);
+	return (void *)answered;
+}
+
+static void a_crowd_is_served_while_files_are_renewed(void **unused)
+{
+	char message[512];
+	pthread_t threads[CROWD];
+	snprintf(url_of_secure, sizeof url_of_secure, "%s", url_of(secure));
+	for (int i = 0; i < CROWD; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, visit_often, NULL), 0);
+	for (int i = 0; i < 20; i++)
+		assert_true(api_reload(secure->api, message, sizeof message));
+	for (int i = 0; i < CROWD; i++) {
+		void *answered;
+		assert_int_equal(pthread_join(threads[i], &answered), 0);
+		assert_int_equal((uintptr_t)answered, VISITS);
+	}
+}
+
 static void a_client_that_says_nothing_holds_up_nobody(void **unused)
 {
 	struct http_tls tls = {.ca_file = made_path(&made, "ca.pem")};
@@ -370,6 +412,7 @@ int main(void)
 		cmocka_unit_test(the_end_of_the_certificate_is_a_metric),
 		cmocka_unit_test(large_answers_arrive_whole),
 		cmocka_unit_test(parked_queries_go_on_while_files_are_renewed),
+		cmocka_unit_test(a_crowd_is_served_while_files_are_renewed),
 		cmocka_unit_test(a_client_that_says_nothing_holds_up_nobody),
 		cmocka_unit_test(a_socket_is_asked_beside_the_address),
 		cmocka_unit_test(a_socket_may_be_all),
