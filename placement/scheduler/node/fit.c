@@ -240,6 +240,14 @@ static bool make_room_for_devices(struct fitting *f, struct device_choice *choic
 	return false;
 }
 
+static bool any_is_in(const struct device_set *set)
+{
+	uint64_t any = 0;
+	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+		any |= set->groups[i];
+	return any != 0;
+}
+
 bool stack_serves_devices(
 	const struct stack *s, const struct group_rules *g, const struct node *n, double *score)
 {
@@ -247,6 +255,10 @@ bool stack_serves_devices(
 	struct device_set left = device_set_of_class(n->node_class);
 
 	CHECK(g->devices.count > 0);
+	*score = 0;
+	// The class takes the group, so all of its devices are enough.
+	if (g->devices.weights == 0 && !any_is_in(&use.devices))
+		return true;
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		left.groups[i] &= ~use.devices.groups[i];
 	return device_needs_score(&g->devices, n->node_class, &left, score);

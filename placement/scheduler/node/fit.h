@@ -10,7 +10,7 @@ bool stack_fit(struct stack *, struct group_rules *, const struct node *, bool e
 
 // What is said of a node that is short of it.
 extern const char *const shortage_reasons[NODE_SHORTAGES];
-// Whether the devices that the node has left will do, and their score.
+// Whether the devices that the node has left will do, and their score. Its class must take the group.
 bool stack_serves_devices(
 	const struct stack *, const struct group_rules *, const struct node *, double *score);
 // Notes that the devices of an option's node will not do. Returns false.

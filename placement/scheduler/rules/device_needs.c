@@ -3,7 +3,6 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,11 +186,17 @@ struct allocated_task *details_task(struct alloc_details *details, const char *n
 	return map_item(&details->tasks, sizeof(struct allocated_task), name);
 }
 
+_Static_assert(NODE_DEVICE_GROUPS_MAX <= 10 && NODE_DEVICES_MAX <= 100,
+	"the id of an instance has three digits at most");
+
+// Its id is "group-instance".
 static void put_instance(struct allocated_device *device, uint32_t group, uint32_t instance)
 {
-	CHECK(instance < NODE_DEVICES_MAX);
-	char id[32];
-	snprintf(id, sizeof id, "%u-%u", group, instance);
+	CHECK(group < NODE_DEVICE_GROUPS_MAX && instance < NODE_DEVICES_MAX);
+	char id[5] = {(char)('0' + group), '-'}, *at = id + 2;
+	if (instance >= 10)
+		*at++ = (char)('0' + instance / 10);
+	*at = (char)('0' + instance % 10);
 	*(char **)array_append(&device->device_ids, sizeof(char *)) = text_copy(text_of(id));
 }
 
