@@ -82,3 +82,15 @@ berthd_start "${tls[@]}"
 equal "nodes at the socket" "$(curl -sS --unix-socket "$socket" http://localhost/v1/nodes | jq length)" 1
 berthd_kill TERM
 [ ! -e "$socket" ] || die "the socket outlives a daemon that was stopped"
+
+# Other machines reach this address: nobody may anything before there is a first token, which its maker has over TLS.
+berthd_start "${tls[@]}" --http.address=0.0.0.0
+export BERTH_ADDR=$url BERTH_CACERT=$pki/berth-ca.pem
+export BERTH_CLIENT_CERT=$pki/alice.pem BERTH_CLIENT_KEY=$pki/alice-key.pem
+equal "nodes without a token" "$(api /v1/nodes -o /dev/null -w '%{http_code}')" 403
+first=$(in_controller "$program" acl bootstrap --json) || die "no first token"
+secret=$(jq -r .SecretID <<<"$first")
+BERTH_TOKEN=$secret in_controller "$program" node list >/dev/null || die "the first token may nothing"
+wait_until 10 "the token is noted" audited "who=\"$(jq -r .AccessorID <<<"$first")\" from=127.0.0.1:.* status=200"
+audited "$secret" && die "a secret is in the audit log"
+berthd_kill TERM
