@@ -12,7 +12,9 @@
 #define PAUSE_NS 5000000
 #define REPORTS_MAX 64u
 
+// The server is that of the beginning: a test may have another one for a while.
 static struct {
+	struct server *server;
 	const struct node_slot *nodes;
 	uint32_t count;
 	pthread_t thread;
@@ -59,7 +61,7 @@ static void collect(struct reports *reports)
 	reports->count = 0;
 	state_read_begin();
 	while (reports->count < REPORTS_MAX &&
-		(a = state_next(server->state, STATE_ALLOCATIONS, &cursor)))
+		(a = state_next(life.server->state, STATE_ALLOCATIONS, &cursor)))
 		reports->count += note(a, &reports->items[reports->count]);
 	state_read_end();
 }
@@ -72,7 +74,7 @@ static void *live(void *unused)
 		collect(&reports);
 		for (uint32_t i = 0; i < reports.count; i++) {
 			const struct report *r = &reports.items[i];
-			server_report(server, r->node, r->allocation, r->status, r->health);
+			server_report(life.server, r->node, r->allocation, r->status, r->health);
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -81,6 +83,7 @@ static void *live(void *unused)
 
 void life_begin(const struct node_slot *nodes, uint32_t count)
 {
+	life.server = server;
 	life.nodes = nodes;
 	life.count = count;
 	atomic_store(&life.ends, false);

@@ -59,7 +59,7 @@ static bool ask(const char *url, const char *path, const struct http_tls *tls)
 
 static const char *url_of(const struct server *s)
 {
-	static char url[64];
+	static _Thread_local char url[64];
 	snprintf(url, sizeof url, "https://127.0.0.1:%u", api_port(s->api));
 	return url;
 }
