@@ -21,7 +21,7 @@
 // Nodes and allocations that stay; others come and go meanwhile.
 #define NODES 3000u
 #define ALLOCATIONS 6000u
-#define ROUNDS (60u / BUILD_SLOWNESS)
+#define ROUNDS (40u / BUILD_SLOWNESS)
 
 static struct prng prng;
 static json_t *kept[2]; // by list: a set of the ids that stay
