@@ -37,6 +37,7 @@ def function(lines):
 
 # Path of the bad file, its content, what the complaint must say. Split words keep tidy calm about this file.
 TIDY = [
+    ("build-left.log", "ninja: done\n", "does not belong at the top"),
     ("state/good.c", "int x; " + " " * 115 + "int y;\n", "columns"),
     ("state/good.c", "\t" * 15 + "int yyyy;\n", "columns"),
     ("tools/a.py", "x = " + "1 + " * 40 + "1\n", "columns"),

@@ -20,6 +20,12 @@ FILE_BYTES_MAX = 256 * 1024
 PACKED_FOLDERS = ("tests/oracle/recordings/",)
 PACKED_BYTES_MAX = 1024 * 1024
 
+# What the top of the tree has; whatever else stands there was left behind.
+TOP_ENTRIES = {
+    ".ci", ".clang-format", ".editorconfig", ".gitignore", "LICENSE", "README.md", "bench", "dataplane", "docs",
+    "meson.build", "meson_options.txt", "packaging", "placement", "state", "tests", "tools",
+}
+
 C_NAMES = (".c", ".h")
 SCRIPT_NAMES = (".py", ".sh", "meson.build")
 SCRIPT_FOLDERS = ("tools/", ".ci/", "bench/")
@@ -207,12 +213,18 @@ def judge_unused(root, names):
             yield True, f"{name}: nobody includes it; delete it"
 
 
+def judge_top(names):
+    for name in sorted({name.split("/")[0] for name in names} - TOP_ENTRIES):
+        yield True, f"{name}: does not belong at the top of the tree"
+
+
 def check(root):
     """(complaints, notes)"""
     root = pathlib.Path(root)
     names = sources.list_files(root)
     found = [item for name in names for item in judge_file(root, name)]
     found += judge_unused(root, names)
+    found += judge_top(names)
     return [text for fatal, text in found if fatal], [text for fatal, text in found if not fatal]
 
 
