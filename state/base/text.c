@@ -136,6 +136,19 @@ bool text_is_job_id(const char *string)
 	return true;
 }
 
+static bool is_letter_or_digit(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool text_is_word(struct text t, const char *more)
+{
+	for (uint32_t i = 0; i < t.size; i++)
+		if (!is_letter_or_digit(t.data[i]) && !memchr(more, t.data[i], strlen(more)))
+			return false;
+	return true;
+}
+
 bool text_is_ip_address(struct text t)
 {
 	char copy[INET6_ADDRSTRLEN];

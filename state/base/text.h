@@ -29,6 +29,8 @@ bool text_is_printable(struct text);
 bool text_is_name(const char *string);
 // Whether it may be the id of a job: as a name, but with any character that clients may send, line breaks included.
 bool text_is_job_id(const char *string);
+// Whether it has nothing but ASCII letters, digits and characters of `more`; none at all is fine.
+bool text_is_word(struct text, const char *more);
 // Whether it is an IPv4 or IPv6 address, and nothing else.
 bool text_is_ip_address(struct text);
 // Replaces each byte that is not printable text with a question mark.

@@ -23,13 +23,7 @@ DESCRIBE(acl_policy_description, acl_policy);
 
 bool acl_name_is_fit(struct text name)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-";
-
-	for (size_t i = 0; i < name.size; i++)
-		if (!memchr(allowed, name.data[i], sizeof allowed - 1))
-			return false;
-	return name.size > 0 && name.size <= ACL_NAME_MAX;
+	return name.size > 0 && name.size <= ACL_NAME_MAX && text_is_word(name, "-");
 }
 
 bool acl_job_is_fit(const struct acl_job *of)

@@ -82,10 +82,8 @@ static char *words_complaint(const char *format, const char *first, const char *
 
 static bool name_is_valid(const char *name)
 {
-	size_t size = strlen(name);
-	return size > 0 && size <= RULE_NAME_BYTES_MAX &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-*") ==
-		       size;
+	struct text text = text_of(name);
+	return text.size > 0 && text.size <= RULE_NAME_BYTES_MAX && text_is_word(text, "-*");
 }
 
 // The first capability that is none, or NULL.

@@ -51,11 +51,7 @@ static bool is_host_name(struct text name)
 		name = (struct text){name.data + 2, name.size - 2};
 	if (name.size == 0 || name.size > HOST_BYTES_MAX || *name.data == '.' || *name.data == '-')
 		return false;
-	for (uint32_t i = 0; i < name.size; i++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._",
-			    name.data[i]))
-			return false;
-	return true;
+	return text_is_word(name, "-._");
 }
 
 static bool add_host(struct making *m, const char *host)

@@ -26,13 +26,7 @@ DESCRIBE(node_pool_description, node_pool);
 
 bool node_pool_name_is_fit(struct text name)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-_";
-
-	for (size_t i = 0; i < name.size; i++)
-		if (!memchr(allowed, name.data[i], sizeof allowed - 1))
-			return false;
-	return name.size > 0 && name.size <= NODE_POOL_NAME_MAX;
+	return name.size > 0 && name.size <= NODE_POOL_NAME_MAX && text_is_word(name, "-_");
 }
 
 bool node_pool_is_built_in(struct text name)

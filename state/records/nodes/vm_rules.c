@@ -316,8 +316,7 @@ void vm_assign(struct vm *vm, const struct vm_worker *worker, int64_t now_ns)
 
 static bool is_simple_name(const char *name)
 {
-	return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
-	       strlen(name);
+	return text_is_word(text_of(name), "-_.");
 }
 
 static bool name_is_sound(const struct vm *vm, char *message, uint32_t size)

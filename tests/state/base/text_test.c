@@ -1,6 +1,7 @@
 #include "state/base/limits.h"
 #include "state/base/prng.h"
 #include "state/base/text.h"
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -130,6 +131,20 @@ static void a_name_is_printable_and_bounded(void **unused)
 	assert_false(text_is_name("a\nb"));
 }
 
+static void a_word_has_letters_digits_and_what_is_said(void **unused)
+{
+	char text[3] = "a";
+	for (int c = 0; c < 256; c++) {
+		text[1] = (char)c;
+		bool is_plain = c < 128 && isalnum(c);
+		assert_int_equal(text_is_word((struct text){text, 2}, ""), is_plain);
+		assert_int_equal(text_is_word((struct text){text, 2}, "-*"),
+			is_plain || c == '-' || c == '*');
+	}
+	assert_true(text_is_word(TEXT(""), ""));
+	assert_false(text_is_word(TEXT("-a"), "_"));
+}
+
 static void utf8_agrees_with_the_textbook(void **unused)
 {
 	struct prng prng;
@@ -155,6 +170,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_plain_shows_wherever_it_stands),
 		cmocka_unit_test(anything_can_be_made_printable),
 		cmocka_unit_test(a_name_is_printable_and_bounded),
+		cmocka_unit_test(a_word_has_letters_digits_and_what_is_said),
 		cmocka_unit_test(utf8_agrees_with_the_textbook),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
