@@ -1,10 +1,7 @@
 #include "tools/api/nomad/acl/asker.h"
-#include "state/records/acl_role.h"
+#include "tools/api/access/policy_set.h"
 #include "tools/api/access/token_keeper.h"
 #include "tools/api/server/access.h"
-
-// The policy of requests without a token.
-#define ANONYMOUS "anonymous"
 
 bool acl_is_on(const struct request *request, struct reply *reply)
 {
@@ -44,28 +41,13 @@ bool asker_has_role(const struct state *state, const struct asker *asker, const 
 	return false;
 }
 
-static void add_policy(const struct state *state, const char *name, struct name_set *names)
-{
-	if (state_acl_policy(state, text_of(name)))
-		name_set_add(names, name);
-}
-
-static void add_policies_of_role(
-	const struct state *state, const struct acl_role *role, struct name_set *names)
-{
-	for (uint32_t i = 0; role && i < role->policies.count; i++)
-		add_policy(
-			state, ARRAY_AT(&role->policies, struct acl_policy_link, i)->name, names);
-}
-
 void asker_policies(const struct state *state, const struct asker *asker, struct name_set *names)
 {
 	const struct acl_token *token = state_acl_token(state, &asker->accessor);
-	if (uuid_is_zero(&asker->accessor))
-		add_policy(state, ANONYMOUS, names);
-	for (uint32_t i = 0; token && i < token->policies.count; i++)
-		add_policy(state, *ARRAY_AT(&token->policies, char *, i), names);
-	for (uint32_t i = 0; token && i < token->roles.count; i++)
-		add_policies_of_role(state,
-			state_acl_role(state, ARRAY_AT(&token->roles, struct uuid, i)), names);
+	struct policy_set set = {0};
+	if (token || uuid_is_zero(&asker->accessor)) // else it was deleted meanwhile
+		policy_set_collect(&set, state, token);
+	for (uint32_t i = 0; i < set.count; i++)
+		name_set_add(names, set.items[i]->name);
+	policy_set_free(&set);
 }
