@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -408,26 +407,16 @@ static void lists_have_pages_and_prefixes(void **unused)
 // Sends a read that waits for a newer index, describes the policy while it waits, and reads its answer.
 static void expect_woken(const char *path, const char *body, const char *part)
 {
-	char request[512], text[8192];
-	size_t size = 0;
+	char header[96], text[8192];
 	struct response r = ask("GET", path, management(), NULL);
-	int length = snprintf(request, sizeof request,
-		"GET %s?index=%llu&wait=60s HTTP/1.0\r\nHost: localhost\r\nX-Nomad-Token: "
-		"%s\r\n\r\n",
-		path, (unsigned long long)r.index, management());
 
+	snprintf(header, sizeof header, "X-Nomad-Token: %s", management());
+	int fd = http_wait(server, path, r.index, header);
 	response_free(&r);
-	int fd = server_connect(server);
-	assert_int_equal(send(fd, request, (size_t)length, MSG_NOSIGNAL), length);
 	r = ask("PUT", "/v1/acl/policy/awaited", management(), body);
 	assert_int_equal(r.status, 200);
 	response_free(&r);
-	for (ssize_t got = 1; got > 0; size += (size_t)got) {
-		got = recv(fd, text + size, sizeof text - 1 - size, 0);
-		assert_true(got >= 0);
-	}
-	text[size] = '\0';
-	close(fd);
+	http_waited(fd, text, sizeof text);
 	if (!strstr(text, part))
 		fail_msg("%s after %s: %s", path, body, text);
 }

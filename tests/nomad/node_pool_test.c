@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -119,22 +118,12 @@ static void expect_search(const char *path, const char *body, const char *matche
 // Sends a read that waits for a newer index, describes the pool while it waits, and reads its answer.
 static void expect_woken(const char *path, const char *body, const char *part)
 {
-	char request[256], text[8192];
-	size_t size = 0;
+	char text[8192];
 	struct response before = http(server, "GET", path, NULL);
-	int length = snprintf(request, sizeof request,
-		"GET %s?index=%llu&wait=60s HTTP/1.0\r\nHost: localhost\r\n\r\n", path,
-		(unsigned long long)before.index);
+	int fd = http_wait(server, path, before.index, NULL);
 	response_free(&before);
-	int fd = server_connect(server);
-	assert_int_equal(send(fd, request, (size_t)length, MSG_NOSIGNAL), length);
 	expect("PUT", "/v1/node/pools", body, 200, "");
-	for (ssize_t got = 1; got > 0; size += (size_t)got) {
-		got = recv(fd, text + size, sizeof text - 1 - size, 0);
-		assert_true(got >= 0);
-	}
-	text[size] = '\0';
-	close(fd);
+	http_waited(fd, text, sizeof text);
 	if (!strstr(text, part))
 		fail_msg("%s after %s: %s", path, body, text);
 }

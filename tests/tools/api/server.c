@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -455,4 +456,27 @@ void server_report(
 		.items = &item};
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
 	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+}
+
+int http_wait(struct server *s, const char *path, uint64_t index, const char *header)
+{
+	char request[512];
+	int fd = server_connect(s);
+	int length = snprintf(request, sizeof request,
+		"GET %s?index=%lu&wait=60s HTTP/1.0\r\nHost: localhost\r\n%s%s\r\n", path, index,
+		header ? header : "", header ? "\r\n" : "");
+	assert_in_range(length, 1, sizeof request - 1);
+	assert_int_equal(send(fd, request, (size_t)length, MSG_NOSIGNAL), length);
+	return fd;
+}
+
+void http_waited(int fd, char *text, size_t size)
+{
+	size_t used = 0;
+	for (ssize_t got = 1; got > 0; used += (size_t)got) {
+		got = recv(fd, text + used, size - 1 - used, 0);
+		assert_true(got >= 0);
+	}
+	text[used] = '\0';
+	close(fd);
 }

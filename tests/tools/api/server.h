@@ -81,3 +81,7 @@ json_t *http_json(struct server *, const char *method, const char *path, const c
 bool response_has(const struct response *, const char *line);
 // A connected socket.
 int server_connect(struct server *);
+// Sends a read of the path that waits until what it reads is newer than the index; header: a line more, or NULL.
+int http_wait(struct server *, const char *path, uint64_t index, const char *header);
+// Its whole answer, headers included; closes the socket.
+void http_waited(int fd, char *text, size_t size);
