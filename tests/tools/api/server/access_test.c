@@ -334,6 +334,17 @@ static void many_tokens_do_not_mix(void **unused)
 			expect_with(secrets[i], "GET", "/v1/nodes", NULL, i % 2 ? 200 : 403);
 }
 
+// The last: the node is drained from now on.
+static void a_drain_shows_what_the_token_allows(void **unused)
+{
+	const char *path = node_path("/v1/node/", "/drain");
+	static const char drain[] = "{\"DrainSpec\":{\"Deadline\":3600000000000}}";
+	expect_with(management, "PUT", path, drain, 200);
+	path = node_path("/v1/berth/node/", "/drain");
+	assert_true(answer_has(management, "GET", path, NULL, "\"there\""));
+	assert_false(answer_has(reader, "GET", path, NULL, "\"there\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +364,7 @@ int main(void)
 		cmocka_unit_test(a_policy_that_cannot_be_read_takes_everything),
 		cmocka_unit_test(many_tokens_do_not_mix),
 		cmocka_unit_test(what_is_released_must_be_in_an_allowed_namespace),
+		cmocka_unit_test(a_drain_shows_what_the_token_allows),
 	};
 	return cmocka_run_group_tests(tests, world_begin, world_end);
 }
