@@ -1,5 +1,6 @@
 #include "placement/direct/fit_tree_private.h"
 #include "tests/placement/direct/fleet.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -199,7 +200,7 @@ static void run_once(uint64_t seed, enum placement_algorithm algorithm, uint32_t
 		fleet_register(f, i);
 	for (uint32_t i = 0; i < FLEET_JOBS_MAX; i++)
 		fleet_job_create(f, i);
-	for (uint32_t i = 0; i < steps; i++) {
+	for (uint32_t i = 0; i < steps / BUILD_SLOWNESS; i++) {
 		step(f);
 		for (uint32_t k = 0; classes > slots && k < 4; k++)
 			change_a_class(f);

@@ -3,6 +3,7 @@
 #include "placement/direct/fit_tree.h"
 #include "placement/direct/fit_tree_private.h"
 #include "state/base/prng.h"
+#include "tests/support/core/slowness.h"
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -73,7 +74,7 @@ static void leaves_agree(void **state)
 		enum placement_algorithm algorithm = (enum placement_algorithm)a;
 		const struct fit_scans *plain = fit_scans_named(algorithm, "scalar");
 		assert_non_null(plain);
-		for (uint32_t i = 0; i < 20000; i++) {
+		for (uint32_t i = 0; i < 20000 / BUILD_SLOWNESS; i++) {
 			struct fit_leaf l;
 			struct fit_bounds b;
 			double cost[FIT_LEAF_NODES], wide_cost[FIT_LEAF_NODES];
@@ -95,7 +96,7 @@ static void boxes_agree(void **state)
 {
 	struct prng p;
 	prng_seed(&p, 3);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000 / BUILD_SLOWNESS; i++) {
 		enum placement_algorithm algorithm = i % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
 		struct fit_leaf l;
 		struct fit_box should = {0};
@@ -172,7 +173,7 @@ static void branches_agree(void **state)
 	for (int a = PLACEMENT_BINPACK; a <= PLACEMENT_SPREAD; a++) {
 		enum placement_algorithm algorithm = (enum placement_algorithm)a;
 		const struct fit_scans *plain = fit_scans_named(algorithm, "scalar");
-		for (uint32_t i = 0; i < 20000; i++) {
+		for (uint32_t i = 0; i < 20000 / BUILD_SLOWNESS; i++) {
 			struct fit_branch n;
 			struct fit_bounds b;
 			double cost[FIT_LEAF_NODES], wide_cost[FIT_LEAF_NODES];
@@ -263,7 +264,7 @@ static void quick_looks_see_every_cost(void **state)
 	static struct fit_flat_block blocks[BLOCKS];
 	struct prng p;
 	prng_seed(&p, 4);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000 / BUILD_SLOWNESS; i++) {
 		enum placement_algorithm algorithm = i % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
 		struct fit_bounds b;
 		random_blocks(&p, blocks);
@@ -280,7 +281,7 @@ static void alike_lanes_are_told(void **state)
 {
 	struct prng p;
 	prng_seed(&p, 5);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000 / BUILD_SLOWNESS; i++) {
 		struct fit_leaf l = {.count = below(&p, FIT_LEAF_NODES + 1)};
 		struct fit_candidate c = {0, 0, below(&p, 60), below(&p, 2), below(&p, 2),
 			1 + below(&p, 2), 1 + below(&p, 2)};

@@ -2,6 +2,7 @@
 #include "placement/direct/fit_tree_private.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
+#include "tests/support/core/slowness.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -254,7 +255,7 @@ static void fill_search_and_empty(
 	assert_true(w->tree->is_flat == (keeping == FLAT));
 	for (uint32_t i = 0; i < 100; i++)
 		random_search(w);
-	for (uint32_t i = 0; i < 6000; i++) {
+	for (uint32_t i = 0; i < 6000 / BUILD_SLOWNESS; i++) {
 		uint32_t slot = below(w, nodes);
 		if (w->in[slot] && below(w, 2)) {
 			change(w, slot, make);
@@ -368,7 +369,7 @@ static void a_quick_look_is_on_the_safe_side(void **state)
 	(void)state;
 	struct world w = {0};
 	prng_seed(&w.prng, 7);
-	for (uint32_t i = 0; i < 200000; i++) {
+	for (uint32_t i = 0; i < 200000 / BUILD_SLOWNESS; i++) {
 		enum placement_algorithm algorithm = i % 2 ? PLACEMENT_SPREAD : PLACEMENT_BINPACK;
 		uint32_t most = i % 3 ? 100000 : UINT32_MAX;
 		struct fit_node n = {.cpu_capacity = 1 + below(&w, most),
@@ -390,13 +391,13 @@ static void memory_does_not_grow(void **state)
 	struct world *w = world_open(PLACEMENT_BINPACK);
 	for (uint32_t i = 0; i < NODES; i++)
 		put(w, i, random_node);
-	for (uint32_t i = 0; i < 20000; i++) {
+	for (uint32_t i = 0; i < 20000 / BUILD_SLOWNESS; i++) {
 		uint32_t slot = below(w, NODES);
 		take(w, slot);
 		put(w, slot, random_node);
 	}
 	uint64_t bytes = tree_bytes(w->tree);
-	for (uint32_t i = 0; i < 60000; i++) {
+	for (uint32_t i = 0; i < 60000 / BUILD_SLOWNESS; i++) {
 		uint32_t slot = below(w, NODES);
 		take(w, slot);
 		put(w, slot, random_node);
