@@ -40,18 +40,7 @@ static struct what_if_item *find_item(const struct what_if *out, const struct uu
 	return NULL;
 }
 
-static uint32_t preempted_by(const struct plan *plan, const struct uuid *id)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < plan->preemptions.count; i++)
-		count += uuid_equal(
-			&ARRAY_AT(&plan->preemptions, struct plan_stop, i)->preempted_by, id);
-	return count;
-}
-
-static void note_placement(
-	struct running *r, const struct plan *plan, const struct plan_placement *p)
+static void note_placement(struct running *r, const struct plan_placement *p)
 {
 	const struct scheduler_view *below = &r->view.below;
 	struct what_if_item *item =
@@ -62,7 +51,7 @@ static void note_placement(
 	item->outcome = WHAT_IF_MOVES;
 	item->to = below->node_by_id(below->context, &p->node_id);
 	item->score = p->score;
-	item->preempted = preempted_by(plan, &p->id);
+	item->replacement = p->id;
 }
 
 static void note_preemptions(struct running *r, const struct plan *plan)
@@ -70,10 +59,12 @@ static void note_preemptions(struct running *r, const struct plan *plan)
 	const struct scheduler_view *below = &r->view.below;
 
 	for (uint32_t i = 0; i < plan->preemptions.count; i++) {
-		const struct allocation *a = below->allocation(
-			below->context, &ARRAY_AT(&plan->preemptions, struct plan_stop, i)->id);
-		if (a)
-			*(const struct allocation **)array_append(&r->out->preempted, sizeof a) = a;
+		const struct plan_stop *stop = ARRAY_AT(&plan->preemptions, struct plan_stop, i);
+		struct what_if_preempted one = {
+			below->allocation(below->context, &stop->id), stop->preempted_by};
+		if (one.allocation)
+			*(struct what_if_preempted *)array_append(&r->out->preempted, sizeof one) =
+				one;
 	}
 }
 
@@ -99,7 +90,7 @@ static int submit_plan(void *context, struct plan *plan, struct plan_result *res
 			item->outcome = WHAT_IF_STOPS;
 	}
 	for (uint32_t i = 0; i < plan->placements.count; i++)
-		note_placement(r, plan, ARRAY_AT(&plan->placements, struct plan_placement, i));
+		note_placement(r, ARRAY_AT(&plan->placements, struct plan_placement, i));
 	note_preemptions(r, plan);
 	altered_view_apply(&r->view, plan, r->job);
 	*result = (struct plan_result){
@@ -302,8 +293,6 @@ int what_if(const struct scheduler_view *view, const struct node *node, enum wha
 	if (out->items.count > 1)
 		qsort(out->items.items, out->items.count, sizeof(struct what_if_item), by_priority);
 	int error = run_jobs(&r, kind, prng, now_ns);
-	for (uint32_t i = 0; i < out->items.count; i++)
-		out->outcomes[ARRAY_AT(&out->items, struct what_if_item, i)->outcome]++;
 	release_groups(&r.failed_groups);
 	altered_view_release(&r.view);
 	return error;

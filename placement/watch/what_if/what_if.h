@@ -24,7 +24,12 @@ struct what_if_item {
 	bool finishes; // may run until the deadline; the outcome is what happens then
 	const struct node *to;
 	double score;
-	uint32_t preempted; // allocations that would be stopped on `to` for it
+	struct uuid replacement; // what it would be there; zero: it does not move
+};
+// An allocation of another node that would be stopped to make room.
+struct what_if_preempted {
+	const struct allocation *allocation;
+	struct uuid by; // the replacement of an item, or another new allocation
 };
 // Why instances of a job's group fit nowhere.
 struct what_if_failure {
@@ -34,8 +39,7 @@ struct what_if_failure {
 struct what_if {
 	struct array items;     // what_if_item, jobs of high priority first
 	struct array failures;  // what_if_failure
-	struct array preempted; // const struct allocation *: of other nodes, stopped to make room
-	uint32_t outcomes[WHAT_IF_OUTCOMES];
+	struct array preempted; // what_if_preempted
 };
 
 // The view must stay open until what_if_release. Returns 0 or a scheduler's error; *out must be released in any case.

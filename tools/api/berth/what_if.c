@@ -10,7 +10,6 @@
 #include "tools/json/json_record.h"
 #include <string.h>
 
-// The totals count what the request may not see, too.
 static bool may_see(const struct request *request, const struct job *job)
 {
 	return request_may(request, job->namespace_name, ACL_READ_JOB);
@@ -28,6 +27,20 @@ static void put_allocation(struct json_writer *w, const struct allocation *a)
 	json_put_string(w, "TaskGroup", allocation_group(a)->name);
 }
 
+// How many allocations that the request may see would be stopped for the item.
+static uint32_t count_preempted(const struct request *request, const struct what_if *result,
+	const struct what_if_item *item)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < result->preempted.count && item->to; i++) {
+		const struct what_if_preempted *one =
+			ARRAY_AT(&result->preempted, struct what_if_preempted, i);
+		count += uuid_equal(&one->by, &item->replacement) &&
+			 may_see(request, one->allocation->job);
+	}
+	return count;
+}
+
 static void put_destination(struct json_writer *w, const struct what_if_item *item)
 {
 	static const struct uuid none;
@@ -35,15 +48,14 @@ static void put_destination(struct json_writer *w, const struct what_if_item *it
 	json_put_uuid(w, "ToNodeID", moves ? &item->to->id : &none);
 	json_put_string(w, "ToNodeName", moves ? item->to->name : "");
 	json_put_f64(w, "Score", moves ? item->score : 0);
-	json_put_u64(w, "Preempts", item->preempted);
 }
 
 static void put_items(
-	struct json_writer *w, const struct request *request, const struct array *items)
+	struct json_writer *w, const struct request *request, const struct what_if *result)
 {
 	json_open_array(w, "Allocations");
-	for (uint32_t i = 0; i < items->count; i++) {
-		const struct what_if_item *item = ARRAY_AT(items, struct what_if_item, i);
+	for (uint32_t i = 0; i < result->items.count; i++) {
+		const struct what_if_item *item = ARRAY_AT(&result->items, struct what_if_item, i);
 		if (!may_see(request, item->allocation->job))
 			continue;
 		json_begin_object(w);
@@ -51,6 +63,7 @@ static void put_items(
 		json_put_string(w, "Outcome", what_if_outcome_names[item->outcome]);
 		json_put_bool(w, "LeftToFinish", item->finishes);
 		put_destination(w, item);
+		json_put_u64(w, "Preempts", count_preempted(request, result, item));
 		json_end_object(w);
 	}
 	json_end_array(w);
@@ -89,7 +102,8 @@ static void put_preempted(
 {
 	json_open_array(w, "Preempted");
 	for (uint32_t i = 0; i < preempted->count; i++) {
-		const struct allocation *a = *ARRAY_AT(preempted, const struct allocation *, i);
+		const struct allocation *a =
+			ARRAY_AT(preempted, struct what_if_preempted, i)->allocation;
 		if (!may_see(request, a->job))
 			continue;
 		json_begin_object(w);
@@ -99,6 +113,21 @@ static void put_preempted(
 	json_end_array(w);
 }
 
+// Counts what the request may see.
+static void put_outcomes(
+	struct json_writer *w, const struct request *request, const struct array *items)
+{
+	uint32_t counts[WHAT_IF_OUTCOMES] = {0};
+	for (uint32_t i = 0; i < items->count; i++) {
+		const struct what_if_item *item = ARRAY_AT(items, struct what_if_item, i);
+		counts[item->outcome] += may_see(request, item->allocation->job);
+	}
+	json_open_object(w, "Outcomes");
+	for (uint32_t i = 0; i < WHAT_IF_OUTCOMES; i++)
+		json_put_u64(w, what_if_outcome_names[i], counts[i]);
+	json_end_object(w);
+}
+
 static void put_what_if(struct json_writer *w, const struct request *request,
 	const struct node *node, enum what_if_kind kind, const struct what_if *result)
 {
@@ -106,11 +135,8 @@ static void put_what_if(struct json_writer *w, const struct request *request,
 	json_put_uuid(w, "NodeID", &node->id);
 	json_put_string(w, "NodeName", node->name);
 	json_put_string(w, "Kind", what_if_kind_names[kind]);
-	json_open_object(w, "Outcomes");
-	for (uint32_t i = 0; i < WHAT_IF_OUTCOMES; i++)
-		json_put_u64(w, what_if_outcome_names[i], result->outcomes[i]);
-	json_end_object(w);
-	put_items(w, request, &result->items);
+	put_outcomes(w, request, &result->items);
+	put_items(w, request, result);
 	put_failures(w, request, &result->failures);
 	put_preempted(w, request, &result->preempted);
 	json_end_object(w);

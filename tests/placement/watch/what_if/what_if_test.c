@@ -130,6 +130,14 @@ static void expect_item(
 		assert_null(item->to);
 }
 
+static uint32_t count_outcome(const struct what_if *out, enum what_if_outcome outcome)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < out->items.count; i++)
+		count += ARRAY_AT(&out->items, struct what_if_item, i)->outcome == outcome;
+	return count;
+}
+
 static void goes_where_there_is_room(void **state)
 {
 	struct controller c;
@@ -147,7 +155,7 @@ static void goes_where_there_is_room(void **state)
 		assert_int_equal(out.items.count, 2);
 		expect_item(&out, 1, WHAT_IF_MOVES, 3);
 		expect_item(&out, 2, WHAT_IF_MOVES, 3);
-		assert_int_equal(out.outcomes[WHAT_IF_MOVES], 2);
+		assert_int_equal(count_outcome(&out, WHAT_IF_MOVES), 2);
 		assert_false(item_of(&out, 1)->finishes);
 		done(&out);
 		assert_int_equal(state_index(c.state), index);
@@ -197,8 +205,8 @@ static void some_of_a_job_fit(void **state)
 		place(&c, "web", i, 1);
 	place(&c, "other", 4, 2);
 	ask(&c, 1, WHAT_IF_DOWN, &out);
-	assert_int_equal(out.outcomes[WHAT_IF_MOVES], 2);
-	assert_int_equal(out.outcomes[WHAT_IF_NO_ROOM], 1);
+	assert_int_equal(count_outcome(&out, WHAT_IF_MOVES), 2);
+	assert_int_equal(count_outcome(&out, WHAT_IF_NO_ROOM), 1);
 	done(&out);
 	close_controller(&c);
 }
@@ -222,12 +230,12 @@ static void what_is_no_service(void **state)
 	expect_item(&out, 1, WHAT_IF_MOVES, 2);
 	assert_true(item_of(&out, 1)->finishes);
 	expect_item(&out, 2, WHAT_IF_STOPS, 0);
-	assert_int_equal(out.outcomes[WHAT_IF_STAYS], 1);
+	assert_int_equal(count_outcome(&out, WHAT_IF_STAYS), 1);
 	done(&out);
 	ask(&c, 1, WHAT_IF_DOWN, &out);
 	expect_item(&out, 1, WHAT_IF_MOVES, 2);
 	expect_item(&out, 2, WHAT_IF_STOPS, 0);
-	assert_int_equal(out.outcomes[WHAT_IF_STOPS], 2);
+	assert_int_equal(count_outcome(&out, WHAT_IF_STOPS), 2);
 	done(&out);
 	close_controller(&c);
 }

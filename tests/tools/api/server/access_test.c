@@ -192,6 +192,26 @@ static void reports_about_a_node_show_what_the_token_allows(void **unused)
 	}
 }
 
+// Of all outcomes.
+static json_int_t outcomes_seen(const char *secret, const char *path)
+{
+	struct answer answer = ask_with(secret, "GET", path, NULL);
+	json_t *root = json_loads(answer.text, 0, NULL), *count;
+	json_int_t sum = 0;
+	const char *name;
+	json_object_foreach(json_object_get(root, "Outcomes"), name, count) sum +=
+		json_integer_value(count);
+	json_decref(root);
+	return sum;
+}
+
+static void totals_count_what_the_token_allows(void **unused)
+{
+	const char *path = node_path("/v1/berth/node/", "/what-if?kind=down");
+	assert_int_equal(outcomes_seen(management, path), 2);
+	assert_int_equal(outcomes_seen(reader, path), 1);
+}
+
 static void a_job_is_of_the_namespace_in_its_body(void **unused)
 {
 	static const char job[] =
@@ -355,6 +375,7 @@ int main(void)
 		cmocka_unit_test(lists_show_what_the_token_allows),
 		cmocka_unit_test(counts_count_what_the_token_allows),
 		cmocka_unit_test(reports_about_a_node_show_what_the_token_allows),
+		cmocka_unit_test(totals_count_what_the_token_allows),
 		cmocka_unit_test(a_job_is_of_the_namespace_in_its_body),
 		cmocka_unit_test(a_volume_is_mounted_as_the_token_allows),
 		cmocka_unit_test(pools_are_described_as_the_token_allows),
