@@ -238,9 +238,5 @@ enum token_verdict token_keeper_find(
 	if (!*access)
 		return TOKEN_UNKNOWN;
 	int64_t end_ns = (*access)->expiration_time_ns;
-	if (end_ns == 0 || end_ns > now_ns)
-		return TOKEN_GOOD;
-	access_release(*access);
-	*access = NULL;
-	return TOKEN_EXPIRED;
+	return end_ns == 0 || end_ns > now_ns ? TOKEN_GOOD : TOKEN_EXPIRED;
 }

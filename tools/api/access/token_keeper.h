@@ -30,8 +30,8 @@ enum token_verdict {
 // is_forced: access control is on although no token was ever made.
 struct token_keeper *token_keeper_create(const struct state *, bool is_forced);
 void token_keeper_destroy(struct token_keeper *); // after the last request
-// secret: as a request shows it, NULL: it shows none. When good, *access is to be released with access_release(). Any
-// thread, under no read lock.
+// secret: as a request shows it, NULL: it shows none. When good or expired, *access is to be released with
+// access_release(). Any thread, under no read lock.
 enum token_verdict token_keeper_find(
 	struct token_keeper *, const char *secret, int64_t now_ns, struct access **access);
 

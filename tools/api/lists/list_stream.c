@@ -1,5 +1,6 @@
 #include "tools/api/lists/list_stream.h"
 #include "state/base/memory.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/gzip.h"
 #include <stdlib.h>
 
@@ -9,6 +10,7 @@
 
 struct list_stream {
 	struct reply_source source;
+	struct request *request;
 	void *context;
 	list_produce *produce;
 	void (*free_context)(void *);
@@ -70,6 +72,9 @@ static ssize_t read_stream(void *source, uint64_t position, char *to, size_t mos
 	if (s->sent == s->size) {
 		if (s->ended)
 			return MHD_CONTENT_READER_END_OF_STREAM;
+		// The client sees that the list breaks off.
+		if (!access_still_holds(s->request))
+			return MHD_CONTENT_READER_END_WITH_ERROR;
 		fill_chunk(s);
 	}
 	size_t size = s->size - s->sent;
@@ -102,6 +107,7 @@ void reply_stream(struct request *request, struct reply *reply, void *context,
 {
 	struct list_stream *s = memory_take(sizeof *s);
 	s->source = (struct reply_source){CHUNK_BYTES, read_stream, free_stream, compress_stream};
+	s->request = request;
 	s->context = context;
 	s->produce = produce;
 	s->free_context = free_context;

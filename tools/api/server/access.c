@@ -127,8 +127,14 @@ struct refusal access_check(struct request *request)
 	request->access_looked_ns = time_monotonic_ns(api->settings.time);
 	enum token_verdict verdict = token_keeper_find(api->tokens, request_secret(request),
 		(int64_t)time_wall_ns(api->settings.time), &request->access);
+	if (request->access)
+		request->accessor = request->access->accessor;
 	if (verdict == TOKEN_NOT_ASKED)
 		return (struct refusal){0};
+	if (verdict == TOKEN_EXPIRED) {
+		access_release(request->access);
+		request->access = NULL;
+	}
 	if (verdict != TOKEN_GOOD)
 		return refuse_token(request, verdict);
 	if (may_by_right(request, request->access->acl))
@@ -141,6 +147,27 @@ bool access_still_holds(struct request *request)
 	if (time_monotonic_ns(request->api->settings.time) < request->access_looked_ns + LOOK_NS)
 		return true;
 	return access_check(request).status == 0;
+}
+
+bool access_has_ended(const struct request *request)
+{
+	const struct api_settings *settings = &request->api->settings;
+	const struct access *access = request->access;
+	if (!access || uuid_is_zero(&access->accessor))
+		return false;
+	int64_t end_ns = access->expiration_time_ns;
+	return !state_acl_token(settings->state, &access->accessor) ||
+	       (end_ns && end_ns <= (int64_t)time_wall_ns(settings->time));
+}
+
+uint64_t access_end_ns(const struct request *request)
+{
+	const struct time_source *time = request->api->settings.time;
+	int64_t end_ns = request->access ? request->access->expiration_time_ns : 0;
+	int64_t left_ns = end_ns - (int64_t)time_wall_ns(time);
+	if (end_ns == 0)
+		return UINT64_MAX;
+	return time_monotonic_ns(time) + (left_ns > 0 ? (uint64_t)left_ns : 0);
 }
 
 uint64_t access_look_ns(const struct request *request)

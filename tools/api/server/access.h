@@ -7,6 +7,10 @@
 struct refusal access_check(struct request *);
 // The same later on: whether it still may, for requests that wait and for streams.
 bool access_still_holds(struct request *);
+// Whether the token is gone or over. Under read lock.
+bool access_has_ended(const struct request *);
+// When the token ends, by the monotonic clock; UINT64_MAX: never.
+uint64_t access_end_ns(const struct request *);
 // When a stream has to look again, by the monotonic clock; UINT64_MAX: never.
 uint64_t access_look_ns(const struct request *);
 

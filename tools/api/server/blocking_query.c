@@ -1,5 +1,6 @@
 #include "tools/api/server/blocking_query.h"
 #include "state/base/time_units.h"
+#include "tools/api/server/access.h"
 #include "tools/json/duration.h"
 
 // Nomad's default and maximum wait, and its jitter: up to a sixteenth more.
@@ -34,8 +35,10 @@ bool blocking_query_wanted(struct request *r, uint64_t *deadline_ns, struct repl
 	uint64_t most_ns = API_WAIT_MS_MAX * NS_PER_MS;
 	uint64_t wanted_ns =
 		wait_ns > 0 && (uint64_t)wait_ns < most_ns ? (uint64_t)wait_ns : most_ns;
-	*deadline_ns =
+	uint64_t over_ns =
 		time_monotonic_ns(r->api->settings.time) + wanted_ns + jitter_ns(r->api, wanted_ns);
+	uint64_t end_ns = access_end_ns(r);
+	*deadline_ns = end_ns < over_ns ? end_ns : over_ns;
 	return true;
 }
 
@@ -82,7 +85,13 @@ static bool watched_moved(const void *context)
 	return index > r->wait_index || (index == 0 && r->wait_existed);
 }
 
-const struct parked_kind blocking_query_kind = {.is_ready = watched_moved};
+// Under read lock. Whoever waits with a token that ends is told so at once.
+static bool waits_no_more(const void *context)
+{
+	return watched_moved(context) || access_has_ended(context);
+}
+
+const struct parked_kind blocking_query_kind = {.is_ready = waits_no_more};
 
 bool blocking_query_is_over(struct request *r)
 {

@@ -51,6 +51,7 @@ struct request {
 	struct refusal
 		refusal;       // found in the headers or the body; said when the body has been read
 	struct access *access; // of its token; NULL: it may do everything (access.h)
+	struct uuid accessor;  // of its token, also when that is gone; zero: it shows none
 	uint64_t access_looked_ns; // when that was found
 	uint64_t wait_index;       // of a blocking query
 	bool wait_existed;         // what it watches existed when it began

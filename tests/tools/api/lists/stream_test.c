@@ -1,5 +1,6 @@
 // Lists of a large fleet: complete, in order, and never in memory as a whole.
 #include "tests/support/core/slowness.h"
+#include "tests/tools/api/acl_world.h"
 #include "tests/tools/api/prometheus_reader.h"
 #include "tests/tools/api/server.h"
 #include "tools/api/lists/list_stream.h"
@@ -116,7 +117,8 @@ static void leave_alone(void *visited)
 // are waiting.
 static void a_list_that_finds_nothing_gives_up_its_turn(void **unused)
 {
-	struct request request = {.api = server->api};
+	const struct route route = {.right = RIGHT_OPEN};
+	struct request request = {.api = server->api, .route = &route};
 	struct reply reply = {0};
 	char some[64];
 	uint32_t visited = 0;
@@ -344,6 +346,34 @@ static void readers_may_leave(void **unused)
 	}
 }
 
+// The last: access control is on from then on.
+static void a_list_breaks_off_when_its_token_ends(void **unused)
+{
+	char management[SECRET_BYTES], secret[SECRET_BYTES], request[256];
+	acl_world_bootstrap(management);
+	acl_world_policy("nodes", "node { policy = \"read\" }");
+	struct uuid accessor = acl_world_token("nodes", 0, secret);
+	int fd = server_connect(server);
+	int length = snprintf(request, sizeof request,
+		"GET /v1/nodes HTTP/1.1\r\nHost: localhost\r\nX-Nomad-Token: %s\r\n\r\n", secret);
+	assert_int_equal(send(fd, request, (size_t)length, 0), length);
+	size_t capacity = 256u * 1024 * 1024, size = 0;
+	char *answer = malloc(capacity);
+	assert_non_null(answer);
+	for (ssize_t got = 1; got > 0; size += got > 0 ? (size_t)got : 0) {
+		got = recv(fd, answer + size, 256u * 1024, 0);
+		if (size == 0) {
+			acl_world_delete_token(accessor);
+			usleep(1000000);
+		}
+	}
+	close(fd);
+	assert_int_equal(strncmp(answer, "HTTP/1.1 200", 12), 0);
+	assert_true(memcmp(answer + size - 7, "\r\n0\r\n\r\n", 7) != 0);
+	assert_true(size < 500u * NODES);
+	free(answer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_job_of_many_allocations_is_listed),
 		cmocka_unit_test(a_slow_reader_gets_it_all),
 		cmocka_unit_test(readers_may_leave),
+		cmocka_unit_test(a_list_breaks_off_when_its_token_ends),
 	};
 	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

@@ -66,6 +66,27 @@ static void a_query_that_waits_is_asked_again(void **unused)
 	assert_non_null(strstr(stays.answer.text, "second"));
 }
 
+// Nothing changes but the tokens.
+static void a_query_ends_with_its_token(void **unused)
+{
+	static struct waiting deleted, over;
+	int64_t soon_ns = (int64_t)time_wall_ns(&time_source_real) + 1000000000;
+	struct uuid accessor = acl_world_token("read", 0, deleted.secret);
+	(void)acl_world_token("read", soon_ns, over.secret);
+	snprintf(deleted.path, sizeof deleted.path, "/v1/jobs?index=%llu&wait=300s",
+		(unsigned long long)state_index(server->state));
+	memcpy(over.path, deleted.path, sizeof over.path);
+	pthread_create(&deleted.thread, NULL, wait_for_change, &deleted);
+	pthread_create(&over.thread, NULL, wait_for_change, &over);
+	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+	acl_world_delete_token(accessor);
+	pthread_join(deleted.thread, NULL);
+	pthread_join(over.thread, NULL);
+	assert_int_equal(deleted.answer.status, 403);
+	assert_int_equal(over.answer.status, 403);
+	assert_in_range((int64_t)time_wall_ns(&time_source_real), soon_ns, soon_ns + 30000000000);
+}
+
 static int open_stream(const char *secret, const char *path)
 {
 	char text[512];
@@ -153,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_query_that_waits_is_asked_again),
+		cmocka_unit_test(a_query_ends_with_its_token),
 		cmocka_unit_test(a_stream_ends_with_its_token),
 		cmocka_unit_test(a_stream_ends_when_its_policies_forbid_it),
 		cmocka_unit_test(a_stream_ends_when_its_token_expires),
