@@ -1,8 +1,10 @@
 #include "tools/api/events/event_json.h"
+#include "state/records/acl_role.h"
 #include "state/records/alloc_details.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "tools/api/server/access.h"
+#include "tools/forms/acl/acl_json.h"
 #include "tools/forms/allocation_json.h"
 #include "tools/forms/job_json.h"
 #include "tools/forms/node_json.h"
@@ -14,8 +16,7 @@
 #include <strings.h>
 
 // Nomad's topics that never have an event here; a subscriber may name them.
-static const char *const empty_topics[] = {
-	"Service", "Operator", "ACLToken", "ACLPolicy", "ACLRole", "CSIVolume", "CSIPlugin"};
+static const char *const empty_topics[] = {"Service", "Operator", "CSIVolume", "CSIPlugin"};
 #define TOPIC_NEVER (EVENT_TOPICS + 1)
 
 static bool is_of_nomad_only(const char *text, size_t size)
@@ -45,9 +46,8 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 	if (wish->topic == EVENT_TOPICS && !all)
 		return reply_mistake(reply,
 			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
-			"Deployment, NodePool, VM, VMWorker, Liveness or *, and may be followed by "
-			": and a "
-			"key",
+			"Deployment, NodePool, VM, VMWorker, Liveness, ACLToken, ACLPolicy, "
+			"ACLRole, Audit or *, and may be followed by : and a key",
 			text);
 	wish->key = *key && strcmp(key, "*") != 0 ? text_copy(text_of(key)) : NULL;
 	return true;
@@ -67,6 +67,10 @@ static const struct {
 	[TOPIC_VM_WORKER] = {ACL_VM},
 	[TOPIC_LIVENESS] = {ACL_OPERATOR},
 	[TOPIC_NODE_POOL] = {ACL_AREAS, true},
+	[TOPIC_ACL_TOKEN] = {ACL_AREAS, true},
+	[TOPIC_ACL_POLICY] = {ACL_AREAS, true},
+	[TOPIC_ACL_ROLE] = {ACL_AREAS, true},
+	[TOPIC_AUDIT] = {ACL_OPERATOR},
 };
 
 // namespace_name NULL: some namespace, if the topic has them.
@@ -136,7 +140,7 @@ struct names {
 	const char *namespace_name;       // NULL: nodes, machines and workers have none
 	const char *job_id;               // of an evaluation, allocation or deployment
 	char deployment[UUID_TEXT_BYTES]; // of an evaluation or allocation
-	const char *worker;               // of a machine
+	const char *name;                 // of a machine's worker, or of a role
 };
 
 static bool wish_fits(const struct event_wish *wish, uint8_t topic, const struct names *names)
@@ -145,7 +149,7 @@ static bool wish_fits(const struct event_wish *wish, uint8_t topic, const struct
 		return false;
 	return !wish->key || strcmp(wish->key, names->key) == 0 ||
 	       (names->job_id && strcmp(wish->key, names->job_id) == 0) ||
-	       (names->worker && strcmp(wish->key, names->worker) == 0) ||
+	       (names->name && strcmp(wish->key, names->name) == 0) ||
 	       (*names->deployment && strcmp(wish->key, names->deployment) == 0);
 }
 
@@ -173,9 +177,9 @@ static void put_head(struct json_writer *w, const struct event *event, const str
 		if (event->topic != TOPIC_DEPLOYMENT)
 			json_write_string(w, names->deployment);
 		json_end_array(w);
-	} else if (names->worker) {
+	} else if (names->name) {
 		json_begin_array(w);
-		json_write_string(w, names->worker);
+		json_write_string(w, names->name);
 		json_end_array(w);
 	} else {
 		json_write_null(w);
@@ -249,7 +253,7 @@ static const void *find_vm(struct state *state, const struct event *event, struc
 {
 	const struct vm *vm = state_vm(state, text_of(event->name));
 	if (vm && vm->worker && *vm->worker)
-		names->worker = vm->worker;
+		names->name = vm->worker;
 	return vm;
 }
 
@@ -263,6 +267,26 @@ static const void *find_node_pool(
 	struct state *state, const struct event *event, struct names *names)
 {
 	return state_node_pool(state, text_of(event->name));
+}
+
+static const void *find_acl_token(
+	struct state *state, const struct event *event, struct names *names)
+{
+	return state_acl_token(state, &event->id);
+}
+
+static const void *find_acl_policy(
+	struct state *state, const struct event *event, struct names *names)
+{
+	return state_acl_policy(state, text_of(event->name));
+}
+
+static const void *find_acl_role(
+	struct state *state, const struct event *event, struct names *names)
+{
+	const struct acl_role *role = state_acl_role(state, &event->id);
+	names->name = role ? role->name : NULL;
+	return role;
 }
 
 // What it is about is no record; the event stands for it.
@@ -283,6 +307,9 @@ static const struct subject subjects[EVENT_TOPICS] = {
 	[TOPIC_VM_WORKER] = {find_vm_worker, EVENT_VM_WORKER_DEREGISTRATION},
 	[TOPIC_LIVENESS] = {find_liveness, EVENT_TYPES},
 	[TOPIC_NODE_POOL] = {find_node_pool, EVENT_NODE_POOL_DELETED},
+	[TOPIC_ACL_TOKEN] = {find_acl_token, EVENT_ACL_TOKEN_DELETED},
+	[TOPIC_ACL_POLICY] = {find_acl_policy, EVENT_ACL_POLICY_DELETED},
+	[TOPIC_ACL_ROLE] = {find_acl_role, EVENT_ACL_ROLE_DELETED},
 };
 
 static void put_liveness(struct json_writer *w, const struct api_settings *s)
@@ -306,6 +333,10 @@ static void put_record(
 	case TOPIC_VM_WORKER: vm_worker_json(w, &view, record); break;
 	case TOPIC_LIVENESS: put_liveness(w, s); break;
 	case TOPIC_NODE_POOL: node_pool_json(w, record); break;
+	case TOPIC_ACL_TOKEN: acl_token_json(w, s->state, record, ""); break;
+	case TOPIC_ACL_POLICY: acl_policy_json(w, record); break;
+	case TOPIC_ACL_ROLE: acl_role_json(w, record); break;
+	case TOPIC_AUDIT:
 	case EVENT_TOPICS: break;
 	}
 }

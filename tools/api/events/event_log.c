@@ -1,6 +1,9 @@
 #include "tools/api/events/event_log.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/acl_policy.h"
+#include "state/records/acl_role.h"
+#include "state/records/acl_token.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/nodes/node_pool.h"
@@ -290,6 +293,28 @@ static void push_node_pool(struct event_log *log, const struct node_pool *after,
 		index);
 }
 
+static void push_acl_policy(struct event_log *log, const struct acl_policy *after, uint64_t index)
+{
+	const char *const name = after->name;
+	push_named(log, NAMES_OF_MACHINES, TOPIC_ACL_POLICY,
+		after->record.deleted ? EVENT_ACL_POLICY_DELETED : EVENT_ACL_POLICY_UPSERTED, &name,
+		index);
+}
+
+static void push_acl_role(struct event_log *log, const struct acl_role *after, uint64_t index)
+{
+	bool is_gone = after->record.deleted;
+	enum event_type type = is_gone ? EVENT_ACL_ROLE_DELETED : EVENT_ACL_ROLE_UPSERTED;
+	push_event(log, index, (struct kind){TOPIC_ACL_ROLE, (uint8_t)type, 0}, &after->id);
+}
+
+static void push_acl_token(struct event_log *log, const struct acl_token *after, uint64_t index)
+{
+	bool is_gone = after->record.deleted;
+	enum event_type type = is_gone ? EVENT_ACL_TOKEN_DELETED : EVENT_ACL_TOKEN_UPSERTED;
+	push_event(log, index, (struct kind){TOPIC_ACL_TOKEN, (uint8_t)type, 0}, &after->accessor);
+}
+
 static void push_change(struct event_log *log, const struct state_change *change,
 	const struct batch *batch, uint64_t index)
 {
@@ -314,6 +339,9 @@ static void push_change(struct event_log *log, const struct state_change *change
 	case STATE_VMS: push_vm(log, before, after, index); break;
 	case STATE_VM_WORKERS: push_vm_worker(log, before, after, index); break;
 	case STATE_NODE_POOLS: push_node_pool(log, after, index); break;
+	case STATE_ACL_POLICIES: push_acl_policy(log, after, index); break;
+	case STATE_ACL_ROLES: push_acl_role(log, after, index); break;
+	case STATE_ACL_TOKENS: push_acl_token(log, after, index); break;
 	default: break;
 	}
 }
@@ -375,8 +403,7 @@ bool event_log_read(const struct event_log *log, uint64_t number, struct event *
 	if (event->topic == TOPIC_JOB)
 		read_names(&log->names[NAMES_OF_JOBS], name,
 			(char *const[]){event->namespace_name, event->name});
-	else if (event->topic == TOPIC_VM || event->topic == TOPIC_VM_WORKER ||
-		 event->topic == TOPIC_NODE_POOL)
+	else if (event_has_name(event))
 		read_names(
 			&log->names[NAMES_OF_MACHINES], name, (char *const[]){event->name, NULL});
 	return true;

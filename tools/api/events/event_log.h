@@ -6,26 +6,31 @@
 #include "tools/api/events/event_types.h"
 
 #define EVENT_LOG_EVENTS (1u << 18)
-// Names of jobs, and of virtual machines, their workers and node pools, that the log holds; each change of one takes a
-// place.
+// Names of jobs, and of virtual machines, their workers, node pools and policies, that the log holds; each change of
+// one takes a place.
 #define EVENT_LOG_JOBS (1u << 13)
 #define EVENT_LOG_MACHINES (1u << 16)
 
 struct event {
 	uint64_t index; // of the state
 	uint8_t topic, type;
-	struct uuid id;                          // of a node, evaluation, allocation or deployment
+	struct uuid id; // of a node, evaluation, allocation, deployment, token or role
 	char namespace_name[NAME_BYTES_MAX + 1]; // of a job
-	// Of a job (its id), a virtual machine, a worker or a node pool; "" when the log has forgotten it.
+	// Of a job (its id), or of what event_has_name(); "" when the log has forgotten it.
 	char name[NAME_BYTES_MAX + 1];
 };
 
-// Whether the event is about a job, machine, worker or pool whose name the log has forgotten.
-static inline bool event_has_lost_its_name(const struct event *event)
+// Whether the event is about something that has one name instead of an id.
+static inline bool event_has_name(const struct event *event)
 {
 	uint8_t topic = event->topic;
-	return !event->name[0] && (topic == TOPIC_JOB || topic == TOPIC_VM ||
-					  topic == TOPIC_VM_WORKER || topic == TOPIC_NODE_POOL);
+	return topic == TOPIC_VM || topic == TOPIC_VM_WORKER || topic == TOPIC_NODE_POOL ||
+	       topic == TOPIC_ACL_POLICY;
+}
+
+static inline bool event_has_lost_its_name(const struct event *event)
+{
+	return !event->name[0] && (event->topic == TOPIC_JOB || event_has_name(event));
 }
 
 struct event_log;

@@ -1,7 +1,7 @@
 #include "tools/api/events/event_stream.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "tools/api/events/event_json.h"
+#include "tools/api/events/audit_events.h"
 #include "tools/api/events/routes.h"
 #include "tools/api/server/live_lines.h"
 #include "tools/api/server/parking.h"
@@ -22,9 +22,10 @@ struct event_stream {
 	struct live_lines lines;
 	struct event_log *log;
 	struct event_filter filter;
-	uint64_t next;    // event
-	uint64_t beat_ns; // when the next heartbeat is due
-	bool ended;       // the writer holds the end of the stream
+	struct audit_ring *audit; // NULL: its topic is not wanted
+	uint64_t next, next_line; // event, and line of the audit log
+	uint64_t beat_ns;         // when the next heartbeat is due
+	bool ended;               // the writer holds the end of the stream
 };
 
 static _Atomic uint32_t streams_open;
@@ -98,10 +99,39 @@ static uint32_t put_line(struct event_stream *s)
 	return looked;
 }
 
+// The same of the audit log.
+static void put_audit_line(struct event_stream *s)
+{
+	struct audit_note note;
+	uint64_t head = audit_ring_head(s->audit);
+	uint32_t looked = 0;
+	for (; s->next_line < head && looked < EVENTS_PER_TURN; looked++) {
+		if (s->lines.writer.size >= LINE_BYTES)
+			return;
+		if (!audit_ring_read(s->audit, s->next_line++, &note)) {
+			put_loss(s);
+			return;
+		}
+		struct json_writer line = {0};
+		json_begin_object(&line);
+		json_put_u64(&line, "Index", note.index);
+		json_open_array(&line, "Events");
+		if (audit_event_json(&line, &s->filter, &note)) {
+			json_end_array(&line);
+			json_end_object(&line);
+			json_write_plain(&s->lines.writer, "%.*s\n", (int)line.size, line.data);
+			s->beat_ns = now_ns(s) + HEARTBEAT_NS;
+		}
+		json_writer_free(&line);
+	}
+}
+
 static void fill_lines(struct event_stream *s)
 {
 	json_writer_clear(&s->lines.writer);
 	s->lines.sent = 0;
+	if (s->audit)
+		put_audit_line(s);
 	for (uint32_t looked = 0; !s->ended && looked < EVENTS_PER_TURN;) {
 		uint32_t some = put_line(s);
 		if (!some || s->lines.writer.size >= LINE_BYTES)
@@ -115,7 +145,8 @@ static void fill_lines(struct event_stream *s)
 static bool stream_is_ready(const void *context)
 {
 	const struct event_stream *s = context;
-	return event_log_head(s->log) > s->next;
+	return event_log_head(s->log) > s->next ||
+	       (s->audit && audit_ring_head(s->audit) > s->next_line);
 }
 
 static ssize_t read_stream(void *source, uint64_t position, char *to, size_t most)
@@ -141,24 +172,24 @@ static void free_stream(void *source)
 {
 	struct event_stream *s = source;
 	event_log_listen(s->log, false);
+	if (s->audit)
+		audit_ring_listen(s->audit, false);
 	atomic_fetch_sub(&streams_open, 1);
 	event_filter_free(&s->filter);
 	json_writer_free(&s->lines.writer);
 	free(s);
 }
 
-// Finds where ?index= begins. False with a reply.
-static bool begin_at(const struct request *request, const struct event_log *log, uint64_t *next,
-	struct reply *reply)
+// Reads ?index=, 0 without one; UINT64_MAX: what comes from now on. False with a reply.
+static bool read_index(const struct request *request, uint64_t *from, struct reply *reply)
 {
 	const char *text = request_parameter(request, "index");
-	uint64_t head = event_log_head(log), index = 0;
+	uint64_t index = 0;
 	char *end = NULL;
 	errno = 0;
-	if (text && strcmp(text, "now") == 0) {
-		*next = head;
+	*from = UINT64_MAX;
+	if (text && strcmp(text, "now") == 0)
 		return true;
-	}
 	if (text && *text)
 		index = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
 	if (text && *text && (!end || *end || errno))
@@ -166,29 +197,68 @@ static bool begin_at(const struct request *request, const struct event_log *log,
 			"Invalid index: \"%.64s\" is no number; pass that of the newest event "
 			"seen, or now",
 			text);
-	uint64_t newest = head > EVENTS_REPLAYED ? head - EVENTS_REPLAYED : 0;
-	*next = index ? event_log_find(log, index) : newest;
+	*from = index;
 	return true;
+}
+
+static uint64_t newest_few(uint64_t head)
+{
+	return head > EVENTS_REPLAYED ? head - EVENTS_REPLAYED : 0;
+}
+
+// Where the stream begins in the log of events.
+static uint64_t first_event(const struct event_log *log, uint64_t from)
+{
+	uint64_t head = event_log_head(log);
+	if (from == UINT64_MAX)
+		return head;
+	return from ? event_log_find(log, from) : newest_few(head);
+}
+
+// Where it begins in the lines of the audit log.
+static uint64_t first_line(struct audit_ring *ring, uint64_t from)
+{
+	uint64_t head = audit_ring_head(ring);
+	if (from == UINT64_MAX)
+		return head;
+	return from ? audit_ring_find(ring, from) : newest_few(head);
+}
+
+static void follow_audit(struct event_stream *s, struct audit_ring *ring, uint64_t from)
+{
+	s->audit = ring;
+	s->next_line = first_line(ring, from);
+	audit_ring_listen(ring, true);
 }
 
 void event_stream(struct request *request, struct reply *reply)
 {
 	struct event_log *log = request->api->settings.events;
+	struct audit_ring *ring = request->api->audit_ring;
 	struct event_filter filter;
-	uint64_t next = 0;
+	uint64_t from = 0;
 	if (!log) {
 		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "this server keeps no events");
 		return;
 	}
-	if (!begin_at(request, log, &next, reply) || !event_filter_read(request, &filter, reply))
+	if (!read_index(request, &from, reply) || !event_filter_read(request, &filter, reply))
 		return;
+	if (audit_events_are_wanted(&filter) && !ring) {
+		event_filter_free(&filter);
+		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
+			"this server keeps no audit log (audit.path), so the topic Audit has no "
+			"events");
+		return;
+	}
 	struct event_stream *s = memory_take(sizeof *s);
 	// The stream is never compressed: a line would wait for later ones.
 	s->source = (struct reply_source){LINE_BYTES, read_stream, free_stream, NULL};
 	s->lines.request = request;
 	s->log = log;
 	s->filter = filter;
-	s->next = next;
+	s->next = first_event(log, from);
+	if (audit_events_are_wanted(&s->filter))
+		follow_audit(s, ring, from);
 	event_log_listen(log, true);
 	atomic_fetch_add(&streams_open, 1);
 	put_heartbeat(s);

@@ -2,7 +2,8 @@
 #include "state/records/nodes/vm_events.h"
 
 const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", "Deployment",
-	"VM", "VMWorker", "Liveness", "NodePool", NULL};
+	"VM", "VMWorker", "Liveness", "NodePool", "ACLToken", "ACLPolicy", "ACLRole", "Audit",
+	NULL};
 const char *const event_type_names[] = {
 	"NodeRegistration",
 	"NodeDeregistration",
@@ -37,6 +38,13 @@ const char *const event_type_names[] = {
 	"ExpiryReleased",
 	"NodePoolUpserted",
 	"NodePoolDeleted",
+	"ACLTokenUpserted",
+	"ACLTokenDeleted",
+	"ACLPolicyUpserted",
+	"ACLPolicyDeleted",
+	"ACLRoleUpserted",
+	"ACLRoleDeleted",
+	"RequestEnded",
 };
 
 static const struct {

@@ -12,6 +12,10 @@ enum event_topic {
 	TOPIC_VM_WORKER,
 	TOPIC_LIVENESS,
 	TOPIC_NODE_POOL,
+	TOPIC_ACL_TOKEN,
+	TOPIC_ACL_POLICY,
+	TOPIC_ACL_ROLE,
+	TOPIC_AUDIT, // not in the log of events (tools/api/audit/audit_ring.h)
 	EVENT_TOPICS
 };
 extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
@@ -49,6 +53,13 @@ enum event_type {
 	EVENT_EXPIRY_RELEASED,
 	EVENT_NODE_POOL_UPSERTED,
 	EVENT_NODE_POOL_DELETED,
+	EVENT_ACL_TOKEN_UPSERTED,
+	EVENT_ACL_TOKEN_DELETED,
+	EVENT_ACL_POLICY_UPSERTED,
+	EVENT_ACL_POLICY_DELETED,
+	EVENT_ACL_ROLE_UPSERTED,
+	EVENT_ACL_ROLE_DELETED,
+	EVENT_REQUEST_ENDED,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …

@@ -25,7 +25,7 @@ struct connection {
 	int fd;
 	_Atomic int phase;
 	_Atomic uint64_t since_ns;
-	bool cut;
+	bool cut, has_spoken;
 	struct credentials *credentials; // of TLS; NULL: without
 };
 
@@ -84,6 +84,16 @@ void connection_enter(
 void connection_keep(struct connection *connection, struct credentials *credentials)
 {
 	connection->credentials = credentials;
+}
+
+void connection_speaks(struct connection *connection)
+{
+	connection->has_spoken = true;
+}
+
+bool connection_was_silent(const struct connection *connection)
+{
+	return connection->credentials && !connection->has_spoken;
 }
 
 int connection_fd(const struct connection *connection)

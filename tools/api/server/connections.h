@@ -2,6 +2,7 @@
 // resets the inactivity timeout of libmicrohttpd.
 #pragma once
 #include "state/base/time_source.h"
+#include <stdbool.h>
 
 enum connection_phase {
 	CONNECTION_IDLE, // between requests
@@ -24,6 +25,10 @@ void connection_enter(struct connections *, struct connection *, enum connection
 // Releases them when the connection is closed.
 void connection_keep(struct connection *, struct credentials *);
 int connection_fd(const struct connection *);
+// It has sent a request.
+void connection_speaks(struct connection *);
+// Whether it has TLS and never sent a request.
+bool connection_was_silent(const struct connection *);
 
 // On the parking thread: shuts down connections that have exceeded their phase's time.
 void connections_sweep(struct connections *);

@@ -4,7 +4,8 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/access/token_keeper.h"
-#include "tools/api/audit/audit_log.h"
+#include "tools/api/audit/audit_ring.h"
+#include "tools/api/audit/client.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
@@ -16,20 +17,14 @@
 #include "tools/api/server/submission.h"
 #include "tools/api/server/web_socket.h"
 #include "tools/tls/identity.h"
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 // A write that is not durable within this time is answered with 503; it may still take effect.
 #define COMMAND_WAIT_MS 30000ull
 // Bytes of a body that the server reads and drops before it refuses, so that the client gets to see the answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
-
-// The name or the address of a client, as the audit log shows it.
-#define CLIENT_BYTES 128u
 
 static const struct refusal too_large = {
 	MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 1 MiB, the most that is read"};
@@ -371,6 +366,7 @@ enum MHD_Result http_access(void *context, struct MHD_Connection *connection, co
 		struct connection *socket = socket_of(connection);
 		if (!socket)
 			return MHD_NO;
+		connection_speaks(socket);
 		*request_at = request = request_create(context, connection, socket);
 		return begin_request(request, method, url);
 	}
@@ -379,53 +375,48 @@ enum MHD_Result http_access(void *context, struct MHD_Connection *connection, co
 	return advance_request(request);
 }
 
-// Who is at the other end: "ADDRESS:PORT", or "unix:" and the number of the user.
-static const char *client_address(const struct request *request, char text[static CLIENT_BYTES])
+static void audit(struct api *api, const struct audit_line *line)
 {
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	const struct sockaddr *address = info ? info->client_addr : NULL;
-	char host[64] = "?", port[8] = "?";
-	struct ucred peer = {.uid = (uid_t)-1};
-	socklen_t size = sizeof peer;
-	if (address && (address->sa_family == AF_INET || address->sa_family == AF_INET6)) {
-		size = address->sa_family == AF_INET ? sizeof(struct sockaddr_in)
-						     : sizeof(struct sockaddr_in6);
-		getnameinfo(address, size, host, sizeof host, port, sizeof port,
-			NI_NUMERICHOST | NI_NUMERICSERV);
-		snprintf(text, CLIENT_BYTES, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-		return text;
-	}
-	(void)getsockopt(connection_fd(request->socket), SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	snprintf(text, CLIENT_BYTES, "unix:%u", peer.uid);
-	return text;
-}
-
-// The accessor of the token or, without one, the name of the certificate that the client showed, or nobody's.
-static const char *client_name(const struct request *request, char name[static CLIENT_BYTES])
-{
-	if (request->access && !uuid_is_zero(&request->access->accessor))
-		return uuid_format(&request->access->accessor, name);
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-	if (!info || !credentials_peer_name(info->tls_session, name, CLIENT_BYTES))
-		snprintf(name, CLIENT_BYTES, "anonymous");
-	return name;
+	audit_log_write(api->audit, line);
+	if (audit_ring_add(api->audit_ring, line, state_index(api->settings.state)))
+		parking_wake_soon(api->parking);
 }
 
 static void audit_request(const struct request *request)
 {
-	const struct api *api = request->api;
+	struct api *api = request->api;
 	char from[CLIENT_BYTES], who[CLIENT_BYTES];
 	if (!request->asked)
 		return;
-	struct audit_line line = {.time_ns = (int64_t)time_wall_ns(api->settings.time),
-		.who = client_name(request, who),
-		.from = client_address(request, from),
+	client_address(request->connection, connection_fd(request->socket), from);
+	if (uuid_is_zero(&request->accessor))
+		client_name(request->connection, who);
+	else
+		uuid_format(&request->accessor, who);
+	const struct audit_line line = {.time_ns = (int64_t)time_wall_ns(api->settings.time),
+		.who = who,
+		.from = from,
 		.asked = request->asked,
 		.route = request->route ? request->route->pattern : "-",
 		.status = request->status};
-	audit_log_write(api->audit, &line);
+	audit(api, &line);
+}
+
+// Of a client that came over TLS and left without a request: mostly it showed no certificate that is known, or did not
+// know the server's.
+static void audit_silence(
+	struct api *api, struct MHD_Connection *connection, const struct connection *socket)
+{
+	char from[CLIENT_BYTES];
+	if (!api->audit || !connection_was_silent(socket))
+		return;
+	client_address(connection, connection_fd(socket), from);
+	const struct audit_line line = {.time_ns = (int64_t)time_wall_ns(api->settings.time),
+		.who = "anonymous",
+		.from = from,
+		.asked = "TLS",
+		.route = "-"};
+	audit(api, &line);
 }
 
 void http_completed(void *context, struct MHD_Connection *connection, void **request_at,
@@ -478,6 +469,7 @@ void http_connection(void *context, struct MHD_Connection *connection, void **so
 		*socket_at = connection_open(api->connections, info->connect_fd);
 		secure_connection(api, connection, *socket_at);
 	} else if (*socket_at) {
+		audit_silence(api, connection, *socket_at);
 		connection_close(api->connections, *socket_at);
 		*socket_at = NULL;
 	}

@@ -32,6 +32,8 @@ void parking_park(struct parking *, struct request *, const struct parked_kind *
 void parking_leave(struct parking *, struct request *);
 // Any thread; never blocks.
 void parking_wake(struct parking *);
+// The same for what comes often: the thread keeps its pace.
+void parking_wake_soon(struct parking *);
 
 struct parking_counts {
 	uint32_t parked, parked_most;

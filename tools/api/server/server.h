@@ -40,7 +40,8 @@ struct api {
 	struct background_answers *background[BACKGROUND_THREADS];
 	struct connections *connections;
 	struct request_counters *counters;
-	struct audit_log *audit; // NULL: none
+	struct audit_log *audit;       // NULL: none
+	struct audit_ring *audit_ring; // its newest lines; NULL: none
 	struct token_keeper *tokens;
 	pthread_mutex_t prng_lock;
 	struct prng prng;

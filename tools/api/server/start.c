@@ -4,7 +4,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/access/token_keeper.h"
-#include "tools/api/audit/audit_log.h"
+#include "tools/api/audit/audit_ring.h"
 #include "tools/api/listen/listening.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
@@ -136,6 +136,7 @@ static void api_destroy(struct api *api)
 	token_keeper_destroy(api->tokens);
 	pthread_mutex_destroy(&api->prng_lock);
 	audit_log_close(api->audit);
+	audit_ring_destroy(api->audit_ring);
 	identity_destroy(api->identity);
 	free(api->socket_path);
 	free(api->address);
@@ -170,7 +171,12 @@ static int open_audit(struct api *api, char *message, uint32_t message_size)
 	if (!is_given(api->settings.audit_path))
 		return 0;
 	api->audit = audit_log_open(api->settings.audit_path, message, message_size);
-	return api->audit ? 0 : -EINVAL;
+	if (!api->audit)
+		return -EINVAL;
+	api->audit_ring = audit_ring_create();
+	if (!api->audit_ring)
+		snprintf(message, message_size, "audit.path: memory is short");
+	return api->audit_ring ? 0 : -ENOMEM;
 }
 
 // Serves what comes in at a socket, or closes it.

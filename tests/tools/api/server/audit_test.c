@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -115,6 +116,30 @@ static void clients_are_named_by_certificate_or_user(void **unused)
 	server_stop(s);
 }
 
+// Its client shows no certificate, and the server lets in those alone that show one.
+static void a_client_that_is_refused_before_it_asks_is_a_line(void **unused)
+{
+	char url[160];
+	unlink(path);
+	struct server *s = server_start(&(struct server_options){.audit_path = path,
+		.tls = {made_path(&made, "server.pem"), made_path(&made, "server-key.pem"),
+			made_path(&made, "ca.pem")}});
+	snprintf(url, sizeof url, "https://127.0.0.1:%u", api_port(s->api));
+	struct http_tls tls = {.ca_file = made_path(&made, "ca.pem")};
+	struct http_client *client = http_client_create();
+	struct http_result result;
+	struct http_request request = {.url = url,
+		.path = "/v1/regions",
+		.tls = &tls,
+		.timeout_ms = 20000,
+		.take_body = drop};
+	assert_false(http_client_ask(client, &request, &result));
+	http_client_destroy(client);
+	expect_line(" who=\"anonymous\" from=127.0.0.1:");
+	expect_line(" asked=\"TLS\" route=- status=0\n");
+	server_stop(s);
+}
+
 // Also of a token that does not allow it; never the secret.
 static void tokens_are_named_by_their_accessor(void **unused)
 {
@@ -134,6 +159,38 @@ static void tokens_are_named_by_their_accessor(void **unused)
 	assert_non_null(strstr(text, " who=\"anonymous\" from=127.0.0.1:"));
 	assert_null(strstr(text, secret));
 	assert_null(strstr(text, management));
+	server_stop(server);
+}
+
+// Also of those that are gone when the line is written.
+static void streams_and_ends_are_named_by_accessor(void **unused)
+{
+	char management[SECRET_BYTES], secret[SECRET_BYTES], accessor[UUID_TEXT_BYTES], wanted[256];
+	unlink(path);
+	server = server_start(&(struct server_options){.audit_path = path});
+	acl_world_bootstrap(management);
+	acl_world_policy("jobs", "namespace \"default\" { policy = \"read\" }");
+	struct uuid of_client = acl_world_token("jobs", 0, secret);
+	uuid_format(&of_client, accessor);
+	char request[256], answer[4096];
+	int fd = server_connect(server);
+	int size = snprintf(request, sizeof request,
+		"GET /v1/event/stream?topic=Job HTTP/1.1\r\nHost: localhost\r\nX-Nomad-Token: "
+		"%s\r\n\r\n",
+		secret);
+	assert_int_equal(send(fd, request, (size_t)size, MSG_NOSIGNAL), size);
+	assert_true(recv(fd, answer, sizeof answer, 0) > 0);
+	acl_world_delete_token(of_client);
+	snprintf(wanted, sizeof wanted, " who=\"%s\" from=127.0.0.1:", accessor);
+	expect_line(wanted);
+	expect_line(" asked=\"GET /v1/event/stream\" route=/v1/event/stream status=200\n");
+	close(fd);
+	struct uuid over = acl_world_token("jobs", 2000000000, secret);
+	assert_int_equal(ask_with(secret, "GET", "/v1/jobs", NULL).status, 403);
+	snprintf(
+		wanted, sizeof wanted, " who=\"%s\" from=127.0.0.1:", uuid_format(&over, accessor));
+	expect_line(wanted);
+	expect_line(" asked=\"GET /v1/jobs\" route=/v1/jobs status=403\n");
 	server_stop(server);
 }
 
@@ -159,7 +216,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_request_is_a_line),
 		cmocka_unit_test(clients_are_named_by_certificate_or_user),
+		cmocka_unit_test(a_client_that_is_refused_before_it_asks_is_a_line),
 		cmocka_unit_test(tokens_are_named_by_their_accessor),
+		cmocka_unit_test(streams_and_ends_are_named_by_accessor),
 		cmocka_unit_test(a_reload_opens_the_file_anew),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

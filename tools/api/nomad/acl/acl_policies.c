@@ -2,13 +2,13 @@
 #include "state/base/limits.h"
 #include "state/records/acl_policy.h"
 #include "tools/acl/acl_rules.h"
-#include "tools/api/nomad/acl/acl_json.h"
 #include "tools/api/nomad/acl/asker.h"
 #include "tools/api/nomad/acl/routes.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
+#include "tools/forms/acl/acl_json.h"
 #include <stdlib.h>
 
 uint64_t acl_policies_watched(const struct request *request)

@@ -2,7 +2,6 @@
 #include "state/base/limits.h"
 #include "state/records/acl_policy.h"
 #include "tools/api/lists/record_list.h"
-#include "tools/api/nomad/acl/acl_json.h"
 #include "tools/api/nomad/acl/asker.h"
 #include "tools/api/nomad/acl/routes.h"
 #include "tools/api/server/access.h"
@@ -10,6 +9,7 @@
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
 #include "tools/api/server/one_record.h"
+#include "tools/forms/acl/acl_json.h"
 #include <stdlib.h>
 
 #define NOT_FOUND "ACL role not found"

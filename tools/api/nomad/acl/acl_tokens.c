@@ -1,7 +1,6 @@
 // Tokens: read by their owners, changed by whoever manages.
 #include "tools/api/access/acl_secret.h"
 #include "tools/api/lists/record_list.h"
-#include "tools/api/nomad/acl/acl_json.h"
 #include "tools/api/nomad/acl/acl_token_form.h"
 #include "tools/api/nomad/acl/asker.h"
 #include "tools/api/nomad/acl/new_token.h"
@@ -11,6 +10,7 @@
 #include "tools/api/server/body.h"
 #include "tools/api/server/command_text.h"
 #include "tools/api/server/one_record.h"
+#include "tools/forms/acl/acl_json.h"
 
 #define BAD_ID "acl token lookup failed: index error: UUID must be 36 characters"
 

@@ -2,7 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/api/access/acl_secret.h"
-#include "tools/api/nomad/acl/acl_json.h"
+#include "tools/forms/acl/acl_json.h"
 #include <sodium.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "tools/api/nomad/acl/acl_json.h"
+#include "tools/forms/acl/acl_json.h"
 #include "state/base/check.h"
 #include "tools/acl/acl_rules.h"
 #include "tools/json/duration.h"
