@@ -259,6 +259,8 @@ static bool start_api(struct berthd *b, char *message)
 		.tls = {config->tls_certificate, config->tls_key, config->tls_client_ca},
 		.socket = {config->socket_path, config->socket_mode, config->socket_group},
 		.audit_path = config->audit_path,
+		.token_ttl_min_ns = config->token_ttl_min_s * (int64_t)NS_PER_S,
+		.token_ttl_max_ns = config->token_ttl_max_s * (int64_t)NS_PER_S,
 		.acl_forced = is_open && !config->http_insecure,
 		.hosts = b->config.http_hosts,
 		.port = (uint16_t)b->config.http_port,

@@ -83,6 +83,10 @@ static const struct setting settings[] = {
 		.help = "open HTTP connections of one client address"},
 	{"audit.path", SETTING_TEXT, AT(audit_path), .preset = "",
 		.help = "file of who asked what of the HTTP API; empty: none"},
+	{"acl.token_min_expiration_ttl_s", SETTING_U32, AT(token_ttl_min_s), NUMBER(1, 31536000),
+		.preset = "1", .help = "a token with an end holds at least this long"},
+	{"acl.token_max_expiration_ttl_s", SETTING_U32, AT(token_ttl_max_s), NUMBER(1, 315360000),
+		.preset = "86400", .help = "and at most this long"},
 	{"wire.udp_port", SETTING_U16, AT(dataplane.udp_port), NUMBER(1, 65535), .preset = "4647",
 		.help = "UDP port of the wire protocol"},
 	{"wire.ttl_ms", SETTING_U32, AT(dataplane.ttl_ms), NUMBER(100, 86400000), .preset = "5000",
@@ -419,6 +423,9 @@ bool config_check(const struct config *config, char *message)
 		return refuse_setting(message, "dataplane.huge", "is none of auto yes no");
 	if (d->stall_ms >= d->ttl_ms)
 		return refuse_setting(message, "wire.stall_ms", "must be shorter than wire.ttl_ms");
+	if (config->token_ttl_min_s > config->token_ttl_max_s)
+		return refuse_setting(message, "acl.token_min_expiration_ttl_s",
+			"must not be longer than acl.token_max_expiration_ttl_s");
 	return true;
 }
 

@@ -69,6 +69,8 @@ static void start_api(struct server *s, const struct server_options *options)
 		.tls = options->tls,
 		.socket = options->socket,
 		.audit_path = options->audit_path,
+		.token_ttl_min_ns = options->token_ttl_min_ns,
+		.token_ttl_max_ns = options->token_ttl_max_ns,
 		.connections_max = 2048,
 		.connections_per_ip_max = options->connections_per_ip_max,
 		.acl_forced = options->acl_forced,

@@ -36,6 +36,7 @@ struct server_options {
 	struct listening_path socket;   // none: only at the address
 	bool acl_forced;                // access control is on without a first token
 	const char *audit_path;         // NULL: no audit log
+	int64_t token_ttl_min_ns, token_ttl_max_ns; // 0: 1 s, 24 h
 };
 
 struct server *server_start(const struct server_options *);

@@ -92,6 +92,8 @@ static void what_belongs_together_is_given_together(void **state)
 	static const struct {
 		const char *name, *value, *complaint;
 	} rows[] = {
+		{"acl.token_min_expiration_ttl_s", "86401",
+			"must not be longer than acl.token_max_expiration_ttl_s"},
 		{"http.tls.certificate", "/a", "http.tls.key: is missing"},
 		{"http.tls.key", "/a", "http.tls.certificate: is missing"},
 		{"http.tls.client_ca", "/a", "without http.tls.certificate"},

@@ -31,7 +31,9 @@ struct api_settings {
 	struct credentials_files tls; // of the address; without a certificate: HTTP without TLS
 	struct listening_path socket; // beside the address, without TLS; path NULL or "": none
 	const char *audit_path;       // of the file of who asked what; NULL or "": none
-	bool acl_forced; // whoever shows no token may nothing, although none was ever made
+	int64_t token_ttl_min_ns; // least and most time that a token with an end may hold; 0: 1 s
+	int64_t token_ttl_max_ns; // 0: 24 h
+	bool acl_forced;          // whoever shows no token may nothing, although none was ever made
 	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
 	struct state *state;
 	struct command_queue *queue;

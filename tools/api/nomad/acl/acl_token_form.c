@@ -7,9 +7,13 @@
 #include "tools/json/timestamp.h"
 #include <stdlib.h>
 
-// How long a token with an end may hold.
+// How long a token with an end may hold, unless the settings say otherwise.
 #define TTL_MIN_NS NS_PER_S
 #define TTL_MAX_NS (24 * NS_PER_HOUR)
+
+struct ttl_bounds {
+	int64_t min_ns, max_ns;
+};
 
 #define BAD_ID \
 	"token lookup failed: acl token lookup failed: index error: UUID must be 36 characters"
@@ -117,8 +121,15 @@ static void check_name_and_type(const struct acl_token_form *form, struct json_s
 	}
 }
 
-static void check_end(
-	const struct acl_token_form *form, int64_t now_ns, struct json_sentences *errors)
+static struct ttl_bounds ttl_bounds_of(const struct api_settings *settings)
+{
+	return (struct ttl_bounds){
+		settings->token_ttl_min_ns ? settings->token_ttl_min_ns : (int64_t)TTL_MIN_NS,
+		settings->token_ttl_max_ns ? settings->token_ttl_max_ns : (int64_t)TTL_MAX_NS};
+}
+
+static void check_end(const struct acl_token_form *form, struct ttl_bounds bounds, int64_t now_ns,
+	struct json_sentences *errors)
 {
 	char least[DURATION_TEXT_BYTES], most[DURATION_TEXT_BYTES], asked[DURATION_TEXT_BYTES];
 	if (form->ttl_ns < 0)
@@ -130,14 +141,14 @@ static void check_end(
 	duration_format(in_ns, asked);
 	if (in_ns < 0)
 		json_sentence(errors, "expiration time cannot be before create time");
-	if (in_ns > TTL_MAX_NS)
+	if (in_ns > bounds.max_ns)
 		json_sentence(errors,
 			"expiration time cannot be more than %s in the future (was %s)",
-			duration_format(TTL_MAX_NS, most), asked);
-	if (in_ns < TTL_MIN_NS)
+			duration_format(bounds.max_ns, most), asked);
+	if (in_ns < bounds.min_ns)
 		json_sentence(errors,
 			"expiration time cannot be less than %s in the future (was %s)",
-			duration_format(TTL_MIN_NS, least), asked);
+			duration_format(bounds.min_ns, least), asked);
 }
 
 static void check_update(const struct acl_token_form *form, const struct acl_token *known,
@@ -243,7 +254,7 @@ static struct acl_token *check_form(
 	if (known)
 		check_update(form, known, &errors);
 	else
-		check_end(form, now_ns, &errors);
+		check_end(form, ttl_bounds_of(settings), now_ns, &errors);
 	if (reply_mistakes(&errors, reply))
 		return NULL;
 	struct acl_token *token = make_token(form, now_ns);
