@@ -9,7 +9,7 @@ bool audit_events_are_wanted(const struct event_filter *filter)
 	return wanted;
 }
 
-static bool fits(const struct event_filter *filter, const char *who, const char *status)
+static bool line_fits(const struct event_filter *filter, const char *who, const char *status)
 {
 	bool is_wanted = false;
 	for (uint32_t i = 0; i < filter->count && !is_wanted; i++) {
@@ -26,7 +26,7 @@ bool audit_event_json(
 {
 	char status[12];
 	snprintf(status, sizeof status, "%u", note->status);
-	if (!fits(filter, note->who, status))
+	if (!line_fits(filter, note->who, status))
 		return false;
 	json_begin_object(w);
 	json_put_string(w, "Topic", event_topic_names[TOPIC_AUDIT]);
