@@ -51,10 +51,7 @@ static void secret_text(uint32_t number, char text[static UUID_TEXT_BYTES])
 
 static void start_side(struct side *side)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	char message[256];
-	int on = 1;
 	controller_open(&side->controller,
 		&(struct controller_settings){.nodes_max = 1024, .allocations_max = 1024});
 	controller_register(&side->controller, 0, 1);
@@ -67,7 +64,15 @@ static void start_side(struct side *side)
 		fprintf(stderr, "access: %s\n", message);
 		exit(1);
 	}
-	address.sin_port = htons(api_port(side->api));
+}
+
+// When all is there: a connection on which nothing is asked is cut off after some seconds.
+static void connect_side(struct side *side)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_port = htons(api_port(side->api)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int on = 1;
 	side->connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CHECK(connect(side->connection, (struct sockaddr *)&address, sizeof address) == 0);
 	CHECK(setsockopt(side->connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
@@ -254,6 +259,8 @@ int main(int count, char **arguments)
 		put_policy(&b.guarded.controller, i);
 	for (uint32_t i = 0; i <= b.tokens; i++)
 		put_token(&b.guarded.controller, i);
+	connect_side(&b.open);
+	connect_side(&b.guarded);
 	report_requests(&b);
 	report_finds(&b);
 	stop_side(&b.guarded);
