@@ -18,13 +18,6 @@ void vm_json(struct json_writer *w, const struct vm *vm)
 	json_end_object(w);
 }
 
-void vm_json_without_password(struct json_writer *w, const struct vm *vm)
-{
-	struct vm shown = *vm;
-	shown.password = NULL;
-	vm_json(w, &shown);
-}
-
 struct worker_view worker_view_now(
 	const struct state *state, const struct time_source *time, int64_t offline_after_ns)
 {

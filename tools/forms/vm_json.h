@@ -7,8 +7,6 @@
 
 void vm_json(struct json_writer *, const struct vm *);
 void vm_members_json(struct json_writer *, const struct vm *); // into an open object
-// For event streams, which people write to files.
-void vm_json_without_password(struct json_writer *, const struct vm *);
 // Its events: the newest `most`, newest first if newest_first.
 void vm_events_json(struct json_writer *, const struct vm *, uint32_t most, bool newest_first);
 

@@ -42,7 +42,7 @@ static const struct field vm_fields[] = {
 	{"nested", FIELD_BOOL, OF(vm, nested), OMIT},
 	{"suspendable", FIELD_BOOL, OF(vm, suspendable), OMIT},
 	{"username", FIELD_STRING, OF(vm, username), OMIT},
-	{"password", FIELD_STRING, OF(vm, password), OMIT},
+	{"password", FIELD_STRING, OF(vm, password), FLAGS(FIELD_HIDDEN)},
 	{"startup_script", FIELD_JSON, OF(vm, startup_script), OMIT},
 	{"hostDirs", FIELD_JSON, OF(vm, host_dirs), OMIT},
 	{"resources", FIELD_COUNT_MAP, OF(vm, resources)},

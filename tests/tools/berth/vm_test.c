@@ -34,7 +34,8 @@ static void machines_are_created_shown_and_deleted(void **unused)
 	expect_run("vm create b --image i --resource slots=x", 2, "", "\"x\" is no whole number");
 	expect_run("vm create b --image i --label x", 2, "", "--label \"x\" is not NAME=VALUE");
 	expect_run("vm create b --image i --cpu no", 2, "", "--cpu must be a number");
-	run_write("vm.json", "{\"image\":\"from-file\",\"suspendable\":true,\"oops\":1}");
+	run_write("vm.json", "{\"image\":\"from-file\",\"suspendable\":true,\"oops\":1,"
+			     "\"username\":\"u\",\"password\":\"hidden\"}");
 	snprintf(line, sizeof line, "vm create b %s/vm.json --restart-policy OnFailure",
 		run_folder());
 	expect_run(line, 0, "Created virtual machine \"b\"", "Warning: VM.oops");
@@ -43,6 +44,10 @@ static void machines_are_created_shown_and_deleted(void **unused)
 	assert_non_null(strstr(run.out, "slots  = 3"));
 	assert_non_null(strstr(run.out, "site  = north"));
 	expect_run("vm get b --json", 0, "\"image\": \"from-file\"", "");
+	assert_non_null(strstr(run.out, "\"username\": \"u\""));
+	assert_null(strstr(run.out, "hidden"));
+	expect_run("vm get b", 0, "Image", "");
+	assert_null(strstr(run.out, "hidden"));
 	expect_run("vm get nobody", 3, "", "berth: VM \"nobody\" not found\n");
 	expect_run("vm list", 0, "Name  Status", "");
 	assert_non_null(strstr(run.out, "from-file"));

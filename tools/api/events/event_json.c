@@ -329,7 +329,7 @@ static void put_record(
 	case TOPIC_EVALUATION: json_record(w, &evaluation_description, record); break;
 	case TOPIC_ALLOCATION: allocation_json_without_job(w, s->state, record); break;
 	case TOPIC_DEPLOYMENT: json_record(w, &deployment_description, record); break;
-	case TOPIC_VM: vm_json_without_password(w, record); break;
+	case TOPIC_VM: vm_json(w, record); break;
 	case TOPIC_VM_WORKER: vm_worker_json(w, &view, record); break;
 	case TOPIC_LIVENESS: put_liveness(w, s); break;
 	case TOPIC_NODE_POOL: node_pool_json(w, record); break;

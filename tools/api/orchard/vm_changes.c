@@ -87,10 +87,16 @@ static bool body_is_of(
 {
 	const char *uid = json_string_value(json_object_get(body, "uid"));
 	const char *differs = vm_body_differs(body, said, vm);
+	// An answer that tells a wrong password from the right one would help to guess it.
+	bool says_password = said->password && *said->password;
 	if (uid && *uid && strcasecmp(uid, vm->uid) != 0)
 		reply_error(reply, MHD_HTTP_CONFLICT,
 			"the VM of this name is another one by now: its uid is %s, not %.64s",
 			vm->uid, uid);
+	else if (says_password)
+		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
+			"VM.password: a password is neither changed nor compared with the one that "
+			"was created; leave it out");
 	else if (differs)
 		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
 			"VM.%s: differs from what was created, and only powerState can be "
