@@ -131,6 +131,14 @@ static enum command_outcome create_token(struct decider *d, struct command_acl_t
 	return store_token(d, c);
 }
 
+static bool has_namesake(const struct state *state, const struct acl_token *token)
+{
+	if (!acl_token_is_account(token))
+		return false;
+	const struct acl_token *named = acl_account_working(state, text_of(token->name));
+	return named && !uuid_equal(&named->accessor, &token->accessor);
+}
+
 enum command_outcome decide_acl_token(struct decider *d, struct command *command)
 {
 	struct command_acl_token *c = command->acl_token;
@@ -138,6 +146,8 @@ enum command_outcome decide_acl_token(struct decider *d, struct command *command
 	CHECK(c->token);
 	if (!roles_are_there(d->state, c->token))
 		return OUTCOME_UNKNOWN_ROLE;
+	if (has_namesake(d->state, c->token))
+		return OUTCOME_CONFLICT;
 	if (uuid_is_zero(&c->token->accessor))
 		return create_token(d, c);
 	const struct cell *cell = table_find(d->state, STATE_ACL_TOKENS, &c->token->accessor);

@@ -480,7 +480,7 @@ struct command_acl_role {
 };
 struct command_acl_token { // ACL_TOKEN, ACL_BOOTSTRAP
 	// An accessor of zero: a new one, with its times; CONFLICT: another one has its secret. Else the token of that
-	// accessor keeps its secret, its times, and whether it is global.
+	// accessor keeps its secret, its times, and whether it is global. CONFLICT also: another account has its name.
 	struct acl_token *token;
 	uint64_t reset_index; // ACL_BOOTSTRAP: a first token once more, after the one of this index
 	// result

@@ -37,6 +37,20 @@ bool acl_token_type_fits(int type, uint32_t links)
 	return type == ACL_CLIENT ? links > 0 : type == ACL_MANAGEMENT && links == 0;
 }
 
+bool acl_policy_is_role(const char *name)
+{
+	return name && strchr(name, ':');
+}
+
+bool acl_token_is_account(const struct acl_token *token)
+{
+	bool is_account = token->type == ACL_CLIENT && text_of(token->name).size > 0 &&
+			  token->policies.count > 0 && token->roles.count == 0;
+	for (uint32_t i = 0; i < token->policies.count && is_account; i++)
+		is_account = acl_policy_is_role(*ARRAY_AT(&token->policies, char *, i));
+	return is_account;
+}
+
 bool acl_token_goes_on(const struct acl_token *before, const struct acl_token *after)
 {
 	return uuid_equal(&before->accessor, &after->accessor) &&

@@ -53,5 +53,9 @@ static inline bool acl_token_is_expired(const struct acl_token *token, int64_t n
 }
 // Whether a type may have so many policies and roles together.
 bool acl_token_type_fits(int type, uint32_t links);
+// Policies whose names have a colon are roles of accounts, such as "compute:read": nobody makes one of such a name.
+bool acl_policy_is_role(const char *name);
+// An account of Orchard's clients: a client token with a name, which no other account has, and nothing but such roles.
+bool acl_token_is_account(const struct acl_token *token);
 // Whether an update may lead from one to the other: what identifies a token, and its end, never change.
 bool acl_token_goes_on(const struct acl_token *before, const struct acl_token *after);

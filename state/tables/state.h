@@ -200,6 +200,8 @@ const struct acl_policy *state_acl_policy(const struct state *, struct text name
 const struct acl_role *state_acl_role(const struct state *, const struct uuid *id);
 const struct acl_role *state_acl_role_by_name(const struct state *, struct text name);
 const struct acl_token *state_acl_token(const struct state *, const struct uuid *accessor);
+// Looks at all tokens (acl_token_is_account).
+const struct acl_token *state_acl_account(const struct state *, struct text name);
 const struct acl_token *state_acl_token_by_secret(
 	const struct state *, const struct acl_secret_hash *);
 // Never NULL.

@@ -54,6 +54,24 @@ const struct acl_token *acl_token_working(
 	return token_of_secret(state, secret, false);
 }
 
+static bool is_account_of(const struct acl_token *token, struct text name)
+{
+	return acl_token_is_account(token) && text_equal(text_of(token->name), name);
+}
+
+const struct acl_token *acl_account_working(const struct state *state, struct text name)
+{
+	const struct sequence *order = &state->tables[STATE_ACL_TOKENS].order;
+	const struct cell *cell;
+	uint64_t cursor = 0;
+
+	CHECK(name.size > 0);
+	while ((cell = sequence_next(order, &cursor)))
+		if (cell_is_there(cell) && is_account_of(cell->working, name))
+			return cell->working;
+	return NULL;
+}
+
 static bool are_policies_sound(const struct acl_token *token)
 {
 	for (uint32_t i = 0; i < token->policies.count; i++) {
@@ -156,6 +174,17 @@ const struct acl_token *state_acl_token_by_secret(
 	const struct state *state, const struct acl_secret_hash *secret)
 {
 	return token_of_secret(state, secret, true);
+}
+
+const struct acl_token *state_acl_account(const struct state *state, struct text name)
+{
+	const struct acl_token *token;
+	uint64_t cursor = 0;
+
+	while ((token = state_next(state, STATE_ACL_TOKENS, &cursor)))
+		if (is_account_of(token, name))
+			return token;
+	return NULL;
 }
 
 const struct acl_bootstrap *state_acl_bootstrap(const struct state *state)

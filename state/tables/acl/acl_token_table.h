@@ -14,4 +14,6 @@ extern const struct kind acl_token_kind, acl_bootstrap_kind;
 
 // The working record of the token that has the secret; NULL: none has. Applier thread only.
 const struct acl_token *acl_token_working(const struct state *, const struct acl_secret_hash *);
+// The working token of the account of that name; NULL: there is none. Looks at all tokens, as accounts seldom come.
+const struct acl_token *acl_account_working(const struct state *, struct text name);
 const struct acl_bootstrap *acl_bootstrap_working(const struct state *);

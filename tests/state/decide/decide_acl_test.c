@@ -211,6 +211,46 @@ static void a_deleted_token_opens_nothing(void **test)
 	assert_false(uuid_equal(&first, &second));
 }
 
+static struct acl_token *build_account(const struct controller *c, struct uuid accessor,
+	uint32_t secret, const char *name, const char *roles)
+{
+	struct acl_token *token = build_token(c, accessor, secret, roles);
+
+	free(token->name);
+	token->name = text_copy(text_of(name));
+	return token;
+}
+
+static void an_account_has_its_name_alone(void **test)
+{
+	struct controller *c = *test;
+	struct uuid first, second;
+
+	assert_int_equal(put_token(c, build_account(c, new_one, 1, "ci", "compute:read"), &first),
+		OUTCOME_DONE);
+	assert_int_equal(
+		put_token(c, build_account(c, new_one, 2, "ci", "admin:read admin:write"), NULL),
+		OUTCOME_CONFLICT);
+	assert_int_equal(
+		put_token(c, build_account(c, first, 1, "ci", "admin:read"), NULL), OUTCOME_DONE);
+	// One with another policy is no account, and may have any name until it becomes one.
+	assert_int_equal(
+		put_token(c, build_account(c, new_one, 2, "ci", "compute:read p"), &second),
+		OUTCOME_DONE);
+	assert_int_equal(put_token(c, build_account(c, second, 2, "ci", "compute:read"), NULL),
+		OUTCOME_CONFLICT);
+	state_read_begin();
+	assert_true(uuid_equal(&state_acl_account(c->state, TEXT("ci"))->accessor, &first));
+	assert_null(state_acl_account(c->state, TEXT("c")));
+	state_read_end();
+	assert_int_equal(delete_token(c, first), OUTCOME_DONE);
+	assert_int_equal(put_token(c, build_account(c, second, 2, "ci", "compute:read"), NULL),
+		OUTCOME_DONE);
+	state_read_begin();
+	assert_true(uuid_equal(&state_acl_account(c->state, TEXT("ci"))->accessor, &second));
+	state_read_end();
+}
+
 static void bad_tokens_are_refused(void **test)
 {
 	struct controller *c = *test;
@@ -300,6 +340,7 @@ int main(void)
 		TEST(bad_roles_are_refused),
 		TEST(an_update_keeps_what_a_token_is),
 		TEST(a_deleted_token_opens_nothing),
+		TEST(an_account_has_its_name_alone),
 		TEST(bad_tokens_are_refused),
 		TEST(the_first_token_is_made_once),
 		TEST(expired_tokens_are_collected),
