@@ -168,7 +168,8 @@ static char *check_area(enum acl_area area, const char *word)
 		[ACL_OPERATOR] = "OperatorPolicy",
 		[ACL_PLUGIN] = "PluginPolicy",
 		[ACL_QUOTA] = "QuotaPolicy",
-		[ACL_VM] = "VmPolicy"};
+		[ACL_VM] = "VmPolicy",
+		[ACL_VM_ADMIN] = "VmAdminPolicy"};
 	enum acl_level level;
 	struct complaint complaint;
 	if (!word || acl_level_of(area, word, &level))

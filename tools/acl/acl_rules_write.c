@@ -63,8 +63,10 @@ void acl_rules_write(struct json_writer *w, const struct acl_rules *rules, const
 	put_area(w, "Plugin", rules->areas[ACL_PLUGIN]);
 	put_area(w, "Quota", rules->areas[ACL_QUOTA]);
 	json_put_string(w, "Raw", text);
-	// Other clients know nothing of it.
+	// Other clients know nothing of these.
 	if (rules->areas[ACL_VM])
 		put_area(w, "VM", rules->areas[ACL_VM]);
+	if (rules->areas[ACL_VM_ADMIN])
+		put_area(w, "VMAdmin", rules->areas[ACL_VM_ADMIN]);
 	json_end_object(w);
 }

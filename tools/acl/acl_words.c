@@ -126,7 +126,8 @@ const char *acl_area_name(enum acl_area area)
 		[ACL_OPERATOR] = "operator",
 		[ACL_PLUGIN] = "plugin",
 		[ACL_QUOTA] = "quota",
-		[ACL_VM] = "vm"};
+		[ACL_VM] = "vm",
+		[ACL_VM_ADMIN] = "vm_admin"};
 	CHECK(area < ACL_AREAS);
 	return names[area];
 }

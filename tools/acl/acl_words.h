@@ -47,7 +47,16 @@ enum acl_subject {
 };
 
 // What rules allow as a whole, up to a level.
-enum acl_area { ACL_AGENT, ACL_NODE, ACL_OPERATOR, ACL_PLUGIN, ACL_QUOTA, ACL_VM, ACL_AREAS };
+enum acl_area {
+	ACL_AGENT,
+	ACL_NODE,
+	ACL_OPERATOR,
+	ACL_PLUGIN,
+	ACL_QUOTA,
+	ACL_VM,
+	ACL_VM_ADMIN, // who may what with machines, and the settings of all of them
+	ACL_AREAS
+};
 enum acl_level { ACL_LEVEL_NONE, ACL_LEVEL_LIST, ACL_LEVEL_READ, ACL_LEVEL_WRITE, ACL_LEVEL_DENY };
 
 // The number of a capability; -1: the word is none.

@@ -1,4 +1,5 @@
 #include "tools/api/routes.h"
+#include "tools/api/accounts/routes.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/events/routes.h"
 #include "tools/api/metrics/routes.h"
@@ -21,17 +22,19 @@ static const struct route routes[] = {
 	ROUTES_ROWS(EVENT_ROUTES)
 	ROUTES_ROWS(METRICS_ROUTES)
 	ROUTES_ROWS(ORCHARD_ROUTES)
+	ROUTES_ROWS(ACCOUNT_ROUTES)
 	ROUTES_ROWS(BERTH_ROUTES)
 	// clang-format on
 };
 
 static bool is_of_orchard(const struct route *route)
 {
-	static const char *const prefixes[] = {"/v1/vms", "/v1/workers", "/v1/cluster-settings"};
+	static const char *const prefixes[] = {"/v1/vms", "/v1/workers", "/v1/cluster-settings",
+		"/v1/service-accounts", "/v1/controller/"};
 	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
 		if (strncmp(route->pattern, prefixes[i], strlen(prefixes[i])) == 0)
 			return true;
-	return false;
+	return strcmp(route->pattern, "/v1/") == 0;
 }
 
 const struct route_table api_routes = {routes, sizeof routes / sizeof routes[0], is_of_orchard};

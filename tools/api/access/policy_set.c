@@ -6,6 +6,7 @@
 #include "state/records/acl_token.h"
 #include "state/tables/state.h"
 #include "tools/acl/acl_rules.h"
+#include "tools/api/access/account_roles.h"
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -15,7 +16,9 @@
 // A policy that is not there, or not any more, allows nothing.
 static void add_policy(struct policy_set *set, const struct state *state, const char *name)
 {
-	const struct acl_policy *policy = state_acl_policy(state, text_of(name));
+	const struct acl_policy *policy = acl_policy_is_role(name)
+						  ? account_role(name)
+						  : state_acl_policy(state, text_of(name));
 	if (!policy)
 		return;
 	set->items = memory_one_more(

@@ -15,6 +15,7 @@ struct need {
 static const struct need needs[RIGHTS] = {
 	[RIGHT_OPEN] = {.open = true},
 	[RIGHT_FILTERED] = {.open = true},
+	[RIGHT_TOKEN] = {.open = true}, // without one nobody comes so far (access.c)
 	[RIGHT_MANAGEMENT] = {.management = true},
 	[RIGHT_AGENT_READ] = {.area = ACL_AGENT, .level = ACL_LEVEL_READ},
 	[RIGHT_AGENT_WRITE] = {.area = ACL_AGENT, .level = ACL_LEVEL_WRITE},
@@ -26,6 +27,8 @@ static const struct need needs[RIGHTS] = {
 	[RIGHT_PLUGIN_READ] = {.area = ACL_PLUGIN, .level = ACL_LEVEL_READ},
 	[RIGHT_VM_READ] = {.area = ACL_VM, .level = ACL_LEVEL_READ},
 	[RIGHT_VM_WRITE] = {.area = ACL_VM, .level = ACL_LEVEL_WRITE},
+	[RIGHT_VM_ADMIN_READ] = {.area = ACL_VM_ADMIN, .level = ACL_LEVEL_READ},
+	[RIGHT_VM_ADMIN_WRITE] = {.area = ACL_VM_ADMIN, .level = ACL_LEVEL_WRITE},
 	[RIGHT_POOL_READ] = {SCOPE_POOL, .pool = ACL_POOL_READ},
 	[RIGHT_POOL_DELETE] = {SCOPE_POOL, .pool = ACL_POOL_DELETE},
 	[RIGHT_POOL_NODES] = {SCOPE_POOL, .pool = ACL_POOL_READ, .area = ACL_NODE,

@@ -6,6 +6,7 @@ enum right {
 	RIGHT_UNSAID, // no route has it
 	RIGHT_OPEN,   // anyone; a token is not even read
 	RIGHT_FILTERED, // anyone but with a token that is none: the route itself shows or does what is allowed
+	RIGHT_TOKEN,      // whoever shows a token, whatever it allows
 	RIGHT_MANAGEMENT, // management tokens
 	// An area.
 	RIGHT_AGENT_READ,
@@ -18,6 +19,8 @@ enum right {
 	RIGHT_PLUGIN_READ,
 	RIGHT_VM_READ,
 	RIGHT_VM_WRITE,
+	RIGHT_VM_ADMIN_READ,
+	RIGHT_VM_ADMIN_WRITE,
 	// The node pool that the path names.
 	RIGHT_POOL_READ,
 	RIGHT_POOL_DELETE,

@@ -1,8 +1,10 @@
 #include "tools/api/server/access.h"
 #include "state/base/time_units.h"
+#include "state/records/acl_token.h"
 #include "state/records/allocation.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "tools/api/access/basic_scheme.h"
 #include "tools/api/access/token_keeper.h"
 #include "tools/api/server/one_record.h"
 #include <stdio.h>
@@ -100,6 +102,8 @@ static bool may_by_record(const struct request *request, const struct acl *acl)
 static bool may_by_right(const struct request *request, const struct acl *acl)
 {
 	enum right right = request->route->right;
+	if (right == RIGHT_TOKEN && uuid_is_zero(&request->access->accessor))
+		return false;
 	const char *namespace_name = request_namespace(request);
 	const char *asked = request_parameter(request, "namespace");
 	switch (right_scope_of(right)) {
@@ -117,16 +121,51 @@ static bool may_by_right(const struct request *request, const struct acl *acl)
 	return may_by_record(request, acl);
 }
 
-struct refusal access_check(struct request *request)
+// The secret must be that of the account of the name.
+static enum token_verdict find_account(
+	struct request *request, const struct basic_credentials *credentials, int64_t now_ns)
 {
 	struct api *api = request->api;
+	enum token_verdict verdict =
+		token_keeper_find(api->tokens, credentials->secret, now_ns, &request->access);
+	if (verdict != TOKEN_GOOD)
+		return verdict;
+	state_read_begin();
+	const struct acl_token *token =
+		state_acl_token(api->settings.state, &request->access->accessor);
+	bool is_its =
+		token && acl_token_is_account(token) && strcmp(token->name, credentials->name) == 0;
+	state_read_end();
+	if (is_its)
+		return TOKEN_GOOD;
+	access_release(request->access);
+	request->access = NULL;
+	return TOKEN_UNKNOWN;
+}
+
+// Clients of Orchard show the name of an account, too, and on Orchard's routes alone.
+static enum token_verdict find_token(struct request *request)
+{
+	struct api *api = request->api;
+	struct basic_credentials credentials;
+	int64_t now_ns = (int64_t)time_wall_ns(api->settings.time);
+	const char *secret = request_secret(request);
+	if (secret || !api->routes->is_of_orchard(request->route) ||
+		!basic_credentials_read(request_authorization(request), &credentials))
+		return token_keeper_find(api->tokens, secret, now_ns, &request->access);
+	enum token_verdict verdict = find_account(request, &credentials, now_ns);
+	basic_credentials_erase(&credentials);
+	return verdict;
+}
+
+struct refusal access_check(struct request *request)
+{
 	access_release(request->access);
 	request->access = NULL;
 	if (request->route->right == RIGHT_OPEN)
 		return (struct refusal){0};
-	request->access_looked_ns = time_monotonic_ns(api->settings.time);
-	enum token_verdict verdict = token_keeper_find(api->tokens, request_secret(request),
-		(int64_t)time_wall_ns(api->settings.time), &request->access);
+	request->access_looked_ns = time_monotonic_ns(request->api->settings.time);
+	enum token_verdict verdict = find_token(request);
 	if (request->access)
 		request->accessor = request->access->accessor;
 	if (verdict == TOKEN_NOT_ASKED)

@@ -105,7 +105,7 @@ static void choose_encoding(struct request *request, struct reply *reply)
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
 	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route &&
-		request->api->routes->complains_in_json(request->route))
+		request->api->routes->is_of_orchard(request->route))
 		reply_error_as_json(reply);
 	request->stage = REQUEST_ANSWERED;
 	request->status = reply->status;

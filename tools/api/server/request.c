@@ -151,13 +151,18 @@ static const char *header_of(const struct request *request, const char *name)
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
+const char *request_authorization(const struct request *request)
+{
+	return header_of(request, MHD_HTTP_HEADER_AUTHORIZATION);
+}
+
 const char *request_secret(const struct request *request)
 {
 	static const char scheme[] = "Bearer ";
 	const char *token = header_of(request, "X-Nomad-Token");
 	if (token && *token)
 		return token;
-	const char *bearer = header_of(request, MHD_HTTP_HEADER_AUTHORIZATION);
+	const char *bearer = request_authorization(request);
 	if (!bearer || strncasecmp(bearer, scheme, sizeof scheme - 1) != 0)
 		return NULL;
 	bearer += sizeof scheme - 1;

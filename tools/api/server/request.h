@@ -90,6 +90,8 @@ const char *request_namespace(const struct request *);
 
 // The secret of the token that the request shows, or NULL. It is never read from the query, which ends up in logs.
 const char *request_secret(const struct request *);
+// The header Authorization, or NULL.
+const char *request_authorization(const struct request *);
 
 // Starts a JSON answer with 200.
 struct json_writer *reply_json(struct request *, struct reply *);

@@ -83,8 +83,9 @@ route_watched record_list_watched;
 struct route_table {
 	const struct route *routes; // the first route that fits a path counts
 	uint32_t count;
-	// Whether the route refuses with {"message": "…"}, as Orchard does, instead of plain text.
-	bool (*complains_in_json)(const struct route *);
+	// Whether the route is one of Orchard's: those refuse with {"message": "…"} instead of plain text, and take
+	// names and tokens of accounts by HTTP's basic scheme.
+	bool (*is_of_orchard)(const struct route *);
 };
 
 enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BAD_ENCODING };
