@@ -235,6 +235,20 @@ static const struct command commands[] = {
 		"it.\n"
 		"Needs no controller.",
 		"pretty", 1, 1, simulate_scenario},
+	{"vm account create", "NAME", "Make an account for Orchard's clients.",
+		"Its roles are compute:read, compute:write, compute:connect, admin:read and "
+		"admin:write. Prints its\ntoken and what orchard context create "
+		"--bootstrap-token takes, with the certificate of --ca-cert.\nBoth are printed "
+		"once: keep them.",
+		"role", 1, 1, account_create},
+	{"vm account list", "", "List accounts, oldest first.", NULL, NULL, 0, 0, account_list},
+	{"vm account info", "NAME", "Show an account and its roles.", NULL, NULL, 1, 1,
+		account_info},
+	{"vm account bootstrap-token", "NAME FILE", "Print the bootstrap token of an account anew.",
+		"FILE holds the account's token; - is standard input. The controller is not asked.",
+		NULL, 2, 2, account_bootstrap_token},
+	{"vm account delete", "NAME", "Let the token of an account open nothing any more.", NULL,
+		NULL, 1, 1, account_delete},
 	{"vm create", "NAME [FILE]", "Create a virtual machine.",
 		"Its image is needed; everything else may be left out. FILE holds JSON with the "
 		"names of\n/v1/vms, - is standard input; flags come before what it says.",

@@ -130,6 +130,40 @@ static void a_token(void **unused)
 	expect_run("acl token self", 3, "", "ACL token not found");
 }
 
+static void accounts_of_another_client(void **unused)
+{
+	char line[256], token[ID_BYTES + 1], *bootstrap;
+
+	run_as(manager);
+	expect_run("vm account create ci", 4, "", "service account has no role");
+	expect_run("vm account create ci --role boss", 4, "", "unsupported role \"boss\"");
+	expect_run("vm account create ci --role compute:read --role compute:write", 0,
+		"Roles     = compute:read, compute:write", "");
+	take_id("Token", token);
+	bootstrap = strstr(run.out, "\norchard-bootstrap-token-v0.Y2k.");
+	assert_non_null(bootstrap);
+	char *kept = strdup(bootstrap + 1);
+	run_write("token", token);
+	snprintf(line, sizeof line, "vm account bootstrap-token ci %s/token", run_folder());
+	expect_run(line, 0, kept, "");
+	free(kept);
+	snprintf(line, sizeof line, "vm account bootstrap-token ci %s/none", run_folder());
+	expect_run(line, 1, "", "none");
+	run_write("ca.pem", "\?\?>");
+	snprintf(line, sizeof line, "vm account bootstrap-token ci %s/token --ca-cert %s/ca.pem",
+		run_folder(), run_folder());
+	expect_run(line, 0, ".Pz8-\n", "");
+	expect_run("vm account list", 0, "ci    compute:read, compute:write", "");
+	expect_run("vm account info ci", 0, "Roles     = compute:read", "");
+	assert_null(strstr(run.out, token));
+	run_as(token);
+	expect_run("vm list", 0, "Name", "");
+	expect_run("vm account list", 4, "", "Permission denied");
+	run_as(manager);
+	expect_run("vm account delete ci", 0, "Account \"ci\" is deleted", "");
+	expect_run("vm account info ci", 3, "", "not found");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +171,7 @@ int main(void)
 		cmocka_unit_test(a_policy),
 		cmocka_unit_test(a_role),
 		cmocka_unit_test(a_token),
+		cmocka_unit_test(accounts_of_another_client),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

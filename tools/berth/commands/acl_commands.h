@@ -5,6 +5,8 @@
 
 // Prints a token: with --json as it is, else for people.
 void acl_token_print(struct session *, json_t *token);
+// The secret in a file, "-" being standard input, without what stands around it. Caller frees; NULL after a complaint.
+char *acl_secret_read(const char *file);
 // Deletes what has this name in the folder, and says so.
 enum exit_status acl_delete(
 	struct session *, const char *folder, const char *noun, const char *name);

@@ -14,8 +14,7 @@
 #define FOLDER "/v1/acl/policy"
 static const char list_path[] = "/v1/acl/policies";
 
-// The secret of a file, without what stands around it. Caller frees; NULL after a complaint.
-static char *read_secret(const char *file)
+char *acl_secret_read(const char *file)
 {
 	char *text, *begin;
 	size_t size;
@@ -34,7 +33,7 @@ static char *read_secret(const char *file)
 enum exit_status acl_bootstrap(struct session *session, const char **arguments, int count)
 {
 	json_t *body = json_object(), *token = NULL;
-	char *secret = count ? read_secret(arguments[0]) : NULL;
+	char *secret = count ? acl_secret_read(arguments[0]) : NULL;
 	enum exit_status result = count && !secret ? STATUS_FAILURE : STATUS_OK;
 	if (secret)
 		json_object_set_new(body, "BootstrapSecret", json_string(secret));

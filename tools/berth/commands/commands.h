@@ -6,6 +6,7 @@ typedef enum exit_status command_run(struct session *, const char **arguments, i
 command_run acl_bootstrap, acl_policy_list, acl_policy_info, acl_policy_apply, acl_policy_delete;
 command_run acl_token_list, acl_token_info, acl_token_self, acl_token_create, acl_token_update,
 	acl_token_delete;
+command_run account_list, account_info, account_create, account_bootstrap_token, account_delete;
 command_run acl_role_list, acl_role_info, acl_role_create, acl_role_update, acl_role_delete;
 command_run node_meta_read, node_meta_apply;
 command_run node_pool_list, node_pool_info, node_pool_apply, node_pool_delete;
