@@ -24,6 +24,7 @@ struct dataplane_settings {
 	uint32_t mass_hold_s;      // longest hold, then nodes expire at a bounded rate
 	// Longest nap of an idle adaptive worker, at most 900; four times that after a tenth of a second of nothing.
 	uint32_t idle_sleep_us;
+	bool sealed_only;    // nodes that do not ask for sealed descriptions get none
 	char huge[16];       // "auto", "yes", "no"
 	uint32_t memory_mb;  // EAL memory without huge pages; 0: computed from the pools
 	char eal_extra[256]; // further EAL arguments, for experts

@@ -3,6 +3,7 @@
 #include "dataplane/hot/receive.h"
 #include "dataplane/requests/lines.h"
 #include "dataplane/requests/notices.h"
+#include "dataplane/wire/seal.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -93,6 +94,7 @@ void packet_workers_open(struct packet_workers *team, struct state *state,
 	team->keys = keys;
 	team->time = time;
 	notices_open(team);
+	wire_seal_prepare();
 	uint64_t now_ns = time_monotonic_ns(time);
 	for (uint32_t i = 0; i < team->count; i++) {
 		struct packet_worker *w = &team->items[i];

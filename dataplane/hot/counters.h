@@ -62,6 +62,8 @@ struct hot_counters {
 	_Atomic uint64_t replies;     // packets turned around or built
 	_Atomic uint64_t reply_drops; // replies the port did not take
 	_Atomic uint64_t notices;     // sent to nodes that did not ask
+	_Atomic uint64_t specs_sealed,
+		specs_clear; // pieces of what is to run, by how they went out
 	_Atomic uint64_t refused[HOT_REFUSED_KINDS];
 	_Atomic uint64_t bursts, busy_cycles;
 	_Atomic uint64_t expired, returned;  // reports pushed

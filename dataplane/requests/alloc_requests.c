@@ -2,6 +2,7 @@
 #include "dataplane/requests/answer_header.h"
 #include "dataplane/requests/packet_worker.h"
 #include "dataplane/requests/vm_requests.h"
+#include "dataplane/wire/seal.h"
 #include "dataplane/wire/wire_alloc.h"
 #include "state/base/base64.h"
 #include "state/base/memory.h"
@@ -124,12 +125,34 @@ static const struct spec *find_spec(
 	return spec;
 }
 
+static uint32_t encode_piece(const struct packet_worker *w, const struct hot_frame *f,
+	uint8_t *frame, const struct wire_alloc_spec *ask, const struct spec *spec)
+{
+	uint32_t total = (uint32_t)spec->json.size;
+	uint32_t from = ask->offset < total ? ask->offset : total;
+	uint32_t left = total - from;
+	struct wire_alloc_spec_reply reply = {.version = spec->version,
+		.total = total,
+		.offset = from,
+		.bytes = (uint16_t)(left < ask->bytes ? left : ask->bytes),
+		.is_sealed = f->header.flags & WIRE_FLAG_SEALED,
+		.data = spec->json.data + from,
+		.term = w->hot.table->term};
+	return wire_alloc_spec_reply_encode(frame, f->header.length,
+		answer_header(f, wire_alloc_spec_reply_bytes(ask->bytes, f->header.flags)), &reply);
+}
+
 static uint32_t answer_spec(
 	struct packet_worker *w, const struct hot_frame *f, uint8_t *frame, uint8_t *refusal)
 {
 	struct wire_alloc_spec ask;
 	if (!wire_alloc_spec_decode(frame, &f->header, &ask))
 		return 0;
+	bool is_sealed = f->header.flags & WIRE_FLAG_SEALED;
+	if (!is_sealed && w->team->settings.sealed_only) {
+		*refusal = WIRE_REFUSED_NOT_SEALED;
+		return 0;
+	}
 	struct described described = find_described(w, f->header.slot, &ask.allocation);
 	if (described.version == 0) {
 		*refusal = WIRE_REFUSED_UNKNOWN_ALLOCATION;
@@ -140,17 +163,11 @@ static uint32_t answer_spec(
 		*refusal = WIRE_REFUSED_OVERLOADED;
 		return 0;
 	}
-	uint32_t total = (uint32_t)spec->json.size;
-	uint32_t from = ask.offset < total ? ask.offset : total;
-	uint32_t left = total - from;
-	struct wire_alloc_spec_reply reply = {.version = spec->version,
-		.total = total,
-		.offset = from,
-		.bytes = (uint16_t)(left < ask.bytes ? left : ask.bytes),
-		.data = spec->json.data + from,
-		.term = w->hot.table->term};
-	return wire_alloc_spec_reply_encode(frame, f->header.length,
-		answer_header(f, wire_alloc_spec_reply_bytes(ask.bytes)), &reply);
+	counter_add(is_sealed ? &w->counters.specs_sealed : &w->counters.specs_clear, 1);
+	uint32_t bytes = encode_piece(w, f, frame, &ask, spec);
+	if (bytes > 0 && is_sealed)
+		wire_alloc_spec_seal(frame, &f->key, &spec->id);
+	return bytes;
 }
 
 uint32_t alloc_question_answer(struct packet_worker *w, const struct hot_frame *f, uint8_t *refusal)

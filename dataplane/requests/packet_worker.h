@@ -50,6 +50,7 @@ struct packet_worker_settings {
 	uint32_t ttl_ms, restart_grace_ms, stall_ms, idle_sleep_us;
 	uint32_t mass_percent, mass_hold_s; // struct hold_limits
 	bool spins;                         // never gives its processor away
+	bool sealed_only;                   // what is to run goes out sealed, or not at all
 	alloc_spec_render *alloc_spec;      // NULL: nobody can ask
 	vm_spec_render *vm_spec;            // the same for virtual machines
 	void *alloc_spec_context;

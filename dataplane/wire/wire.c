@@ -46,6 +46,7 @@ static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
 	[WIRE_REFUSED_NOT_ALLOWED] = "not-allowed",
 	[WIRE_REFUSED_UNKNOWN_ALLOCATION] = "unknown-allocation",
 	[WIRE_REFUSED_CONFLICT] = "conflict",
+	[WIRE_REFUSED_NOT_SEALED] = "not-sealed",
 };
 
 const char *wire_type_name(uint8_t type)

@@ -64,8 +64,14 @@ enum wire_flag {
 	// In a node's question about what it runs (ALLOCS, ALLOC_SPEC, VMS): its answer shall end with the controller's
 	// term, u64, for which it leaves 8 bytes of room. In the answer: it does. A node takes no list of another term.
 	WIRE_FLAG_TERM = 1,
+	// In ALLOC_SPEC: the data of its answer shall be sealed (dataplane/wire/seal.h), for which it leaves
+	// WIRE_SEAL_BYTES of room. The answer says itself whether they are, since older receivers repeat the flag.
+	WIRE_FLAG_SEALED = 2,
 };
 #define WIRE_TERM_BYTES 8u
+#define WIRE_SEAL_NONCE_BYTES 24u
+#define WIRE_SEAL_MAC_BYTES 16u
+#define WIRE_SEAL_BYTES (WIRE_SEAL_NONCE_BYTES + WIRE_SEAL_MAC_BYTES)
 
 struct wire_header {
 	uint16_t length;
@@ -339,6 +345,7 @@ enum wire_refusal {
 	WIRE_REFUSED_NOT_ALLOWED,     // ALLOC_UPDATE of a node that is not ready: beat first
 	WIRE_REFUSED_UNKNOWN_ALLOCATION,
 	WIRE_REFUSED_CONFLICT, // registration: the worker of that name is of another node or machine (row D28)
+	WIRE_REFUSED_NOT_SEALED, // ALLOC_SPEC: answers go out sealed alone (wire.sealed_only)
 	WIRE_REFUSED_REASONS,
 };
 

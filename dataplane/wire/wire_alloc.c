@@ -4,6 +4,9 @@
 #define CLIENT_STATUS_MOST 3u // of a report: failed
 #define TASK_STATE_MOST 2u    // dead
 
+// How the data of ALLOC_SPEC_REPLY is sealed.
+enum { SEAL_NONE, SEAL_XCHACHA20 };
+
 static void take_events(struct bytes_reader *r, struct wire_alloc_update *update, uint8_t count)
 {
 	if (count > WIRE_UPDATE_EVENTS_MAX - update->event_count) {
@@ -262,7 +265,7 @@ bool wire_alloc_spec_decode(
 	spec->bytes = bytes_take_u16(&r);
 	uint16_t reserved = bytes_take_u16(&r);
 	return body_complete(&r) && reserved == 0 && bytes_in_range(spec->bytes) &&
-	       header->length >= wire_alloc_spec_reply_bytes(spec->bytes);
+	       header->length >= wire_alloc_spec_reply_bytes(spec->bytes, header->flags);
 }
 
 uint32_t wire_alloc_spec_encode(uint8_t *frame, uint32_t size, struct wire_header header,
@@ -276,8 +279,8 @@ uint32_t wire_alloc_spec_encode(uint8_t *frame, uint32_t size, struct wire_heade
 	bytes_put_u32(&w, spec->offset);
 	bytes_put_u16(&w, spec->bytes);
 	bytes_put_u16(&w, 0);
-	return frame_end(
-		&w, header, wire_alloc_spec_reply_bytes(spec->bytes) + term_bytes(header.flags));
+	return frame_end(&w, header,
+		wire_alloc_spec_reply_bytes(spec->bytes, header.flags) + term_bytes(header.flags));
 }
 
 bool wire_alloc_spec_reply_decode(
@@ -288,10 +291,15 @@ bool wire_alloc_spec_reply_decode(
 	reply->total = bytes_take_u32(&r);
 	reply->offset = bytes_take_u32(&r);
 	reply->bytes = bytes_take_u16(&r);
-	uint16_t reserved = bytes_take_u16(&r);
+	uint16_t seal = bytes_take_u16(&r);
+	reply->is_sealed = seal == SEAL_XCHACHA20;
+	if (reply->is_sealed)
+		(void)bytes_take(&r, WIRE_SEAL_NONCE_BYTES);
 	reply->data = bytes_take(&r, reply->bytes);
+	if (reply->is_sealed)
+		(void)bytes_take(&r, WIRE_SEAL_MAC_BYTES);
 	reply->term = term_take(&r, header);
-	return body_complete(&r) && reserved == 0 && reply->offset <= reply->total &&
+	return body_complete(&r) && seal <= SEAL_XCHACHA20 && reply->offset <= reply->total &&
 	       reply->bytes <= reply->total - reply->offset;
 }
 
@@ -304,8 +312,12 @@ uint32_t wire_alloc_spec_reply_encode(uint8_t *frame, uint32_t size, struct wire
 	bytes_put_u32(&w, reply->total);
 	bytes_put_u32(&w, reply->offset);
 	bytes_put_u16(&w, reply->bytes);
-	bytes_put_u16(&w, 0);
+	bytes_put_u16(&w, reply->is_sealed ? SEAL_XCHACHA20 : SEAL_NONE);
+	if (reply->is_sealed)
+		bytes_put_zeros(&w, WIRE_SEAL_NONCE_BYTES);
 	bytes_put(&w, reply->data, reply->bytes);
+	if (reply->is_sealed)
+		bytes_put_zeros(&w, WIRE_SEAL_MAC_BYTES);
 	term_put(&w, &header, reply->term);
 	return frame_end(&w, header, 0);
 }

@@ -31,10 +31,12 @@
 //	   u8 desired, u8 client, u16 group, u16 flags (enum wire_alloc_flag), u16 reserved; with
 //	   WIRE_FLAG_TERM u64 term
 // ALLOC_SPEC: a piece of the JSON that describes what is to run
-//	24 uuid allocation, u32 offset, u16 bytes (1 … 1392 wanted), u16 reserved; zeros up to the reply's size
+//	24 uuid allocation, u32 offset, u16 bytes (1 … 1392 wanted), u16 reserved; zeros up to the reply's size, which
+//	   WIRE_FLAG_SEALED makes 40 bytes longer
 // ALLOC_SPEC_REPLY
 //	24 u64  version     of the whole; when it changes, begin again
-//	32 u32  total, u32 offset, u16 bytes, u16 reserved, then the bytes; with WIRE_FLAG_TERM u64 term
+//	32 u32  total, u32 offset, u16 bytes, u16 seal, then the bytes or, with a seal of 1, a nonce (24 bytes), the
+//	   bytes sealed and their tag (16 bytes); with WIRE_FLAG_TERM u64 term
 #pragma once
 #include "dataplane/wire/wire.h"
 
@@ -66,6 +68,8 @@ enum wire_task_flag {
 #define WIRE_SPEC_BYTES_MAX (FRAME_BYTES_MAX - WIRE_FRAME_BYTES_MIN - 20u)
 // ... of an answer that ends with the term.
 #define WIRE_SPEC_BYTES_OF_TERM (WIRE_SPEC_BYTES_MAX - WIRE_TERM_BYTES)
+// ... and is sealed.
+#define WIRE_SPEC_BYTES_SEALED (WIRE_SPEC_BYTES_OF_TERM - WIRE_SEAL_BYTES)
 
 static inline uint32_t wire_alloc_updated_bytes(uint32_t count)
 {
@@ -75,9 +79,9 @@ static inline uint32_t wire_allocs_reply_bytes(uint32_t count)
 {
 	return WIRE_FRAME_BYTES_MIN + 12 + 40 * count;
 }
-static inline uint32_t wire_alloc_spec_reply_bytes(uint32_t bytes)
+static inline uint32_t wire_alloc_spec_reply_bytes(uint32_t bytes, uint8_t flags)
 {
-	return WIRE_FRAME_BYTES_MIN + 20 + bytes;
+	return WIRE_FRAME_BYTES_MIN + 20 + bytes + (flags & WIRE_FLAG_SEALED ? WIRE_SEAL_BYTES : 0);
 }
 
 struct wire_task_event {
@@ -148,7 +152,8 @@ struct wire_alloc_spec_reply {
 	uint64_t version;
 	uint32_t total, offset;
 	uint16_t bytes;
-	const uint8_t *data; // when decoded: in the frame
+	bool is_sealed;      // to be sealed, or to be opened (dataplane/wire/seal.h)
+	const uint8_t *data; // when decoded: in the frame, as it is there
 	uint64_t term;       // with WIRE_FLAG_TERM
 };
 

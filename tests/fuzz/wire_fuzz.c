@@ -1,6 +1,7 @@
 // Frames from the network, before and after their tag: every decoder, the client's name, and a node that takes
 // the frame for an answer. What is understood must encode to a frame that is understood the same.
 #include "dataplane/wire/auth.h"
+#include "dataplane/wire/seal.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tests/dataplane/wire/message_again.h"
@@ -8,6 +9,25 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// What looks sealed is opened without harm, and what is sealed is opened again.
+static void check_seal(const uint8_t *frame, const struct wire_header *h)
+{
+	static const struct wire_key key = {{1, 2}};
+	static const struct uuid id = {{3}};
+	uint8_t plain[WIRE_SPEC_BYTES_MAX], sealed[FRAME_BYTES_MAX];
+	struct wire_alloc_spec_reply reply;
+	if (h->type != WIRE_ALLOC_SPEC_REPLY || !wire_alloc_spec_reply_decode(frame, h, &reply) ||
+		!reply.is_sealed)
+		return;
+	(void)wire_alloc_spec_open(frame, &key, &id, &reply, plain);
+	memcpy(sealed, frame, h->length);
+	wire_alloc_spec_seal(sealed, &key, &id);
+	struct wire_alloc_spec_reply again;
+	CHECK(wire_alloc_spec_reply_decode(sealed, h, &again));
+	CHECK(wire_alloc_spec_open(sealed, &key, &id, &again, plain));
+	CHECK(memcmp(plain, reply.data, reply.bytes) == 0);
+}
 
 static void check_frame(const uint8_t *frame, uint32_t size)
 {
@@ -20,6 +40,7 @@ static void check_frame(const uint8_t *frame, uint32_t size)
 	struct text client;
 	if (wire_client_decode(frame, &h, &client))
 		CHECK(client.size >= 1 && client.size <= CLIENT_NAME_BYTES_MAX);
+	check_seal(frame, &h);
 	uint32_t length = message_again(frame, &h, again, sizeof again);
 	if (length == 0)
 		return;

@@ -146,6 +146,22 @@ def check_vectors(script, vectors, port):
                 f"{vector['name']}: {key} is {shown}, not {wanted}"
 
 
+def colons(data):
+    return ":".join(f"{byte:02x}" for byte in data)
+
+
+def check_sealed(script, vectors):
+    """Of what is sealed, nonce, sealed data and tag are shown, and nothing of what is in it."""
+    for vector, layers in zip(vectors, dissect(script, [bytes.fromhex(v["hex"]) for v in vectors], 4647)):
+        assert not is_marked(layers), f"{vector['name']}: marked as malformed: {json.dumps(layers.get('berth'))}"
+        frame, layer, size = bytes.fromhex(vector["hex"]), layers["berth"], len(vector["fields"]["data"])
+        wanted = {"nonce": frame[44:68], "sealed": frame[68:68 + size], "seal_tag": frame[68 + size:84 + size]}
+        for name, data in wanted.items():
+            assert values(layer, "berth." + name) == ([colons(data)] if data else []), f"{vector['name']}: {name}"
+        assert values(layer, "berth.seal") == ["1"] and not values(layer, "berth.data"), vector["name"]
+        assert values(layer, "berth.term") == [str(t) for t in (vector["fields"].get("term"),) if t], vector["name"]
+
+
 def damaged(vectors):
     by_name = {v["name"]: bytes.fromhex(v["hex"]) for v in vectors}
 
@@ -174,6 +190,8 @@ def damaged(vectors):
         "backoff": changed("not ready", 33, 1), "readiness": changed("readiness taken", 40, 1),
         "vms": changed("virtual machines", 35, 2), "power": changed("virtual machines", 60, 3),
         "spec": changed("question for a small piece", 44, 0), "piece": changed("piece of a specification", 36, 255),
+        "seal": changed("piece of a specification", 42, 2),
+        "room": changed("piece of a specification", 42, 1),  # sealed, and no room for it
     }
 
 
@@ -183,7 +201,9 @@ def main():
         print("tshark is not installed: nothing to test with")
         sys.exit(77)
     with open(path, encoding="utf-8") as file:
-        vectors = json.load(file)["frames"]
+        both = json.load(file)
+    vectors = both["frames"]
+    check_sealed(script, both["sealed"])
     check_vectors(script, vectors, 4647)
     check_vectors(script, vectors, 14999)
     bad = damaged(vectors)

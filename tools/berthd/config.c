@@ -95,6 +95,9 @@ static const struct setting settings[] = {
 		.preset = "5000", .help = "on top of ttl_ms for every known node after a start"},
 	{"wire.stall_ms", SETTING_U32, AT(dataplane.stall_ms), NUMBER(10, 60000), .preset = "200",
 		.help = "a gap in a worker's loop that counts as its own fault and freezes expiry"},
+	{"wire.sealed_only", SETTING_BOOL, AT(dataplane.sealed_only), .preset = "false",
+		.names = booleans,
+		.help = "tell nodes what to run only sealed; older agents cannot ask for that"},
 	{"liveness.mass_percent", SETTING_U32, AT(dataplane.mass_percent), NUMBER(1, 100),
 		.preset = "20",
 		.help = "more silent nodes at once (at least 50), or a port that hears nobody: "

@@ -32,6 +32,8 @@ static const struct counter packet_thread_counters[] = {
 	{"berth_replies_total", offsetof(struct hot_counters, replies)},
 	{"berth_reply_drops_total", offsetof(struct hot_counters, reply_drops)},
 	{"berth_notices_total", offsetof(struct hot_counters, notices)},
+	{"berth_specs_sealed_total", offsetof(struct hot_counters, specs_sealed)},
+	{"berth_specs_clear_total", offsetof(struct hot_counters, specs_clear)},
 	{"berth_bursts_total", offsetof(struct hot_counters, bursts)},
 	{"berth_busy_cycles_total", offsetof(struct hot_counters, busy_cycles)},
 	{"berth_nodes_expired_total", offsetof(struct hot_counters, expired)},

@@ -20,7 +20,7 @@ local refusals = {
 	[5] = "unknown-group", [6] = "not-direct", [7] = "job-stopped", [8] = "no-node", [9] = "too-old",
 	[10] = "overloaded", [11] = "table-full", [12] = "store-full", [13] = "stopping",
 	[14] = "bad-description", [15] = "not-allowed", [16] = "unknown-allocation",
-	[17] = "conflict",
+	[17] = "conflict", [18] = "not-sealed",
 }
 local pair_kinds = {
 	[0] = "attribute", [1] = "meta", [2] = "driver", [3] = "volume", [4] = "network", [5] = "address",
@@ -149,6 +149,10 @@ field("total", "uint32", "Bytes of the whole")
 field("offset", "uint32", "Offset")
 field("bytes", "uint16", "Bytes")
 field("data", "string", "Data")
+field("seal", "uint16", "Seal", base.DEC, { [0] = "none", [1] = "XChaCha20-Poly1305" })
+field("nonce", "bytes", "Nonce")
+field("sealed", "bytes", "Sealed data")
+field("seal_tag", "bytes", "Tag of the sealed data")
 field("ready", "uint8", "Ready")
 field("backoff_ms", "uint32", "Asked again after (ms)")
 field("list_version", "uint64", "Version of the list")
@@ -281,6 +285,14 @@ local function limited(r, key, size, most, tree)
 		r:fail(key .. " out of range")
 	end
 	return number
+end
+
+-- Bytes as they are.
+local function shown(r, size, key)
+	local range = r:take(size, key)
+	if range then
+		r.tree:add(fields[key], range)
+	end
 end
 
 -- So many of a kind, each with a tree of its own that says which it is.
@@ -571,13 +583,19 @@ bodies[21] = function(r)
 	local total = r:number("total", 4)
 	local offset = r:number("offset", 4)
 	local size = r:number("bytes", 2)
-	r:zeros(2, "reserved")
+	local seal = limited(r, "seal", 2, 1)
 	if offset + size > total then
 		r:fail("behind the end")
 	end
-	local range = r:take(size, "data")
-	if range then
-		r.tree:add(fields.data, range, range:string(ENC_UTF_8))
+	if seal == 1 then
+		shown(r, 24, "nonce")
+		shown(r, size, "sealed")
+		shown(r, 16, "seal_tag")
+	else
+		local range = r:take(size, "data")
+		if range then
+			r.tree:add(fields.data, range, range:string(ENC_UTF_8))
+		end
 	end
 	term(r)
 end

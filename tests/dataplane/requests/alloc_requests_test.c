@@ -1,5 +1,6 @@
 // What a node asks and reports about its allocations: questions over the real applier's state, reports with
 // the applier's part played by hand.
+#include "dataplane/wire/seal.h"
 #include "dataplane/wire/wire_alloc.h"
 #include "state/records/alloc_details.h"
 #include "tests/dataplane/world.h"
@@ -129,16 +130,23 @@ static void render(void *context, const struct allocation *a, struct bytes_write
 	json->size = SPEC_BYTES;
 }
 
-static uint32_t send_spec(struct world *w, struct peer *p, const struct wire_header *node,
-	const struct uuid *id, uint32_t offset, uint16_t wanted, uint8_t *frame, uint8_t answer)
+static uint32_t send_spec_with(struct world *w, struct peer *p, const struct wire_header *node,
+	uint8_t flags, const struct wire_alloc_spec *spec, uint8_t *frame, uint8_t answer)
 {
-	struct wire_alloc_spec spec = {*id, offset, wanted};
 	struct wire_header header = node_header(p, node, 5);
-	header.flags = WIRE_FLAG_TERM;
-	uint32_t bytes = wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header, &spec);
+	header.flags = flags;
+	uint32_t bytes = wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, header, spec);
+	assert_true(bytes > 0);
 	peer_send(w, p, frame, bytes);
 	world_turn(w, 1);
 	return peer_receive(w, p, answer, frame).length;
+}
+
+static uint32_t send_spec(struct world *w, struct peer *p, const struct wire_header *node,
+	const struct uuid *id, uint32_t offset, uint16_t wanted, uint8_t *frame, uint8_t answer)
+{
+	const struct wire_alloc_spec spec = {*id, offset, wanted};
+	return send_spec_with(w, p, node, WIRE_FLAG_TERM, &spec, frame, answer);
 }
 
 static void a_specification_in_pieces(void **unused)
@@ -189,6 +197,88 @@ static void a_specification_in_pieces(void **unused)
 }
 
 // More than are made in a moment wait.
+// A node with one allocation, whose description is rendered.
+static struct peer begin_described(
+	struct world *w, struct renderer *renderer, struct wire_header *node, struct uuid *id)
+{
+	struct peer p = new_node(w, 1, node);
+	w->team->settings.alloc_spec = render;
+	w->team->settings.alloc_spec_context = renderer;
+	add_job(w);
+	place(w, 1, 1);
+	*id = ask(w, &p, node, 0, 1).items[0].allocation;
+	return p;
+}
+
+static uint64_t counted(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void a_specification_is_sealed_for_its_node(void **unused)
+{
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(1, &history, 0);
+	struct renderer renderer = {0};
+	struct wire_header node, h;
+	struct uuid id;
+	struct peer p = begin_described(w, &renderer, &node, &id);
+	uint8_t frame[FRAME_BYTES_MAX], plain[WIRE_SPEC_BYTES_MAX];
+	char text[UUID_TEXT_BYTES];
+	uuid_format(&id, text);
+	uint32_t at = 0;
+	for (uint32_t pieces = 0; at < SPEC_BYTES; pieces++) {
+		const struct wire_alloc_spec spec = {id, at, WIRE_SPEC_BYTES_SEALED};
+		struct wire_alloc_spec_reply reply;
+		send_spec_with(w, &p, &node, WIRE_FLAG_TERM | WIRE_FLAG_SEALED, &spec, frame,
+			WIRE_ALLOC_SPEC_REPLY);
+		assert_int_equal(wire_header_decode(frame, load_length(frame), &h), WIRE_OK);
+		assert_true(wire_alloc_spec_reply_decode(frame, &h, &reply));
+		assert_true(reply.is_sealed);
+		assert_int_equal(reply.term, state_node_table(w->core.state)->term);
+		assert_null(memmem(frame, sizeof frame, text, 36));
+		assert_true(wire_alloc_spec_open(frame, &p.key, &id, &reply, plain));
+		for (uint32_t i = 0; i < reply.bytes; i++)
+			assert_int_equal(plain[i], text[(at + i) % 36]);
+		at += reply.bytes;
+		assert_true(reply.bytes > 0 && pieces < 3);
+	}
+	assert_int_equal(at, SPEC_BYTES);
+	assert_int_equal(counted(&w->team->items[0].counters.specs_sealed), 3);
+	assert_int_equal(counted(&w->team->items[0].counters.specs_clear), 0);
+	assert_int_equal(renderer.made, 1);
+	world_balances(w);
+	world_destroy(w);
+	memory_log_free(&history);
+}
+
+static void what_is_sealed_only_goes_out_no_other_way(void **unused)
+{
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(1, &history, 0);
+	struct renderer renderer = {0};
+	struct wire_header node, h;
+	struct wire_refused refused;
+	struct uuid id;
+	struct peer p = begin_described(w, &renderer, &node, &id);
+	uint8_t frame[FRAME_BYTES_MAX];
+	const struct wire_alloc_spec spec = {id, 0, 100};
+	send_spec(w, &p, &node, &id, 0, 100, frame, WIRE_ALLOC_SPEC_REPLY);
+	assert_int_equal(counted(&w->team->items[0].counters.specs_clear), 1);
+	w->team->settings.sealed_only = true;
+	send_spec(w, &p, &node, &id, 0, 100, frame, WIRE_REFUSED);
+	assert_int_equal(wire_header_decode(frame, load_length(frame), &h), WIRE_OK);
+	assert_true(wire_refused_decode(frame, &h, &refused));
+	assert_int_equal(refused.reason, WIRE_REFUSED_NOT_SEALED);
+	assert_string_equal(wire_refusal_name(refused.reason), "not-sealed");
+	send_spec_with(w, &p, &node, WIRE_FLAG_TERM | WIRE_FLAG_SEALED, &spec, frame,
+		WIRE_ALLOC_SPEC_REPLY);
+	assert_int_equal(counted(&w->team->items[0].counters.specs_clear), 1);
+	world_balances(w);
+	world_destroy(w);
+	memory_log_free(&history);
+}
+
 static void specifications_do_not_hold_heartbeats_up(void **unused)
 {
 	struct memory_log history = {.room_bytes = INT64_MAX};
@@ -487,6 +577,8 @@ int main(void)
 		cmocka_unit_test(all_allocations_in_pages),
 		cmocka_unit_test(who_leaves_no_room_is_told_no_term),
 		cmocka_unit_test(a_specification_in_pieces),
+		cmocka_unit_test(a_specification_is_sealed_for_its_node),
+		cmocka_unit_test(what_is_sealed_only_goes_out_no_other_way),
 		cmocka_unit_test(specifications_do_not_hold_heartbeats_up),
 		cmocka_unit_test(a_report_becomes_a_command),
 		cmocka_unit_test(readiness_becomes_a_command),

@@ -58,6 +58,61 @@ def siphash128(key, data):
     return struct.pack("<QQ", low, v[0] ^ v[1] ^ v[2] ^ v[3])
 
 
+def chacha_rounds(state):
+    def rotate(x, b):
+        return ((x << b) | (x >> (32 - b))) & 0xFFFFFFFF
+
+    def quarter(a, b, c, d):
+        for x, y, z, bits in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            state[x] = (state[x] + state[y]) & 0xFFFFFFFF
+            state[z] = rotate(state[z] ^ state[x], bits)
+
+    for _ in range(10):
+        for columns in ((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)):
+            quarter(*columns)
+        for diagonals in ((0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)):
+            quarter(*diagonals)
+    return state
+
+
+def chacha_state(key, last):
+    return list(struct.unpack("<4I", b"expand 32-byte k") + struct.unpack("<8I", key) + struct.unpack("<4I", last))
+
+
+def chacha20(key, nonce, counter, data):
+    out = b""
+    for at in range(0, len(data), 64):
+        first = chacha_state(key, struct.pack("<I", counter + at // 64) + nonce)
+        stream = struct.pack("<16I", *((a + b) & 0xFFFFFFFF for a, b in zip(first, chacha_rounds(list(first)))))
+        out += bytes(a ^ b for a, b in zip(data[at:at + 64], stream))
+    return out
+
+
+def poly1305(key, data):
+    r = int.from_bytes(key[:16], "little") & 0x0FFFFFFC0FFFFFFC0FFFFFFC0FFFFFFF
+    sum_ = 0
+    for at in range(0, len(data), 16):
+        sum_ = (sum_ + int.from_bytes(data[at:at + 16] + b"\1", "little")) * r % (2**130 - 5)
+    return ((sum_ + int.from_bytes(key[16:], "little")) % 2**128).to_bytes(16, "little")
+
+
+def xchacha20_poly1305(key, nonce, associated, plain):
+    """draft-irtf-cfrg-xchacha: what is sealed, and its tag."""
+    rounds = chacha_rounds(chacha_state(key, nonce[:16]))
+    inner, rest = struct.pack("<8I", *rounds[:4], *rounds[12:]), bytes(4) + nonce[16:]
+    sealed = chacha20(inner, rest, 1, plain)
+    padded = [part + bytes(-len(part) % 16) for part in (associated, sealed)]
+    sizes = struct.pack("<QQ", len(associated), len(sealed))
+    return sealed, poly1305(chacha20(inner, rest, 0, bytes(32)), padded[0] + padded[1] + sizes)
+
+
+def seal(key, associated, plain):
+    """Nonce, what is sealed, and its tag, under what follows from a node's key."""
+    both = hashlib.blake2b(b"berth seal v1", key=key, digest_size=64).digest()
+    nonce = hashlib.blake2b(associated + plain, key=both[32:], digest_size=24).digest()
+    return (nonce, *xchacha20_poly1305(both[:32], nonce, associated, plain))
+
+
 def derive(label, key_id, identity):
     message = label.encode() + bytes([key_id]) + identity
     return hashlib.blake2b(message, key=MASTERS[key_id], digest_size=16).digest()
@@ -88,6 +143,8 @@ def term(f):
 def frame(kind, key, header, body, least=0):
     if header["flags"] & 1 and kind in ("ALLOCS", "ALLOC_SPEC", "VMS"):
         least += 8  # room for the term
+    if header["flags"] & 2 and kind == "ALLOC_SPEC":
+        least += 40  # room for nonce and tag
     body += bytes(max(0, least - 40 - len(body)))
     length = 24 + len(body) + 16
     head = struct.pack("<HBBHBBIIQ", 0x4242, 1, TYPES[kind], length, header["key_id"], header["flags"],
@@ -386,11 +443,55 @@ def cases():
     yield "allocations of a term", "ALLOCS_REPLY", asks, 9, {"index": 90080, "more": 0, "items": [mine], "term": 12}
     yield "piece of a specification of a term", "ALLOC_SPEC_REPLY", asks, 10, {
         "version": 90021, "total": 1410, "offset": 1392, "data": '"Driver":"mock"}}', "term": 12}
+    sealed = dict(at, flags=3)  # and for a sealed answer
+    yield "question for a sealed specification", "ALLOC_SPEC", sealed, 12, {
+        "allocation": str(OTHER), "offset": 0, "bytes": 1340}
     yield "virtual machines of a term", "VMS_REPLY", asks, 11, {
         "version": 90081, "from": 0, "more": 0, "items": [guest], "term": 2**63 - 1}
     yield "notice of news", "NOTIFY", at, 0, {"term": 12, "alloc_index": 90090}
     yield "refused: not allowed", "REFUSED", at, born, dict(stale, request_type=16, reason=15, numbers_sent=2)
     yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
+
+
+def sealed_cases():
+    """Answers to ALLOC_SPEC whose data is sealed: name, sequence, flags, allocation of the question, fields."""
+    whole = {"version": 90021, "total": 1410, "offset": 1392, "data": '"Driver":"mock"}}', "term": 12}
+    yield "sealed piece", 12, 3, OTHER, whole
+    yield "the same again, to a later question", 13, 3, OTHER, whole
+    yield "sealed piece without a term", 12, 2, OTHER, {k: v for k, v in whole.items() if k != "term"}
+    yield "sealed piece of all that fits", 14, 3, NODE, dict(whole, offset=0, data="0123456789abcdef" * 84)
+    yield "sealed end", 15, 3, OTHER, dict(whole, offset=1410, data="")
+
+
+def sealed_frame(key, header, allocation, fields):
+    plain = fields["data"].encode()
+    length = 40 + 20 + 40 + len(plain) + (8 if "term" in fields else 0)
+    head = struct.pack("<HBBHBBIIQ", 0x4242, 1, TYPES["ALLOC_SPEC_REPLY"], length, header["key_id"], header["flags"],
+                       header["slot"], header["generation"], header["sequence"])
+    head += struct.pack("<QIIHH", fields["version"], fields["total"], fields["offset"], len(plain), 1)
+    nonce, data, tag = seal(key, head + allocation.bytes + struct.pack("<Q", fields.get("term", 0)), plain)
+    whole = head + nonce + data + tag + term(fields)
+    assert len(whole) + 16 == length
+    return whole + siphash128(key, whole)
+
+
+def sealed_vectors():
+    key = node_key(NODE)
+    for name, sequence, flags, allocation, fields in sealed_cases():
+        header = {"key_id": 7, "flags": flags, "sequence": sequence, "slot": 4097, "generation": 3}
+        yield {"name": name, "type": "ALLOC_SPEC_REPLY", "header": header, "key": "7:" + key.hex(),
+               "allocation": str(allocation), "fields": fields,
+               "hex": sealed_frame(key, header, allocation, fields).hex()}
+
+
+def check_published_vector():
+    """The example of draft-irtf-cfrg-xchacha, appendix A.3.1."""
+    plain = (b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen "
+             b"would be it.")
+    nonce, associated = bytes(range(0x40, 0x58)), bytes.fromhex("50515253c0c1c2c3c4c5c6c7")
+    sealed, tag = xchacha20_poly1305(bytes(range(0x80, 0xa0)), nonce, associated, plain)
+    assert sealed.hex().startswith("bd6d179d3e83d43b9576579493c0e939") and tag.hex() == \
+        "c0875924c1c7987947deafd8780acf49"
 
 
 def vectors():
@@ -408,14 +509,15 @@ def vectors():
     keys += [{"kind": "client", "name": c, "key_id": k, "text": f"{k}:{client_key(c, k).hex()}"}
              for c in (CLIENT, "c" * 64) for k in MASTERS]
     masters = [{"id": k, "hex": v.hex()} for k, v in MASTERS.items()]
-    return {"version": 1, "master_keys": masters, "keys": keys, "frames": frames}
+    return {"version": 1, "master_keys": masters, "keys": keys, "frames": frames,
+            "sealed": list(sealed_vectors())}
 
 
 def check_page(page, made):
     """Every block of hexadecimal digits in the page is a frame, and every ID:HEX a key."""
     with open(page, encoding="utf-8") as file:
         text = file.read()
-    frames = {frame["hex"] for frame in made["frames"]}
+    frames = {frame["hex"] for frame in made["frames"] + made["sealed"]}
     blocks = ["".join(block.split()) for block in re.findall(r"```\n([0-9a-f\n]+)```", text)]
     if not blocks or any(block not in frames for block in blocks):
         sys.exit(f"{page}: a block of hexadecimal digits is no frame of the vectors")
@@ -425,6 +527,7 @@ def check_page(page, made):
 
 
 def main():
+    check_published_vector()
     made = vectors()
     text = json.dumps(made, indent=1, ensure_ascii=True) + "\n"
     if len(sys.argv) == 4 and sys.argv[1] == "--check":
