@@ -1,4 +1,5 @@
 #include "tools/agent/alloc_sync.h"
+#include "dataplane/wire/seal.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -12,6 +13,7 @@ void alloc_sync_start(struct alloc_sync *s, struct runner *runner, struct readin
 		.runner = runner, .readiness = readiness, .session = session, .sequence = wall_ms};
 	prng_seed(&s->prng, seed);
 	s->spec = bytes_writer_growing(4096);
+	wire_seal_prepare();
 }
 
 void alloc_sync_stop(struct alloc_sync *s)
@@ -196,9 +198,11 @@ static uint32_t build_spec_question(struct alloc_sync *s)
 	if (s->wanted_count == 0)
 		return 0;
 	struct wire_alloc_spec spec = {
-		s->wanted[0].id, (uint32_t)s->spec.size, WIRE_SPEC_BYTES_OF_TERM};
+		s->wanted[0].id, (uint32_t)s->spec.size, WIRE_SPEC_BYTES_SEALED};
+	struct wire_header header = question_header(s);
+	header.flags |= WIRE_FLAG_SEALED;
 	s->counters.pieces++;
-	return wire_alloc_spec_encode(s->frame, sizeof s->frame, question_header(s), &spec);
+	return wire_alloc_spec_encode(s->frame, sizeof s->frame, header, &spec);
 }
 
 static uint32_t build_machines_question(struct alloc_sync *s, uint64_t now_ns)
@@ -423,6 +427,29 @@ static void take_piece(struct alloc_sync *s, const struct wire_alloc_spec_reply 
 		take_whole_spec(s);
 }
 
+// Opens what is sealed into plain. False: it is not what the controller sealed for this question, and as good as no
+// answer. An older controller answers in clear; nobody else can, as the frame is signed.
+static bool open_piece(struct alloc_sync *s, const uint8_t *frame,
+	struct wire_alloc_spec_reply *piece, uint8_t plain[static WIRE_SPEC_BYTES_MAX])
+{
+	char text[UUID_TEXT_BYTES];
+	if (!piece->is_sealed) {
+		if (s->counters.clear_pieces++ == 0)
+			log_warn("descriptions-in-clear",
+				"why=\"the controller does not know how to seal them\"");
+		return true;
+	}
+	if (s->wanted_count > 0 &&
+		wire_alloc_spec_open(frame, &s->session->key, &s->wanted[0].id, piece, plain)) {
+		piece->data = plain;
+		return true;
+	}
+	if (s->counters.not_opened++ == 0)
+		log_error("description-not-opened", "id=%s",
+			s->wanted_count ? uuid_format(&s->wanted[0].id, text) : "");
+	return false;
+}
+
 static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, uint64_t now_ns)
 {
 	uint64_t wait_ms = why->retry_after_ms +
@@ -473,6 +500,7 @@ static void take_answer(
 	struct wire_alloc_updated updated;
 	struct wire_allocs_reply list_reply;
 	struct wire_alloc_spec_reply piece;
+	uint8_t plain[WIRE_SPEC_BYTES_MAX];
 	struct wire_vms_reply machines;
 	struct wire_refused refused;
 	uint64_t index;
@@ -491,7 +519,7 @@ static void take_answer(
 	case WIRE_ALLOC_SPEC_REPLY:
 		if (!wire_alloc_spec_reply_decode(frame, h, &piece))
 			break;
-		if (!is_of_term(s, h, piece.term))
+		if (!is_of_term(s, h, piece.term) || !open_piece(s, frame, &piece, plain))
 			return;
 		take_piece(s, &piece);
 		break;

@@ -21,6 +21,8 @@ struct sync_wanted {
 
 struct sync_counters {
 	uint64_t questions, reports, pieces, resent, refused, other_terms;
+	uint64_t clear_pieces; // an older controller sent them
+	uint64_t not_opened;   // sealed under another key, for another question, or changed
 };
 
 struct alloc_sync {

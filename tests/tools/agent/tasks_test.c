@@ -168,6 +168,39 @@ static void a_batch_task_completes(void **unused)
 	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
 }
 
+#define DIGITS "0123456789012345678901234567890123456789012345678901234567890123456789"
+#define LONG_ENV ",\"Env\":{\"LONG\":\"" DIGITS DIGITS DIGITS DIGITS DIGITS "\"}"
+
+// The first piece is sealed as it shall be. The next two are under another key, changed, an answer to an earlier
+// question or another piece: each is counted and as good as no answer, until the controller answers as it should.
+static void what_was_sealed_wrongly_is_refused(void **unused)
+{
+	for (uint32_t fault = SEAL_FAULT_KEY; fault <= SEAL_FAULT_PIECE; fault++) {
+		if (fault > SEAL_FAULT_KEY && (tear_down(NULL) || set_up(NULL)))
+			fail_msg("no second folder");
+		atomic_store(&server->rules.seal_fault, fault);
+		atomic_store(&server->rules.mis_seal, 2);
+		responder_add_alloc(server, 1, "batch", SH("echo $LONG") LONG_ENV);
+		start();
+		WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+		assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+		assert_int_equal(atomic_load(&server->rules.mis_seal), 0);
+		assert_int_equal(agent.sync.counters.not_opened, 2);
+		assert_int_equal(agent.sync.counters.clear_pieces, 0);
+	}
+}
+
+static void an_older_controller_answers_in_clear(void **unused)
+{
+	atomic_store(&server->rules.is_old, true);
+	responder_add_alloc(server, 1, "batch", SH("true"));
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_COMPLETE);
+	assert_int_equal(stop(SIGTERM), AGENT_LEFT);
+	assert_true(agent.sync.counters.clear_pieces > 0);
+	assert_int_equal(agent.sync.counters.not_opened, 0);
+}
+
 static void a_failing_task_is_restarted_and_fails(void **unused)
 {
 	responder_add_alloc(server, 1, "batch",
@@ -716,6 +749,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_batch_task_completes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_was_sealed_wrongly_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_older_controller_answers_in_clear, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_list_of_a_replaced_controller_stops_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

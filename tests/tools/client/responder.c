@@ -1,4 +1,5 @@
 #include "tests/tools/client/responder.h"
+#include "dataplane/wire/seal.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <arpa/inet.h>
@@ -375,6 +376,31 @@ static uint32_t on_vms(struct responder *r, struct request *q)
 	return wire_vms_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
 }
 
+// Seals an answer as it shall be, or as it shall not; what it gives is signed in either case.
+static void seal_answer(struct responder *r, struct request *q, const struct uuid *allocation)
+{
+	struct wire_key other = {{q->key.k[0] ^ 1, q->key.k[1]}};
+	struct wire_header h;
+	CHECK(wire_header_decode(q->reply, q->reply[4] | q->reply[5] << 8, &h) == WIRE_OK);
+	bool is_faulty = r->sealed_bytes > 0 && take_one(&r->rules.mis_seal);
+	uint32_t fault = is_faulty ? atomic_load(&r->rules.seal_fault) : 0;
+	wire_alloc_spec_seal(q->reply, fault == SEAL_FAULT_KEY ? &other : &q->key, allocation);
+	uint8_t *end = q->reply + h.length - WIRE_TAG_BYTES;
+	if (fault == SEAL_FAULT_BIT)
+		end[-(int)(WIRE_TERM_BYTES + WIRE_SEAL_MAC_BYTES) - 1] ^= 1;
+	// The body of an answer that was given before: to an earlier question, or of another piece.
+	if (fault == SEAL_FAULT_REPLAY && r->sealed_bytes == h.length)
+		memcpy(q->reply + WIRE_HEADER_BYTES, r->sealed + WIRE_HEADER_BYTES,
+			h.length - WIRE_HEADER_BYTES);
+	if (fault == SEAL_FAULT_PIECE && r->sealed_bytes == h.length)
+		memcpy(q->reply + WIRE_HEADER_BYTES + 20, r->sealed + WIRE_HEADER_BYTES + 20,
+			h.length - WIRE_HEADER_BYTES - 20);
+	if (fault == 0) {
+		memcpy(r->sealed, q->reply, h.length);
+		r->sealed_bytes = h.length;
+	}
+}
+
 static uint32_t on_spec(struct responder *r, struct request *q)
 {
 	struct wire_alloc_spec ask;
@@ -391,9 +417,15 @@ static uint32_t on_spec(struct responder *r, struct request *q)
 		.total = total,
 		.offset = ask.offset,
 		.bytes = (uint16_t)bytes,
+		.is_sealed = q->header.flags & WIRE_FLAG_SEALED && !atomic_load(&r->rules.is_old),
 		.data = (const uint8_t *)a->spec + ask.offset,
 		.term = list_term(r)};
-	return wire_alloc_spec_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
+	uint32_t length =
+		wire_alloc_spec_reply_encode(q->reply, sizeof q->reply, q->header, &reply);
+	CHECK(length > 0);
+	if (reply.is_sealed)
+		seal_answer(r, q, &ask.allocation);
+	return length;
 }
 
 static void take_report(struct responder_alloc *a, const struct wire_alloc_update *update,

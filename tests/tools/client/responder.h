@@ -14,6 +14,14 @@
 #define RESPONDER_PLACES_MAX 4096u
 #define RESPONDER_ALLOCS_MAX 64u
 
+// What is wrong with an answer that is sealed wrongly.
+enum seal_fault {
+	SEAL_FAULT_KEY = 1, // sealed under another key
+	SEAL_FAULT_BIT,     // changed afterwards
+	SEAL_FAULT_REPLAY,  // the newest sealed answer again
+	SEAL_FAULT_PIECE,   // the newest sealed data in the place of these
+};
+
 // How to misbehave. Counts go down to 0; all may be set while it runs.
 struct responder_rules {
 	_Atomic uint32_t drop;        // requests that are not looked at
@@ -26,6 +34,9 @@ struct responder_rules {
 	_Atomic uint64_t term;
 	_Atomic uint32_t directives; // of every heartbeat answer
 	_Atomic uint64_t list_term;  // of answers about what a node runs; 0: the term
+	_Atomic bool is_old;         // knows nothing of sealed answers
+	_Atomic uint32_t mis_seal;   // sealed answers with a fault, after a first one without
+	_Atomic uint32_t seal_fault; // enum seal_fault
 };
 
 struct responder_node {
@@ -87,6 +98,8 @@ struct responder {
 	} places[RESPONDER_PLACES_MAX];
 	_Atomic uint64_t index;
 	uint64_t update_sequence;
+	uint8_t sealed[FRAME_BYTES_MAX]; // the newest answer that was sealed as it shall be
+	uint32_t sealed_bytes;
 	int fd;
 	uint16_t port;
 	_Atomic bool stop;
