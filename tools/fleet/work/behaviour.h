@@ -2,6 +2,7 @@
 // description of one of them. The job's index and the group's number name a behaviour, as in lists of allocations.
 #pragma once
 #include "state/base/bytes.h"
+#include "state/base/uuid.h"
 #include "tools/options/flags.h"
 
 #define BEHAVIOUR_NEVER 0xffffffffu // ms
@@ -21,6 +22,7 @@ struct behaviour {
 	bool is_known;
 	// Until it is known: the node that asks for the description, and its bytes so far.
 	uint32_t asker, asked_ms;
+	struct uuid asked; // its allocation, of which it asks
 	uint64_t version;
 	struct bytes_writer json;
 	// Once it is known:

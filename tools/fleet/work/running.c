@@ -1,5 +1,6 @@
 #include "tools/fleet/work/running.h"
 #include "dataplane/wire/little_endian.h"
+#include "dataplane/wire/seal.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/fleet/nodes/fleet.h"
@@ -39,6 +40,7 @@ struct running *running_create(struct fleet *f, const struct running_settings *s
 	r->queue_mask = power - 1;
 	r->free_alloc = RUNNING_NONE;
 	running_create_vm_workers(r);
+	wire_seal_prepare();
 	r->alloc_capacity = 1024;
 	r->allocs = memory_take_array(r->alloc_capacity, sizeof r->allocs[0]);
 	wheel_create(&r->alloc_wheel, r->alloc_capacity, fleet_now_ms(f));
@@ -193,10 +195,8 @@ static uint32_t encode_spec_question(struct running *r, uint32_t node, uint8_t *
 	b->asked_ms = fleet_now_ms(r->fleet);
 	r->nodes[node].asked = r->allocs[at].behaviour;
 	r->counters.descriptions++;
-	struct wire_alloc_spec spec = {
-		r->allocs[at].id, (uint32_t)b->json.size, WIRE_SPEC_BYTES_OF_TERM};
-	return wire_alloc_spec_encode(
-		frame, FRAME_BYTES_MAX, running_question_header(r, node), &spec);
+	b->asked = r->allocs[at].id;
+	return running_encode_spec(r, node, &b->asked, &b->json, frame);
 }
 
 static bool wants_list(const struct running *r, uint32_t node)
@@ -351,14 +351,18 @@ static void take_list(struct running *r, uint32_t node, const struct wire_allocs
 	n->flags &= (uint8_t)~RUNNING_LISTS_ALL;
 }
 
-static void take_piece(struct running *r, uint32_t node, const struct wire_alloc_spec_reply *piece)
+static void take_piece(
+	struct running *r, uint32_t node, const uint8_t *data, struct wire_alloc_spec_reply *piece)
 {
+	uint8_t plain[WIRE_SPEC_BYTES_MAX];
 	if (r->nodes[node].asked == RUNNING_NONE) {
-		running_take_machine_piece(r, node, piece);
+		if (running_open_piece(r, node, &r->workers[node].asked, data, piece, plain))
+			running_take_machine_piece(r, node, piece);
 		return;
 	}
 	struct behaviour *b = r->behaviours.items[r->nodes[node].asked];
-	if (b->is_known || b->asker != node)
+	if (b->is_known || b->asker != node ||
+		!running_open_piece(r, node, &b->asked, data, piece, plain))
 		return;
 	if (piece->offset > 0 && piece->version != b->version) {
 		b->json.size = 0; // the description changed between two pieces: begin again
@@ -432,7 +436,7 @@ static void take_answer(
 	else if (h->type == WIRE_ALLOCS_REPLY && wire_allocs_reply_decode(data, h, &reply))
 		take_list(r, node, &reply);
 	else if (h->type == WIRE_ALLOC_SPEC_REPLY && wire_alloc_spec_reply_decode(data, h, &piece))
-		take_piece(r, node, &piece);
+		take_piece(r, node, data, &piece);
 	else if (h->type == WIRE_VMS_REPLY && wire_vms_reply_decode(data, h, &machines))
 		running_take_machines(r, node, &machines);
 	else if (h->type == WIRE_READINESS_TAKEN && wire_readiness_taken_decode(data, h, &index))

@@ -1,4 +1,5 @@
 #include "tools/fleet/work/running_state.h"
+#include "dataplane/wire/seal.h"
 #include "tools/fleet/nodes/fleet.h"
 
 void running_enqueue(struct running *r, uint32_t node)
@@ -51,4 +52,25 @@ void running_let_go(struct running *r, uint32_t *link)
 uint32_t running_drawn_ms(struct running *r, double most_s)
 {
 	return (uint32_t)(prng_unit(&r->fleet->prng) * most_s * 1000);
+}
+
+uint32_t running_encode_spec(const struct running *r, uint32_t node, const struct uuid *id,
+	const struct bytes_writer *so_far, uint8_t *frame)
+{
+	struct wire_alloc_spec spec = {*id, (uint32_t)so_far->size, WIRE_SPEC_BYTES_SEALED};
+	struct wire_header h = running_question_header(r, node);
+	h.flags |= WIRE_FLAG_SEALED;
+	return wire_alloc_spec_encode(frame, FRAME_BYTES_MAX, h, &spec);
+}
+
+bool running_open_piece(const struct running *r, uint32_t node, const struct uuid *id,
+	const uint8_t *data, struct wire_alloc_spec_reply *piece,
+	uint8_t plain[static WIRE_SPEC_BYTES_MAX])
+{
+	if (!piece->is_sealed)
+		return true;
+	if (!wire_alloc_spec_open(data, &r->fleet->nodes[node].session.key, id, piece, plain))
+		return false;
+	piece->data = plain;
+	return true;
 }

@@ -111,6 +111,13 @@ void running_enqueue(struct running *, uint32_t node);
 struct wire_header running_header(const struct running *, uint32_t node);
 // The same of a question, whose answer says of which term its controller is.
 struct wire_header running_question_header(const struct running *, uint32_t node);
+// A question for the next piece of a description, which is to be sealed. Returns its length.
+uint32_t running_encode_spec(const struct running *, uint32_t node, const struct uuid *,
+	const struct bytes_writer *so_far, uint8_t *frame);
+// Opens a piece that is sealed, into plain. False: it is none of the allocation's that was asked of.
+bool running_open_piece(const struct running *, uint32_t node, const struct uuid *,
+	const uint8_t *data, struct wire_alloc_spec_reply *,
+	uint8_t plain[static WIRE_SPEC_BYTES_MAX]);
 const struct behaviour *running_behaviour(const struct running *, const struct running_alloc *);
 // RUNNING_NONE: the node has no allocation of that id.
 uint32_t running_find(const struct running *, uint32_t node, const struct uuid *);

@@ -80,9 +80,7 @@ uint32_t running_encode_machine_question(struct running *r, uint32_t node, uint8
 	}
 	r->nodes[node].asked = RUNNING_NONE;
 	r->counters.descriptions++;
-	struct wire_alloc_spec spec = {w->asked, (uint32_t)w->json.size, WIRE_SPEC_BYTES_OF_TERM};
-	return wire_alloc_spec_encode(
-		frame, FRAME_BYTES_MAX, running_question_header(r, node), &spec);
+	return running_encode_spec(r, node, &w->asked, &w->json, frame);
 }
 
 static void take_whole(struct running *r, uint32_t node)
