@@ -1,5 +1,5 @@
-// What is sealed is opened by whoever asked for it, with the key of that node, and by nothing and nobody else. The vectors
-// were sealed by another implementation (vectors.py).
+// What is sealed is opened by whoever asked for it, with the key of that node, and by nobody else. The vectors were
+// sealed by another implementation (vectors.py).
 #include "dataplane/wire/auth.h"
 #include "dataplane/wire/little_endian.h"
 #include "dataplane/wire/seal.h"
