@@ -11,6 +11,7 @@
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/jobs/job_summary.h"
 #include "state/tables/jobs/job_table.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/placer.h"
 #include "state/tables/sequence.h"
@@ -89,6 +90,7 @@ void job_register_apply(struct state *state, void *body, int64_t time_ns)
 
 	CHECK(job && cell);
 	e->job = NULL;
+	namespace_make_for(state, job);
 	push_version(state, cell, job, time_ns);
 }
 

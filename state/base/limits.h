@@ -43,6 +43,13 @@
 #define NODE_POOL_DESCRIPTION_MAX 256u
 #define NODE_POOL_META_MAX 64u
 
+// Namespaces, and what one may hold, as pools.
+#define NAMESPACES_MAX (16u * 1024)
+#define NAMESPACE_NAME_MAX 128u
+#define NAMESPACE_DESCRIPTION_MAX 256u
+#define NAMESPACE_META_MAX 64u
+#define NAMESPACE_DRIVERS_MAX 64u
+
 // Access control. A role or a token that names more than a screen of policies is a mistake; rules of 64 KiB are a
 // thousand namespaces. Each command about a role looks at all roles.
 #define ACL_POLICIES_MAX (16u * 1024)

@@ -56,6 +56,8 @@ static const struct {
 	[COMMAND_ACL_TOKEN] = {"acl-token", decide_acl_token},
 	[COMMAND_ACL_TOKEN_DELETE] = {"acl-token-delete", decide_acl_token_delete},
 	[COMMAND_ACL_BOOTSTRAP] = {"acl-bootstrap", decide_acl_bootstrap},
+	[COMMAND_NAMESPACE] = {"namespace", decide_namespace},
+	[COMMAND_NAMESPACE_DELETE] = {"namespace-delete", decide_namespace_delete},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
 

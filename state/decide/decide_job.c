@@ -3,10 +3,12 @@
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/job_traits.h"
+#include "state/records/namespaces/job_namespace.h"
 #include "state/tables/jobs/deployment_table.h"
 #include "state/tables/jobs/evaluation_table.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/settings.h"
 #include <stdio.h>
 
@@ -22,6 +24,8 @@ enum command_outcome decider_store_job(
 	job->version = keep ? keep->versions[0]->version + 1 : 0;
 	job->submit_time_ns = d->now_ns;
 	job->status = JOB_PENDING;
+	if (!namespace_is_there(d->state, text_of(job->namespace_name)))
+		return OUTCOME_UNKNOWN_NAMESPACE;
 	if (!job_derive(job))
 		return OUTCOME_BAD_DESCRIPTION;
 	enum command_outcome outcome = outcome_of_error(decider_commit(d, &e));
@@ -72,8 +76,14 @@ static enum command_outcome may_register(
 		return OUTCOME_CONFLICT;
 	if (scheduler_config_working(d->state)->reject_job_registration)
 		return OUTCOME_REJECTED;
+	struct text name = text_of(c->job->namespace_name);
+	if (!namespace_is_there(d->state, name))
+		return OUTCOME_UNKNOWN_NAMESPACE;
 	if (known)
 		say_what_differs(c, known);
+	if (!c->message[0])
+		namespace_allows_drivers(
+			namespace_working(d->state, name), c->job, c->message, sizeof c->message);
 	return c->message[0] ? OUTCOME_BAD_DESCRIPTION : OUTCOME_DONE;
 }
 

@@ -38,6 +38,8 @@ const struct command_outcome_row command_outcomes[] = {
 	[OUTCOME_STORE_FULL] = {"store-full",
 		"the disk of the store is full; nothing was changed; free some room and try again"},
 	[OUTCOME_STOPPING] = {"stopping", "the controller is shutting down; nothing was changed"},
+	[OUTCOME_UNKNOWN_NAMESPACE] = {"unknown-namespace", "Namespace not found"},
+	[OUTCOME_UNKNOWN_QUOTA] = {"unknown-quota", "quota not found"},
 };
 _Static_assert(sizeof command_outcomes / sizeof command_outcomes[0] == COMMAND_OUTCOMES,
 	"every outcome has its row");

@@ -68,6 +68,8 @@ enum command_type {
 	COMMAND_ACL_TOKEN, // as roles
 	COMMAND_ACL_TOKEN_DELETE,
 	COMMAND_ACL_BOOTSTRAP, // the first token
+	COMMAND_NAMESPACE,     // describe a namespace anew, or as it is from now on
+	COMMAND_NAMESPACE_DELETE,
 	COMMAND_TYPES,
 };
 
@@ -103,6 +105,8 @@ enum command_outcome {
 	OUTCOME_TABLE_FULL,
 	OUTCOME_STORE_FULL,
 	OUTCOME_STOPPING,
+	OUTCOME_UNKNOWN_NAMESPACE,
+	OUTCOME_UNKNOWN_QUOTA,
 	COMMAND_OUTCOMES,
 };
 struct command_outcome_row {
@@ -455,6 +459,14 @@ struct command_node_pool_delete {
 	bool has_jobs, has_nodes; // of CONFLICT: who uses the pool
 };
 
+struct job_namespace;
+struct command_namespace {
+	struct job_namespace *described; // taken over (set to NULL) unless refused
+};
+struct command_namespace_delete {
+	struct text name; // a view that must stay valid until done. CONFLICT: jobs are in it
+};
+
 struct metadata_change;
 struct command_node_metadata {
 	struct uuid node;
@@ -565,5 +577,7 @@ struct command {
 		struct command_acl_role *acl_role;   // the submitter's
 		struct command_acl_token *acl_token; // the submitter's
 		struct command_acl_delete acl_delete;
+		struct command_namespace namespace;
+		struct command_namespace_delete namespace_delete;
 	};
 };

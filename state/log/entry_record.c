@@ -6,6 +6,7 @@
 #include "state/records/acl_token.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/records/namespaces/job_namespace.h"
 #include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/node_pool.h"
 #include "state/records/nodes/vm.h"
@@ -23,6 +24,7 @@ static const struct record_type *const record_types[] = {
 	[STATE_ACL_ROLES] = &acl_role_description,
 	[STATE_ACL_TOKENS] = &acl_token_description,
 	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_description,
+	[STATE_NAMESPACES] = &job_namespace_description,
 	[STATE_SCHEDULER_CONFIG] = &scheduler_config_description,
 };
 _Static_assert(

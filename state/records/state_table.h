@@ -21,5 +21,6 @@ enum state_table { // stored: numbers are never given again
 	STATE_ACL_ROLES,
 	STATE_ACL_TOKENS,
 	STATE_ACL_BOOTSTRAP,
+	STATE_NAMESPACES,
 	STATE_TABLES
 };

@@ -7,4 +7,5 @@ enum snapshot_item_kind { // stored: numbers are never given again
 	SNAPSHOT_CLASS,         // before the first node of the class
 	SNAPSHOT_FREE_SLOT,     // among the nodes
 	SNAPSHOT_PLACE_IN_PART, // among the placement requests
+	SNAPSHOT_NAMESPACED,    // after the head
 };

@@ -20,6 +20,7 @@
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/jobs/job_summary.h"
 #include "state/tables/jobs/job_table.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_record.h"
@@ -48,6 +49,7 @@ struct snapshot_load {
 	int at; // rank of the newest item that was put back; 0: none came yet
 	uint64_t items;
 	int error;
+	bool is_namespaced;
 	struct snapshot_nodes nodes;
 	struct changes changes;
 	struct {
@@ -233,6 +235,7 @@ static int load_by_kind(struct snapshot_load *l, struct snapshot_item *item)
 
 	switch (item->kind) {
 	case SNAPSHOT_HEAD: return load_head(l, r);
+	case SNAPSHOT_NAMESPACED: l->is_namespaced = true; return 0;
 	case SNAPSHOT_CLIENT: return load_client(l, r);
 	case SNAPSHOT_CLASS: return class_item_load(state, &l->nodes, r);
 	case SNAPSHOT_FREE_SLOT: return free_slot_item_load(state, r);
@@ -253,7 +256,7 @@ static int rank_of(uint8_t kind)
 {
 	if (kind == SNAPSHOT_HEAD)
 		return 1;
-	if (kind == SNAPSHOT_CLIENT)
+	if (kind == SNAPSHOT_CLIENT || kind == SNAPSHOT_NAMESPACED)
 		return 2;
 	if (kind == SNAPSHOT_PLACE_IN_PART)
 		return 3 + STATE_PLACE_REQUESTS;
@@ -405,6 +408,17 @@ static int order_changes(struct snapshot_load *l)
 	return 0;
 }
 
+// Namespaces of older data begin with the first of their jobs that is left.
+static void load_namespaces(struct state *state)
+{
+	uint64_t cursor = 0;
+	const struct job_cell *cell;
+
+	while ((cell = sequence_next(&state->tables[STATE_JOBS].order, &cursor)))
+		if (job_cell_keep(cell))
+			namespace_load_for(state, cell->working->versions[0], cell->index);
+}
+
 static int by_stop(const void *left, const void *right)
 {
 	const struct job_cell *a = *(struct job_cell *const *)left;
@@ -467,6 +481,8 @@ int snapshot_load_end(struct snapshot_load *l)
 		error = order_changes(l);
 	if (!error) {
 		order_jobs(state);
+		if (!l->is_namespaced)
+			load_namespaces(state);
 		error = corrupt_unless(job_counts_add_up(state));
 	}
 	if (!error)

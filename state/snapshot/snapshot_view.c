@@ -3,6 +3,8 @@
 //
 //	HEAD        u64 index, u64 term, i64 forgotten_ms (placement requests issued up to then are
 //	            too old)
+//	NAMESPACED  nothing: namespaces are records. Older data has none; its namespaces are the
+//	            texts in its jobs
 //	CLIENT      u32 number, u64 create index, text8 name
 //	CLASS       u32 number (counted up from 0 in this snapshot), description: of the class only
 //	NODE        u32 slot, u32 generation, u16 owner of its block, u64 create index, u64 modify
@@ -28,9 +30,9 @@
 //	IN_PART     u64 index, placement request of which only a part was placed; among the requests
 //	any other   as snapshot_record.h says
 //
-// A kind of record has the number of its table (enum state_table). The head comes first, then the clients, then kinds
-// in the order of their numbers; classes and free slots are among the nodes. Clients come by number, nodes by slot,
-// everything else by index.
+// A kind of record has the number of its table (enum state_table). The head comes first, then NAMESPACED, the
+// clients, and kinds in the order of their numbers; classes and free slots are among the nodes. Clients come by number,
+// nodes by slot, everything else by index.
 #include "state/snapshot/snapshot_view.h"
 #include "state/apply/apply.h"
 #include "state/base/memory.h"
@@ -107,6 +109,14 @@ static bool put_head(struct snapshot_view *v, struct bytes_writer *w)
 	bytes_put_u64(w, v->index);
 	bytes_put_u64(w, v->state->term); // does not change while anybody reads
 	bytes_put_u64(w, (uint64_t)v->forgotten_ms);
+	return true;
+}
+
+static bool put_namespaced(struct snapshot_view *v, struct bytes_writer *w)
+{
+	if (v->cursor++)
+		return false;
+	bytes_put_u8(w, SNAPSHOT_NAMESPACED);
 	return true;
 }
 
@@ -323,7 +333,7 @@ static bool put_record(struct snapshot_view *v, enum state_table at, struct byte
 
 typedef bool put_items(struct snapshot_view *, struct bytes_writer *);
 
-static put_items *const before_tables[] = {put_head, put_client};
+static put_items *const before_tables[] = {put_head, put_namespaced, put_client};
 #define PARTS_BEFORE (sizeof before_tables / sizeof before_tables[0])
 
 // The items of kinds with cells of their own. Classes and free slots come with the nodes, reports in their items.

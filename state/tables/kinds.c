@@ -8,6 +8,7 @@
 #include "state/tables/jobs/evaluation_table.h"
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/kind.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_metadata_table.h"
 #include "state/tables/nodes/node_pool_table.h"
@@ -35,4 +36,5 @@ const struct kind *const state_kinds[STATE_TABLES] = {
 	[STATE_ACL_ROLES] = &acl_role_kind,
 	[STATE_ACL_TOKENS] = &acl_token_kind,
 	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_kind,
+	[STATE_NAMESPACES] = &namespace_kind,
 };

@@ -24,6 +24,7 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t vms, vm_workers;                     // the same
 	uint32_t node_pools;                          // the same
 	uint32_t acl_policies, acl_roles, acl_tokens; // the same
+	uint32_t namespaces;                          // the same
 };
 
 // What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation
@@ -189,6 +190,10 @@ const struct cluster_settings *state_cluster_settings(const struct state *);
 // Pools that operators described; NULL: the pool is a name and nothing else.
 struct node_pool;
 const struct node_pool *state_node_pool(const struct state *, struct text name);
+// Namespaces that operators described; NULL: there is none of the name, or it is "default" without a description.
+struct job_namespace;
+const struct job_namespace *state_namespace(const struct state *, struct text name);
+bool state_has_namespace(const struct state *, struct text name); // "default" is always there
 // Access control: by their names and ids, and a token by what its secret hashes to. An expired token is there until it
 // is collected.
 struct acl_policy;

@@ -134,9 +134,6 @@ static void what_is_not_kept_is_not_taken(void **unused)
 		{"PUT", "/v1/volumes"},
 		{"DELETE", "/v1/service/web/x"},
 		{"PUT", "/v1/operator/keyring/rotate"},
-		{"PUT", "/v1/namespace"},
-		{"PUT", "/v1/namespaces"},
-		{"DELETE", "/v1/namespace/team"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct response r = http(server, cases[i].method, cases[i].path,

@@ -326,6 +326,7 @@ static void run_jobs(void)
 	put_job("/v1/jobs",
 		"{'Job':{'ID':'web','Update':{'MaxParallel':1}," GROUP(
 			"1", "'Scaling':{'Min':0,'Max':5,'Enabled':true,'Policy':{}},") "}}");
+	server_namespace(server, "other");
 	put_job("/v1/jobs?namespace=other",
 		"{'Job':{'ID':'web','Update':{'MaxParallel':1}," GROUP("1", "") "}}");
 	put_job("/v1/jobs", "{'Job':{'ID':'stop'," GROUP("1", "") "}}");

@@ -27,7 +27,6 @@ static const struct {
 	{"GET/v1/job/:id/submission", "the same"},
 	{"PUT /v1/operator/autopilot/configuration", "a single server has no pilot"},
 	{"GET/v1/agent/health.client", "a server is no client"},
-	{"Namespace.Capabilities", "namespaces have no settings"},
 	{"NodeHeard.Servers", "nodes do not learn of servers by this"},
 	{"Task.Templates", "a job with templates is refused"},
 };

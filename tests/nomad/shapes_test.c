@@ -170,6 +170,10 @@ static int set_up(void **unused)
 	char id[UUID_TEXT_BYTES];
 	server = server_start(&(struct server_options){.schedulers = 1, .watchers = true});
 	recorded = recorded_load();
+	struct response made = http(server, "PUT", "/v1/namespace",
+		filled("{'Name':'settled','Capabilities':{'DisabledTaskDrivers':['qemu']}}"));
+	assert_int_equal(made.status, 200);
+	response_free(&made);
 	for (uint32_t i = 0; i < NODES; i++) {
 		struct uuid node = server_node(server, i);
 		slots[i] = server->newest;
@@ -266,7 +270,7 @@ static void reads_have_the_recorded_shape(void **unused)
 		{"GET /v1/jobs"},
 		{"GET /v1/jobs", "/v1/jobs?meta=true"},
 		{"GET /v1/metrics"},
-		{"GET /v1/namespace/:name", "/v1/namespace/default"},
+		{"GET /v1/namespace/:name", "/v1/namespace/settled"},
 		{"GET /v1/namespaces"},
 		{"GET /v1/node/:id", "/v1/node/<node>"},
 		{"GET /v1/node/:id", "/v1/node/<drained node>"},

@@ -5,6 +5,7 @@
 #include "tools/api/metrics/routes.h"
 #include "tools/api/nomad/acl/routes.h"
 #include "tools/api/nomad/jobs/routes.h"
+#include "tools/api/nomad/namespaces/routes.h"
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/nomad/routes.h"
@@ -17,6 +18,7 @@ static const struct route routes[] = {
 	ROUTES_ROWS(JOB_ROUTES)
 	ROUTES_ROWS(PLACEMENT_ROUTES)
 	ROUTES_ROWS(NOMAD_ROUTES)
+	ROUTES_ROWS(NAMESPACE_ROUTES)
 	ROUTES_ROWS(ACL_ROUTES)
 	ROUTES_ROWS(ABSENT_ROUTES)
 	ROUTES_ROWS(EVENT_ROUTES)

@@ -264,6 +264,8 @@ static const struct {
 	{OUTCOME_TABLE_FULL, WIRE_REFUSED_TABLE_FULL, true},
 	{OUTCOME_STORE_FULL, WIRE_REFUSED_STORE_FULL, true},
 	{OUTCOME_STOPPING, WIRE_REFUSED_STOPPING, true},
+	{OUTCOME_UNKNOWN_NAMESPACE, WIRE_REFUSED_UNKNOWN_JOB, false},
+	{OUTCOME_UNKNOWN_QUOTA, WIRE_REFUSED_BAD_REQUEST, false},
 };
 
 // Every outcome but done and part-stored is told to who asked.

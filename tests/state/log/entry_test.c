@@ -8,6 +8,7 @@
 #include "state/records/acl_token.h"
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
+#include "state/records/namespaces/job_namespace.h"
 #include "state/records/nodes/node_description.h"
 #include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/node_pool.h"
@@ -461,6 +462,20 @@ static void *a_policy(void)
 	return policy;
 }
 
+static void *a_namespace(void)
+{
+	struct job_namespace *n = record_create(&job_namespace_description);
+
+	n->name = text_copy(TEXT("team"));
+	n->quota = text_copy(TEXT("small"));
+	struct string_pair *pair = map_item(&n->meta, sizeof *pair, "owner");
+	pair->value = text_copy(TEXT("ops"));
+	n->capabilities = memory_take(sizeof *n->capabilities);
+	*(char **)array_append(&n->capabilities->enabled_drivers, sizeof(char *)) =
+		text_copy(TEXT("exec"));
+	return n;
+}
+
 static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -477,6 +492,7 @@ static void every_kind_of_record_comes_back(void **unused)
 		[STATE_ACL_ROLES] = a_role(),
 		[STATE_ACL_TOKENS] = a_token(),
 		[STATE_ACL_BOOTSTRAP] = a_first_token(),
+		[STATE_NAMESPACES] = a_namespace(),
 	};
 
 	for (uint8_t kind = STATE_EVALUATIONS; kind < STATE_TABLES; kind++) {

@@ -1,6 +1,7 @@
 #include "tests/tools/api/server.h"
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
+#include "state/records/namespaces/job_namespace.h"
 #include "tools/api/events/event_log.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -285,6 +286,15 @@ void server_node_expires(struct server *s, struct node_slot node)
 {
 	struct command command = {
 		.type = COMMAND_NODE_EXPIRED, .node = {node.slot, node.generation}};
+	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+}
+
+void server_namespace(struct server *s, const char *name)
+{
+	struct job_namespace *n = record_create(&job_namespace_description);
+	struct command command = {.type = COMMAND_NAMESPACE, .namespace = {n}};
+
+	n->name = text_copy(text_of(name));
 	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
 }
 

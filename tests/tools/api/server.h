@@ -60,6 +60,7 @@ void server_node_expires(struct server *, struct node_slot);
 // What a node says of an allocation on it: enum alloc_client, and a verdict on its health (0: none, 1 healthy, -1 not).
 void server_report(
 	struct server *, struct node_slot, const char *allocation, int status, int health);
+void server_namespace(struct server *, const char *name);
 // Registers a direct job "ID" with a group "g" of 500 MHz and 256 MB.
 void server_job(struct server *, const char *id);
 uint32_t server_place(

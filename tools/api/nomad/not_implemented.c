@@ -137,9 +137,3 @@ void not_kept(struct request *request, struct reply *reply)
 		"variables, services, volumes of plugins and keys are not kept here; keep them "
 		"where they are used");
 }
-
-void namespaces_not_made(struct request *request, struct reply *reply)
-{
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-		"namespaces are not made here: a namespace is there as long as a job is in it");
-}

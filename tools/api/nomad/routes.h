@@ -47,8 +47,6 @@
 	READ("/v1/status/leader", OPEN, status_leader)                                             \
 	READ("/v1/status/peers", OPEN, status_peers)                                               \
 	READ("/v1/regions", OPEN, regions_list)                                                    \
-	WATCH("/v1/namespaces", FILTERED, namespaces_list, jobs_watched)                           \
-	WATCH("/v1/namespace/:id", FILTERED, namespace_read, jobs_watched)                         \
 	READ("/healthz", OPEN, healthz)
 
 // What Berth has none of: lists are empty, what one would name is not found, and changes are refused.
@@ -80,10 +78,6 @@
 	ASK("DELETE", "/v1/service/:rest", JOB_SUBMIT, not_kept)             \
 	ASK("PUT", "/v1/operator/keyring/:rest", MANAGEMENT, not_kept)       \
 	ASK("DELETE", "/v1/operator/keyring/:rest", MANAGEMENT, not_kept)    \
-	ASK("PUT", "/v1/namespace", MANAGEMENT, namespaces_not_made)         \
-	ASK("PUT", "/v1/namespaces", MANAGEMENT, namespaces_not_made)        \
-	ASK("PUT", "/v1/namespace/:id", MANAGEMENT, namespaces_not_made)     \
-	ASK("DELETE", "/v1/namespace/:id", MANAGEMENT, namespaces_not_made)  \
 	READ("/v1/quotas", MANAGEMENT, enterprise_only)                      \
 	READ("/v1/quota-usages", MANAGEMENT, enterprise_only)                \
 	READ("/v1/quota/:rest", MANAGEMENT, enterprise_only)                 \

@@ -4,7 +4,7 @@
 #include "state/records/evaluation.h"
 #include "state/tables/id_order.h"
 #include "tools/api/lists/record_walk.h"
-#include "tools/api/nomad/namespaces.h"
+#include "tools/api/nomad/namespaces/namespaces.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/access.h"

@@ -240,6 +240,7 @@ static void namespaces_select(void **unused)
 		"{\"Job\":{\"ID\":\"far\",\"Name\":\"far\",\"Namespace\":\"elsewhere\",\"Type\":"
 		"\"direct\",\"Datacenters\":[\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\",\"Tasks\":[{"
 		"\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"a\"}}]}]}}");
+	server_namespace(server, "elsewhere");
 	open_stream(&stream, "?topic=Job&index=now");
 	open_stream(&second, "?topic=Job&index=now&namespace=*");
 	await(&stream, "{}\n");

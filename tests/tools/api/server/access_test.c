@@ -51,6 +51,7 @@ static int world_begin(void **unused)
 	slot = server->newest;
 	life_begin(&slot, 1);
 	put_job("/v1/jobs", "here");
+	server_namespace(server, "other");
 	put_job("/v1/jobs?namespace=other", "there");
 	acl_world_bootstrap(management);
 	acl_world_policy("read", "namespace \"default\" { policy = \"read\" } node { policy = "

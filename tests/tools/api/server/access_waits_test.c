@@ -19,6 +19,7 @@ static int waits_begin(void **unused)
 {
 	assert_int_equal(server_group_begin(unused), 0);
 	server_job(server, "first");
+	server_namespace(server, "other");
 	acl_world_bootstrap(management);
 	acl_world_policy("read", "namespace \"default\" { policy = \"read\" } vm { policy = "
 				 "\"read\" }");

@@ -2,6 +2,7 @@
 #include "placement/job_check/job_check.h"
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
+#include "state/records/namespaces/job_namespace.h"
 #include "state/records/nodes/node_pool.h"
 #include "tools/api/nomad/jobs/rollout.h"
 #include "tools/api/server/access.h"
@@ -49,6 +50,24 @@ static void check_instances(const struct request *request, struct job_body *read
 	char why[MESSAGE_BYTES];
 	if (read->job && !state_can_hold(request->api->settings.state, read->job, why, sizeof why))
 		json_sentence(&read->invalid, "%s", why);
+}
+
+// As the applier refuses it, too.
+static void check_place(const struct request *request, struct job_body *read)
+{
+	const struct state *state = request->api->settings.state;
+	const struct job *job = read->job;
+	char why[MESSAGE_BYTES];
+	if (!job || !job->id)
+		return;
+	struct text name = text_of(job->namespace_name);
+	state_read_begin();
+	if (!state_has_namespace(state, name))
+		json_sentence(&read->invalid, "job \"%s\" is in nonexistent namespace \"%s\"",
+			job->id, job->namespace_name);
+	else if (!namespace_allows_drivers(state_namespace(state, name), job, why, sizeof why))
+		json_sentence(&read->invalid, "%s", why);
+	state_read_end();
 }
 
 // A job that says none, or "global", is of the region that it is submitted in.
@@ -120,6 +139,7 @@ struct job_body *job_submission_read(struct request *request, struct reply *repl
 		region_settle(request, read);
 		rollout_settle(request, read);
 		check_instances(request, read);
+		check_place(request, read);
 		return read;
 	}
 	reply_mistake(reply, "%s", message);

@@ -1,4 +1,4 @@
-// The namespaces of jobs.
+// The namespaces that there are.
 #pragma once
 #include "tools/api/lists/name_set.h"
 

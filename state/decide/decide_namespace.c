@@ -1,0 +1,57 @@
+// Namespaces that operators describe or take away.
+#include "state/base/check.h"
+#include "state/decide/command_kinds.h"
+#include "state/decide/decide.h"
+#include "state/records/namespaces/job_namespace.h"
+#include "state/tables/jobs/job_cell.h"
+#include "state/tables/namespaces/namespace_table.h"
+#include "state/tables/sequence.h"
+#include "state/tables/state.h"
+#include "state/tables/tables.h"
+
+// One that is there may have a name of older data.
+enum command_outcome decide_namespace(struct decider *d, struct command *command)
+{
+	struct command_namespace *c = &command->namespace;
+
+	CHECK(c->described);
+	struct text name = text_of(c->described->name);
+	if (!namespace_name_is_fit(name) && !namespace_is_there(d->state, name))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (text_of(c->described->quota).size > 0)
+		return OUTCOME_UNKNOWN_QUOTA;
+	enum command_outcome outcome = decider_store(d, STATE_NAMESPACES, c->described);
+	if (outcome == OUTCOME_DONE)
+		c->described = NULL;
+	return outcome;
+}
+
+static bool has_jobs(const struct state *state, struct text name)
+{
+	const struct job_cell *cell;
+	uint64_t cursor = 0;
+
+	while ((cell = sequence_next(&state->tables[STATE_JOBS].order, &cursor))) {
+		const struct job_keep *keep = job_cell_keep(cell);
+		if (keep && keep->status != JOB_DEAD &&
+			text_equal(text_of(cell->namespace_name), name))
+			return true;
+	}
+	return false;
+}
+
+// Dead jobs stay, and nothing is registered there any more.
+enum command_outcome decide_namespace_delete(struct decider *d, struct command *command)
+{
+	struct text name = command->namespace_delete.name;
+
+	CHECK(name.data);
+	if (namespace_is_built_in(name))
+		return OUTCOME_BAD_DESCRIPTION;
+	if (!namespace_working(d->state, name))
+		return OUTCOME_UNKNOWN_NAMESPACE;
+	if (has_jobs(d->state, name))
+		return OUTCOME_CONFLICT;
+	decider_delete(d, STATE_NAMESPACES, name);
+	return OUTCOME_DONE;
+}
