@@ -40,6 +40,9 @@ _berth_ids()
 	"node pool info" | "node pool delete")
 		berth node pool list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
+	"namespace status" | "namespace inspect" | "namespace apply" | "namespace delete")
+		berth namespace list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
 	"acl policy info" | "acl policy apply" | "acl policy delete")
 		berth acl policy list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;

@@ -142,6 +142,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		NULL},
 	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
 		NULL},
+	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},
 };
 
 bool flag_is_allowed(enum flag flag, const char *allowed)

@@ -90,6 +90,7 @@ enum flag {
 	FLAG_KEY_TYPE,
 	FLAG_CA,
 	FLAG_CA_KEY,
+	FLAG_QUOTA,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it
