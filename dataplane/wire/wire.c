@@ -46,6 +46,8 @@ static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
 	[WIRE_REFUSED_NOT_ALLOWED] = "not-allowed",
 	[WIRE_REFUSED_UNKNOWN_ALLOCATION] = "unknown-allocation",
 	[WIRE_REFUSED_CONFLICT] = "conflict",
+	[WIRE_REFUSED_NOT_ADMITTED] = "not-admitted",
+	[WIRE_REFUSED_CLIENT_NOT_ALLOWED] = "client-not-allowed",
 	[WIRE_REFUSED_NOT_SEALED] = "not-sealed",
 };
 

@@ -16,6 +16,7 @@ enum job_part {
 	PART_PLACED_BY_NOMAD =
 		512,      // networks, volumes, cores, multiregion: what only evaluations can place
 	PART_TINY = 1024, // asks of nothing
+	PART_DIRECT = 2048,
 };
 
 struct checker {

@@ -183,6 +183,8 @@ static void settle_identity(struct job *job)
 	}
 	if (job->parameterized)
 		default_string(&job->parameterized->payload, "optional");
+	if (job->direct && job->direct->clients.count == 0)
+		drop_block(&direct_policy_description, (void **)&job->direct);
 }
 
 void job_canonicalize(struct job *job)

@@ -19,7 +19,7 @@ static const uint32_t allowed_parts[JOB_TYPES] = {
 	[JOB_SYSTEM] = PART_UPDATE | PART_DISTINCT | PART_MAX_DISCONNECT | PART_PLACED_BY_NOMAD,
 	[JOB_SYSBATCH] = PART_RESCHEDULE | PART_PERIODIC | PART_RANKING | PART_DISTINCT |
 			 PART_MAX_DISCONNECT | PART_PLACED_BY_NOMAD,
-	[JOB_DIRECT] = PART_TINY,
+	[JOB_DIRECT] = PART_TINY | PART_DIRECT,
 };
 
 // Whether item i is the second of its name: a doubled name is reported once.
@@ -309,6 +309,14 @@ static void check_where(struct checker *c)
 		check_multiregion(c, job->multiregion);
 }
 
+static void check_direct(struct checker *c, const struct direct_policy *direct)
+{
+	uint32_t count = checker_at_most(c, "Clients", direct->clients.count, JOB_LIST_MAX);
+	for (uint32_t i = 0; i < count; i++)
+		checker_name(c, "a name in Clients", *ARRAY_AT(&direct->clients, char *, i),
+			CLIENT_NAME_BYTES_MAX);
+}
+
 static void check_whole(struct checker *c)
 {
 	const struct job *job = c->job;
@@ -322,6 +330,8 @@ static void check_whole(struct checker *c)
 		check_periodic(c, job->periodic);
 	if (job->parameterized)
 		check_parameterized(c, job->parameterized);
+	if (job->direct && checker_allow_part(c, PART_DIRECT, "Direct is"))
+		check_direct(c, job->direct);
 	check_meta(c, "Meta", &job->meta);
 }
 

@@ -45,6 +45,8 @@ static enum command_outcome find_group(
 	*job = job_cell_keep(cell)->versions[0];
 	if (!job_is_direct(*job))
 		return OUTCOME_NOT_DIRECT;
+	if (!job_admits_client(*job, c->client))
+		return OUTCOME_CLIENT_NOT_ALLOWED;
 	if ((*job)->stop)
 		return OUTCOME_JOB_STOPPED;
 	int found = job_group_index(*job, c->group);

@@ -40,6 +40,12 @@ const struct command_outcome_row command_outcomes[] = {
 	[OUTCOME_STOPPING] = {"stopping", "the controller is shutting down; nothing was changed"},
 	[OUTCOME_UNKNOWN_NAMESPACE] = {"unknown-namespace", "Namespace not found"},
 	[OUTCOME_UNKNOWN_QUOTA] = {"unknown-quota", "quota not found"},
+	[OUTCOME_CLIENT_NOT_ALLOWED] = {"client-not-allowed", "the job names other clients"},
+	[OUTCOME_REVOKED] = {"revoked", "the node or client is revoked"},
+	[OUTCOME_NOT_ADMITTED] = {"not-admitted", "the node is not admitted with what it claims to "
+						  "be; see berth node admit -refused"},
+	[OUTCOME_UNKNOWN_SENDER] = {"unknown-sender", "it is not revoked"},
+	[OUTCOME_UNKNOWN_RULE] = {"unknown-rule", "there is no rule of this pattern"},
 };
 _Static_assert(sizeof command_outcomes / sizeof command_outcomes[0] == COMMAND_OUTCOMES,
 	"every outcome has its row");

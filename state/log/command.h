@@ -107,6 +107,11 @@ enum command_outcome {
 	OUTCOME_STOPPING,
 	OUTCOME_UNKNOWN_NAMESPACE,
 	OUTCOME_UNKNOWN_QUOTA,
+	OUTCOME_CLIENT_NOT_ALLOWED, // PLACE: the job names other clients
+	OUTCOME_REVOKED,            // its sender
+	OUTCOME_NOT_ADMITTED,       // NODE_REGISTER: beyond its rule, or no rule names it
+	OUTCOME_UNKNOWN_SENDER,
+	OUTCOME_UNKNOWN_RULE,
 	COMMAND_OUTCOMES,
 };
 struct command_outcome_row {

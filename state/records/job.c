@@ -25,6 +25,21 @@ struct job *job_copy(const struct job *from)
 	return job;
 }
 
+bool job_admits_client(const struct job *job, struct text client)
+{
+	char name[CLIENT_NAME_BYTES_MAX + 1] = "";
+
+	if (!job->direct || job->direct->clients.count == 0 || client.size == 0)
+		return true;
+	if (client.size > CLIENT_NAME_BYTES_MAX)
+		return false;
+	memcpy(name, client.data, client.size);
+	for (uint32_t i = 0; i < job->direct->clients.count; i++)
+		if (glob_matches(*ARRAY_AT(&job->direct->clients, char *, i), name))
+			return true;
+	return false;
+}
+
 bool job_specification_differs(const struct job *a, const struct job *b)
 {
 	return !record_equal_except(&job_type_description, a, b, FIELD_DERIVED);

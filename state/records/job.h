@@ -154,6 +154,10 @@ struct parameterized_config {
 	char *payload;
 	struct array meta_required, meta_optional; // char *
 };
+// Who may place instances of a direct job.
+struct direct_policy {
+	struct array clients; // char *, globs; none: every client
+};
 struct job {
 	struct record record; // first; of it only the indexes are part of the description
 	bool stop;
@@ -177,6 +181,7 @@ struct job {
 	char *dispatch_idempotency_token;
 	char *payload; // base64 text
 	struct array meta;
+	struct direct_policy *direct; // NULL: as one that names no clients
 	// kept by the applier
 	int status; // enum job_status
 	char *status_description;
@@ -215,7 +220,7 @@ extern const struct record_type job_type_description, task_group_description, ta
 	constraint_description, affinity_description, spread_description, device_ask_description,
 	network_ask_description, port_description, update_description, migrate_description,
 	restart_description, reschedule_description, multiregion_description,
-	task_lifecycle_description, periodic_config_description;
+	task_lifecycle_description, periodic_config_description, direct_policy_description;
 
 struct job *job_create(void);             // defaults set; caller frees with job_free
 void job_free(struct job *);              // NULL is allowed
@@ -237,5 +242,7 @@ static inline bool job_makes_jobs(const struct job *job)
 {
 	return job->periodic || (job->parameterized && !job->dispatched);
 }
+// Whether a client of this name may place instances of the direct job. An operator, who has none, may.
+bool job_admits_client(const struct job *, struct text client);
 // Index of a task group by name, or -1.
 int job_group_index(const struct job *, struct text name);

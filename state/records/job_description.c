@@ -255,6 +255,11 @@ static const struct field multiregion_fields[] = {
 };
 DESCRIBE(multiregion_description, multiregion);
 
+static const struct field direct_policy_fields[] = {
+	{"Clients", FIELD_STRINGS, OF(direct_policy, clients), NULLABLE},
+};
+DESCRIBE(direct_policy_description, direct_policy);
+
 static const struct field job_fields[] = {
 	{"Stop", FIELD_BOOL, OF(job, stop), FLAGS(FIELD_IN_LIST)},
 	{"Region", FIELD_STRING, OF(job, region)},
@@ -302,5 +307,7 @@ static const struct field job_fields[] = {
 	ALWAYS("VaultToken", blank),
 	ALWAYS("VaultNamespace", blank),
 	ALWAYS("NomadTokenID", blank),
+	{"Direct", FIELD_OPTIONAL, OF(job, direct), &direct_policy_description, NULL,
+		FIELD_OMIT_EMPTY},
 };
 DESCRIBE(job_type_description, job);

@@ -10,6 +10,28 @@
 
 #include <cmocka.h>
 
+static void name_client(struct job *job, const char *name)
+{
+	if (!job->direct)
+		job->direct = block(&direct_policy_description);
+	*(char **)array_append(&job->direct->clients, sizeof(char *)) = text_copy(text_of(name));
+}
+static void any_direct(struct job *job)
+{
+	name_client(job, "scaler");
+}
+static void long_client(struct job *job)
+{
+	char name[66] = "";
+	memset(name, 'x', 65);
+	name_client(job, name);
+}
+static void many_clients(struct job *job)
+{
+	for (uint32_t i = 0; i < JOB_LIST_MAX + 1; i++)
+		name_client(job, "scaler");
+}
+
 struct heard {
 	uint32_t count;
 	char texts[64][300];
@@ -590,6 +612,9 @@ static const struct {
 	{JOB_DIRECT, any_multiregion, "Multiregion is not allowed for jobs of type \"direct\""},
 	{JOB_DIRECT, any_stop_after, "StopAfterClientDisconnect is not allowed"},
 	{JOB_DIRECT, negative_cpu, "Resources.CPU is -1 but must be at least 0"},
+	{JOB_DIRECT, long_client, "a name in Clients has 65 bytes, more than the 64"},
+	{JOB_DIRECT, many_clients, "there are 257 Clients, more than the 256"},
+	{JOB_SERVICE, any_direct, "Direct is not allowed for jobs of type \"service\""},
 };
 
 static void each_broken_rule_is_one_sentence(void **unused)

@@ -216,14 +216,16 @@ static const struct model_request *request_of(
 	return NULL;
 }
 
-static enum command_outcome refusal_of(
-	const struct model *m, const struct model_job *job, const struct command_place *c)
+static enum command_outcome refusal_of(const struct model *m, const struct model_job *job,
+	uint32_t client, const struct command_place *c)
 {
 	if (c->issued_ms < m->now_ms - PLACE_REMEMBER_MS ||
 		c->issued_ms > m->now_ms + PLACE_CLOCK_AHEAD_MS || c->issued_ms <= m->forgotten_ms)
 		return OUTCOME_TOO_OLD;
 	if (!job->exists)
 		return OUTCOME_UNKNOWN_JOB;
+	if (!(job->clients >> client & 1))
+		return OUTCOME_CLIENT_NOT_ALLOWED;
 	return job->is_stopped ? OUTCOME_JOB_STOPPED : OUTCOME_DONE;
 }
 
@@ -263,7 +265,7 @@ void model_place(struct model *m, uint32_t job, uint32_t group, uint32_t client,
 		assert_memory_equal(c->items, before->items, c->placed * sizeof c->items[0]);
 		return;
 	}
-	enum command_outcome refusal = refusal_of(m, &m->jobs[job], c);
+	enum command_outcome refusal = refusal_of(m, &m->jobs[job], client, c);
 	if (refusal != OUTCOME_DONE) {
 		assert_int_equal(command->outcome, refusal);
 		return;
@@ -367,12 +369,12 @@ void model_status(struct model *m, uint32_t client, const struct command *comman
 	}
 }
 
-void model_job_register(struct model *m, uint32_t job, const struct resources *asks,
-	const uint32_t *gpus, const struct command *command)
+void model_job_register(struct model *m, uint32_t job, uint32_t clients,
+	const struct resources *asks, const uint32_t *gpus, const struct command *command)
 {
 	struct model_job *j = &m->jobs[job];
 	bool is_same = j->exists && !j->is_stopped && memcmp(j->asks, asks, sizeof j->asks) == 0 &&
-		       memcmp(j->gpus, gpus, sizeof j->gpus) == 0;
+		       memcmp(j->gpus, gpus, sizeof j->gpus) == 0 && j->clients == clients;
 
 	assert_int_equal(command->outcome, OUTCOME_DONE);
 	assert_int_equal(command->job_register.existed, j->exists);
@@ -383,6 +385,7 @@ void model_job_register(struct model *m, uint32_t job, const struct resources *a
 	j->is_stopped = false;
 	memcpy(j->asks, asks, sizeof j->asks);
 	memcpy(j->gpus, gpus, sizeof j->gpus);
+	j->clients = clients;
 }
 
 void model_job_stop(struct model *m, uint32_t job, const struct command *command)

@@ -31,6 +31,7 @@ struct model_job {
 	int64_t stopped_ms;
 	struct resources asks[MODEL_GROUPS];
 	uint32_t gpus[MODEL_GROUPS];
+	uint32_t clients; // that may place: a bit for each
 };
 
 struct model_allocation {
@@ -83,8 +84,9 @@ void model_release(struct model *, uint32_t client, const struct command *);
 void model_report(struct model *, uint32_t node, const struct command *);
 void model_status(struct model *, uint32_t client, const struct command *);
 // asks, gpus: of the specification that was submitted.
-void model_job_register(struct model *, uint32_t job, const struct resources *asks,
-	const uint32_t *gpus, const struct command *);
+// clients: those that may place its instances, a bit for each.
+void model_job_register(struct model *, uint32_t job, uint32_t clients,
+	const struct resources *asks, const uint32_t *gpus, const struct command *);
 void model_job_stop(struct model *, uint32_t job, const struct command *);
 void model_collect(struct model *, const struct command *);
 // Stopped jobs that nothing is left of are forgotten, whatever their age.

@@ -14,6 +14,7 @@ struct random_command {
 	struct command command;
 	struct work_command work;
 	uint32_t node, gpus, job, group, client;
+	uint32_t clients; // that may place, a bit for each
 	struct resources asks[MODEL_GROUPS];
 	uint32_t ask_gpus[MODEL_GROUPS];
 	union {
@@ -188,6 +189,22 @@ static void make_status(struct random_run *r, struct random_command *c)
 		c->status.ids[i] = some_allocation(r);
 }
 
+// Clients that a job names, and which of model_clients those are.
+static const struct {
+	const char *names[2];
+	uint32_t bits;
+} some_clients[] = {{{NULL}, 7}, {{"ann"}, 1}, {{"*b"}, 2}, {{"ann", "c*d"}, 5}, {{"nobody"}, 0}};
+
+static struct direct_policy *direct_policy_of(const char *const names[static 2])
+{
+	struct direct_policy *direct = memory_take(sizeof *direct);
+
+	for (uint32_t i = 0; i < 2 && names[i]; i++)
+		*(char **)array_append(&direct->clients, sizeof(char *)) =
+			text_copy(text_of(names[i]));
+	return direct;
+}
+
 static void make_job(struct random_run *r, struct random_command *c)
 {
 	c->command.type = COMMAND_JOB_REGISTER;
@@ -198,6 +215,10 @@ static void make_job(struct random_run *r, struct random_command *c)
 	}
 	c->command.job_register.job =
 		build_device_job(model_jobs[c->job], c->asks, c->ask_gpus, MODEL_GROUPS);
+	uint32_t pick = below(r, 2) ? 0 : below(r, sizeof some_clients / sizeof some_clients[0]);
+	c->clients = some_clients[pick].bits;
+	if (some_clients[pick].names[0])
+		c->command.job_register.job->direct = direct_policy_of(some_clients[pick].names);
 }
 
 static void make_stop(struct random_run *r, struct random_command *c)
@@ -287,7 +308,7 @@ static void tell_job(struct random_run *r, struct random_command *c)
 	if (r->work.work->rejects_jobs)
 		assert_int_equal(c->command.outcome, OUTCOME_REJECTED);
 	else
-		model_job_register(r->model, c->job, c->asks, c->ask_gpus, &c->command);
+		model_job_register(r->model, c->job, c->clients, c->asks, c->ask_gpus, &c->command);
 	job_free(c->command.job_register.job);
 }
 

@@ -158,6 +158,19 @@ static void a_new_job_is_added_whole(void **unused)
 	json_decref(diff);
 }
 
+static void clients_of_a_direct_job_come_and_go(void **unused)
+{
+	json_t *diff = diff_of(job_with("'system'", "'direct','Direct':{'Clients':['ann']}"),
+		job_with("'system'", "'direct','Direct':{'Clients':['ann','c*']}"), NULL);
+	json_t *clients = named(named(diff, "Objects", "Direct"), "Objects", "Clients");
+	expect_field(clients, "Clients", "Added", "", "c*");
+	json_decref(diff);
+	diff = diff_of(job_with("'system'", "'direct','Direct':{}"),
+		job_with("'system'", "'direct','Direct':{'Clients':[]}"), NULL);
+	assert_string_equal(text(diff, "Type"), "None");
+	json_decref(diff);
+}
+
 static void expect_task_change(
 	const char *from, const char *to, const char *field, const char *annotation)
 {
@@ -292,6 +305,7 @@ int main(void)
 		cmocka_unit_test(changes_of_tasks_say_what_they_force),
 		cmocka_unit_test(an_edited_block_shows_what_stayed),
 		cmocka_unit_test(sets_come_and_go),
+		cmocka_unit_test(clients_of_a_direct_job_come_and_go),
 		cmocka_unit_test(groups_and_tasks_come_and_go_by_name),
 		cmocka_unit_test(a_changed_number_is_always_seen),
 	};
