@@ -3,6 +3,7 @@
 #include "dataplane/hot/receive.h"
 #include "dataplane/requests/lines.h"
 #include "dataplane/requests/notices.h"
+#include "dataplane/requests/sender_keys.h"
 #include "dataplane/wire/seal.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
@@ -159,6 +160,7 @@ uint32_t packet_worker_step(struct packet_worker *w)
 	if (received > 0)
 		handle_burst(w);
 	requests_answer(w);
+	sender_keys_forget(w);
 	notices_send(w, now_ns);
 	// The worker handles every queued packet before it judges a node silent.
 	if (received < DRAINED_BELOW)

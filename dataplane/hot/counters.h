@@ -44,7 +44,8 @@
 	X(STALE_TERM, "stale-term")             /* authentic; answered with the term */      \
 	X(BAD_BODY, "bad-body")                 /* authentic; answered REFUSED */            \
 	X(REQUESTS_FULL, "requests-full")       /* authentic; answered REFUSED overloaded */ \
-	X(PINGS, "pings")                       /* more than are answered in a second */
+	X(PINGS, "pings")                       /* more than are answered in a second */     \
+	X(REVOKED, "revoked")                   /* of a node or client that is revoked */
 
 enum hot_refusal {
 #define X(name, label) HOT_REFUSED_##name,

@@ -22,9 +22,11 @@ static inline bool find_lane(struct hot_worker *w, const struct frame *f, struct
 		lane->key.k[1] = LINE_GET(lane->line->key[1]);
 		return true;
 	}
-	if (w->up.node_key(w->up.context, lane->slot, lane->generation, key_id, &lane->key))
+	enum hot_key found =
+		w->up.node_key(w->up.context, lane->slot, lane->generation, key_id, &lane->key);
+	if (found == HOT_KEY_FOUND)
 		return true;
-	hot_refuse(w, HOT_REFUSED_UNKNOWN_KEY);
+	hot_refuse(w, found == HOT_KEY_REVOKED ? HOT_REFUSED_REVOKED : HOT_REFUSED_UNKNOWN_KEY);
 	return false;
 }
 

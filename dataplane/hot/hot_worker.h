@@ -30,14 +30,19 @@ struct hot_frame {
 	struct wire_key key; // verified the frame, signs the reply
 };
 
+// Whether the layer above has a key for a sender.
+enum hot_key { HOT_KEY_NONE, HOT_KEY_FOUND, HOT_KEY_REVOKED };
+
 // Calls of the packet path to the layer above, for the rare cases. On the worker's thread.
 struct hot_upcalls {
 	void *context;
-	// Key of a node (by slot and generation) or of a client; false: none. May derive; must not block.
-	bool (*node_key)(void *context, uint32_t slot, uint32_t generation, uint8_t key_id,
+	// Key of a node (by slot and generation) or of a client. May derive; must not block.
+	enum hot_key (*node_key)(void *context, uint32_t slot, uint32_t generation, uint8_t key_id,
 		struct wire_key *);
-	bool (*uuid_key)(void *context, const struct uuid *, uint8_t key_id, struct wire_key *);
-	bool (*client_key)(void *context, struct text name, uint8_t key_id, struct wire_key *);
+	enum hot_key (*uuid_key)(
+		void *context, const struct uuid *, uint8_t key_id, struct wire_key *);
+	enum hot_key (*client_key)(
+		void *context, struct text name, uint8_t key_id, struct wire_key *);
 	// A verified frame other than a heartbeat (a GOODBYE also passed the generation and replay checks).
 	// Counts it as one of requests, bad-body and requests-full. Returns PACKET_REPLY when it turned the
 	// packet into an answer; the packet path counts that.

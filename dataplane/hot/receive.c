@@ -48,6 +48,13 @@ static void receive_from_node(
 		hand_on(w, f, header, &lane.key);
 }
 
+static int refusal_of_key(enum hot_key found)
+{
+	if (found == HOT_KEY_FOUND)
+		return -1;
+	return found == HOT_KEY_REVOKED ? HOT_REFUSED_REVOKED : HOT_REFUSED_UNKNOWN_KEY;
+}
+
 // Finds the sender's key: a registration names a node, every other frame a client. Returns -1 with the key, or an enum
 // hot_refusal.
 static int find_sender_key(struct hot_worker *w, const struct frame *f,
@@ -58,16 +65,12 @@ static int find_sender_key(struct hot_worker *w, const struct frame *f,
 			return HOT_REFUSED_FRAME_LENGTH;
 		struct uuid node;
 		memcpy(&node, f->data + WIRE_HEADER_BYTES, sizeof node);
-		return w->up.uuid_key(w->up.context, &node, header->key_id, key)
-			       ? -1
-			       : HOT_REFUSED_UNKNOWN_KEY;
+		return refusal_of_key(w->up.uuid_key(w->up.context, &node, header->key_id, key));
 	}
 	struct text client;
 	if (!wire_client_decode(f->data, header, &client))
 		return HOT_REFUSED_FRAME_LENGTH;
-	return w->up.client_key(w->up.context, client, header->key_id, key)
-		       ? -1
-		       : HOT_REFUSED_UNKNOWN_KEY;
+	return refusal_of_key(w->up.client_key(w->up.context, client, header->key_id, key));
 }
 
 static void receive_from_sender(

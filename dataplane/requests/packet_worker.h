@@ -29,6 +29,7 @@ struct packet_worker {
 	struct appointments appointments; // of newcomers that were refused
 	struct report_pool reports;
 	struct spec_cache specs;
+	uint32_t stale_keys_seen;
 	uint32_t notice_block; // whose news this worker tells next
 	uint64_t notices_due_ns;
 	// Of this worker's port, shared by all of its workers; NULL: nothing is known.

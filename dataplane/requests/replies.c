@@ -79,6 +79,8 @@ static uint32_t encode_refused(const struct request *r, uint8_t *frame)
 		.retry_after_ms = rule->retry_after_ms};
 	if (r->command.outcome == OUTCOME_STALE_REGISTRATION)
 		refused.value = r->node_register.newest_sequence;
+	if (r->command.outcome == OUTCOME_NOT_ADMITTED)
+		refused.value = r->node_register.admission;
 	if (r->command.type == COMMAND_PLACE && r->command.outcome == OUTCOME_NO_NODE)
 		add_numbers(&refused, &r->place.refusal);
 	return refusal_encode(frame, &r->header, &r->key, &refused);

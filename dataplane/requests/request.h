@@ -108,4 +108,5 @@ uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct
 #define RETRY_STOPPING_MS 1000u
 // ... when the node has to send a heartbeat first.
 #define RETRY_NOT_ALLOWED_MS 1000u
-#define RETRY_NOT_ADMITTED_MS 30000u
+// ... when an operator has to change a rule first.
+#define RETRY_NOT_ADMITTED_MS 10000u

@@ -3,26 +3,30 @@
 #include "dataplane/requests/lines.h"
 #include "dataplane/requests/notices.h"
 #include "dataplane/requests/packet_worker.h"
+#include "dataplane/requests/sender_keys.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
 
-static bool node_key(
+static enum hot_key node_key(
 	void *context, uint32_t slot, uint32_t generation, uint8_t key_id, struct wire_key *key)
 {
 	const struct packet_workers *team = ((struct packet_worker *)context)->team;
 	const struct node *node = state_node_at(team->state, slot);
-	return node != NULL && node->generation == generation &&
-	       node_key_derive(team->keys, key_id, &node->id, key);
+	return node != NULL && node->generation == generation
+		       ? sender_node_key(team, &node->id, key_id, key)
+		       : HOT_KEY_NONE;
 }
 
-static bool uuid_key(void *context, const struct uuid *id, uint8_t key_id, struct wire_key *key)
+static enum hot_key uuid_key(
+	void *context, const struct uuid *id, uint8_t key_id, struct wire_key *key)
 {
-	return node_key_derive(((struct packet_worker *)context)->team->keys, key_id, id, key);
+	return sender_node_key(((struct packet_worker *)context)->team, id, key_id, key);
 }
 
-static bool client_key(void *context, struct text name, uint8_t key_id, struct wire_key *key)
+static enum hot_key client_key(
+	void *context, struct text name, uint8_t key_id, struct wire_key *key)
 {
-	return client_key_derive(((struct packet_worker *)context)->team->keys, key_id, name, key);
+	return sender_client_key(((struct packet_worker *)context)->team, name, key_id, key);
 }
 
 static void report_done(struct command *command)
@@ -103,6 +107,7 @@ static bool decode_register(struct request *r)
 	c->slot = c->generation = 0;
 	c->owner = 0;
 	c->newest_sequence = 0;
+	c->admission = 0;
 	r->command.type = COMMAND_NODE_REGISTER;
 	r->command.node_register = c;
 	return true;
@@ -367,8 +372,8 @@ static void install_line(struct packet_worker *w, struct request *r)
 	const struct node_registration *c = &r->node_register;
 	const struct node_line *line = node_table_line(w->hot.table, c->slot);
 	bool is_known = line != NULL && line->generation == c->generation;
-	line_install(
-		w->hot.table, c->slot, c->generation, &r->key, r->header.key_id, w->hot.now_ms);
+	uint8_t key_id = sender_node_is_noted(w->team, &c->node) ? 0 : r->header.key_id;
+	line_install(w->hot.table, c->slot, c->generation, &r->key, key_id, w->hot.now_ms);
 	r->installed = true;
 	if (is_known)
 		return;

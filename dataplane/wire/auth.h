@@ -2,6 +2,9 @@
 // crypto_generichash), 16 bytes out:
 //	node key   = BLAKE2b(key = master, "berth node v1" | key_id | 16 bytes of the UUID)
 //	client key = BLAKE2b(key = master, "berth client v1" | key_id | name)
+// and, once an operator gave the sender another key, of the generation g = 1, 2, …
+//	node key   = BLAKE2b(key = master, "berth node v2" | key_id | g (u32) | 16 bytes of the UUID)
+//	client key = BLAKE2b(key = master, "berth client v2" | key_id | g (u32) | name)
 // A tag is SipHash-2-4 with 128-bit output over the frame without its last 16 bytes.
 #pragma once
 #include "dataplane/wire/wire.h"
@@ -32,6 +35,11 @@ bool node_key_derive(
 	const struct master_keys *, uint8_t key_id, const struct uuid *, struct wire_key *);
 bool client_key_derive(
 	const struct master_keys *, uint8_t key_id, struct text name, struct wire_key *);
+// The same for keys of a generation; 0: the first.
+bool node_key_derive_next(const struct master_keys *, uint8_t key_id, const struct uuid *,
+	uint32_t generation, struct wire_key *);
+bool client_key_derive_next(const struct master_keys *, uint8_t key_id, struct text name,
+	uint32_t generation, struct wire_key *);
 // A provisioned key in text: "ID:HEX32". What `berth node key` prints and an agent's key file holds.
 #define WIRE_KEY_TEXT_BYTES 40
 char *wire_key_format(

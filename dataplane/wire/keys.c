@@ -258,6 +258,9 @@ int master_keys_generate(const char *path, bool rotate, char *message, uint32_t 
 	return rc;
 }
 
+// A generation and the longest identity.
+#define IDENTITY_BYTES (4 + CLIENT_NAME_BYTES_MAX)
+
 static const uint8_t *master_key(const struct master_keys *keys, uint8_t key_id)
 {
 	for (uint32_t i = 0; i < keys->count; i++)
@@ -301,6 +304,40 @@ bool client_key_derive(
 	const struct master_keys *keys, uint8_t key_id, struct text name, struct wire_key *key)
 {
 	return derive(keys, key_id, TEXT("berth client v1"), name, key);
+}
+
+// What stands before the identity in keys of later generations, another label beside: no key of one generation is that
+// of a sender with a longer name in another.
+static struct text with_generation(
+	uint32_t generation, struct text identity, char text[static IDENTITY_BYTES])
+{
+	for (uint32_t i = 0; i < sizeof generation; i++)
+		text[i] = (char)(generation >> (8 * i));
+	memcpy(text + sizeof generation, identity.data, identity.size);
+	return (struct text){text, (uint32_t)sizeof generation + identity.size};
+}
+
+bool node_key_derive_next(const struct master_keys *keys, uint8_t key_id, const struct uuid *node,
+	uint32_t generation, struct wire_key *key)
+{
+	char text[IDENTITY_BYTES];
+	struct text identity = {(const char *)node->bytes, sizeof node->bytes};
+	if (generation == 0)
+		return node_key_derive(keys, key_id, node, key);
+	return derive(keys, key_id, TEXT("berth node v2"),
+		with_generation(generation, identity, text), key);
+}
+
+bool client_key_derive_next(const struct master_keys *keys, uint8_t key_id, struct text name,
+	uint32_t generation, struct wire_key *key)
+{
+	char text[IDENTITY_BYTES];
+	if (generation == 0)
+		return client_key_derive(keys, key_id, name, key);
+	if (name.size > CLIENT_NAME_BYTES_MAX)
+		return false;
+	return derive(keys, key_id, TEXT("berth client v2"),
+		with_generation(generation, name, text), key);
 }
 
 char *wire_key_format(

@@ -345,7 +345,7 @@ enum wire_refusal {
 	WIRE_REFUSED_NOT_ALLOWED,     // ALLOC_UPDATE of a node that is not ready: beat first
 	WIRE_REFUSED_UNKNOWN_ALLOCATION,
 	WIRE_REFUSED_CONFLICT, // registration: the worker of that name is of another node or machine (row D28)
-	WIRE_REFUSED_NOT_ADMITTED, // registration: value says which claim, 1 + enum admission_claim
+	WIRE_REFUSED_NOT_ADMITTED,       // registration: value says which claim, docs/wire.md
 	WIRE_REFUSED_CLIENT_NOT_ALLOWED, // PLACE: the job names other clients
 	WIRE_REFUSED_NOT_SEALED, // ALLOC_SPEC: answers go out sealed alone (wire.sealed_only)
 	WIRE_REFUSED_REASONS,

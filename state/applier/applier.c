@@ -58,6 +58,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.collect_after_ms = settings->collect_after_ms;
 	a->decider.beat_ns = settings->beat_ns;
 	a->decider.standing = standing_limits_or_defaults(&settings->standing);
+	a->decider.admissions.knows_all = settings->admits_known;
 	a->decider.vm_offline_after_ns =
 		settings->vm_offline_after_ns ? settings->vm_offline_after_ns : VM_OFFLINE_AFTER_NS;
 	a->decider.plan_changes_max =
@@ -81,6 +82,7 @@ void applier_destroy(struct applier *a)
 	journal_thread_destroy(a->journal);
 	registrations_destroy(a->decider.registrations);
 	rejections_free(a->decider.rejections);
+	admissions_release(&a->decider.admissions);
 	for (uint32_t i = 0; i < 2; i++) {
 		bytes_writer_free(&a->batches[i].bytes);
 		free(a->batches[i].changes.items);
@@ -230,6 +232,10 @@ static uint32_t decide_waiting(struct applier *a)
 	decider_marks(d);
 	if (gc_is_going_on(d) && !applier_batch_has_work(a->open))
 		count += collect_garbage(a);
+	if (decider_judges_nodes(d) && !applier_batch_has_work(a->open)) {
+		decider_judge_nodes(d);
+		count++; // more may be left to look at
+	}
 	while (!is_closed(a->open) && (c = next_work(a))) {
 		if (!was_held && must_be_held(a, c)) {
 			a->held = c;

@@ -29,6 +29,7 @@ struct applier_settings {
 	int64_t collect_after_ms; // terminal allocations are kept this long
 	int64_t beat_ns; // between two heartbeats of a node (job_reevaluations.h); 0: not known
 	struct standing_limits standing;      // zeros: the defaults of node_standing.h
+	bool admits_known;                    // only nodes that a rule names may register
 	int64_t vm_offline_after_ns;          // row D23; 0: VM_OFFLINE_AFTER_NS
 	uint32_t plan_changes_max;            // of one plan in one turn; 0: PLAN_CHANGES_MAX
 	struct rejection_settings rejections; // of plans, by nodes; zeros: not counted

@@ -215,6 +215,7 @@ static const uint8_t cause_messages[NODE_CAUSES] = {
 	[NODE_CAUSE_EXPIRED] = NODE_HEARTBEAT_MISSED,
 	[NODE_CAUSE_RETURNED] = NODE_REREGISTERED_BY_HEARTBEAT,
 	[NODE_CAUSE_GOODBYE] = NODE_SAID_GOODBYE,
+	[NODE_CAUSE_REVOKED] = NODE_KEY_REVOKED,
 };
 
 enum node_message node_cause_message(uint8_t cause)

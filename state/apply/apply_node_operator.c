@@ -28,7 +28,7 @@ int node_eligibility_check(const struct state *state, const void *body)
 
 	bool eligible = e->eligibility == NODE_ELIGIBLE;
 
-	return n && e->eligibility <= NODE_INELIGIBLE_REJECTING &&
+	return n && e->eligibility <= NODE_INELIGIBLE_NOT_ADMITTED &&
 			       eligible != (n->eligibility == NODE_ELIGIBLE) &&
 			       !(n->drain && eligible)
 		       ? 0
@@ -37,7 +37,8 @@ int node_eligibility_check(const struct state *state, const void *body)
 
 static const uint8_t eligibility_events[] = {[NODE_ELIGIBLE] = NODE_MARKED_ELIGIBLE,
 	[NODE_INELIGIBLE] = NODE_MARKED_INELIGIBLE,
-	[NODE_INELIGIBLE_REJECTING] = NODE_REJECTED_PLANS};
+	[NODE_INELIGIBLE_REJECTING] = NODE_REJECTED_PLANS,
+	[NODE_INELIGIBLE_NOT_ADMITTED] = NODE_NOT_ADMITTED};
 
 void node_eligibility_apply(struct state *state, void *body, int64_t time_ns)
 {

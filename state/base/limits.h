@@ -61,6 +61,14 @@
 #define ACL_RULES_BYTES_MAX (64u * 1024)
 #define ACL_LINKS_MAX 256u
 
+// The wire: senders that operators said something of, and rules of admission, both for each node of a fleet if need be.
+// Each rule with a '*' is compared with each node that registers. The newest refused nodes are there for people.
+#define SENDERS_MAX (4u * 1024 * 1024)
+#define ADMIT_RULES_MAX (4u * 1024 * 1024)
+#define ADMIT_RULE_GLOBS_MAX 1024u
+#define ADMIT_GLOBS_MAX 64u
+#define REFUSED_NODES_MAX 256u
+
 // Versions of a job that are kept (row B60).
 #define JOB_VERSIONS_MAX 6
 

@@ -58,6 +58,9 @@ static const struct {
 	[COMMAND_ACL_BOOTSTRAP] = {"acl-bootstrap", decide_acl_bootstrap},
 	[COMMAND_NAMESPACE] = {"namespace", decide_namespace},
 	[COMMAND_NAMESPACE_DELETE] = {"namespace-delete", decide_namespace_delete},
+	[COMMAND_SENDER] = {"sender", decide_sender},
+	[COMMAND_ADMIT_RULE] = {"admit-rule", decide_admit_rule},
+	[COMMAND_ADMIT_RULE_DELETE] = {"admit-rule-delete", decide_admit_rule_delete},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "state/apply/apply.h"
 #include "state/base/prng.h"
+#include "state/decide/admission.h"
 #include "state/decide/applier_counters.h"
 #include "state/decide/registration.h"
 #include "state/log/batch.h"
@@ -35,7 +36,8 @@ struct decider {
 	struct prng prng;
 	struct registrations *registrations;
 	struct rejections *rejections; // of plans, by nodes
-	int64_t now_ns;                // unix
+	struct admissions admissions;
+	int64_t now_ns; // unix
 	int64_t collect_after_ms;
 	int64_t beat_ns; // between two heartbeats of a node; 0: not known
 	struct standing_limits standing;
@@ -118,6 +120,14 @@ void decider_follow_node(struct decider *, const struct node_cell *, int64_t hea
 bool decider_finds_vm(const struct decider *, uint32_t slot, const struct uuid *instance);
 // Applies what a node reports of such machines; takes over the reports of these items.
 void decider_report_vms(struct decider *, struct command_alloc_update *);
+// Whether a complete registration may be what it says; a refusal is noted among the refused nodes.
+enum admission decider_admits(struct decider *, const struct node_registration *);
+// The same of a node as it is registered.
+bool decider_admits_node(struct decider *, const struct node *);
+// Whether there are nodes that are to be judged again since rules changed, and a bounded number of them: those that are
+// more than they may be take no more work.
+bool decider_judges_nodes(const struct decider *);
+void decider_judge_nodes(struct decider *);
 // Forgets a node.
 void decider_purge_node(struct decider *, const struct node_cell *);
 

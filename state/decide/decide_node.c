@@ -8,6 +8,7 @@
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_slots.h"
 #include "state/tables/nodes/node_status.h"
+#include "state/tables/nodes/sender_table.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
 
@@ -76,6 +77,9 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 
 	if (!node_description_complete(&d->whole) || !node_offers_are_sound(&d->whole))
 		return OUTCOME_BAD_DESCRIPTION;
+	c->admission = decider_admits(d, &d->whole);
+	if (c->admission != ADMIT)
+		return OUTCOME_NOT_ADMITTED;
 	if (d->store_is_full)
 		return OUTCOME_STORE_FULL;
 	enum command_outcome outcome = decider_check_worker(d, &d->whole);
@@ -106,6 +110,8 @@ enum command_outcome decide_node_register(struct decider *d, struct command *com
 	const struct node_cell *cell = node_cell_find(d->state, &c->node);
 	const struct node *known = cell ? cell->working : NULL;
 
+	if (sender_node_is_revoked(d->state, &c->node))
+		return OUTCOME_REVOKED;
 	// A retransmission gets the answer of the first. It may be anybody's replay: only a heartbeat tells that the
 	// node is there.
 	if (known && c->sequence == known->register_sequence) {
@@ -176,6 +182,8 @@ enum command_outcome decide_node_status(struct decider *d, struct command *comma
 		return OUTCOME_STALE_GENERATION;
 	if (c->if_disconnected && n->status != NODE_DISCONNECTED)
 		return OUTCOME_DONE;
+	if (cause == NODE_CAUSE_RETURNED && sender_node_is_revoked(d->state, &n->id))
+		return OUTCOME_REVOKED;
 	uint8_t status = node_status_after(cell, cause, d->now_ns);
 	if (status != n->status || (cause == NODE_CAUSE_RETURNED && node_is_awaited(n)))
 		commit_status(d, cell, status, cause);
@@ -198,6 +206,8 @@ enum command_outcome decide_node_eligibility(struct decider *d, struct command *
 		return OUTCOME_DRAINING;
 	if (cell->working->eligibility == wanted)
 		return OUTCOME_DONE;
+	if (c->eligible && !decider_admits_node(d, cell->working))
+		return OUTCOME_NOT_ADMITTED;
 	struct entry e = {.kind = ENTRY_NODE_ELIGIBILITY,
 		.node_eligibility = {cell->working->slot, cell->working->generation, wanted}};
 	CHECK(decider_commit(d, &e) == 0);

@@ -70,6 +70,9 @@ enum command_type {
 	COMMAND_ACL_BOOTSTRAP, // the first token
 	COMMAND_NAMESPACE,     // describe a namespace anew, or as it is from now on
 	COMMAND_NAMESPACE_DELETE,
+	COMMAND_SENDER,     // revoke a node or a client, take it back, or give it another key
+	COMMAND_ADMIT_RULE, // what nodes may claim: a new rule, or as it is from now on
+	COMMAND_ADMIT_RULE_DELETE,
 	COMMAND_TYPES,
 };
 
@@ -508,6 +511,29 @@ struct command_acl_delete { // of a role or a token
 	struct uuid id;
 };
 
+// Senders of the wire (state/records/nodes/sender.h).
+enum sender_action {
+	SENDER_REVOKE,
+	SENDER_RESTORE, // UNKNOWN_SENDER: it is not revoked
+	SENDER_REKEY,   // from now on its next key counts, and no earlier one ever again
+	SENDER_ACTIONS
+};
+struct command_sender {
+	struct text name; // a view that must stay valid until done, as reason
+	struct text reason;
+	enum sender_action action;
+	// result
+	int64_t key_generation;
+	bool went_down; // the node
+};
+struct admit_rule;
+struct command_admit_rule {
+	struct admit_rule *rule; // taken over (set to NULL) unless refused
+};
+struct command_admit_rule_delete {
+	struct text pattern; // a view that must stay valid until done
+};
+
 struct command_job_register {
 	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
 	bool enforce_index;
@@ -584,5 +610,8 @@ struct command {
 		struct command_acl_delete acl_delete;
 		struct command_namespace namespace;
 		struct command_namespace_delete namespace_delete;
+		struct command_sender *sender; // the submitter's
+		struct command_admit_rule admit_rule;
+		struct command_admit_rule_delete admit_rule_delete;
 	};
 };

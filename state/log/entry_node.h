@@ -9,6 +9,7 @@ enum node_status_cause {
 	NODE_CAUSE_EXPIRED,
 	NODE_CAUSE_RETURNED,
 	NODE_CAUSE_GOODBYE,
+	NODE_CAUSE_REVOKED, // its key counts no more
 	NODE_CAUSES,
 	NODE_CAUSE_NONE = 0xff, // it registered
 };
@@ -34,10 +35,12 @@ struct entry_node_status {
 
 struct entry_node_eligibility {
 	uint32_t slot, generation;
-	uint8_t eligibility; // enum node_eligibility, or NODE_INELIGIBLE_REJECTING
+	uint8_t eligibility; // enum node_eligibility, or one of the next
 };
 // The node is ineligible because it rejected too many plans.
 #define NODE_INELIGIBLE_REJECTING 2u
+// It is more than its rule of admission allows.
+#define NODE_INELIGIBLE_NOT_ADMITTED 3u
 
 // Forgets the node and frees its slot. Its allocations are on no node from then on; those of direct jobs are lost,
 // schedulers decide about all others.

@@ -7,8 +7,10 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/namespaces/job_namespace.h"
+#include "state/records/nodes/admit_rule.h"
 #include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/node_pool.h"
+#include "state/records/nodes/sender.h"
 #include "state/records/nodes/vm.h"
 #include "state/records/scheduler_config.h"
 
@@ -25,6 +27,9 @@ static const struct record_type *const record_types[] = {
 	[STATE_ACL_TOKENS] = &acl_token_description,
 	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_description,
 	[STATE_NAMESPACES] = &job_namespace_description,
+	[STATE_SENDERS] = &sender_description,
+	[STATE_ADMIT_RULES] = &admit_rule_description,
+	[STATE_REFUSED_NODES] = &refused_node_description,
 	[STATE_SCHEDULER_CONFIG] = &scheduler_config_description,
 };
 _Static_assert(

@@ -22,5 +22,8 @@ enum state_table { // stored: numbers are never given again
 	STATE_ACL_TOKENS,
 	STATE_ACL_BOOTSTRAP,
 	STATE_NAMESPACES,
+	STATE_SENDERS,
+	STATE_ADMIT_RULES,
+	STATE_REFUSED_NODES,
 	STATE_TABLES
 };

@@ -9,10 +9,12 @@
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/kind.h"
 #include "state/tables/namespaces/namespace_table.h"
+#include "state/tables/nodes/admit_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_metadata_table.h"
 #include "state/tables/nodes/node_pool_table.h"
 #include "state/tables/nodes/node_report.h"
+#include "state/tables/nodes/sender_table.h"
 #include "state/tables/settings.h"
 #include "state/tables/tables.h"
 #include "state/tables/vms/vm_table.h"
@@ -37,4 +39,7 @@ const struct kind *const state_kinds[STATE_TABLES] = {
 	[STATE_ACL_TOKENS] = &acl_token_kind,
 	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_kind,
 	[STATE_NAMESPACES] = &namespace_kind,
+	[STATE_SENDERS] = &sender_kind,
+	[STATE_ADMIT_RULES] = &admit_rule_kind,
+	[STATE_REFUSED_NODES] = &refused_node_kind,
 };

@@ -53,6 +53,9 @@ struct node_table {
 	// may have one. The applier sets them, the owning worker takes them.
 	_Atomic uint64_t *news;
 	_Atomic uint8_t *block_news;
+	// Nodes whose key in the line counts no more: a bit for each slot, and how often one was set. As above.
+	_Atomic uint64_t *stale_keys;
+	_Atomic uint32_t stale_keys_set;
 	// The controller's term: constant while the process runs.
 	uint64_t term;
 };
@@ -80,6 +83,14 @@ static inline void node_table_announce(struct node_table *t, uint32_t slot, uint
 	atomic_store_explicit(&line->alloc_index, index, memory_order_relaxed);
 	atomic_fetch_or_explicit(&t->news[slot / 64], 1ull << slot % 64, memory_order_release);
 	atomic_store_explicit(&t->block_news[slot / NODE_BLOCK_SLOTS], 1, memory_order_release);
+}
+
+// Has the owning worker forget the key of a node. Applier only, after that was published for which the key is stale.
+static inline void node_table_forget_key(struct node_table *t, uint32_t slot)
+{
+	atomic_fetch_or_explicit(
+		&t->stale_keys[slot / 64], 1ull << slot % 64, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->stale_keys_set, 1, memory_order_release);
 }
 
 static inline uint16_t node_table_owner(const struct node_table *t, uint32_t slot)

@@ -25,6 +25,7 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t node_pools;                          // the same
 	uint32_t acl_policies, acl_roles, acl_tokens; // the same
 	uint32_t namespaces;                          // the same
+	uint32_t senders, admit_rules, refused_nodes; // the same
 };
 
 // What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation
@@ -213,6 +214,9 @@ const struct acl_token *state_acl_token_by_secret(
 const struct acl_bootstrap *state_acl_bootstrap(const struct state *);
 // Whether there ever was a first token.
 bool state_acl_is_bootstrapped(const struct state *);
+// What operators said of a sender of the wire (records/nodes/sender.h); NULL: nothing.
+struct sender;
+const struct sender *state_sender(const struct state *, struct text name);
 // What an operator set of a node's metadata; NULL: nothing. It is published beside the node's record: one of both may
 // be a change older than the other.
 struct node_metadata;

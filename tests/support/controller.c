@@ -33,6 +33,7 @@ static void appoint(struct controller *c)
 				       .rejections = c->rejections,
 				       .standing = c->standing,
 				       .vm_offline_after_ns = c->vm_offline_after_ns,
+				       .admits_known = c->admits_known,
 				       .next_plan = ask_plan,
 				       .plan_context = c,
 				       .log_failed = log_failed,
@@ -72,7 +73,7 @@ void controller_open(struct controller *c)
 	if (c->placer.best != first_fit_placer(c->state).best ||
 		c->collect_after_ms != CONTROLLER_COLLECT_AFTER_MS || c->rejections.threshold ||
 		c->plan_changes_max || c->beat_ns || c->standing.lost_after_ns ||
-		c->vm_offline_after_ns)
+		c->vm_offline_after_ns || c->admits_known)
 		appoint(c);
 	assert_int_equal(core_open(&c->core), 0);
 }

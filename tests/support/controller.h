@@ -23,6 +23,7 @@ struct controller {
 	struct rejection_settings rejections;        // the same
 	struct standing_limits standing;             // the same
 	int64_t vm_offline_after_ns;                 // the same
+	bool admits_known;                           // the same
 	uint64_t seed;                               // for ids
 	int log_error;                               // the error that log_failed got
 	struct command *(*next_plan)(void *context); // gives plans; may be changed at any time

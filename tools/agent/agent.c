@@ -365,6 +365,10 @@ static void tell_refusal(struct agent *a, const struct wire_refused *why)
 		log_error("conflict", "hint=%s",
 			"\"another node has the worker of this name: take another --name or, if "
 			"this machine was set up anew, berth node purge OLD-NODE\"");
+	if (why->reason == WIRE_REFUSED_NOT_ADMITTED)
+		log_error("not-admitted", "claim=%lu hint=%s", (unsigned long)why->value,
+			"\"an operator has to allow what this node says of itself: berth node "
+			"admit refused\"");
 	if (why->reason == WIRE_REFUSED_BAD_DESCRIPTION)
 		log_error("bad-description", "hint=%s",
 			"\"see berth-agent --print-fingerprint and the controller's log\"");

@@ -38,9 +38,35 @@ static const struct command commands[] = {
 	{"node what-if", "ID", "Say what would become of its allocations if a node died.",
 		"Asks the schedulers and changes nothing. Fails when something would fit nowhere.",
 		NULL, 1, 1, node_what_if},
-	{"node key", "UUID", "Derive a node's key from the master keys.",
-		"Prints the line that the node's agent is provisioned with. Needs no controller.",
-		"master-key", 1, 1, node_key},
+	{"node key", "UUID [GENERATION]", "Derive a node's key from the master keys.",
+		"Prints the line that the node's agent is provisioned with. Needs no controller. "
+		"The generation\nis what berth node rekey said; 0 without it.",
+		"master-key", 1, 2, node_key},
+	{"node revoke", "ID [REASON]", "Have a node's key count no more.",
+		"Nothing that it sends is heard from then on; it is down at once, and its work is "
+		"replaced. The\nnode need not be known: then the whole id is needed. It lasts "
+		"until "
+		"node restore or node rekey.",
+		NULL, 1, 2, node_revoke},
+	{"node restore", "ID", "Take a node back that was revoked: its key counts again.", NULL,
+		NULL, 1, 1, node_restore},
+	{"node rekey", "ID [REASON]", "Give a node another key; the ones before never count again.",
+		"Also takes it back when it was revoked. It is down until it is provisioned with "
+		"the "
+		"key that\nberth node key UUID GENERATION prints.",
+		NULL, 1, 2, node_rekey},
+	{"node revoked", "", "List nodes and clients that are revoked, or have another key.", NULL,
+		NULL, 0, 0, sender_list},
+	{"node admit list", "", "List the rules of what nodes may be when they register.", NULL,
+		NULL, 0, 0, admit_list},
+	{"node admit apply", "FILE", "Say what nodes of a pattern may be.",
+		"FILE holds JSON: Pattern (an id, a name or a glob), and what is allowed: "
+		"NodePools, Datacenters,\nNodeClasses (lists of globs), CPU, MemoryMB, DiskMB, "
+		"Devices (the most). What is left out is\nnot limited. - is standard input.",
+		NULL, 1, 1, admit_apply},
+	{"node admit delete", "PATTERN", "Take a rule away.", NULL, NULL, 1, 1, admit_delete},
+	{"node admit refused", "", "List the newest nodes that were not admitted, and why.", NULL,
+		NULL, 0, 0, admit_refused},
 	{"node meta read", "ID", "Show a node's metadata, and what was set of it.", NULL, NULL, 1,
 		1, node_meta_read},
 	{"node meta apply", "ID [NAME=VALUE]...", "Set metadata of a node, or take it away.",
@@ -221,9 +247,21 @@ static const struct command commands[] = {
 	{"client status", "[ID...]", "Show what became of this client's allocations.",
 		"Without ids: what changed after --since.", WIRE_FLAGS " since", 0, -1,
 		client_allocations},
-	{"client key", "NAME", "Derive a client's key from the master keys.",
-		"Prints the line for --key-file. Needs no controller.", "master-key", 1, 1,
-		client_key},
+	{"client key", "NAME [GENERATION]", "Derive a client's key from the master keys.",
+		"Prints the line for --key-file. Needs no controller. The generation is what berth "
+		"client rekey\nsaid; 0 without it.",
+		"master-key", 1, 2, client_key},
+	{"client revoke", "NAME [REASON]", "Have a client's key count no more.",
+		"What it placed stays. It lasts until client restore or client rekey.", NULL, 1, 2,
+		client_revoke},
+	{"client restore", "NAME", "Take a client back that was revoked: its key counts again.",
+		NULL, NULL, 1, 1, client_restore},
+	{"client rekey", "NAME [REASON]",
+		"Give a client another key; the ones before never count again.",
+		"Also takes it back when it was revoked. berth client key NAME GENERATION prints "
+		"the "
+		"key.",
+		NULL, 1, 2, client_rekey},
 	{"key generate", "FILE", "Create a file of master keys.",
 		"It is readable by its owner only, and must not exist yet.", NULL, 1, 1,
 		key_generate},

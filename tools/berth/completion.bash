@@ -25,7 +25,7 @@ _berth_ids()
 {
 	case "$1" in
 	"drain" | "node status" | "node eligibility" | "node drain" | "node what-if" | "node offline" | \
-		"node online" | "node meta read" | "node meta apply" | "explain node")
+		"node online" | "node revoke" | "node rekey" | "node meta read" | "node meta apply" | "explain node")
 		berth node list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
 	"alloc status" | "alloc stop" | "explain alloc") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;
@@ -42,6 +42,11 @@ _berth_ids()
 		;;
 	"namespace status" | "namespace inspect" | "namespace apply" | "namespace delete")
 		berth namespace list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
+	"node restore") berth node revoked 2>/dev/null | sed -n 's/^node\/\([^ ]*\).*/\1/p' ;;
+	"client restore") berth node revoked 2>/dev/null | sed -n 's/^client\/\([^ ]*\).*/\1/p' ;;
+	"node admit delete")
+		berth node admit list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
 	"acl policy info" | "acl policy apply" | "acl policy delete")
 		berth acl policy list 2>/dev/null | awk 'NR > 1 { print $1 }'
@@ -76,7 +81,7 @@ _berth()
 	esac
 	case "$typed" in
 	"job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate" | "node pool apply" | \
-		"acl bootstrap")
+		"node admit apply" | "acl bootstrap")
 		[[ $current == -* ]] || {
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return

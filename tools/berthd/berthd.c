@@ -97,6 +97,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
 		.beat_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS / 3,
 		.standing = standing_limits_of(&b->config),
+		.admits_known = b->config.admission,
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
 		.rejections = {b->config.rejection_threshold,
 			(int64_t)b->config.rejection_window_s * NS_PER_S},

@@ -31,6 +31,7 @@ struct setting {
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"logfmt", "json", NULL};
+static const char *const admissions[] = {"open", "known", NULL};
 static const char *const poll_modes[] = {"adaptive", "spin", NULL};
 static const char *const algorithms[] = {"binpack", "spread", NULL};
 static const char *const booleans[] = {"false", "true", NULL};
@@ -98,6 +99,8 @@ static const struct setting settings[] = {
 	{"wire.sealed_only", SETTING_BOOL, AT(dataplane.sealed_only), .preset = "false",
 		.names = booleans,
 		.help = "tell nodes what to run only sealed; older agents cannot ask for that"},
+	{"wire.admission", SETTING_NAMED, AT(admission), .preset = "open", .names = admissions,
+		.help = "open: any node with a key may register; known: one that a rule names"},
 	{"liveness.mass_percent", SETTING_U32, AT(dataplane.mass_percent), NUMBER(1, 100),
 		.preset = "20",
 		.help = "more silent nodes at once (at least 50), or a port that hears nobody: "

@@ -35,7 +35,7 @@ struct config {
 	uint32_t gc_interval_s, eval_gc_s, batch_eval_gc_s, job_gc_s, node_gc_s, deployment_gc_s;
 	uint32_t acl_token_gc_s;
 	uint32_t rejection_threshold, rejection_window_s;
-	uint32_t lost_after_ms, flaky_after_ms, readiness;
+	uint32_t lost_after_ms, flaky_after_ms, readiness, admission;
 	uint32_t vm_offline_after_ms, vm_interval_ms, vm_metrics;
 	char peer_regions[CONFIG_PEERS_BYTES], peer_token_file[CONFIG_PATH_BYTES];
 	char peer_ca[CONFIG_PATH_BYTES], peer_certificate[CONFIG_PATH_BYTES];

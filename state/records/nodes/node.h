@@ -82,6 +82,8 @@ enum node_message { // texts of docs/spec/texts.md; stored: numbers are never gi
 	NODE_REJECTED_PLANS,
 	NODE_SAID_GOODBYE,
 	NODE_DRAIN_DEADLINE, // complete because its time was over
+	NODE_KEY_REVOKED,
+	NODE_NOT_ADMITTED,
 	NODE_MESSAGES
 };
 struct node_message_text {

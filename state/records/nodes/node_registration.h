@@ -49,4 +49,5 @@ struct node_registration {
 	uint32_t slot, generation;
 	uint16_t owner;           // worker that owns the slot: the line is installed there
 	uint64_t newest_sequence; // STALE_REGISTRATION
+	uint8_t admission;        // NOT_ADMITTED: enum admission
 };

@@ -20,6 +20,10 @@ const struct node_message_text node_messages[NODE_MESSAGES] = {
 		"Scheduler"},
 	[NODE_SAID_GOODBYE] = {"Node said goodbye", "Cluster"},
 	[NODE_DRAIN_DEADLINE] = {"Node drain complete", "Drain", "deadline_reached", "true"},
+	[NODE_KEY_REVOKED] = {"Node key revoked", "Cluster"},
+	[NODE_NOT_ADMITTED] = {"Node marked as ineligible for scheduling: it is not admitted with "
+			       "what it claims to be",
+		"Cluster"},
 };
 
 const char *const last_drain_status_names[] = {"draining", "complete", "canceled", NULL};

@@ -58,7 +58,7 @@ uint8_t node_status_after(const struct node_cell *node, uint8_t cause, int64_t n
 	uint8_t status = node->working->status;
 
 	CHECK(status < NODE_STATUSES && cause < NODE_CAUSES);
-	if (cause == NODE_CAUSE_GOODBYE)
+	if (cause == NODE_CAUSE_GOODBYE || cause == NODE_CAUSE_REVOKED)
 		return NODE_DOWN;
 	if (cause == NODE_CAUSE_EXPIRED)
 		return silent_status(node, now_ns);

@@ -9,28 +9,35 @@ struct uuid fleet_uuid(uint32_t slot)
 	return id;
 }
 
-static bool node_key(
+static enum hot_key found(const struct fleet *f, bool is_derived)
+{
+	return f->all_are_revoked ? HOT_KEY_REVOKED : is_derived ? HOT_KEY_FOUND : HOT_KEY_NONE;
+}
+
+static enum hot_key node_key(
 	void *context, uint32_t slot, uint32_t generation, uint8_t key_id, struct wire_key *key)
 {
 	struct fleet *f = context;
 	struct uuid id = fleet_uuid(slot);
 	f->keys_derived++;
-	return slot < FLEET_NODES && generation == slot + 1 &&
-	       node_key_derive(&f->masters, key_id, &id, key);
+	return found(f, slot < FLEET_NODES && generation == slot + 1 &&
+				node_key_derive(&f->masters, key_id, &id, key));
 }
 
-static bool uuid_key(void *context, const struct uuid *id, uint8_t key_id, struct wire_key *key)
+static enum hot_key uuid_key(
+	void *context, const struct uuid *id, uint8_t key_id, struct wire_key *key)
 {
 	struct fleet *f = context;
 	f->keys_derived++;
-	return node_key_derive(&f->masters, key_id, id, key);
+	return found(f, node_key_derive(&f->masters, key_id, id, key));
 }
 
-static bool client_key(void *context, struct text name, uint8_t key_id, struct wire_key *key)
+static enum hot_key client_key(
+	void *context, struct text name, uint8_t key_id, struct wire_key *key)
 {
 	struct fleet *f = context;
 	f->keys_derived++;
-	return client_key_derive(&f->masters, key_id, name, key);
+	return found(f, client_key_derive(&f->masters, key_id, name, key));
 }
 
 static bool report(struct fleet *f, struct report r)

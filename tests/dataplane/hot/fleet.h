@@ -29,6 +29,7 @@ struct fleet {
 	uint32_t report_count;
 	uint32_t reports_left; // then the ring is full
 	uint32_t keys_derived;
+	bool all_are_revoked;
 	bool requests_answered; // a request is turned around as it is
 };
 

@@ -111,6 +111,23 @@ static void client_frames_are_verified_by_the_clients_name(void **state)
 	fleet_destroy(f);
 }
 
+// One counter for all that comes from those whose keys count no more, and not a word back.
+static void who_is_revoked_is_not_heard(void **state)
+{
+	struct fleet *f = fleet_create();
+	struct uuid node = {{1, 2, 3}};
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct sent s;
+	f->all_are_revoked = true;
+	send_frame(f, &s, frame, register_build(f, &node, frame));
+	send_frame(f, &s, frame, place_build(f, "scaler", frame));
+	send_frame(f, &s, frame, goodbye_build(f, fleet_header(SLOT, 20), frame));
+	assert_int_equal(fleet_refused(f, HOT_REFUSED_REVOKED), 3);
+	assert_int_equal(f->counters.replies, 0);
+	assert_int_equal(f->report_count, 0);
+	fleet_destroy(f);
+}
+
 static void goodbye_is_verified_and_never_twice(void **state)
 {
 	struct fleet *f = fleet_create();
@@ -280,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registration_is_verified_by_its_uuid),
 		cmocka_unit_test(client_frames_are_verified_by_the_clients_name),
+		cmocka_unit_test(who_is_revoked_is_not_heard),
 		cmocka_unit_test(goodbye_is_verified_and_never_twice),
 		cmocka_unit_test(goodbye_of_another_generation_is_refused_aloud),
 		cmocka_unit_test(a_heartbeat_overtaken_by_goodbye_brings_nobody_back),

@@ -72,10 +72,13 @@ static void derived_keys_equal_the_vectors(void **unused)
 		uint8_t id = (uint8_t)json_integer_value(json_object_get(vector, "key_id"));
 		struct wire_key key;
 		struct uuid node;
+		uint32_t generation =
+			(uint32_t)json_integer_value(json_object_get(vector, "generation"));
 		if (uuid_parse(name, &node))
-			assert_true(node_key_derive(&masters, id, &node, &key));
+			assert_true(node_key_derive_next(&masters, id, &node, generation, &key));
 		else
-			assert_true(client_key_derive(&masters, id, text_of(name), &key));
+			assert_true(client_key_derive_next(
+				&masters, id, text_of(name), generation, &key));
 		char text[WIRE_KEY_TEXT_BYTES];
 		assert_string_equal(wire_key_format(id, &key, text),
 			json_string_value(json_object_get(vector, "text")));

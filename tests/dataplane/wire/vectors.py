@@ -118,12 +118,18 @@ def derive(label, key_id, identity):
     return hashlib.blake2b(message, key=MASTERS[key_id], digest_size=16).digest()
 
 
-def node_key(node, key_id=7):
-    return derive("berth node v1", key_id, node.bytes)
+def sender_key(kind, key_id, identity, generation):
+    if generation == 0:
+        return derive(f"berth {kind} v1", key_id, identity)
+    return derive(f"berth {kind} v2", key_id, struct.pack("<I", generation) + identity)
 
 
-def client_key(name, key_id=7):
-    return derive("berth client v1", key_id, name.encode())
+def node_key(node, key_id=7, generation=0):
+    return sender_key("node", key_id, node.bytes, generation)
+
+
+def client_key(name, key_id=7, generation=0):
+    return sender_key("client", key_id, name.encode(), generation)
 
 
 def text8(s):
@@ -508,6 +514,10 @@ def vectors():
             for n in (NODE, OTHER) for k in MASTERS]
     keys += [{"kind": "client", "name": c, "key_id": k, "text": f"{k}:{client_key(c, k).hex()}"}
              for c in (CLIENT, "c" * 64) for k in MASTERS]
+    keys += [{"kind": "node", "name": str(NODE), "key_id": 7, "generation": g,
+              "text": f"7:{node_key(NODE, 7, g).hex()}"} for g in (1, 2, 0x01020304)]
+    keys += [{"kind": "client", "name": c, "key_id": 7, "generation": 1,
+              "text": f"7:{client_key(c, 7, 1).hex()}"} for c in (CLIENT, "c" * 64)]
     masters = [{"id": k, "hex": v.hex()} for k, v in MASTERS.items()]
     return {"version": 1, "master_keys": masters, "keys": keys, "frames": frames,
             "sealed": list(sealed_vectors())}

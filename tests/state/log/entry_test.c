@@ -9,9 +9,11 @@
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
 #include "state/records/namespaces/job_namespace.h"
+#include "state/records/nodes/admit_rule.h"
 #include "state/records/nodes/node_description.h"
 #include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/node_pool.h"
+#include "state/records/nodes/sender.h"
 #include "state/records/scheduler_config.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
@@ -476,6 +478,39 @@ static void *a_namespace(void)
 	return n;
 }
 
+static void *a_sender(void)
+{
+	struct sender *sender = record_create(&sender_description);
+
+	sender->name = text_copy(TEXT("client/ann"));
+	sender->is_revoked = true;
+	sender->key_generation = 3;
+	sender->reason = text_copy(TEXT("lost"));
+	sender->time_ns = 5;
+	return sender;
+}
+
+static void *an_admit_rule(void)
+{
+	struct admit_rule *rule = record_create(&admit_rule_description);
+
+	rule->pattern = text_copy(TEXT("gpu-*"));
+	*(char **)array_append(&rule->pools, sizeof(char *)) = text_copy(TEXT("gpu"));
+	rule->devices = (struct optional_i64){true, 8};
+	return rule;
+}
+
+static void *a_refused_node(void)
+{
+	struct refused_node *refused = record_create(&refused_node_description);
+
+	refused->id = number_uuid(4);
+	refused->name = text_copy(TEXT("gpu-1"));
+	refused->claim = ADMIT_DISK;
+	refused->newest_ns = 7;
+	return refused;
+}
+
 static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -493,6 +528,9 @@ static void every_kind_of_record_comes_back(void **unused)
 		[STATE_ACL_TOKENS] = a_token(),
 		[STATE_ACL_BOOTSTRAP] = a_first_token(),
 		[STATE_NAMESPACES] = a_namespace(),
+		[STATE_SENDERS] = a_sender(),
+		[STATE_ADMIT_RULES] = an_admit_rule(),
+		[STATE_REFUSED_NODES] = a_refused_node(),
 	};
 
 	for (uint8_t kind = STATE_EVALUATIONS; kind < STATE_TABLES; kind++) {

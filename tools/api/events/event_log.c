@@ -6,6 +6,7 @@
 #include "state/records/acl_token.h"
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/records/nodes/admit_rule.h"
 #include "state/records/nodes/node_pool.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -285,6 +286,15 @@ static void push_vm_worker(struct event_log *log, const struct vm_worker *before
 		push_named(log, NAMES_OF_MACHINES, TOPIC_VM_WORKER, type, &name, index);
 }
 
+// Who leaves the list of the newest ones is no news.
+static void push_refused_node(
+	struct event_log *log, const struct refused_node *after, uint64_t index)
+{
+	if (!after->record.deleted)
+		push_event(log, index, (struct kind){TOPIC_ADMISSION, EVENT_NODE_REFUSED, 0},
+			&after->id);
+}
+
 static void push_node_pool(struct event_log *log, const struct node_pool *after, uint64_t index)
 {
 	const char *const name = after->name;
@@ -342,6 +352,7 @@ static void push_change(struct event_log *log, const struct state_change *change
 	case STATE_ACL_POLICIES: push_acl_policy(log, after, index); break;
 	case STATE_ACL_ROLES: push_acl_role(log, after, index); break;
 	case STATE_ACL_TOKENS: push_acl_token(log, after, index); break;
+	case STATE_REFUSED_NODES: push_refused_node(log, after, index); break;
 	default: break;
 	}
 }

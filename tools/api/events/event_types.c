@@ -3,7 +3,7 @@
 
 const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", "Deployment",
 	"VM", "VMWorker", "Liveness", "NodePool", "ACLToken", "ACLPolicy", "ACLRole", "Audit",
-	NULL};
+	"Admission", NULL};
 const char *const event_type_names[] = {
 	"NodeRegistration",
 	"NodeDeregistration",
@@ -45,6 +45,7 @@ const char *const event_type_names[] = {
 	"ACLRoleUpserted",
 	"ACLRoleDeleted",
 	"RequestEnded",
+	"NodeRefused",
 };
 
 static const struct {

@@ -16,6 +16,7 @@ enum event_topic {
 	TOPIC_ACL_POLICY,
 	TOPIC_ACL_ROLE,
 	TOPIC_AUDIT, // not in the log of events (tools/api/audit/audit_ring.h)
+	TOPIC_ADMISSION,
 	EVENT_TOPICS
 };
 extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
@@ -60,6 +61,7 @@ enum event_type {
 	EVENT_ACL_ROLE_UPSERTED,
 	EVENT_ACL_ROLE_DELETED,
 	EVENT_REQUEST_ENDED,
+	EVENT_NODE_REFUSED,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …

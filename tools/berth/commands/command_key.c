@@ -2,6 +2,7 @@
 #include "dataplane/wire/auth.h"
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static enum exit_status load_keys(struct session *session, struct master_keys *keys)
 {
@@ -13,6 +14,19 @@ static enum exit_status load_keys(struct session *session, struct master_keys *k
 	if (master_keys_load(path, keys, message, sizeof message) != 0)
 		return complain(STATUS_FAILURE, "%s", message);
 	return STATUS_OK;
+}
+
+// The generation after the name, 0 without one. False, and a sentence.
+static bool read_generation(const char *text, uint32_t *generation)
+{
+	char *end;
+	unsigned long number = text ? strtoul(text, &end, 10) : 0;
+	*generation = (uint32_t)number;
+	if (!text || (*text >= '0' && *text <= '9' && !*end && number <= UINT32_MAX))
+		return true;
+	(void)complain(
+		STATUS_USAGE, "\"%s\" is no generation: a whole number, 0 for the first key", text);
+	return false;
 }
 
 static enum exit_status print_key(struct session *session, const char *what, const char *whose,
@@ -34,13 +48,16 @@ enum exit_status node_key(struct session *session, const char **arguments, int c
 	struct uuid node;
 	struct wire_key key;
 	char text[UUID_TEXT_BYTES];
+	uint32_t generation;
 	if (!uuid_parse(arguments[0], &node))
 		return complain(STATUS_USAGE, "\"%s\" is no UUID; a key needs the whole of it",
 			arguments[0]);
+	if (!read_generation(count > 1 ? arguments[1] : NULL, &generation))
+		return STATUS_USAGE;
 	enum exit_status result = load_keys(session, &keys);
 	if (result != STATUS_OK)
 		return result;
-	if (!node_key_derive(&keys, keys.keys[0].id, &node, &key))
+	if (!node_key_derive_next(&keys, keys.keys[0].id, &node, generation, &key))
 		return complain(STATUS_FAILURE, "the key file holds no key");
 	return print_key(session, "NodeID", uuid_format(&node, text), keys.keys[0].id, &key);
 }
@@ -50,6 +67,7 @@ enum exit_status client_key(struct session *session, const char **arguments, int
 	struct master_keys keys;
 	struct wire_key key;
 	struct text name = text_of(arguments[0]);
+	uint32_t generation;
 	if (name.size == 0 || name.size > CLIENT_NAME_BYTES_MAX || !text_is_printable(name))
 		return complain(STATUS_USAGE, "a client's name is 1 to %u printable characters",
 			CLIENT_NAME_BYTES_MAX);
@@ -57,10 +75,12 @@ enum exit_status client_key(struct session *session, const char **arguments, int
 		if (name.data[i] == '"' || name.data[i] == '\\')
 			return complain(
 				STATUS_USAGE, "a client's name has no quotes or backslashes");
+	if (!read_generation(count > 1 ? arguments[1] : NULL, &generation))
+		return STATUS_USAGE;
 	enum exit_status result = load_keys(session, &keys);
 	if (result != STATUS_OK)
 		return result;
-	if (!client_key_derive(&keys, keys.keys[0].id, name, &key))
+	if (!client_key_derive_next(&keys, keys.keys[0].id, name, generation, &key))
 		return complain(STATUS_FAILURE, "the key file holds no key");
 	return print_key(session, "Client", arguments[0], keys.keys[0].id, &key);
 }

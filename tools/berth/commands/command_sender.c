@@ -1,0 +1,122 @@
+// Senders of the wire: revokes nodes and clients, takes them back, gives them another key.
+#include "state/base/uuid.h"
+#include "tools/berth/cli/field.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/lookup.h"
+#include "tools/berth/cli/name_path.h"
+#include "tools/berth/cli/pages.h"
+#include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char list_path[] = "/v1/berth/revoked";
+
+static enum exit_status put_change(
+	struct session *session, const char *path, const char *reason, json_t **reply)
+{
+	json_t *body = reason ? json_pack("{s:s}", "Reason", reason) : NULL;
+	enum exit_status result = http_put_json(session, path, body, reply);
+	json_decref(body);
+	return result;
+}
+
+// done: what to say when it is.
+static enum exit_status act_on(
+	struct session *session, const char *path, const char *reason, const char *done)
+{
+	json_t *reply = NULL;
+	enum exit_status result = put_change(session, path, reason, &reply);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		field_print(reply);
+	else if (result == STATUS_OK) {
+		const char *name = field_text(reply, "Name");
+		long generation = (long)field_number(reply, "KeyGeneration");
+		printf("%s %s%s\n", name, done,
+			json_is_true(json_object_get(reply, "WentDown")) ? "; the node is down"
+									 : "");
+		if (generation > 0 && !json_is_true(json_object_get(reply, "Revoked")))
+			printf("Its key is that of generation %ld: berth %.*s key %s %ld\n",
+				generation, (int)strcspn(name, "/"), name,
+				name + strcspn(name, "/") + 1, generation);
+	}
+	json_decref(reply);
+	return result;
+}
+
+// A node that is not known is named by its whole id.
+static enum exit_status act_on_node(struct session *session, const char **arguments, int count,
+	const char *action, const char *done)
+{
+	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	struct uuid whole;
+	enum exit_status result = STATUS_OK;
+	if (uuid_parse(arguments[0], &whole))
+		uuid_format(&whole, id);
+	else
+		result = lookup_id(session, &id_node, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	snprintf(path, sizeof path, "/v1/berth/node/%s/%s", id, action);
+	return act_on(session, path, count > 1 ? arguments[1] : NULL, done);
+}
+
+static enum exit_status act_on_client(struct session *session, const char **arguments, int count,
+	const char *action, const char *done)
+{
+	char path[HTTP_PATH_BYTES];
+	return act_on(session, name_path("/v1/berth/client", arguments[0], action, path),
+		count > 1 ? arguments[1] : NULL, done);
+}
+
+enum exit_status node_revoke(struct session *session, const char **arguments, int count)
+{
+	return act_on_node(session, arguments, count, "revoke", "is revoked");
+}
+
+enum exit_status node_restore(struct session *session, const char **arguments, int count)
+{
+	return act_on_node(session, arguments, count, "restore", "is taken back");
+}
+
+enum exit_status node_rekey(struct session *session, const char **arguments, int count)
+{
+	return act_on_node(session, arguments, count, "rekey", "has another key");
+}
+
+enum exit_status client_revoke(struct session *session, const char **arguments, int count)
+{
+	return act_on_client(session, arguments, count, "/revoke", "is revoked");
+}
+
+enum exit_status client_restore(struct session *session, const char **arguments, int count)
+{
+	return act_on_client(session, arguments, count, "/restore", "is taken back");
+}
+
+enum exit_status client_rekey(struct session *session, const char **arguments, int count)
+{
+	return act_on_client(session, arguments, count, "/rekey", "has another key");
+}
+
+static void add_sender(json_t *sender, void *table)
+{
+	char generation[24];
+	snprintf(generation, sizeof generation, "%ld", (long)field_number(sender, "KeyGeneration"));
+	table_add(table, field_text(sender, "Name"));
+	table_add(table, json_is_true(json_object_get(sender, "Revoked")) ? "yes" : "no");
+	table_add(table, generation);
+	table_add(table, field_text(sender, "Time"));
+	table_add(table, field_text(sender, "Reason"));
+}
+
+enum exit_status sender_list(struct session *session, const char **arguments, int count)
+{
+	static const char *const headings[] = {
+		"Sender", "Revoked", "Key Generation", "Since", "Reason", NULL};
+	struct table t;
+	if (flag_given(&session->flags, FLAG_JSON))
+		return http_get_through(session, list_path);
+	table_begin(&t, headings);
+	return table_finish(&t, pages_each(session, list_path, add_sender, &t), 0);
+}
