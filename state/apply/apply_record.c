@@ -30,6 +30,7 @@ static const struct record_rule rules[] = {
 	[STATE_SENDERS] = {.is_deleted = true},
 	[STATE_ADMIT_RULES] = {.is_deleted = true},
 	[STATE_REFUSED_NODES] = {.is_deleted = true},
+	[STATE_VARIABLES] = {.is_deleted = true},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == STATE_TABLES, "every kind has its rule");
 

@@ -69,6 +69,13 @@
 #define ADMIT_GLOBS_MAX 64u
 #define REFUSED_NODES_MAX 256u
 
+// Variables: secrets of a few lines each. What they hold is limited as Nomad limits it; encrypted and as text it takes
+// a third more, and in the worst case, thousands of items without values, five times as much.
+#define VARIABLES_MAX (64u * 1024)
+#define VARIABLE_PATH_MAX 128u
+#define VARIABLE_ITEMS_BYTES_MAX (64u * 1024)
+#define VARIABLE_SEALED_MAX (384u * 1024)
+
 // Versions of a job that are kept (row B60).
 #define JOB_VERSIONS_MAX 6
 

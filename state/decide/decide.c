@@ -61,6 +61,8 @@ static const struct {
 	[COMMAND_SENDER] = {"sender", decide_sender},
 	[COMMAND_ADMIT_RULE] = {"admit-rule", decide_admit_rule},
 	[COMMAND_ADMIT_RULE_DELETE] = {"admit-rule-delete", decide_admit_rule_delete},
+	[COMMAND_VARIABLE] = {"variable", decide_variable},
+	[COMMAND_VARIABLE_DELETE] = {"variable-delete", decide_variable_delete},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
 

@@ -33,6 +33,7 @@ const struct command_outcome_row command_outcomes[] = {
 	[OUTCOME_UNKNOWN_POLICY] = {"unknown-policy", "ACL policy not found"},
 	[OUTCOME_UNKNOWN_ROLE] = {"unknown-role", "ACL role not found"},
 	[OUTCOME_UNKNOWN_TOKEN] = {"unknown-token", "ACL token not found"},
+	[OUTCOME_UNKNOWN_VARIABLE] = {"unknown-variable", "variable not found"},
 	[OUTCOME_TABLE_FULL] = {"table-full", "a table is full; stop and purge what is not needed, "
 					      "or raise its limit in the configuration"},
 	[OUTCOME_STORE_FULL] = {"store-full",

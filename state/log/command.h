@@ -73,6 +73,8 @@ enum command_type {
 	COMMAND_SENDER,     // revoke a node or a client, take it back, or give it another key
 	COMMAND_ADMIT_RULE, // what nodes may claim: a new rule, or as it is from now on
 	COMMAND_ADMIT_RULE_DELETE,
+	COMMAND_VARIABLE, // a new one, or all that one holds from now on
+	COMMAND_VARIABLE_DELETE,
 	COMMAND_TYPES,
 };
 
@@ -105,6 +107,7 @@ enum command_outcome {
 	OUTCOME_UNKNOWN_POLICY,
 	OUTCOME_UNKNOWN_ROLE,
 	OUTCOME_UNKNOWN_TOKEN,
+	OUTCOME_UNKNOWN_VARIABLE,
 	OUTCOME_TABLE_FULL,
 	OUTCOME_STORE_FULL,
 	OUTCOME_STOPPING,
@@ -534,6 +537,22 @@ struct command_admit_rule_delete {
 	struct text pattern; // a view that must stay valid until done
 };
 
+struct variable;
+struct command_variable {
+	struct variable
+		*variable; // its name and what it holds; taken over (set to NULL) unless refused
+	bool cas;
+	uint64_t modify_index; // with cas: of the version that is there, 0 if none; else CONFLICT
+	// result
+	uint64_t create_index;
+	int64_t create_time_ns, modify_time_ns;
+};
+struct command_variable_delete {
+	struct text name; // a view that must stay valid until done
+	bool cas;
+	uint64_t modify_index; // as above
+};
+
 struct command_job_register {
 	struct job *job; // validated; the applier takes it over (sets it to NULL) unless refused
 	bool enforce_index;
@@ -613,5 +632,7 @@ struct command {
 		struct command_sender *sender; // the submitter's
 		struct command_admit_rule admit_rule;
 		struct command_admit_rule_delete admit_rule_delete;
+		struct command_variable *variable; // the submitter's
+		struct command_variable_delete variable_delete;
 	};
 };

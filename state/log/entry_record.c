@@ -13,6 +13,7 @@
 #include "state/records/nodes/sender.h"
 #include "state/records/nodes/vm.h"
 #include "state/records/scheduler_config.h"
+#include "state/records/variable.h"
 
 static const struct record_type *const record_types[] = {
 	[STATE_EVALUATIONS] = &evaluation_description,
@@ -30,6 +31,7 @@ static const struct record_type *const record_types[] = {
 	[STATE_SENDERS] = &sender_description,
 	[STATE_ADMIT_RULES] = &admit_rule_description,
 	[STATE_REFUSED_NODES] = &refused_node_description,
+	[STATE_VARIABLES] = &variable_description,
 	[STATE_SCHEDULER_CONFIG] = &scheduler_config_description,
 };
 _Static_assert(

@@ -25,5 +25,6 @@ enum state_table { // stored: numbers are never given again
 	STATE_SENDERS,
 	STATE_ADMIT_RULES,
 	STATE_REFUSED_NODES,
+	STATE_VARIABLES,
 	STATE_TABLES
 };

@@ -17,6 +17,7 @@
 #include "state/tables/nodes/sender_table.h"
 #include "state/tables/settings.h"
 #include "state/tables/tables.h"
+#include "state/tables/variable_table.h"
 #include "state/tables/vms/vm_table.h"
 
 const struct kind *const state_kinds[STATE_TABLES] = {
@@ -42,4 +43,5 @@ const struct kind *const state_kinds[STATE_TABLES] = {
 	[STATE_SENDERS] = &sender_kind,
 	[STATE_ADMIT_RULES] = &admit_rule_kind,
 	[STATE_REFUSED_NODES] = &refused_node_kind,
+	[STATE_VARIABLES] = &variable_kind,
 };

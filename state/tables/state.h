@@ -26,6 +26,7 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t acl_policies, acl_roles, acl_tokens; // the same
 	uint32_t namespaces;                          // the same
 	uint32_t senders, admit_rules, refused_nodes; // the same
+	uint32_t variables;                           // the same
 };
 
 // What allocations hold of a node until they have ended and, if it is a worker, its virtual machines. An allocation
@@ -217,6 +218,9 @@ bool state_acl_is_bootstrapped(const struct state *);
 // What operators said of a sender of the wire (records/nodes/sender.h); NULL: nothing.
 struct sender;
 const struct sender *state_sender(const struct state *, struct text name);
+// A variable by its name (state/records/variable.h). Its items are encrypted.
+struct variable;
+const struct variable *state_variable(const struct state *, struct text name);
 // What an operator set of a node's metadata; NULL: nothing. It is published beside the node's record: one of both may
 // be a change older than the other.
 struct node_metadata;
@@ -274,6 +278,7 @@ struct state_counts {
 	uint32_t nodes_lost, nodes_flaky, nodes_unready; // of the suspended nodes
 	uint32_t nodes_running;                          // nodes that something runs on (row E28)
 	uint32_t vms[3], vm_workers;                     // by enum vm_status
+	uint32_t variables;
 	uint64_t bytes_nodes; // memory of cells, records, classes and strings of nodes
 };
 void state_counts(const struct state *, struct state_counts *);

@@ -163,6 +163,7 @@ struct summary state_summary_now(const struct state *state)
 	uint64_t nodes = nodes_count(state);
 
 	summary.counts.node_classes = state->classes.count;
+	summary.counts.variables = state->tables[STATE_VARIABLES].order.count;
 	summary.counts.bytes_nodes = nodes * sizeof(struct node_cell) + state->bytes_records +
 				     state->classes.bytes + state->strings.bytes;
 	return summary;

@@ -64,14 +64,10 @@ static void lists_of_what_there_is_none_of_are_empty(void **unused)
 		{"GET", "/v1/plugins", 200, "[]"},
 		{"GET", "/v1/services", 200, "[]"},
 		{"GET", "/v1/service/web", 200, "[]"},
-		{"GET", "/v1/vars", 200, "[]"},
-		{"GET", "/v1/vars?prefix=a", 200, "[]"},
-		{"GET", "/v1/var/app/none", 404, "variable not found"},
 		{"GET", "/v1/volume/csi/x", 404, "volume not found"},
 		{"GET", "/v1/plugin/csi/x", 404, "plugin not found"},
 		{"GET", "/v1/volumes/external?plugin_id=x", 500, "no such plugin"},
 		{"GET", "/v1/volumes/snapshot?plugin_id=x", 500, "no such plugin"},
-		{"GET", "/v1/operator/keyring/keys", 200, "[]"},
 		{"GET", "/v1/job/nosuch/submission?version=0", 404, "job source not found"},
 		{"GET", "/v1/job/nosuch/submission", 400,
 			"Unable to parse job submission version parameter"},
@@ -128,12 +124,9 @@ static void what_is_not_kept_is_not_taken(void **unused)
 	static const struct {
 		const char *method, *path;
 	} cases[] = {
-		{"PUT", "/v1/var/app/one"},
-		{"DELETE", "/v1/var/app/one"},
 		{"PUT", "/v1/volume/csi/x"},
 		{"PUT", "/v1/volumes"},
 		{"DELETE", "/v1/service/web/x"},
-		{"PUT", "/v1/operator/keyring/rotate"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct response r = http(server, cases[i].method, cases[i].path,

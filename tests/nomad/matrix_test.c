@@ -17,7 +17,6 @@
 #define CLOSED "are for those who may read the agent"
 #define REFUSED "is refused with 403 whatever it is about"
 #define SENTINEL "there are no Sentinel policies to override"
-#define NOT_KEPT "need a management token as long as nothing is kept"
 #define EVERYWHERE "403, as other lists, when it may read nowhere"
 #define DETACH "needs `csi-write-volume`, as deleting it"
 
@@ -210,7 +209,7 @@ static const struct {
 	{"GET /vars", "/v1/vars"},
 	{"GET /vars?namespace=*", "/v1/vars?namespace=*"},
 	{"GET /var/app/x", "/v1/var/app/x"},
-	{"PUT /var/app/x", "/v1/var/app/x", "{}"},
+	{"PUT /var/app/x", "/v1/var/app/x", "{'Items':{'a':'b'}}"},
 	{"DELETE /var/app/x", "/v1/var/app/x"},
 	{"GET /services", "/v1/services"},
 	{"GET /services?namespace=*", "/v1/services?namespace=*"},
@@ -249,10 +248,6 @@ static const struct {
 	{"GET /client/fs/logs", " unknown deleted ", REFUSED},
 	{"GET /client/allocation/:id/exec (raw_exec)", NULL, REFUSED},
 	{"PUT /jobs (policy_override)", NULL, SENTINEL},
-	{"PUT /search vars", " var:list var:read var:write var:destroy var:deny ", NOT_KEPT},
-	{"GET /var/app/x", " var:read ", NOT_KEPT},
-	{"PUT /var/app/x", " var:write ", NOT_KEPT},
-	{"DELETE /var/app/x", " var:destroy ", NOT_KEPT},
 	{"GET /services?namespace=*", NULL, EVERYWHERE},
 	{"DELETE /volume/csi/:id/detach", NULL, DETACH},
 	{"GET /event/stream?topic=Service", NULL, EVERYWHERE},

@@ -257,3 +257,13 @@ bool acl_allows_variable(const struct acl *acl, const char *namespace_name, cons
 	return !(said_of(acl, ACL_NAMESPACES, NULL, namespace_name) & DENIED) &&
 	       said_of(acl, ACL_VARIABLES, namespace_name, path) & BIT(capability);
 }
+
+bool acl_knows_variables(const struct acl *acl, const char *namespace_name)
+{
+	const struct grants *grants = &acl->grants[ACL_VARIABLES];
+	bool knows = acl->is_management;
+	for (uint32_t i = 0; i < grants->count && !knows; i++)
+		knows = !namespace_name ||
+			glob_matches(grants->items[i].namespace_name, namespace_name);
+	return knows;
+}

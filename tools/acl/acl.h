@@ -27,3 +27,5 @@ bool acl_allows_volume(const struct acl *, const char *host_volume, enum acl_vol
 // A rule that denies the namespace denies its variables, too.
 bool acl_allows_variable(const struct acl *, const char *namespace_name, const char *path,
 	enum acl_variable_capability);
+// Whether a rule says anything of variables there, be it that they are denied; NULL: of some namespace.
+bool acl_knows_variables(const struct acl *, const char *namespace_name);

@@ -9,6 +9,7 @@
 #include "tools/api/nomad/nodes/routes.h"
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/nomad/routes.h"
+#include "tools/api/nomad/variables/routes.h"
 #include "tools/api/orchard/routes.h"
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const struct route routes[] = {
 	ROUTES_ROWS(NOMAD_ROUTES)
 	ROUTES_ROWS(NAMESPACE_ROUTES)
 	ROUTES_ROWS(ACL_ROUTES)
+	ROUTES_ROWS(VARIABLE_ROUTES)
 	ROUTES_ROWS(ABSENT_ROUTES)
 	ROUTES_ROWS(EVENT_ROUTES)
 	ROUTES_ROWS(METRICS_ROUTES)

@@ -222,6 +222,33 @@ static const struct command commands[] = {
 	{"namespace delete", "NAME", "Take a namespace away.",
 		"Refused while jobs are in it that are not dead. \"default\" stays.", NULL, 1, 1,
 		namespace_delete},
+	{"var list", "[PREFIX]", "List variables whose paths begin so.",
+		"With --namespace '*' those of all namespaces. What they hold is not shown.", "out",
+		0, 1, var_list},
+	{"var get", "PATH", "Show what a variable holds.", NULL, "out item", 1, 1, var_get},
+	{"var put", "PATH [@FILE] [NAME=VALUE]...", "Write a variable.",
+		"NAME=VALUE sets an item, NAME= takes it away; a VALUE of @FILE or - is the "
+		"content "
+		"of a file\nor of standard input. @FILE alone, or -, is a whole variable as var "
+		"get "
+		"shows it with --out\njson or hcl, and may come without PATH. A variable that is "
+		"there is written over only with\nits --check-index, which such a file has, or "
+		"--force.",
+		"check-index force in out", 1, -1, var_put},
+	{"var purge", "PATH", "Delete a variable.", NULL, "check-index", 1, 1, var_purge},
+	{"var init", "[FILE]", "Write an example of a file for var put.",
+		"spec.nv.hcl, or spec.nv.json with --out json, unless FILE is given. Needs no "
+		"controller.",
+		"out", 0, 1, var_init},
+	{"operator root keyring list", "", "List the keys that variables are encrypted with.", NULL,
+		NULL, 0, 0, keyring_list},
+	{"operator root keyring rotate", "", "Make a new key, which encrypts from now on.",
+		"What is encrypted already goes on being read with the key that it has. Back up "
+		"the "
+		"keyring's\nfile afterwards.",
+		NULL, 0, 0, keyring_rotate},
+	{"operator root keyring remove", "KEY", "Forget a key that encrypts nothing any more.",
+		NULL, NULL, 1, 1, keyring_remove},
 	{"system gc", "", "Forget at once what has ended.",
 		"Evaluations, allocations, jobs and nodes, whatever their age.", NULL, 0, 0,
 		system_gc},

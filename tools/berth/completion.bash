@@ -57,6 +57,10 @@ _berth_ids()
 	"acl role info" | "acl role update" | "acl role delete")
 		berth acl role list 2>/dev/null | awk 'NR > 1 { print $2 }'
 		;;
+	"var get" | "var put" | "var purge") berth var list --out terse 2>/dev/null ;;
+	"operator root keyring remove")
+		berth operator root keyring list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
 	"worker get" | "worker pause" | "worker resume" | "worker delete")
 		berth worker list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;

@@ -9,6 +9,7 @@
 #include "tools/berthd/preflight.h"
 #include "tools/forms/alloc_spec.h"
 #include "tools/forms/vm_spec.h"
+#include "tools/keyring/keyring.h"
 #include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
@@ -247,6 +248,31 @@ static bool has_peer(void *context, const char *region)
 	return peer_controllers_know(b->peers, region);
 }
 
+static bool has_variables(const struct state *state)
+{
+	uint64_t cursor = 0;
+	state_read_begin();
+	bool has = state_next(state, STATE_VARIABLES, &cursor) != NULL;
+	state_read_end();
+	return has;
+}
+
+// A keyring that was lost is not made anew: that could look as if all was well.
+static bool open_keyring(struct berthd *b, char *message)
+{
+	char path[CONFIG_PATH_BYTES + 16], quoted[BERTHD_MESSAGE_BYTES];
+	*message = '\0';
+	config_keyring_path(&b->config, path);
+	b->keyring = keyring_open(path, !has_variables(b->state), message, BERTHD_MESSAGE_BYTES);
+	if (b->keyring && *message)
+		log_error("keyring-lost",
+			"error=%s meaning=\"no variable can be read or written until the file is "
+			"put "
+			"back and berthd is restarted; all else goes on\"",
+			log_quote(message, quoted, sizeof quoted));
+	return b->keyring != NULL;
+}
+
 static bool start_api(struct berthd *b, char *message)
 {
 	const struct config *config = &b->config;
@@ -269,6 +295,7 @@ static bool start_api(struct berthd *b, char *message)
 		.connections_per_ip_max = b->config.http_connections_per_ip_max,
 		.state = b->state,
 		.queue = b->queue,
+		.keyring = b->keyring,
 		.events = b->events,
 		.time = &time_source_real,
 		.region = b->config.region,
@@ -332,7 +359,7 @@ bool berthd_start(struct berthd *b, char *message)
 		error = watchers_start(b->region_watchers);
 	if (error != 0)
 		return refuse_start(message, "starting the watchers", error);
-	if (!start_dataplane(b, message) || !start_api(b, message))
+	if (!start_dataplane(b, message) || !open_keyring(b, message) || !start_api(b, message))
 		return false;
 	error = store_start_snapshots(b->store, b->state);
 	if (error != 0)
@@ -384,4 +411,5 @@ void berthd_close(struct berthd *b)
 	if (b->state)
 		state_destroy(b->state);
 	event_log_destroy(b->events);
+	keyring_destroy(b->keyring);
 }

@@ -46,6 +46,8 @@ static const struct setting settings[] = {
 		.help = "directory of the log and the snapshots"},
 	{"master_key_file", SETTING_TEXT, AT(master_key_file), .preset = "/etc/berth/master.key",
 		.help = "master keys, as written by berthd genkey"},
+	{"keyring_file", SETTING_TEXT, AT(keyring_file), .preset = "",
+		.help = "keys that variables are encrypted with; empty: keyring in data_dir"},
 	{"region", SETTING_TEXT, AT(region), .preset = "global", .help = "region shown by the API"},
 	{"datacenter", SETTING_TEXT, AT(datacenter), .preset = "dc1",
 		.help = "datacenter of this controller, shown by the API"},
@@ -531,6 +533,14 @@ static void print_json(FILE *out, const struct setting *table, size_t count, con
 		print_value(out, &table[i], record);
 		fputs(quoted ? "\"" : "", out);
 	}
+}
+
+void config_keyring_path(const struct config *config, char path[static CONFIG_PATH_BYTES + 16])
+{
+	if (*config->keyring_file)
+		snprintf(path, CONFIG_PATH_BYTES + 16, "%s", config->keyring_file);
+	else
+		snprintf(path, CONFIG_PATH_BYTES + 16, "%s/keyring", config->data_dir);
 }
 
 char *config_json(const struct config *config)

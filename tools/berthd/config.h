@@ -14,7 +14,7 @@
 
 struct config {
 	char data_dir[CONFIG_PATH_BYTES];
-	char master_key_file[CONFIG_PATH_BYTES];
+	char master_key_file[CONFIG_PATH_BYTES], keyring_file[CONFIG_PATH_BYTES];
 	char region[CONFIG_NAME_BYTES], datacenter[CONFIG_NAME_BYTES], name[CONFIG_NAME_BYTES];
 	uint32_t log_level, log_format;
 	char http_address[CONFIG_NAME_BYTES], http_hosts[CONFIG_PEERS_BYTES];
@@ -59,6 +59,8 @@ bool config_read(struct config *, FILE *, const char *path, char *message);
 bool config_check(const struct config *, char *message);
 // Prints the effective configuration as YAML that config_load can read.
 void config_print(const struct config *, FILE *);
+// The file of the keys of variables.
+void config_keyring_path(const struct config *, char path[static CONFIG_PATH_BYTES + 16]);
 // The effective configuration as one JSON object of dotted names; the caller frees.
 char *config_json(const struct config *);
 // Prints one line per setting for --help: name, default, meaning.

@@ -21,6 +21,7 @@ struct berthd {
 	struct peer_controllers *peers;
 	struct dataplane *dataplane;
 	struct event_log *events;
+	struct keyring *keyring;
 	struct api *api;
 	bool applier_runs, dataplane_runs, snapshots_run;
 	struct store_recovery recovery;

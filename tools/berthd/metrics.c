@@ -4,6 +4,7 @@
 #include "tools/berthd/metrics_nomad.h"
 #include "tools/berthd/metrics_pipeline.h"
 #include "tools/berthd/metrics_watchers.h"
+#include "tools/keyring/keyring.h"
 #include <stdio.h>
 
 static double counter_load(const _Atomic uint64_t *counter)
@@ -191,8 +192,19 @@ static void emit_state(const struct metric_sink *m, const struct berthd *b)
 	emit(m, 'g', "berth_place_requests_remembered", "", counts.place_requests);
 	emit(m, 'g', "berth_clients", "", counts.clients);
 	emit(m, 'g', "berth_node_bytes", "", (double)counts.bytes_nodes);
+	emit(m, 'g', "berth_variables", "", counts.variables);
 	emit(m, 'g', "berth_state_index", "", (double)state_index(b->state));
 	emit(m, 'g', "berth_term", "", (double)state_node_table(b->state)->term);
+}
+
+static void emit_keyring(const struct metric_sink *m, struct keyring *keyring)
+{
+	struct keyring_entry keys[KEYRING_KEYS_MAX];
+	emit(m, 'g', "berth_keyring_keys", "", keyring_list(keyring, keys));
+	emit(m, 'c', "berth_variables_unreadable_total", "reason=\"no-key\"",
+		(double)keyring_count(keyring, KEYRING_NO_KEY));
+	emit(m, 'c', "berth_variables_unreadable_total", "reason=\"tampered\"",
+		(double)keyring_count(keyring, KEYRING_TAMPERED));
 }
 
 static void emit_store(const struct metric_sink *m, const struct berthd *b)
@@ -226,6 +238,8 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	emit_expiry(m, b->dataplane);
 	emit_applier(m, b);
 	emit_state(m, b);
+	if (b->keyring)
+		emit_keyring(m, b->keyring);
 	emit_store(m, b);
 	emit_placement(m, b);
 	berthd_metrics_pipeline(m, b->pipeline);

@@ -5,6 +5,7 @@
 #include "state/base/time_units.h"
 #include "tools/api/listen/listening.h"
 #include "tools/berthd/peers.h"
+#include "tools/keyring/keyring_file.h"
 #include "tools/tls/credentials.h"
 #include "tools/tls/pem_file.h"
 #include <arpa/inet.h>
@@ -106,6 +107,18 @@ static bool check_keys(const struct config *config, char *message, uint32_t mess
 	return error == 0;
 }
 
+// A keyring that is not there is made, or told to be lost; data_dir is looked at by itself.
+static bool check_keyring(const struct config *config, char *message, uint32_t message_size)
+{
+	struct keyring_keys keys;
+	char path[CONFIG_PATH_BYTES + 16];
+	config_keyring_path(config, path);
+	int error = keyring_file_read(path, &keys, message, message_size);
+
+	explicit_bzero(&keys, sizeof keys);
+	return error == 0 || error == -ENOENT || (error == -ENOTDIR && !*config->keyring_file);
+}
+
 // The store makes the last folder of its path itself.
 static bool check_data_dir(const struct config *config, char *message, uint32_t message_size)
 {
@@ -168,5 +181,5 @@ static bool check_arguments(const struct config *config, char *message, uint32_t
 }
 
 preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {preflight_address, check_tls,
-	check_socket, check_keys, check_data_dir, check_peers, check_peer_files, check_audit,
-	check_arguments};
+	check_socket, check_keys, check_data_dir, check_keyring, check_peers, check_peer_files,
+	check_audit, check_arguments};

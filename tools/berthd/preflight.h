@@ -10,5 +10,5 @@ preflight_check preflight_address;
 // Whether other machines can reach the address of the HTTP API.
 bool http_address_is_open(const char *address);
 
-#define PREFLIGHT_CHECKS 9
+#define PREFLIGHT_CHECKS 10
 extern preflight_check *const preflight_checks[PREFLIGHT_CHECKS];

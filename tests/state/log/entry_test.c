@@ -15,6 +15,7 @@
 #include "state/records/nodes/node_pool.h"
 #include "state/records/nodes/sender.h"
 #include "state/records/scheduler_config.h"
+#include "state/records/variable.h"
 #include "tests/support/controller.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -511,6 +512,18 @@ static void *a_refused_node(void)
 	return refused;
 }
 
+static void *a_variable(void)
+{
+	struct variable *variable = record_create(&variable_description);
+
+	variable->name = text_copy(TEXT("default.nomad/jobs/web"));
+	variable->key = number_uuid(4);
+	variable->sealed = text_copy(TEXT("c2VhbGVk"));
+	variable->create_time_ns = 5;
+	variable->modify_time_ns = 6;
+	return variable;
+}
+
 static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -531,6 +544,7 @@ static void every_kind_of_record_comes_back(void **unused)
 		[STATE_SENDERS] = a_sender(),
 		[STATE_ADMIT_RULES] = an_admit_rule(),
 		[STATE_REFUSED_NODES] = a_refused_node(),
+		[STATE_VARIABLES] = a_variable(),
 	};
 
 	for (uint8_t kind = STATE_EVALUATIONS; kind < STATE_TABLES; kind++) {

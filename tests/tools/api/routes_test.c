@@ -41,13 +41,30 @@ static void finds_routes(void **unused)
 
 static void takes_the_rest_of_a_path(void **unused)
 {
-	check("GET", "/v1/var/a/b/c", (struct outcome){ROUTE_FOUND, "/v1/var/:rest", NULL});
+	check("GET", "/v1/quota/a/b/c", (struct outcome){ROUTE_FOUND, "/v1/quota/:rest", NULL});
 	check("GET", "/v1/acl/policies", (struct outcome){ROUTE_FOUND, "/v1/acl/policies", NULL});
 	check("GET", "/v1/acl/auth-methods",
 		(struct outcome){ROUTE_FOUND, "/v1/acl/auth-methods", NULL});
 	check("GET", "/v1/acl", (struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
 	check("GET", "/v1/job/acl/services",
 		(struct outcome){ROUTE_FOUND, "/v1/job/:id/services", "acl"});
+}
+
+static void a_path_is_one_id(void **unused)
+{
+	char path[160] = "/v1/var/";
+	check("GET", "/v1/var/a", (struct outcome){ROUTE_FOUND, "/v1/var/:path", "a"});
+	check("GET", "/v1/var/a/b/c", (struct outcome){ROUTE_FOUND, "/v1/var/:path", "a/b/c"});
+	check("GET", "/v1/var/a/", (struct outcome){ROUTE_FOUND, "/v1/var/:path", "a/"});
+	check("GET", "/v1/var/a//b", (struct outcome){ROUTE_FOUND, "/v1/var/:path", "a//b"});
+	check("GET", "/v1/var/a%2Fb/%20c",
+		(struct outcome){ROUTE_FOUND, "/v1/var/:path", "a/b/ c"});
+	check("GET", "/v1/var/", (struct outcome){ROUTE_FOUND, "/v1/var/:path", ""});
+	check("GET", "/v1/var", (struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
+	memset(path + 8, '/', 128);
+	check("GET", path, (struct outcome){ROUTE_FOUND, "/v1/var/:path", path + 8});
+	memset(path + 8, '/', 150);
+	check("GET", path, (struct outcome){ROUTE_UNKNOWN_PATH, NULL, NULL});
 }
 
 static void decodes_a_segment_once(void **unused)
@@ -119,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_routes),
 		cmocka_unit_test(takes_the_rest_of_a_path),
+		cmocka_unit_test(a_path_is_one_id),
 		cmocka_unit_test(decodes_a_segment_once),
 		cmocka_unit_test(takes_slashes_for_parts_of_a_jobs_id),
 		cmocka_unit_test(refuses_what_is_no_route),

@@ -3,6 +3,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/namespaces/job_namespace.h"
 #include "tools/api/events/event_log.h"
+#include "tools/keyring/keyring.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <setjmp.h>
@@ -79,6 +80,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.queue = s->queue,
 		.time = options->time ? options->time : &time_source_real,
 		.events = s->events,
+		.keyring = s->keyring,
 		.region = "global",
 		.has_peer = has_peer,
 		.datacenter = "dc1",
@@ -137,6 +139,7 @@ struct server *server_start(const struct server_options *options)
 	s->events = event_log_create();
 	assert_non_null(s->events);
 	state_observe(s->state, event_log_observer(s->events));
+	s->keyring = keyring_create();
 	create_crew(s, options);
 	assert_int_equal(core_open(&s->core), 0);
 	if (!options->no_applier_thread)
@@ -158,6 +161,7 @@ void server_stop(struct server *s)
 	placement_destroy(s->placement);
 	core_destroy(&s->core);
 	event_log_destroy(s->events);
+	keyring_destroy(s->keyring);
 	free(s);
 }
 

@@ -13,6 +13,7 @@ struct server {
 	struct applier *applier;
 	struct placement *placement;
 	struct event_log *events;
+	struct keyring *keyring;   // in memory alone
 	struct pipeline *pipeline; // the crew's; NULL: no schedulers
 	struct watchers *watchers; // the crew's; NULL: none
 	struct api *api;

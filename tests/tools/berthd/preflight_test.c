@@ -81,6 +81,20 @@ static void key_files_are_there_and_secret(void **state)
 	expect_complaint(&s->config, "No such file");
 }
 
+static void a_keyring_is_secret_or_not_there(void **state)
+{
+	struct scene *s = *state;
+	// The file of master keys is no keyring.
+	snprintf(s->config.keyring_file, sizeof s->config.keyring_file, "%s/nosuch", s->folder);
+	expect_complaint(&s->config, NULL);
+	snprintf(s->config.keyring_file, sizeof s->config.keyring_file, "%s",
+		s->config.master_key_file);
+	expect_complaint(&s->config, "keyring_file: ");
+	snprintf(
+		s->config.keyring_file, sizeof s->config.keyring_file, "%s/key/keyring", s->folder);
+	expect_complaint(&s->config, "Not a directory");
+}
+
 static void data_goes_into_a_directory(void **state)
 {
 	struct scene *s = *state;
@@ -205,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_right_passes),
 		CASE(key_files_are_there_and_secret),
+		CASE(a_keyring_is_secret_or_not_there),
 		CASE(data_goes_into_a_directory),
 		CASE(arguments_and_regions_are_understood),
 		CASE(open_addresses_are_asked_for),

@@ -9,6 +9,8 @@ struct need {
 	enum acl_area area;
 	enum acl_level level; // ACL_LEVEL_NONE: of no area
 	enum acl_pool_capability pool;
+	enum acl_variable_capability variable;
+	bool knows_variables; // whatever is said of them
 	enum acl_capability any_of[CAPABILITIES_MAX], all_of[CAPABILITIES_MAX];
 };
 
@@ -65,6 +67,9 @@ static const struct need needs[RIGHTS] = {
 	[RIGHT_EVALUATION_READ] = {SCOPE_EVALUATION, .any_of = {ACL_READ_JOB}},
 	[RIGHT_DEPLOYMENT_READ] = {SCOPE_DEPLOYMENT, .any_of = {ACL_READ_JOB}},
 	[RIGHT_DEPLOYMENT_CHANGE] = {SCOPE_DEPLOYMENT, .any_of = {ACL_SUBMIT_JOB}},
+	[RIGHT_FIND_VARIABLES] = {SCOPE_LIST, .knows_variables = true},
+	[RIGHT_VARIABLE_READ] = {SCOPE_VARIABLE, .variable = ACL_VARIABLE_READ},
+	[RIGHT_VARIABLE_DESTROY] = {SCOPE_VARIABLE, .variable = ACL_VARIABLE_DESTROY},
 };
 
 enum right_scope right_scope_of(enum right right)
@@ -100,8 +105,18 @@ bool right_allows(enum right right, const struct acl *acl, const char *name)
 	const struct need *need = &needs[right];
 	if (need->open || acl_is_management(acl))
 		return true;
+	CHECK(!need->variable);
+	if (need->knows_variables)
+		return acl_knows_variables(acl, name);
 	if (need->management || (need->pool && (!name || !acl_allows_pool(acl, name, need->pool))))
 		return false;
 	return (!need->level || acl_allows_area(acl, need->area, need->level)) &&
 	       allows_any(need, acl, name) && allows_all(need, acl, name);
+}
+
+bool right_allows_variable(
+	enum right right, const struct acl *acl, const char *namespace_name, const char *path)
+{
+	CHECK(right_scope_of(right) == SCOPE_VARIABLE);
+	return acl_allows_variable(acl, namespace_name, path, needs[right].variable);
 }

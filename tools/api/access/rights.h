@@ -55,6 +55,11 @@ enum right {
 	RIGHT_EVALUATION_READ,
 	RIGHT_DEPLOYMENT_READ,
 	RIGHT_DEPLOYMENT_CHANGE,
+	// Variables of the requested namespace, or of all.
+	RIGHT_FIND_VARIABLES,
+	// The variable that the path names, in the requested namespace.
+	RIGHT_VARIABLE_READ,
+	RIGHT_VARIABLE_DESTROY,
 	RIGHTS
 };
 
@@ -68,8 +73,12 @@ enum right_scope {
 	SCOPE_ALLOCATION,
 	SCOPE_EVALUATION,
 	SCOPE_DEPLOYMENT,
+	SCOPE_VARIABLE,
 };
 
 enum right_scope right_scope_of(enum right);
 // name: of the namespace or the pool; NULL: of some namespace.
 bool right_allows(enum right, const struct acl *, const char *name);
+// The same of SCOPE_VARIABLE.
+bool right_allows_variable(
+	enum right, const struct acl *, const char *namespace_name, const char *path);

@@ -1,4 +1,5 @@
 #include "tools/api/lists/name_set.h"
+#include "state/base/memory.h"
 #include "tools/api/lists/list_filter.h"
 #include "tools/api/lists/list_page.h"
 #include <stdlib.h>
@@ -12,6 +13,25 @@ static const char *name_at(const struct name_set *set, uint32_t i)
 void name_set_add(struct name_set *set, const char *name)
 {
 	(void)map_item(&set->names, sizeof(char *), name);
+}
+
+void name_set_append(struct name_set *set, const char *name)
+{
+	char **names = set->names.items;
+	set->names.items = names =
+		memory_one_more(names, set->names.count, &set->capacity, sizeof *names);
+	names[set->names.count++] = text_copy(text_of(name));
+}
+
+static int name_order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void name_set_sort(struct name_set *set)
+{
+	if (set->names.count)
+		qsort(set->names.items, set->names.count, sizeof(char *), name_order);
 }
 
 bool name_set_has(const struct name_set *set, const char *name)
@@ -97,7 +117,7 @@ bool name_set_answer(
 	struct listing l = {.set = set,
 		.request = request,
 		.put = put,
-		.prefix = request_parameter(request, "prefix"),
+		.prefix = set->prefix_is_done ? NULL : request_parameter(request, "prefix"),
 		.token = request_parameter(request, "next_token"),
 		.reverse = request_flag(request, "reverse")};
 	if (!page_size_read(request, &l.size, reply) ||

@@ -4,10 +4,15 @@
 #include "tools/api/server/request.h"
 
 struct name_set {
-	struct array names; // char *, with the layout of schema.h's maps
+	struct array names;  // char *, with the layout of schema.h's maps
+	uint32_t capacity;   // of names; name_set_append() alone counts
+	bool prefix_is_done; // whoever collected them looked at ?prefix=
 };
 
 void name_set_add(struct name_set *, const char *name);
+// For many names: adds them in any order, each once, and then sorts the set.
+void name_set_append(struct name_set *, const char *name);
+void name_set_sort(struct name_set *);
 bool name_set_has(const struct name_set *, const char *name);
 // Drops the names that the request may not see.
 typedef bool name_set_may(const struct request *, const char *name);

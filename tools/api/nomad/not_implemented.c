@@ -87,11 +87,6 @@ void submission_absent(struct request *request, struct reply *reply)
 		reply_mistake(reply, "Unable to parse job submission version parameter");
 }
 
-void variable_absent(struct request *request, struct reply *reply)
-{
-	reply_absent(reply, "variable");
-}
-
 void volume_absent(struct request *request, struct reply *reply)
 {
 	reply_absent(reply, "volume");
@@ -134,6 +129,5 @@ void acl_absent(struct request *request, struct reply *reply)
 void not_kept(struct request *request, struct reply *reply)
 {
 	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-		"variables, services, volumes of plugins and keys are not kept here; keep them "
-		"where they are used");
+		"services and volumes of plugins are not kept here; keep them where they are used");
 }

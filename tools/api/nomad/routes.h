@@ -55,20 +55,15 @@
 	READ("/v1/plugins", PLUGIN_LIST, nothing_listed)                     \
 	READ("/v1/services", LIST_OF_JOBS, nothing_listed)                   \
 	READ("/v1/service/:id", JOB_READ, nothing_listed)                    \
-	READ("/v1/vars", FILTERED, nothing_listed)                           \
 	READ("/v1/job/:id/services", JOB_READ, nothing_listed)               \
 	READ("/v1/allocation/:id/services", ALLOCATION_READ, nothing_listed) \
-	READ("/v1/operator/keyring/keys", MANAGEMENT, nothing_listed)        \
 	READ("/v1/allocation/:id/checks", ALLOCATION_READ, no_checks)        \
 	READ("/v1/client/allocation/:id/checks", ALLOCATION_READ, no_checks) \
 	READ("/v1/job/:id/submission", JOB_READ, submission_absent)          \
-	READ("/v1/var/:rest", MANAGEMENT, variable_absent)                   \
 	READ("/v1/volume/csi/:id", VOLUME_READ, volume_absent)               \
 	READ("/v1/plugin/csi/:id", PLUGIN_READ, plugin_absent)               \
 	READ("/v1/volumes/external", LIST_VOLUMES, no_such_plugin)           \
 	READ("/v1/volumes/snapshot", LIST_VOLUMES, no_such_plugin)           \
-	ASK("PUT", "/v1/var/:rest", MANAGEMENT, not_kept)                    \
-	ASK("DELETE", "/v1/var/:rest", MANAGEMENT, not_kept)                 \
 	ASK("PUT", "/v1/volume/csi/:rest", VOLUME_WRITE, not_kept)           \
 	ASK("DELETE", "/v1/volume/csi/:rest", VOLUME_DELETE, not_kept)       \
 	ASK("PUT", "/v1/volumes", VOLUME_WRITE, not_kept)                    \
@@ -76,8 +71,6 @@
 	ASK("DELETE", "/v1/volumes/snapshot", VOLUME_DELETE, not_kept)       \
 	ASK("PUT", "/v1/service/:rest", JOB_SUBMIT, not_kept)                \
 	ASK("DELETE", "/v1/service/:rest", JOB_SUBMIT, not_kept)             \
-	ASK("PUT", "/v1/operator/keyring/:rest", MANAGEMENT, not_kept)       \
-	ASK("DELETE", "/v1/operator/keyring/:rest", MANAGEMENT, not_kept)    \
 	READ("/v1/quotas", MANAGEMENT, enterprise_only)                      \
 	READ("/v1/quota-usages", MANAGEMENT, enterprise_only)                \
 	READ("/v1/quota/:rest", MANAGEMENT, enterprise_only)                 \

@@ -2,6 +2,7 @@
 // PUT /v1/search/fuzzy: finds names by a part of them.
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
+#include "state/records/variable.h"
 #include "state/tables/id_order.h"
 #include "tools/api/lists/record_walk.h"
 #include "tools/api/nomad/namespaces/namespaces.h"
@@ -13,6 +14,7 @@
 #include "tools/api/server/request.h"
 #include "tools/forms/eval_made_json.h"
 #include "tools/forms/scaling_policy.h"
+#include <stdlib.h>
 #include <strings.h>
 
 // Matches of one kind in an answer; it only says that there are more.
@@ -252,6 +254,26 @@ static bool step_names(struct search *s)
 	return true;
 }
 
+// Paths, but only of variables that a list would show.
+static bool step_variables(struct search *s)
+{
+	const struct variable *variable = state_next(s->state, STATE_VARIABLES, &s->cursor);
+	if (!variable)
+		return false;
+	const struct acl *acl = request_acl(s->request);
+	const char *path = variable_path(variable->name);
+	char *space = text_copy(variable_namespace(variable->name));
+	bool is_asked =
+		strcmp(s->namespace_name, "*") == 0 || strcmp(s->namespace_name, space) == 0;
+	bool may = is_asked && (!acl || acl_allows_variable(acl, space, path, ACL_VARIABLE_LIST));
+	if (may && s->fuzzy)
+		match_part(s, path, (struct scope){{space, path}});
+	else if (may && strncmp(path, s->text, strlen(s->text)) == 0 && begin_match(s))
+		json_write_string(s->writer, path);
+	free(space);
+	return true;
+}
+
 // Kinds that Berth does not have.
 static bool step_nothing(struct search *s)
 {
@@ -289,7 +311,7 @@ static const struct context {
 	{"scaling_policy", step_policies, .has_no_names = true, .right = RIGHT_LIST_OF_JOBS},
 	{"namespaces", step_names, .collect = namespaces_collect_visible},
 	{"node_pools", step_names, .collect = node_pools_collect_visible, .names_are_scopes = true},
-	{"vars", step_nothing, .right = RIGHT_MANAGEMENT},
+	{"vars", step_variables, .right = RIGHT_FIND_VARIABLES},
 };
 #define CONTEXTS (sizeof contexts / sizeof contexts[0])
 

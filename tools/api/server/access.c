@@ -114,6 +114,8 @@ static bool may_by_right(const struct request *request, const struct acl *acl)
 		return right_allows(
 			right, acl, strcmp(namespace_name, "*") == 0 ? NULL : namespace_name);
 	case SCOPE_BODY: return right_allows(right, acl, asked && *asked ? asked : NULL);
+	case SCOPE_VARIABLE:
+		return right_allows_variable(right, acl, namespace_name, request->ids[0]);
 	case SCOPE_ALLOCATION:
 	case SCOPE_EVALUATION:
 	case SCOPE_DEPLOYMENT: break;

@@ -1,7 +1,10 @@
 #include "tools/api/server/route.h"
 #include <string.h>
 
-#define SEGMENTS_MAX 16u
+// A path of a variable has up to 128 slashes.
+#define SEGMENTS_MAX 136u
+// A longer path names no job: each additional part of an id is another look at all routes.
+#define JOB_SEGMENTS_MAX 16u
 
 static int hex_digit(char c)
 {
@@ -73,6 +76,10 @@ static bool pattern_fits(
 			return false;
 		if (strcmp(pattern, ":rest") == 0)
 			return true;
+		if (strcmp(pattern, ":path") == 0) {
+			ids[id_count] = segments->at[at];
+			return true;
+		}
 		const char *segment = segments->at[at++];
 		if (*pattern == ':') {
 			if (!*segment || more > segments->count - at)
@@ -87,6 +94,19 @@ static bool pattern_fits(
 		pattern += size;
 	}
 	return at == segments->count;
+}
+
+// How many additional parts the path of a route has that ends in ":path".
+static uint32_t parts_of_path(
+	const struct route *route, const struct segments *segments, const char *first)
+{
+	const char *end = strrchr(route->pattern, '/');
+	uint32_t more = 0;
+	if (strcmp(end, "/:path") != 0)
+		return 0;
+	while (segments->at[segments->count - 1 - more] != first)
+		more++;
+	return more;
 }
 
 // Joins the parts of an id in place: decoding has only made them shorter.
@@ -142,10 +162,14 @@ enum route_match route_find(const struct route_table *table, const char *method,
 		if (!percent_decode(segments.at[i]))
 			return ROUTE_BAD_ENCODING;
 	// A route that ends in its own word goes before one that takes the word as part of an id.
-	for (uint32_t more = 0; more < segments.count; more++) {
+	uint32_t looks = segments.count <= JOB_SEGMENTS_MAX ? segments.count : 1;
+	for (uint32_t more = 0; more < looks; more++) {
 		enum route_match match = match_with(table, method, &segments, more, found, ids);
-		if (match == ROUTE_FOUND && more)
-			join_segments(&segments, ids[0], more);
+		uint32_t parts = more;
+		if (match == ROUTE_FOUND && !parts)
+			parts = parts_of_path(*found, &segments, ids[0]);
+		if (match == ROUTE_FOUND && parts)
+			join_segments(&segments, ids[0], parts);
 		if (match != ROUTE_UNKNOWN_PATH)
 			return match;
 	}

@@ -22,7 +22,8 @@ typedef void route_submit(struct request *, struct reply *);
 struct route {
 	const char *method; // "PUT" also means POST
 	const char *
-		pattern; // ":id" stands for one path segment, ":rest" at the end for all that follow
+		pattern; // ":id" stands for one path segment; at the end ":rest" for all that follow, and
+			 // ":path" for all that follow as one id, which may be empty
 	enum right right; // what it asks of whoever sends a request
 	route_answer *answer;
 	route_watched *watched;         // NULL: answers at once

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct event_log; // tools/api/events/event_log.h
+struct keyring;   // tools/keyring/keyring.h
 
 // Emits one value for /v1/metrics. kind: 'c' counter, 'g' gauge. labels: "" or in Prometheus' form
 // `type="place",outcome="done"`; the set is closed and bounded.
@@ -38,6 +39,7 @@ struct api_settings {
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;
+	struct keyring *keyring;  // encrypts variables; whoever asks for one needs it
 	struct event_log *events; // source of event streams; NULL: there are none
 	const char *region, *datacenter, *name;
 	int64_t vm_offline_after_ns; // a worker that is silent for longer is offline; 0: 3 minutes

@@ -91,6 +91,9 @@ enum flag {
 	FLAG_CA,
 	FLAG_CA_KEY,
 	FLAG_QUOTA,
+	FLAG_OUT,
+	FLAG_IN,
+	FLAG_ITEM,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it

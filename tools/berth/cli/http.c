@@ -15,7 +15,7 @@ struct http {
 	const char *token; // NULL: none
 	struct http_tls tls;
 	const char *timeout;
-	bool quiet;
+	bool quiet, takes_conflicts;
 };
 
 // Where the answer to one request goes.
@@ -54,6 +54,11 @@ void http_close(struct http *http)
 void http_quiet(struct session *session, bool quiet)
 {
 	session->http->quiet = quiet;
+}
+
+void http_take_conflicts(struct session *session, bool take)
+{
+	session->http->takes_conflicts = take;
 }
 
 void http_answer_free(struct http_answer *answer)
@@ -171,6 +176,8 @@ static enum exit_status ask_path(struct session *session, const char *path,
 		return STATUS_OK;
 	if (http->quiet)
 		return STATUS_FAILURE;
+	if (came && answer->status == 409 && http->takes_conflicts)
+		return STATUS_REFUSED;
 	return came ? refused_by(answer, path) : unreachable(http, &result);
 }
 

@@ -11,7 +11,7 @@ struct http_answer {
 	long status;
 	char *body; // NUL-terminated
 	size_t size;
-	char next_token[64]; // "": there is no further page
+	char next_token[512]; // "": there is no further page
 	uint64_t index;
 };
 void http_answer_free(struct http_answer *);
@@ -41,3 +41,5 @@ enum exit_status http_post_json(struct session *, const char *path, json_t *body
 
 // While quiet, requests print no errors: for those that a command can do without.
 void http_quiet(struct session *, bool quiet);
+// While they are taken, an answer of 409 prints no error: its body tells more than a sentence.
+void http_take_conflicts(struct session *, bool take);

@@ -24,13 +24,14 @@ static enum exit_status visit(const struct http_answer *answer, pages_visit *eac
 enum exit_status pages_each(
 	struct session *session, const char *path, pages_visit *each, void *context)
 {
-	char token[64] = "";
+	char token[512] = "";
 	do {
-		char page[HTTP_PATH_BYTES];
+		char page[3 * HTTP_PATH_BYTES], escaped[3 * sizeof token];
 		struct http_answer answer;
+		http_escape(token, escaped, sizeof escaped);
 		snprintf(page, sizeof page, "%s%cper_page=%u%s%s", path,
 			strchr(path, '?') ? '&' : '?', PAGE_ITEMS, *token ? "&next_token=" : "",
-			token);
+			escaped);
 		enum exit_status result = http_get(session, page, &answer);
 		if (result == STATUS_OK)
 			result = visit(&answer, each, context);

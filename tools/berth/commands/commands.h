@@ -10,6 +10,8 @@ command_run account_list, account_info, account_create, account_bootstrap_token,
 command_run acl_role_list, acl_role_info, acl_role_create, acl_role_update, acl_role_delete;
 command_run namespace_list, namespace_status, namespace_inspect, namespace_apply, namespace_delete;
 command_run node_meta_read, node_meta_apply;
+command_run var_list, var_get, var_put, var_purge, var_init;
+command_run keyring_list, keyring_rotate, keyring_remove;
 command_run node_pool_list, node_pool_info, node_pool_apply, node_pool_delete;
 command_run node_list, node_status, node_eligibility, node_drain, node_what_if, node_key,
 	node_offline, node_online, node_groups;
