@@ -163,6 +163,10 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 	struct packet_worker_settings worker_settings = {.ttl_ms = settings->ttl_ms,
 		.restart_grace_ms = settings->restart_grace_ms,
 		.stall_ms = settings->stall_ms,
+		.node_rate = settings->node_rate,
+		.node_burst = settings->node_burst,
+		.client_rate = settings->client_rate,
+		.client_burst = settings->client_burst,
 		.mass_percent = settings->mass_percent,
 		.mass_hold_s = settings->mass_hold_s,
 		.idle_sleep_us = settings->idle_sleep_us,
@@ -339,6 +343,11 @@ struct dataplane_port_signs dataplane_port_signs(const struct dataplane *d, uint
 	return (struct dataplane_port_signs){
 		atomic_load_explicit(&signs->link_down, memory_order_relaxed),
 		atomic_load_explicit(&signs->program_lost, memory_order_relaxed)};
+}
+
+uint32_t dataplane_noisiest(const struct dataplane *d, struct noisy_sender *senders, uint32_t max)
+{
+	return packet_workers_noisiest(d->workers, senders, max);
 }
 
 struct expiry_status dataplane_expiry(const struct dataplane *d)

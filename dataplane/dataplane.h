@@ -2,6 +2,7 @@
 #pragma once
 #include "dataplane/expiry.h"
 #include "dataplane/port/port_settings.h"
+#include "dataplane/requests/noisy.h"
 #include "dataplane/requests/spec_render.h"
 #include "dataplane/topology.h"
 #include "dataplane/wire/auth.h"
@@ -17,11 +18,13 @@ struct dataplane_settings {
 	uint32_t port_count;
 	uint16_t udp_port;
 	enum poll_mode poll;
-	uint32_t ttl_ms;           // granted to nodes
-	uint32_t restart_grace_ms; // added to ttl_ms after a start
-	uint32_t stall_ms;         // a loop gap that counts as our own fault
-	uint32_t mass_percent;     // of the nodes, when silent at once: expiry is held; 100: never
-	uint32_t mass_hold_s;      // longest hold, then nodes expire at a bounded rate
+	uint32_t ttl_ms;                    // granted to nodes
+	uint32_t restart_grace_ms;          // added to ttl_ms after a start
+	uint32_t stall_ms;                  // a loop gap that counts as our own fault
+	uint32_t node_rate, node_burst;     // requests that one node's key may make; 0: no limit
+	uint32_t client_rate, client_burst; // the same of a client's
+	uint32_t mass_percent; // of the nodes, when silent at once: expiry is held; 100: never
+	uint32_t mass_hold_s;  // longest hold, then nodes expire at a bounded rate
 	// Longest nap of an idle adaptive worker, at most 900; four times that after a tenth of a second of nothing.
 	uint32_t idle_sleep_us;
 	bool sealed_only;    // nodes that do not ask for sealed descriptions get none
@@ -76,6 +79,9 @@ struct dataplane_port_signs {
 	bool link_down, program_lost;
 };
 struct dataplane_port_signs dataplane_port_signs(const struct dataplane *, uint32_t port);
+// The senders that were refused most often for asking too much, the most often refused first. Returns how many. Any
+// thread.
+uint32_t dataplane_noisiest(const struct dataplane *, struct noisy_sender *, uint32_t max);
 struct expiry_status dataplane_expiry(const struct dataplane *);
 // Lets the nodes expire whose expiry is held. False when none is. Any thread.
 bool dataplane_expiry_release(struct dataplane *);

@@ -27,6 +27,9 @@
 #define NAP_US_MAX 900u
 // Of the slices that a longer nap has put off, so many are made up for at once.
 #define SWEEP_SLICES_LATE_MAX 4u
+// A node beats three times in the time to live. One that beats twice as often, or whose heartbeats come by twos, is
+// still in time.
+#define EARLY_PARTS_OF_TTL 6u
 // Linux rounds naps up by the timer slack, 50 us by default: more than our shortest nap.
 #define TIMER_SLACK_NS 1000u
 
@@ -38,6 +41,10 @@ struct packet_workers *packet_workers_create(
 	if (team->settings.idle_sleep_us > NAP_US_MAX)
 		team->settings.idle_sleep_us = NAP_US_MAX;
 	team->count = worker_count;
+	team->node_rule = bucket_rule(settings->node_rate, settings->node_burst);
+	team->client_rule = bucket_rule(settings->client_rate, settings->client_burst);
+	key_buckets_open(&team->client_buckets);
+	key_buckets_open(&team->register_buckets);
 	team->items = aligned_alloc(
 		_Alignof(struct packet_worker), worker_count * sizeof(struct packet_worker));
 	CHECK(team->items != NULL || worker_count == 0);
@@ -52,6 +59,9 @@ struct packet_workers *packet_workers_create(
 		w->hot.peers = team->counters;
 		w->hot.peer_count = worker_count;
 		w->hot.ttl_ms = settings->ttl_ms;
+		w->hot.node_rule = team->node_rule;
+		w->hot.early_ms =
+			settings->node_rate == 0 ? 0 : settings->ttl_ms / EARLY_PARTS_OF_TTL;
 		request_pool_init(&w->requests, worker_count * WORKER_REQUESTS_MAX);
 		appointments_begin(&w->appointments);
 		report_pool_init(&w->reports);
@@ -69,6 +79,8 @@ void packet_workers_destroy(struct packet_workers *team)
 		spec_cache_free(&team->items[i].specs);
 	}
 	notices_close(team);
+	key_buckets_close(&team->client_buckets);
+	key_buckets_close(&team->register_buckets);
 	free(team->counters);
 	free(team->items);
 	free(team);
@@ -115,6 +127,15 @@ void packet_workers_open(struct packet_workers *team, struct state *state,
 	log_info("nodes-armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);
 }
 
+uint32_t packet_workers_noisiest(
+	const struct packet_workers *team, struct noisy_sender *senders, uint32_t max)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < team->count; i++)
+		count = noisy_gather(&team->items[i].noisy, senders, count, max);
+	return count;
+}
+
 static void handle_burst(struct packet_worker *w)
 {
 	uint64_t began = rte_rdtsc();
@@ -154,6 +175,7 @@ uint32_t packet_worker_step(struct packet_worker *w)
 		w->hot.pings_left = PINGS_PER_S;
 		w->pings_due_ns = now_ns + NS_PER_S;
 	}
+	w->hot.turn_ns = now_ns;
 	w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
 	w->io.receive(w->io.context, &w->burst);
 	uint32_t received = w->burst.count;

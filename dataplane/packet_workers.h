@@ -14,6 +14,10 @@ void packet_worker_attach(struct packet_worker *, struct packet_io, const struct
 void packet_workers_open(struct packet_workers *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
 
+// The senders that all workers refused most often for asking too much, in order. Returns how many. Any thread.
+uint32_t packet_workers_noisiest(
+	const struct packet_workers *, struct noisy_sender *, uint32_t max);
+
 // One turn. The calling thread is online for RCU (state_reader_online()). Returns packets received.
 uint32_t packet_worker_step(struct packet_worker *);
 // Runs turns until packet_workers.stopping, naps when there is nothing to do, then answers the finished requests.

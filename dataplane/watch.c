@@ -1,4 +1,5 @@
 #include "dataplane/watch.h"
+#include "dataplane/packet_workers.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 
 #define LOOK_INTERVAL_NS (100 * NS_PER_MS)
 #define LOOKS_PER_PROGRAM 10u // once a second
+#define LOOKS_PER_NOISE 100u  // every ten seconds at most
 #define TEXT_BYTES 400u
 
 static bool sign(const _Atomic bool *of)
@@ -89,6 +91,37 @@ static void say_expiry(struct watch *w)
 		w->expiry_changed(w->context, is_held);
 }
 
+static uint64_t sum_refused(const struct packet_workers *team)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < team->count; i++) {
+		const struct hot_counters *c = &team->items[i].counters;
+		sum += atomic_load_explicit(
+			&c->refused[HOT_REFUSED_REQUEST_RATE], memory_order_relaxed);
+		sum += atomic_load_explicit(
+			&c->refused[HOT_REFUSED_BEAT_RATE], memory_order_relaxed);
+	}
+	return sum;
+}
+
+// Whoever floods fills no log.
+static void say_noise(struct watch *w)
+{
+	if (w->noise_rest > 0 && --w->noise_rest > 0)
+		return;
+	struct noisy_sender noisiest;
+	uint64_t refused = sum_refused(w->workers);
+	if (refused == w->told_refused || packet_workers_noisiest(w->workers, &noisiest, 1) == 0)
+		return;
+	char name[6 * CLIENT_NAME_BYTES_MAX + 3];
+	log_warn("senders-over-rate",
+		"refused=%" PRIu64 " noisiest=%s name=%s remedy=\"berth senders lists them\"",
+		refused - w->told_refused, noisiest.kind == NOISY_NODE ? "node" : "client",
+		log_quote(noisiest.name, name, sizeof name));
+	w->told_refused = refused;
+	w->noise_rest = LOOKS_PER_NOISE;
+}
+
 static void *watch_main(void *context)
 {
 	struct watch *w = context;
@@ -100,6 +133,7 @@ static void *watch_main(void *context)
 				port_watch_program(&w->ports[i]);
 		}
 		say_expiry(w);
+		say_noise(w);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &interval, NULL);
 	}
 	return NULL;

@@ -4,8 +4,8 @@
 //	received = Σ refused[] + heartbeats + requests + neighbour answers
 // The first check that a packet fails names it. A refused packet may still be answered: the rows that say so count the
 // packet once, and its answer in replies. A heartbeat is accepted when it is a sign of life: authentic, of this
-// generation and this term, and new. up.request counts each frame that it is handed as one of requests, bad-body and
-// requests-full.
+// generation and this term, and new. up.request counts each frame that it is handed as one of requests, bad-body,
+// requests-full and request-rate.
 #pragma once
 #include <stdatomic.h>
 #include <stdint.h>
@@ -45,7 +45,9 @@
 	X(BAD_BODY, "bad-body")                 /* authentic; answered REFUSED */            \
 	X(REQUESTS_FULL, "requests-full")       /* authentic; answered REFUSED overloaded */ \
 	X(PINGS, "pings")                       /* more than are answered in a second */     \
-	X(REVOKED, "revoked")                   /* of a node or client that is revoked */
+	X(REVOKED, "revoked")                   /* of a node or client that is revoked */    \
+	X(REQUEST_RATE, "request-rate")         /* authentic; answered REFUSED overloaded */ \
+	X(BEAT_RATE, "beat-rate")               /* an authentic heartbeat, again too soon */
 
 enum hot_refusal {
 #define X(name, label) HOT_REFUSED_##name,

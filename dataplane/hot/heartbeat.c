@@ -192,6 +192,23 @@ static inline void acknowledge(
 	b->acknowledged++;
 }
 
+static __attribute__((noinline)) bool take_early(struct hot_worker *w, const struct lane *lane)
+{
+	if (bucket_take(&lane->line->bucket, &w->node_rule, 1, w->turn_ns) == 0)
+		return true;
+	hot_refuse(w, HOT_REFUSED_BEAT_RATE);
+	if (w->up.beat_refused != NULL)
+		w->up.beat_refused(w->up.context, lane->slot, &lane->key);
+	return false;
+}
+
+// A heartbeat that comes when it should costs nothing, however much its node has asked.
+static inline bool is_in_time(struct hot_worker *w, const struct lane *lane)
+{
+	uint32_t since_ms = w->now_ms - last_heard_get(w->table, lane->slot);
+	return __builtin_expect(since_ms >= w->early_ms, 1) || take_early(w, lane);
+}
+
 void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame *f,
 	const struct lane *lane, uint32_t number)
 {
@@ -214,7 +231,7 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 		acknowledge(w, b, f, number); // with RESYNC
 		return;
 	}
-	if (!lane_accept(w, f, lane))
+	if (!lane_accept(w, f, lane) || !is_in_time(w, lane))
 		return;
 	heard(w, lane);
 	follow_source(w, f, lane);

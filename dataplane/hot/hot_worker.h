@@ -1,5 +1,6 @@
 // The packet path of one worker: its port, the nodes' lines, and the upcalls for the rare cases.
 #pragma once
+#include "dataplane/hot/bucket.h"
 #include "dataplane/hot/counters.h"
 #include "dataplane/hot/hold.h"
 #include "dataplane/hot/packet.h"
@@ -44,8 +45,8 @@ struct hot_upcalls {
 	enum hot_key (*client_key)(
 		void *context, struct text name, uint8_t key_id, struct wire_key *);
 	// A verified frame other than a heartbeat (a GOODBYE also passed the generation and replay checks).
-	// Counts it as one of requests, bad-body and requests-full. Returns PACKET_REPLY when it turned the
-	// packet into an answer; the packet path counts that.
+	// Counts it as one of requests, bad-body, requests-full and request-rate. Returns PACKET_REPLY when it turned
+	// the packet into an answer; the packet path counts that.
 	enum packet_verdict (*request)(void *context, struct hot_frame *);
 	// Reports a heartbeat of a node that is new, or that this worker had reported down. False: the ring is full;
 	// the next sweep tries again.
@@ -55,6 +56,8 @@ struct hot_upcalls {
 	// Keeps where a node's frames come from, so that it can be told of news: called when that may have changed.
 	// May be NULL.
 	void (*moved)(void *context, uint32_t slot, const struct packet *, uint32_t offset);
+	// A heartbeat of the node with that key was refused because it came too soon. May be NULL.
+	void (*beat_refused)(void *context, uint32_t slot, const struct wire_key *);
 };
 
 struct hot_worker {
@@ -68,7 +71,11 @@ struct hot_worker {
 	const struct hot_counters *const *peers;
 	uint32_t peer_count;
 	uint32_t ttl_ms;
-	uint32_t now_ms;     // liveness clock (liveness.h), advanced by the loop before each burst
+	uint32_t now_ms;  // liveness clock (liveness.h), advanced by the loop before each burst
+	uint64_t turn_ns; // monotonic, when the turn of the loop began
+	// A heartbeat that follows the one before it sooner than this takes from its node's bucket; 0: none does.
+	uint32_t early_ms;
+	struct bucket_rule node_rule;
 	uint32_t pings_left; // to be answered; the loop sets it anew every second
 	struct expiry_hold hold;
 	int32_t round_nodes, round_silent; // what the sweep has counted of the round under way

@@ -5,6 +5,8 @@
 #include "dataplane/hot/source.h"
 #include "dataplane/port/packet_io.h"
 #include "dataplane/requests/appointments.h"
+#include "dataplane/requests/key_buckets.h"
+#include "dataplane/requests/noisy.h"
 #include "dataplane/requests/request.h"
 #include "dataplane/requests/rest.h"
 #include "dataplane/requests/spec_cache.h"
@@ -27,6 +29,7 @@ struct packet_worker {
 	struct rest rest;
 	struct request_pool requests;
 	struct appointments appointments; // of newcomers that were refused
+	struct noisy_list noisy;
 	struct report_pool reports;
 	struct spec_cache specs;
 	uint32_t stale_keys_seen;
@@ -50,6 +53,8 @@ struct packet_worker {
 struct packet_worker_settings {
 	uint32_t ttl_ms, restart_grace_ms, stall_ms, idle_sleep_us;
 	uint32_t mass_percent, mass_hold_s; // struct hold_limits
+	uint32_t node_rate, node_burst;     // requests of one node's key; a rate of 0: no limit
+	uint32_t client_rate, client_burst; // the same of a client's
 	bool spins;                         // never gives its processor away
 	bool sealed_only;                   // what is to run goes out sealed, or not at all
 	alloc_spec_render *alloc_spec;      // NULL: nobody can ask
@@ -65,6 +70,9 @@ struct packet_workers {
 	// By slot, of its owning worker; NULL: memory was short, and nobody is told.
 	struct node_source *sources;
 	uint32_t source_count;
+	struct bucket_rule node_rule, client_rule;
+	// Of clients, and of nodes that register; every other bucket is in its node's line.
+	struct key_buckets client_buckets, register_buckets;
 	const struct time_source *time;
 	_Atomic bool stopping;
 	_Atomic bool refuses;      // requests: the applier takes no more of them

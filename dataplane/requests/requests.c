@@ -3,6 +3,7 @@
 #include "dataplane/requests/lines.h"
 #include "dataplane/requests/notices.h"
 #include "dataplane/requests/packet_worker.h"
+#include "dataplane/requests/rates.h"
 #include "dataplane/requests/sender_keys.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
@@ -67,6 +68,11 @@ static bool report_expired(void *context, uint32_t slot, uint32_t generation)
 static void node_moved(void *context, uint32_t slot, const struct packet *packet, uint32_t offset)
 {
 	notices_source(context, slot, packet, offset);
+}
+
+static void beat_refused(void *context, uint32_t slot, const struct wire_key *key)
+{
+	rates_beat_refused(context, slot, key);
 }
 
 static const uint8_t *frame_of(const struct request *r)
@@ -320,11 +326,15 @@ static bool registers_newcomer(struct packet_worker *w, const struct hot_frame *
 static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 {
 	struct packet_worker *w = context;
+	bool is_newcomer = registers_newcomer(w, f);
+	uint32_t wait_ms = rates_wait_ms(w, f);
+	if (wait_ms > 0)
+		return refuse_request(w, f, WIRE_REFUSED_OVERLOADED, wait_ms);
 	if (is_alloc_question(f->header.type))
 		return answer_question(w, f);
 	if (atomic_load_explicit(&w->team->refuses, memory_order_relaxed))
 		return refuse_stopping(w, f);
-	if (registers_newcomer(w, f) && requests_pending(&w->requests) >= WORKER_NEWCOMERS_MAX)
+	if (is_newcomer && requests_pending(&w->requests) >= WORKER_NEWCOMERS_MAX)
 		return refuse_newcomer(w, f);
 	uint32_t ahead = requests_pending(&w->requests);
 	struct request *r = request_take(&w->requests);
@@ -364,7 +374,8 @@ struct hot_upcalls request_upcalls(struct packet_worker *w)
 		.request = receive_request,
 		.returned = report_returned,
 		.expired = report_expired,
-		.moved = node_moved};
+		.moved = node_moved,
+		.beat_refused = beat_refused};
 }
 
 static void install_line(struct packet_worker *w, struct request *r)

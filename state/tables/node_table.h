@@ -21,6 +21,8 @@ struct node_line {
 	_Atomic uint32_t directives;  // enum wire_directive
 	// On a worker's liveness clock: since when nothing but registrations was heard of the node; 0: a heartbeat was.
 	uint32_t registers_ms;
+	// Of its frames other than heartbeats in time (dataplane/hot/bucket.h). Any worker, by compare-and-swap.
+	uint64_t bucket;
 } __attribute__((aligned(64)));
 
 enum node_line_flag {

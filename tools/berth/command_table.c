@@ -360,6 +360,10 @@ static const struct command commands[] = {
 		"What runs on them is lost and placed elsewhere. Needed only when the nodes are "
 		"really\ngone and the end of the hold (liveness.mass_hold_s) is too far away.",
 		NULL, 0, 0, liveness_release},
+	{"senders", "", "List who was refused most often for asking more than a key may.",
+		"Of nodes and clients, the most often refused first; wire.node_rate and "
+		"wire.client_rate\nsay how much that is.",
+		NULL, 0, 0, senders_list},
 	{"health", "", "Ask whether the controller is healthy.", NULL, NULL, 0, 0, server_health},
 };
 const struct command_table command_table = {commands, sizeof commands / sizeof commands[0]};

@@ -308,6 +308,7 @@ static bool start_api(struct berthd *b, char *message)
 		.healthy = berthd_healthy,
 		.liveness = berthd_liveness,
 		.liveness_release = berthd_liveness_release,
+		.senders = berthd_senders,
 		.acl_reset_index = acl_reset_index,
 		.has_peer = has_peer,
 		.context = b,

@@ -103,6 +103,17 @@ static const struct setting settings[] = {
 		.help = "tell nodes what to run only sealed; older agents cannot ask for that"},
 	{"wire.admission", SETTING_NAMED, AT(admission), .preset = "open", .names = admissions,
 		.help = "open: any node with a key may register; known: one that a rule names"},
+	{"wire.node_rate", SETTING_U32, AT(dataplane.node_rate), NUMBER(0, 1000000),
+		.preset = "200",
+		.help = "requests of one node a second, heartbeats in time aside; 0: no limit"},
+	{"wire.node_burst", SETTING_U32, AT(dataplane.node_burst), NUMBER(32, 1000000),
+		.preset = "1000", .help = "of them at most so many at once"},
+	{"wire.client_rate", SETTING_U32, AT(dataplane.client_rate), NUMBER(0, 1000000),
+		.preset = "20000",
+		.help = "instances that one client places or releases a second, and its questions; "
+			"0: no limit"},
+	{"wire.client_burst", SETTING_U32, AT(dataplane.client_burst), NUMBER(32, 1000000),
+		.preset = "2000", .help = "of them at most so many at once"},
 	{"liveness.mass_percent", SETTING_U32, AT(dataplane.mass_percent), NUMBER(1, 100),
 		.preset = "20",
 		.help = "more silent nodes at once (at least 50), or a port that hears nobody: "

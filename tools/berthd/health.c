@@ -99,3 +99,27 @@ bool berthd_liveness_release(void *context)
 		log_warn("expiry-released", "by=operator");
 	return released;
 }
+
+static void put_sender(struct json_writer *w, const struct noisy_sender *s, uint64_t now_ns)
+{
+	json_begin_object(w);
+	json_put_string(w, "Kind", s->kind == NOISY_NODE ? "node" : "client");
+	json_put_string(w, "Name", s->name);
+	json_put_u64(w, "Refused", s->refused);
+	json_put_u64(w, "Ago", s->newest_ns > now_ns ? 0 : now_ns - s->newest_ns);
+	json_end_object(w);
+}
+
+char *berthd_senders(void *context)
+{
+	const struct berthd *b = context;
+	struct noisy_sender senders[NOISY_SENDERS];
+	uint32_t count = dataplane_noisiest(b->dataplane, senders, NOISY_SENDERS);
+	uint64_t now_ns = time_monotonic_ns(&time_source_real);
+	struct json_writer w = {0};
+	json_begin_array(&w);
+	for (uint32_t i = 0; i < count; i++)
+		put_sender(&w, &senders[i], now_ns);
+	json_end_array(&w);
+	return json_writer_take(&w);
+}

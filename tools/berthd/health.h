@@ -15,3 +15,5 @@ bool berthd_healthy(void *context, char *message, uint32_t message_size);
 char *berthd_liveness(void *context);
 // Lets nodes expire whose expiry is held. False when none is.
 bool berthd_liveness_release(void *context);
+// For /v1/berth/senders: a JSON array; the caller frees.
+char *berthd_senders(void *context);

@@ -43,6 +43,15 @@ static bool liveness_release(void *context)
 	return atomic_exchange(&s->is_held, false);
 }
 
+static char *senders(void *context)
+{
+	const struct server *s = context;
+	return text_copy(s->is_held
+				 ? TEXT("[{\"Kind\":\"client\",\"Name\":\"ci\",\"Refused\":12345,"
+					"\"Ago\":2500000000}]")
+				 : TEXT("[]"));
+}
+
 static bool is_healthy(void *context, char *message, uint32_t message_size)
 {
 	const struct server *s = context;
@@ -92,6 +101,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.healthy = is_healthy,
 		.liveness = liveness,
 		.liveness_release = liveness_release,
+		.senders = senders,
 		.acl_reset_index = acl_reset_index,
 		.context = s,
 	};

@@ -50,11 +50,14 @@ static void a_lost_node_is_left_as_it_is(void **unused)
 static void a_hold_is_shown_and_released(void **unused)
 {
 	expect_run("liveness status", 0, "Expiry  = as ever", "");
+	expect_run("senders", 0, "Nobody has asked for more than its share.", "");
 	expect_run("liveness release", 0, "was not held", "");
 	server->is_held = true;
 	expect_run("health", 0, "degraded: the link is down", "");
 	expect_run("liveness status", 0, "Reason  = the link is down", "");
 	expect_run("liveness status --json", 0, "\"Silent\": 150", "");
+	expect_run("senders", 0, "client  ci    12345    2 s ago", "");
+	expect_run("senders --json", 0, "\"Refused\": 12345", "");
 	expect_run("liveness release", 0, "Silent nodes expire now.", "");
 	expect_run("liveness release --json", 0, "\"Released\": false", "");
 	expect_run("health", 0, "ok", "");

@@ -55,6 +55,8 @@ struct api_settings {
 	// with it, false when it is not held.
 	char *(*liveness)(void *context);
 	bool (*liveness_release)(void *context);
+	// Who was refused most often for asking too much over the wire: a JSON array, which the caller frees.
+	char *(*senders)(void *context);
 	// The index that an operator left for one more first token; 0: none. NULL: there never is one.
 	uint64_t (*acl_reset_index)(void *context);
 	// Whether this controller knows the controller of that region. NULL: it knows none.

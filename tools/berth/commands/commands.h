@@ -37,4 +37,5 @@ command_run machine_create, machine_list, machine_get, machine_delete, machine_s
 command_run worker_list, worker_get, worker_pause, worker_resume, worker_delete;
 command_run cluster_settings_run;
 command_run liveness_status, liveness_release;
+command_run senders_list;
 command_run server_stats, server_health;
