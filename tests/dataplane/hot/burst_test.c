@@ -100,6 +100,7 @@ static void random_settings(struct world *w)
 	port->trust_checksum = one_in(w, 4);
 	port->ipv4_count = one_in(w, 8) ? (uint8_t)prng_below(&w->prng, 3) : 2;
 	w->fleet->worker.now_ms += (uint32_t)prng_below(&w->prng, 50);
+	w->fleet->worker.turn_ns = w->fleet->worker.now_ms * 1000000ull;
 	w->model.now_ms = w->fleet->worker.now_ms;
 	if (one_in(w, 3)) {
 		uint32_t slot = (uint32_t)prng_below(&w->prng, FLEET_NODES);
@@ -175,6 +176,8 @@ static void run(struct world *w, uint64_t seed)
 	prng_seed(&w->prng, seed);
 	w->fleet = fleet_create();
 	w->sequence = 0;
+	w->fleet->worker.early_ms = MODEL_EARLY_MS;
+	w->fleet->worker.node_rule = bucket_rule(1000 / MODEL_TOKEN_MS, MODEL_BURST);
 	model_start(&w->model, w->fleet);
 	while (w->sequence < 4000) {
 		uint32_t size = 1 + (uint32_t)prng_below(&w->prng, BURST_MAX);
@@ -192,6 +195,7 @@ static void run(struct world *w, uint64_t seed)
 	}
 	// The test is worth something only if much is accepted and every kind is seen.
 	assert_true(w->fleet->counters.heartbeats > 1000);
+	assert_true(w->fleet->counters.refused[HOT_REFUSED_BEAT_RATE] > 10);
 	fleet_destroy(w->fleet);
 }
 

@@ -263,6 +263,19 @@ static void model_heard(struct model *m, struct model_node *n)
 	n->heard_ms = m->now_ms;
 }
 
+// A heartbeat that comes too soon takes a token; they come back one by one.
+static bool model_may_be_early(const struct model *m, struct model_node *n)
+{
+	for (; n->tokens < MODEL_BURST && m->now_ms - n->tokens_ms >= MODEL_TOKEN_MS; n->tokens++)
+		n->tokens_ms += MODEL_TOKEN_MS;
+	if (n->tokens == 0)
+		return false;
+	if (n->tokens == MODEL_BURST)
+		n->tokens_ms = m->now_ms;
+	n->tokens--;
+	return true;
+}
+
 static int model_node_frame(struct model *m, const struct view *v, const struct wire_header *h,
 	uint8_t *reply, uint32_t *reply_bytes)
 {
@@ -302,6 +315,8 @@ static int model_node_frame(struct model *m, const struct view *v, const struct 
 		m->requests++;
 		return -1;
 	}
+	if (m->now_ms - n->heard_ms < MODEL_EARLY_MS && !model_may_be_early(m, n))
+		return HOT_REFUSED_BEAT_RATE;
 	model_heard(m, n);
 	m->heartbeats++;
 	*reply_bytes = model_acknowledge(m, v, *h, &key, 0, reply);
@@ -336,6 +351,7 @@ void model_start(struct model *m, const struct fleet *f)
 	for (uint32_t slot = 0; slot < FLEET_NODES; slot++) {
 		m->nodes[slot].generation = slot + 1;
 		m->nodes[slot].heard_ms = f->worker.now_ms;
+		m->nodes[slot].tokens = MODEL_BURST;
 	}
 }
 

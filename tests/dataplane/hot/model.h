@@ -10,7 +10,13 @@ struct model_node {
 	uint8_t key_id;
 	bool down;
 	uint32_t heard_ms;
+	uint32_t tokens, tokens_ms; // in its bucket, and when one was put in last
 };
+
+// Of the limit that the test sets: early heartbeats, and how many of them are let through.
+#define MODEL_EARLY_MS 100u
+#define MODEL_TOKEN_MS 20u
+#define MODEL_BURST 5u
 
 struct model {
 	const struct fleet *fleet; // for keys and addresses only
