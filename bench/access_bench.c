@@ -138,12 +138,11 @@ static void read_answer(struct access_bench *b, int fd)
 // token 0: shows none.
 static void ask(struct access_bench *b, struct side *side, uint32_t token)
 {
-	char secret[UUID_TEXT_BYTES], shown[64] = "", request[256];
+	char secret[UUID_TEXT_BYTES], shown[64], request[256];
 	secret_text(token, secret);
-	if (token)
-		snprintf(shown, sizeof shown, "X-Nomad-Token: %s\r\n", secret);
+	snprintf(shown, sizeof shown, "X-Nomad-Token: %s\r\n", secret);
 	int size = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n",
-		b->path, shown);
+		b->path, token ? shown : "");
 	CHECK(send(side->connection, request, (size_t)size, MSG_NOSIGNAL) == size);
 	read_answer(b, side->connection);
 	CHECK(strncmp(b->answer, "HTTP/1.1 200", 12) == 0);

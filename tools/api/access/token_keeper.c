@@ -6,24 +6,33 @@
 #include "tools/api/access/acl_secret.h"
 #include "tools/api/access/policy_set.h"
 #include <pthread.h>
+#include <sodium.h>
 #include <stdlib.h>
 
 // Tokens that are in use at the same time: one may be in any place of its set, and takes that of another when all are
-// taken.
-#define SETS 2048u
-#define PLACES_PER_SET 8u
+// taken. With 10,000 of them hardly a set is full, and a set is two cache lines: between two requests everything else
+// wants the caches, so each line that is looked at costs.
+#define SETS 16384u
+#define PLACES_PER_SET 4u
 // Sets of policies that are merged at the same time, beside those that tokens above hold.
 #define MERGED 1024u
 
+// A secret under a key that only this process knows (SipHash): sooner made than the hash by which its token is found,
+// and of no use to whoever reads it.
+struct secret_key {
+	uint64_t words[2]; // zero: no token
+};
+
 struct place {
-	struct acl_secret_hash secret; // zero: no token
-	uint64_t index;                // of the tables, when the records were looked at
-	struct access *access;         // NULL: empty
+	struct secret_key key;
+	uint64_t index;        // of the tables, when the records were looked at
+	struct access *access; // NULL: empty
 };
 
 struct token_keeper {
 	const struct state *state;
-	bool is_forced;
+	uint8_t key[crypto_shorthash_siphashx24_KEYBYTES];
+	_Atomic bool is_on;   // which it stays
 	pthread_mutex_t lock; // guards what follows
 	struct place places[SETS][PLACES_PER_SET];
 	uint32_t next_victim;
@@ -34,7 +43,8 @@ struct token_keeper *token_keeper_create(const struct state *state, bool is_forc
 {
 	struct token_keeper *keeper = memory_take(sizeof *keeper);
 	keeper->state = state;
-	keeper->is_forced = is_forced;
+	atomic_init(&keeper->is_on, is_forced);
+	randombytes_buf(keeper->key, sizeof keeper->key);
 	pthread_mutex_init(&keeper->lock, NULL);
 	return keeper;
 }
@@ -162,14 +172,29 @@ static struct access *look_up(
 	return access;
 }
 
-// The place of a secret, or an empty one, or that of another. Under the lock.
-static struct place *place_of(struct token_keeper *keeper, const struct acl_secret_hash *secret)
+static struct secret_key key_of(const struct token_keeper *keeper, const struct uuid *secret)
 {
-	struct place *set = keeper->places[first_bytes(secret) % SETS], *empty = NULL;
+	struct secret_key key = {{0}};
+	if (secret)
+		crypto_shorthash_siphashx24(
+			(uint8_t *)key.words, secret->bytes, sizeof secret->bytes, keeper->key);
+	return key;
+}
+
+// It takes as long wherever they differ.
+static bool keys_equal(const struct secret_key *a, const struct secret_key *b)
+{
+	return ((a->words[0] ^ b->words[0]) | (a->words[1] ^ b->words[1])) == 0;
+}
+
+// The place of a secret, or an empty one, or that of another. Under the lock.
+static struct place *place_of(struct token_keeper *keeper, const struct secret_key *key)
+{
+	struct place *set = keeper->places[key->words[0] % SETS], *empty = NULL;
 	for (uint32_t i = 0; i < PLACES_PER_SET; i++) {
 		if (!set[i].access)
 			empty = &set[i];
-		else if (acl_secret_equal(&set[i].secret, secret))
+		else if (keys_equal(&set[i].key, key))
 			return &set[i];
 	}
 	return empty ? empty : &set[keeper->next_victim++ % PLACES_PER_SET];
@@ -177,12 +202,12 @@ static struct place *place_of(struct token_keeper *keeper, const struct acl_secr
 
 // Finds what is kept of the secret; *index is when it was looked at. NULL: nothing.
 static struct access *take_kept(
-	struct token_keeper *keeper, const struct acl_secret_hash *secret, uint64_t *index)
+	struct token_keeper *keeper, const struct secret_key *key, uint64_t *index)
 {
 	struct access *access = NULL;
 	pthread_mutex_lock(&keeper->lock);
-	const struct place *place = place_of(keeper, secret);
-	if (place->access && acl_secret_equal(&place->secret, secret)) {
+	const struct place *place = place_of(keeper, key);
+	if (place->access && keys_equal(&place->key, key)) {
 		access = access_hold(place->access);
 		*index = place->index;
 	}
@@ -190,51 +215,67 @@ static struct access *take_kept(
 	return access;
 }
 
-static void keep_access(struct token_keeper *keeper, const struct acl_secret_hash *secret,
-	uint64_t index, struct access *access)
+static void keep_access(struct token_keeper *keeper, const struct secret_key *key, uint64_t index,
+	struct access *access)
 {
 	pthread_mutex_lock(&keeper->lock);
-	struct place *place = place_of(keeper, secret);
+	struct place *place = place_of(keeper, key);
 	struct access *before = place->access;
-	*place = (struct place){*secret, index, access_hold(access)};
+	*place = (struct place){*key, index, access_hold(access)};
 	pthread_mutex_unlock(&keeper->lock);
 	access_release(before);
 }
 
-// has_secret: false, then the hash is zero.
-static struct access *find_access(
-	struct token_keeper *keeper, const struct acl_secret_hash *secret, bool has_secret)
+// The record of a secret is found by its hash.
+static struct access *look_up_secret(
+	struct token_keeper *keeper, const struct uuid *secret, struct access *before)
+{
+	struct acl_secret_hash hash;
+	if (!secret)
+		return look_up(keeper, NULL, before);
+	acl_secret_hash_of(secret, &hash);
+	return look_up(keeper, &hash, before);
+}
+
+// secret NULL: none is shown.
+static struct access *find_access(struct token_keeper *keeper, const struct uuid *secret)
 {
 	uint64_t index, kept_index = 0;
 	bool is_settled = tables_index(keeper->state, &index);
-	struct access *kept = take_kept(keeper, secret, &kept_index);
+	const struct secret_key key = key_of(keeper, secret);
+	struct access *kept = take_kept(keeper, &key, &kept_index);
 	if (kept && kept_index == index)
 		return kept;
-	struct access *access = look_up(keeper, has_secret ? secret : NULL, kept);
+	struct access *access = look_up_secret(keeper, secret, kept);
 	access_release(kept);
 	if (access && is_settled)
-		keep_access(keeper, secret, index, access);
+		keep_access(keeper, &key, index, access);
 	return access;
 }
 
-static bool is_on(const struct token_keeper *keeper)
+static bool is_on(struct token_keeper *keeper)
 {
+	if (atomic_load_explicit(&keeper->is_on, memory_order_relaxed))
+		return true;
 	state_read_begin();
 	bool is_bootstrapped = state_acl_is_bootstrapped(keeper->state);
 	state_read_end();
-	return keeper->is_forced || is_bootstrapped;
+	if (is_bootstrapped)
+		atomic_store_explicit(&keeper->is_on, true, memory_order_relaxed);
+	return is_bootstrapped;
 }
 
 enum token_verdict token_keeper_find(
-	struct token_keeper *keeper, const char *secret, int64_t now_ns, struct access **access)
+	struct token_keeper *keeper, const char *text, int64_t now_ns, struct access **access)
 {
-	struct acl_secret_hash hash = {{0}};
+	struct uuid secret;
 	*access = NULL;
 	if (!is_on(keeper))
 		return TOKEN_NOT_ASKED;
-	if (secret && !acl_secret_hash(secret, &hash))
+	if (text && !uuid_parse(text, &secret))
 		return TOKEN_MALFORMED;
-	*access = find_access(keeper, &hash, secret != NULL);
+	*access = find_access(keeper, text ? &secret : NULL);
+	sodium_memzero(&secret, sizeof secret);
 	if (!*access)
 		return TOKEN_UNKNOWN;
 	int64_t end_ns = (*access)->expiration_time_ns;
