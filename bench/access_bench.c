@@ -148,14 +148,6 @@ static void ask(struct access_bench *b, struct side *side, uint32_t token)
 	CHECK(strncmp(b->answer, "HTTP/1.1 200", 12) == 0);
 }
 
-// Processor time of client and server together, which says the same on a machine that has other work to do.
-static uint64_t processor_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static double requests_us(
 	struct access_bench *b, struct side *side, bool shows_tokens, uint64_t (*now_ns)(void))
 {
@@ -180,13 +172,13 @@ static double without_token(void *context)
 static double processor_with_token(void *context)
 {
 	struct access_bench *b = context;
-	return requests_us(b, &b->guarded, true, processor_ns);
+	return requests_us(b, &b->guarded, true, bench_processor_ns);
 }
 
 static double processor_without_token(void *context)
 {
 	struct access_bench *b = context;
-	return requests_us(b, &b->open, false, processor_ns);
+	return requests_us(b, &b->open, false, bench_processor_ns);
 }
 
 static void report_requests(struct access_bench *b)

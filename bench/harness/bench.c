@@ -223,6 +223,13 @@ uint64_t bench_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t bench_processor_ns(void)
+{
+	struct timespec now;
+	CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 uint64_t bench_cycles(void)
 {
 #if defined(__x86_64__)

@@ -58,6 +58,8 @@ double bench_median(double *values, uint32_t count);
 
 // Nanoseconds of a clock that nobody adjusts.
 uint64_t bench_ns(void);
+// Processor time of the whole process, which says the same on a machine that has other work to do.
+uint64_t bench_processor_ns(void);
 // The processor's own count where it has one, otherwise bench_ns.
 uint64_t bench_cycles(void);
 // Cycles of bench_cycles in a second, measured once (takes 50 ms).
