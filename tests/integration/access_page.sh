@@ -1,6 +1,7 @@
 #!/bin/bash
-# The ten steps of docs/access.md, each line as it stands there, in one shell and an empty directory. A line that ends in
-# "# refused: TEXT" must fail and say so, one that ends in "# says: TEXT" must succeed and say so, any other must succeed.
+# The ten steps of docs/access.md, each line as it stands there, in one shell and an empty directory. A line that ends
+# in "# refused: TEXT" must fail and say so, one that ends in "# says: TEXT" must succeed and say so, any other must
+# succeed.
 TESTBED_PORT=eth1 TESTBED_NET=10.0.0
 . "$(dirname "$0")/setup.sh"
 ip link show eth1 >/dev/null 2>&1 && { say "skipped: this machine has an eth1 of its own"; exit 77; }

@@ -1,5 +1,5 @@
-// The table of docs/access.md: which routes answer which tokens. Every route of the table of routes is asked with a token
-// of each class, so a new route or right is a new row. access_page_test --write writes the table anew.
+// The table of docs/access.md: which routes answer which tokens. Every route of the table of routes is asked with a
+// token of each class, so a new route or right is a new row. access_page_test --write writes the table anew.
 #include "state/base/memory.h"
 #include "tests/tools/api/acl_world.h"
 #include "tests/tools/api/life.h"

@@ -1,4 +1,4 @@
-// How long a token with an end may hold, by the settings; the words are those that were recorded (tests/nomad/acl_test.c).
+// How long a token with an end may hold, by the settings; the words are those that were recorded (tests/nomad).
 #include "tests/tools/api/acl_world.h"
 #include <setjmp.h>
 #include <stdarg.h>
