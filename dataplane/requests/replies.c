@@ -42,6 +42,7 @@ static const struct refusal_rule refusals[COMMAND_OUTCOMES] = {
 	[OUTCOME_NOT_ADMITTED] = {WIRE_REFUSED_NOT_ADMITTED, RETRY_NOT_ADMITTED_MS},
 	[OUTCOME_UNKNOWN_SENDER] = {WIRE_REFUSED_BAD_REQUEST, 0},
 	[OUTCOME_UNKNOWN_RULE] = {WIRE_REFUSED_BAD_REQUEST, 0},
+	[OUTCOME_QUOTA_EXHAUSTED] = {WIRE_REFUSED_QUOTA, 0},
 };
 
 uint32_t refusal_encode(uint8_t *frame, const struct wire_header *request,

@@ -49,6 +49,7 @@ static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
 	[WIRE_REFUSED_NOT_ADMITTED] = "not-admitted",
 	[WIRE_REFUSED_CLIENT_NOT_ALLOWED] = "client-not-allowed",
 	[WIRE_REFUSED_NOT_SEALED] = "not-sealed",
+	[WIRE_REFUSED_QUOTA] = "quota-exhausted",
 };
 
 const char *wire_type_name(uint8_t type)

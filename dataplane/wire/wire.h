@@ -348,6 +348,7 @@ enum wire_refusal {
 	WIRE_REFUSED_NOT_ADMITTED,       // registration: value says which claim, docs/wire.md
 	WIRE_REFUSED_CLIENT_NOT_ALLOWED, // PLACE: the job names other clients
 	WIRE_REFUSED_NOT_SEALED, // ALLOC_SPEC: answers go out sealed alone (wire.sealed_only)
+	WIRE_REFUSED_QUOTA,      // the quota of the namespace has no room
 	WIRE_REFUSED_REASONS,
 };
 

@@ -42,6 +42,11 @@ static bool waits_for_node(const struct evaluation *e)
 	return job_traits[e->type].is_on_every_node && !uuid_is_zero(&e->node_id);
 }
 
+static bool is_quota_limited(const struct evaluation *e)
+{
+	return text_of(e->quota_limit_reached).size > 0;
+}
+
 static struct captive *find_blocked(struct blocked *b, const struct uuid *id)
 {
 	struct lookup_node *n = lookup_first(&b->by_id, uuid_hash(id));
@@ -128,7 +133,7 @@ static void count_blocked(struct blocked *b, const struct captive *c, int by)
 {
 	b->stats.blocked += (uint32_t)by;
 	b->stats.escaped += c->eval->escaped_computed_class ? (uint32_t)by : 0;
-	b->stats.quota_limited += c->eval->quota_limit_reached ? (uint32_t)by : 0;
+	b->stats.quota_limited += is_quota_limited(c->eval) ? (uint32_t)by : 0;
 	b->stats.cpu += by * c->cpu;
 	b->stats.memory_mb += by * c->memory_mb;
 }
@@ -214,8 +219,8 @@ static bool prevails(struct blocked *b, const struct evaluation *e)
 // B49: whether room came after the state that the evaluation was decided on.
 static bool missed(struct blocked *b, const struct evaluation *e)
 {
-	if (e->quota_limit_reached) // row B45: no quota ever gets room
-		return false;
+	if (is_quota_limited(e))
+		return unblocks_missed_quota(b->unblocks, e);
 	if (waits_for_node(e))
 		return unblocks_missed_node(b->unblocks, e);
 	return unblocks_missed_class(b->unblocks, e);
@@ -275,6 +280,23 @@ void blocked_unblock_class(struct blocked *b, const char *computed_class, uint64
 		cds_list_for_each_entry_safe (c, next, &b->wide, wide)
 			if (may_fit(c->eval, computed_class))
 				run_again(b, c);
+	}
+	pthread_mutex_unlock(&b->mutex);
+}
+
+void blocked_unblock_quota(struct blocked *b, const char *quota, uint64_t index)
+{
+	struct lookup_node *n, *next;
+	uint32_t bucket;
+
+	pthread_mutex_lock(&b->mutex);
+	if (b->is_enabled)
+		unblocks_of_quota(b->unblocks, quota, index);
+	for (n = lookup_walk(&b->by_id, &bucket, NULL); n && b->stats.quota_limited > 0; n = next) {
+		struct captive *c = CONTAINER_OF(n, struct captive, by_id);
+		next = lookup_walk(&b->by_id, &bucket, n);
+		if (is_quota_limited(c->eval) && strcmp(c->eval->quota_limit_reached, quota) == 0)
+			run_again(b, c);
 	}
 	pthread_mutex_unlock(&b->mutex);
 }

@@ -24,6 +24,8 @@ bool blocked_has_equal(struct blocked *, const struct evaluation *);
 void blocked_unblock_class(struct blocked *, const char *computed_class, uint64_t index);
 void blocked_unblock_nodes(
 	struct blocked *, const struct uuid *nodes, uint32_t count, uint64_t index);
+// Unblocks what waits for room in this quota (rows B45, B50).
+void blocked_unblock_quota(struct blocked *, const char *quota, uint64_t index);
 // Unblocks the evaluation of a job that waits for any node.
 void blocked_unblock_job(struct blocked *, const char *namespace_name, const char *job_id);
 // Unblocks evaluations made by plan conflicts (trigger max-plan-attempts); called every minute.

@@ -7,13 +7,13 @@
 
 #define KEPT_NS (15ull * 60 * NS_PER_S)
 
-enum kind { OF_CLASS, OF_NODE, KINDS };
+enum kind { OF_CLASS, OF_QUOTA, OF_NODE, KINDS };
 
 struct unblock {
 	struct lookup_node link;
 	uint64_t index, at_ns;
 	struct uuid node; // OF_NODE
-	char name[];      // OF_CLASS
+	char name[];      // OF_CLASS, OF_QUOTA
 };
 
 struct unblocks {
@@ -89,17 +89,27 @@ static void stamp(struct unblocks *u, struct unblock *entry, uint64_t index)
 	entry->at_ns = time_monotonic_ns(u->time);
 }
 
-void unblocks_of_class(struct unblocks *u, const char *computed_class, uint64_t index)
+static void stamp_name(struct unblocks *u, enum kind kind, const char *name, uint64_t index)
 {
-	struct unblock *entry = find_name(&u->tables[OF_CLASS], computed_class);
+	struct unblock *entry = find_name(&u->tables[kind], name);
 
 	if (!entry) {
-		size_t bytes = strlen(computed_class) + 1;
+		size_t bytes = strlen(name) + 1;
 		entry = memory_take(sizeof *entry + bytes);
-		memcpy(entry->name, computed_class, bytes);
-		lookup_add(&u->tables[OF_CLASS], &entry->link, hash_text(computed_class));
+		memcpy(entry->name, name, bytes);
+		lookup_add(&u->tables[kind], &entry->link, hash_text(name));
 	}
 	stamp(u, entry, index);
+}
+
+void unblocks_of_quota(struct unblocks *u, const char *quota, uint64_t index)
+{
+	stamp_name(u, OF_QUOTA, quota, index);
+}
+
+void unblocks_of_class(struct unblocks *u, const char *computed_class, uint64_t index)
+{
+	stamp_name(u, OF_CLASS, computed_class, index);
 	u->newest_class = index > u->newest_class ? index : u->newest_class;
 }
 
@@ -148,6 +158,13 @@ bool unblocks_missed_class(const struct unblocks *u, const struct evaluation *e)
 			return true;
 	}
 	return false;
+}
+
+bool unblocks_missed_quota(const struct unblocks *u, const struct evaluation *e)
+{
+	const struct unblock *entry = find_name(&u->tables[OF_QUOTA], e->quota_limit_reached);
+
+	return entry && entry->index > e->snapshot_index;
 }
 
 bool unblocks_missed_node(const struct unblocks *u, const struct evaluation *e)

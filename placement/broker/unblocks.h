@@ -13,10 +13,13 @@ struct unblocks;
 struct unblocks *unblocks_create(const struct time_source *);
 void unblocks_destroy(struct unblocks *);
 void unblocks_of_class(struct unblocks *, const char *computed_class, uint64_t index);
+void unblocks_of_quota(struct unblocks *, const char *quota, uint64_t index);
 void unblocks_of_node(struct unblocks *, const struct uuid *, uint64_t index);
 // Whether room came after the evaluation's snapshot index: on a class that it has not seen or that suits it (any
 // class, if its class escaped); on its node.
 bool unblocks_missed_class(const struct unblocks *, const struct evaluation *);
+// Room of the quota that it waits for.
+bool unblocks_missed_quota(const struct unblocks *, const struct evaluation *);
 bool unblocks_missed_node(const struct unblocks *, const struct evaluation *);
 void unblocks_prune(struct unblocks *); // older than 15 minutes
 void unblocks_forget(struct unblocks *);

@@ -1,5 +1,7 @@
 #include "placement/pipeline/observer.h"
 #include "state/base/memory.h"
+#include "state/records/namespaces/job_namespace.h"
+#include "state/records/namespaces/quota.h"
 #include "state/records/nodes/vm.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,6 +103,25 @@ static void allocation_changed(
 		add_node(r, node);
 }
 
+// B45: a quota gets room when an allocation of one of its namespaces lives no more, when it is described anew, and for
+// a namespace that changes quotas.
+static void quota_of_allocation(
+	const struct room *r, const struct allocation *before, const struct allocation *after)
+{
+	if (!before || allocation_is_terminal(before) || !allocation_is_terminal(after))
+		return;
+	const char *quota = state_quota_lacks(
+		r->pipeline->settings.state, text_of(after->job->namespace_name), NULL, NULL);
+	if (quota)
+		blocked_unblock_quota(r->pipeline->blocked, quota, r->index);
+}
+
+static void namespace_changed(const struct room *r, const struct job_namespace *before)
+{
+	if (before && text_of(before->quota).size)
+		blocked_unblock_quota(r->pipeline->blocked, before->quota, r->index);
+}
+
 // Room also comes back when a virtual machine no longer holds anything of its worker's node.
 static void machine_changed(struct room *r, const struct vm *before, const struct vm *after)
 {
@@ -126,9 +147,16 @@ void observe_changes(
 		if (c->table == STATE_NODES)
 			node_changed(&room, (const struct node *)c->before,
 				(const struct node *)c->after);
-		else if (c->table == STATE_ALLOCATIONS)
+		else if (c->table == STATE_ALLOCATIONS) {
 			allocation_changed(&room, (const struct allocation *)c->before,
 				(const struct allocation *)c->after);
+			quota_of_allocation(&room, (const struct allocation *)c->before,
+				(const struct allocation *)c->after);
+		} else if (c->table == STATE_QUOTAS)
+			blocked_unblock_quota(room.pipeline->blocked,
+				((const struct quota *)c->after)->name, index);
+		else if (c->table == STATE_NAMESPACES)
+			namespace_changed(&room, (const struct job_namespace *)c->before);
 		else if (c->table == STATE_VMS)
 			machine_changed(
 				&room, (const struct vm *)c->before, (const struct vm *)c->after);
@@ -233,13 +261,28 @@ static void recall_room(struct pipeline *p)
 	recall_workers(&room);
 }
 
+// What quotas got meanwhile is not known: evaluations that wait for one look again.
+static void recall_quotas(struct pipeline *p)
+{
+	struct state *state = p->settings.state;
+	const struct quota *quota;
+	uint64_t cursor = 0;
+
+	state_read_begin();
+	while ((quota = state_next(state, STATE_QUOTAS, &cursor)))
+		blocked_unblock_quota(p->blocked, quota->name, state_index(state));
+	state_read_end();
+}
+
 void take_over_evaluations(struct pipeline *p)
 {
 	uint64_t cursor = 0;
 	bool more = true;
 
-	if (has_blocked(p))
+	if (has_blocked(p)) {
 		recall_room(p);
+		recall_quotas(p);
+	}
 	while (more) {
 		state_read_begin();
 		for (uint32_t i = 0; i < WALKED_AT_ONCE && more; i++) {

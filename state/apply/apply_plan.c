@@ -14,6 +14,7 @@
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_reevaluations.h"
 #include "state/tables/jobs/job_table.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_extra.h"
 #include "state/tables/state.h"
@@ -201,10 +202,12 @@ static void apply_update(
 	}
 	struct allocation *a = allocation_revise(state, cell, ++state->index);
 	struct deployment_share before = deployment_share_of(a);
+	namespace_use(cell->job_cell->space, a, -1);
 	allocation_set_job(state, a, check->update_jobs[i]);
 	a->group = check->update_groups[i];
 	CHECK(a->group < a->job->task_groups.count);
 	alloc_cell_resize(state, cell, a, u->resources, &u->devices, merged(a, u));
+	namespace_use(cell->job_cell->space, a, 1);
 	if (u->metrics != PLAN_NO_METRICS)
 		allocation_set_metrics(a, metrics_of(e, u->metrics));
 	if (u->client_status == ALLOC_UNKNOWN) {

@@ -26,11 +26,12 @@ static const struct record_rule rules[] = {
 	[STATE_ACL_ROLES] = {acl_role_put_check, .is_deleted = true},
 	[STATE_ACL_TOKENS] = {acl_token_put_check, .is_deleted = true},
 	[STATE_ACL_BOOTSTRAP] = {acl_bootstrap_put_check},
-	[STATE_NAMESPACES] = {.is_deleted = true},
 	[STATE_SENDERS] = {.is_deleted = true},
 	[STATE_ADMIT_RULES] = {.is_deleted = true},
 	[STATE_REFUSED_NODES] = {.is_deleted = true},
 	[STATE_VARIABLES] = {.is_deleted = true},
+	[STATE_QUOTAS] = {.is_deleted = true},
+	[STATE_NAMESPACES] = {namespace_put_check, .is_deleted = true},
 };
 _Static_assert(sizeof rules / sizeof rules[0] == STATE_TABLES, "every kind has its rule");
 

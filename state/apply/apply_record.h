@@ -15,4 +15,5 @@ int acl_token_put_check(const struct state *, const struct entry_record_put *);
 int acl_bootstrap_put_check(const struct state *, const struct entry_record_put *);
 // Whether the token is one that expires.
 bool acl_token_is_garbage(const struct state *, const struct uuid *accessor);
+int namespace_put_check(const struct state *, const struct entry_record_put *);
 int scheduler_config_put_check(const struct state *, const struct entry_record_put *);

@@ -49,6 +49,10 @@
 #define NAMESPACE_DESCRIPTION_MAX 256u
 #define NAMESPACE_META_MAX 64u
 #define NAMESPACE_DRIVERS_MAX 64u
+// Quotas, and what one may limit. Amounts of all allocations together are far from the end of their type.
+#define QUOTAS_MAX (16u * 1024)
+#define QUOTA_DEVICES_MAX 32u
+#define QUOTA_AMOUNT_MAX (1ll << 53)
 
 // Access control. A role or a token that names more than a screen of policies is a mistake; rules of 64 KiB are a
 // thousand namespaces. Each command about a role looks at all roles.

@@ -63,6 +63,8 @@ static const struct {
 	[COMMAND_ADMIT_RULE_DELETE] = {"admit-rule-delete", decide_admit_rule_delete},
 	[COMMAND_VARIABLE] = {"variable", decide_variable},
 	[COMMAND_VARIABLE_DELETE] = {"variable-delete", decide_variable_delete},
+	[COMMAND_QUOTA] = {"quota", decide_quota},
+	[COMMAND_QUOTA_DELETE] = {"quota-delete", decide_quota_delete},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
 

@@ -1,12 +1,14 @@
-// Namespaces that operators describe or take away.
+// Namespaces and quotas that operators describe or take away.
 #include "state/base/check.h"
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/namespaces/job_namespace.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/namespaces/namespace_table.h"
+#include "state/tables/namespaces/quota_table.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
+#include "state/tables/table.h"
 #include "state/tables/tables.h"
 
 // One that is there may have a name of older data.
@@ -18,7 +20,8 @@ enum command_outcome decide_namespace(struct decider *d, struct command *command
 	struct text name = text_of(c->described->name);
 	if (!namespace_name_is_fit(name) && !namespace_is_there(d->state, name))
 		return OUTCOME_BAD_DESCRIPTION;
-	if (text_of(c->described->quota).size > 0)
+	struct text quota = text_of(c->described->quota);
+	if (quota.size > 0 && !quota_cell_find(d->state, quota))
 		return OUTCOME_UNKNOWN_QUOTA;
 	enum command_outcome outcome = decider_store(d, STATE_NAMESPACES, c->described);
 	if (outcome == OUTCOME_DONE)
@@ -53,5 +56,31 @@ enum command_outcome decide_namespace_delete(struct decider *d, struct command *
 	if (has_jobs(d->state, name))
 		return OUTCOME_CONFLICT;
 	decider_delete(d, STATE_NAMESPACES, name);
+	return OUTCOME_DONE;
+}
+
+// What is used already stays, whatever the new limits are.
+enum command_outcome decide_quota(struct decider *d, struct command *command)
+{
+	struct command_quota *c = &command->quota;
+
+	CHECK(c->quota);
+	enum command_outcome outcome = decider_store(d, STATE_QUOTAS, c->quota);
+	if (outcome == OUTCOME_DONE)
+		c->quota = NULL;
+	return outcome;
+}
+
+enum command_outcome decide_quota_delete(struct decider *d, struct command *command)
+{
+	struct text name = command->quota_delete.name;
+	const struct quota_cell *cell = quota_cell_find(d->state, name);
+
+	CHECK(name.data);
+	if (!cell)
+		return OUTCOME_UNKNOWN_QUOTA;
+	if (cell->namespaces > 0)
+		return OUTCOME_CONFLICT;
+	decider_delete(d, STATE_QUOTAS, name);
 	return OUTCOME_DONE;
 }

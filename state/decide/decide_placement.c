@@ -9,6 +9,7 @@
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/placer.h"
@@ -153,6 +154,21 @@ static bool commit_choice(struct decider *d, struct command_place *c, const stru
 	return true;
 }
 
+// Whether the quota of the job's namespace takes one more instance of the group (row B45).
+static bool quota_takes_one(const struct state *state, const struct job *job, uint16_t group)
+{
+	const struct namespace_cell *space = job_cell_of(state, job)->space;
+	const struct group_ask *ask = ARRAY_AT(&job->asks, struct group_ask, group);
+	struct quota_amount one = {0};
+
+	if (!space->quota)
+		return true;
+	quota_amount_add(&one, ask->resources, ask, 1);
+	bool takes = !namespace_lacks(space, &one);
+	quota_amount_free(&one);
+	return takes;
+}
+
 static enum command_outcome place_instances(
 	struct decider *d, struct command_place *c, const struct job *job, uint16_t group)
 {
@@ -163,6 +179,8 @@ static enum command_outcome place_instances(
 			next_number(d->state, job, group) == UINT32_MAX)
 			return OUTCOME_TABLE_FULL;
 		c->refusal = (struct place_refusal){0};
+		if (!quota_takes_one(d->state, job, group))
+			return OUTCOME_QUOTA_EXHAUSTED;
 		d->placer->best(d->placer->context, job, group, &choice, &c->refusal);
 		if (choice.slot == PLACER_NO_NODE || !commit_choice(d, c, job, group, &choice))
 			return OUTCOME_NO_NODE;

@@ -13,6 +13,8 @@
 #include "state/tables/alloc_cell.h"
 #include "state/tables/jobs/evaluation_table.h"
 #include "state/tables/jobs/job_cell.h"
+#include "state/tables/namespaces/namespace_table.h"
+#include "state/tables/namespaces/quota_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_extra.h"
 #include "state/tables/state.h"
@@ -315,6 +317,63 @@ static enum command_outcome plan_commit(struct decider *d, struct entry *e,
 	return OUTCOME_DONE;
 }
 
+static void count_placements(
+	const struct entry_plan *e, struct job *const *jobs, struct quota_amount *change)
+{
+	for (uint32_t i = 0; i < e->placements.count; i++) {
+		const struct plan_placement *p = ARRAY_AT(&e->placements, struct plan_placement, i);
+		quota_amount_add(change, p->resources,
+			ARRAY_AT(&jobs[i]->asks, struct group_ask, p->group), 1);
+	}
+}
+
+static void count_updates(
+	const struct entry_plan *e, const struct plan_check *check, struct quota_amount *change)
+{
+	for (uint32_t i = 0; i < e->updates.count; i++) {
+		const struct plan_update *u = ARRAY_AT(&e->updates, struct plan_update, i);
+		const struct allocation *a = check->updates[i]->working;
+		const struct array *before = &a->job->asks, *after = &check->update_jobs[i]->asks;
+		if (plan_update_is_note(u, a))
+			continue;
+		quota_amount_add(
+			change, a->resources, ARRAY_AT(before, struct group_ask, a->group), -1);
+		quota_amount_add(change, u->resources,
+			ARRAY_AT(after, struct group_ask, check->update_groups[i]), 1);
+	}
+}
+
+static void count_stops(struct alloc_cell *const *cells, uint32_t count,
+	const struct quota_cell *quota, struct quota_amount *change)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct allocation *a = cells[i]->working;
+		if (!cells[i]->is_ended && cells[i]->job_cell->space->quota == quota)
+			quota_amount_add(change, a->resources,
+				ARRAY_AT(&a->job->asks, struct group_ask, a->group), -1);
+	}
+}
+
+// Whether what is left of the plan, which passed its check, is more than the quota of its namespace has room for (row
+// B45).
+static bool is_over_quota(const struct entry_plan *e, const struct plan_check *check)
+{
+	const struct job_cell *job = e->placements.count ? check->job_cell
+				     : e->updates.count  ? check->updates[0]->job_cell
+							 : NULL;
+	struct quota_amount change = {0};
+
+	if (!job || !job->space->quota)
+		return false;
+	count_placements(e, check->placement_jobs, &change);
+	count_updates(e, check, &change);
+	count_stops(check->stops, e->stops.count, job->space->quota, &change);
+	count_stops(check->preemptions, e->preemptions.count, job->space->quota, &change);
+	bool is_over = namespace_lacks(job->space, &change);
+	quota_amount_free(&change);
+	return is_over;
+}
+
 // e: the whole plan or its beginning, as views.
 static enum command_outcome decide_part(
 	struct decider *d, const struct plan *plan, struct entry *e, struct plan_result *result)
@@ -324,7 +383,9 @@ static enum command_outcome decide_part(
 	tell_rejections(d->state, check, result);
 	if (!check->is_complete)
 		plan_check_filter(plan_checker_of(d->state), d->state, &e->plan);
-	if (check->is_stale || (plan->all_at_once && result->rejections.count > 0))
+	result->is_over_quota = !check->is_stale && is_over_quota(&e->plan, check);
+	if (check->is_stale || result->is_over_quota ||
+		(plan->all_at_once && result->rejections.count > 0))
 		drop_everything(&e->plan);
 	if (!changes_nothing(&e->plan))
 		return plan_commit(d, e, check, result);
@@ -345,7 +406,7 @@ static enum command_outcome decide_turn(struct decider *d, const struct plan *pl
 // An update left out without a rejection would not be planned with the present state, so the scheduler has to see it.
 static bool must_come_again(const struct plan *plan, const struct plan_result *result, bool is_cut)
 {
-	return is_cut || result->rejections.count > 0 ||
+	return is_cut || result->is_over_quota || result->rejections.count > 0 ||
 	       result->updates_committed < plan->updates.count ||
 	       result->deployment_updates_committed < plan->deployment_updates.count ||
 	       (plan->deployment && result->alloc_index == 0);

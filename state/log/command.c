@@ -47,6 +47,8 @@ const struct command_outcome_row command_outcomes[] = {
 						  "be; see berth node admit -refused"},
 	[OUTCOME_UNKNOWN_SENDER] = {"unknown-sender", "it is not revoked"},
 	[OUTCOME_UNKNOWN_RULE] = {"unknown-rule", "there is no rule of this pattern"},
+	[OUTCOME_QUOTA_EXHAUSTED] = {"quota-exhausted",
+		"the quota of the namespace has no room; berth quota status shows what is used"},
 };
 _Static_assert(sizeof command_outcomes / sizeof command_outcomes[0] == COMMAND_OUTCOMES,
 	"every outcome has its row");

@@ -75,6 +75,8 @@ enum command_type {
 	COMMAND_ADMIT_RULE_DELETE,
 	COMMAND_VARIABLE, // a new one, or all that one holds from now on
 	COMMAND_VARIABLE_DELETE,
+	COMMAND_QUOTA, // describe a quota anew, or as it is from now on
+	COMMAND_QUOTA_DELETE,
 	COMMAND_TYPES,
 };
 
@@ -118,6 +120,7 @@ enum command_outcome {
 	OUTCOME_NOT_ADMITTED,       // NODE_REGISTER: beyond its rule, or no rule names it
 	OUTCOME_UNKNOWN_SENDER,
 	OUTCOME_UNKNOWN_RULE,
+	OUTCOME_QUOTA_EXHAUSTED,
 	COMMAND_OUTCOMES,
 };
 struct command_outcome_row {
@@ -474,6 +477,13 @@ struct job_namespace;
 struct command_namespace {
 	struct job_namespace *described; // taken over (set to NULL) unless refused
 };
+struct quota;
+struct command_quota {
+	struct quota *quota; // taken over (set to NULL) unless refused
+};
+struct command_quota_delete {
+	struct text name; // a view that must stay valid until done. CONFLICT: namespaces name it
+};
 struct command_namespace_delete {
 	struct text name; // a view that must stay valid until done. CONFLICT: jobs are in it
 };
@@ -634,5 +644,7 @@ struct command {
 		struct command_admit_rule_delete admit_rule_delete;
 		struct command_variable *variable; // the submitter's
 		struct command_variable_delete variable_delete;
+		struct command_quota quota;
+		struct command_quota_delete quota_delete;
 	};
 };

@@ -7,6 +7,7 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/namespaces/job_namespace.h"
+#include "state/records/namespaces/quota.h"
 #include "state/records/nodes/admit_rule.h"
 #include "state/records/nodes/node_metadata.h"
 #include "state/records/nodes/node_pool.h"
@@ -27,6 +28,7 @@ static const struct record_type *const record_types[] = {
 	[STATE_ACL_ROLES] = &acl_role_description,
 	[STATE_ACL_TOKENS] = &acl_token_description,
 	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_description,
+	[STATE_QUOTAS] = &quota_description,
 	[STATE_NAMESPACES] = &job_namespace_description,
 	[STATE_SENDERS] = &sender_description,
 	[STATE_ADMIT_RULES] = &admit_rule_description,

@@ -166,12 +166,14 @@ struct plan_rejection {
 struct plan_result {
 	uint64_t alloc_index; // at which it was committed; 0: nothing was
 	// 0: the applier committed everything that still makes sense. Else the index that the next attempt must see:
-	// nodes rejected a part, allocations ended meanwhile, or the plan was too large for one turn of the applier.
+	// nodes rejected a part, the quota had no room (then nothing was committed), allocations ended meanwhile, or
+	// the plan was too large for one turn of the applier.
 	uint64_t refresh_index;
 	uint32_t placements_committed, placements_planned;
 	uint32_t stops_committed, updates_committed, deployment_updates_committed;
 	// New allocations that were committed, by group name (named_count): they reduce the queued counts.
 	struct array placed_by_group;
 	struct array rejections; // plan_rejection
+	bool is_over_quota;
 };
 void plan_result_release(struct plan_result *);

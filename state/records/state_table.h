@@ -21,6 +21,7 @@ enum state_table { // stored: numbers are never given again
 	STATE_ACL_ROLES,
 	STATE_ACL_TOKENS,
 	STATE_ACL_BOOTSTRAP,
+	STATE_QUOTAS,
 	STATE_NAMESPACES,
 	STATE_SENDERS,
 	STATE_ADMIT_RULES,

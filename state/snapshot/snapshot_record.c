@@ -49,7 +49,8 @@ static bool is_twice(const struct state *state, enum state_table at, const void 
 	if (kind->key == KEY_UUID)
 		return table_find(state, at, key) != NULL;
 	name = text_of(*(char *const *)key);
-	return table_find(state, at, &name) != NULL;
+	const struct cell *cell = table_find(state, at, &name);
+	return cell && cell->working; // a namespace's cell comes with its jobs
 }
 
 static int check_item(

@@ -9,6 +9,7 @@
 #include "state/tables/jobs/job_table.h"
 #include "state/tables/kind.h"
 #include "state/tables/namespaces/namespace_table.h"
+#include "state/tables/namespaces/quota_table.h"
 #include "state/tables/nodes/admit_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_metadata_table.h"
@@ -39,6 +40,7 @@ const struct kind *const state_kinds[STATE_TABLES] = {
 	[STATE_ACL_ROLES] = &acl_role_kind,
 	[STATE_ACL_TOKENS] = &acl_token_kind,
 	[STATE_ACL_BOOTSTRAP] = &acl_bootstrap_kind,
+	[STATE_QUOTAS] = &quota_kind,
 	[STATE_NAMESPACES] = &namespace_kind,
 	[STATE_SENDERS] = &sender_kind,
 	[STATE_ADMIT_RULES] = &admit_rule_kind,

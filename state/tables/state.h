@@ -24,7 +24,7 @@ struct state_limits { // each at most the maximum in limits.h
 	uint32_t vms, vm_workers;                     // the same
 	uint32_t node_pools;                          // the same
 	uint32_t acl_policies, acl_roles, acl_tokens; // the same
-	uint32_t namespaces;                          // the same
+	uint32_t quotas, namespaces;                  // the same
 	uint32_t senders, admit_rules, refused_nodes; // the same
 	uint32_t variables;                           // the same
 };
@@ -196,6 +196,16 @@ const struct node_pool *state_node_pool(const struct state *, struct text name);
 struct job_namespace;
 const struct job_namespace *state_namespace(const struct state *, struct text name);
 bool state_has_namespace(const struct state *, struct text name); // "default" is always there
+// Quotas; and what the living allocations of their namespaces use, which may be of a little later than what is
+// published. Free the amount.
+struct quota;
+struct quota_amount;
+const struct quota *state_quota(const struct state *, struct text name);
+void state_quota_used(const struct state *, struct text name, struct quota_amount *used);
+// The name of the quota that has no room for a change in a namespace, with a text (char *, to be freed) for each
+// dimension. change NULL: of the quota that limits the namespace, whatever it has. NULL: none.
+const char *state_quota_lacks(const struct state *, struct text namespace_name,
+	const struct quota_amount *change, struct array *texts);
 // Access control: by their names and ids, and a token by what its secret hashes to. An expired token is there until it
 // is collected.
 struct acl_policy;

@@ -44,5 +44,7 @@ void verify_deployments(struct verifier *);
 void verify_evaluations(struct verifier *);
 // Checks virtual machines and their workers.
 void verify_vms(struct verifier *);
+// Checks what namespaces and quotas have.
+void verify_namespaces(struct verifier *);
 // Checks roles, tokens and the mark of the first token.
 void verify_acl(struct verifier *);

@@ -142,6 +142,7 @@ static void (*const verify_own[STATE_TABLES])(struct verifier *) = {
 	[STATE_DEPLOYMENTS] = verify_deployments,
 	[STATE_VMS] = verify_vms,
 	[STATE_ACL_BOOTSTRAP] = verify_acl,
+	[STATE_NAMESPACES] = verify_namespaces,
 };
 
 uint32_t state_verify(struct state *state, state_violation *report, void *context)

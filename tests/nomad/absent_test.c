@@ -81,11 +81,6 @@ static void enterprise_routes_say_so(void **unused)
 {
 	static const char text[] = "Nomad Enterprise only endpoint";
 	const struct expected cases[] = {
-		{"GET", "/v1/quotas", 501, text},
-		{"GET", "/v1/quota/x", 501, text},
-		{"GET", "/v1/quota-usages", 501, text},
-		{"GET", "/v1/quota/usage/x", 501, text},
-		{"PUT", "/v1/quota", 501, text},
 		{"GET", "/v1/recommendations", 501, text},
 		{"GET", "/v1/recommendation", 501, text},
 		{"GET", "/v1/recommendation/x", 501, text},

@@ -32,7 +32,23 @@ void scheduler_run_reset(struct scheduler_run *run)
 {
 	map_free(&run->queued, sizeof(struct named_count));
 	clear_failed(&run->failed_groups);
+	free(run->quota);
+	run->quota = NULL;
 	CHECK(run->queued.count == 0 && run->failed_groups.count == 0);
+}
+
+void scheduler_run_note_quota(struct scheduler_run *run, const char *name)
+{
+	CHECK(name);
+	free(run->quota);
+	run->quota = text_copy(text_of(name));
+}
+
+void scheduler_run_tell_quota(const struct scheduler_run *run, struct evaluation *to)
+{
+	CHECK(to->status == EVAL_BLOCKED);
+	free(to->quota_limit_reached);
+	to->quota_limit_reached = run->quota ? text_copy(text_of(run->quota)) : NULL;
 }
 
 void scheduler_run_release(struct scheduler_run *run)
@@ -336,6 +352,7 @@ int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibil
 	map_free(&eval->class_eligibility, sizeof(struct named_count));
 	array_move(&eval->class_eligibility, &eligibility->class_eligibility);
 	take_findings(run, eval);
+	scheduler_run_tell_quota(run, eval);
 	CHECK(!run->in_view);
 	struct check_guard *guard = leave_guard();
 	int error = planner->reblock_eval(planner->context, eval);

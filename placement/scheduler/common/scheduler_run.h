@@ -14,6 +14,7 @@ struct scheduler_run {
 	struct array rejected;      // struct uuid: nodes that refused a plan of this call
 	struct array queued;        // named_count, by group
 	struct array failed_groups; // failed_group, by group
+	char *quota;                // that had no room; NULL: none
 	struct uuid next_eval;      // rolling follow-up; zero: none was made
 	struct uuid blocked_eval;   // for instances without room, or spent attempts; zero: none
 	struct uuid deployment;     // that the evaluation was about in the end; zero: none
@@ -26,6 +27,10 @@ struct scheduler_run {
 void scheduler_run_init(
 	struct scheduler_run *, const struct scheduler_settings *, const struct evaluation *);
 void scheduler_run_release(struct scheduler_run *);
+// Notes that this quota has no room, for the evaluation that waits.
+void scheduler_run_note_quota(struct scheduler_run *, const char *name);
+// Says it to an evaluation that waits for room.
+void scheduler_run_tell_quota(const struct scheduler_run *, struct evaluation *);
 // Forgets the findings of an earlier attempt.
 void scheduler_run_reset(struct scheduler_run *);
 

@@ -93,6 +93,12 @@ static const struct node_pool *view_pool(void *context, const char *name)
 	return state_node_pool(context, text_of(name));
 }
 
+static const char *view_quota_lacks(void *context, const char *namespace_name,
+	const struct quota_amount *change, struct array *texts)
+{
+	return state_quota_lacks(context, text_of(namespace_name), change, texts);
+}
+
 struct scheduler_view state_view_begin(struct state *state)
 {
 	CHECK(state);
@@ -115,6 +121,7 @@ struct scheduler_view state_view_begin(struct state *state)
 		.node_use = view_node_use,
 		.config = view_config,
 		.pool = view_pool,
+		.quota_lacks = view_quota_lacks,
 		.supports_disconnect = true,
 	};
 }

@@ -48,6 +48,10 @@ struct scheduler_view {
 	const struct scheduler_config *(*config)(void *context);
 	// What an operator described of a node pool; NULL: nothing.
 	const struct node_pool *(*pool)(void *context, const char *name);
+	// The name of the quota that has no room for a change in the namespace, as state_quota_lacks(); NULL: this view
+	// has no quotas.
+	const char *(*quota_lacks)(void *context, const char *namespace_name,
+		const struct quota_amount *change, struct array *texts);
 	// The same nodes by an index, at least as new as the view, so that a scheduler need not look at all; NULL:
 	// nobody keeps one.
 	struct fleet *fleet;

@@ -90,6 +90,13 @@ static const struct node_pool *below_pool(void *context, const char *name)
 	return below->pool(below->context, name);
 }
 
+static const char *below_quota_lacks(void *context, const char *namespace_name,
+	const struct quota_amount *change, struct array *texts)
+{
+	const struct scheduler_view *below = context;
+	return below->quota_lacks(below->context, namespace_name, change, texts);
+}
+
 struct scheduler_view view_over(struct scheduler_view *below)
 {
 	return (struct scheduler_view){
@@ -108,6 +115,7 @@ struct scheduler_view view_over(struct scheduler_view *below)
 		.node_use = below_node_use,
 		.config = below_config,
 		.pool = below_pool,
+		.quota_lacks = below->quota_lacks ? below_quota_lacks : NULL,
 		.supports_disconnect = below->supports_disconnect,
 	};
 }

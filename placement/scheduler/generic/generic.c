@@ -197,6 +197,7 @@ static int create_blocked(struct scheduler_run *run, enum eval_trigger trigger,
 	struct evaluation *blocked = scheduler_run_follow_up(run, trigger, EVAL_BLOCKED);
 	blocked->status_description = text_copy(text_of(description));
 	scheduler_run_tell_failed(run, blocked);
+	scheduler_run_tell_quota(run, blocked);
 	if (eligibility) {
 		struct array classes = blocked->class_eligibility;
 		blocked->escaped_computed_class = eligibility->escaped_computed_class;

@@ -140,6 +140,18 @@ static bool failed_before(struct placing *p, int64_t instances)
 	return true;
 }
 
+// Row B45. The stack sees what the plan stops and places.
+static bool quota_has_room(struct placing *p, struct alloc_metrics *metrics)
+{
+	struct generic_attempt *a = p->a;
+	generic_use_version(a, p->version.job);
+	const char *quota =
+		stack_quota_lacks(a->stack, p->version.group, &metrics->quota_exhausted);
+	if (quota)
+		scheduler_run_note_quota(a->run, quota);
+	return !quota;
+}
+
 static void place_one(struct placing *p)
 {
 	CHECK(!p->wanted->destructive || p->wanted->previous);
@@ -151,7 +163,7 @@ static void place_one(struct placing *p)
 		return;
 	if (replaced)
 		stack_plan_stop(a->stack, replaced, STOP_UPDATING, false, NULL);
-	if (select_node(p, &option, &metrics)) {
+	if (quota_has_room(p, &metrics) && select_node(p, &option, &metrics)) {
 		place_instance(p, &option, &metrics);
 		return;
 	}

@@ -1,6 +1,7 @@
 #include "placement/scheduler/node/stack_plan.h"
 #include "placement/direct/claims.h"
 #include "placement/scheduler/common/growing.h"
+#include "placement/scheduler/node/stack_quota.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "state/base/check.h"
 #include "state/records/alloc_details.h"
@@ -109,6 +110,7 @@ void stack_plan_stop(struct stack *s, const struct allocation *a, enum stop_caus
 	if (followup_eval)
 		stop->followup_eval = *followup_eval;
 	proposal_remove(&s->proposal, a);
+	stack_quota_stop(s, a, -1);
 	each_property(s, count_stop, &counted);
 	note_changed(s, a->node_slot);
 }
@@ -126,6 +128,8 @@ void stack_plan_unstop(struct stack *s, const struct uuid *id)
 	stops->count--;
 	const struct allocation *a = s->view.allocation(s->view.context, id);
 	struct counted_stop counted = {a, -1};
+	if (a)
+		stack_quota_stop(s, a, 1);
 	if (!a || (a->node_slot != NODE_SLOT_NONE && !proposal_restore(&s->proposal, a)))
 		return;
 	each_property(s, count_stop, &counted);
@@ -177,6 +181,7 @@ struct plan_placement *stack_plan_place(struct stack *s, const struct plan_place
 	*p = *from;
 	struct counted_placement counted = {s->job, p->group, p->slot};
 	proposal_add_placement(&s->proposal, s->job);
+	stack_quota_place(s, s->job, p->group, p->resources);
 	each_property(s, count_placement, &counted);
 	note_changed(s, p->slot);
 	if (s->view.claims)

@@ -7,6 +7,7 @@
 #include "placement/scheduler/node/stack_option.h"
 #include "placement/scheduler/node/victim_counts.h"
 #include "placement/scheduler/rules/rules.h"
+#include "state/records/namespaces/quota.h"
 
 // An allocation of another job that a node holds, while victims are looked for.
 struct candidate {
@@ -25,6 +26,12 @@ struct victim_basis {
 	double most; // no choice scores more
 };
 
+// What the plan brings and takes of the quota of its namespace, if there is one.
+struct stack_quota {
+	bool is_limited;             // a quota limits the namespace
+	struct quota_amount planned; // what the plan brings, and takes
+};
+
 struct candidate_columns;
 struct neighbour_counts;
 
@@ -40,6 +47,7 @@ struct stack {
 	bool preemption;     // enabled for jobs of this type
 	uint32_t first_slot; // of equal nodes those from this slot on go first
 	struct proposal proposal;
+	struct stack_quota quota;
 	struct reasons reasons;
 	struct class_memo classes;
 	bool is_job_judged; // some group's columns know what the job itself asks of every class

@@ -29,6 +29,7 @@ struct stack *stack_create(
 	s->placement_room = plan->placements.count;
 	s->update_room = plan->updates.count;
 	proposal_begin(&s->proposal, &s->view, plan);
+	stack_quota_begin(s);
 	prng_seed(&s->ports.prng, seed_of(s));
 	return s;
 }
@@ -60,6 +61,7 @@ void stack_destroy(struct stack *s)
 		return;
 	forget_job(s);
 	proposal_release(&s->proposal);
+	stack_quota_release(s);
 	reasons_release(&s->reasons);
 	class_memo_release(&s->classes);
 	victim_counts_release(&s->victim_counts);

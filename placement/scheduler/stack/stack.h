@@ -5,6 +5,7 @@
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/node/stack_option.h"
 #include "placement/scheduler/node/stack_plan.h"
+#include "placement/scheduler/node/stack_quota.h"
 
 struct stack;
 struct group_rules;

@@ -201,6 +201,23 @@ static void create_blocked(struct system_attempt *a, struct node_ids *nodes)
 	CHECK(nodes->count <= known + a->blocked_count);
 }
 
+// One evaluation of a call, which waits for the quota and not for a node (row B45).
+static void block_on_quota(struct system_attempt *a)
+{
+	struct scheduler_run *run = a->run;
+	CHECK(!run->in_view);
+	if (!run->quota || !uuid_is_zero(&run->blocked_eval))
+		return;
+	struct evaluation *blocked =
+		scheduler_run_follow_up(run, TRIGGER_QUEUED_ALLOCS, EVAL_BLOCKED);
+	blocked->status_description = text_copy(TEXT("created to place remaining allocations"));
+	scheduler_run_tell_failed(run, blocked);
+	scheduler_run_tell_quota(run, blocked);
+	if (scheduler_run_create(run, blocked) >= 0)
+		run->blocked_eval = blocked->id;
+	evaluation_free(blocked);
+}
+
 // Creates the evaluation that goes on with the rolling update after its stagger; one for all attempts.
 static int create_rolling(struct system_attempt *a, int64_t stagger_ns)
 {
@@ -257,6 +274,7 @@ static int attempt_system(struct scheduler_run *run, void *context)
 	result = run->pass_error;
 	if (result == 0) {
 		create_blocked(a, &process->blocked);
+		block_on_quota(a);
 		result = submit_attempt(a, stagger_ns);
 	}
 	release_attempt(process);

@@ -49,4 +49,7 @@ void system_add_available(const struct system_attempt *, struct alloc_metrics *)
 
 // system_failure.c: notes that an instance cannot be placed, for the reason in the option.
 void system_fail(struct system_attempt *, const struct diff_item *, const struct stack_option *);
+// Row B45: whether the quota has no room for the instance; and what is noted then.
+bool system_is_over_quota(struct system_attempt *, const struct diff_item *);
+void system_fail_by_quota(struct system_attempt *, const struct diff_item *);
 void system_blocked_release(struct system_attempt *);

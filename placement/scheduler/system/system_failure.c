@@ -92,6 +92,26 @@ void system_fail(
 	}
 }
 
+bool system_is_over_quota(struct system_attempt *a, const struct diff_item *item)
+{
+	const char *quota = stack_quota_lacks(a->stack, item->group, NULL);
+	if (quota)
+		scheduler_run_note_quota(a->run, quota);
+	return quota != NULL;
+}
+
+// One evaluation waits for the quota, however many nodes are left: it names no node.
+void system_fail_by_quota(struct system_attempt *a, const struct diff_item *item)
+{
+	uint32_t known = a->run->failed_groups.count;
+	struct alloc_metrics *failed = failed_metrics(a, item->group);
+	CHECK(a->run->quota);
+	if (a->run->failed_groups.count == known)
+		failed->coalesced_failures++;
+	else
+		(void)stack_quota_lacks(a->stack, item->group, &failed->quota_exhausted);
+}
+
 void system_blocked_release(struct system_attempt *a)
 {
 	for (uint32_t i = 0; i < a->blocked_count; i++)

@@ -108,7 +108,10 @@ void system_place(struct system_attempt *a)
 		// Most instances of a group share the metrics of its first one.
 		if (a->groups[item->group].metrics == PLAN_NO_METRICS)
 			a->looking_since_ns = scheduler_clock_ns(a->run->settings);
-		if (stack_take_node(a->stack, item->group, item->name_index, item->slot, &option))
+		if (system_is_over_quota(a, item))
+			system_fail_by_quota(a, item);
+		else if (stack_take_node(
+				 a->stack, item->group, item->name_index, item->slot, &option))
 			place_instance(a, item, &option);
 		else
 			system_fail(a, item, &option);

@@ -14,6 +14,7 @@
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/jobs/job_summary.h"
 #include "state/tables/kind.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_room.h"
@@ -128,6 +129,8 @@ struct alloc_cell *alloc_cell_add(
 	count_allocation(state, a, 1);
 	cell->is_ended = allocation_is_terminal(a);
 	job_cell->live_count += !cell->is_ended;
+	if (!cell->is_ended)
+		namespace_use(job_cell->space, a, 1);
 	node_room_follow(state, cell);
 	CHECK(cell->is_ended || job_cell->live_count <= job_cell->present_count);
 	return cell;
@@ -159,6 +162,7 @@ static void end_life(struct state *state, struct alloc_cell *cell)
 {
 	CHECK(!cell->is_ended && cell->job_cell->live_count > 0);
 	cell->job_cell->live_count--;
+	namespace_use(cell->job_cell->space, cell->working, -1);
 	state->counts.allocations_terminal++;
 	cell->is_ended = true;
 }

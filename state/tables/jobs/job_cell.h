@@ -56,6 +56,7 @@ struct job_cell {
 	struct job_keep *published; // RCU
 	struct job_keep *working;   // applier
 	char *namespace_name, *id;
+	struct namespace_cell *space; // applier
 	struct cds_lfht_node by_name;
 	struct alloc_array *allocations; // RCU; NULL: it never had any
 	uint32_t allocation_count;       // in it, deleted ones that wait for their burial included

@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/records/job_notes.h"
 #include "state/tables/jobs/job_cell.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
@@ -59,6 +60,7 @@ struct job_cell *job_cell_find_or_add(
 	CHECK(index > 0 && index <= state->index);
 	cell->namespace_name = text_copy(namespace_name);
 	cell->id = text_copy(id);
+	cell->space = namespace_join(state, namespace_name);
 	CDS_INIT_LIST_HEAD(&cell->evaluations);
 	CDS_INIT_LIST_HEAD(&cell->blocked);
 	CDS_INIT_LIST_HEAD(&cell->deployments);

@@ -10,6 +10,7 @@
 #include "state/tables/jobs/job_children.h"
 #include "state/tables/jobs/job_keep.h"
 #include "state/tables/kind.h"
+#include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/placer.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
@@ -199,6 +200,7 @@ static bool bury_job(struct state *state, void *item)
 	cell->is_buried = true;
 	CHECK(cds_lfht_del(state->tables[STATE_JOBS].hash.buckets, &cell->by_name) == 0);
 	sequence_remove(&state->tables[STATE_JOBS].order, cell);
+	namespace_leave(state, cell->space);
 	call_rcu(&cell->rcu, job_cell_free);
 	return true;
 }

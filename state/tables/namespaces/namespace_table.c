@@ -1,7 +1,9 @@
 #include "state/tables/namespaces/namespace_table.h"
 #include "state/base/check.h"
+#include "state/base/error.h"
 #include "state/base/limits.h"
-#include "state/records/namespaces/job_namespace.h"
+#include "state/records/allocation.h"
+#include "state/tables/namespaces/quota_table.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
 
@@ -15,15 +17,59 @@ static bool is_namespace_sound(const void *record)
 	       namespace_drivers_are_fit(n) && record_is_sound(&job_namespace_description, record);
 }
 
+// Quotas come before their namespaces.
+static int check_loaded_namespace(const struct state *state, const void *record)
+{
+	struct text quota = text_of(((const struct job_namespace *)record)->quota);
+	return !quota.size || quota_cell_find(state, quota) ? 0 : -ERROR_CORRUPT;
+}
+
+// What the namespace uses counts against the quota that it names.
+static void follow_quota(struct state *state, struct cell *followed)
+{
+	struct namespace_cell *cell = (struct namespace_cell *)followed;
+	struct quota_cell *before = cell->quota;
+	struct text name =
+		cell_is_there(followed) ? text_of(cell->working->quota) : (struct text){0};
+
+	cell->quota = quota_cell_find(state, name);
+	if (cell->quota == before)
+		return;
+	if (cell->quota) {
+		cell->quota->namespaces++;
+		quota_use(cell->quota, &cell->used, 1);
+	}
+	if (before) {
+		CHECK(before->namespaces > 0);
+		before->namespaces--;
+		quota_use(before, &cell->used, -1);
+		cell_bury_if_idle(state, &before->cell);
+	}
+}
+
+static bool is_namespace_idle(const struct cell *cell)
+{
+	return ((const struct namespace_cell *)cell)->jobs == 0;
+}
+
+static void namespace_released(struct state *state, struct cell *cell)
+{
+	quota_amount_free(&((struct namespace_cell *)cell)->used);
+}
+
 const struct kind namespace_kind = {
 	.name = "namespace",
 	.key = KEY_NAME,
 	.key_offset = offsetof(struct job_namespace, name),
-	.cell_bytes = sizeof(struct cell),
+	.cell_bytes = sizeof(struct namespace_cell),
 	.fields = &job_namespace_description,
 	.limit_offset = offsetof(struct state_limits, namespaces),
 	.limit_max = NAMESPACES_MAX,
 	.is_sound = is_namespace_sound,
+	.check_loaded = check_loaded_namespace,
+	.follow = follow_quota,
+	.is_idle = is_namespace_idle,
+	.released = namespace_released,
 };
 
 const struct job_namespace *state_namespace(const struct state *state, struct text name)
@@ -72,4 +118,36 @@ void namespace_load_for(struct state *state, const struct job *job, uint64_t ind
 	n->record.create_index = n->record.modify_index = index;
 	table_load(state, STATE_NAMESPACES, n, index);
 	CHECK(namespace_is_there(state, text_of(job->namespace_name)));
+}
+
+struct namespace_cell *namespace_join(struct state *state, struct text name)
+{
+	struct namespace_cell *cell =
+		(struct namespace_cell *)table_find_or_add(state, STATE_NAMESPACES, &name);
+
+	CHECK(cell->jobs < UINT32_MAX);
+	cell->jobs++;
+	return cell;
+}
+
+void namespace_leave(struct state *state, struct namespace_cell *cell)
+{
+	CHECK(cell->jobs > 0);
+	cell->jobs--;
+	cell_bury_if_idle(state, &cell->cell);
+}
+
+void namespace_use(struct namespace_cell *cell, const struct allocation *a, int64_t by)
+{
+	const struct group_ask *ask = ARRAY_AT(&a->job->asks, struct group_ask, a->group);
+
+	quota_amount_add(&cell->used, a->resources, ask, by);
+	CHECK(cell->used.instances >= 0);
+	if (cell->quota)
+		quota_use_one(cell->quota, a->resources, ask, by);
+}
+
+bool namespace_lacks(const struct namespace_cell *cell, const struct quota_amount *change)
+{
+	return cell->quota && quota_lacks(cell->quota->working, &cell->quota->used, change, NULL);
 }

@@ -271,6 +271,7 @@ static const struct {
 	{OUTCOME_NOT_ADMITTED, WIRE_REFUSED_NOT_ADMITTED, true},
 	{OUTCOME_UNKNOWN_SENDER, WIRE_REFUSED_BAD_REQUEST, false},
 	{OUTCOME_UNKNOWN_RULE, WIRE_REFUSED_BAD_REQUEST, false},
+	{OUTCOME_QUOTA_EXHAUSTED, WIRE_REFUSED_QUOTA, false},
 };
 
 // Every outcome but done and part-stored is told to who asked.

@@ -227,17 +227,39 @@ static void b49_missed_on_a_node(void **state)
 	assert_int_equal(ready(f), 1);
 }
 
-static void b45_no_quota_gets_room(void **state)
+static void block_by_quota(struct fixture *f, struct eval_ask ask, const char *quota)
+{
+	struct evaluation *e = blocked_eval(ask);
+	e->quota_limit_reached = strdup(quota);
+	blocked_add(f->blocked, e, 0);
+	evaluation_free(e);
+}
+
+// Room of a class is none of a quota, and neither is room of another quota.
+static void b45_a_quota_gets_room(void **state)
 {
 	struct fixture *f = *state;
 
 	blocked_unblock_class(f->blocked, "v1:1", 200);
-	struct evaluation *e = blocked_eval((struct eval_ask){.number = 1, .snapshot_index = 150});
-	e->quota_limit_reached = strdup("small");
-	blocked_add(f->blocked, e, 0);
+	blocked_unblock_quota(f->blocked, "large", 200);
+	blocked_unblock_quota(f->blocked, "small", 150);
+	block_by_quota(f, (struct eval_ask){.number = 1, .snapshot_index = 150}, "small");
 	assert_int_equal(ready(f), 0);
 	assert_int_equal(stats(f).quota_limited, 1);
-	evaluation_free(e);
+	blocked_unblock_quota(f->blocked, "large", 201);
+	assert_int_equal(ready(f), 0);
+	blocked_unblock_quota(f->blocked, "small", 202);
+	assert_int_equal(ready(f), 1);
+	assert_int_equal(stats(f).quota_limited, 0);
+}
+
+static void b49_missed_on_a_quota(void **state)
+{
+	struct fixture *f = *state;
+
+	blocked_unblock_quota(f->blocked, "small", 151);
+	block_by_quota(f, (struct eval_ask){.number = 1, .snapshot_index = 150}, "small");
+	assert_int_equal(ready(f), 1);
 }
 
 static void b49_missed_keeps_its_token(void **state)
@@ -371,7 +393,8 @@ int main(void)
 		TEST(reblocked_replaces_itself),
 		TEST(b49_missed_on_a_class),
 		TEST(b49_missed_on_a_node),
-		TEST(b45_no_quota_gets_room),
+		TEST(b45_a_quota_gets_room),
+		TEST(b49_missed_on_a_quota),
 		TEST(b49_missed_keeps_its_token),
 		TEST(b49_old_unblocks_are_pruned),
 		TEST(many_nodes_are_forgotten_safely),

@@ -9,6 +9,7 @@
 #include "state/records/evaluation.h"
 #include "state/records/job_notes.h"
 #include "state/records/namespaces/job_namespace.h"
+#include "state/records/namespaces/quota.h"
 #include "state/records/nodes/admit_rule.h"
 #include "state/records/nodes/node_description.h"
 #include "state/records/nodes/node_metadata.h"
@@ -524,6 +525,19 @@ static void *a_variable(void)
 	return variable;
 }
 
+static void *a_quota(void)
+{
+	struct quota *q = record_create(&quota_description);
+
+	q->name = text_copy(TEXT("small"));
+	struct quota_limit *limit = array_append(&q->limits, sizeof *limit);
+	limit->region = text_copy(TEXT("global"));
+	limit->resources.cpu_mhz = 1000;
+	struct quota_device *device = array_append(&limit->resources.devices, sizeof *device);
+	*device = (struct quota_device){text_copy(TEXT("gpu")), 2};
+	return q;
+}
+
 static void every_kind_of_record_comes_back(void **unused)
 {
 	struct node_registration *read = memory_take(sizeof *read);
@@ -540,6 +554,7 @@ static void every_kind_of_record_comes_back(void **unused)
 		[STATE_ACL_ROLES] = a_role(),
 		[STATE_ACL_TOKENS] = a_token(),
 		[STATE_ACL_BOOTSTRAP] = a_first_token(),
+		[STATE_QUOTAS] = a_quota(),
 		[STATE_NAMESPACES] = a_namespace(),
 		[STATE_SENDERS] = a_sender(),
 		[STATE_ADMIT_RULES] = an_admit_rule(),

@@ -41,7 +41,8 @@ static void finds_routes(void **unused)
 
 static void takes_the_rest_of_a_path(void **unused)
 {
-	check("GET", "/v1/quota/a/b/c", (struct outcome){ROUTE_FOUND, "/v1/quota/:rest", NULL});
+	check("GET", "/v1/sentinel/a/b/c",
+		(struct outcome){ROUTE_FOUND, "/v1/sentinel/:rest", NULL});
 	check("GET", "/v1/acl/policies", (struct outcome){ROUTE_FOUND, "/v1/acl/policies", NULL});
 	check("GET", "/v1/acl/auth-methods",
 		(struct outcome){ROUTE_FOUND, "/v1/acl/auth-methods", NULL});

@@ -31,6 +31,8 @@ static const struct need needs[RIGHTS] = {
 	[RIGHT_VM_WRITE] = {.area = ACL_VM, .level = ACL_LEVEL_WRITE},
 	[RIGHT_VM_ADMIN_READ] = {.area = ACL_VM_ADMIN, .level = ACL_LEVEL_READ},
 	[RIGHT_VM_ADMIN_WRITE] = {.area = ACL_VM_ADMIN, .level = ACL_LEVEL_WRITE},
+	[RIGHT_QUOTA_READ] = {.area = ACL_QUOTA, .level = ACL_LEVEL_READ},
+	[RIGHT_QUOTA_WRITE] = {.area = ACL_QUOTA, .level = ACL_LEVEL_WRITE},
 	[RIGHT_POOL_READ] = {SCOPE_POOL, .pool = ACL_POOL_READ},
 	[RIGHT_POOL_DELETE] = {SCOPE_POOL, .pool = ACL_POOL_DELETE},
 	[RIGHT_POOL_NODES] = {SCOPE_POOL, .pool = ACL_POOL_READ, .area = ACL_NODE,

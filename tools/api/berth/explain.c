@@ -5,6 +5,7 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/job_traits.h"
+#include "state/records/namespaces/quota.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
 #include "tools/api/server/access.h"
@@ -13,6 +14,7 @@
 #include "tools/forms/explanation.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 // Jobs that the explanation of one node visits.
 #define JOBS_EXPLAINED_MAX 1000u
@@ -161,6 +163,28 @@ static bool say_evaluation(const struct evaluation *e, void *context)
 	return true;
 }
 
+// Row B45.
+static void say_quota(
+	struct json_writer *w, const struct state *state, const struct job *job, uint32_t group)
+{
+	const struct group_ask *ask = ARRAY_AT(&job->asks, struct group_ask, group);
+	struct quota_amount one = {0};
+	struct array texts = {0};
+	quota_amount_add(&one, ask->resources, ask, 1);
+	const char *quota = state_quota_lacks(state, text_of(job->namespace_name), &one, &texts);
+	for (uint32_t i = 0; i < texts.count; i++) {
+		char *text = *ARRAY_AT(&texts, char *, i);
+		put_sentence(w,
+			"The quota \"%s\" of its namespace has no room for one more of group "
+			"\"%s\": "
+			"%s.",
+			quota, ARRAY_AT(&job->task_groups, struct task_group, group)->name, text);
+		free(text);
+	}
+	free(texts.items);
+	quota_amount_free(&one);
+}
+
 static void put_job_sentences(
 	struct json_writer *w, const struct state *state, const struct job *job)
 {
@@ -169,6 +193,8 @@ static void put_job_sentences(
 	say_deployment(w, state, job);
 	state_job_evaluations(
 		state, text_of(job->namespace_name), text_of(job->id), say_evaluation, w);
+	for (uint32_t i = 0; i < job->asks.count; i++)
+		say_quota(w, state, job, i);
 	if (state_scheduler_config(state)->pause_eval_broker)
 		put_sentence(w, "Evaluations are paused by the scheduler configuration: nothing "
 				"new is placed.");

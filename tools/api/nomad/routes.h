@@ -71,16 +71,10 @@
 	ASK("DELETE", "/v1/volumes/snapshot", VOLUME_DELETE, not_kept)       \
 	ASK("PUT", "/v1/service/:rest", JOB_SUBMIT, not_kept)                \
 	ASK("DELETE", "/v1/service/:rest", JOB_SUBMIT, not_kept)             \
-	READ("/v1/quotas", MANAGEMENT, enterprise_only)                      \
-	READ("/v1/quota-usages", MANAGEMENT, enterprise_only)                \
-	READ("/v1/quota/:rest", MANAGEMENT, enterprise_only)                 \
 	READ("/v1/sentinel/:rest", MANAGEMENT, enterprise_only)              \
 	READ("/v1/recommendations", MANAGEMENT, enterprise_only)             \
 	READ("/v1/recommendation", MANAGEMENT, enterprise_only)              \
 	READ("/v1/recommendation/:id", MANAGEMENT, enterprise_only)          \
-	ASK("PUT", "/v1/quota", MANAGEMENT, enterprise_only)                 \
-	ASK("PUT", "/v1/quota/:rest", MANAGEMENT, enterprise_only)           \
-	ASK("DELETE", "/v1/quota/:rest", MANAGEMENT, enterprise_only)        \
 	ASK("PUT", "/v1/sentinel/:rest", MANAGEMENT, enterprise_only)        \
 	ASK("DELETE", "/v1/sentinel/:rest", MANAGEMENT, enterprise_only)     \
 	ASK("PUT", "/v1/recommendation", MANAGEMENT, enterprise_only)        \

@@ -1,9 +1,9 @@
 // Namespaces as they are shown: those that operators described, and the one that is always there.
 #include "tools/api/nomad/namespaces/namespaces.h"
+#include "tools/api/nomad/namespaces/namespace_json.h"
 #include "tools/api/nomad/namespaces/routes.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/blocking_query.h"
-#include "tools/forms/namespace_json.h"
 
 static void namespaces_collect(const struct state *state, struct name_set *namespaces)
 {

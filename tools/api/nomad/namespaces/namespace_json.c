@@ -1,4 +1,4 @@
-#include "tools/forms/namespace_json.h"
+#include "tools/api/nomad/namespaces/namespace_json.h"
 #include "state/base/check.h"
 #include "tools/json/json_record.h"
 #include <sodium.h>
