@@ -249,6 +249,22 @@ static const struct command commands[] = {
 		NULL, 0, 0, keyring_rotate},
 	{"operator root keyring remove", "KEY", "Forget a key that encrypts nothing any more.",
 		NULL, NULL, 1, 1, keyring_remove},
+	{"quota list", "", "List quotas.", NULL, NULL, 0, 0, quota_list},
+	{"quota status", "NAME", "Show what a quota limits, and what is used of it.", NULL, NULL, 1,
+		1, quota_status},
+	{"quota inspect", "NAME", "Show a quota and its usage as JSON.", NULL, NULL, 1, 1,
+		quota_inspect},
+	{"quota init", "[FILE]", "Write an example of a quota.",
+		"To spec.hcl unless told otherwise; never over a file that is there.", NULL, 0, 1,
+		quota_init},
+	{"quota apply", "FILE", "Make a quota, or describe it anew.",
+		"FILE holds it in HashiCorp's syntax or in JSON: name, description, and a limit "
+		"with a\nregion_limit of cpu, memory, instances and devices. - is standard input. "
+		"It limits the\nnamespaces that name it (berth namespace apply --quota), all "
+		"together.",
+		NULL, 1, 1, quota_apply},
+	{"quota delete", "NAME", "Take a quota away.", "Refused while a namespace names it.", NULL,
+		1, 1, quota_delete},
 	{"system gc", "", "Forget at once what has ended.",
 		"Evaluations, allocations, jobs and nodes, whatever their age.", NULL, 0, 0,
 		system_gc},

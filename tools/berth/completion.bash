@@ -43,6 +43,9 @@ _berth_ids()
 	"namespace status" | "namespace inspect" | "namespace apply" | "namespace delete")
 		berth namespace list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
+	"quota status" | "quota inspect" | "quota delete")
+		berth quota list 2>/dev/null | awk 'NR > 1 { print $1 }'
+		;;
 	"node restore") berth node revoked 2>/dev/null | sed -n 's/^node\/\([^ ]*\).*/\1/p' ;;
 	"client restore") berth node revoked 2>/dev/null | sed -n 's/^client\/\([^ ]*\).*/\1/p' ;;
 	"node admit delete")

@@ -9,6 +9,7 @@ command_run acl_token_list, acl_token_info, acl_token_self, acl_token_create, ac
 command_run account_list, account_info, account_create, account_bootstrap_token, account_delete;
 command_run acl_role_list, acl_role_info, acl_role_create, acl_role_update, acl_role_delete;
 command_run namespace_list, namespace_status, namespace_inspect, namespace_apply, namespace_delete;
+command_run quota_list, quota_status, quota_inspect, quota_apply, quota_delete, quota_init;
 command_run node_meta_read, node_meta_apply;
 command_run var_list, var_get, var_put, var_purge, var_init;
 command_run keyring_list, keyring_rotate, keyring_remove;
