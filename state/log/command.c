@@ -44,7 +44,7 @@ const struct command_outcome_row command_outcomes[] = {
 	[OUTCOME_CLIENT_NOT_ALLOWED] = {"client-not-allowed", "the job names other clients"},
 	[OUTCOME_REVOKED] = {"revoked", "the node or client is revoked"},
 	[OUTCOME_NOT_ADMITTED] = {"not-admitted", "the node is not admitted with what it claims to "
-						  "be; see berth node admit -refused"},
+						  "be; see berth node admit refused"},
 	[OUTCOME_UNKNOWN_SENDER] = {"unknown-sender", "it is not revoked"},
 	[OUTCOME_UNKNOWN_RULE] = {"unknown-rule", "there is no rule of this pattern"},
 	[OUTCOME_QUOTA_EXHAUSTED] = {"quota-exhausted",

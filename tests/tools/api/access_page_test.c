@@ -40,6 +40,10 @@ static struct class {
 	{"op w", "operator { policy = \"write\" }"},
 	{"vm r", "vm { policy = \"read\" }"},
 	{"vm w", "vm { policy = \"write\" }"},
+	{"vma r", "vm_admin { policy = \"read\" }"},
+	{"vma w", "vm_admin { policy = \"write\" }"},
+	{"quota r", "quota { policy = \"read\" }"},
+	{"quota w", "quota { policy = \"write\" }"},
 	{"mgmt", NULL},
 };
 #define CLASSES (sizeof classes / sizeof classes[0])

@@ -26,7 +26,8 @@ expect() # "words offered" word…
 
 export BERTH_ADDR=http://127.0.0.1:1
 expect "node" no
-expect "drain eligibility groups key list meta offline online pool status what-if" node ""
+expect "admit drain eligibility groups key list meta offline online pool rekey restore revoke revoked status what-if" \
+	node ""
 expect "--job" place --jo
 expect "--check-index" job run --ch
 expect "get-config set-config" operator scheduler ""
@@ -35,8 +36,8 @@ expect "delete get list pause resume" worker ""
 expect "--restart-policy --resource" vm create --res
 expect "agent-info" ag
 expect "" node list --count
-for word in agent-info alloc client deployment drain eval explain health job key node place release settings simulate \
-	stats status tls vm worker; do
+for word in acl agent-info alloc client deployment drain eval explain health job key namespace node place quota \
+	release settings simulate stats status tls var vm worker; do
 	[[ " $(offered "") " == *" $word "* ]] || {
 		echo "berth offers no $word"
 		exit 1

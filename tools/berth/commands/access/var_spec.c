@@ -1,4 +1,4 @@
-#include "tools/berth/commands/var_spec.h"
+#include "tools/berth/commands/access/var_spec.h"
 #include "tools/berth/cli/field.h"
 #include "tools/hcl/hcl.h"
 #include <stdio.h>

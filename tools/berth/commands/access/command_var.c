@@ -4,8 +4,8 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/members.h"
 #include "tools/berth/cli/pages.h"
-#include "tools/berth/commands/var_commands.h"
-#include "tools/berth/commands/var_spec.h"
+#include "tools/berth/commands/access/var_commands.h"
+#include "tools/berth/commands/access/var_spec.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "tools/berth/cli/name_path.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
-#include "tools/berth/commands/acl_commands.h"
+#include "tools/berth/commands/access/acl_commands.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

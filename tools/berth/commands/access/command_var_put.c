@@ -2,8 +2,8 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/file.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/commands/var_commands.h"
-#include "tools/berth/commands/var_spec.h"
+#include "tools/berth/commands/access/var_commands.h"
+#include "tools/berth/commands/access/var_spec.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
