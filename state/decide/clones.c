@@ -1,0 +1,113 @@
+#include "state/decide/clones.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Nodes watched at a time: a new one replaces the node that changed hands longest ago.
+#define WATCHED_MAX 256u
+// Agents of one node that are remembered: who comes after them replaces the newest.
+#define AGENTS_MAX 4u
+#define RETURNS_MAX 2u
+
+struct watched {
+	struct uuid node;
+	int64_t newest_ns;
+	struct agent_mark agents[AGENTS_MAX]; // in the order of their first registration
+	uint32_t agent_count, returns;
+};
+
+struct clones {
+	struct clone_limits limits;
+	struct watched watched[WATCHED_MAX];
+	uint32_t count;
+};
+
+struct clones *clones_create(const struct clone_limits *limits)
+{
+	struct clones *c = memory_take(sizeof *c);
+	c->limits = *limits;
+	return c;
+}
+
+void clones_free(struct clones *c)
+{
+	free(c);
+}
+
+bool agent_mark_same(const struct agent_mark *a, const struct agent_mark *b)
+{
+	if (a->boot != 0 && b->boot != 0)
+		return a->boot == b->boot;
+	return a->port == b->port && memcmp(a->address, b->address, sizeof a->address) == 0;
+}
+
+static struct watched *find_watched(struct clones *c, const struct uuid *node)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		if (uuid_equal(&c->watched[i].node, node))
+			return &c->watched[i];
+	return NULL;
+}
+
+static struct watched *longest_ago(struct clones *c)
+{
+	struct watched *oldest = &c->watched[0];
+	for (uint32_t i = 1; i < c->count; i++)
+		if (c->watched[i].newest_ns < oldest->newest_ns)
+			oldest = &c->watched[i];
+	return oldest;
+}
+
+// The node's entry, anew when nothing happened for the window.
+static struct watched *node_watch(
+	struct clones *c, const struct uuid *node, const struct agent_mark *holder, int64_t now_ns)
+{
+	struct watched *w = find_watched(c, node);
+	if (w != NULL && now_ns - w->newest_ns <= c->limits.window_ns)
+		return w;
+	if (w == NULL)
+		w = c->count < WATCHED_MAX ? &c->watched[c->count++] : longest_ago(c);
+	*w = (struct watched){
+		.node = *node, .newest_ns = now_ns, .agents = {*holder}, .agent_count = 1};
+	return w;
+}
+
+// The number of the agent among those that had the node; agent_count: none of them.
+static uint32_t find_agent(const struct watched *w, const struct agent_mark *agent)
+{
+	uint32_t i = 0;
+	while (i < w->agent_count && !agent_mark_same(&w->agents[i], agent))
+		i++;
+	return i;
+}
+
+static void add_agent(struct watched *w, const struct agent_mark *agent)
+{
+	if (w->agent_count < AGENTS_MAX)
+		w->agent_count++;
+	w->agents[w->agent_count - 1] = *agent;
+}
+
+bool clones_register(struct clones *c, const struct uuid *node, const struct agent_mark *holder,
+	const struct agent_mark *comer, int64_t now_ns, struct agent_mark *first)
+{
+	if (agent_mark_same(holder, comer))
+		return false;
+	struct watched *w = node_watch(c, node, holder, now_ns);
+	uint32_t number = find_agent(w, comer);
+	bool is_soon = now_ns - w->newest_ns <= c->limits.soon_ns;
+	w->newest_ns = now_ns;
+	if (number == w->agent_count)
+		add_agent(w, comer);
+	else if (is_soon || comer->boot != 0)
+		w->returns++;
+	*first = w->agents[0];
+	return number != 0 && w->returns >= RETURNS_MAX;
+}
+
+void clones_forget(struct clones *c, const struct uuid *node)
+{
+	struct watched *w = find_watched(c, node);
+	if (w != NULL)
+		*w = c->watched[--c->count];
+}
