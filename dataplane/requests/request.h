@@ -110,3 +110,5 @@ uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct
 #define RETRY_NOT_ALLOWED_MS 1000u
 // ... when an operator has to change a rule first.
 #define RETRY_NOT_ADMITTED_MS 10000u
+// ... when an operator has to find out which of two machines is the node.
+#define RETRY_QUARANTINED_MS 60000u

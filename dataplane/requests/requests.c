@@ -80,6 +80,23 @@ static const uint8_t *frame_of(const struct request *r)
 	return r->packet + r->offset;
 }
 
+static struct agent_mark mark_of(const struct request *r)
+{
+	static const struct hot_port no_port;
+	const struct packet from = {.data = (uint8_t *)r->packet};
+	struct node_source source = {0};
+	struct agent_mark mark = {0};
+	source_take(&source, &no_port, &from, r->offset);
+	if (source.kind & NODE_SOURCE_IPV6) {
+		memcpy(mark.address, source.address, 16);
+	} else {
+		memset(mark.address + 10, 0xff, 2);
+		memcpy(mark.address + 12, source.address, 4);
+	}
+	mark.port = (uint16_t)(source.udp_port[0] << 8 | source.udp_port[1]);
+	return mark;
+}
+
 static bool decode_register(struct request *r)
 {
 	struct wire_register wire;
@@ -91,6 +108,7 @@ static bool decode_register(struct request *r)
 	c->part = wire.part;
 	c->parts = wire.parts;
 	c->worker = r->worker->hot.number;
+	c->from = mark_of(r);
 	c->total = (struct resources){wire.cpu_mhz, wire.memory_mb, wire.disk_mb};
 	c->reserved = (struct resources){
 		wire.reserved_cpu_mhz, wire.reserved_memory_mb, wire.reserved_disk_mb};

@@ -50,6 +50,7 @@ static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
 	[WIRE_REFUSED_CLIENT_NOT_ALLOWED] = "client-not-allowed",
 	[WIRE_REFUSED_NOT_SEALED] = "not-sealed",
 	[WIRE_REFUSED_QUOTA] = "quota-exhausted",
+	[WIRE_REFUSED_QUARANTINED] = "quarantined",
 };
 
 const char *wire_type_name(uint8_t type)

@@ -347,8 +347,9 @@ enum wire_refusal {
 	WIRE_REFUSED_CONFLICT, // registration: the worker of that name is of another node or machine (row D28)
 	WIRE_REFUSED_NOT_ADMITTED,       // registration: value says which claim, docs/wire.md
 	WIRE_REFUSED_CLIENT_NOT_ALLOWED, // PLACE: the job names other clients
-	WIRE_REFUSED_NOT_SEALED, // ALLOC_SPEC: answers go out sealed alone (wire.sealed_only)
-	WIRE_REFUSED_QUOTA,      // the quota of the namespace has no room
+	WIRE_REFUSED_NOT_SEALED,  // ALLOC_SPEC: answers go out sealed alone (wire.sealed_only)
+	WIRE_REFUSED_QUOTA,       // the quota of the namespace has no room
+	WIRE_REFUSED_QUARANTINED, // registration: another agent has this id and key, and came first
 	WIRE_REFUSED_REASONS,
 };
 

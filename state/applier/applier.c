@@ -27,6 +27,9 @@
 #define COMMANDS_PER_PLAN 64u
 // Nodes of one piece of what placement puts off until nothing waits: a fraction of a millisecond.
 #define CATCH_UP_NODES 1024u
+// Agents of one node that take turns are clones when they do so within that; of nodes that beat so often.
+#define CLONE_WINDOW_NS (10 * NS_PER_MIN)
+#define CLONE_BEAT_NS (5 * NS_PER_S)
 
 void applier_batch_begin(struct applier *a, struct batch *batch)
 {
@@ -39,6 +42,17 @@ void applier_batch_begin(struct applier *a, struct batch *batch)
 	a->decider.batch = batch;
 	a->state->changes = &batch->changes;
 	a->state->unpublished_from = a->state->index + 1;
+}
+
+// Six heartbeats without an answer take two times to live.
+static struct clones *create_clones(const struct applier_settings *settings)
+{
+	int64_t beat_ns = settings->beat_ns ? settings->beat_ns : CLONE_BEAT_NS;
+	struct clone_limits limits = {
+		.soon_ns = 6 * beat_ns, .window_ns = CLONE_WINDOW_NS + 6 * beat_ns};
+
+	CHECK(settings->state->slots_max > 0);
+	return clones_create(&limits, settings->state->slots_max);
 }
 
 struct applier *applier_create(const struct applier_settings *settings)
@@ -55,6 +69,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 	a->decider.placer = &a->settings.placer;
 	a->decider.registrations = registrations_create();
 	a->decider.rejections = rejections_create(&settings->rejections);
+	a->decider.clones = create_clones(settings);
 	a->decider.collect_after_ms = settings->collect_after_ms;
 	a->decider.beat_ns = settings->beat_ns;
 	a->decider.standing = standing_limits_or_defaults(&settings->standing);
@@ -82,6 +97,7 @@ void applier_destroy(struct applier *a)
 	journal_thread_destroy(a->journal);
 	registrations_destroy(a->decider.registrations);
 	rejections_free(a->decider.rejections);
+	clones_free(a->decider.clones);
 	admissions_release(&a->decider.admissions);
 	for (uint32_t i = 0; i < 2; i++) {
 		bytes_writer_free(&a->batches[i].bytes);

@@ -1,4 +1,5 @@
 #include "state/decide/clones.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 // Nodes watched at a time: a new one replaces the node that changed hands longest ago.
 #define WATCHED_MAX 256u
 // Agents of one node that are remembered: who comes after them replaces the newest.
-#define AGENTS_MAX 4u
+#define AGENTS_MAX 8u
 #define RETURNS_MAX 2u
 
 struct watched {
@@ -18,20 +19,40 @@ struct watched {
 
 struct clones {
 	struct clone_limits limits;
+	struct agent_mark *holders; // by slots of nodes
+	uint32_t holder_count;
 	struct watched watched[WATCHED_MAX];
 	uint32_t count;
 };
 
-struct clones *clones_create(const struct clone_limits *limits)
+struct clones *clones_create(const struct clone_limits *limits, uint32_t node_slots)
 {
 	struct clones *c = memory_take(sizeof *c);
+	CHECK(limits->window_ns > limits->soon_ns);
 	c->limits = *limits;
+	c->holders = memory_take(node_slots * sizeof c->holders[0]);
+	c->holder_count = node_slots;
 	return c;
 }
 
 void clones_free(struct clones *c)
 {
+	if (!c)
+		return;
+	free(c->holders);
 	free(c);
+}
+
+void clones_hold(struct clones *c, uint32_t slot, const struct agent_mark *holder)
+{
+	CHECK(slot < c->holder_count);
+	c->holders[slot] = *holder;
+}
+
+const struct agent_mark *clones_holder(const struct clones *c, uint32_t slot)
+{
+	CHECK(slot < c->holder_count);
+	return &c->holders[slot];
 }
 
 bool agent_mark_same(const struct agent_mark *a, const struct agent_mark *b)
@@ -89,20 +110,22 @@ static void add_agent(struct watched *w, const struct agent_mark *agent)
 }
 
 bool clones_register(struct clones *c, const struct uuid *node, const struct agent_mark *holder,
-	const struct agent_mark *comer, int64_t now_ns, struct agent_mark *first)
+	const struct agent_mark *comer, int64_t now_ns)
 {
 	if (agent_mark_same(holder, comer))
 		return false;
 	struct watched *w = node_watch(c, node, holder, now_ns);
 	uint32_t number = find_agent(w, comer);
+	bool is_known = number < w->agent_count;
 	bool is_soon = now_ns - w->newest_ns <= c->limits.soon_ns;
+	// Beyond the agents that are remembered new ones cannot be told from those that return.
+	bool is_full = w->agent_count == AGENTS_MAX;
 	w->newest_ns = now_ns;
-	if (number == w->agent_count)
+	if (!is_known)
 		add_agent(w, comer);
 	else if (is_soon || comer->boot != 0)
 		w->returns++;
-	*first = w->agents[0];
-	return number != 0 && w->returns >= RETURNS_MAX;
+	return number != 0 && (is_known || is_full) && w->returns >= RETURNS_MAX;
 }
 
 void clones_forget(struct clones *c, const struct uuid *node)

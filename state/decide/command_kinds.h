@@ -17,8 +17,9 @@ decide_command decide_acl_bootstrap, decide_acl_policy, decide_acl_policy_delete
 	decide_job_scale, decide_job_stable, decide_namespace, decide_namespace_delete,
 	decide_node_drain, decide_node_eligibility, decide_node_evaluate, decide_node_metadata,
 	decide_node_standing, decide_node_pool, decide_node_pool_delete, decide_node_purge,
-	decide_node_register, decide_node_status, decide_place, decide_plan, decide_quota,
-	decide_quota_delete, decide_release, decide_scheduler_config, decide_status,
-	decide_variable, decide_variable_delete, decide_vm_assign, decide_vm_create,
-	decide_vm_delete, decide_vm_health, decide_vm_power, decide_vm_report, decide_vm_tell,
-	decide_vm_worker, decide_vm_worker_delete, decide_vm_worker_pause;
+	decide_node_register, decide_node_status, decide_place, decide_plan,
+	decide_quarantine_clear, decide_quota, decide_quota_delete, decide_release,
+	decide_scheduler_config, decide_status, decide_variable, decide_variable_delete,
+	decide_vm_assign, decide_vm_create, decide_vm_delete, decide_vm_health, decide_vm_power,
+	decide_vm_report, decide_vm_tell, decide_vm_worker, decide_vm_worker_delete,
+	decide_vm_worker_pause;

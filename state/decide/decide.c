@@ -65,6 +65,7 @@ static const struct {
 	[COMMAND_VARIABLE_DELETE] = {"variable-delete", decide_variable_delete},
 	[COMMAND_QUOTA] = {"quota", decide_quota},
 	[COMMAND_QUOTA_DELETE] = {"quota-delete", decide_quota_delete},
+	[COMMAND_QUARANTINE_CLEAR] = {"quarantine-clear", decide_quarantine_clear},
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == COMMAND_TYPES, "every command has its row");
 

@@ -5,6 +5,7 @@
 #include "state/base/prng.h"
 #include "state/decide/admission.h"
 #include "state/decide/applier_counters.h"
+#include "state/decide/clones.h"
 #include "state/decide/registration.h"
 #include "state/log/batch.h"
 
@@ -36,6 +37,7 @@ struct decider {
 	struct prng prng;
 	struct registrations *registrations;
 	struct rejections *rejections; // of plans, by nodes
+	struct clones *clones;         // of nodes, and who has which
 	struct admissions admissions;
 	int64_t now_ns; // unix
 	int64_t collect_after_ms;
@@ -124,6 +126,14 @@ void decider_report_vms(struct decider *, struct command_alloc_update *);
 enum admission decider_admits(struct decider *, const struct node_registration *);
 // The same of a node as it is registered.
 bool decider_admits_node(struct decider *, const struct node *);
+// Whether one more note of a refused node may be made now, and puts one: takes it over.
+bool decider_may_note(struct decider *);
+void decider_put_refused(struct decider *, struct refused_node *);
+// Whether who registers a node that is there anew is the clone of the agent that has it; notes it.
+bool decider_finds_clone(
+	struct decider *, const struct node_cell *, const struct node_registration *);
+// Forgets that the node has a clone. False: it was not noted.
+bool decider_clear_clone(struct decider *, const struct uuid *);
 // Whether there are nodes that are to be judged again since rules changed, and a bounded number of them: those that are
 // more than they may be take no more work.
 bool decider_judges_nodes(const struct decider *);

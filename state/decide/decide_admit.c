@@ -110,7 +110,7 @@ static struct admit_claim claim_of_registration(
 	return claim;
 }
 
-static bool may_note(struct decider *d)
+bool decider_may_note(struct decider *d)
 {
 	struct admissions *a = &d->admissions;
 
@@ -125,19 +125,39 @@ static bool may_note(struct decider *d)
 }
 
 // The one that stands longest in the list leaves it. Its place is free only once that was published, so the list never
-// fills up: the last places are for the notes of a second.
+// fills up: the last places are for the notes of a second. Notes of clones leave only when there are no others.
 static void leave_room_for_refused(struct decider *d, const struct uuid *newest)
 {
 	uint64_t cursor = 0;
-	const struct cell *cell;
+	const struct cell *cell, *leaves = NULL;
 
 	if (table_has_room(d->state, STATE_REFUSED_NODES, d->state->limits.refused_nodes / 16 + 1))
 		return;
-	while ((cell = sequence_next(&d->state->tables[STATE_REFUSED_NODES].order, &cursor)))
-		if (cell_is_there(cell) && !uuid_equal(&cell->id, newest))
+	while ((cell = sequence_next(&d->state->tables[STATE_REFUSED_NODES].order, &cursor))) {
+		const struct refused_node *refused = cell_is_there(cell) ? cell->working : NULL;
+		if (!refused || uuid_equal(&cell->id, newest))
+			continue;
+		if (!leaves || refused->claim != ADMIT_CLONE)
+			leaves = cell;
+		if (refused->claim != ADMIT_CLONE)
 			break;
-	if (cell)
-		decider_delete_id(d, STATE_REFUSED_NODES, &cell->id);
+	}
+	if (leaves)
+		decider_delete_id(d, STATE_REFUSED_NODES, &leaves->id);
+}
+
+void decider_put_refused(struct decider *d, struct refused_node *refused)
+{
+	const struct uuid id = refused->id;
+	const struct refused_node *before = refused_node_working(d->state, &id);
+
+	CHECK(refused->claim > ADMIT && refused->claim < ADMISSIONS);
+	refused->newest_ns = d->now_ns;
+	refused->first_ns = before && before->first_ns < d->now_ns ? before->first_ns : d->now_ns;
+	if (decider_put(d, STATE_REFUSED_NODES, refused) != 0)
+		record_free(&refused_node_description, refused);
+	else
+		leave_room_for_refused(d, &id);
 }
 
 static void note_refused(struct decider *d, const struct admit_claim *claim, struct text address,
@@ -145,10 +165,13 @@ static void note_refused(struct decider *d, const struct admit_claim *claim, str
 {
 	const struct refused_node *before = refused_node_working(d->state, &claim->id);
 
+	// What is noted of a clone stays: it is needed to tell it.
+	if (before && before->claim == ADMIT_CLONE)
+		return;
 	if (before && before->claim == (int)admission &&
 		d->now_ns - before->newest_ns < NOTE_AGAIN_NS)
 		return;
-	if (!may_note(d))
+	if (!decider_may_note(d))
 		return;
 	struct refused_node *refused = record_create(&refused_node_description);
 	refused->id = claim->id;
@@ -159,12 +182,7 @@ static void note_refused(struct decider *d, const struct admit_claim *claim, str
 	refused->class_name = text_copy(text_of(claim->class_name));
 	refused->claim = (int)admission;
 	refused->pattern = text_copy(text_of(rule ? rule->pattern : ""));
-	refused->newest_ns = d->now_ns;
-	refused->first_ns = before && before->first_ns < d->now_ns ? before->first_ns : d->now_ns;
-	if (decider_put(d, STATE_REFUSED_NODES, refused) != 0)
-		record_free(&refused_node_description, refused);
-	else
-		leave_room_for_refused(d, &claim->id);
+	decider_put_refused(d, refused);
 }
 
 static bool admits_everybody(const struct decider *d)
@@ -185,8 +203,11 @@ enum admission decider_admits(struct decider *d, const struct node_registration 
 	CHECK(admission < ADMISSIONS);
 	if (admission != ADMIT)
 		note_refused(d, &claim, registration->address, admission, rule);
-	else if (refused_node_working(d->state, &claim.id))
-		decider_delete_id(d, STATE_REFUSED_NODES, &claim.id);
+	else {
+		const struct refused_node *before = refused_node_working(d->state, &claim.id);
+		if (before && before->claim != ADMIT_CLONE)
+			decider_delete_id(d, STATE_REFUSED_NODES, &claim.id);
+	}
 	return admission;
 }
 

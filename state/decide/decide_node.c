@@ -85,6 +85,8 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 	enum command_outcome outcome = decider_check_worker(d, &d->whole);
 	if (outcome != OUTCOME_DONE)
 		return outcome;
+	if (cell && decider_finds_clone(d, cell, &d->whole))
+		return OUTCOME_QUARANTINED;
 	if (cell) {
 		e.node_register.slot = cell->working->slot;
 		e.node_register.generation = generation_after(cell->working->generation);
@@ -99,6 +101,7 @@ static enum command_outcome commit_registration(struct decider *d, struct node_r
 	CHECK(error == 0 || error == -ERROR_TABLE_FULL);
 	if (error)
 		return OUTCOME_TABLE_FULL;
+	clones_hold(d->clones, e.node_register.slot, &d->whole.from);
 	decider_register_worker(d, &d->whole);
 	answer(state, c, state->cells[e.node_register.slot].working);
 	return OUTCOME_DONE;
@@ -134,6 +137,8 @@ enum command_outcome decide_node_register(struct decider *d, struct command *com
 		registrations_add(d->registrations, c, &d->whole, &c->newest_sequence);
 	if (outcome != OUTCOME_DONE)
 		return outcome;
+	d->whole.from = c->from;
+	d->whole.from.boot = boot_of(&d->whole);
 	outcome = commit_registration(d, c);
 	registrations_forget(d->registrations, &c->node);
 	return outcome;

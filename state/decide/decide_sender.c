@@ -67,6 +67,10 @@ enum command_outcome decide_sender(struct decider *d, struct command *command)
 	}
 	c->key_generation = after ? after->key_generation : 0;
 	take_down(d, c);
+	// Neither of two agents with one key has the next one.
+	struct uuid id;
+	if (c->action == SENDER_REKEY && sender_is_node(c->name, &id))
+		decider_clear_clone(d, &id);
 	if (after)
 		CHECK(decider_put(d, STATE_SENDERS, after) == 0);
 	else

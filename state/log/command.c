@@ -49,6 +49,9 @@ const struct command_outcome_row command_outcomes[] = {
 	[OUTCOME_UNKNOWN_RULE] = {"unknown-rule", "there is no rule of this pattern"},
 	[OUTCOME_QUOTA_EXHAUSTED] = {"quota-exhausted",
 		"the quota of the namespace has no room; berth quota status shows what is used"},
+	[OUTCOME_QUARANTINED] = {"quarantined",
+		"another agent has this node's id and key, and came first"},
+	[OUTCOME_UNKNOWN_QUARANTINE] = {"unknown-quarantine", "the node has no clone"},
 };
 _Static_assert(sizeof command_outcomes / sizeof command_outcomes[0] == COMMAND_OUTCOMES,
 	"every outcome has its row");

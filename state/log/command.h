@@ -77,6 +77,7 @@ enum command_type {
 	COMMAND_VARIABLE_DELETE,
 	COMMAND_QUOTA, // describe a quota anew, or as it is from now on
 	COMMAND_QUOTA_DELETE,
+	COMMAND_QUARANTINE_CLEAR, // of a node that has a clone
 	COMMAND_TYPES,
 };
 
@@ -121,6 +122,8 @@ enum command_outcome {
 	OUTCOME_UNKNOWN_SENDER,
 	OUTCOME_UNKNOWN_RULE,
 	OUTCOME_QUOTA_EXHAUSTED,
+	OUTCOME_QUARANTINED, // NODE_REGISTER: another agent has the node, and this one is its clone
+	OUTCOME_UNKNOWN_QUARANTINE,
 	COMMAND_OUTCOMES,
 };
 struct command_outcome_row {
@@ -249,7 +252,7 @@ struct command_node_eligibility {
 	bool eligible;
 	struct eval_made made; // result
 };
-struct command_node_named { // NODE_EVALUATE, NODE_PURGE
+struct command_node_named { // NODE_EVALUATE, NODE_PURGE, QUARANTINE_CLEAR
 	struct uuid node;
 	struct eval_made made; // result
 };

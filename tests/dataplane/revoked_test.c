@@ -235,6 +235,50 @@ static void who_claims_too_much_is_told_what(void **unused)
 	memory_log_free(&history);
 }
 
+static struct wire_refused hear_refusal(struct world *w, const struct peer *p)
+{
+	uint8_t frame[FRAME_BYTES_MAX];
+	struct wire_refused told;
+	struct wire_header h = peer_receive(w, p, WIRE_REFUSED, frame);
+	assert_true(wire_refused_decode(frame, &h, &told));
+	return told;
+}
+
+// Neither says a boot, so they are told from each other by where they send from.
+static void a_clone_is_told_and_the_node_goes_on(void **unused)
+{
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(1, &history, 0);
+	struct wire_header node, stolen;
+	struct uuid id = world_uuid(1);
+	struct peer p = world_join(w, 1, 0, SEQUENCE, &node), clone = p;
+	clone.route.source_port ^= 1;
+	stolen = world_register(w, &clone, 1, SEQUENCE + 1);
+	send_heartbeat(w, &p, node.slot, node.generation, 2);
+	world_settle(w);
+	assert_int_equal(hear_refusal(w, &p).reason, WIRE_REFUSED_STALE_GENERATION);
+	node = world_register(w, &p, 1, SEQUENCE + 2);
+	send_heartbeat(w, &clone, stolen.slot, stolen.generation, 3);
+	world_settle(w);
+	assert_int_equal(hear_refusal(w, &clone).reason, WIRE_REFUSED_STALE_GENERATION);
+	send_register(w, &clone, &id, SEQUENCE + 3);
+	world_settle(w);
+	struct wire_refused told = hear_refusal(w, &clone);
+	assert_int_equal(told.reason, WIRE_REFUSED_QUARANTINED);
+	assert_true(told.retry_after_ms > 0);
+	world_beat(w, &p, &node, 4);
+	assert_int_equal(status_of(w, node.slot), NODE_READY);
+	world_destroy(w);
+	// As after kill -9.
+	w = world_create_with(1, &history, 1000);
+	send_register(w, &clone, &id, SEQUENCE + 4);
+	world_settle(w);
+	assert_int_equal(hear_refusal(w, &clone).reason, WIRE_REFUSED_QUARANTINED);
+	world_beat(w, &p, &node, 5);
+	end(w);
+	memory_log_free(&history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +288,7 @@ int main(void)
 		cmocka_unit_test(a_key_may_change_without_a_revocation),
 		cmocka_unit_test(a_client_is_revoked),
 		cmocka_unit_test(who_claims_too_much_is_told_what),
+		cmocka_unit_test(a_clone_is_told_and_the_node_goes_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

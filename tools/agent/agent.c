@@ -1,4 +1,5 @@
 #include "tools/agent/agent.h"
+#include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -80,6 +81,7 @@ int agent_create(
 	*a = (struct agent){.options = options, .fd = -1, .load_fd = -1};
 	a->identity.lock_fd = -1;
 	prng_seed_from_system(&a->prng);
+	a->boot = prng_u64(&a->prng) | 1;
 	int rc = identity_open(options->state_dir, &a->prng, &a->identity, message, message_size);
 	if (rc < 0 || options->print_id)
 		return rc;
@@ -195,6 +197,14 @@ static void add_driver(struct agent *a, const char *name)
 	fingerprint_pair(&a->fingerprint, WIRE_PAIR_DRIVER, name, TEXT("1"));
 }
 
+static void add_boot(struct agent *a)
+{
+	char boot[17];
+	CHECK(a->boot != 0);
+	snprintf(boot, sizeof boot, "%016lx", (unsigned long)a->boot);
+	fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "boot.id", text_of(boot));
+}
+
 // Adds what the node offers to allocations besides what the agent measured.
 static void add_offers(struct agent *a)
 {
@@ -228,6 +238,7 @@ static void add_settings(struct agent *a)
 	d->reserved_cpu_mhz = o->reserved_cpu_mhz;
 	d->reserved_memory_mb = o->reserved_memory_mb;
 	d->reserved_disk_mb = o->reserved_disk_mb;
+	add_boot(a);
 	add_offers(a);
 	for (uint32_t i = 0; i < o->meta.count; i++) {
 		char name[ATTRIBUTE_NAME_BYTES_MAX + 1];
@@ -369,6 +380,10 @@ static void tell_refusal(struct agent *a, const struct wire_refused *why)
 		log_error("not-admitted", "claim=%lu hint=%s", (unsigned long)why->value,
 			"\"an operator has to allow what this node says of itself: berth node "
 			"admit refused\"");
+	if (why->reason == WIRE_REFUSED_QUARANTINED)
+		log_error("quarantined", "hint=%s",
+			"\"another agent has the id and the key of this one and registered first: "
+			"give one of the two machines an id and a key of its own\"");
 	if (why->reason == WIRE_REFUSED_BAD_DESCRIPTION)
 		log_error("bad-description", "hint=%s",
 			"\"see berth-agent --print-fingerprint and the controller's log\"");

@@ -19,6 +19,9 @@ struct agent {
 	struct identity identity;
 	struct beat beat;
 	struct prng prng;
+	// Drawn once, never 0: the controller tells this agent by it from a clone, and from itself before it was
+	// started anew.
+	uint64_t boot;
 	hwloc_topology_t topology;
 	struct fingerprint fingerprint;
 	struct description_frames description;

@@ -1,6 +1,7 @@
 #include "tools/forms/node_json.h"
 #include "state/base/nomad_version.h"
 #include "state/base/time_units.h"
+#include "state/records/nodes/admit_rule.h"
 #include "tools/forms/node_resources_json.h"
 #include "tools/json/timestamp.h"
 #include <stdio.h>
@@ -235,6 +236,18 @@ void node_json_standing(struct json_writer *w, const struct state *state, const 
 	json_end_object(w);
 }
 
+void node_json_clone(struct json_writer *w, const struct state *state, const struct node *node)
+{
+	const struct refused_node *refused = state_record(state, STATE_REFUSED_NODES, &node->id);
+	if (!refused || refused->claim != ADMIT_CLONE)
+		return;
+	json_open_object(w, "Clone");
+	json_put_string(w, "Address", refused->address);
+	json_put_string(w, "Beside", refused->beside);
+	json_put_time(w, "Since", refused->first_ns);
+	json_end_object(w);
+}
+
 // Properties of a node that only Berth has.
 static void put_berth(struct json_writer *w, struct state *state, const struct node *node)
 {
@@ -247,6 +260,7 @@ static void put_berth(struct json_writer *w, struct state *state, const struct n
 	node_resources_json_legacy(w, "Used", state_node_use(state, node->slot).used);
 	json_put_u64(w, "Allocations", state_node_allocation_count(state, node->slot));
 	node_json_standing(w, state, node);
+	node_json_clone(w, state, node);
 	json_end_object(w);
 }
 

@@ -14,3 +14,5 @@ void node_json(struct json_writer *, struct state *, const struct node *);
 void node_json_drain(struct json_writer *, const struct node *);
 // Member "Lifecycle": the node's standing, which is beside its status, and its last snapshot.
 void node_json_standing(struct json_writer *, const struct state *, const struct node *);
+// Member "Clone", of a node that has one: where the clone sends from, and the agent that it is beside.
+void node_json_clone(struct json_writer *, const struct state *, const struct node *);

@@ -21,7 +21,7 @@ local refusals = {
 	[10] = "overloaded", [11] = "table-full", [12] = "store-full", [13] = "stopping",
 	[14] = "bad-description", [15] = "not-allowed", [16] = "unknown-allocation",
 	[17] = "conflict", [18] = "not-admitted", [19] = "client-not-allowed", [20] = "not-sealed",
-	[21] = "quota-exhausted",
+	[21] = "quota-exhausted", [22] = "quarantined",
 }
 local pair_kinds = {
 	[0] = "attribute", [1] = "meta", [2] = "driver", [3] = "volume", [4] = "network", [5] = "address",

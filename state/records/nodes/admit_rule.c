@@ -19,7 +19,7 @@ static const struct field admit_rule_fields[] = {
 DESCRIBE(admit_rule_description, admit_rule);
 
 const char *const admission_names[] = {"admitted", "unknown", "node pool", "datacenter",
-	"node class", "cpu", "memory", "disk", "devices", NULL};
+	"node class", "cpu", "memory", "disk", "devices", "clone", NULL};
 _Static_assert(sizeof admission_names / sizeof admission_names[0] == ADMISSIONS + 1,
 	"every admission has its name");
 
@@ -36,6 +36,8 @@ static const struct field refused_node_fields[] = {
 	{"Time", FIELD_I64, OF(refused_node, newest_ns), FLAGS(FIELD_TIME)},
 	{"CreateIndex", FIELD_U64, OF(refused_node, record.create_index), FLAGS(FIELD_DERIVED)},
 	{"ModifyIndex", FIELD_U64, OF(refused_node, record.modify_index), FLAGS(FIELD_DERIVED)},
+	{"Beside", FIELD_STRING, OF(refused_node, beside)},
+	{"Boot", FIELD_STRING, OF(refused_node, boot)},
 };
 DESCRIBE(refused_node_description, refused_node);
 

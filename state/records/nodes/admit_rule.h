@@ -41,6 +41,7 @@ enum admission {
 	ADMIT_MEMORY,
 	ADMIT_DISK,
 	ADMIT_DEVICES,
+	ADMIT_CLONE, // by no rule: another agent has its id and key. Not in REFUSED not-admitted
 	ADMISSIONS
 };
 extern const char *const admission_names[]; // "admitted" "unknown" "pool" … NULL
@@ -48,7 +49,8 @@ extern const char *const admission_names[]; // "admitted" "unknown" "pool" … N
 bool admit_rule_fits(const struct admit_rule *, const struct admit_claim *);
 enum admission admit_rule_judge(const struct admit_rule *, const struct admit_claim *);
 
-// A node that wanted to register and was not admitted.
+// A node that wanted to register and was not admitted; or, ADMIT_CLONE, an agent that is the clone of another one. Such
+// a note stays until an operator clears it.
 struct refused_node {
 	struct record record; // first
 	struct uuid id;
@@ -56,6 +58,9 @@ struct refused_node {
 	int claim;                                             // enum admission
 	char *pattern;                                         // of the rule; "": none
 	int64_t first_ns, newest_ns;
+	// Of a clone; its `address` is where it sends from.
+	char *beside; // where the agent that keeps the node sends from
+	char *boot;   // of the clone, in hexadecimal digits; "": it does not say
 };
 
 extern const struct record_type refused_node_description;

@@ -102,6 +102,27 @@ struct text setting_of(const struct node_registration *d, struct text name)
 	return TEXT("");
 }
 
+// 0: the text is no boot.
+static uint64_t boot_read(struct text text)
+{
+	uint64_t boot = 0;
+
+	if (text.size > 16)
+		return 0;
+	for (uint32_t i = 0; i < text.size; i++) {
+		char c = text.data[i];
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+			return 0;
+		boot = boot << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	return boot;
+}
+
+uint64_t boot_of(const struct node_registration *d)
+{
+	return boot_read(setting_of(d, TEXT("boot.id")));
+}
+
 static bool has_network(const struct node_registration *d, struct text name)
 {
 	for (uint32_t i = 0; i < d->pair_count; i++)
@@ -120,6 +141,8 @@ static bool setting_is_sound(const struct node_pair *pair)
 		return number_ranges_are_sound(pair->value, PORT_MOST);
 	if (text_equal(pair->name, TEXT("ports.dynamic")))
 		return port_range_read(pair->value, &least, &most);
+	if (text_equal(pair->name, TEXT("boot.id")))
+		return boot_read(pair->value) != 0;
 	return text_equal(pair->name, TEXT("cores.reservable")) &&
 	       number_ranges_are_sound(pair->value, CORE_MOST);
 }

@@ -9,6 +9,7 @@
 //	setting   "ports.reserved"                  PORTS
 //	          "ports.dynamic"                   "LEAST-MOST"
 //	          "cores.reservable"                CORES
+//	          "boot.id"                         1 to 16 hexadecimal digits, not 0
 //	          "vm.…"                            see node_worker.h
 //	device    "VENDOR/TYPE/NAME/ATTRIBUTE"      value of the attribute
 //
@@ -45,6 +46,8 @@ static inline bool setting_is_of_worker(struct text name)
 	return name.size >= 3 && memcmp(name.data, "vm.", 3) == 0;
 }
 
+// The number that the agent drew when it started; 0: it says none.
+uint64_t boot_of(const struct node_registration *);
 // Value of a setting; an empty text when it is not set.
 struct text setting_of(const struct node_registration *, struct text name);
 

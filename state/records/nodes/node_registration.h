@@ -32,12 +32,20 @@ struct node_device_group {
 	uint8_t instances;
 };
 
+// Which agent speaks for a node: its boot, a number that each start of it draws anew, and where it sends from.
+struct agent_mark {
+	uint64_t boot;       // 0: it does not say
+	uint8_t address[16]; // IPv6, or IPv4 mapped into it
+	uint16_t port;
+};
+
 // Texts are views that must stay valid until done.
 struct node_registration {
 	struct uuid node;
 	uint64_t sequence; // unix ms of the registration
 	uint8_t part, parts;
-	uint16_t worker; // gives the slot block
+	uint16_t worker;        // gives the slot block
+	struct agent_mark from; // its boot is read from the pairs
 	struct resources total, reserved;
 	struct text name, datacenter, class_name, pool, address, version;
 	uint32_t device_group_count;

@@ -34,6 +34,7 @@ struct naive {
 static bool naive_refuses(const struct naive *n, uint32_t comer, int64_t now_ns, bool says_boot)
 {
 	uint32_t returns = 0;
+	bool is_known = false;
 	for (uint32_t i = 1; i <= n->count; i++) {
 		uint32_t agent = i < n->count ? n->agents[i] : comer;
 		int64_t at_ns = i < n->count ? n->came_ns[i] : now_ns;
@@ -42,16 +43,16 @@ static bool naive_refuses(const struct naive *n, uint32_t comer, int64_t now_ns,
 			was_here |= n->agents[before] == agent;
 		bool soon = at_ns - n->came_ns[i - 1] <= limits.soon_ns || i == 1;
 		returns += was_here && (soon || says_boot);
+		is_known = was_here; // in the end that of the comer
 	}
-	return comer != n->agents[0] && returns >= 2;
+	return comer != n->agents[0] && is_known && returns >= 2;
 }
 
 static void alternate(uint64_t seed)
 {
 	struct prng prng;
-	struct clones *c = clones_create(&limits);
+	struct clones *c = clones_create(&limits, 1);
 	struct uuid node = {{1}};
-	struct agent_mark first;
 	prng_seed(&prng, seed);
 	bool says_boot = prng_below(&prng, 2);
 	int64_t now_ns = NS_PER_HOUR;
@@ -64,11 +65,9 @@ static void alternate(uint64_t seed)
 		struct agent_mark comes = agent_of(comer, says_boot);
 		// Mostly as fast as fenced agents come back; now and then much later.
 		now_ns += (int64_t)prng_below(&prng, 8) == 0 ? 3 * TTL_NS : TTL_NS / 2;
-		bool is_clone = clones_register(c, &node, &had, &comes, now_ns, &first);
+		bool is_clone = clones_register(c, &node, &had, &comes, now_ns);
 		assert_int_equal(is_clone, naive_refuses(&naive, comer, now_ns, says_boot));
 		if (is_clone) {
-			struct agent_mark oldest = agent_of(0, says_boot);
-			assert_true(agent_mark_same(&first, &oldest));
 			refused++;
 			// Its try is seen, though the holder stays.
 			naive.agents[naive.count] = comer;
@@ -95,9 +94,8 @@ static void agents_that_alternate_are_found(void **unused)
 static void live_alone(uint64_t seed)
 {
 	struct prng prng;
-	struct clones *c = clones_create(&limits);
+	struct clones *c = clones_create(&limits, 1);
 	struct uuid node = {{1}};
-	struct agent_mark first;
 	prng_seed(&prng, seed);
 	bool says_boot = prng_below(&prng, 2);
 	struct agent_mark held = agent_of(1, says_boot), now = held;
@@ -112,7 +110,7 @@ static void live_alone(uint64_t seed)
 		// Told to register again, it does so at once; without being told only after six heartbeats.
 		now_ns += says_boot ? (int64_t)prng_below(&prng, TTL_NS)
 				    : limits.soon_ns + 1 + (int64_t)prng_below(&prng, TTL_NS);
-		assert_false(clones_register(c, &node, &held, &now, now_ns, &first));
+		assert_false(clones_register(c, &node, &held, &now, now_ns));
 		held = now;
 	}
 	clones_free(c);
@@ -126,28 +124,45 @@ static void one_agent_alone_is_no_clone(void **unused)
 
 static void nobody_is_a_clone_of_long_ago(void **unused)
 {
-	struct clones *c = clones_create(&limits);
+	struct clones *c = clones_create(&limits, 1);
 	struct uuid node = {{1}};
-	struct agent_mark a = agent_of(1, true), b = agent_of(2, true), first;
+	struct agent_mark a = agent_of(1, true), b = agent_of(2, true);
 	for (int64_t i = 1; i < 20; i++)
-		assert_false(clones_register(c, &node, i % 2 ? &a : &b, i % 2 ? &b : &a,
-			i * (WINDOW_NS + NS_PER_S), &first));
+		assert_false(clones_register(
+			c, &node, i % 2 ? &a : &b, i % 2 ? &b : &a, i * (WINDOW_NS + NS_PER_S)));
 	clones_free(c);
 }
 
 static void an_operator_begins_anew(void **unused)
 {
-	struct clones *c = clones_create(&limits);
+	struct clones *c = clones_create(&limits, 1);
 	struct uuid node = {{1}};
-	struct agent_mark a = agent_of(1, true), b = agent_of(2, true), first;
-	assert_false(clones_register(c, &node, &a, &b, NS_PER_S, &first));
-	assert_false(clones_register(c, &node, &b, &a, 2 * NS_PER_S, &first));
-	assert_true(clones_register(c, &node, &a, &b, 3 * NS_PER_S, &first));
+	struct agent_mark a = agent_of(1, true), b = agent_of(2, true);
+	assert_false(clones_register(c, &node, &a, &b, NS_PER_S));
+	assert_false(clones_register(c, &node, &b, &a, 2 * NS_PER_S));
+	assert_true(clones_register(c, &node, &a, &b, 3 * NS_PER_S));
 	clones_forget(c, &node);
-	assert_false(clones_register(c, &node, &a, &b, 4 * NS_PER_S, &first));
-	assert_false(clones_register(c, &node, &b, &a, 5 * NS_PER_S, &first));
-	assert_true(clones_register(c, &node, &a, &b, 6 * NS_PER_S, &first));
-	assert_true(agent_mark_same(&first, &a));
+	assert_false(clones_register(c, &node, &a, &b, 4 * NS_PER_S));
+	assert_false(clones_register(c, &node, &b, &a, 5 * NS_PER_S));
+	assert_true(clones_register(c, &node, &a, &b, 6 * NS_PER_S));
+	clones_free(c);
+}
+
+// One that has another boot each time takes the node over no more often than agents are remembered.
+static void ever_new_boots_come_to_an_end(void **unused)
+{
+	struct clones *c = clones_create(&limits, 1);
+	struct uuid node = {{1}};
+	struct agent_mark a = agent_of(0, true);
+	uint32_t takeovers = 0;
+	for (uint32_t i = 1; i < 100; i++) {
+		struct agent_mark thief = agent_of(i, true);
+		if (clones_register(c, &node, &a, &thief, i * NS_PER_S))
+			continue;
+		takeovers++;
+		assert_false(clones_register(c, &node, &thief, &a, i * NS_PER_S + 1));
+	}
+	assert_int_equal(takeovers, 7);
 	clones_free(c);
 }
 
@@ -157,6 +172,7 @@ int main(void)
 		cmocka_unit_test(agents_that_alternate_are_found),
 		cmocka_unit_test(one_agent_alone_is_no_clone),
 		cmocka_unit_test(nobody_is_a_clone_of_long_ago),
+		cmocka_unit_test(ever_new_boots_come_to_an_end),
 		cmocka_unit_test(an_operator_begins_anew),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

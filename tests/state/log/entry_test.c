@@ -508,7 +508,8 @@ static void *a_refused_node(void)
 
 	refused->id = number_uuid(4);
 	refused->name = text_copy(TEXT("gpu-1"));
-	refused->claim = ADMIT_DISK;
+	refused->claim = ADMIT_CLONE;
+	refused->beside = text_copy(TEXT("10.0.0.1:40001"));
 	refused->newest_ns = 7;
 	return refused;
 }

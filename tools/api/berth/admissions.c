@@ -63,3 +63,10 @@ void admit_rule_delete(struct request *request, struct reply *reply)
 	struct command *command = submission_one(request, COMMAND_ADMIT_RULE_DELETE, NULL);
 	command->admit_rule_delete.pattern = command_text(request, request->ids[0]);
 }
+
+void quarantine_clear(struct request *request, struct reply *reply)
+{
+	struct uuid id;
+	if (path_uuid(request, "node", &id, reply))
+		submission_one(request, COMMAND_QUARANTINE_CLEAR, NULL)->node_named.node = id;
+}

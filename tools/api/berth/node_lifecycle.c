@@ -22,6 +22,7 @@ static void write_standing(struct json_writer *w, const struct request *request,
 	json_put_string(w, "Name", node->name);
 	json_put_string(w, "Status", node_status_names[node->status]);
 	node_json_standing(w, request->api->settings.state, node);
+	node_json_clone(w, request->api->settings.state, node);
 	json_end_object(w);
 }
 

@@ -24,6 +24,8 @@
 	WRITE("PUT", "/v1/berth/client/:id/restore", NODE_WRITE, client_restore,                   \
 		sender_was_changed)                                                                \
 	WRITE("PUT", "/v1/berth/client/:id/rekey", NODE_WRITE, client_rekey, sender_was_changed)   \
+	WRITE("DELETE", "/v1/berth/node/:id/quarantine", NODE_WRITE, quarantine_clear,             \
+		outcome_answer)                                                                    \
 	LIST("/v1/berth/admit/refused", NODE_READ, refused_node_list)                              \
 	LIST("/v1/berth/admit", NODE_READ, admit_rule_list)                                        \
 	WRITE("PUT", "/v1/berth/admit", NODE_WRITE, admit_rule_put, outcome_answer)                \

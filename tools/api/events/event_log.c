@@ -290,9 +290,11 @@ static void push_vm_worker(struct event_log *log, const struct vm_worker *before
 static void push_refused_node(
 	struct event_log *log, const struct refused_node *after, uint64_t index)
 {
+	bool is_clone = after->claim == ADMIT_CLONE;
+	enum event_type type = is_clone ? EVENT_NODE_QUARANTINED : EVENT_NODE_REFUSED;
 	if (!after->record.deleted)
-		push_event(log, index, (struct kind){TOPIC_ADMISSION, EVENT_NODE_REFUSED, 0},
-			&after->id);
+		push_event(
+			log, index, (struct kind){TOPIC_ADMISSION, (uint8_t)type, 0}, &after->id);
 }
 
 static void push_node_pool(struct event_log *log, const struct node_pool *after, uint64_t index)

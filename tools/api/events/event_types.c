@@ -46,6 +46,7 @@ const char *const event_type_names[] = {
 	"ACLRoleDeleted",
 	"RequestEnded",
 	"NodeRefused",
+	"NodeQuarantined",
 };
 
 static const struct {

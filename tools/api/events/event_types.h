@@ -62,6 +62,7 @@ enum event_type {
 	EVENT_ACL_ROLE_DELETED,
 	EVENT_REQUEST_ENDED,
 	EVENT_NODE_REFUSED,
+	EVENT_NODE_QUARANTINED,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …

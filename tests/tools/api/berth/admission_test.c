@@ -119,9 +119,48 @@ static void who_was_refused_is_listed(void **unused)
 	expect_answer("DELETE", "/v1/berth/admit/*", "", 200, "");
 }
 
+static enum command_outcome join_from(uint8_t host)
+{
+	static uint64_t sequence = 5;
+	struct node_registration node;
+	describe_plain_node(&node, 78, sequence++);
+	node.from =
+		(struct agent_mark){.address = {[10] = 0xff, 0xff, 10, 0, 0, host}, .port = 40000};
+	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = &node};
+	return server_command(server, &command);
+}
+
+static void a_clone_is_shown_until_it_is_cleared(void **unused)
+{
+	struct node_registration node;
+	char text[UUID_TEXT_BYTES], path[100];
+	describe_plain_node(&node, 78, 1);
+	snprintf(path, sizeof path, "/v1/berth/node/%s/quarantine", uuid_format(&node.node, text));
+	expect_answer("DELETE", path, "", 404, "no clone");
+	assert_int_equal(join_from(1), OUTCOME_DONE);
+	assert_int_equal(join_from(2), OUTCOME_DONE);
+	assert_int_equal(join_from(1), OUTCOME_DONE);
+	assert_int_equal(join_from(2), OUTCOME_QUARANTINED);
+	json_t *list = api_get("/v1/berth/admit/refused*", "");
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(member_text(json_array_get(list, 0), "Claim"), "clone");
+	json_decref(list);
+	json_t *standing = api_get("/v1/berth/node/*", text);
+	json_t *clone = json_object_get(standing, "Clone");
+	assert_string_equal(member_text(clone, "Address"), "10.0.0.2:40000");
+	assert_string_equal(member_text(clone, "Beside"), "10.0.0.1:40000");
+	json_decref(standing);
+	expect_answer("DELETE", path, "", 200, "");
+	expect_answer("GET", "/v1/berth/admit/refused", "", 200, "[]");
+	standing = api_get("/v1/berth/node/*", text);
+	assert_null(json_object_get(standing, "Clone"));
+	json_decref(standing);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_clone_is_shown_until_it_is_cleared),
 		cmocka_unit_test(rules_come_and_go),
 		cmocka_unit_test(who_was_refused_is_listed),
 		cmocka_unit_test(a_node_is_revoked_and_taken_back),
