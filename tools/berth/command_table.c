@@ -67,6 +67,12 @@ static const struct command commands[] = {
 	{"node admit delete", "PATTERN", "Take a rule away.", NULL, NULL, 1, 1, admit_delete},
 	{"node admit refused", "", "List the newest nodes that were not admitted, and why.", NULL,
 		NULL, 0, 0, admit_refused},
+	{"node quarantine clear", "ID",
+		"Let both agents of a node that has a clone register again.",
+		"Clones are in node admit refused: agents that have the id and key of another one "
+		"that came first.\nTake away the one that is not the node before: else it is "
+		"found again.",
+		NULL, 1, 1, quarantine_clear},
 	{"node meta read", "ID", "Show a node's metadata, and what was set of it.", NULL, NULL, 1,
 		1, node_meta_read},
 	{"node meta apply", "ID [NAME=VALUE]...", "Set metadata of a node, or take it away.",

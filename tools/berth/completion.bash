@@ -25,7 +25,7 @@ _berth_ids()
 {
 	case "$1" in
 	"drain" | "node status" | "node eligibility" | "node drain" | "node what-if" | "node offline" | \
-		"node online" | "node revoke" | "node rekey" | "node meta read" | "node meta apply" | "explain node")
+		"node online" | "node revoke" | "node rekey" | "node quarantine clear" | "node meta read" | "node meta apply" | "explain node")
 		berth node list 2>/dev/null | awk 'NR > 1 { print $1 }'
 		;;
 	"alloc status" | "alloc stop" | "explain alloc") berth alloc list 2>/dev/null | awk 'NR > 1 { print $1 }' ;;

@@ -138,6 +138,14 @@ static void put_standing(struct table *t, json_t *lifecycle)
 		table_pair(t, "Snapshot", "= %s", snapshot);
 }
 
+static void put_clone(struct table *t, json_t *clone)
+{
+	if (json_is_object(clone))
+		table_pair(t, "Clone", "= at %s, refused since %s; the node is at %s",
+			field_text(clone, "Address"), field_text(clone, "Since"),
+			field_text(clone, "Beside"));
+}
+
 static void put_node(json_t *node)
 {
 	char time[32], age[32];
@@ -153,6 +161,7 @@ static void put_node(json_t *node)
 	table_pair(
 		&t, "Since", "= %s (%s)", field_time(updated_ns, time), field_age(updated_ns, age));
 	put_standing(&t, json_object_get(berth, "Lifecycle"));
+	put_clone(&t, json_object_get(berth, "Clone"));
 	put_drain(&t, node);
 	table_pair(&t, "Eligibility", "= %s", field_text(node, "SchedulingEligibility"));
 	table_pair(&t, "Datacenter", "= %s", field_text(node, "Datacenter"));

@@ -28,8 +28,8 @@ command_run server_members, agent_info, system_gc, system_reconcile, config_get,
 command_run find_status;
 command_run place_instances, release_allocations, client_allocations;
 command_run client_key, key_generate, key_rotate;
-command_run node_revoke, node_restore, node_rekey, client_revoke, client_restore, client_rekey,
-	sender_list;
+command_run node_revoke, node_restore, node_rekey, quarantine_clear, client_revoke, client_restore,
+	client_rekey, sender_list;
 command_run admit_list, admit_apply, admit_delete, admit_refused;
 command_run tls_ca_create, tls_cert_create;
 command_run simulate_scenario;

@@ -45,16 +45,21 @@ static enum exit_status act_on(
 }
 
 // A node that is not known is named by its whole id.
+static enum exit_status find_node(
+	struct session *session, const char *name, char id[static UUID_TEXT_BYTES])
+{
+	struct uuid whole;
+	if (!uuid_parse(name, &whole))
+		return lookup_id(session, &id_node, name, id);
+	uuid_format(&whole, id);
+	return STATUS_OK;
+}
+
 static enum exit_status act_on_node(struct session *session, const char **arguments, int count,
 	const char *action, const char *done)
 {
 	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
-	struct uuid whole;
-	enum exit_status result = STATUS_OK;
-	if (uuid_parse(arguments[0], &whole))
-		uuid_format(&whole, id);
-	else
-		result = lookup_id(session, &id_node, arguments[0], id);
+	enum exit_status result = find_node(session, arguments[0], id);
 	if (result != STATUS_OK)
 		return result;
 	snprintf(path, sizeof path, "/v1/berth/node/%s/%s", id, action);
@@ -82,6 +87,21 @@ enum exit_status node_restore(struct session *session, const char **arguments, i
 enum exit_status node_rekey(struct session *session, const char **arguments, int count)
 {
 	return act_on_node(session, arguments, count, "rekey", "has another key");
+}
+
+enum exit_status quarantine_clear(struct session *session, const char **arguments, int count)
+{
+	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	struct http_answer answer;
+	enum exit_status result = find_node(session, arguments[0], id);
+	if (result != STATUS_OK)
+		return result;
+	snprintf(path, sizeof path, "/v1/berth/node/%s/quarantine", id);
+	result = http_delete(session, path, &answer);
+	http_answer_free(&answer);
+	if (result == STATUS_OK)
+		printf("What was known of clones of node %s is forgotten\n", id);
+	return result;
 }
 
 enum exit_status client_revoke(struct session *session, const char **arguments, int count)
