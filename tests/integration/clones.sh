@@ -9,7 +9,8 @@ agent_start web1
 wait_until 20 "the node is ready" nodes_are ready 1
 id=$(cat "$TESTBED_DIR/web1.id")
 clone_start() {
-	node_start "$1" "$BUILD/tools/agent/berth-agent" --server "$CONTROLLER:4647" --state-dir "$TESTBED_DIR/$1" --name web1
+	node_start "$1" "$BUILD/tools/agent/berth-agent" --server "$CONTROLLER:4647" \
+		--state-dir "$TESTBED_DIR/$1" --name web1
 }
 cp -a "$TESTBED_DIR/web1" "$TESTBED_DIR/thief"
 clone_start thief

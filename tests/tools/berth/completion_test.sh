@@ -26,8 +26,8 @@ expect() # "words offered" word…
 
 export BERTH_ADDR=http://127.0.0.1:1
 expect "node" no
-expect "admit drain eligibility groups key list meta offline online pool rekey restore revoke revoked status what-if" \
-	node ""
+node_commands="admit drain eligibility groups key list meta offline online pool quarantine rekey restore revoke revoked"
+expect "$node_commands status what-if" node ""
 expect "--job" place --jo
 expect "--check-index" job run --ch
 expect "get-config set-config" operator scheduler ""
