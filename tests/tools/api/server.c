@@ -6,11 +6,13 @@
 #include "tools/keyring/keyring.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -430,6 +432,13 @@ bool response_has(const struct response *r, const char *line)
 	return at && at[strlen(line)] == '\r';
 }
 
+void server_must(bool is_so, const char *what)
+{
+	if (!is_so)
+		fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	assert_true(is_so);
+}
+
 int server_connect(struct server *s)
 {
 	struct sockaddr_in address = {
@@ -438,8 +447,8 @@ int server_connect(struct server *s)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_true(fd >= 0);
-	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	server_must(fd >= 0, "no socket");
+	server_must(connect(fd, (struct sockaddr *)&address, sizeof address) == 0, "not connected");
 	return fd;
 }
 
@@ -481,7 +490,8 @@ void server_report(
 		.count = 1,
 		.items = &item};
 	struct command command = {.type = COMMAND_ALLOC_UPDATE, .alloc_update = &update};
-	assert_int_equal(server_command(s, &command), OUTCOME_DONE);
+	enum command_outcome outcome = server_command(s, &command);
+	server_must(outcome == OUTCOME_DONE, command_outcomes[outcome].text);
 }
 
 int http_wait(struct server *s, const char *path, uint64_t index, const char *header)

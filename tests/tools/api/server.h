@@ -83,6 +83,8 @@ json_t *http_json(struct server *, const char *method, const char *path, const c
 // True when a header line is there, name and value as given.
 bool response_has(const struct response *, const char *line);
 // A connected socket.
+// As an assertion, which of a thread of its own would end the program without a word.
+void server_must(bool is_so, const char *what);
 int server_connect(struct server *);
 // Sends a read of the path that waits until what it reads is newer than the index; header: a line more, or NULL.
 int http_wait(struct server *, const char *path, uint64_t index, const char *header);

@@ -57,7 +57,7 @@ static int ask(const char *method, const char *path, const char *body)
 		method, path, strlen(body), body);
 	int fd = server_connect(server);
 
-	assert_int_equal(send(fd, request, (size_t)size, MSG_NOSIGNAL), size);
+	server_must(send(fd, request, (size_t)size, MSG_NOSIGNAL) == size, "a request is not sent");
 	return fd;
 }
 
