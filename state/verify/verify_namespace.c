@@ -38,7 +38,9 @@ static void add_job(struct array *all, const struct job_cell *job)
 	FOR_ALLOCATIONS_OF(cell, job)
 	{
 		const struct allocation *a = cell->working;
-		if (!a->record.deleted && !allocation_is_terminal(a))
+		// Of one without a group verify_allocations() tells.
+		if (!a->record.deleted && !allocation_is_terminal(a) &&
+			a->group < a->job->asks.count)
 			quota_amount_add(&found->used, a->resources,
 				ARRAY_AT(&a->job->asks, struct group_ask, a->group), 1);
 	}
