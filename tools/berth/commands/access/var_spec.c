@@ -64,8 +64,11 @@ static json_t *spec_of(const struct hcl_body *body, const char *file)
 		const char *name = json_name(item->name);
 		json_t *value = item->value.kind == HCL_OBJECT ? items_of(&item->value)
 							       : plain_value(&item->value);
-		if (name && value && json_object_set_new(spec, name, value) == 0)
+		if (name && json_object_set(spec, name, value) == 0) {
+			json_decref(value);
 			continue;
+		}
+		json_decref(value);
 		complain(STATUS_REFUSED,
 			"%s line %u column %u: %s is no part of a variable, or has no text", file,
 			item->value.line, item->value.column, item->name);
