@@ -3,6 +3,7 @@
 #include "state/decide/command_kinds.h"
 #include "state/decide/decide.h"
 #include "state/records/namespaces/job_namespace.h"
+#include "state/records/variable.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/namespaces/namespace_table.h"
 #include "state/tables/namespaces/quota_table.h"
@@ -43,7 +44,20 @@ static bool has_jobs(const struct state *state, struct text name)
 	return false;
 }
 
-// Dead jobs stay, and nothing is registered there any more.
+static bool has_variables(const struct state *state, struct text name)
+{
+	const struct cell *cell;
+	uint64_t cursor = 0;
+
+	while ((cell = sequence_next(&state->tables[STATE_VARIABLES].order, &cursor))) {
+		const struct variable *v = cell_is_there(cell) ? cell->working : NULL;
+		if (v && text_equal(variable_namespace(v->name), name))
+			return true;
+	}
+	return false;
+}
+
+// Dead jobs stay, and nothing is registered there any more. A variable would be there, and in nobody's sight.
 enum command_outcome decide_namespace_delete(struct decider *d, struct command *command)
 {
 	struct text name = command->namespace_delete.name;
@@ -55,6 +69,8 @@ enum command_outcome decide_namespace_delete(struct decider *d, struct command *
 		return OUTCOME_UNKNOWN_NAMESPACE;
 	if (has_jobs(d->state, name))
 		return OUTCOME_CONFLICT;
+	if (has_variables(d->state, name))
+		return OUTCOME_NOT_NOW;
 	decider_delete(d, STATE_NAMESPACES, name);
 	return OUTCOME_DONE;
 }

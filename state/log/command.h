@@ -488,7 +488,8 @@ struct command_quota_delete {
 	struct text name; // a view that must stay valid until done. CONFLICT: namespaces name it
 };
 struct command_namespace_delete {
-	struct text name; // a view that must stay valid until done. CONFLICT: jobs are in it
+	// A view that must stay valid until done. CONFLICT: jobs are in it; NOT_NOW: variables are.
+	struct text name;
 };
 
 struct metadata_change;

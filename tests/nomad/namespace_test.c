@@ -136,6 +136,21 @@ static void the_default_namespace_is_described(void **unused)
 	expect("DELETE", "/v1/namespace/default", NULL, 500, "can not delete default namespace");
 }
 
+// Otherwise whoever makes one of the same name would have what it holds.
+static void none_goes_that_has_variables(void **unused)
+{
+	expect("PUT", "/v1/namespace", "{\"Name\":\"sealed\"}", 200, "");
+	json_decref(http_json(server, "PUT", "/v1/var/a/b?namespace=sealed",
+		"{\"Namespace\":\"sealed\",\"Path\":\"a/b\",\"Items\":{\"k\":\"v\"}}"));
+	expect("DELETE", "/v1/namespace/sealed", NULL, 500,
+		"namespace \"sealed\" contains at least one variable. All variables in namespace "
+		"must be deleted before it can be deleted");
+	assert_int_equal(status_of("/v1/namespace/sealed"), 200);
+	expect("DELETE", "/v1/var/a/b?namespace=sealed", NULL, 204, "");
+	expect("DELETE", "/v1/namespace/sealed", NULL, 200, "");
+	assert_int_equal(status_of("/v1/namespace/sealed"), 404);
+}
+
 static void the_query_wins_over_the_body(void **unused)
 {
 	static const struct {
@@ -198,6 +213,7 @@ int main(void)
 		cmocka_unit_test(a_real_server_answers_the_same),
 		cmocka_unit_test(a_driver_is_used_where_it_is_allowed),
 		cmocka_unit_test(the_default_namespace_is_described),
+		cmocka_unit_test(none_goes_that_has_variables),
 		cmocka_unit_test(the_query_wins_over_the_body),
 		cmocka_unit_test(a_namesake_is_left_alone),
 		cmocka_unit_test(a_plan_looks_at_the_job_of_the_query),

@@ -143,6 +143,13 @@ void namespace_was_deleted(struct request *request, struct reply *reply)
 	case OUTCOME_DONE:
 	case OUTCOME_UNKNOWN_NAMESPACE: reply_done(reply, command); break;
 	case OUTCOME_CONFLICT: reply_in_use(request, reply); break;
+	case OUTCOME_NOT_NOW:
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"namespace \"%s\" contains at least one variable. All variables in "
+			"namespace "
+			"must be deleted before it can be deleted",
+			request->ids[0]);
+		break;
 	default: reply_outcome(reply, (int)command->outcome);
 	}
 }
