@@ -4,6 +4,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/batch.h"
+#include "state/records/namespaces/job_namespace.h"
 #include "state/records/nodes/node_description.h"
 #include "state/snapshot/snapshot_item.h"
 #include "state/snapshot/snapshot_view.h"
@@ -339,6 +340,20 @@ static void items_belong_together(void **state)
 	bytes_writer_free(&image);
 }
 
+// A namespace counts against its quota, so that has to be there.
+static void namespaces(void **state)
+{
+	struct fixture *f = *state;
+	struct job_namespace *n = record_create(&job_namespace_description);
+	struct entry e = {.kind = ENTRY_RECORD_PUT, .record_put = {STATE_NAMESPACES, false, n}};
+	char nobodys[] = "nobodys", bad[] = "a\tb";
+
+	n->name = text_copy(TEXT("team"));
+	REFUSED(f, e, n->quota, nobodys);
+	REFUSED(f, e, n->name, bad);
+	record_free(&job_namespace_description, n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +362,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(standings, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(jobs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(placements, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(namespaces, set_up, tear_down),
 		cmocka_unit_test(batches_that_do_not_add_up),
 		cmocka_unit_test_setup_teardown(items_belong_together, set_up, tear_down),
 	};

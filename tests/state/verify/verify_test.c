@@ -1,10 +1,14 @@
 // A check that finds nothing is worth what it would have found: each invariant is broken once.
+#include "state/records/namespaces/job_namespace.h"
+#include "state/records/namespaces/quota.h"
 #include "state/tables/alloc_cell.h"
 #include "state/tables/client.h"
 #include "state/tables/jobs/alloc_table.h"
 #include "state/tables/jobs/evaluation_table.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
+#include "state/tables/namespaces/namespace_table.h"
+#include "state/tables/namespaces/quota_table.h"
 #include "state/tables/node_table.h"
 #include "state/tables/nodes/node_extra.h"
 #include "state/tables/sequence.h"
@@ -184,6 +188,38 @@ static void evaluations(void **unused)
 	controller_free(&c);
 }
 
+// The namespace of the job, with a quota that it names.
+static void limit_default(struct controller *c)
+{
+	struct quota *quota = record_create(&quota_description);
+	struct job_namespace *n = record_create(&job_namespace_description);
+	struct command command = {.type = COMMAND_QUOTA, .quota = {quota}};
+
+	quota->name = text_copy(TEXT("small"));
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+	n->name = text_copy(TEXT("default"));
+	n->quota = text_copy(TEXT("small"));
+	command = (struct command){.type = COMMAND_NAMESPACE, .namespace = {n}};
+	assert_int_equal(controller_run(c, &command), OUTCOME_DONE);
+}
+
+static void namespaces(void **unused)
+{
+	struct broken b;
+
+	build(&b);
+	struct namespace_cell *space = b.job->space;
+	BREAKS(&b, space->jobs, 2);
+	BREAKS(&b, space->used.instances, 1);
+	BREAKS(&b, space->used.cpu_mhz, 1);
+	BREAKS(&b, space->used.memory_mb, 1);
+	limit_default(&b.c);
+	BREAKS(&b, space->quota, NULL);
+	BREAKS(&b, space->quota->namespaces, 2);
+	BREAKS(&b, space->quota->used.instances, 1);
+	controller_free(&b.c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +227,7 @@ int main(void)
 		cmocka_unit_test(allocations),
 		cmocka_unit_test(jobs_and_requests),
 		cmocka_unit_test(evaluations),
+		cmocka_unit_test(namespaces),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,8 @@ static void name_and_token_belong_together(void **unused)
 	expect(ask_with(one, "GET", "/v1/vms", NULL), 200, "[]");
 	expect(ask_as("one", one, "GET", "/v1/acl/policies", NULL), 200, "[]");
 	expect(ask_as("one", one, "GET", "/v1/jobs", NULL), 403, "Permission denied");
+	expect(ask_as("one", one, "GET", "/v1/event/stream?topic=VM", NULL), 500,
+		"Permission denied");
 }
 
 enum role { NOBODY, READER, WRITER, CONNECTOR, ADMIN_READER, ADMIN_WRITER, ROLES };
