@@ -14,11 +14,19 @@
 #define TAG_BYTES crypto_aead_xchacha20poly1305_ietf_ABYTES
 #define LABEL "berth variable v1"
 #define ID_LABEL "berth variable key v1"
+#define SIGNING_LABEL "berth signature v1"
+
+struct signing_key {
+	uint8_t bytes[crypto_generichash_KEYBYTES];
+};
 
 struct keyring {
 	pthread_mutex_t lock;
 	char *path; // NULL: keys are in memory alone
 	struct keyring_keys keys;
+	pthread_mutex_t signing_lock; // guards what follows; nobody holds it for long
+	bool can_sign;
+	struct signing_key signing; // follows from the newest key
 	_Atomic uint64_t counts[KEYRING_VERDICTS];
 };
 
@@ -39,11 +47,31 @@ static struct uuid id_of(const struct keyring_key *key)
 	return id;
 }
 
+static struct signing_key signing_key_of(const struct keyring_key *key)
+{
+	struct signing_key signing;
+	CHECK(crypto_generichash(signing.bytes, sizeof signing.bytes,
+		      (const uint8_t *)SIGNING_LABEL, sizeof SIGNING_LABEL - 1, key->bytes,
+		      sizeof key->bytes) == 0);
+	return signing;
+}
+
+// From now on it is the newest key that signs.
+static void renew_signing_key(struct keyring *k)
+{
+	pthread_mutex_lock(&k->signing_lock);
+	k->can_sign = k->keys.count > 0;
+	if (k->can_sign)
+		k->signing = signing_key_of(&k->keys.keys[0]);
+	pthread_mutex_unlock(&k->signing_lock);
+}
+
 static struct keyring *create_empty(const char *path)
 {
 	CHECK(sodium_init() >= 0);
 	struct keyring *k = memory_take(sizeof *k);
 	pthread_mutex_init(&k->lock, NULL);
+	pthread_mutex_init(&k->signing_lock, NULL);
 	k->path = path ? text_copy(text_of(path)) : NULL;
 	return k;
 }
@@ -52,6 +80,7 @@ struct keyring *keyring_create(void)
 {
 	struct keyring *k = create_empty(NULL);
 	k->keys.keys[k->keys.count++] = new_key(0);
+	renew_signing_key(k);
 	return k;
 }
 
@@ -64,6 +93,7 @@ struct keyring *keyring_open(const char *path, bool may_make, char *message, uin
 		k->keys.keys[k->keys.count++] = new_key((int64_t)time_wall_ns(&time_source_real));
 		fine = keyring_file_write(path, &k->keys, message, message_size);
 	}
+	renew_signing_key(k);
 	if (fine)
 		return k;
 	keyring_destroy(k);
@@ -75,7 +105,9 @@ void keyring_destroy(struct keyring *k)
 	if (!k)
 		return;
 	sodium_memzero(&k->keys, sizeof k->keys);
+	sodium_memzero(&k->signing, sizeof k->signing);
 	pthread_mutex_destroy(&k->lock);
+	pthread_mutex_destroy(&k->signing_lock);
 	free(k->path);
 	free(k);
 }
@@ -102,6 +134,7 @@ static bool replace_keys(
 	if (k->path && !keyring_file_write(k->path, keys, message, message_size))
 		return false;
 	k->keys = *keys;
+	renew_signing_key(k);
 	return true;
 }
 
@@ -278,4 +311,39 @@ uint64_t keyring_count(const struct keyring *k, enum keyring_verdict verdict)
 {
 	CHECK(verdict < KEYRING_VERDICTS);
 	return atomic_load_explicit(&k->counts[verdict], memory_order_relaxed);
+}
+
+static void sign_with(
+	const struct signing_key *key, struct text text, struct keyring_signature *signature)
+{
+	CHECK(crypto_generichash(signature->bytes, sizeof signature->bytes,
+		      (const uint8_t *)text.data, text.size, key->bytes, sizeof key->bytes) == 0);
+}
+
+bool keyring_sign(struct keyring *k, struct text text, struct keyring_signature *signature)
+{
+	pthread_mutex_lock(&k->signing_lock);
+	bool can = k->can_sign;
+	struct signing_key key = k->signing;
+	pthread_mutex_unlock(&k->signing_lock);
+	if (can)
+		sign_with(&key, text, signature);
+	sodium_memzero(&key, sizeof key);
+	return can;
+}
+
+bool keyring_verify(struct keyring *k, struct text text, const struct keyring_signature *signature)
+{
+	struct keyring_signature expected;
+	bool is_its = false;
+	pthread_mutex_lock(&k->lock);
+	for (uint32_t i = 0; i < k->keys.count; i++) {
+		struct signing_key key = signing_key_of(&k->keys.keys[i]);
+		sign_with(&key, text, &expected);
+		is_its |=
+			sodium_memcmp(expected.bytes, signature->bytes, sizeof expected.bytes) == 0;
+		sodium_memzero(&key, sizeof key);
+	}
+	pthread_mutex_unlock(&k->lock);
+	return is_its;
 }

@@ -48,5 +48,15 @@ enum keyring_verdict {
 // Decrypts into new memory, which the caller wipes and frees.
 enum keyring_verdict keyring_unseal(struct keyring *, struct text name, const struct uuid *key,
 	const char *sealed, uint8_t **plain, size_t *size);
+
+#define KEYRING_SIGNATURE_BYTES 32u
+struct keyring_signature {
+	uint8_t bytes[KEYRING_SIGNATURE_BYTES];
+};
+// Signs a text with a key that follows from the newest one (BLAKE2b). Never waits for the file. False: there is no key.
+bool keyring_sign(struct keyring *, struct text, struct keyring_signature *);
+// Whether it was signed with a key that the keyring has. It takes as long wherever signatures differ.
+bool keyring_verify(struct keyring *, struct text, const struct keyring_signature *);
+
 // How often it was not opened, for this reason, since the start.
 uint64_t keyring_count(const struct keyring *, enum keyring_verdict);

@@ -245,6 +245,57 @@ static void a_rotation_that_cannot_be_written_changes_nothing(void **unused)
 	keyring_destroy(k);
 }
 
+static bool verifies(struct keyring *k, const char *text, const struct keyring_signature *signature)
+{
+	return keyring_verify(k, text_of(text), signature);
+}
+
+static void signatures_hold_as_long_as_their_key(void **unused)
+{
+	struct keyring_entry before[KEYRING_KEYS_MAX], made;
+	struct keyring_signature old, new, other;
+	struct keyring *k = keyring_create(), *another = keyring_create();
+	assert_true(keyring_sign(k, TEXT("who"), &old));
+	assert_true(keyring_sign(another, TEXT("who"), &other));
+	assert_true(verifies(k, "who", &old));
+	assert_false(verifies(k, "whom", &old));
+	assert_false(verifies(k, "", &old));
+	assert_false(verifies(k, "who", &other));
+	for (uint32_t i = 0; i < KEYRING_SIGNATURE_BYTES; i++) {
+		struct keyring_signature bent = old;
+		bent.bytes[i] ^= 1;
+		assert_false(verifies(k, "who", &bent));
+	}
+	assert_int_equal(keyring_list(k, before), 1);
+	assert_true(keyring_rotate(k, 5, &made, message, sizeof message));
+	assert_true(keyring_sign(k, TEXT("who"), &new));
+	assert_memory_not_equal(&old, &new, sizeof old);
+	assert_true(verifies(k, "who", &old));
+	assert_true(keyring_forget(k, &before[0].id, never_used, NULL, message, sizeof message));
+	assert_false(verifies(k, "who", &old));
+	assert_true(verifies(k, "who", &new));
+	keyring_destroy(k);
+	keyring_destroy(another);
+}
+
+// What the file has: a signature outlives the process. Without a key nothing is signed.
+static void signatures_outlive_the_keyring(void **unused)
+{
+	struct keyring_signature signature, again;
+	struct keyring *k = keyring_open(path, false, message, sizeof message);
+	assert_non_null(k);
+	assert_false(keyring_sign(k, TEXT("who"), &signature));
+	keyring_destroy(k);
+	k = keyring_open(path, true, message, sizeof message);
+	assert_true(keyring_sign(k, TEXT("who"), &signature));
+	keyring_destroy(k);
+	k = keyring_open(path, true, message, sizeof message);
+	assert_true(verifies(k, "who", &signature));
+	assert_true(keyring_sign(k, TEXT("who"), &again));
+	assert_memory_equal(&signature, &again, sizeof again);
+	keyring_destroy(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +309,8 @@ int main(void)
 		cmocka_unit_test(there_is_an_end_of_keys),
 		cmocka_unit_test(a_lost_file_is_told_and_not_made_anew),
 		cmocka_unit_test(a_rotation_that_cannot_be_written_changes_nothing),
+		cmocka_unit_test(signatures_hold_as_long_as_their_key),
+		cmocka_unit_test(signatures_outlive_the_keyring),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
