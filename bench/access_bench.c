@@ -231,7 +231,7 @@ static void report_finds(struct access_bench *b)
 {
 	struct bench_result result = {
 		.name = "access.find", .nodes = 1, .unit = "ns", .against = "hashing the secret"};
-	b->keeper = token_keeper_create(b->guarded.controller.state, false);
+	b->keeper = token_keeper_create(b->guarded.controller.state, NULL, false);
 	bench_interleave(&b->bench, finds_ns, hashes_ns, b, &result);
 	bench_report(&b->bench, &result);
 	token_keeper_destroy(b->keeper);

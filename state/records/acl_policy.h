@@ -5,7 +5,8 @@
 #include "state/base/text.h"
 #include "state/records/record.h"
 
-// Whose tasks have the policy by themselves, without a token. Empty ones mean any; each needs the one before it.
+// Whose tasks have the policy by themselves, without a token: those of a job; of a group or a task of it, unless these
+// are empty. Each needs the one before it.
 struct acl_job {
 	char *namespace_name, *job, *group, *task;
 };

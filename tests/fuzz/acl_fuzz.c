@@ -27,8 +27,8 @@ static void look_at_merged(const struct acl_rules *rules)
 	char *mistake;
 	struct acl_rules *denial = acl_rules_read(denial_text, sizeof denial_text - 1, &mistake);
 	CHECK(denial);
-	struct acl *alone = acl_merge(&rules, 1);
-	struct acl *denied = acl_merge((const struct acl_rules *[]){rules, denial}, 2);
+	struct acl *alone = acl_merge(&rules, 1, NULL);
+	struct acl *denied = acl_merge((const struct acl_rules *[]){rules, denial}, 2, NULL);
 	for (enum acl_capability c = ACL_LIST_JOBS; c <= ACL_SUBMIT_RECOMMENDATION; c++) {
 		CHECK(!acl_allows_in(denied, "prod-a", c));
 		CHECK(acl_allows_in(alone, "b", c) == acl_allows_in(denied, "b", c));

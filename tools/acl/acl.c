@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include "tools/acl/acl_rules.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 // What the rules of one name add up to.
@@ -20,8 +21,14 @@ struct grants {
 	uint32_t count, exact_count, capacity;
 };
 
+// Paths of variables that a task may read.
+#define TASK_PATHS 4u
+
 struct acl {
 	bool is_management;
+	char *task_namespace; // of variables that a task may read; NULL: it is no task's
+	char *task_path;      // nomad/jobs/JOB/GROUP/TASK
+	size_t task_path_ends[TASK_PATHS];
 	struct grants grants[ACL_SUBJECTS];
 	enum acl_level levels[ACL_AREAS];
 };
@@ -125,9 +132,27 @@ static void add_area(struct acl *acl, enum acl_area area, const char *word)
 		acl->levels[area] = level;
 }
 
-struct acl *acl_merge(const struct acl_rules *const *rules, uint32_t count)
+static void add_task(struct acl *acl, const struct acl_task *task)
+{
+	const char *const parts[TASK_PATHS] = {"nomad/jobs", task->job, task->group, task->task};
+	size_t size = 0;
+	for (uint32_t i = 0; i < TASK_PATHS; i++)
+		size += strlen(parts[i]) + 1;
+	acl->task_namespace = text_copy(text_of(task->namespace_name));
+	acl->task_path = memory_take(size);
+	for (uint32_t i = 0, at = 0; i < TASK_PATHS; i++) {
+		at += (uint32_t)snprintf(
+			acl->task_path + at, size - at, "%s%s", i ? "/" : "", parts[i]);
+		acl->task_path_ends[i] = at;
+	}
+}
+
+struct acl *acl_merge(
+	const struct acl_rules *const *rules, uint32_t count, const struct acl_task *task)
 {
 	struct acl *acl = memory_take(sizeof *acl);
+	if (task)
+		add_task(acl, task);
 	for (uint32_t i = 0; i < count; i++) {
 		for (enum acl_subject subject = 0; subject < ACL_SUBJECTS; subject++)
 			add_named(acl, subject, &rules[i]->named[subject]);
@@ -155,6 +180,8 @@ void acl_free(const struct acl *acl)
 			free_grant(&grants->items[i]);
 		free(grants->items);
 	}
+	free(acl->task_namespace);
+	free(acl->task_path);
 	free((void *)acl);
 }
 
@@ -193,12 +220,26 @@ static const struct grant *find_glob(
 	return found;
 }
 
+// Whether it is a path that the acl's task may read: its own, or that of its group, of its job, or of all jobs.
+static bool is_of_task(const struct acl *acl, const char *namespace_name, const char *path)
+{
+	size_t size = strlen(path);
+	if (!acl->task_namespace || strcmp(acl->task_namespace, namespace_name) != 0)
+		return false;
+	for (uint32_t i = 0; i < TASK_PATHS; i++)
+		if (size == acl->task_path_ends[i])
+			return memcmp(acl->task_path, path, size) == 0;
+	return false;
+}
+
 // What is said of the name, ACL_DENY included; of variables it is a path in the namespace.
 static uint32_t said_of(const struct acl *acl, enum acl_subject subject, const char *namespace_name,
 	const char *name)
 {
 	const struct grants *grants = &acl->grants[subject];
 	const struct grant *found = find_exact(grants, namespace_name, name);
+	if (!found && subject == ACL_VARIABLES && is_of_task(acl, namespace_name, name))
+		return BIT(ACL_VARIABLE_LIST) | BIT(ACL_VARIABLE_READ);
 	if (!found)
 		found = find_glob(grants, namespace_name, name);
 	return found ? found->capabilities : 0;
@@ -258,10 +299,16 @@ bool acl_allows_variable(const struct acl *acl, const char *namespace_name, cons
 	       said_of(acl, ACL_VARIABLES, namespace_name, path) & BIT(capability);
 }
 
+static bool is_task_in(const struct acl *acl, const char *namespace_name)
+{
+	return acl->task_namespace &&
+	       (!namespace_name || strcmp(acl->task_namespace, namespace_name) == 0);
+}
+
 bool acl_knows_variables(const struct acl *acl, const char *namespace_name)
 {
 	const struct grants *grants = &acl->grants[ACL_VARIABLES];
-	bool knows = acl->is_management;
+	bool knows = acl->is_management || is_task_in(acl, namespace_name);
 	for (uint32_t i = 0; i < grants->count && !knows; i++)
 		knows = !namespace_name ||
 			glob_matches(grants->items[i].namespace_name, namespace_name);

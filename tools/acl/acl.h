@@ -9,8 +9,15 @@
 struct acl;
 struct acl_rules;
 
-// The rules of all policies. They may be freed afterwards. Release it with acl_free().
-struct acl *acl_merge(const struct acl_rules *const *, uint32_t count);
+// A task, which may list and read the variables that its path names: nomad/jobs, nomad/jobs/JOB, nomad/jobs/JOB/GROUP
+// and nomad/jobs/JOB/GROUP/TASK of its namespace. Rules for just such a variable count before that.
+struct acl_task {
+	const char *namespace_name, *job, *group, *task;
+};
+
+// The rules of all policies, and what a task may besides (NULL: it is none). They may be freed afterwards. Release it
+// with acl_free().
+struct acl *acl_merge(const struct acl_rules *const *, uint32_t count, const struct acl_task *);
 // May do everything. Shared: acl_free() leaves it.
 const struct acl *acl_of_management(void);
 void acl_free(const struct acl *);

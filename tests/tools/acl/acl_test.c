@@ -15,7 +15,8 @@
 #define POLICIES_MAX 4u
 
 // Merges the rules of several texts.
-static struct acl *acl_of(const char *const *texts, uint32_t count)
+static struct acl *acl_of_task(
+	const char *const *texts, uint32_t count, const struct acl_task *task)
 {
 	struct acl_rules *rules[POLICIES_MAX];
 	char *mistake;
@@ -26,10 +27,15 @@ static struct acl *acl_of(const char *const *texts, uint32_t count)
 			print_error("%s\n%s\n", texts[i], mistake);
 		assert_non_null(rules[i]);
 	}
-	struct acl *acl = acl_merge((const struct acl_rules *const *)rules, count);
+	struct acl *acl = acl_merge((const struct acl_rules *const *)rules, count, task);
 	for (uint32_t i = 0; i < count; i++)
 		acl_rules_free(rules[i]);
 	return acl;
+}
+
+static struct acl *acl_of(const char *const *texts, uint32_t count)
+{
+	return acl_of_task(texts, count, NULL);
 }
 
 static bool begins(const char *text, const char *with, const char **rest)
@@ -171,12 +177,85 @@ static void management_may_do_everything(void **unused)
 
 static void no_rules_allow_nothing(void **unused)
 {
-	struct acl *acl = acl_merge(NULL, 0);
+	struct acl *acl = acl_merge(NULL, 0, NULL);
 	assert_false(acl_is_management(acl));
 	assert_false(acl_allows_in(acl, "default", ACL_LIST_JOBS));
 	assert_false(acl_allows_somewhere(acl, ACL_LIST_JOBS));
 	assert_false(acl_allows_pool(acl, "default", ACL_POOL_READ));
 	assert_false(acl_allows_volume(acl, "default", ACL_MOUNT_READONLY));
+	acl_free(acl);
+}
+
+static const struct acl_task web = {"blue", "web", "front", "server"};
+
+static bool task_may(
+	const struct acl *acl, const char *path, enum acl_variable_capability capability)
+{
+	return acl_allows_variable(acl, "blue", path, capability);
+}
+
+static void a_task_reads_what_its_path_names(void **unused)
+{
+	static const char *const own[] = {"nomad/jobs", "nomad/jobs/web", "nomad/jobs/web/front",
+		"nomad/jobs/web/front/server"};
+	static const char *const others[] = {"", "nomad", "nomad/job", "nomad/jobs/",
+		"nomad/jobs/we", "nomad/jobs/webs", "nomad/jobs/web/", "nomad/jobs/web/back",
+		"nomad/jobs/web/server", "nomad/jobs/web/front/server/more",
+		"nomad/jobs/web/front/serve", "nomad/jobs/*", "web/front",
+		"nomad/jobs/other/front/server", "nomad/jobs/w*b/front/server"};
+	struct acl *acl = acl_of_task(NULL, 0, &web);
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+		assert_true(task_may(acl, own[i], ACL_VARIABLE_READ));
+		assert_true(task_may(acl, own[i], ACL_VARIABLE_LIST));
+		assert_false(task_may(acl, own[i], ACL_VARIABLE_WRITE));
+		assert_false(task_may(acl, own[i], ACL_VARIABLE_DESTROY));
+		assert_false(acl_allows_variable(acl, "default", own[i], ACL_VARIABLE_READ));
+	}
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		assert_false(task_may(acl, others[i], ACL_VARIABLE_READ));
+	assert_true(acl_knows_variables(acl, "blue"));
+	assert_true(acl_knows_variables(acl, NULL));
+	assert_false(acl_knows_variables(acl, "default"));
+	assert_false(acl_is_management(acl));
+	assert_false(acl_allows_in(acl, "blue", ACL_READ_JOB));
+	assert_false(acl_shows_namespace(acl, "blue"));
+	acl_free(acl);
+}
+
+// Names with the characters of patterns are no patterns, and a job whose name has a '/' reads where that leads.
+static void a_task_of_any_name(void **unused)
+{
+	struct acl *acl = acl_of_task(NULL, 0, &(struct acl_task){"blue", "*", "*", "*"});
+	assert_false(task_may(acl, "nomad/jobs/web", ACL_VARIABLE_READ));
+	assert_true(task_may(acl, "nomad/jobs", ACL_VARIABLE_READ));
+	acl_free(acl);
+	acl = acl_of_task(NULL, 0, &(struct acl_task){"blue", "a/b", "g", "t"});
+	assert_true(task_may(acl, "nomad/jobs/a/b", ACL_VARIABLE_READ));
+	assert_false(task_may(acl, "nomad/jobs/a", ACL_VARIABLE_READ));
+	assert_true(task_may(acl, "nomad/jobs/a/b/g/t", ACL_VARIABLE_READ));
+	acl_free(acl);
+}
+
+// A rule for just the variable counts first, then what a task may, then patterns; a denied namespace denies all.
+static void rules_and_what_a_task_may(void **unused)
+{
+	const char *exact = "namespace \"blue\" { variables { path \"nomad/jobs/web\" { "
+			    "capabilities = [\"write\"] } } }";
+	const char *pattern = "namespace \"*\" { variables { path \"*\" { capabilities = "
+			      "[\"destroy\"] } } }";
+	const char *denial = "namespace \"blue\" { policy = \"deny\" }";
+	struct acl *acl = acl_of_task(&exact, 1, &web);
+	assert_true(task_may(acl, "nomad/jobs/web", ACL_VARIABLE_WRITE));
+	assert_false(task_may(acl, "nomad/jobs/web", ACL_VARIABLE_DESTROY));
+	assert_true(task_may(acl, "nomad/jobs/web/front", ACL_VARIABLE_READ));
+	acl_free(acl);
+	acl = acl_of_task(&pattern, 1, &web);
+	assert_true(task_may(acl, "nomad/jobs/web", ACL_VARIABLE_READ));
+	assert_false(task_may(acl, "nomad/jobs/web", ACL_VARIABLE_DESTROY));
+	assert_true(task_may(acl, "nomad/jobs/other", ACL_VARIABLE_DESTROY));
+	acl_free(acl);
+	acl = acl_of_task(&denial, 1, &web);
+	assert_false(task_may(acl, "nomad/jobs/web", ACL_VARIABLE_READ));
 	acl_free(acl);
 }
 
@@ -348,6 +427,9 @@ int main(void)
 		cmocka_unit_test(areas_have_levels),
 		cmocka_unit_test(management_may_do_everything),
 		cmocka_unit_test(no_rules_allow_nothing),
+		cmocka_unit_test(a_task_reads_what_its_path_names),
+		cmocka_unit_test(a_task_of_any_name),
+		cmocka_unit_test(rules_and_what_a_task_may),
 		cmocka_unit_test(decides_as_the_naive_model),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-// Policies that count together: those of a token, its roles' too. Whatever tokens have them, they are merged once.
+// Policies that count together: those of a token, its roles' too, or of a task, with what it may as such. They are
+// merged once, whatever tokens have them.
 #pragma once
 #include "state/records/acl_policy.h"
 #include "tools/acl/acl.h"
@@ -11,6 +12,7 @@ struct acl_token;
 struct policy_set {
 	const struct acl_policy **items; // by name, each once
 	uint32_t count, capacity;
+	const struct acl_task *task; // NULL: they are no task's
 };
 
 // Which versions of which policies: BLAKE2b, so that two sets are the same if theirs are.
@@ -27,6 +29,8 @@ struct merged_policies {
 
 // Collects the policies of a token; NULL: that of whoever shows none. Under read lock.
 void policy_set_collect(struct policy_set *, const struct state *, const struct acl_token *);
+// Collects the policies that name the task's job, and what is in it. Views the task. Under read lock.
+void policy_set_collect_of_task(struct policy_set *, const struct state *, const struct acl_task *);
 void policy_set_free(struct policy_set *);
 void policy_set_fingerprint(const struct policy_set *, struct policy_fingerprint *);
 // Merges them. Under read lock. Release it with merged_policies_release().

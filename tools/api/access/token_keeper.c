@@ -2,9 +2,11 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/acl_token.h"
+#include "state/records/allocation.h"
 #include "state/tables/state.h"
 #include "tools/api/access/acl_secret.h"
 #include "tools/api/access/policy_set.h"
+#include "tools/keyring/task_token.h"
 #include <pthread.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -29,8 +31,16 @@ struct place {
 	struct access *access; // NULL: empty
 };
 
+// What a request shows.
+struct shown {
+	enum { SHOWN_NOTHING, SHOWN_TOKEN, SHOWN_TASK } kind;
+	struct uuid secret;     // of a token
+	struct task_token task; // of a task
+};
+
 struct token_keeper {
 	const struct state *state;
+	struct keyring *keyring; // NULL: no task has a token
 	uint8_t key[crypto_shorthash_siphashx24_KEYBYTES];
 	_Atomic bool is_on;   // which it stays
 	pthread_mutex_t lock; // guards what follows
@@ -39,10 +49,12 @@ struct token_keeper {
 	struct merged_policies *merged[MERGED];
 };
 
-struct token_keeper *token_keeper_create(const struct state *state, bool is_forced)
+struct token_keeper *token_keeper_create(
+	const struct state *state, struct keyring *keyring, bool is_forced)
 {
 	struct token_keeper *keeper = memory_take(sizeof *keeper);
 	keeper->state = state;
+	keeper->keyring = keyring;
 	atomic_init(&keeper->is_on, is_forced);
 	randombytes_buf(keeper->key, sizeof keeper->key);
 	pthread_mutex_init(&keeper->lock, NULL);
@@ -156,28 +168,88 @@ static struct access *look_at_policies(
 	return access;
 }
 
-// What the state says of the secret now. NULL: there is no such token. secret NULL: none is shown.
-static struct access *look_up(
-	struct token_keeper *keeper, const struct acl_secret_hash *secret, struct access *before)
+// NULL: there is no such token. Under read lock.
+static struct access *look_up_token(
+	struct token_keeper *keeper, const struct uuid *secret, struct access *before)
 {
-	struct access *access = NULL;
+	struct acl_secret_hash hash;
+	acl_secret_hash_of(secret, &hash);
+	const struct acl_token *token = state_acl_token_by_secret(keeper->state, &hash);
+	if (!token)
+		return NULL;
+	return token->type == ACL_MANAGEMENT ? make_access(token, NULL)
+					     : look_at_policies(keeper, token, before);
+}
+
+// The task of the allocation's group that the token was made for; NULL: there is none.
+static const struct task *find_task(struct token_keeper *keeper,
+	const struct allocation *allocation, const struct task_token *token)
+{
+	const struct array *tasks = &allocation_group(allocation)->tasks;
+	for (uint32_t i = 0; i < tasks->count; i++) {
+		const struct task *task = ARRAY_AT(tasks, struct task, i);
+		if (task_token_is_of(keeper->keyring, token, task->name))
+			return task;
+	}
+	return NULL;
+}
+
+// What a job launched, be it by a schedule or a dispatch, reads as that job does.
+static struct acl_task task_of(const struct allocation *allocation, const struct task *task)
+{
+	const struct job *job = allocation->job;
+	return (struct acl_task){.namespace_name = job->namespace_name,
+		.job = job->parent_id && *job->parent_id ? job->parent_id : job->id,
+		.group = allocation_group(allocation)->name,
+		.task = task->name};
+}
+
+// NULL: there is no such task. Under read lock.
+static struct access *look_up_task(struct token_keeper *keeper, const struct task_token *token)
+{
+	const struct allocation *allocation = state_allocation(keeper->state, &token->allocation);
+	if (!keeper->keyring || !allocation || allocation_has_ended(allocation))
+		return NULL;
+	const struct task *task = find_task(keeper, allocation, token);
+	if (!task)
+		return NULL;
+	struct policy_set set = {0};
+	struct policy_fingerprint fingerprint;
+	const struct acl_task of = task_of(allocation, task);
+	policy_set_collect_of_task(&set, keeper->state, &of);
+	policy_set_fingerprint(&set, &fingerprint);
+	struct access *access = make_access(NULL, find_merged(keeper, &set, &fingerprint));
+	access->accessor = allocation->id;
+	access->is_of_task = true;
+	policy_set_free(&set);
+	return access;
+}
+
+// What the state says of it now. NULL: there is no such token or task.
+static struct access *look_up(
+	struct token_keeper *keeper, const struct shown *shown, struct access *before)
+{
+	struct access *access;
 	state_read_begin();
-	const struct acl_token *token =
-		secret ? state_acl_token_by_secret(keeper->state, secret) : NULL;
-	if (token && token->type == ACL_MANAGEMENT)
-		access = make_access(token, NULL);
-	else if (token || !secret)
-		access = look_at_policies(keeper, token, before);
+	switch (shown->kind) {
+	case SHOWN_TOKEN: access = look_up_token(keeper, &shown->secret, before); break;
+	case SHOWN_TASK: access = look_up_task(keeper, &shown->task); break;
+	case SHOWN_NOTHING:
+	default: access = look_at_policies(keeper, NULL, before);
+	}
 	state_read_end();
 	return access;
 }
 
-static struct secret_key key_of(const struct token_keeper *keeper, const struct uuid *secret)
+// A token's secret is as long as no task's, so no two of them are the same bytes.
+static struct secret_key key_of(const struct token_keeper *keeper, const struct shown *shown)
 {
 	struct secret_key key = {{0}};
-	if (secret)
-		crypto_shorthash_siphashx24(
-			(uint8_t *)key.words, secret->bytes, sizeof secret->bytes, keeper->key);
+	if (shown->kind != SHOWN_NOTHING)
+		crypto_shorthash_siphashx24((uint8_t *)key.words,
+			shown->kind == SHOWN_TASK ? (const void *)&shown->task : &shown->secret,
+			shown->kind == SHOWN_TASK ? sizeof shown->task : sizeof shown->secret,
+			keeper->key);
 	return key;
 }
 
@@ -226,27 +298,26 @@ static void keep_access(struct token_keeper *keeper, const struct secret_key *ke
 	access_release(before);
 }
 
-// The record of a secret is found by its hash.
-static struct access *look_up_secret(
-	struct token_keeper *keeper, const struct uuid *secret, struct access *before)
+// Allocations change all the time: of what is kept of a task it is asked each time whether its own still runs.
+static bool is_over(const struct token_keeper *keeper, const struct access *access)
 {
-	struct acl_secret_hash hash;
-	if (!secret)
-		return look_up(keeper, NULL, before);
-	acl_secret_hash_of(secret, &hash);
-	return look_up(keeper, &hash, before);
+	if (!access->is_of_task)
+		return false;
+	state_read_begin();
+	bool is_alive = access_is_alive(keeper->state, access);
+	state_read_end();
+	return !is_alive;
 }
 
-// secret NULL: none is shown.
-static struct access *find_access(struct token_keeper *keeper, const struct uuid *secret)
+static struct access *find_access(struct token_keeper *keeper, const struct shown *shown)
 {
 	uint64_t index, kept_index = 0;
 	bool is_settled = tables_index(keeper->state, &index);
-	const struct secret_key key = key_of(keeper, secret);
+	const struct secret_key key = key_of(keeper, shown);
 	struct access *kept = take_kept(keeper, &key, &kept_index);
-	if (kept && kept_index == index)
+	if (kept && kept_index == index && !is_over(keeper, kept))
 		return kept;
-	struct access *access = look_up_secret(keeper, secret, kept);
+	struct access *access = look_up(keeper, shown, kept);
 	access_release(kept);
 	if (access && is_settled)
 		keep_access(keeper, &key, index, access);
@@ -265,17 +336,37 @@ static bool is_on(struct token_keeper *keeper)
 	return is_bootstrapped;
 }
 
+static bool shown_read(const char *text, struct shown *shown)
+{
+	*shown = (struct shown){0};
+	if (!text)
+		return true;
+	if (uuid_parse(text, &shown->secret))
+		shown->kind = SHOWN_TOKEN;
+	else if (task_token_read(text, &shown->task))
+		shown->kind = SHOWN_TASK;
+	return shown->kind != SHOWN_NOTHING;
+}
+
+bool access_is_alive(const struct state *state, const struct access *access)
+{
+	if (!access->is_of_task)
+		return uuid_is_zero(&access->accessor) || state_acl_token(state, &access->accessor);
+	const struct allocation *allocation = state_allocation(state, &access->accessor);
+	return allocation && !allocation_has_ended(allocation);
+}
+
 enum token_verdict token_keeper_find(
 	struct token_keeper *keeper, const char *text, int64_t now_ns, struct access **access)
 {
-	struct uuid secret;
+	struct shown shown;
 	*access = NULL;
 	if (!is_on(keeper))
 		return TOKEN_NOT_ASKED;
-	if (text && !uuid_parse(text, &secret))
+	if (!shown_read(text, &shown))
 		return TOKEN_MALFORMED;
-	*access = find_access(keeper, text ? &secret : NULL);
-	sodium_memzero(&secret, sizeof secret);
+	*access = find_access(keeper, &shown);
+	sodium_memzero(&shown, sizeof shown);
 	if (!*access)
 		return TOKEN_UNKNOWN;
 	int64_t end_ns = (*access)->expiration_time_ns;

@@ -102,7 +102,8 @@ static bool may_by_record(const struct request *request, const struct acl *acl)
 static bool may_by_right(const struct request *request, const struct acl *acl)
 {
 	enum right right = request->route->right;
-	if (right == RIGHT_TOKEN && uuid_is_zero(&request->access->accessor))
+	const struct access *access = request->access;
+	if (right == RIGHT_TOKEN && (access->is_of_task || uuid_is_zero(&access->accessor)))
 		return false;
 	const char *namespace_name = request_namespace(request);
 	const char *asked = request_parameter(request, "namespace");
@@ -194,10 +195,10 @@ bool access_has_ended(const struct request *request)
 {
 	const struct api_settings *settings = &request->api->settings;
 	const struct access *access = request->access;
-	if (!access || uuid_is_zero(&access->accessor))
+	if (!access)
 		return false;
 	int64_t end_ns = access->expiration_time_ns;
-	return !state_acl_token(settings->state, &access->accessor) ||
+	return !access_is_alive(settings->state, access) ||
 	       (end_ns && end_ns <= (int64_t)time_wall_ns(settings->time));
 }
 

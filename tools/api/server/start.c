@@ -114,7 +114,7 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 	api->started_ns = time_monotonic_ns(settings->time);
 	api->connections = connections_create(settings->time);
 	api->counters = request_counters_create(routes);
-	api->tokens = token_keeper_create(settings->state, settings->acl_forced);
+	api->tokens = token_keeper_create(settings->state, settings->keyring, settings->acl_forced);
 	pthread_mutex_init(&api->prng_lock, NULL);
 	if (settings->seed)
 		prng_seed(&api->prng, settings->seed);

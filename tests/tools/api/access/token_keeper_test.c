@@ -2,8 +2,10 @@
 // remembers says what the records say.
 #include "state/base/prng.h"
 #include "tests/state/acls.h"
+#include "tests/state/evaluations.h"
 #include "tools/api/access/acl_secret.h"
 #include "tools/api/access/token_keeper.h"
+#include "tools/keyring/task_token.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -189,7 +191,7 @@ static void world_begin(struct world *w, uint64_t seed)
 	prng_seed(&w->prng, seed);
 	controller_init(&w->c, (struct state_limits){0});
 	controller_open(&w->c);
-	w->keeper = token_keeper_create(w->c.state, false);
+	w->keeper = token_keeper_create(w->c.state, NULL, false);
 }
 
 static void world_end(struct world *w)
@@ -221,7 +223,7 @@ static void nothing_is_asked_before_the_first_token(void **unused)
 	world_begin(&w, 1);
 	assert_int_equal(token_keeper_find(w.keeper, NULL, 0, &access), TOKEN_NOT_ASKED);
 	assert_int_equal(token_keeper_find(w.keeper, "x", 0, &access), TOKEN_NOT_ASKED);
-	struct token_keeper *forced = token_keeper_create(w.c.state, true);
+	struct token_keeper *forced = token_keeper_create(w.c.state, NULL, true);
 	assert_int_equal(token_keeper_find(forced, "x", 0, &access), TOKEN_MALFORMED);
 	assert_int_equal(token_keeper_find(forced, NULL, 0, &access), TOKEN_GOOD);
 	assert_false(acl_allows_area(access->acl, ACL_NODE, ACL_LEVEL_READ));
@@ -254,12 +256,66 @@ static void tokens_with_the_same_policies_share_what_they_allow(void **unused)
 	world_end(&w);
 }
 
+static enum token_verdict find_task(struct token_keeper *keeper, struct keyring *keyring,
+	uint32_t number, struct access **access)
+{
+	char text[TASK_TOKEN_TEXT_BYTES];
+	struct uuid id = placed_id(number);
+	assert_true(task_token_make(keyring, &id, "t", text));
+	return token_keeper_find(keeper, text, 0, access);
+}
+
+// A job that another launched reads what that one may; what both may is there once.
+static void a_task_is_looked_after_as_long_as_it_runs(void **unused)
+{
+	struct controller c;
+	struct node_registration node;
+	struct command_job_register made = {0};
+	struct access *a, *b;
+	struct keyring *keyring = keyring_create();
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	struct token_keeper *keeper = token_keeper_create(c.state, keyring, true);
+	struct token_keeper *without = token_keeper_create(c.state, NULL, true);
+	assert_int_equal(controller_register(&c, 1, &node), OUTCOME_DONE);
+	struct job *job = build_scheduled_job("sort/dispatch-1", JOB_BATCH);
+	job->parent_id = text_copy(TEXT("sort"));
+	assert_int_equal(register_job(&c, job, &made), OUTCOME_DONE);
+	for (uint32_t i = 1; i <= 2; i++)
+		assert_int_equal(
+			place_one(&c, &made.made.id, "sort/dispatch-1", &node, i), OUTCOME_DONE);
+	assert_int_equal(find_task(keeper, keyring, 1, &a), TOKEN_GOOD);
+	assert_int_equal(find_task(keeper, keyring, 2, &b), TOKEN_GOOD);
+	assert_true(a->is_of_task);
+	assert_ptr_not_equal(a, b);
+	assert_ptr_equal(a->acl, b->acl);
+	assert_true(
+		acl_allows_variable(a->acl, "default", "nomad/jobs/sort/g0/t", ACL_VARIABLE_READ));
+	assert_false(acl_allows_variable(
+		a->acl, "default", "nomad/jobs/sort/dispatch-1", ACL_VARIABLE_READ));
+	access_release(b);
+	assert_int_equal(find_task(without, keyring, 1, &b), TOKEN_UNKNOWN);
+	assert_int_equal(report_one(&c, &node, 1, ALLOC_COMPLETE), OUTCOME_DONE);
+	state_read_begin();
+	assert_false(access_is_alive(c.state, a));
+	state_read_end();
+	assert_int_equal(find_task(keeper, keyring, 1, &b), TOKEN_UNKNOWN);
+	assert_int_equal(find_task(keeper, keyring, 2, &b), TOKEN_GOOD);
+	access_release(a);
+	access_release(b);
+	token_keeper_destroy(keeper);
+	token_keeper_destroy(without);
+	keyring_destroy(keyring);
+	controller_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_asked_before_the_first_token),
 		cmocka_unit_test(tokens_with_the_same_policies_share_what_they_allow),
 		cmocka_unit_test(what_is_remembered_is_what_the_records_say),
+		cmocka_unit_test(a_task_is_looked_after_as_long_as_it_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
