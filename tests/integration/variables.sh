@@ -1,6 +1,7 @@
 #!/bin/bash
 # Variables over the life of a daemon: they outlive a kill; nothing of what they hold is on the disk or in what the
-# daemon logs; keys are rotated; a keyring that is lost is told, loses nothing, and all is well when it is back.
+# daemon logs; keys are rotated; a keyring that is lost is told, loses nothing, and all is well when it is back. Tasks
+# read those that their path names, and no others, as long as they run.
 . "$(dirname "$0")/setup.sh"
 testbed_up
 berthd_start
@@ -71,5 +72,37 @@ equal "the password again" "$(item app/db password)" $password
 says "is not in the keyring" berth var get app/third
 berth var purge app/db >/dev/null || die "not purged"
 says "variable not found" berth var get app/db
+berthd_kill
+
+# A task reads its own with what it was given, and when it has ended nobody can with that.
+berthd_start --http.socket.path="$TESTBED_DIR/api.sock"
+agent_start agent1
+wait_until 30 "the agent is ready" nodes_are ready 1
+export BERTH_TOKEN
+BERTH_TOKEN=$(berth acl bootstrap --json | jq -r .SecretID)
+berth var put nomad/jobs/reader/g/t password=$password --out none >/dev/null || die "not put for the task"
+berth var put nomad/jobs/other password=$password --out none >/dev/null || die "not put for another"
+jq -n --arg berth "$BUILD/tools/berth/berth" --arg socket "unix://$TESTBED_DIR/api.sock" '{Job: {ID: "reader",
+	Type: "system", Datacenters: ["*"], TaskGroups: [{Name: "g", Tasks: [{Name: "t", Driver: "raw_exec",
+	Identity: {Env: true, File: true}, Env: {BERTH_ADDR: $socket}, Resources: {CPU: 20, MemoryMB: 16},
+	Config: {command: "sh", args: ["-c", "\($berth) var get nomad/jobs/reader/g/t --item password | sha256sum;
+	\($berth) var get nomad/jobs/other >other 2>&1; cat secrets/nomad_token >token; sleep 1000"]}}]}]}}' \
+	>"$TESTBED_DIR/reader.json"
+api /v1/jobs -X PUT -H "X-Nomad-Token: $BERTH_TOKEN" --data @"$TESTBED_DIR/reader.json" >/dev/null
+task=$(echo "$TESTBED_DIR"/agent1/alloc)
+has_token() { [ -s "$(echo "$task"/*/t/token)" ]; }
+wait_until 20 "the task has asked" has_token
+equal "what the task read" "$(cat "$task"/*/alloc/logs/t.stdout.0)" "$(printf '%s\n' $password | sha256sum)"
+grep -q "Permission denied" "$task"/*/t/other || die "the task read what is another's"
+token=$(cat "$task"/*/t/token)
+task_asks() { api "/v1/var/nomad/jobs/reader/g/t" -H "X-Nomad-Token: $token" -o /dev/null -w '%{http_code}'; }
+equal "with the task's token" "$(task_asks)" 200
+grep -rqF "$token" "$TESTBED_DIR/data" "$TESTBED_DIR"/*.log && die "a task's token is in the data or a log"
+berthd_kill KILL
+berthd_start
+equal "with the task's token after a kill" "$(task_asks)" 200
+berth job stop reader >/dev/null || die "the job was not stopped"
+is_refused() { [ "$(task_asks)" = 403 ]; }
+wait_until 20 "the ended task's token is refused" is_refused
 berthd_kill
 verify_state

@@ -45,7 +45,7 @@ static void what_has_no_effect_is_a_warning(void **unused)
 	static const struct {
 		const char *of_group, *of_task, *text;
 	} cases[] = {
-		{"", "\"Identity\":{\"Env\":true},", TASK "Identity: "},
+		{"", "\"Identity\":{\"Env\":true},", ""},
 		{"", "\"Services\":[{\"Name\":\"s\"}],", TASK "Services: "},
 		{"", "\"ShutdownDelay\":1,", TASK "ShutdownDelay: "},
 		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", TASK "VolumeMounts: "},

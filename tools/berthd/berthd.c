@@ -167,6 +167,7 @@ static bool start_dataplane(struct berthd *b, char *message)
 	if (sched_getaffinity(0, sizeof before, &before) != 0)
 		return refuse_start(message, "sched_getaffinity", -errno);
 	b->config.dataplane.alloc_spec = alloc_spec_json;
+	b->config.dataplane.alloc_spec_context = b->keyring;
 	b->config.dataplane.vm_spec = vm_spec_json;
 	b->config.dataplane.expiry_changed = expiry_changed;
 	b->config.dataplane.expiry_context = b;
@@ -360,7 +361,7 @@ bool berthd_start(struct berthd *b, char *message)
 		error = watchers_start(b->region_watchers);
 	if (error != 0)
 		return refuse_start(message, "starting the watchers", error);
-	if (!start_dataplane(b, message) || !open_keyring(b, message) || !start_api(b, message))
+	if (!open_keyring(b, message) || !start_dataplane(b, message) || !start_api(b, message))
 		return false;
 	error = store_start_snapshots(b->store, b->state);
 	if (error != 0)

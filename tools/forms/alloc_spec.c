@@ -2,6 +2,8 @@
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include "tools/json/json_record.h"
+#include "tools/keyring/task_token.h"
+#include <jansson.h>
 
 static bool has_name(const struct array *map, const char *name)
 {
@@ -127,7 +129,26 @@ static void put_handle(struct json_writer *w, const struct allocation *a, const 
 	alloc_report_close(&room);
 }
 
-static void put_task(struct json_writer *w, const struct allocation *a,
+// What the task shows the controller to read variables: of those that ask for it, alone.
+static void put_identity(struct json_writer *w, struct keyring *keyring, const struct allocation *a,
+	const struct task *task)
+{
+	char token[TASK_TOKEN_TEXT_BYTES];
+	json_t *asked = task->identity ? json_loads(task->identity, JSON_DECODE_ANY, NULL) : NULL;
+	bool in_env = json_is_true(json_object_get(asked, "Env"));
+	bool in_file = json_is_true(json_object_get(asked, "File"));
+	json_decref(asked);
+	if (!json_open_object_if(w, "Identity",
+		    (in_env || in_file) && keyring &&
+			    task_token_make(keyring, &a->id, task->name, token)))
+		return;
+	json_put_string(w, "Token", token);
+	json_put_bool(w, "Env", in_env);
+	json_put_bool(w, "File", in_file);
+	json_end_object(w);
+}
+
+static void put_task(struct json_writer *w, struct keyring *keyring, const struct allocation *a,
 	const struct task_group *group, const struct task *task)
 {
 	json_begin_object(w);
@@ -148,6 +169,7 @@ static void put_task(struct json_writer *w, const struct allocation *a,
 	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
 	put_restart(w, task->restart ? task->restart : group->restart);
 	put_handle(w, a, task);
+	put_identity(w, keyring, a, task);
 	put_allocated(w, allocated(a, task->name));
 	json_end_object(w);
 }
@@ -189,7 +211,6 @@ void alloc_spec_json(void *context, const struct allocation *a, struct bytes_wri
 	struct json_writer w = {0};
 	char name[1024];
 
-	(void)context;
 	json_begin_object(&w);
 	json_put_uuid(&w, "ID", &a->id);
 	json_put_string(&w, "Name", allocation_name(a, name, sizeof name));
@@ -207,7 +228,7 @@ void alloc_spec_json(void *context, const struct allocation *a, struct bytes_wri
 	put_group_ports(&w, a->details);
 	json_open_array(&w, "Tasks");
 	for (uint32_t i = 0; i < group->tasks.count; i++)
-		put_task(&w, a, group, ARRAY_AT(&group->tasks, struct task, i));
+		put_task(&w, context, a, group, ARRAY_AT(&group->tasks, struct task, i));
 	json_end_array(&w);
 	json_end_object(&w);
 	bytes_put(out, w.data, w.size);

@@ -3,5 +3,6 @@
 #include "state/base/bytes.h"
 #include "state/records/allocation.h"
 
-// Appends to a growing writer. Under read lock. The context is not used.
+// Appends to a growing writer. Under read lock. The context is the struct keyring that makes the tokens of tasks; NULL:
+// they get none.
 void alloc_spec_json(void *context, const struct allocation *, struct bytes_writer *);

@@ -102,10 +102,6 @@ static void judge_services(
 static void judge_task_settings(
 	const struct task *task, const struct place *place, const struct findings *found)
 {
-	static const char *const identity[] = {"Env", "File", NULL};
-	static const json_int_t no_defaults[2];
-	if (block_says_more(task->identity, identity, no_defaults))
-		json_sentence(found->warnings, "%s: Identity: no token is made", place->text);
 	if (task->shutdown_delay_ns > 0)
 		json_sentence(found->warnings,
 			"%s: ShutdownDelay: not waited for before the task is stopped",

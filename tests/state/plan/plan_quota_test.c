@@ -1,5 +1,5 @@
-// Plans under a quota (row B45): what stops and is preempted makes room, what grows takes it, and a plan that is over it
-// changes nothing.
+// Plans under a quota (row B45): what stops and is preempted makes room, what grows takes it, and a plan that is over
+// it changes nothing.
 #include "state/records/namespaces/job_namespace.h"
 #include "state/records/namespaces/quota.h"
 #include "tests/state/plans.h"

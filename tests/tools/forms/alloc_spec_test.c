@@ -2,6 +2,7 @@
 #include "state/records/alloc_details.h"
 #include "state/records/job.h"
 #include "tools/forms/alloc_spec.h"
+#include "tools/keyring/task_token.h"
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,17 +49,22 @@ static struct job *build(void)
 	return job;
 }
 
-static json_t *render(const struct allocation *a)
+static json_t *render_with(struct keyring *keyring, const struct allocation *a)
 {
 	struct bytes_writer out = bytes_writer_growing(16);
 	json_error_t error;
-	alloc_spec_json(NULL, a, &out);
+	alloc_spec_json(keyring, a, &out);
 	assert_false(out.failed);
 	json_t *json = json_loadb((const char *)out.data, out.size, 0, &error);
 	if (!json)
 		fail_msg("%s at %d", error.text, error.position);
 	bytes_writer_free(&out);
 	return json;
+}
+
+static json_t *render(const struct allocation *a)
+{
+	return render_with(NULL, a);
 }
 
 static const char *string_at(const json_t *json, const char *key)
@@ -105,6 +111,42 @@ static void optional_metadata_is_empty(void **unused)
 	assert_string_equal(string_at(json_object_get(task, "Meta"), "why"), "");
 	json_decref(json);
 	job_free(a.job);
+}
+
+// What a task may show goes to those that ask for it, and is made for that task.
+static void a_task_that_asks_gets_a_token(void **unused)
+{
+	static const struct {
+		const char *asked;
+		bool in_env, in_file;
+	} rows[] = {{"{\"Env\":true}", true, false}, {"{\"Env\":false,\"File\":true}", false, true},
+		{"{\"Name\":\"x\",\"Env\":true,\"File\":true}", true, true},
+		{"{\"Env\":false,\"File\":false}", false, false}, {"{}", false, false},
+		{"null", false, false}, {NULL, false, false}};
+	struct keyring *keyring = keyring_create();
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct allocation a = {.id = {{1, 7}}, .job = build()};
+		struct task *own = ARRAY_AT(&allocation_group(&a)->tasks, struct task, 0);
+		struct task_token token;
+		own->identity = rows[i].asked ? text_copy(text_of(rows[i].asked)) : NULL;
+		json_t *json = render_with(keyring, &a), *without = render(&a);
+		const json_t *task = json_array_get(json_object_get(json, "Tasks"), 0);
+		const json_t *identity = json_object_get(task, "Identity");
+		assert_int_equal(json_is_object(identity), rows[i].in_env || rows[i].in_file);
+		assert_int_equal(json_is_true(json_object_get(identity, "Env")), rows[i].in_env);
+		assert_int_equal(json_is_true(json_object_get(identity, "File")), rows[i].in_file);
+		if (identity && json_is_object(identity)) {
+			assert_true(task_token_read(string_at(identity, "Token"), &token));
+			assert_true(uuid_equal(&token.allocation, &a.id));
+			assert_true(task_token_is_of(keyring, &token, "server"));
+		}
+		task = json_array_get(json_object_get(without, "Tasks"), 0);
+		assert_true(json_is_null(json_object_get(task, "Identity")));
+		json_decref(json);
+		json_decref(without);
+		job_free(a.job);
+	}
+	keyring_destroy(keyring);
 }
 
 // As it was reported by the task of that name, be it of another allocation.
@@ -228,6 +270,7 @@ int main(void)
 		cmocka_unit_test(a_task_is_described),
 		cmocka_unit_test(optional_metadata_is_empty),
 		cmocka_unit_test(a_task_comes_with_its_handle),
+		cmocka_unit_test(a_task_that_asks_gets_a_token),
 		cmocka_unit_test(ports_and_cores_are_told),
 		cmocka_unit_test(rules_of_health_and_silence_are_told),
 		cmocka_unit_test(a_dispatched_job_brings_its_payload),

@@ -112,6 +112,21 @@ static int write_payload(const struct task *t, const char *payload, int task_fol
 	return error;
 }
 
+// Writes what the task shows the controller, for its user alone.
+static int write_token(const struct task_spec *spec, int task_folder)
+{
+	static const char name[] = "nomad_token";
+	if (!spec->token_in_file || !*spec->token)
+		return 0;
+	int secrets = folder_make(task_folder, "secrets", 0700);
+	if (secrets < 0)
+		return secrets;
+	int error = folder_write(secrets, name, 0600, spec->token, strlen(spec->token));
+	error = error ? error : process_give_file(secrets, name, spec->user);
+	close(secrets);
+	return error;
+}
+
 // Folders of an allocation and of a task, below it: the folder that holds others belongs to the agent and is sticky, so
 // that no task puts something else in the place of what is in it. Outputs are written by the agent alone.
 struct folder_row {
@@ -141,6 +156,7 @@ static int make_task_folders(const struct alloc_run *a, const struct task *t, in
 		return task;
 	int error = make_folders(task, own_folders);
 	error = error ? error : write_payload(t, a->spec->payload, task);
+	error = error ? error : write_token(t->spec, task);
 	error = error ? error : process_give_file(task, "secrets", t->spec->user);
 	close(task);
 	return error;

@@ -166,6 +166,8 @@ static void set_allocation(struct environment *e, const struct node_facts *node,
 	set_format(e, "NOMAD_MEMORY_LIMIT", "%lld",
 		(long long)json_integer_value(json_object_get(task->json, "MemoryMB")));
 	set_cores(e, json_object_get(task->json, "Cores"));
+	if (task->token_in_environment && *task->token)
+		set_variable(e, "NOMAD_TOKEN", task->token);
 }
 
 __attribute__((format(printf, 3, 4))) static bool refuse_environment(

@@ -126,11 +126,15 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 	const json_t *restart = json_object_get(json, "RestartPolicy");
 	const json_t *lifecycle = json_object_get(json, "Lifecycle");
 	const json_t *handle = json_object_get(json, "TaskHandle");
+	const json_t *identity = json_object_get(json, "Identity");
 	*task = (struct task_spec){.name = spec_text(json, "Name"),
 		.driver = spec_text(json, "Driver"),
 		.user = spec_text(json, "User"),
 		.kill_signal = spec_text(json, "KillSignal"),
 		.payload_file = spec_text(json_object_get(json, "DispatchPayload"), "File"),
+		.token = spec_text(identity, "Token"),
+		.token_in_environment = json_is_true(json_object_get(identity, "Env")),
+		.token_in_file = json_is_true(json_object_get(identity, "File")),
 		.hook = hook_of(lifecycle),
 		.sidecar = json_is_true(json_object_get(lifecycle, "Sidecar")),
 		.leader = json_is_true(json_object_get(json, "Leader")),

@@ -19,6 +19,8 @@ struct restart_rule {
 struct task_spec {
 	const char *name, *driver, *user, *kill_signal;
 	const char *payload_file; // under local: holds the dispatched payload; "": none
+	const char *token;        // what it shows the controller; "": it has none
+	bool token_in_environment, token_in_file; // NOMAD_TOKEN; nomad_token under secrets
 	enum task_hook hook;
 	bool sidecar, leader;
 	int64_t kill_timeout_ns;
