@@ -1,6 +1,7 @@
 #include "state/decide/clones.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/shared_strings.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,16 +11,21 @@
 #define AGENTS_MAX 8u
 #define RETURNS_MAX 2u
 
+struct agent {
+	struct agent_print print;
+	struct agent_mark mark; // of its newest registration; without a port: none was seen
+};
+
 struct watched {
 	struct uuid node;
 	int64_t newest_ns;
-	struct agent_mark agents[AGENTS_MAX]; // in the order of their first registration
+	struct agent agents[AGENTS_MAX]; // in the order of their first registration
 	uint32_t agent_count, returns;
 };
 
 struct clones {
 	struct clone_limits limits;
-	struct agent_mark *holders; // by slots of nodes
+	struct agent_print *holders; // by slots of nodes
 	uint32_t holder_count;
 	struct watched watched[WATCHED_MAX];
 	uint32_t count;
@@ -46,23 +52,35 @@ void clones_free(struct clones *c)
 void clones_hold(struct clones *c, uint32_t slot, const struct agent_mark *holder)
 {
 	CHECK(slot < c->holder_count);
-	c->holders[slot] = *holder;
+	c->holders[slot] = agent_print_of(holder);
 }
 
-const struct agent_mark *clones_holder(const struct clones *c, uint32_t slot)
+struct agent_print clones_holder(const struct clones *c, uint32_t slot)
 {
 	CHECK(slot < c->holder_count);
-	return &c->holders[slot];
+	return c->holders[slot];
 }
 
-bool agent_mark_same(const struct agent_mark *a, const struct agent_mark *b)
+// Folds to what is not 0.
+static uint32_t print_part(uint64_t value)
 {
-	if (a->boot != 0 && b->boot != 0)
-		return a->boot == b->boot;
-	return a->port == b->port && memcmp(a->address, b->address, sizeof a->address) == 0;
+	uint32_t folded = (uint32_t)(value ^ value >> 32);
+	return folded ? folded : 1;
 }
 
-static struct watched *find_watched(struct clones *c, const struct uuid *node)
+struct agent_print agent_print_of(const struct agent_mark *mark)
+{
+	return (struct agent_print){
+		.place = print_part(hash_bytes(mark->port, mark->address, sizeof mark->address)),
+		.boot = mark->boot ? print_part(mark->boot) : 0};
+}
+
+static bool prints_equal(struct agent_print a, struct agent_print b)
+{
+	return a.boot && b.boot ? a.boot == b.boot : a.place == b.place;
+}
+
+static const struct watched *find_watched(const struct clones *c, const struct uuid *node)
 {
 	for (uint32_t i = 0; i < c->count; i++)
 		if (uuid_equal(&c->watched[i].node, node))
@@ -81,56 +99,70 @@ static struct watched *longest_ago(struct clones *c)
 
 // The node's entry, anew when nothing happened for the window.
 static struct watched *node_watch(
-	struct clones *c, const struct uuid *node, const struct agent_mark *holder, int64_t now_ns)
+	struct clones *c, const struct uuid *node, struct agent_print holder, int64_t now_ns)
 {
-	struct watched *w = find_watched(c, node);
+	struct watched *w = (struct watched *)find_watched(c, node);
 	if (w != NULL && now_ns - w->newest_ns <= c->limits.window_ns)
 		return w;
 	if (w == NULL)
 		w = c->count < WATCHED_MAX ? &c->watched[c->count++] : longest_ago(c);
-	*w = (struct watched){
-		.node = *node, .newest_ns = now_ns, .agents = {*holder}, .agent_count = 1};
+	*w = (struct watched){.node = *node,
+		.newest_ns = now_ns,
+		.agents = {{.print = holder}},
+		.agent_count = 1};
 	return w;
 }
 
 // The number of the agent among those that had the node; agent_count: none of them.
-static uint32_t find_agent(const struct watched *w, const struct agent_mark *agent)
+static uint32_t find_agent(const struct watched *w, struct agent_print print)
 {
 	uint32_t i = 0;
-	while (i < w->agent_count && !agent_mark_same(&w->agents[i], agent))
+	while (i < w->agent_count && !prints_equal(w->agents[i].print, print))
 		i++;
 	return i;
 }
 
-static void add_agent(struct watched *w, const struct agent_mark *agent)
+static void add_agent(struct watched *w, struct agent_print print, const struct agent_mark *mark)
 {
 	if (w->agent_count < AGENTS_MAX)
 		w->agent_count++;
-	w->agents[w->agent_count - 1] = *agent;
+	w->agents[w->agent_count - 1] = (struct agent){print, *mark};
 }
 
-bool clones_register(struct clones *c, const struct uuid *node, const struct agent_mark *holder,
+bool clones_register(struct clones *c, const struct uuid *node, struct agent_print holder,
 	const struct agent_mark *comer, int64_t now_ns)
 {
-	if (agent_mark_same(holder, comer))
+	struct agent_print print = agent_print_of(comer);
+	if (prints_equal(holder, print))
 		return false;
 	struct watched *w = node_watch(c, node, holder, now_ns);
-	uint32_t number = find_agent(w, comer);
+	uint32_t number = find_agent(w, print);
 	bool is_known = number < w->agent_count;
 	bool is_soon = now_ns - w->newest_ns <= c->limits.soon_ns;
 	// Beyond the agents that are remembered new ones cannot be told from those that return.
 	bool is_full = w->agent_count == AGENTS_MAX;
 	w->newest_ns = now_ns;
-	if (!is_known)
-		add_agent(w, comer);
-	else if (is_soon || comer->boot != 0)
+	if (is_known)
+		w->agents[number].mark = *comer;
+	else
+		add_agent(w, print, comer);
+	if (is_known && (is_soon || comer->boot != 0))
 		w->returns++;
 	return number != 0 && (is_known || is_full) && w->returns >= RETURNS_MAX;
 }
 
+const struct agent_mark *clones_seen(
+	const struct clones *c, const struct uuid *node, struct agent_print holder)
+{
+	const struct watched *w = find_watched(c, node);
+	uint32_t number = w ? find_agent(w, holder) : 0;
+	bool is_seen = w && number < w->agent_count && w->agents[number].mark.port != 0;
+	return is_seen ? &w->agents[number].mark : NULL;
+}
+
 void clones_forget(struct clones *c, const struct uuid *node)
 {
-	struct watched *w = find_watched(c, node);
+	struct watched *w = (struct watched *)find_watched(c, node);
 	if (w != NULL)
 		*w = c->watched[--c->count];
 }

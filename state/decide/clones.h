@@ -25,14 +25,25 @@ struct clone_limits {
 
 struct clones;
 
+// What is kept of the agent that has a node, for each node. Two agents have the same one by chance once in
+// 2^32, and are then not found to be two.
+struct agent_print {
+	uint32_t place; // of address and port; 0: it is not known who has the node
+	uint32_t boot;  // 0: it does not say
+};
+
+struct agent_print agent_print_of(const struct agent_mark *);
+
 struct clones *clones_create(const struct clone_limits *, uint32_t node_slots);
 void clones_free(struct clones *); // NULL is allowed
-// Who registered the node of a slot last; one without port and boot: not known since the controller started.
+// Who registered the node of a slot last, since the controller started.
 void clones_hold(struct clones *, uint32_t slot, const struct agent_mark *);
-const struct agent_mark *clones_holder(const struct clones *, uint32_t slot);
+struct agent_print clones_holder(const struct clones *, uint32_t slot);
 // Of a node that the holder has, the comer wants to register anew. True: the comer is a clone. False: it may.
-bool clones_register(struct clones *, const struct uuid *node, const struct agent_mark *holder,
+bool clones_register(struct clones *, const struct uuid *node, struct agent_print holder,
 	const struct agent_mark *comer, int64_t now_ns);
+// The holder, when it came back while the node changed hands, as one beside a clone did; else NULL.
+const struct agent_mark *clones_seen(
+	const struct clones *, const struct uuid *node, struct agent_print holder);
 // Forgets what was seen of a node: an operator has decided.
 void clones_forget(struct clones *, const struct uuid *node);
-bool agent_mark_same(const struct agent_mark *, const struct agent_mark *);

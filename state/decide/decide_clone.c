@@ -56,10 +56,11 @@ static const struct refused_node *noted_clone(const struct decider *d, const str
 
 // before: the note as it is, or NULL.
 static void note_clone(struct decider *d, const struct refused_node *before,
-	const struct node_registration *r, const struct agent_mark *holder)
+	const struct node_registration *r, struct agent_print holder)
 {
 	char place[PLACE_BYTES], boot[BOOT_BYTES];
 	bool is_new = !before || !is_noted_as(before, &r->from);
+	const struct agent_mark *beside = clones_seen(d->clones, &r->node, holder);
 
 	CHECK(!before || before->claim == ADMIT_CLONE);
 	if ((!is_new && d->now_ns - before->newest_ns < NOTE_AGAIN_NS) || !decider_may_note(d))
@@ -75,23 +76,22 @@ static void note_clone(struct decider *d, const struct refused_node *before,
 	clone->pattern = text_copy(TEXT(""));
 	clone->boot = text_copy(text_of(put_boot(&r->from, boot)));
 	// After a start of the controller it is not known who has the node.
-	if (holder->port == 0 && before)
-		clone->beside = text_copy(text_of(before->beside));
+	if (beside)
+		clone->beside = text_copy(text_of(put_place(beside, place)));
 	else
-		clone->beside = text_copy(text_of(put_place(holder, place)));
+		clone->beside = text_copy(text_of(before ? before->beside : ""));
 	decider_put_refused(d, clone);
 }
 
 bool decider_finds_clone(
 	struct decider *d, const struct node_cell *cell, const struct node_registration *r)
 {
-	const struct agent_mark *holder = clones_holder(d->clones, cell->working->slot);
+	const struct agent_print holder = clones_holder(d->clones, cell->working->slot);
 	const struct refused_node *before = noted_clone(d, &r->node);
-	bool is_held = holder->port != 0 || holder->boot != 0;
 	bool is_clone = before && is_noted_as(before, &r->from);
 
 	CHECK(uuid_equal(&cell->working->id, &r->node));
-	if (is_held && !is_clone)
+	if (holder.place != 0 && !is_clone)
 		is_clone = clones_register(d->clones, &r->node, holder, &r->from, d->now_ns);
 	if (is_clone)
 		note_clone(d, before, r, holder);

@@ -65,7 +65,7 @@ static void alternate(uint64_t seed)
 		struct agent_mark comes = agent_of(comer, says_boot);
 		// Mostly as fast as fenced agents come back; now and then much later.
 		now_ns += (int64_t)prng_below(&prng, 8) == 0 ? 3 * TTL_NS : TTL_NS / 2;
-		bool is_clone = clones_register(c, &node, &had, &comes, now_ns);
+		bool is_clone = clones_register(c, &node, agent_print_of(&had), &comes, now_ns);
 		assert_int_equal(is_clone, naive_refuses(&naive, comer, now_ns, says_boot));
 		if (is_clone) {
 			refused++;
@@ -110,7 +110,7 @@ static void live_alone(uint64_t seed)
 		// Told to register again, it does so at once; without being told only after six heartbeats.
 		now_ns += says_boot ? (int64_t)prng_below(&prng, TTL_NS)
 				    : limits.soon_ns + 1 + (int64_t)prng_below(&prng, TTL_NS);
-		assert_false(clones_register(c, &node, &held, &now, now_ns));
+		assert_false(clones_register(c, &node, agent_print_of(&held), &now, now_ns));
 		held = now;
 	}
 	clones_free(c);
@@ -128,8 +128,8 @@ static void nobody_is_a_clone_of_long_ago(void **unused)
 	struct uuid node = {{1}};
 	struct agent_mark a = agent_of(1, true), b = agent_of(2, true);
 	for (int64_t i = 1; i < 20; i++)
-		assert_false(clones_register(
-			c, &node, i % 2 ? &a : &b, i % 2 ? &b : &a, i * (WINDOW_NS + NS_PER_S)));
+		assert_false(clones_register(c, &node, agent_print_of(i % 2 ? &a : &b),
+			i % 2 ? &b : &a, i * (WINDOW_NS + NS_PER_S)));
 	clones_free(c);
 }
 
@@ -138,13 +138,16 @@ static void an_operator_begins_anew(void **unused)
 	struct clones *c = clones_create(&limits, 1);
 	struct uuid node = {{1}};
 	struct agent_mark a = agent_of(1, true), b = agent_of(2, true);
-	assert_false(clones_register(c, &node, &a, &b, NS_PER_S));
-	assert_false(clones_register(c, &node, &b, &a, 2 * NS_PER_S));
-	assert_true(clones_register(c, &node, &a, &b, 3 * NS_PER_S));
+	assert_false(clones_register(c, &node, agent_print_of(&a), &b, NS_PER_S));
+	assert_false(clones_register(c, &node, agent_print_of(&b), &a, 2 * NS_PER_S));
+	assert_true(clones_register(c, &node, agent_print_of(&a), &b, 3 * NS_PER_S));
+	assert_memory_equal(clones_seen(c, &node, agent_print_of(&a)), &a, sizeof a);
+	assert_null(clones_seen(c, &node, (struct agent_print){3, 4}));
 	clones_forget(c, &node);
-	assert_false(clones_register(c, &node, &a, &b, 4 * NS_PER_S));
-	assert_false(clones_register(c, &node, &b, &a, 5 * NS_PER_S));
-	assert_true(clones_register(c, &node, &a, &b, 6 * NS_PER_S));
+	assert_null(clones_seen(c, &node, agent_print_of(&a)));
+	assert_false(clones_register(c, &node, agent_print_of(&a), &b, 4 * NS_PER_S));
+	assert_false(clones_register(c, &node, agent_print_of(&b), &a, 5 * NS_PER_S));
+	assert_true(clones_register(c, &node, agent_print_of(&a), &b, 6 * NS_PER_S));
 	clones_free(c);
 }
 
@@ -157,12 +160,33 @@ static void ever_new_boots_come_to_an_end(void **unused)
 	uint32_t takeovers = 0;
 	for (uint32_t i = 1; i < 100; i++) {
 		struct agent_mark thief = agent_of(i, true);
-		if (clones_register(c, &node, &a, &thief, i * NS_PER_S))
+		if (clones_register(c, &node, agent_print_of(&a), &thief, i * NS_PER_S))
 			continue;
 		takeovers++;
-		assert_false(clones_register(c, &node, &thief, &a, i * NS_PER_S + 1));
+		assert_false(
+			clones_register(c, &node, agent_print_of(&thief), &a, i * NS_PER_S + 1));
 	}
 	assert_int_equal(takeovers, 7);
+	clones_free(c);
+}
+
+// What is kept of each holder tells agents apart as their marks do.
+static void prints_are_told_apart(void **unused)
+{
+	struct clones *c = clones_create(&limits, 2);
+	struct agent_mark a = agent_of(1, true), b = a, none = agent_of(1, false), other = none;
+	struct uuid node = {{1}};
+	assert_int_equal(clones_holder(c, 1).place, 0);
+	clones_hold(c, 1, &a);
+	assert_int_not_equal(clones_holder(c, 1).place, 0);
+	b.port++;
+	assert_false(clones_register(c, &node, clones_holder(c, 1), &b, NS_PER_S));
+	assert_null(clones_seen(c, &node, agent_print_of(&a))); // the same agent: nothing to watch
+	other.address[3]++;
+	assert_int_equal(agent_print_of(&none).place, agent_print_of(&a).place);
+	assert_int_not_equal(agent_print_of(&other).place, agent_print_of(&none).place);
+	assert_int_not_equal(agent_print_of(&b).place, agent_print_of(&a).place);
+	assert_int_equal(agent_print_of(&none).boot, 0);
 	clones_free(c);
 }
 
@@ -174,6 +198,7 @@ int main(void)
 		cmocka_unit_test(nobody_is_a_clone_of_long_ago),
 		cmocka_unit_test(ever_new_boots_come_to_an_end),
 		cmocka_unit_test(an_operator_begins_anew),
+		cmocka_unit_test(prints_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
