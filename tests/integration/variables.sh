@@ -22,6 +22,7 @@ on_disk() {
 	return 1
 }
 
+grep -q "event=keyring-lost" "$TESTBED_DIR"/*.log && die "a first start calls its keyring lost"
 equal "the mode of the keyring" "$(stat -c %a "$data/keyring")" 600
 berth var put app/db user=web password=$password --out none >/dev/null || die "not put"
 says "is at index" berth var put app/db user=other

@@ -87,11 +87,14 @@ struct keyring *keyring_create(void)
 struct keyring *keyring_open(const char *path, bool may_make, char *message, uint32_t message_size)
 {
 	struct keyring *k = create_empty(path);
+	*message = '\0';
 	int error = keyring_file_read(path, &k->keys, message, message_size);
 	bool fine = !error || error == -ENOENT;
 	if (error == -ENOENT && may_make) {
 		k->keys.keys[k->keys.count++] = new_key((int64_t)time_wall_ns(&time_source_real));
 		fine = keyring_file_write(path, &k->keys, message, message_size);
+		if (fine)
+			*message = '\0'; // it is not lost any more
 	}
 	renew_signing_key(k);
 	if (fine)

@@ -13,8 +13,8 @@ struct keyring;
 
 // In memory alone, with one random key.
 struct keyring *keyring_create(void);
-// From a file. One that is missing is made with may_make, else the keyring has no keys. NULL and a sentence when the
-// file is there but is none, may be read by others, or cannot be made.
+// From a file. One that is missing is made with may_make, else the keyring has no keys, and the sentence says why. NULL
+// and a sentence when the file is there but is none, may be read by others, or cannot be made. Else the sentence is "".
 struct keyring *keyring_open(const char *path, bool may_make, char *message, uint32_t message_size);
 void keyring_destroy(struct keyring *); // NULL is fine
 

@@ -286,10 +286,14 @@ static void signatures_outlive_the_keyring(void **unused)
 	assert_non_null(k);
 	assert_false(keyring_sign(k, TEXT("who"), &signature));
 	keyring_destroy(k);
+	assert_non_null(strstr(message, "No such file"));
 	k = keyring_open(path, true, message, sizeof message);
+	assert_string_equal(message, "");
 	assert_true(keyring_sign(k, TEXT("who"), &signature));
 	keyring_destroy(k);
+	snprintf(message, sizeof message, "?");
 	k = keyring_open(path, true, message, sizeof message);
+	assert_string_equal(message, "");
 	assert_true(verifies(k, "who", &signature));
 	assert_true(keyring_sign(k, TEXT("who"), &again));
 	assert_memory_equal(&signature, &again, sizeof again);
