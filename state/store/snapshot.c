@@ -13,12 +13,11 @@
 #include "state/tables/tables.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define UNFINISHED "snapshot.new"
 
 char *snapshot_path(const struct store *s, uint64_t index)
 {
@@ -87,7 +86,7 @@ void snapshot_prune(struct store *s)
 			remove_file(snapshot_path(s, list.indexes[i]));
 	}
 	free(list.indexes);
-	remove_file(path_of(s->directory, UNFINISHED));
+	remove_file(path_of(s->directory, SNAPSHOT_UNFINISHED));
 }
 
 static void write_items(struct snapshot_writer *writer, struct snapshot_view *view)
@@ -100,7 +99,7 @@ static void write_items(struct snapshot_writer *writer, struct snapshot_view *vi
 // Returns 0 and the index, or a negative error; removes a failed file.
 static int write_aside(struct store *s, struct state *state, uint64_t *index)
 {
-	char *path = path_of(s->directory, UNFINISHED);
+	char *path = path_of(s->directory, SNAPSHOT_UNFINISHED);
 	struct snapshot_writer *writer;
 	struct snapshot_view *view = snapshot_view_begin(state);
 	*index = snapshot_view_index(view);
@@ -121,7 +120,7 @@ static int write_aside(struct store *s, struct state *state, uint64_t *index)
 
 static int put_in_place(struct store *s, uint64_t index)
 {
-	char *aside = path_of(s->directory, UNFINISHED), *path = snapshot_path(s, index);
+	char *aside = path_of(s->directory, SNAPSHOT_UNFINISHED), *path = snapshot_path(s, index);
 	int error = rename(aside, path) < 0 ? -errno : 0;
 	if (error == 0)
 		error = directory_sync(s->directory);
@@ -204,6 +203,21 @@ int store_snapshot(struct store *s, struct state *state)
 	log_error("snapshot-failed",
 		"directory=%s error=\"%s\" consequence=\"the log keeps growing\"",
 		log_quote(s->directory, quoted, sizeof quoted), error_text(error));
+	return error;
+}
+
+int store_snapshot_open(struct store *s, struct state *state, uint64_t *index)
+{
+	int error = store_snapshot(s, state);
+	if (error < 0)
+		return error;
+	pthread_mutex_lock(&s->taking); // what is kept is not removed meanwhile
+	*index = s->kept[0];
+	char *path = snapshot_path(s, *index);
+	int file = *index ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	error = file >= 0 ? file : *index ? -errno : -ENODATA;
+	free(path);
+	pthread_mutex_unlock(&s->taking);
 	return error;
 }
 

@@ -48,6 +48,17 @@ void store_stop_snapshots(struct store *);
 // was stored before stays valid in any case.
 int store_snapshot(struct store *, struct state *);
 
+// The same, and the file, open for reading: the caller closes it. -ENODATA: nothing was ever stored.
+int store_snapshot_open(struct store *, struct state *, uint64_t *index);
+
+// Makes a store in a directory that is not there or is empty, of a snapshot alone: begin gives an open file, to which
+// the caller writes what store_snapshot_open() gave; end checks it, makes it durable and puts it in its place, abandon
+// gives up. Both close the file. On failure a negative error and a sentence.
+int store_restore_begin(const char *directory, char *message, uint32_t message_size);
+int store_restore_end(
+	const char *directory, int file, uint64_t *index, char *message, uint32_t message_size);
+void store_restore_abandon(const char *directory, int file);
+
 struct store_counters {
 	_Atomic uint64_t appends, append_bytes, snapshots, snapshot_failures;
 	_Atomic uint64_t snapshot_index, log_bytes, room_bytes;

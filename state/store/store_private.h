@@ -8,6 +8,8 @@
 
 // Number of snapshots kept, newest first: one more than needed, in case the newest is damaged.
 #define SNAPSHOTS_KEPT 2
+// The name of a snapshot until it is whole.
+#define SNAPSHOT_UNFINISHED "snapshot.new"
 
 struct snapshot_list {
 	uint64_t *indexes; // descending; caller frees
