@@ -209,6 +209,20 @@ static inline bool is_in_time(struct hot_worker *w, const struct lane *lane)
 	return __builtin_expect(since_ms >= w->early_ms, 1) || take_early(w, lane);
 }
 
+// A node that has acted on more than there was when the term began has seen what the state has lost, as when an earlier
+// one was put back: it has to register anew, and to ask for all of its work.
+static __attribute__((noinline)) void refuse_term(struct hot_worker *w, struct burst *b,
+	const struct frame *f, const struct lane *lane, uint32_t number)
+{
+	if (load64(f->data + 32) > w->table->term_index) {
+		lane_refuse(
+			w, f, lane, HOT_REFUSED_STALE_GENERATION, WIRE_REFUSED_STALE_GENERATION);
+		return;
+	}
+	hot_refuse(w, HOT_REFUSED_STALE_TERM);
+	acknowledge(w, b, f, number); // with RESYNC
+}
+
 void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame *f,
 	const struct lane *lane, uint32_t number)
 {
@@ -227,8 +241,7 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 		return;
 	}
 	if (load64(f->data + 24) != w->table->term) {
-		hot_refuse(w, HOT_REFUSED_STALE_TERM);
-		acknowledge(w, b, f, number); // with RESYNC
+		refuse_term(w, b, f, lane, number);
 		return;
 	}
 	if (!lane_accept(w, f, lane) || !is_in_time(w, lane))

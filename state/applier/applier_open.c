@@ -73,6 +73,7 @@ static int begin_term(struct applier *a)
 	a->flying = NULL;
 	applier_batch_settle(a, durable);
 	a->state->node_table->term = a->state->term;
+	a->state->node_table->term_index = state_index(a->state);
 	return 0;
 }
 

@@ -309,10 +309,12 @@ static void add_item(struct command_status *c, const struct uuid *id, const stru
 static void find_changes(const struct state *state, struct command_status *c)
 {
 	const struct client *client = client_find(state, c->client);
-	uint64_t cursor = c->since + 1;
+	// Who has seen more than there is has seen what the state has lost (an earlier one was put back): all of it is
+	// news.
+	uint64_t cursor = c->since > state->index ? 0 : c->since + 1;
 	const struct alloc_cell *cell;
 
-	if (!client || c->since == UINT64_MAX)
+	if (!client)
 		return;
 	while ((cell = sequence_next(&client->changes, &cursor))) {
 		if (c->found == c->count) {

@@ -58,8 +58,8 @@ struct node_table {
 	// Nodes whose key in the line counts no more: a bit for each slot, and how often one was set. As above.
 	_Atomic uint64_t *stale_keys;
 	_Atomic uint32_t stale_keys_set;
-	// The controller's term: constant while the process runs.
-	uint64_t term;
+	// The controller's term, and the state's index when it began: constant while the process runs.
+	uint64_t term, term_index;
 };
 
 // Takes address space for slots_max lines, which memory backs as they are touched. NULL when memory is short. Caller

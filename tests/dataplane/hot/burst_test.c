@@ -40,7 +40,8 @@ static uint32_t random_frame(struct world *w, uint8_t *frame)
 		h.generation += 1 + (uint32_t)prng_below(&w->prng, 3) - 2;
 	if (one_in(w, 8))
 		h.key_id = (uint8_t)prng_below(&w->prng, 4);
-	struct wire_heartbeat beat = {.term = one_in(w, 12) ? prng_below(&w->prng, 9) : FLEET_TERM};
+	struct wire_heartbeat beat = {.term = one_in(w, 12) ? prng_below(&w->prng, 9) : FLEET_TERM,
+		.alloc_index = prng_below(&w->prng, 2 * FLEET_TERM_INDEX)};
 	h.type = WIRE_GOODBYE;
 	uint32_t bytes = one_in(w, 12) ? wire_goodbye_encode(frame, FRAME_BYTES_MAX, h)
 				       : wire_heartbeat_encode(frame, FRAME_BYTES_MAX, h, &beat);

@@ -93,6 +93,7 @@ struct fleet *fleet_create(void)
 	f->table = node_table_create(FLEET_SLOTS);
 	CHECK(f->table != NULL);
 	f->table->term = FLEET_TERM;
+	f->table->term_index = FLEET_TERM_INDEX;
 	f->table->slots_used = FLEET_NODES + 1; // one slot that was never given out
 	f->table->block_owner[0] = 0;
 	f->masters.count = 2;

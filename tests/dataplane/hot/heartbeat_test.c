@@ -289,6 +289,27 @@ static void another_term_is_told_this_one_and_is_no_sign_of_life(void **state)
 	fleet_destroy(f);
 }
 
+// It knows of later work than there was when this term began: of a state that was lost.
+static void a_node_that_outlived_the_state_has_to_register(void **state)
+{
+	struct fleet *f = fleet_create();
+	struct beat b = beat_of(SLOT, 50);
+	b.body.alloc_index = FLEET_TERM_INDEX + 1;
+	b.body.term = FLEET_TERM - 1;
+	struct answer a = send_beat(f, b);
+	check_refused(&a, WIRE_REFUSED_STALE_GENERATION);
+	assert_int_equal(fleet_refused(f, HOT_REFUSED_STALE_GENERATION), 1);
+	assert_int_equal(f->counters.heartbeats, 0);
+	b.body.alloc_index--;
+	a = send_beat(f, b);
+	check_ack(f, &a, &b, WIRE_DIRECTIVE_RESYNC);
+	b.body.term = FLEET_TERM;
+	b.body.alloc_index = FLEET_TERM_INDEX + 1; // of this term
+	assert_true(send_beat(f, b).is);
+	assert_int_equal(f->counters.heartbeats, 1);
+	fleet_destroy(f);
+}
+
 static void bad_bodies_are_refused_aloud(void **state)
 {
 	struct fleet *f = fleet_create();
@@ -392,6 +413,7 @@ int main(void)
 		cmocka_unit_test(replays_are_refused_silently),
 		cmocka_unit_test(stale_generation_is_told_to_register),
 		cmocka_unit_test(another_term_is_told_this_one_and_is_no_sign_of_life),
+		cmocka_unit_test(a_node_that_outlived_the_state_has_to_register),
 		cmocka_unit_test(bad_bodies_are_refused_aloud),
 		cmocka_unit_test(a_nodes_return_is_reported_once),
 		cmocka_unit_test(foreign_nodes_are_kept_on_their_owners_clock),

@@ -298,6 +298,11 @@ static int model_node_frame(struct model *m, const struct view *v, const struct 
 		*reply_bytes = model_refuse(m, v, h, &key, WIRE_REFUSED_BAD_REQUEST, reply);
 		return HOT_REFUSED_BAD_BODY;
 	}
+	if (h->type == WIRE_HEARTBEAT && beat.term != FLEET_TERM &&
+		beat.alloc_index > FLEET_TERM_INDEX) {
+		*reply_bytes = model_refuse(m, v, h, &key, WIRE_REFUSED_STALE_GENERATION, reply);
+		return HOT_REFUSED_STALE_GENERATION;
+	}
 	if (h->type == WIRE_HEARTBEAT && beat.term != FLEET_TERM) {
 		*reply_bytes = model_acknowledge(m, v, *h, &key, WIRE_DIRECTIVE_RESYNC, reply);
 		return HOT_REFUSED_STALE_TERM;
