@@ -246,6 +246,13 @@ static const struct command commands[] = {
 		"spec.nv.hcl, or spec.nv.json with --out json, unless FILE is given. Needs no "
 		"controller.",
 		"out", 0, 1, var_init},
+	{"operator snapshot save", "[FILE]", "Save all that the controller knows.",
+		"While it works. Without FILE into berth-state-TIME.snap. What was written is read "
+		"again and\nchecked. Keys of variables are not in it: back up the keyring's file, "
+		"too. berthd restore FILE\nmakes a data_dir of it.",
+		NULL, 0, 1, snapshot_save},
+	{"operator snapshot inspect", "FILE", "Check a saved snapshot, and show what it is.",
+		"Needs no controller.", NULL, 1, 1, snapshot_inspect},
 	{"operator root keyring list", "", "List the keys that variables are encrypted with.", NULL,
 		NULL, 0, 0, keyring_list},
 	{"operator root keyring rotate", "", "Make a new key, which encrypts from now on.",

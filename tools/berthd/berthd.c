@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
+#include "tools/berthd/backup.h"
 #include "tools/berthd/health.h"
 #include "tools/berthd/metrics.h"
 #include "tools/berthd/peers.h"
@@ -297,6 +298,7 @@ static bool start_api(struct berthd *b, char *message)
 		.state = b->state,
 		.queue = b->queue,
 		.keyring = b->keyring,
+		.snapshot = berthd_snapshot,
 		.events = b->events,
 		.time = &time_source_real,
 		.region = b->config.region,

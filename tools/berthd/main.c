@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
+#include "tools/berthd/backup.h"
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/health.h"
 #include "tools/berthd/options.h"
@@ -195,6 +196,14 @@ static int run_genkey(const struct options *o)
 	return EXIT_SUCCESS;
 }
 
+static int run_restore(const struct options *o, const struct config *config)
+{
+	char message[BERTHD_MESSAGE_BYTES];
+	return berthd_restore(config, o->archive, message, sizeof message)
+		       ? EXIT_SUCCESS
+		       : exit_with(message, EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
 	static struct berthd berthd;
@@ -206,6 +215,7 @@ int main(int argc, char **argv)
 	switch (options.action) {
 	case ACTION_EXIT: return EXIT_SUCCESS;
 	case ACTION_GENKEY: return run_genkey(&options);
+	case ACTION_RESTORE: return run_restore(&options, &berthd.config);
 	case ACTION_PRINT_CONFIG: config_print(&berthd.config, stdout); return EXIT_SUCCESS;
 	case ACTION_VERIFY_STATE: return run_verify(&berthd);
 	case ACTION_CHECK:

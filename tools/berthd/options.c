@@ -10,6 +10,7 @@ static void print_help(void)
 	puts("usage: berthd [--config FILE] [--SETTING=VALUE ...]\n"
 	     "       berthd --check | --print-config | --verify-state [...]\n"
 	     "       berthd genkey [--rotate] FILE\n"
+	     "       berthd restore FILE [--config FILE] [--SETTING=VALUE ...]\n"
 	     "\n"
 	     "Berth's controller: takes node heartbeats through DPDK, places allocations, serves "
 	     "the HTTP API.\n"
@@ -21,6 +22,7 @@ static void print_help(void)
 	     "  --verify-state   read the store, check every invariant of the state and exit\n"
 	     "  --version        print the version and exit\n"
 	     "  genkey FILE      write a new master key file; --rotate adds a newer key to one\n"
+	     "  restore FILE     make a data_dir of a snapshot that was saved; it has to be empty\n"
 	     "\n"
 	     "settings (also keys of the file, where dots are nesting and ports is a list):");
 	config_help(stdout);
@@ -54,6 +56,15 @@ static bool read_genkey(int argc, const char *const *argv, struct options *o, ch
 	if (!o->key_file)
 		snprintf(message, CONFIG_MESSAGE_BYTES, "genkey: name the file to write");
 	return o->key_file != NULL;
+}
+
+static bool take_archive(int argc, const char *const *argv, struct options *o, char *message)
+{
+	o->action = ACTION_RESTORE;
+	o->archive = argc > 2 && argv[2][0] != '-' ? argv[2] : NULL;
+	if (!o->archive)
+		snprintf(message, CONFIG_MESSAGE_BYTES, "restore: name the file to put back first");
+	return o->archive != NULL;
 }
 
 // Every other flag is a setting, which config_set finds by its name.
@@ -124,6 +135,10 @@ bool options_read(
 	}
 	if (argc > 1 && strcmp(argv[1], "genkey") == 0)
 		return read_genkey(argc, argv, o, message);
-	return read_pass(argv + 1, true, config, o, message) &&
-	       read_pass(argv + 1, false, config, o, message);
+	bool restores = argc > 1 && strcmp(argv[1], "restore") == 0;
+	if (restores && !take_archive(argc, argv, o, message))
+		return false;
+	const char *const *words = argv + (restores ? 3 : 1);
+	return read_pass(words, true, config, o, message) &&
+	       read_pass(words, false, config, o, message);
 }

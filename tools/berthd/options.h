@@ -8,6 +8,7 @@ enum action {
 	ACTION_PRINT_CONFIG, // --print-config
 	ACTION_VERIFY_STATE, // --verify-state
 	ACTION_GENKEY,       // genkey [--rotate] FILE
+	ACTION_RESTORE,      // restore FILE
 	ACTION_EXIT,         // --help or --version was answered
 };
 
@@ -15,6 +16,7 @@ struct options {
 	enum action action;
 	const char *key_file; // GENKEY
 	bool rotate;
+	const char *archive; // RESTORE
 };
 
 // Reads --config first, then the other flags over it. Returns false and a sentence in message.

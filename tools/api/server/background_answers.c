@@ -10,6 +10,7 @@ static const struct {
 } threads[BACKGROUND_THREADS] = {
 	[BACKGROUND_WORK] = {"api-background", 32},
 	[BACKGROUND_LISTS] = {"api-lists", UINT32_MAX},
+	[BACKGROUND_SNAPSHOTS] = {"api-snapshots", 2},
 };
 
 struct background_answer {
@@ -160,8 +161,8 @@ void answer_in_background(struct request *request, struct reply *reply,
 	request->background = NULL;
 	free(item);
 	reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
-		"too many plans, explanations and filtered pages are being worked out; try again "
-		"in a second");
+		"too many plans, explanations, filtered pages or snapshots are being worked out; "
+		"try again in a second");
 	reply->retry_after_s = 1;
 }
 

@@ -55,6 +55,8 @@ static void put_headers(
 		put_number(response, MHD_HTTP_HEADER_RETRY_AFTER, reply->retry_after_s);
 	if (reply->next_token)
 		put_header(response, "X-Nomad-NextToken", reply->next_token);
+	if (reply->digest)
+		put_header(response, "Digest", reply->digest);
 	if (!reply->has_index)
 		return;
 	put_number(response, "X-Nomad-Index", reply->index);
@@ -121,6 +123,7 @@ static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 	if (!is_web_socket)
 		put_headers(response, request, reply);
 	free(reply->next_token);
+	free(reply->digest);
 	enum MHD_Result result = MHD_queue_response(request->connection, reply->status, response);
 	MHD_destroy_response(response);
 	return result;

@@ -53,6 +53,7 @@ void reply_free(struct reply *reply)
 {
 	json_writer_free(&reply->body);
 	free(reply->next_token);
+	free(reply->digest);
 	if (reply->source)
 		reply->source->free(reply->source);
 	*reply = (struct reply){0};

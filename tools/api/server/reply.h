@@ -26,6 +26,7 @@ struct reply {
 	bool is_packed;              // sent compressed
 	bool is_read;                // sends a read's headers although its route takes a body
 	char *next_token;            // X-Nomad-NextToken; owned
+	char *digest;                // Digest, of the body; owned
 	unsigned retry_after_s;      // 0: no such header
 	struct reply_source *source; // used instead of body; owned
 };

@@ -16,6 +16,7 @@
 enum background_thread {
 	BACKGROUND_WORK, // plans, explanations: visit every node, some of them more than once
 	BACKGROUND_LISTS, // pages and counts that take long, and what was searched for, a piece of each in turn
+	BACKGROUND_SNAPSHOTS, // the whole state, written and packed, which takes seconds
 	BACKGROUND_THREADS,
 };
 

@@ -25,6 +25,13 @@ struct metric_sink {
 	metric_histogram *histogram;
 };
 
+// The file is open for reading, and its user's to close; what it hashes to (SHA-256).
+struct api_snapshot {
+	int file;
+	uint64_t index;
+	uint8_t digest[32];
+};
+
 struct api_settings {
 	const char *address; // "127.0.0.1"; "": none, only the socket
 	const char *hosts; // names of this server beside its addresses, localhost and the machine's
@@ -59,6 +66,9 @@ struct api_settings {
 	char *(*senders)(void *context);
 	// The index that an operator left for one more first token; 0: none. NULL: there never is one.
 	uint64_t (*acl_reset_index)(void *context);
+	// All that the state is now, as an archive. Takes seconds. False and a sentence. NULL: there is no store.
+	bool (*snapshot)(
+		void *context, struct api_snapshot *, char *message, uint32_t message_size);
 	// Whether this controller knows the controller of that region. NULL: it knows none.
 	bool (*has_peer)(void *context, const char *region);
 	void *context;

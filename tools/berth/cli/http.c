@@ -21,7 +21,7 @@ struct http {
 // Where the answer to one request goes.
 struct transfer {
 	struct http_answer *answer;
-	bool through; // good answers go to standard output
+	FILE *through; // where a good answer goes; NULL: into the answer
 };
 
 struct http *http_open(const struct flags *flags)
@@ -72,7 +72,7 @@ static bool take_body(void *context, long status, const char *data, size_t size)
 	struct transfer *transfer = context;
 	struct http_answer *answer = transfer->answer;
 	if (transfer->through && status < 300)
-		return fwrite(data, 1, size, stdout) == size;
+		return fwrite(data, 1, size, transfer->through) == size;
 	answer->body = memory_resize(answer->body, answer->size + size + 1);
 	memcpy(answer->body + answer->size, data, size);
 	answer->size += size;
@@ -153,7 +153,7 @@ static uint32_t timeout_ms(const char *seconds)
 }
 
 static enum exit_status ask_path(struct session *session, const char *path,
-	struct http_request request, struct http_answer *answer, bool through)
+	struct http_request request, struct http_answer *answer, FILE *through)
 {
 	struct http *http = session->http;
 	struct transfer transfer = {.answer = answer, .through = through};
@@ -183,29 +183,35 @@ static enum exit_status ask_path(struct session *session, const char *path,
 
 enum exit_status http_get(struct session *session, const char *path, struct http_answer *answer)
 {
-	return ask_path(session, path, (struct http_request){.method = "GET"}, answer, false);
+	return ask_path(session, path, (struct http_request){.method = "GET"}, answer, NULL);
 }
 
 enum exit_status http_delete(struct session *session, const char *path, struct http_answer *answer)
 {
-	return ask_path(session, path, (struct http_request){.method = "DELETE"}, answer, false);
+	return ask_path(session, path, (struct http_request){.method = "DELETE"}, answer, NULL);
 }
 
 enum exit_status http_put(struct session *session, const char *path, const char *body, size_t size,
 	struct http_answer *answer)
 {
 	struct http_request request = {.method = "PUT", .body = body, .body_size = size};
-	return ask_path(session, path, request, answer, false);
+	return ask_path(session, path, request, answer, NULL);
+}
+
+enum exit_status http_get_into(struct session *session, const char *path, FILE *file)
+{
+	struct http_answer answer;
+	enum exit_status status =
+		ask_path(session, path, (struct http_request){.method = "GET"}, &answer, file);
+	http_answer_free(&answer);
+	return status;
 }
 
 enum exit_status http_get_through(struct session *session, const char *path)
 {
-	struct http_answer answer;
-	enum exit_status status =
-		ask_path(session, path, (struct http_request){.method = "GET"}, &answer, true);
+	enum exit_status status = http_get_into(session, path, stdout);
 	if (status == STATUS_OK)
 		putchar('\n');
-	http_answer_free(&answer);
 	return status;
 }
 

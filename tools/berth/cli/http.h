@@ -3,6 +3,7 @@
 #include "tools/berth/cli/session.h"
 #include "tools/http_client/http_client.h"
 #include <stddef.h>
+#include <stdio.h>
 
 struct http *http_open(const struct flags *); // connects at the first request
 void http_close(struct http *);
@@ -24,6 +25,8 @@ enum exit_status http_put(
 enum exit_status http_delete(struct session *, const char *path, struct http_answer *);
 // Copies the answer to standard output while it arrives (--json of lists).
 enum exit_status http_get_through(struct session *, const char *path);
+// The same into an open file, as it is. What was written of an answer that broke off is the caller's to remove.
+enum exit_status http_get_into(struct session *, const char *path, FILE *);
 // Parses the answer as JSON; the caller releases *root.
 enum exit_status http_get_json(struct session *, const char *path, json_t **root);
 // Prints the answer: with --json as it is, else as put does.

@@ -12,6 +12,7 @@ command_run namespace_list, namespace_status, namespace_inspect, namespace_apply
 command_run quota_list, quota_status, quota_inspect, quota_apply, quota_delete, quota_init;
 command_run node_meta_read, node_meta_apply;
 command_run var_list, var_get, var_put, var_purge, var_init;
+command_run snapshot_save, snapshot_inspect;
 command_run keyring_list, keyring_rotate, keyring_remove;
 command_run node_pool_list, node_pool_info, node_pool_apply, node_pool_delete;
 command_run node_list, node_status, node_eligibility, node_drain, node_what_if, node_key,

@@ -1,0 +1,106 @@
+// berth operator snapshot: all that the controller knows, in a file.
+#include "state/base/error.h"
+#include "state/base/time_source.h"
+#include "state/base/time_units.h"
+#include "tools/archive/snapshot_archive.h"
+#include "tools/berth/cli/http.h"
+#include "tools/berth/cli/table.h"
+#include "tools/berth/commands/commands.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH_BYTES 1024u
+
+static enum exit_status cannot(const char *what, const char *path, int error)
+{
+	return complain(STATUS_FAILURE, "cannot %s %s: %s", what, path, error_text(error));
+}
+
+static enum exit_status check_file(const char *path, struct snapshot_meta *meta)
+{
+	char message[512];
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return cannot("read", path, -errno);
+	bool fine = snapshot_archive_read(file, -1, meta, message, sizeof message);
+	close(file);
+	return fine ? STATUS_OK : complain(STATUS_FAILURE, "%s: %s", path, message);
+}
+
+// Into the open file, and durably.
+static enum exit_status fetch(struct session *session, int descriptor, const char *path)
+{
+	FILE *file = fdopen(descriptor, "w");
+	if (!file) {
+		close(descriptor);
+		return cannot("write", path, -errno);
+	}
+	enum exit_status status = http_get_into(session, "/v1/operator/snapshot", file);
+	int error = fflush(file) != 0 || fsync(descriptor) < 0 ? -errno : 0;
+	if (fclose(file) != 0 && error == 0)
+		error = -errno;
+	return status == STATUS_OK && error ? cannot("write", path, error) : status;
+}
+
+// The name is free until all is there, so that nobody takes a part for the whole.
+static enum exit_status save_aside(
+	struct session *session, const char *path, const char *aside, struct snapshot_meta *meta)
+{
+	int file = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (file < 0)
+		return cannot("write", aside, -errno);
+	enum exit_status status = fetch(session, file, aside);
+	if (status == STATUS_OK)
+		status = check_file(aside, meta);
+	if (status == STATUS_OK && rename(aside, path) < 0)
+		status = cannot("make", path, -errno);
+	if (status != STATUS_OK)
+		unlink(aside);
+	return status;
+}
+
+static void default_name(char path[static PATH_BYTES])
+{
+	time_t now = (time_t)(time_wall_ns(&time_source_real) / NS_PER_S);
+	struct tm utc;
+	gmtime_r(&now, &utc);
+	strftime(path, PATH_BYTES, "berth-state-%Y%m%d-%H%M%S.snap", &utc);
+}
+
+enum exit_status snapshot_save(struct session *session, const char **arguments, int count)
+{
+	char path[PATH_BYTES], aside[PATH_BYTES + 8];
+	struct snapshot_meta meta;
+	if (count > 0)
+		snprintf(path, sizeof path, "%s", arguments[0]);
+	else
+		default_name(path);
+	if (count > 0 && strlen(arguments[0]) >= sizeof path)
+		return cannot("write", "a path so long", -ENAMETOOLONG);
+	snprintf(aside, sizeof aside, "%s.part", path);
+	enum exit_status status = save_aside(session, path, aside, &meta);
+	if (status == STATUS_OK)
+		printf("%s holds the state of index %llu\n", path, (unsigned long long)meta.index);
+	return status;
+}
+
+enum exit_status snapshot_inspect(struct session *session, const char **arguments, int count)
+{
+	static const char *const headings[] = {"ID", "Size", "Index", "Term", NULL};
+	struct snapshot_meta meta;
+	struct table t;
+	enum exit_status status = check_file(arguments[0], &meta);
+	if (status != STATUS_OK)
+		return status;
+	table_begin(&t, headings);
+	table_add(&t, meta.id);
+	table_add_format(&t, "%llu", (unsigned long long)meta.size);
+	table_add_format(&t, "%llu", (unsigned long long)meta.index);
+	table_add_format(&t, "%llu", (unsigned long long)meta.term);
+	table_print(&t, 0);
+	return STATUS_OK;
+}
