@@ -1,5 +1,6 @@
 // Quotas from the outside: what is refused, what a plan says, and that schedulers that race never bring more than the
 // quota allows, wait for room, and go on when there is some.
+#include "state/base/time_units.h"
 #include "tests/tools/api/scheduling.h"
 #include "tests/tools/api/server.h"
 #include <setjmp.h>
@@ -51,15 +52,21 @@ static void put_namespace(const char *name, const char *quota)
 	expect("PUT", "/v1/namespace", body, 200, "");
 }
 
-static void job_of(
-	char *body, size_t size, const char *id, const char *type, const char *space, int count)
+static void job_with(char *body, size_t size, const char *id, const char *type, const char *space,
+	int count, const char *resources)
 {
 	snprintf(body, size,
 		"{\"Diff\":true,\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"%s\","
 		"\"Namespace\":\"%s\",\"Datacenters\":[\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\","
 		"\"Count\":%d,\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{"
-		"\"command\":\"/bin/true\"},\"Resources\":{\"CPU\":100,\"MemoryMB\":10}}]}]}}",
-		id, id, type, space, count);
+		"\"command\":\"/bin/true\"},\"Resources\":{\"CPU\":100,\"MemoryMB\":10%s}}]}]}}",
+		id, id, type, space, count, resources);
+}
+
+static void job_of(
+	char *body, size_t size, const char *id, const char *type, const char *space, int count)
+{
+	job_with(body, size, id, type, space, count, "");
 }
 
 static void put_job(const char *id, const char *type, const char *space, int count)
@@ -210,12 +217,90 @@ static void a_system_job_keeps_to_it(void **unused)
 	assert_int_equal(used_member("few", "Instances"), NODES);
 }
 
+static void put_cards(int count)
+{
+	char body[256];
+
+	snprintf(body, sizeof body,
+		"{\"Name\":\"cards\",\"Limits\":[{\"Region\":\"global\",\"RegionLimit\":{"
+		"\"Devices\":[{\"Name\":\"gpu\",\"Count\":%d}]}}]}",
+		count);
+	expect("PUT", "/v1/quota", body, 200, "");
+}
+
+static long cards_used(void)
+{
+	json_t *limit = used("cards"), *devices = json_object_get(limit, "Devices");
+	json_t *count = json_object_get(json_array_get(devices, 0), "Count");
+	long value = (long)json_integer_value(count);
+
+	json_decref(limit);
+	return value;
+}
+
+static void await_cards(long wanted)
+{
+	for (int i = 0; i < 1000 && cards_used() != wanted; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	assert_int_equal(cards_used(), wanted);
+}
+
+static enum command_outcome place_card(const char *job)
+{
+	struct command_place place = {.client = TEXT("tester"),
+		.issued_ms = (int64_t)(time_wall_ns(&time_source_real) / NS_PER_MS),
+		.request = prng_u64(&server->prng),
+		.count = 1,
+		.namespace_name = TEXT("cards"),
+		.job = text_of(job),
+		.group = TEXT("g")};
+	struct command command = {.type = COMMAND_PLACE, .place = &place};
+
+	return server_command(server, &command);
+}
+
+// Jobs ask for them with a vendor, the limit is of all of the type; the nodes have twice as many.
+static void devices_are_limited(void **unused)
+{
+	static const char one[] = ",\"Devices\":[{\"Name\":\"nvidia/gpu\",\"Count\":1}]";
+	static const char lack[] = "gpu exhausted (5 needed > 4 limit)";
+	char body[1024];
+
+	put_cards(4);
+	put_namespace("cards", "cards");
+	job_with(body, sizeof body, "train", "service", "cards", 5, one);
+	expect("PUT", "/v1/job/train/plan", body, 200, lack);
+	json_decref(http_json(server, "PUT", "/v1/jobs", body));
+	await_cards(4);
+	json_t *waits = await_blocked("cards");
+	char *text = json_dumps(waits, 0);
+	assert_non_null(strstr(text, lack));
+	free(text);
+	json_decref(waits);
+	expect("GET", "/v1/berth/explain/job/train?namespace=cards", NULL, 200, lack);
+	job_with(body, sizeof body, "asked", "direct", "cards", 1, one);
+	json_decref(http_json(server, "PUT", "/v1/jobs", body));
+	assert_int_equal(place_card("asked"), OUTCOME_QUOTA_EXHAUSTED);
+	// What asks for none has room.
+	put_job("bare", "direct", "cards", 1);
+	assert_int_equal(place_card("bare"), OUTCOME_DONE);
+	assert_int_equal(cards_used(), 4);
+	put_cards(6);
+	await_cards(5);
+	assert_int_equal(place_card("asked"), OUTCOME_DONE);
+	assert_int_equal(place_card("asked"), OUTCOME_QUOTA_EXHAUSTED);
+	json_decref(http_json(server, "DELETE", "/v1/job/train?namespace=cards", NULL));
+	await_cards(1);
+	assert_int_equal(place_card("asked"), OUTCOME_DONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_are_described),
 		cmocka_unit_test(racing_schedulers_keep_to_it),
 		cmocka_unit_test(a_plan_says_it),
+		cmocka_unit_test(devices_are_limited),
 		cmocka_unit_test(a_system_job_keeps_to_it),
 	};
 	return cmocka_run_group_tests(tests, begin, server_group_end);
