@@ -21,7 +21,8 @@ waits() { [ -n "$(blocked "$1" '.[].ID')" ]; }
 # job NAMESPACE ID TYPE COUNT [RESOURCES-MEMBERS]: one group "main" of 100 MHz an instance.
 job() {
 	printf '{"Job":{"Namespace":"%s","ID":"%s","Type":"%s","Datacenters":["*"],"TaskGroups":[{"Name":"main",
-		"Count":%s,"Tasks":[{"Name":"t","Driver":"mock","Resources":{"CPU":100,"MemoryMB":10%s}}]}]}}' "$1" "$2" "$3" "$4" "${5-}" >"$TESTBED_DIR/$2.json"
+		"Count":%s,"Tasks":[{"Name":"t","Driver":"mock","Resources":{"CPU":100,"MemoryMB":10%s}}]}]}}' \
+		"$1" "$2" "$3" "$4" "${5-}" >"$TESTBED_DIR/$2.json"
 	berth job run --detach "$TESTBED_DIR/$2.json" >/dev/null || die "job $2 was not registered"
 }
 client() { # client COMMAND [FLAG...]: over the wire, as the client "test"

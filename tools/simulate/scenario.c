@@ -176,6 +176,13 @@ static const struct node_pool *view_pool(void *context, const char *name)
 	return scenario_pool_find(&((const struct scenario *)context)->pools, name);
 }
 
+static const char *view_quota_lacks(void *context, const char *namespace_name,
+	const struct quota_amount *change, struct array *texts)
+{
+	const struct scenario *s = context;
+	return scenario_quota_lacks(&s->quotas, namespace_name, change, texts);
+}
+
 struct scheduler_view scenario_view(struct scenario *s)
 {
 	return (struct scheduler_view){
@@ -194,6 +201,7 @@ struct scheduler_view scenario_view(struct scenario *s)
 		.node_use = view_node_use,
 		.config = view_config,
 		.pool = view_pool,
+		.quota_lacks = view_quota_lacks,
 		.supports_disconnect = s->supports_disconnect,
 	};
 }

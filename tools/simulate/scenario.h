@@ -2,6 +2,7 @@
 #pragma once
 #include "placement/scheduler/common/view.h"
 #include "tools/simulate/scenario_node_json.h"
+#include "tools/simulate/scenario_quota.h"
 
 struct scenario_allocation {
 	struct allocation record; // first
@@ -13,6 +14,7 @@ struct scenario {
 	uint64_t index; // the newest of any record
 	struct scheduler_config config;
 	struct array pools; // struct node_pool
+	struct scenario_quotas quotas;
 	bool supports_disconnect;
 	struct scenario_node *nodes; // by slot
 	uint32_t node_count;

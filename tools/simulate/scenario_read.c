@@ -302,6 +302,8 @@ static void read_allocations(const struct loading *l, json_t *input)
 	}
 	s->allocations_by_id = sort_ids(l, "Allocs", ids, count);
 	check_sums(l);
+	for (uint32_t k = 0; k < count && !l->report->errors.count; k++)
+		scenario_quota_use(&s->quotas, &s->allocations[k].record);
 }
 
 static struct deployment *read_deployment(const struct loading *l, const char *path, json_t *value)
@@ -353,18 +355,38 @@ static void read_config(const struct loading *l, json_t *input)
 		record_init(&scheduler_config_description, &l->scenario->config);
 }
 
-static void read_pools(const struct loading *l, json_t *input)
+typedef void read_item(
+	struct scenario *, json_t *value, const char *path, struct json_report *report);
+
+static void read_each(const struct loading *l, json_t *input, const char *name, read_item *read)
 {
 	json_t *value;
 	char path[PATH_BYTES];
 	size_t i;
-	json_array_foreach(list_at(l, input, "NodePools"), i, value)
+	json_array_foreach(list_at(l, input, name), i, value)
 	{
-		path_of(path, l, "NodePools", i);
-		struct node_pool *pool =
-			array_append(&l->scenario->pools, sizeof(struct node_pool));
-		scenario_pool_read(pool, value, path, l->report);
+		path_of(path, l, name, i);
+		read(l->scenario, value, path, l->report);
 	}
+}
+
+static void read_pool(
+	struct scenario *s, json_t *value, const char *path, struct json_report *report)
+{
+	struct node_pool *pool = array_append(&s->pools, sizeof(struct node_pool));
+	scenario_pool_read(pool, value, path, report);
+}
+
+static void read_quota(
+	struct scenario *s, json_t *value, const char *path, struct json_report *report)
+{
+	scenario_quota_read(&s->quotas, value, path, report);
+}
+
+static void read_namespace(
+	struct scenario *s, json_t *value, const char *path, struct json_report *report)
+{
+	scenario_namespace_read(&s->quotas, value, path, report);
 }
 
 // Keeps a trigger that no scheduler knows: the scheduler refuses it (row A3).
@@ -432,7 +454,9 @@ struct scenario *scenario_read_json(json_t *root, struct json_report *report)
 	l.scenario->supports_disconnect = true;
 	read_now(&l, input);
 	read_config(&l, input);
-	read_pools(&l, input);
+	read_each(&l, input, "NodePools", read_pool);
+	read_each(&l, input, "Quotas", read_quota);
+	read_each(&l, input, "Namespaces", read_namespace);
 	read_subject(&l, input);
 	read_nodes(&l, input);
 	if (!report->errors.count) // allocations refer to jobs and nodes
@@ -459,6 +483,7 @@ void scenario_free(struct scenario *s)
 		deployment_free(s->deployments[i]);
 	evaluation_free(s->eval);
 	scenario_pools_release(&s->pools);
+	scenario_quotas_release(&s->quotas);
 	free(s->unknown_trigger);
 	free(s->deployments);
 	free(s->allocations);

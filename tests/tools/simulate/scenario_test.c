@@ -257,6 +257,15 @@ static void mistakes_say_where_they_are(void **state)
 				       "{\"DiskMB\":-5}}") "," EVAL "}",
 			"Allocs[0].AllocatedResources: amounts"},
 		{"{\"Now\":\"today\"," EVAL "}", "Now: expected a number"},
+		{"{\"Quotas\":[{}]," EVAL "}", "Quotas[0]: needs a Name"},
+		{"{\"Quotas\":[{\"Name\":\"a\"},{\"Name\":\"a\"}]," EVAL "}",
+			"Quotas[1].Name: \"a\" is given twice"},
+		{"{\"Quotas\":{}," EVAL "}", "Quotas: expected a list"},
+		{"{\"Namespaces\":[{}]," EVAL "}", "Namespaces[0].Name: is missing"},
+		{"{\"Namespaces\":[{\"Name\":\"a\"},{\"Name\":\"a\"}]," EVAL "}",
+			"Namespaces[1].Name: \"a\" is given twice"},
+		{"{\"Namespaces\":[{\"Name\":\"a\",\"Quota\":\"q\"}]," EVAL "}",
+			"Namespaces[0].Quota: \"q\" is no quota of the scenario"},
 		{"{\"Eval\":{\"ID\":\"x\",\"JobID\":\"job\"}}", "Eval.ID: \"x\" is no UUID"},
 	};
 	for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -334,6 +343,76 @@ static void nodes_are_chosen_by_their_snapshot(void **state)
 	}
 }
 
+enum { TEAM_BYTES = 32768 };
+#define QUOTAS(limit)                                                                              \
+	"\"Quotas\":[{\"Name\":\"small\",\"Hash\":\"x\",\"Limits\":[{\"Hash\":\"x\","              \
+	"\"RegionLimit\":{" limit "}}]}],\"Namespaces\":[{\"Name\":\"team\",\"Quota\":\"small\"}," \
+	"{\"Name\":\"other\",\"Quota\":\"small\"},{\"Name\":\"free\"}],"
+#define TEAM_JOB(id, space, count)                                                               \
+	"{\"ID\":\"" id "\",\"Namespace\":\"" space "\",\"Type\":\"service\",\"ModifyIndex\":7," \
+	"\"Datacenters\":[\"dc1\"],\"TaskGroups\":[{\"Name\":\"g\",\"Count\":" count             \
+	",\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",\"Resources\":{\"CPU\":100}}]}]}"
+#define TEAM_ALLOC(number, space, status)                                                 \
+	"{\"ID\":\"20000000-0000-4000-8000-00000000000" number "\",\"JobID\":\"before\"," \
+	"\"Namespace\":\"" space "\",\"TaskGroup\":\"g\",\"Name\":\"before.g[0]\","       \
+	"\"NodeID\":\"10000000-0000-4000-8000-000000000001\",\"DesiredStatus\":\"run\","  \
+	"\"ClientStatus\":\"" status "\"}"
+
+// How an evaluation of a job of three instances in a namespace ends, with a node that has room for ten, of which one
+// lives in another namespace of the same quota.
+static void run_team(const char *quotas, const char *space, char *output, size_t size)
+{
+	static char messages[TEAM_BYTES];
+	char text[8192];
+	snprintf(text, sizeof text,
+		"{%s\"Nodes\":[" NODE("1",
+			"") "],\"JobInState\":true,\"JobVersions\":[%s],"
+			    "\"OtherJobs\":[" TEAM_JOB("before", "other",
+				    "1") "],"
+					 "\"Allocs\":[" TEAM_ALLOC("1", "other",
+						 "running") "," TEAM_ALLOC("2", "other",
+						 "complete") "],\"Eval\":{\"ID\":"
+							     "\"30000000-0000-4000-8000-"
+							     "000000000001\",\"JobID\":\"job\","
+							     "\"Type\":\"service\","
+							     "\"Namespace\":\"%s\",\"TriggeredBy\":"
+							     "\"job-register\"}}",
+		quotas,
+		strcmp(space, "team") == 0 ? TEAM_JOB("job", "team", "3")
+					   : TEAM_JOB("job", "free", "3"),
+		space);
+	assert_int_equal(run_file(text, output, messages, size), 0);
+	assert_string_equal(messages, "");
+}
+
+static int placements(const char *output)
+{
+	int count = 0;
+	for (const char *at = output; (at = strstr(at, "\"ClientStatus\":\"pending\"")); at++)
+		count++;
+	return count;
+}
+
+static void what_a_quota_does_not_allow_waits(void **state)
+{
+	static char output[TEAM_BYTES];
+	run_team(QUOTAS("\"CPU\":300"), "team", output, sizeof output);
+	assert_int_equal(placements(output), 2);
+	assert_non_null(strstr(output, "\"QuotaLimitReached\":\"small\""));
+	assert_non_null(
+		strstr(output, "\"QuotaExhausted\":[\"cpu exhausted (400 needed > 300 limit)\"]"));
+	assert_non_null(strstr(output, "\"Status\":\"blocked\""));
+	run_team(QUOTAS("\"Instances\":1"), "team", output, sizeof output);
+	assert_int_equal(placements(output), 0);
+	run_team(QUOTAS("\"CPU\":400,\"Instances\":4"), "team", output, sizeof output);
+	assert_int_equal(placements(output), 3);
+	assert_null(strstr(output, "blocked"));
+	run_team(QUOTAS("\"Instances\":1"), "free", output, sizeof output);
+	assert_int_equal(placements(output), 3);
+	run_team("", "team", output, sizeof output);
+	assert_int_equal(placements(output), 3);
+}
+
 static void wrapped_counters_of_a_recording_do_no_harm(void **state)
 {
 	char output[4096] = "", messages[4096] = "";
@@ -402,6 +481,7 @@ int main(void)
 		cmocka_unit_test(nodes_of_one_computed_class_share_it),
 		cmocka_unit_test(mistakes_say_where_they_are),
 		cmocka_unit_test(nodes_are_chosen_by_their_snapshot),
+		cmocka_unit_test(what_a_quota_does_not_allow_waits),
 		cmocka_unit_test(wrapped_counters_of_a_recording_do_no_harm),
 		cmocka_unit_test(what_is_not_known_is_warned_of),
 		cmocka_unit_test(types_without_a_scheduler_are_told),
