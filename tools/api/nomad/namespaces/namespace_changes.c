@@ -115,6 +115,10 @@ void namespace_was_put(struct request *request, struct reply *reply)
 
 void namespace_delete(struct request *request, struct reply *reply)
 {
+	if (!*request->ids[0]) {
+		reply_mistake(reply, "Missing Namespace Name");
+		return;
+	}
 	if (namespace_is_built_in(text_of(request->ids[0]))) {
 		reply_error(
 			reply, MHD_HTTP_INTERNAL_SERVER_ERROR, "can not delete default namespace");
