@@ -46,6 +46,40 @@ equal "of the old key" "$(item app/db password)" $password
 equal "of the new key" "$(item app/new password)" $password
 on_disk $password && die "the password is on the disk"
 
+# Everything is encrypted anew, also what a kill interrupts: each variable has an old key or the newest.
+MANY=2000
+# many METHOD [DATA]: one request for each of many variables; # in the data is its number.
+many() {
+	local i data=${2-}
+	for i in $(seq $MANY); do
+		[ "$i" = 1 ] || echo next
+		printf 'url = "http://127.0.0.1:%s/v1/var/many/%s"\nrequest = %s\n' "$TESTBED_HTTP" "$i" "$1"
+		printf 'silent\noutput = /dev/null\ndata = "%s"\n' "${data//#/$i}"
+	done | in_controller curl -K -
+}
+states() { berth operator root keyring list | awk '{ print $2 }'; }
+changed_since() { api "/v1/vars?prefix=many/" | jq "[.[] | select(.ModifyIndex > $1)] | length"; }
+many PUT '{\"Items\":{\"password\":\"'$password'-#\"}}'
+last=$(api "/v1/vars?prefix=many/" | jq 'map(.ModifyIndex) | max')
+berth operator root keyring rotate -full >/dev/null || die "not rotated"
+some_are() { [ "$(changed_since "$last")" -gt 0 ]; }
+wait_until 10 "some are encrypted anew" some_are
+berthd_kill KILL
+berthd_start
+say "encrypted anew before and right after a kill -9: $(changed_since "$last") of $MANY"
+nothing_is_left() { ! grep -q rekeying <<<"$(states)"; }
+wait_until 60 "old keys encrypt nothing" nothing_is_left
+equal "encrypted anew" "$(changed_since "$last")" $MANY
+for key in $(berth operator root keyring list | awk '$2 == "inactive" { print $1 }'); do
+	berth operator root keyring remove "$key" >/dev/null || die "key $key is not removed"
+done
+equal "keys" "$(grep -vc '^#' "$data/keyring")" 1
+equal "the password under the newest key" "$(item app/db password)" $password
+for i in 1 $((MANY / 2)) $MANY; do equal "one of many" "$(item many/$i password)" $password-$i; done
+equal "variables that could not be read" "$(metric berth_variables_unreadable_total)" 0
+many DELETE
+on_disk $password && die "the password is on the disk"
+
 # Lost: all else goes on, and nothing is overwritten.
 berthd_kill
 mv "$data/keyring" "$TESTBED_DIR/elsewhere"

@@ -3,18 +3,19 @@
 #include "state/records/variable.h"
 #include "tests/nomad/differences.h"
 #include "tests/tools/api/acl_world.h"
-#include "tools/keyring/keyring.h"
+#include "tools/keyring/variable_items.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { INDEXES_MAX = 64 };
+enum { INDEXES_MAX = 64, VARIABLES = 20 };
 
 // What is meant to differ, and the words of docs/nomad-differences.md.
 static const struct {
@@ -392,7 +393,6 @@ static void keys_go_round(void **unused)
 	snprintf(path, sizeof path, "/v1/operator/keyring/key/%s", uuid_format(&keys[0].id, id));
 	expect("DELETE", path, NULL, 500, "active root key cannot be deleted - call rotate first");
 	expect("PUT", "/v1/operator/keyring/rotate", NULL, 200, "\"State\":\"active\"");
-	expect("PUT", "/v1/operator/keyring/rotate?full=true", NULL, 501, "rotate without full");
 	expect("GET", "/v1/var/app/old", NULL, 200, "value");
 	expect("DELETE", path, NULL, 500, "the key still encrypts variables");
 	put("/v1/var/app/old");
@@ -400,6 +400,82 @@ static void keys_go_round(void **unused)
 	expect("GET", "/v1/operator/keyring/keys", NULL, 200, "\"State\":\"active\"");
 	expect("GET", "/v1/var/app/old", NULL, 200, "value");
 	expect("DELETE", "/v1/operator/keyring/key/x", NULL, 404, "key not found");
+	drop_all();
+}
+
+static bool has_key(const char *name, const struct uuid *key)
+{
+	state_read_begin();
+	const struct variable *found = state_variable(server->state, text_of(name));
+	bool has = found && uuid_equal(&found->key, key);
+	state_read_end();
+	return has;
+}
+
+static struct uuid newest(void)
+{
+	struct keyring_entry keys[KEYRING_KEYS_MAX];
+	assert_true(keyring_list(server->keyring, keys) > 0);
+	return keys[0].id;
+}
+
+static void await_newest_key(const char *name)
+{
+	struct uuid key = newest();
+	for (int i = 0; i < 1000 && !has_key(name, &key); i++)
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	if (!has_key(name, &key))
+		fail_msg("%s has another key", name);
+}
+
+// Encrypted with the key that is the newest now, but not yet stored.
+static struct variable *seal_late(const char *name)
+{
+	struct variable *variable = record_create(&variable_description);
+	struct variable_items items;
+	record_init(&variable_items_description, &items);
+	*(struct string_pair *)array_append(&items.items, sizeof(struct string_pair)) =
+		(struct string_pair){text_copy(TEXT("late")), text_copy(TEXT("value"))};
+	variable->name = text_copy(text_of(name));
+	assert_true(variable_seal(server->keyring, variable, &items));
+	variable_items_release(&items);
+	return variable;
+}
+
+static void a_full_rotation_frees_the_old_keys(void **unused)
+{
+	char path[96], id[UUID_TEXT_BYTES], name[64];
+	struct uuid old = newest();
+	for (int i = 0; i < VARIABLES; i++) {
+		snprintf(path, sizeof path, "/v1/var/full/%d", i);
+		put(path);
+	}
+	store_under("default.full/0", "default.full/bad", true);
+	struct variable *late = seal_late("default.full/late");
+	expect("PUT", "/v1/operator/keyring/rotate?full=true", NULL, 200, "\"State\":\"active\"");
+	for (int i = 0; i < VARIABLES; i++) {
+		snprintf(name, sizeof name, "default.full/%d", i);
+		await_newest_key(name);
+		snprintf(path, sizeof path, "/v1/var/full/%d", i);
+		expect("GET", path, NULL, 200, "value");
+	}
+	// One that nobody can decrypt stays as it is, and its key with it.
+	expect("GET", "/v1/operator/keyring/keys", NULL, 200, "\"State\":\"rekeying\"");
+	snprintf(path, sizeof path, "/v1/operator/keyring/key/%s", uuid_format(&old, id));
+	expect("DELETE", path, NULL, 500, "the key still encrypts variables");
+	assert_true(has_key("default.full/bad", &old));
+	expect("DELETE", "/v1/var/full/bad", NULL, 204, "");
+	// What was under way while the key was rotated is found, too.
+	struct command_variable ask = {.variable = late};
+	struct command command = {.type = COMMAND_VARIABLE, .variable = &ask};
+	assert_int_equal(server_command(server, &command), OUTCOME_DONE);
+	await_newest_key("default.full/late");
+	expect("GET", "/v1/var/full/late", NULL, 200, "late");
+	struct response r = http(server, "GET", "/v1/operator/keyring/keys", NULL);
+	assert_null(strstr(r.body, "rekeying"));
+	response_free(&r);
+	expect("DELETE", path, NULL, 200, "Index");
+	expect("GET", "/v1/var/full/1", NULL, 200, "value");
 	drop_all();
 }
 
@@ -458,6 +534,7 @@ int main(void)
 		cmocka_unit_test(a_dot_leads_nowhere),
 		cmocka_unit_test(what_was_moved_or_changed_is_not_shown),
 		cmocka_unit_test(keys_go_round),
+		cmocka_unit_test(a_full_rotation_frees_the_old_keys),
 		cmocka_unit_test(what_may_be_seen),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);

@@ -256,10 +256,10 @@ static const struct command commands[] = {
 	{"operator root keyring list", "", "List the keys that variables are encrypted with.", NULL,
 		NULL, 0, 0, keyring_list},
 	{"operator root keyring rotate", "", "Make a new key, which encrypts from now on.",
-		"What is encrypted already goes on being read with the key that it has. Back up "
-		"the "
-		"keyring's\nfile afterwards.",
-		NULL, 0, 0, keyring_rotate},
+		"What is encrypted already goes on being read with the key that it has; with "
+		"-full it is\nencrypted anew, one after the other, while older keys are "
+		"rekeying. Back up the keyring's\nfile afterwards.",
+		"full", 0, 0, keyring_rotate},
 	{"operator root keyring remove", "KEY", "Forget a key that encrypts nothing any more.",
 		NULL, NULL, 1, 1, keyring_remove},
 	{"quota list", "", "List quotas.", NULL, NULL, 0, 0, quota_list},

@@ -11,6 +11,7 @@
 #include "tools/forms/alloc_spec.h"
 #include "tools/forms/vm_spec.h"
 #include "tools/keyring/keyring.h"
+#include "tools/keyring/rekeyer.h"
 #include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
@@ -275,6 +276,13 @@ static bool open_keyring(struct berthd *b, char *message)
 	return b->keyring != NULL;
 }
 
+static bool start_rekeyer(struct berthd *b, char *message)
+{
+	b->rekeyer = rekeyer_start(&(struct rekeyer_settings){
+		.keyring = b->keyring, .state = b->state, .queue = b->queue});
+	return b->rekeyer || refuse_start(message, "starting the rekeyer", -EAGAIN);
+}
+
 static bool start_api(struct berthd *b, char *message)
 {
 	const struct config *config = &b->config;
@@ -363,7 +371,8 @@ bool berthd_start(struct berthd *b, char *message)
 		error = watchers_start(b->region_watchers);
 	if (error != 0)
 		return refuse_start(message, "starting the watchers", error);
-	if (!open_keyring(b, message) || !start_dataplane(b, message) || !start_api(b, message))
+	if (!open_keyring(b, message) || !start_rekeyer(b, message) ||
+		!start_dataplane(b, message) || !start_api(b, message))
 		return false;
 	error = store_start_snapshots(b->store, b->state);
 	if (error != 0)
@@ -379,6 +388,7 @@ void berthd_close(struct berthd *b)
 		api_stop(b->api);
 	if (b->snapshots_run)
 		store_stop_snapshots(b->store);
+	rekeyer_stop(b->rekeyer);
 	// Watchers and schedulers begin nothing new; the applier still answers the commands they wait for.
 	if (b->peers)
 		peer_controllers_stop(b->peers);

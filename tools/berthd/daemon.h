@@ -22,6 +22,7 @@ struct berthd {
 	struct dataplane *dataplane;
 	struct event_log *events;
 	struct keyring *keyring;
+	struct rekeyer *rekeyer;
 	struct api *api;
 	bool applier_runs, dataplane_runs, snapshots_run;
 	struct store_recovery recovery;

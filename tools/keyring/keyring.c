@@ -24,6 +24,7 @@ struct keyring {
 	pthread_mutex_t lock;
 	char *path; // NULL: keys are in memory alone
 	struct keyring_keys keys;
+	struct uuid held;             // zero: none
 	pthread_mutex_t signing_lock; // guards what follows; nobody holds it for long
 	bool can_sign;
 	struct signing_key signing; // follows from the newest key
@@ -117,7 +118,7 @@ void keyring_destroy(struct keyring *k)
 
 static struct keyring_entry entry_of(const struct keyring_key *key)
 {
-	return (struct keyring_entry){id_of(key), key->create_time_ns};
+	return (struct keyring_entry){id_of(key), key->create_time_ns, key->is_retired};
 }
 
 uint32_t keyring_list(struct keyring *k, struct keyring_entry entries[static KEYRING_KEYS_MAX])
@@ -141,8 +142,8 @@ static bool replace_keys(
 	return true;
 }
 
-static bool rotate_keys(struct keyring *k, int64_t now_ns, struct keyring_entry *entry,
-	char *message, uint32_t message_size)
+static bool rotate_keys(struct keyring *k, int64_t now_ns, bool retires,
+	struct keyring_entry *entry, char *message, uint32_t message_size)
 {
 	struct keyring_keys next = {.count = k->keys.count + 1};
 	if (next.count > KEYRING_KEYS_MAX) {
@@ -154,17 +155,19 @@ static bool rotate_keys(struct keyring *k, int64_t now_ns, struct keyring_entry 
 	}
 	next.keys[0] = new_key(now_ns);
 	memcpy(&next.keys[1], k->keys.keys, k->keys.count * sizeof next.keys[0]);
+	for (uint32_t i = 1; i < next.count; i++)
+		next.keys[i].is_retired |= retires;
 	*entry = entry_of(&next.keys[0]);
 	bool fine = replace_keys(k, &next, message, message_size);
 	sodium_memzero(&next, sizeof next);
 	return fine;
 }
 
-bool keyring_rotate(struct keyring *k, int64_t now_ns, struct keyring_entry *entry, char *message,
-	uint32_t message_size)
+bool keyring_rotate(struct keyring *k, int64_t now_ns, bool retires, struct keyring_entry *entry,
+	char *message, uint32_t message_size)
 {
 	pthread_mutex_lock(&k->lock);
-	bool fine = rotate_keys(k, now_ns, entry, message, message_size);
+	bool fine = rotate_keys(k, now_ns, retires, entry, message, message_size);
 	pthread_mutex_unlock(&k->lock);
 	return fine;
 }
@@ -191,10 +194,10 @@ static bool forget_key(struct keyring *k, const struct uuid *id, keyring_is_used
 			"active root key cannot be deleted - call rotate first");
 		return false;
 	}
-	if (is_used(context, id)) {
+	if (uuid_equal(&k->held, id) || is_used(context, id)) {
 		snprintf(message, message_size,
-			"the key still encrypts variables: put each of them anew, so that the "
-			"newest key encrypts it, and try again");
+			"the key still encrypts variables: rotate with full, so that the newest "
+			"key encrypts them, and try again when the key is inactive");
 		return false;
 	}
 	struct keyring_keys next = k->keys;
@@ -218,6 +221,15 @@ bool keyring_has(struct keyring *k, const struct uuid *id)
 {
 	pthread_mutex_lock(&k->lock);
 	bool has = find_key(k, id) < KEYRING_KEYS_MAX;
+	pthread_mutex_unlock(&k->lock);
+	return has;
+}
+
+bool keyring_hold(struct keyring *k, const struct uuid *id)
+{
+	pthread_mutex_lock(&k->lock);
+	bool has = !id || find_key(k, id) < KEYRING_KEYS_MAX;
+	k->held = id && has ? *id : (struct uuid){{0}};
 	pthread_mutex_unlock(&k->lock);
 	return has;
 }

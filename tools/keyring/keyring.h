@@ -22,16 +22,20 @@ void keyring_destroy(struct keyring *); // NULL is fine
 struct keyring_entry {
 	struct uuid id; // follows from the key
 	int64_t create_time_ns;
+	bool is_retired; // what it encrypts is to be encrypted anew (rekeyer.h)
 };
 // Newest first; none at all after the file was lost. Returns their number.
 uint32_t keyring_list(struct keyring *, struct keyring_entry entries[static KEYRING_KEYS_MAX]);
-// Makes a new key, writes the file anew, and encrypts with it from then on. False and a sentence: all is as it was.
-bool keyring_rotate(struct keyring *, int64_t now_ns, struct keyring_entry *, char *message,
-	uint32_t message_size);
+// Makes a new key, writes the file anew, and encrypts with it from then on; with retires all others are retired. False
+// and a sentence: all is as it was.
+bool keyring_rotate(struct keyring *, int64_t now_ns, bool retires, struct keyring_entry *,
+	char *message, uint32_t message_size);
 bool keyring_has(struct keyring *, const struct uuid *id);
-// Forgets a key, unless it is the newest, or is_used says that it still encrypts something: that is asked while no
-// other thread gets a key, so whoever stored what was sealed with it asks keyring_has() afterwards, and knows. One that
-// is not there is as good as forgotten. False and a sentence: all is as it was.
+// Nobody can make the keyring forget the key until another is held, or none (NULL). False: it has no such key.
+bool keyring_hold(struct keyring *, const struct uuid *id);
+// Forgets a key, unless it is the newest, is held, or is_used says that it still encrypts something: that is asked
+// while no other thread gets a key, so whoever stored what was sealed with it asks keyring_has() afterwards, and knows.
+// One that is not there is as good as forgotten. False and a sentence: all is as it was.
 typedef bool keyring_is_used(void *context, const struct uuid *id);
 bool keyring_forget(struct keyring *, const struct uuid *id, keyring_is_used *, void *context,
 	char *message, uint32_t message_size);

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define HEX_BYTES (2 * KEYRING_KEY_BYTES)
-#define LINE_BYTES (HEX_BYTES + 32)
+#define RETIRED " retired"
+#define LINE_BYTES (HEX_BYTES + 40)
 // A few comments, and all keys.
 #define FILE_BYTES_MAX (4096 + KEYRING_KEYS_MAX * LINE_BYTES)
 
@@ -30,7 +31,7 @@ static int errno_complaint(char *message, uint32_t size, const char *path, const
 	return error;
 }
 
-// Parses "HEX TIME". False: it is something else.
+// Parses "HEX TIME" or "HEX TIME retired". False: it is something else.
 static bool parse_key(const char *line, struct keyring_key *key)
 {
 	size_t written = 0;
@@ -43,7 +44,8 @@ static bool parse_key(const char *line, struct keyring_key *key)
 		return false;
 	errno = 0;
 	key->create_time_ns = strtoll(end + 1, &number_end, 10);
-	return !errno && *number_end == '\0';
+	key->is_retired = strcmp(number_end, RETIRED) == 0;
+	return !errno && (*number_end == '\0' || key->is_retired);
 }
 
 static bool is_twice(const struct keyring_keys *keys, const struct keyring_key *key)
@@ -161,7 +163,8 @@ static bool write_keys(int fd, const struct keyring_keys *keys)
 	for (uint32_t i = 0; i < keys->count && fine; i++) {
 		char hex[HEX_BYTES + 1];
 		sodium_bin2hex(hex, sizeof hex, keys->keys[i].bytes, KEYRING_KEY_BYTES);
-		fine = dprintf(fd, "%s %lld\n", hex, (long long)keys->keys[i].create_time_ns) > 0;
+		fine = dprintf(fd, "%s %lld%s\n", hex, (long long)keys->keys[i].create_time_ns,
+			       keys->keys[i].is_retired ? RETIRED : "") > 0;
 		sodium_memzero(hex, sizeof hex);
 	}
 	return fine && fsync(fd) == 0;

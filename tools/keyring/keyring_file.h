@@ -1,8 +1,10 @@
 // The file of a keyring: a line for each key, the newest first, as 64 hexadecimal digits and when it was made, in Unix
-// nanoseconds. Everything after a # is a comment.
+// nanoseconds; "retired" after that says that what it encrypts is to be encrypted anew. Everything after a # is a
+// comment.
 //
 //	# Keys of variables, the newest first. …
 //	8d4b… 1795359039547634568
+//	02fe… 1795359030017634000 retired
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@ struct keyring_keys {
 	struct keyring_key {
 		uint8_t bytes[KEYRING_KEY_BYTES];
 		int64_t create_time_ns;
+		bool is_retired;
 	} keys[KEYRING_KEYS_MAX];
 };
 

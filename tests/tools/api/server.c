@@ -4,6 +4,7 @@
 #include "state/records/namespaces/job_namespace.h"
 #include "tools/api/events/event_log.h"
 #include "tools/keyring/keyring.h"
+#include "tools/keyring/rekeyer.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
@@ -157,6 +158,9 @@ struct server *server_start(const struct server_options *options)
 	if (!options->no_applier_thread)
 		core_start(&s->core, -1);
 	crew_start(&s->crew);
+	if (!options->no_applier_thread)
+		s->rekeyer = rekeyer_start(&(struct rekeyer_settings){
+			.keyring = s->keyring, .state = s->state, .queue = s->queue});
 	start_api(s, options);
 	return s;
 }
@@ -165,6 +169,7 @@ void server_stop(struct server *s)
 {
 	if (s->api)
 		api_stop(s->api);
+	rekeyer_stop(s->rekeyer);
 	crew_stop(&s->crew);
 	if (s->core.is_running)
 		core_stop(&s->core, 1000);

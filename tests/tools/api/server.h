@@ -14,6 +14,7 @@ struct server {
 	struct placement *placement;
 	struct event_log *events;
 	struct keyring *keyring;   // in memory alone
+	struct rekeyer *rekeyer;   // NULL: without an applier's thread
 	struct pipeline *pipeline; // the crew's; NULL: no schedulers
 	struct watchers *watchers; // the crew's; NULL: none
 	struct api *api;

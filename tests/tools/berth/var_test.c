@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -122,6 +123,12 @@ static void keys_are_rotated(void **unused)
 	snprintf(line, sizeof line, "operator root keyring remove %s", id);
 	expect_run(line, 4, "", "the key still encrypts variables");
 	expect_run("operator root keyring list", 0, "inactive", "");
+	expect_run("operator root keyring rotate -full", 0, "what older keys encrypted", "");
+	for (int i = 0; i < 1000 &&
+			!(berth("operator root keyring list") == 0 && !strstr(run.out, "rekeying"));
+		i++)
+		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+	expect_run(line, 0, "is removed", "");
 	expect_run("operator root keyring remove 12345678-1234-1234-1234-123456789abc", 0,
 		"is removed", "");
 }

@@ -53,6 +53,7 @@ static void what_is_written_is_read(void **unused)
 	for (uint32_t i = 0; i < keys.count; i++) {
 		memset(keys.keys[i].bytes, (int)i + 1, KEYRING_KEY_BYTES);
 		keys.keys[i].create_time_ns = i ? (int64_t)i : INT64_MAX;
+		keys.keys[i].is_retired = i % 3 == 1;
 	}
 	assert_true(keyring_file_write(path, &keys, message, sizeof message));
 	assert_int_equal(stat(path, &found), 0);
@@ -79,7 +80,10 @@ static void people_may_write_it(void **unused)
 	assert_int_equal(keys.count, 1);
 	assert_int_equal(keys.keys[0].create_time_ns, 12);
 	assert_int_equal(keys.keys[0].bytes[1], 0x23);
+	assert_false(keys.keys[0].is_retired);
 	assert_int_equal(read_text(KEY " 12", &keys), 0);
+	assert_int_equal(read_text(KEY " 12 retired # of May\n", &keys), 0);
+	assert_true(keys.keys[0].is_retired);
 }
 
 static void what_is_no_file_of_keys_is_refused(void **unused)
@@ -94,6 +98,9 @@ static void what_is_no_file_of_keys_is_refused(void **unused)
 		{KEY " \n", "line 1 is not"},
 		{KEY " x\n", "line 1 is not"},
 		{KEY " 1x\n", "line 1 is not"},
+		{KEY " 1 tired\n", "line 1 is not"},
+		{KEY " 1  retired\n", "line 1 is not"},
+		{KEY " retired\n", "line 1 is not"},
 		{KEY " 99999999999999999999\n", "line 1 is not"},
 		{KEY "0 1\n", "line 1 is not"},
 		{"g" KEY " 1\n", "line 1 is not"},

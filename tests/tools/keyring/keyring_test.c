@@ -146,7 +146,7 @@ static void the_newest_key_seals_and_all_open(void **unused)
 	struct uuid first, second;
 	assert_non_null(k);
 	char *old = seal(k, "default.a", "old", &first);
-	assert_true(keyring_rotate(k, 5, &entry, message, sizeof message));
+	assert_true(keyring_rotate(k, 5, false, &entry, message, sizeof message));
 	char *new = seal(k, "default.a", "new", &second);
 	assert_true(uuid_equal(&second, &entry.id) && !uuid_equal(&first, &second));
 	assert_true(opens_as(k, "default.a", &first, old, "old"));
@@ -183,7 +183,7 @@ static void a_key_is_forgotten_when_nothing_needs_it(void **unused)
 	char *sealed = seal(k, "default.a", "secret", &key);
 	assert_false(keyring_forget(k, &key, never_used, NULL, message, sizeof message));
 	assert_string_equal(message, "active root key cannot be deleted - call rotate first");
-	assert_true(keyring_rotate(k, 5, &entry, message, sizeof message));
+	assert_true(keyring_rotate(k, 5, false, &entry, message, sizeof message));
 	assert_false(keyring_forget(k, &key, always_used, NULL, message, sizeof message));
 	assert_true(keyring_has(k, &key));
 	assert_true(keyring_forget(k, &key, never_used, NULL, message, sizeof message));
@@ -199,13 +199,48 @@ static void a_key_is_forgotten_when_nothing_needs_it(void **unused)
 	assert_int_equal(unlink(path), 0);
 }
 
+static void keys_are_retired(void **unused)
+{
+	struct keyring *k = keyring_open(path, true, message, sizeof message);
+	struct keyring_entry entry, keys[KEYRING_KEYS_MAX];
+	assert_true(keyring_rotate(k, 5, true, &entry, message, sizeof message));
+	assert_false(entry.is_retired);
+	assert_true(keyring_rotate(k, 6, false, &entry, message, sizeof message));
+	keyring_destroy(k);
+	// The file says so.
+	k = keyring_open(path, false, message, sizeof message);
+	assert_int_equal(keyring_list(k, keys), 3);
+	assert_true(!keys[0].is_retired && !keys[1].is_retired && keys[2].is_retired);
+	assert_true(keyring_rotate(k, 7, true, &entry, message, sizeof message));
+	assert_int_equal(keyring_list(k, keys), 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(keys[i].is_retired, i > 0);
+	keyring_destroy(k);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void a_key_that_is_held_stays(void **unused)
+{
+	struct keyring *k = keyring_create();
+	struct keyring_entry old[KEYRING_KEYS_MAX], entry;
+	assert_int_equal(keyring_list(k, old), 1);
+	assert_true(keyring_hold(k, &old[0].id));
+	assert_true(keyring_rotate(k, 5, false, &entry, message, sizeof message));
+	assert_false(keyring_forget(k, &old[0].id, never_used, NULL, message, sizeof message));
+	assert_non_null(strstr(message, "still encrypts"));
+	assert_true(keyring_hold(k, NULL));
+	assert_true(keyring_forget(k, &old[0].id, never_used, NULL, message, sizeof message));
+	assert_false(keyring_hold(k, &old[0].id));
+	keyring_destroy(k);
+}
+
 static void there_is_an_end_of_keys(void **unused)
 {
 	struct keyring *k = keyring_create();
 	struct keyring_entry entry, keys[KEYRING_KEYS_MAX];
 	for (uint32_t i = 1; i < KEYRING_KEYS_MAX; i++)
-		assert_true(keyring_rotate(k, i, &entry, message, sizeof message));
-	assert_false(keyring_rotate(k, 1000, &entry, message, sizeof message));
+		assert_true(keyring_rotate(k, i, false, &entry, message, sizeof message));
+	assert_false(keyring_rotate(k, 1000, false, &entry, message, sizeof message));
 	assert_non_null(strstr(message, "the most that it may have"));
 	assert_int_equal(keyring_list(k, keys), KEYRING_KEYS_MAX);
 	keyring_destroy(k);
@@ -222,7 +257,7 @@ static void a_lost_file_is_told_and_not_made_anew(void **unused)
 	assert_null(seal(k, "default.a", "secret", &key));
 	assert_int_not_equal(access(path, F_OK), 0);
 	// An operator begins anew.
-	assert_true(keyring_rotate(k, 1, &entry, message, sizeof message));
+	assert_true(keyring_rotate(k, 1, false, &entry, message, sizeof message));
 	char *sealed = seal(k, "default.a", "secret", &key);
 	assert_true(opens_as(k, "default.a", &key, sealed, "secret"));
 	free(sealed);
@@ -238,7 +273,7 @@ static void a_rotation_that_cannot_be_written_changes_nothing(void **unused)
 	assert_null(keyring_open(lost, true, message, sizeof message));
 	struct keyring *k = keyring_open(lost, false, message, sizeof message);
 	assert_non_null(k);
-	assert_false(keyring_rotate(k, 1, &entry, message, sizeof message));
+	assert_false(keyring_rotate(k, 1, false, &entry, message, sizeof message));
 	assert_non_null(strstr(message, "nosuch/keyring"));
 	struct keyring_entry keys[KEYRING_KEYS_MAX];
 	assert_int_equal(keyring_list(k, keys), 0);
@@ -267,7 +302,7 @@ static void signatures_hold_as_long_as_their_key(void **unused)
 		assert_false(verifies(k, "who", &bent));
 	}
 	assert_int_equal(keyring_list(k, before), 1);
-	assert_true(keyring_rotate(k, 5, &made, message, sizeof message));
+	assert_true(keyring_rotate(k, 5, false, &made, message, sizeof message));
 	assert_true(keyring_sign(k, TEXT("who"), &new));
 	assert_memory_not_equal(&old, &new, sizeof old);
 	assert_true(verifies(k, "who", &old));
@@ -310,6 +345,8 @@ int main(void)
 		cmocka_unit_test(no_nonce_comes_twice),
 		cmocka_unit_test(the_newest_key_seals_and_all_open),
 		cmocka_unit_test(a_key_is_forgotten_when_nothing_needs_it),
+		cmocka_unit_test(keys_are_retired),
+		cmocka_unit_test(a_key_that_is_held_stays),
 		cmocka_unit_test(there_is_an_end_of_keys),
 		cmocka_unit_test(a_lost_file_is_told_and_not_made_anew),
 		cmocka_unit_test(a_rotation_that_cannot_be_written_changes_nothing),

@@ -148,6 +148,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_IN] = {"in", "FORM", "what a file is whose name does not say it: hcl or json", NULL,
 		NULL},
 	[FLAG_ITEM] = {"item", "NAME", "print the value of this item alone", NULL, NULL},
+	[FLAG_FULL] = {"full", NULL, "encrypt anew what older keys encrypt", NULL, NULL},
 	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
 		NULL},
 	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},

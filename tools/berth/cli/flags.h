@@ -94,6 +94,7 @@ enum flag {
 	FLAG_OUT,
 	FLAG_IN,
 	FLAG_ITEM,
+	FLAG_FULL,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it

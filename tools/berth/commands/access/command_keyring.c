@@ -29,13 +29,16 @@ enum exit_status keyring_list(struct session *session, const char **arguments, i
 enum exit_status keyring_rotate(struct session *session, const char **arguments, int count)
 {
 	json_t *answer = NULL;
-	enum exit_status result =
-		http_put_json(session, "/v1/operator/keyring/rotate", NULL, &answer);
+	bool full = flag_given(&session->flags, FLAG_FULL);
+	enum exit_status result = http_put_json(session,
+		full ? "/v1/operator/keyring/rotate?full=true" : "/v1/operator/keyring/rotate",
+		NULL, &answer);
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		field_print(answer);
 	else if (result == STATUS_OK)
-		printf("Key %s encrypts from now on. Back up the keyring's file.\n",
-			field_text(json_object_get(answer, "Key"), "KeyID"));
+		printf("Key %s encrypts from now on%s. Back up the keyring's file.\n",
+			field_text(json_object_get(answer, "Key"), "KeyID"),
+			full ? ", and what older keys encrypted, too" : "");
 	json_decref(answer);
 	return result;
 }
