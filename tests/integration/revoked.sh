@@ -68,6 +68,8 @@ refused=$(in_nodes "$BUILD/tools/berth/berth" place --job mine --group main --na
 grep -q client-not-allowed <<<"$refused" || die "any client may place: $refused"
 berth client revoke test >/dev/null
 place mine 1 >/dev/null 2>&1 && die "a revoked client is heard"
+sender_events() { api "/v1/event/stream?topic=Sender:client/test&index=1" --max-time 2 2>/dev/null; }
+grep -q SenderRevoked <<<"$(sender_events)" || die "no event of it"
 berth client restore test >/dev/null
 place mine 1 >/dev/null || die "it is not taken back"
 balanced

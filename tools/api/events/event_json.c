@@ -4,6 +4,7 @@
 #include "state/records/deployment.h"
 #include "state/records/evaluation.h"
 #include "state/records/nodes/admit_rule.h"
+#include "state/records/nodes/sender.h"
 #include "tools/api/server/access.h"
 #include "tools/forms/acl/acl_json.h"
 #include "tools/forms/allocation_json.h"
@@ -48,7 +49,8 @@ static bool read_wish(const char *text, struct event_wish *wish, struct reply *r
 		return reply_mistake(reply,
 			"Invalid topic \"%.64s\": it must be Node, Job, Evaluation, Allocation, "
 			"Deployment, NodePool, VM, VMWorker, Liveness, ACLToken, ACLPolicy, "
-			"ACLRole, Audit, Admission or *, and may be followed by : and a key",
+			"ACLRole, Audit, Admission, Sender or *, and may be followed by : and a "
+			"key",
 			text);
 	wish->key = *key && strcmp(key, "*") != 0 ? text_copy(text_of(key)) : NULL;
 	return true;
@@ -73,6 +75,7 @@ static const struct {
 	[TOPIC_ACL_ROLE] = {ACL_AREAS, true},
 	[TOPIC_AUDIT] = {ACL_OPERATOR},
 	[TOPIC_ADMISSION] = {ACL_NODE},
+	[TOPIC_SENDER] = {ACL_NODE},
 };
 
 // namespace_name NULL: some namespace, if the topic has them.
@@ -297,6 +300,11 @@ static const void *find_refused_node(
 	return state_record(state, STATE_REFUSED_NODES, &event->id);
 }
 
+static const void *find_sender(struct state *state, const struct event *event, struct names *names)
+{
+	return state_sender(state, text_of(event->name));
+}
+
 // What it is about is no record; the event stands for it.
 static const void *find_liveness(
 	struct state *state, const struct event *event, struct names *names)
@@ -319,6 +327,7 @@ static const struct subject subjects[EVENT_TOPICS] = {
 	[TOPIC_ACL_POLICY] = {find_acl_policy, EVENT_ACL_POLICY_DELETED},
 	[TOPIC_ACL_ROLE] = {find_acl_role, EVENT_ACL_ROLE_DELETED},
 	[TOPIC_ADMISSION] = {find_refused_node, EVENT_TYPES},
+	[TOPIC_SENDER] = {find_sender, EVENT_SENDER_RESTORED},
 };
 
 static void put_liveness(struct json_writer *w, const struct api_settings *s)
@@ -343,6 +352,7 @@ static void put_record(
 	case TOPIC_LIVENESS: put_liveness(w, s); break;
 	case TOPIC_NODE_POOL: node_pool_json(w, record); break;
 	case TOPIC_ADMISSION: json_record(w, &refused_node_description, record); break;
+	case TOPIC_SENDER: json_record(w, &sender_description, record); break;
 	case TOPIC_ACL_TOKEN: acl_token_json(w, s->state, record, ""); break;
 	case TOPIC_ACL_POLICY: acl_policy_json(w, record); break;
 	case TOPIC_ACL_ROLE: acl_role_json(w, record); break;

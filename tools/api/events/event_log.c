@@ -8,6 +8,7 @@
 #include "state/records/evaluation.h"
 #include "state/records/nodes/admit_rule.h"
 #include "state/records/nodes/node_pool.h"
+#include "state/records/nodes/sender.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -297,6 +298,21 @@ static void push_refused_node(
 			log, index, (struct kind){TOPIC_ADMISSION, (uint8_t)type, 0}, &after->id);
 }
 
+_Static_assert(SENDER_NAME_BYTES <= NAME_BYTES_MAX, "a sender's name fits");
+
+static void push_sender(struct event_log *log, const struct sender *before,
+	const struct sender *after, uint64_t index)
+{
+	const char *const name = after->name;
+	bool is_gone = after->record.deleted, was_there = before && !before->record.deleted;
+	enum event_type type = EVENT_SENDER_RESTORED;
+	if (!is_gone && after->is_revoked)
+		type = EVENT_SENDER_REVOKED;
+	else if (!is_gone && after->key_generation != (was_there ? before->key_generation : 0))
+		type = EVENT_SENDER_REKEYED;
+	push_named(log, NAMES_OF_MACHINES, TOPIC_SENDER, type, &name, index);
+}
+
 static void push_node_pool(struct event_log *log, const struct node_pool *after, uint64_t index)
 {
 	const char *const name = after->name;
@@ -354,6 +370,7 @@ static void push_change(struct event_log *log, const struct state_change *change
 	case STATE_ACL_POLICIES: push_acl_policy(log, after, index); break;
 	case STATE_ACL_ROLES: push_acl_role(log, after, index); break;
 	case STATE_ACL_TOKENS: push_acl_token(log, after, index); break;
+	case STATE_SENDERS: push_sender(log, before, after, index); break;
 	case STATE_REFUSED_NODES: push_refused_node(log, after, index); break;
 	default: break;
 	}

@@ -6,8 +6,8 @@
 #include "tools/api/events/event_types.h"
 
 #define EVENT_LOG_EVENTS (1u << 18)
-// Names of jobs, and of virtual machines, their workers, node pools and policies, that the log holds; each change of
-// one takes a place.
+// Names of jobs, and of virtual machines, their workers, node pools, policies and senders, that the log holds; each
+// change of one takes a place.
 #define EVENT_LOG_JOBS (1u << 13)
 #define EVENT_LOG_MACHINES (1u << 16)
 
@@ -25,7 +25,7 @@ static inline bool event_has_name(const struct event *event)
 {
 	uint8_t topic = event->topic;
 	return topic == TOPIC_VM || topic == TOPIC_VM_WORKER || topic == TOPIC_NODE_POOL ||
-	       topic == TOPIC_ACL_POLICY;
+	       topic == TOPIC_ACL_POLICY || topic == TOPIC_SENDER;
 }
 
 static inline bool event_has_lost_its_name(const struct event *event)

@@ -3,7 +3,7 @@
 
 const char *const event_topic_names[] = {"Node", "Job", "Evaluation", "Allocation", "Deployment",
 	"VM", "VMWorker", "Liveness", "NodePool", "ACLToken", "ACLPolicy", "ACLRole", "Audit",
-	"Admission", NULL};
+	"Admission", "Sender", NULL};
 const char *const event_type_names[] = {
 	"NodeRegistration",
 	"NodeDeregistration",
@@ -47,6 +47,9 @@ const char *const event_type_names[] = {
 	"RequestEnded",
 	"NodeRefused",
 	"NodeQuarantined",
+	"SenderRevoked",
+	"SenderRestored",
+	"SenderRekeyed",
 };
 
 static const struct {

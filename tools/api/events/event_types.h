@@ -17,6 +17,7 @@ enum event_topic {
 	TOPIC_ACL_ROLE,
 	TOPIC_AUDIT, // not in the log of events (tools/api/audit/audit_ring.h)
 	TOPIC_ADMISSION,
+	TOPIC_SENDER,
 	EVENT_TOPICS
 };
 extern const char *const event_topic_names[]; // "Node" "Job" … "VM" "VMWorker" NULL
@@ -63,6 +64,9 @@ enum event_type {
 	EVENT_REQUEST_ENDED,
 	EVENT_NODE_REFUSED,
 	EVENT_NODE_QUARANTINED,
+	EVENT_SENDER_REVOKED,
+	EVENT_SENDER_RESTORED,
+	EVENT_SENDER_REKEYED,
 	EVENT_TYPES
 };
 extern const char *const event_type_names[]; // "NodeRegistration" …

@@ -209,6 +209,49 @@ static void many_machines_disturb_nobody(void **unused)
 	close(stream.fd);
 }
 
+static void change_sender(const char *path)
+{
+	json_decref(http_json(server, "PUT", path, "{\"Reason\":\"stolen\"}"));
+}
+
+static void senders_have_a_topic(void **unused)
+{
+	char path[96], id[UUID_TEXT_BYTES];
+	struct uuid node = server_node_id(0);
+	open_stream(&stream, "?index=now&topic=Sender");
+	open_stream(&second, "?index=now&topic=Sender:client/scaler");
+	await(&stream, "{}\n");
+	await(&second, "{}\n");
+	change_sender("/v1/berth/client/scaler/revoke");
+	await(&stream, "\"Topic\":\"Sender\",\"Type\":\"SenderRevoked\",\"Key\":\"client/scaler\"");
+	await(&stream, "\"Payload\":{\"Sender\":{\"Name\":\"client/scaler\",\"Revoked\":true");
+	await(&stream, "\"Reason\":\"stolen\"");
+	// Nothing is left of it.
+	change_sender("/v1/berth/client/scaler/restore");
+	await(&stream, "\"Type\":\"SenderRestored\",\"Key\":\"client/scaler\"");
+	await(&stream, "\"Payload\":{\"Sender\":null}");
+	change_sender("/v1/berth/client/scaler/rekey");
+	await(&stream, "\"Type\":\"SenderRekeyed\",\"Key\":\"client/scaler\"");
+	await(&stream, "\"KeyGeneration\":1");
+	snprintf(path, sizeof path, "/v1/berth/node/%s/revoke", uuid_format(&node, id));
+	change_sender(path);
+	snprintf(path, sizeof path, "\"Type\":\"SenderRevoked\",\"Key\":\"node/%s\"", id);
+	await(&stream, path);
+	snprintf(path, sizeof path, "/v1/berth/node/%s/restore", id);
+	change_sender(path);
+	snprintf(path, sizeof path, "\"Type\":\"SenderRestored\",\"Key\":\"node/%s\"", id);
+	await(&stream, path);
+	change_sender("/v1/berth/client/scaler/revoke");
+	change_sender("/v1/berth/client/scaler/restore");
+	await(&second, "\"Type\":\"SenderRekeyed\"");
+	while (!strstr(strstr(second.text, "SenderRekeyed"), "\"Type\":\"SenderRestored\""))
+		assert_true(read_some(&second, 20000));
+	assert_non_null(strstr(strstr(second.text, "SenderRekeyed"), "SenderRevoked"));
+	assert_null(strstr(second.text, "node/"));
+	close(stream.fd);
+	close(second.fd);
+}
+
 static void topics_and_keys_select(void **unused)
 {
 	open_stream(&stream, "?topic=Job:chosen&index=now");
@@ -345,6 +388,7 @@ int main(void)
 		cmocka_unit_test(a_hold_is_an_event),
 		cmocka_unit_test(pools_have_a_topic),
 		cmocka_unit_test(machines_and_workers_have_topics),
+		cmocka_unit_test(senders_have_a_topic),
 		cmocka_unit_test(topics_and_keys_select),
 		cmocka_unit_test(namespaces_select),
 		cmocka_unit_test(an_index_replays),
