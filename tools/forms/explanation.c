@@ -245,6 +245,7 @@ static void look_at(struct explainer *e, const struct node *node)
 	if (!node_takes(e, node))
 		return;
 	if (stack_select_node(e->stack, e->group, 0, node->slot, &option)) {
+		alloc_details_release(option.details);
 		count_fitting(e, node);
 		return;
 	}
