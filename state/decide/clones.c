@@ -61,11 +61,12 @@ struct agent_print clones_holder(const struct clones *c, uint32_t slot)
 	return c->holders[slot];
 }
 
-// Folds to what is not 0.
+// 32 bits in which each bit of the value shows, and not 0. A hash has its halves folded together already: folded once
+// more, they would cancel out.
 static uint32_t print_part(uint64_t value)
 {
-	uint32_t folded = (uint32_t)(value ^ value >> 32);
-	return folded ? folded : 1;
+	uint32_t part = (uint32_t)(value * 0x9e3779b97f4a7c15ull >> 32);
+	return part ? part : 1;
 }
 
 struct agent_print agent_print_of(const struct agent_mark *mark)

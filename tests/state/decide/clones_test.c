@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -190,6 +191,37 @@ static void prints_are_told_apart(void **unused)
 	clones_free(c);
 }
 
+static int print_order(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+// Neighbours in a network, the ports of a host, boots that are counted.
+static void neighbours_have_other_prints(void **unused)
+{
+	enum { PRINTS = 768 };
+	static uint32_t prints[PRINTS];
+	for (uint32_t i = 0; i < PRINTS; i++) {
+		struct agent_mark mark = {
+			.boot = 1 + i, .address = {[10] = 0xff, 0xff, 10, 0, 0, 1}, .port = 40000};
+		if (i < 256)
+			mark.address[15] = (uint8_t)i;
+		else if (i < 511)
+			mark.address[14] = (uint8_t)(i - 255);
+		else
+			mark.port = (uint16_t)(i - 510);
+		prints[i] = agent_print_of(&mark).place;
+		assert_int_not_equal(agent_print_of(&mark).boot, 0);
+		mark.boot++;
+		assert_int_not_equal(agent_print_of(&mark).boot,
+			agent_print_of(&(struct agent_mark){.boot = 1 + i}).boot);
+	}
+	qsort(prints, PRINTS, sizeof prints[0], print_order);
+	for (uint32_t i = 1; i < PRINTS; i++)
+		assert_int_not_equal(prints[i], prints[i - 1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +231,7 @@ int main(void)
 		cmocka_unit_test(ever_new_boots_come_to_an_end),
 		cmocka_unit_test(an_operator_begins_anew),
 		cmocka_unit_test(prints_are_told_apart),
+		cmocka_unit_test(neighbours_have_other_prints),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
