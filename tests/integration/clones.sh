@@ -27,7 +27,8 @@ grep -q NodeQuarantined <<<"$(api "/v1/event/stream?topic=Admission&index=1" --m
 berthd_kill KILL
 berthd_start
 wait_until 60 "the node is ready again" nodes_are ready 1
-wait_until 120 "the clone is refused after a kill, too" counted 1
+ask_again thief
+wait_until 20 "the clone is refused after a kill, too" counted 1
 
 kill "$(cat "$TESTBED_DIR/thief.pid")"
 berth node quarantine clear "$id" >/dev/null || die "it is not cleared"

@@ -12,10 +12,10 @@ NEVER=100   # not ready
 BREAKING=100
 LATE=100 # not ready after a task
 FLAPPING=400
-FLAPS=3
+FLAPS=2
 OUT=20
 LOST_AFTER_MS=30000
-FLAKY_AFTER_MS=40000
+FLAKY_AFTER_MS=36000
 testbed_up
 start() {
 	berthd_start --lifecycle.lost_after_ms=$LOST_AFTER_MS --lifecycle.flaky_after_ms=$FLAKY_AFTER_MS \
@@ -33,7 +33,7 @@ standings() {
 # Healthy, suspended, of those flaky, offlined.
 standings_are() { [ "$(standings)" = "$1" ]; }
 status_of() { api "$1" -X PUT -o "$TESTBED_DIR/answer" -w '%{http_code}'; }
-node_number() { jq -r --arg name "fleet-$1" '.[] | select(.Name == $name) | .ID' "$TESTBED_DIR/nodes.json"; }
+node_number() { awk -v number="$1" '$1 == number { print $2 }' "$TESTBED_DIR/nodes"; }
 standing_of() { api "/v1/berth/node/$(node_number "$1")" | jq -r .Lifecycle.Standing; }
 # Idle and busy nodes of a snapshot.
 group() { api /v1/berth/groups | jq -r --arg of "$1" '.[$of] | "\(.Idle | length) \(.Busy | length)"'; }
@@ -45,7 +45,7 @@ fleet steady $first $STEADY
 first_other=$((first += STEADY))
 fleet others $first $OTHERS
 first_waiting=$((first += OTHERS))
-fleet waiting $first $WAITING --unready $WAITING@0+50
+fleet waiting $first $WAITING --unready $WAITING@0+40
 first_never=$((first += WAITING))
 fleet never $first $NEVER --unready $NEVER@0
 first_breaking=$((first += NEVER))
@@ -57,10 +57,10 @@ wait_until 60 "all nodes are ready" nodes_are ready $first_flapping
 healthy=$((STEADY + OTHERS + BREAKING + LATE)) suspended=$((WAITING + NEVER))
 wait_until 20 "whose probe has said yes is healthy" standings_are "$healthy $suspended 0 0"
 
-api /v1/nodes >"$TESTBED_DIR/nodes.json"
+# Number and id of each.
+api /v1/nodes | jq -r '.[] | "\(.Name | ltrimstr("fleet-")) \(.ID)"' >"$TESTBED_DIR/nodes"
 equal "one that waits" "$(standing_of "$first_waiting")" suspended
-jq -r --argjson least $STEADY '[.[] | select((.Name | ltrimstr("fleet-") | tonumber) < $least)] | .[].ID' \
-	"$TESTBED_DIR/nodes.json" | head -n $OUT >"$TESTBED_DIR/out"
+awk -v steady=$STEADY '$1 < steady { print $2 }' "$TESTBED_DIR/nodes" | head -n $OUT >"$TESTBED_DIR/out"
 equal "nodes to take out" "$(wc -l <"$TESTBED_DIR/out")" $OUT
 while read -r id; do
 	equal "offline $id" "$(status_of "/v1/berth/node/$id/offline")" 200

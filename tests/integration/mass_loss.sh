@@ -2,12 +2,13 @@
 # The controller is cut off from a fleet that lives, then a switch behind the link is: nobody is declared down, and
 # everything that was placed stays where it is. A rack that dies is declared down as ever, and so is, slowly, what is
 # still away when the hold is over.
-export TESTBED_MASS_PERCENT=20
+export TESTBED_MASS_PERCENT=20 TESTBED_TTL_MS=1500
 . "$(dirname "$0")/setup.sh"
 NODES=200
+HOLD=12 # s; longer than the link and the switch are away
 RACK=40
 testbed_up
-berthd_start --liveness.mass_hold_s=20
+berthd_start --liveness.mass_hold_s=$HOLD
 fleet() { # NAME FIRST COUNT
 	node_start "$1" "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" --first "$2" \
 		--key-file "$TESTBED_DIR/master.key" --nodes "$3" --name "$1-" --quiet

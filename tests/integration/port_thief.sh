@@ -1,7 +1,7 @@
 #!/bin/bash
 # A second daemon wants the port of the first, and somebody takes the first one's XDP program away: nobody is declared
 # down, the second is refused with the reason, and health fails while the port is deaf.
-export TESTBED_IO=af_xdp
+export TESTBED_IO=af_xdp TESTBED_TTL_MS=1500
 . "$(dirname "$0")/setup.sh"
 NODES=20
 testbed_up
@@ -34,8 +34,9 @@ equal "ready nodes" "$(metric berth_nodes 'status="ready"')" $NODES
 if api_is_healthy; then die "a deaf daemon is healthy"; fi
 grep -q 'event=port-program-lost' "$TESTBED_DIR/berthd.log" || die "the log says nothing"
 berthd_kill TERM
-berthd_start
-sleep $((2 * TESTBED_TTL_MS / 1000 + 5))
+berthd_start --wire.restart_grace_ms=1000
+# Long enough for a node that was not heard since to have expired.
+sleep $((2 * TESTBED_TTL_MS / 1000 + 1))
 nodes_are ready $NODES || die "nodes are not ready after a restart"
 equal "nodes that expired" "$(metric berth_nodes_expired_total)" 0
 say "program taken away: held, unhealthy, and as before after a restart"

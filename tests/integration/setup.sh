@@ -30,6 +30,9 @@ at_most() { [ "$2" -le "$3" ] || die "$1: $2, more than $3"; }
 at_least() { [ "$2" -ge "$3" ] || die "$1: $2, less than $3"; }
 balanced() { equal "packets unaccounted" "$(metric berth_packets_unaccounted)" 0; }
 
+# ask_again NAME: an agent that was refused asks at once, not when it would again (10 s later, a clone 60 s).
+ask_again() { kill -HUP "$(cat "$TESTBED_DIR/$1.pid")"; }
+
 # direct_job ID CPU MEMORY [CONSTRAINTS-JSON]
 direct_job() {
 	printf '{"Job":{"ID":"%s","Name":"%s","Type":"direct","Datacenters":["*"],"Constraints":%s,"TaskGroups":[
@@ -38,10 +41,10 @@ direct_job() {
 	berth job run "$TESTBED_DIR/$1.json" >/dev/null || die "job $1 was not registered"
 }
 
-# place JOB COUNT: as the client "test"; JSON on standard output.
+# place JOB COUNT [OPTION...]: as the client "test"; JSON on standard output.
 place() {
 	in_nodes "$BUILD/tools/berth/berth" place --job "$1" --group main --count "$2" --name test --json \
-		--wire "$CONTROLLER:4647" --master-key "$TESTBED_DIR/master.key"
+		--wire "$CONTROLLER:4647" --master-key "$TESTBED_DIR/master.key" "${@:3}"
 }
 
 alloc_field() { api "/v1/allocation/$1" | jq -r ".$2"; }
