@@ -4,6 +4,7 @@
 #include "dataplane/wire/wire_alloc.h"
 #include "state/base/time_units.h"
 #include "tests/dataplane/world.h"
+#include "tests/support/core/slowness.h"
 #include <string.h>
 
 #define NODES 20u
@@ -13,7 +14,7 @@
 #define CLIENT_BURST 200u
 
 #define STEP_MS 10u
-#define STEPS 1000u
+#define STEPS (1000u / BUILD_SLOWNESS)
 #define FLOOD_PER_STEP 500u
 // The applier's turns are far apart, as on a slow disk: an unbounded flood fills every request in between.
 #define STEPS_PER_TURN 10u

@@ -7,6 +7,7 @@
 #include "state/records/nodes/sender.h"
 #include "tests/state/evaluations.h"
 #include "tests/support/controller.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define SEEDS 100u
+#define SEEDS (100u / BUILD_SLOWNESS)
 #define STEPS 60u
 #define BEAT_NS (5 * NS_PER_S)
 

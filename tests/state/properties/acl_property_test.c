@@ -4,6 +4,7 @@
 #include "state/base/prng.h"
 #include "tests/state/acls.h"
 #include "tests/state/evaluations.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <cmocka.h>
 
 enum {
-	SEEDS = 8,
+	SEEDS = 8 / BUILD_SLOWNESS,
 	STEPS = 3000,
 	POLICIES = 5,
 	NAMES = 5,

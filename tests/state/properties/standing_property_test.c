@@ -5,6 +5,7 @@
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
 #include "tests/state/evaluations.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 6, STEPS = 2000, NODES = 5, JOBS = 3, ALLOCATIONS = 1000 };
+enum { SEEDS = 6 / BUILD_SLOWNESS, STEPS = 2000, NODES = 5, JOBS = 3, ALLOCATIONS = 1000 };
 // Between whole seconds, in which the clock goes on.
 #define LOST_AFTER_NS (10 * NS_PER_S + NS_PER_S / 2)
 #define FLAKY_AFTER_NS (25 * NS_PER_S + NS_PER_S / 2)

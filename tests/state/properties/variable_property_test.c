@@ -4,6 +4,7 @@
 #include "state/base/prng.h"
 #include "state/records/variable.h"
 #include "tests/state/evaluations.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { SEEDS = 8, STEPS = 3000, NAMES = 8, VARIABLES_AT_ONCE = 5 };
+enum { SEEDS = 8 / BUILD_SLOWNESS, STEPS = 3000, NAMES = 8, VARIABLES_AT_ONCE = 5 };
 
 static const char *const names[NAMES] = {"default.a", "default.a/b", "default.b", "team.a",
 	"team.b", "a.b.c", "default.nomad/jobs", "team-a.a"};

@@ -1,6 +1,7 @@
 #include "state/base/memory.h"
 #include "state/base/prng.h"
 #include "state/records/slab.h"
+#include "tests/support/core/slowness.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include <cmocka.h>
 
 #define PIECES 2000u
-#define STEPS 200000u
+#define STEPS (200000u / BUILD_SLOWNESS)
 #define THREADS 4u
 
 struct held {

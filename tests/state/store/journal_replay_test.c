@@ -11,6 +11,7 @@
 #include "tests/state/store/store_dir.h"
 #include "tests/state/store/world.h"
 #include "tests/support/controller.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 #define NODES 40u
 #define ALLOCATIONS 400u // several pieces
 #define JOINED_MOST 12u
-#define TRIALS 120u
+#define TRIALS (120u / BUILD_SLOWNESS)
 
 struct stored {
 	struct batch_header header;

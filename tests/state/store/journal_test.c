@@ -6,6 +6,7 @@
 #include "tests/state/store/batch_place.h"
 #include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/core/slowness.h"
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -440,7 +441,7 @@ static void everything_acknowledged_survives_kill(void **unused)
 	struct prng prng;
 	prng_seed(&prng, 9);
 	uint64_t before = 0;
-	for (int round = 0; round < 30; round++) {
+	for (uint32_t round = 0; round < 30 / BUILD_SLOWNESS; round++) {
 		uint64_t acknowledged =
 			kill_in_the_middle(path, (uint32_t)prng_below(&prng, 30000));
 		assert_true(acknowledged > before);

@@ -9,6 +9,7 @@
 #include "state/base/prng.h"
 #include "state/store/journal.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/core/slowness.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -25,7 +26,7 @@
 
 #include <cmocka.h>
 
-enum { SKIPPED = 77, ROUNDS = 12, IMAGE_BYTES = 96 << 20 };
+enum { SKIPPED = 77, ROUNDS = 12 / BUILD_SLOWNESS, IMAGE_BYTES = 96 << 20 };
 // Of ext4, which has no header for it: everything that is not on disk by now is lost.
 #define SHUTDOWN _IOR('X', 125, uint32_t)
 #define SHUTDOWN_WITHOUT_FLUSH 2u

@@ -4,6 +4,7 @@
 #include "state/base/prng.h"
 #include "state/store/snapshot_file.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/core/slowness.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,11 +132,11 @@ static void a_flipped_bit_at_any_byte_is_refused(void **unused)
 	struct prng prng;
 	prng_seed(&prng, 1);
 	file_create(&few, 40);
-	for (size_t at = 0; at < few.size; at++)
+	for (size_t at = 0; at < few.size; at += BUILD_SLOWNESS)
 		flip_is_refused(&few, &prng, at);
 	assert_int_equal(read_back(&few, &seen), 0);
 	file_create(&many, 5000);
-	for (uint32_t i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100 / BUILD_SLOWNESS; i++)
 		flip_is_refused(&many, &prng, prng_below(&prng, many.size));
 	assert_int_equal(read_back(&many, &seen), 0);
 	file_remove(&few);
@@ -176,7 +177,7 @@ static void every_other_length_is_refused(void **unused)
 	struct file f;
 	struct seen seen;
 	file_create(&f, 40);
-	for (size_t size = 0; size < f.size; size++) {
+	for (size_t size = 0; size < f.size; size += BUILD_SLOWNESS) {
 		file_write(f.path, f.data, size);
 		assert_int_equal(read_back(&f, &seen), -ERROR_CORRUPT);
 	}

@@ -7,6 +7,7 @@
 #include "tests/state/store/batch_place.h"
 #include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include <cmocka.h>
 
 enum { SECTOR_BYTES = 512 };
+#define LIVES (60u / BUILD_SLOWNESS)
+#define LIVES_USED_AGAIN (90u / BUILD_SLOWNESS)
 
 static char message[1024];
 static const struct complaint complaint = {message, sizeof message};
@@ -131,10 +134,10 @@ static void a_torn_batch_is_whole_or_gone(void **unused)
 	struct tearing t;
 	uint64_t index = 1;
 	begin(&t, 1);
-	for (int life = 0; life < 60; life++)
+	for (uint32_t life = 0; life < LIVES; life++)
 		index = live_and_tear(&t, 0, index);
-	assert_true(t.torn > 10); // and said so
-	assert_true(t.gone > 30 && t.gone < 60);
+	assert_true(t.torn > LIVES / 6); // and said so
+	assert_true(t.gone > LIVES / 2 && t.gone < LIVES);
 	end(&t);
 }
 
@@ -144,10 +147,10 @@ static void what_was_there_before_is_never_taken_for_new(void **unused)
 	struct tearing t;
 	uint64_t index = 1;
 	begin(&t, 2);
-	for (int life = 0; life < 90; life++)
+	for (uint32_t life = 0; life < LIVES_USED_AGAIN; life++)
 		index = live_and_tear(&t, index - 1, index);
-	assert_true(dir_bytes(t.directory) < 8 << 20 && index > 7000);
-	assert_true(t.torn > 10);
+	assert_true(dir_bytes(t.directory) < 8 << 20 && index > 7000 / BUILD_SLOWNESS);
+	assert_true(t.torn > LIVES_USED_AGAIN / 9);
 	end(&t);
 }
 

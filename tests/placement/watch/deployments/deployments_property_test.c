@@ -2,6 +2,7 @@
 // happen to each deployment, and the test compares that with what the watcher did.
 #include "state/base/memory.h"
 #include "tests/placement/watch/deployments/rollout.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { JOBS = 5, STEPS = 350, SEEDS = 12, PLACED_MAX = 256, DELAY_MS = 1400 };
+enum { JOBS = 5, STEPS = 350, SEEDS = 12 / BUILD_SLOWNESS, PLACED_MAX = 256, DELAY_MS = 1400 };
 
 struct placed {
 	struct uuid id;

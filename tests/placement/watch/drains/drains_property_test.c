@@ -4,6 +4,7 @@
 #include "placement/watch/drains/drain_survey.h"
 #include "state/records/alloc_details.h"
 #include "tests/placement/watch/drains/draining.h"
+#include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,14 @@
 
 #include <cmocka.h>
 
-enum { NODES = 6, SPARE = NODES + 1, SERVICES = 3, ALLOCATIONS = 4000, STEPS = 400, RUNS = 30 };
+enum {
+	NODES = 6,
+	SPARE = NODES + 1,
+	SERVICES = 3,
+	ALLOCATIONS = 4000,
+	STEPS = 400,
+	RUNS = 30 / BUILD_SLOWNESS
+};
 
 struct instance {
 	uint32_t job, node; // job: a service, or SERVICES for batch, SERVICES + 1 for system
