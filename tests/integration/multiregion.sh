@@ -61,11 +61,12 @@ submit() {
 	done | jq -s .)
 	use "$at"
 	jq -n --arg id "$id" --arg version "$version" --argjson strategy "$strategy" \
-		--argjson parallel ${PARALLEL:-1} --argjson regions "$regions" '{Job: {
+		--argjson parallel ${PARALLEL:-1} --argjson healthy_ns ${HEALTHY_MS:-500}000000 \
+		--argjson regions "$regions" '{Job: {
 		ID: $id, Name: $id, Type: "service", Multiregion: {Strategy: $strategy, Regions: $regions},
 		TaskGroups: [{Name: "g", Count: 0, EphemeralDisk: {SizeMB: 110},
 		Update: {MaxParallel: $parallel, AutoRevert: true, HealthCheck: "task_states",
-			MinHealthyTime: 500000000, HealthyDeadline: 10000000000, ProgressDeadline: 20000000000},
+			MinHealthyTime: $healthy_ns, HealthyDeadline: 10000000000, ProgressDeadline: 20000000000},
 		ReschedulePolicy: {Attempts: 0, Unlimited: false},
 		RestartPolicy: {Attempts: 0, Mode: "fail", Interval: 60000000000, Delay: 1000000000},
 		Tasks: [{Name: "t", Driver: "mock", Env: {V: $version}, Resources: {CPU: 20, MemoryMB: 16}}]}]}}' \
@@ -99,7 +100,7 @@ two=(north south)
 
 # One after the other; the second one is away when the job is submitted.
 controller_kill south
-submit north pair '{"MaxParallel":1}' 1 "${two[@]}"
+HEALTHY_MS=1000 submit north pair '{"MaxParallel":1}' 1 "${two[@]}"
 sleep 2
 equal "north while south is away" "$(description pair north)" "Deployment is pending, waiting for peer region"
 equal "instances in north while south is away" "$(count pair true)" 0
@@ -117,7 +118,7 @@ done
 say "two regions: one after the other, begun when both had the job"
 
 # The same words again begin nothing.
-submit north pair '{"MaxParallel":1}' 1 "${two[@]}"
+HEALTHY_MS=1000 submit north pair '{"MaxParallel":1}' 1 "${two[@]}"
 sleep 1
 for region in "${two[@]}"; do
 	use "$region"
@@ -139,7 +140,8 @@ say "two regions: without steps"
 
 # Three at once, submitted in the last one; all controllers are killed on the way.
 region_up west --bad-version all:1
-submit west all '{}' 1 "${REGIONS[@]}"
+# Each takes long enough for all three to be seen at once.
+PARALLEL=3 HEALTHY_MS=4000 submit west all '{}' 1 "${REGIONS[@]}"
 all_begin() { [[ "$(status all)" == *running*running*running* ]]; }
 wait_until 20 "all three are at work" all_begin
 for region in "${REGIONS[@]}"; do controller_kill "$region"; done

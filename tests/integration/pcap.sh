@@ -13,8 +13,9 @@ kill -STOP "$fleet"
 berthd_kill TERM
 cp -a "$TESTBED_DIR/data" "$TESTBED_DIR/copy"
 
-# Immediate: what still waited in its ring when it is told to end would be missing.
-ip netns exec "$TESTBED_NODES" tcpdump -i "$TESTBED_LINK" -Q out -s 0 -B 16384 -U --immediate-mode \
+# Immediate: what still waited in its ring when it is told to end would be missing. Each place of that ring is as large
+# as the largest frame that is kept: there are 8192 of them for 4000 frames, however late tcpdump comes.
+ip netns exec "$TESTBED_NODES" tcpdump -i "$TESTBED_LINK" -Q out -s 2048 -B 16384 -U --immediate-mode \
 	-w "$TESTBED_DIR/beats.pcap" udp dst port 4647 >"$TESTBED_DIR/tcpdump.log" 2>&1 &
 tcpdump=$!
 wait_until 10 "tcpdump listens" grep -q listening "$TESTBED_DIR/tcpdump.log"
