@@ -36,7 +36,7 @@ equal "its role" "$(as "$reader" acl token self --json | field 'Roles[0].Name')"
 # on_disk UUID: as text or as bytes.
 on_disk() {
 	grep -rqF "$1" "$TESTBED_DIR/data" ||
-		LC_ALL=C grep -rqaP "$(tr -d - <<<"$1" | sed 's/../\\x&/g')" "$TESTBED_DIR/data"
+		find "$TESTBED_DIR/data" -type f -exec od -An -v -tx1 {} + | tr -d ' \n' | grep -q "$(tr -d - <<<"$1")"
 }
 accessor=$(field AccessorID <<<"$first")
 on_disk "$accessor" || die "an accessor is not on the disk"
