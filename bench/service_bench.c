@@ -24,23 +24,38 @@ struct service {
 	uint32_t nodes, count;
 	uint64_t rounds;      // of the subject alone, for a profiler; 0: measure
 	uint64_t only;        // this shape, counted from 1; 0: all
+	uint64_t own_classes; // 1: each node is alone in its class
+	uint64_t new_kinds;   // 1: each evaluation is the first one of its kind
+	uint64_t kinds;       // so many there were
 	uint64_t instances;   // 1: only evaluations of one instance; more: only the others
 	uint64_t swept_bytes; // read and written before each timed evaluation
 	uint8_t *swept;
 	uint32_t naive_count; // instances in a round of the reference
 	struct prng prng;
+	const struct service_shape *shape;
 	const char *job_id;
 	uint32_t *chosen, chosen_count; // slots that the newest plan chose
 };
+
+// No other group asks for it, and every node has it.
+static void be_of_a_new_kind(struct service *s, struct job *job)
+{
+	char text[32];
+	snprintf(text, sizeof text, "none-%llu", (unsigned long long)s->kinds++);
+	*(struct constraint *)array_append(&job->constraints, sizeof(struct constraint)) =
+		(struct constraint){text_copy(TEXT("${attr.storage.class}")),
+			text_copy(text_of(text)), text_copy(TEXT("!="))};
+}
 
 static void register_job(struct service *s, const struct service_shape *shape)
 {
 	static char id[32];
 	static uint32_t jobs;
 	snprintf(id, sizeof id, "service-%u", jobs++);
-	struct command command = {.type = COMMAND_JOB_REGISTER,
-		.job_register = {
-			.job = service_fleet_job(&s->fleet, shape, id, JOB_SERVICE, s->count)}};
+	struct job *job = service_fleet_job(&s->fleet, shape, id, JOB_SERVICE, s->count);
+	if (s->new_kinds)
+		be_of_a_new_kind(s, job);
+	struct command command = {.type = COMMAND_JOB_REGISTER, .job_register = {.job = job}};
 	controller_run(&s->controller, &command, 1);
 	s->job_id = id;
 	service_fleet_ask(&s->fleet, shape, s->count);
@@ -112,6 +127,8 @@ static double subject(void *context)
 	struct service *s = context;
 	work_off(s);
 	sweep_caches(s);
+	if (s->new_kinds)
+		register_job(s, s->shape);
 	uint64_t began_ns = bench_ns();
 	work_off(s);
 	return s->count * 1e9 / (double)(bench_ns() - began_ns);
@@ -134,12 +151,16 @@ static void check_answers(struct service *s)
 static void measure_shape(struct service *s, const struct service_shape *shape, uint32_t count)
 {
 	char name[96];
+	s->shape = shape;
 	s->count = count;
 	s->naive_count = service_fleet_reference_count(&s->fleet, count);
 	s->chosen = memory_take_array(count, sizeof *s->chosen);
 	register_job(s, shape);
-	for (uint64_t i = 0; i < s->rounds; i++)
+	for (uint64_t i = 0; i < s->rounds; i++) {
+		if (s->new_kinds)
+			register_job(s, shape);
 		work_off(s);
+	}
 	if (s->rounds > 0) {
 		free(s->chosen);
 		return;
@@ -162,8 +183,9 @@ static void measure(struct service *s, uint32_t nodes)
 	controller_open(
 		&s->controller, &(struct controller_settings){.nodes_max = nodes + NODE_BLOCK_SLOTS,
 					.allocations_max = 1u << 16,
-					.jobs_max = 64});
-	service_fleet_open(&s->fleet, &s->controller, nodes);
+					.jobs_max = s->new_kinds ? 65536 : 64});
+	(s->own_classes ? service_fleet_open_own_classes : service_fleet_open)(
+		&s->fleet, &s->controller, nodes);
 	s->mirror = fleet_mirror_create(s->controller.state, NULL);
 	for (uint32_t i = 0; i < SERVICE_SHAPES; i++) {
 		if (s->only > 0 && i + 1 != s->only)
@@ -180,6 +202,7 @@ static void measure(struct service *s, uint32_t nodes)
 
 // --nodes N measures that size alone, --shape N (from 1) that job alone, --instances 1 only evaluations of one
 // instance, any other number only those of many. --rounds N runs the subject alone, unmeasured, for a profiler.
+// With --own-classes 1 each node is alone in its class; with --new-kinds 1 a timed evaluation is the first of its kind.
 // --sweep-mb N goes over so much other memory before each timed evaluation: with more than the caches hold, they are
 // as cold as after other work.
 int main(int count, char **arguments)
@@ -192,6 +215,8 @@ int main(int count, char **arguments)
 	uint64_t nodes = bench_option(&s.bench, "nodes", s.bench.smoke ? 100 : 0);
 	s.only = bench_option(&s.bench, "shape", 0);
 	s.rounds = bench_option(&s.bench, "rounds", 0);
+	s.own_classes = bench_option(&s.bench, "own-classes", 0);
+	s.new_kinds = bench_option(&s.bench, "new-kinds", 0);
 	s.instances = bench_option(&s.bench, "instances", 0);
 	s.swept_bytes = bench_option(&s.bench, "sweep-mb", 0) << 20;
 	s.swept = memory_take_array(s.swept_bytes, sizeof *s.swept);

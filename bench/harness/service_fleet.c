@@ -84,8 +84,8 @@ static void describe_hardware(struct node_registration *d, uint32_t number,
 	add_pair(d, PAIR_SETTING, "cores.reservable", cores);
 }
 
-static void describe_node(
-	struct node_registration *d, uint32_t number, char texts[NODE_TEXTS][NODE_TEXT_BYTES])
+static void describe_node(struct node_registration *d, uint32_t number, bool own_class,
+	char texts[NODE_TEXTS][NODE_TEXT_BYTES])
 {
 	struct prng prng;
 	prng_seed(&prng, number + 1);
@@ -105,6 +105,8 @@ static void describe_node(
 	add_pair(d, PAIR_ATTRIBUTE, "platform.rack", texts[1]);
 	add_pair(d, PAIR_ATTRIBUTE, "storage.class", texts[2]);
 	add_pair(d, PAIR_ATTRIBUTE, "unique.hostname", texts[0]);
+	if (own_class)
+		add_pair(d, PAIR_ATTRIBUTE, "serial.number", texts[0]);
 	add_pair(d, PAIR_DRIVER, "raw_exec", texts[3]);
 	describe_hardware(d, number, texts[4], texts[5]);
 }
@@ -123,7 +125,8 @@ static void keep_node(struct service_fleet *f, const struct node_registration *d
 	n->is_named = number == 0;
 }
 
-void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t nodes)
+static void open_fleet(
+	struct service_fleet *f, struct controller *c, uint32_t nodes, bool own_classes)
 {
 	static struct node_registration described[REGISTERED_AT_ONCE];
 	static char texts[REGISTERED_AT_ONCE][NODE_TEXTS][NODE_TEXT_BYTES];
@@ -137,7 +140,7 @@ void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t 
 		uint32_t left = nodes - from;
 		uint32_t count = left < REGISTERED_AT_ONCE ? left : REGISTERED_AT_ONCE;
 		for (uint32_t i = 0; i < count; i++) {
-			describe_node(&described[i], from + i, texts[i]);
+			describe_node(&described[i], from + i, own_classes, texts[i]);
 			commands[i] = (struct command){
 				.type = COMMAND_NODE_REGISTER, .node_register = &described[i]};
 		}
@@ -149,6 +152,16 @@ void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t 
 		}
 		controller_run(c, commands, count);
 	}
+}
+
+void service_fleet_open(struct service_fleet *f, struct controller *c, uint32_t nodes)
+{
+	open_fleet(f, c, nodes, false);
+}
+
+void service_fleet_open_own_classes(struct service_fleet *f, struct controller *c, uint32_t nodes)
+{
+	open_fleet(f, c, nodes, true);
 }
 
 void service_fleet_close(struct service_fleet *f)

@@ -30,6 +30,8 @@ struct service_fleet {
 };
 // Registers the nodes; returns when all are durable.
 void service_fleet_open(struct service_fleet *, struct controller *, uint32_t nodes);
+// The same with nodes of which each differs from all others in an attribute that is not unique to nodes.
+void service_fleet_open_own_classes(struct service_fleet *, struct controller *, uint32_t nodes);
 void service_fleet_close(struct service_fleet *);
 
 // Every node reports its allocations, a frame's worth at a time: new ones run, and with healthy they are healthy;

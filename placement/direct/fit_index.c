@@ -124,14 +124,17 @@ static struct class_record *class_record(struct fit_index *x, uint32_t id)
 	return &x->classes[id];
 }
 
-static void class_enter(struct fit_index *x, const struct fit_input *in)
+// Returns whether the id came to mean another class.
+static bool class_enter(struct fit_index *x, const struct fit_input *in)
 {
 	struct class_record *c = class_record(x, in->node_class);
-	if (c->nodes == 0 || c->hash != in->class_hash) {
+	bool is_new = c->nodes == 0 || c->hash != in->class_hash;
+	if (is_new) {
 		c->hash = in->class_hash;
 		c->since = ++x->class_epoch;
 	}
 	c->record = in->class_record;
+	return is_new;
 }
 
 // Counts a node in (by = 1) or out (by = -1).
@@ -289,11 +292,11 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 	make_room(x, slot);
 	struct fit_node before = x->nodes[slot];
 	struct fit_node after = in ? node_of(in) : (struct fit_node){.place = FIT_ABSENT};
-	if (in)
-		class_enter(x, in);
+	bool is_new_class = in && class_enter(x, in);
 	uint32_t stamp = in ? in->stamp : 0;
 	bool described_anew = (before.place == FIT_ABSENT) != (after.place == FIT_ABSENT) ||
-			      x->stamps[slot] != stamp || before.node_class != after.node_class;
+			      x->stamps[slot] != stamp || before.node_class != after.node_class ||
+			      is_new_class;
 	x->stamps[slot] = stamp;
 	bool is_other = described_anew || !is_same(&before, &after);
 	bool is_changed = take_snapshot(x, slot, in ? in->snapshot : NULL) || is_other;

@@ -21,6 +21,7 @@ struct fit_query {
 	uint32_t devices;    // one device group must have this many free; 0: no devices asked for
 	uint64_t class_bits; // bit (class mod 64) of each class that will do
 	const uint64_t *classes; // exact bit map of them; NULL: all
+	const uint32_t *kinds;   // by class: its bit in the map; NULL: its number
 	uint32_t first_slot; // among equals, slots from this one on go first, then those below it
 	// Called last on a node that otherwise fits (devices, what is unique to it). NULL: accepts all.
 	bool (*accepts)(void *context, uint32_t slot, const struct fit_node *);
@@ -33,7 +34,10 @@ struct fit_query {
 
 static inline bool fit_query_takes(const struct fit_query *q, uint32_t node_class)
 {
-	return !q->classes || q->classes[node_class / 64] >> node_class % 64 & 1;
+	if (!q->classes)
+		return true;
+	uint32_t bit = q->kinds ? q->kinds[node_class] : node_class;
+	return q->classes[bit / 64] >> bit % 64 & 1;
 }
 
 struct fit_tree;

@@ -114,6 +114,7 @@ struct fit_query class_set_query(
 		.disk = s->ask.room.disk_mb,
 		.class_bits = g->bits,
 		.classes = g->ready == passing ? NULL : g->classes, // no node needs to be asked
+		.kinds = s->kinds ? s->kinds->of_class : NULL,
 		.first_slot = first_slot,
 		.refuses_many = passing < (fit_index_nodes(x) - fit_index_not_ready(x)) / 2,
 	};

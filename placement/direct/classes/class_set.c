@@ -18,10 +18,13 @@ enum fit_shortage fit_shortage_of(const struct fit_node *n, const struct resourc
 	return FIT_SHORTAGES;
 }
 
-struct class_set *class_set_create(
-	const void *key, uint32_t key_bytes, uint64_t hash, const struct class_ask *ask)
+struct class_set *class_set_create(const void *key, uint32_t key_bytes, uint64_t hash,
+	const struct class_ask *ask, struct class_kinds *kinds)
 {
 	struct class_set *s = memory_take(sizeof *s);
+	s->kinds = kinds;
+	if (kinds)
+		kinds->takers++;
 	s->hash = hash;
 	s->key = memory_take(key_bytes);
 	memcpy(s->key, key, key_bytes);
@@ -29,27 +32,20 @@ struct class_set *class_set_create(
 	s->ask = *ask;
 	s->few_most = CLASS_VALUES_FEW;
 	CHECK(ask->values <= CLASS_VALUES_MAX);
+	CHECK(!kinds || (!ask->by_first && !ask->by_node));
 	for (uint32_t i = 0; i < ask->values; i++)
 		class_values_begin(&s->values[i]);
 	return s;
 }
 
-static void release_groups(struct class_set *s)
-{
-	for (uint32_t i = 0; i < s->group_count; i++) {
-		free(s->groups[i].classes);
-		free(s->groups[i].best);
-	}
-	s->group_count = 0;
-}
-
 void class_set_destroy(struct class_set *s)
 {
-	release_groups(s);
 	for (uint32_t i = 0; i < s->ask.values; i++)
 		class_values_release(&s->values[i]);
 	if (s->attached)
 		s->release_attached(s->attached);
+	if (s->kinds && --s->kinds->takers == 0)
+		class_kinds_destroy(s->kinds);
 	class_tallies_release(&s->tallies);
 	own_refusals_release(&s->own);
 	free(s->asides);
@@ -80,6 +76,22 @@ static void make_room(struct class_set *s, uint32_t count)
 	s->class_count = count > s->class_count ? count : s->class_count;
 }
 
+const struct node_class *class_set_class(
+	const struct class_set *s, const struct fit_index *x, uint32_t number)
+{
+	return s->kinds ? class_kinds_class(s->kinds, x, number) : fit_index_class(x, number);
+}
+
+static uint64_t class_since(const struct class_set *s, const struct fit_index *x, uint32_t number)
+{
+	return s->kinds ? s->kinds->kinds[number].since : fit_index_class_since(x, number);
+}
+
+static uint64_t class_epoch(const struct class_set *s, const struct fit_index *x)
+{
+	return s->kinds ? s->kinds->class_epoch : fit_index_class_epoch(x);
+}
+
 static bool holds_for(const struct class_in_set *c, const struct own_reason *reason)
 {
 	return reason->comes_first ? !c->by_job : c->verdict == CLASS_TAKEN;
@@ -107,7 +119,7 @@ static void tally_class(struct class_set *s, const struct class_in_set *c, uint3
 	tally_asides(s, c, by);
 	if (c->verdict == CLASS_REFUSED) {
 		t->refused[c->tally].nodes += by * nodes;
-		t->refused[c->tally].classes += nodes > 0 ? by : 0;
+		t->refused[c->tally].classes += by * (s->kinds ? c->ready_classes : nodes > 0);
 		return;
 	}
 	for (uint32_t i = 0; i < FIT_SHORTAGES; i++)
@@ -152,9 +164,9 @@ static void set_aside(struct class_set *s, struct class_in_set *c, uint32_t reas
 	*(s->own.reasons[reason].comes_first ? &c->refused_first : &c->refused_last) += by;
 }
 
-static void add_node(struct class_set *s, uint32_t slot, const struct fit_node *n, uint32_t by)
+static void add_node(struct class_set *s, struct class_in_set *c, uint32_t slot,
+	const struct fit_node *n, uint32_t by)
 {
-	struct class_in_set *c = &s->classes[n->node_class];
 	enum fit_shortage shortage = fit_shortage_of(n, &s->ask.room);
 
 	c->ready += by;
@@ -245,11 +257,16 @@ static void count_all(struct class_set *s, const struct fit_index *x, void *cont
 		judge_nodes(s, x, context);
 		find_passing(s, x);
 	}
-	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++)
-		if (fit_is_ready(fit_index_node(x, slot)))
-			add_node(s, slot, fit_index_node(x, slot), 1);
-	for (uint32_t i = 0; i < s->class_count; i++)
+	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++) {
+		const struct fit_node *n = fit_index_node(x, slot);
+		if (fit_is_ready(n))
+			add_node(s, &s->classes[class_set_number(s, slot, n)], slot, n, 1);
+	}
+	for (uint32_t i = 0; i < s->class_count; i++) {
+		if (s->kinds)
+			s->classes[i].ready_classes = s->kinds->kinds[i].ready_classes;
 		tally_class(s, &s->classes[i], 1);
+	}
 	// Changes that nobody counted may have been of nodes that speak for others.
 	for (uint32_t i = 0; i < s->class_count && s->ask.by_first; i++)
 		speak_for(s, &s->classes[i], CLASS_WITHOUT_NODES);
@@ -257,13 +274,27 @@ static void count_all(struct class_set *s, const struct fit_index *x, void *cont
 	s->is_counted = true;
 }
 
-static void count_node(struct class_set *s, uint32_t slot, const struct fit_node *n, uint32_t by)
+// number: of the node's class in the set. Of a kind the number of classes is already that behind all changes.
+static void count_node(
+	struct class_set *s, uint32_t number, uint32_t slot, const struct fit_node *n, uint32_t by)
 {
-	if (!fit_is_ready(n))
+	if (!fit_is_ready(n) || number == KIND_NONE) // it came and went between two changes
 		return;
-	tally_class(s, &s->classes[n->node_class], -1u);
-	add_node(s, slot, n, by);
-	tally_class(s, &s->classes[n->node_class], 1);
+	CHECK(number < s->class_count);
+	struct class_in_set *c = &s->classes[number];
+	tally_class(s, c, -1u);
+	add_node(s, c, slot, n, by);
+	if (s->kinds)
+		c->ready_classes = s->kinds->kinds[number].ready_classes;
+	tally_class(s, c, 1);
+}
+
+// The same of kinds, of which single nodes say nothing.
+static void count_change_of_kinds(
+	struct class_set *s, const struct fit_change *c, const struct kind_change *kinds)
+{
+	count_node(s, kinds->before, c->slot, &c->before, -1u);
+	count_node(s, kinds->after, c->slot, &c->after, 1);
 }
 
 static void count_change(struct class_set *s, const struct fit_change *c, void *context)
@@ -271,10 +302,10 @@ static void count_change(struct class_set *s, const struct fit_change *c, void *
 	bool passed = s->ask.by_node && fit_is_ready(&c->before) && !s->own.of[c->slot];
 	bool spoke = s->ask.by_first && may_speak(s, c->slot, &c->before);
 
-	count_node(s, c->slot, &c->before, -1u);
+	count_node(s, c->before.node_class, c->slot, &c->before, -1u);
 	if (s->ask.by_node && c->described_anew)
 		own_refusals_judge(&s->own, c->slot, s->ask.by_node, context);
-	count_node(s, c->slot, &c->after, 1);
+	count_node(s, c->after.node_class, c->slot, &c->after, 1);
 	if (s->ask.by_first)
 		follow_first(s, c, spoke);
 	bool passes = s->ask.by_node && fit_is_ready(&c->after) && !s->own.of[c->slot];
@@ -286,8 +317,13 @@ static void count_changes(struct class_set *s, const struct fit_index *x, void *
 {
 	uint64_t head = fit_index_head(x);
 
-	if (!s->is_counted || head - s->seen > FIT_LOG_CHANGES)
+	if (!s->is_counted || head - s->seen > FIT_LOG_CHANGES ||
+		(s->kinds && s->seen < s->kinds->from))
 		count_all(s, x, context);
+	else if (s->kinds)
+		for (uint64_t i = s->seen; i < head; i++)
+			count_change_of_kinds(
+				s, fit_index_change(x, i), class_kinds_change(s->kinds, i));
 	else
 		for (uint64_t i = s->seen; i < head; i++)
 			count_change(s, fit_index_change(x, i), context);
@@ -296,46 +332,6 @@ static void count_changes(struct class_set *s, const struct fit_index *x, void *
 		find_passing(s, x);
 	if (s->has_lost_first)
 		find_firsts(s, x);
-}
-
-// What the classes of a group have in common, besides their affinity.
-static void marks_of(const struct class_set *s, uint32_t id, uint32_t marks[CLASS_VALUES_MAX])
-{
-	memset(marks, 0, CLASS_VALUES_MAX * sizeof marks[0]);
-	for (uint32_t i = 0; i < s->ask.values; i++)
-		marks[i] = s->are_few[i] ? s->values[i].number_of[id] : s->classes[id].marks[i];
-}
-
-// Returns the number of the group of a class; CLASS_GROUPS_MAX when there is no room for one more.
-static uint32_t group_of(struct class_set *s, uint32_t id)
-{
-	struct class_group wanted = {.affinity = s->classes[id].affinity};
-
-	marks_of(s, id, wanted.marks);
-	for (uint32_t i = 0; i < s->group_count; i++)
-		if (s->groups[i].affinity == wanted.affinity &&
-			memcmp(s->groups[i].marks, wanted.marks, sizeof wanted.marks) == 0)
-			return i;
-	if (s->group_count == CLASS_GROUPS_MAX)
-		return CLASS_GROUPS_MAX;
-	wanted.classes = memory_take(s->class_room / 8);
-	s->groups[s->group_count] = wanted;
-	return s->group_count++;
-}
-
-static void put_in_group(struct class_set *s, uint32_t id)
-{
-	struct class_in_set *c = &s->classes[id];
-
-	if (c->verdict != CLASS_TAKEN || c->group < CLASS_GROUPS_MAX)
-		return;
-	c->group = group_of(s, id);
-	if (c->group == CLASS_GROUPS_MAX) {
-		s->has_too_many_groups = true;
-		return;
-	}
-	s->groups[c->group].classes[id / 64] |= 1ull << id % 64;
-	s->groups[c->group].ready += class_in_set_nodes(c);
 }
 
 static void forget_judgement(struct class_set *s, uint32_t id)
@@ -359,7 +355,7 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	class_judge *judge, void *context)
 {
 	struct class_in_set *c = &s->classes[id];
-	const struct node_class *node_class = fit_index_class(x, id);
+	const struct node_class *node_class = class_set_class(s, x, id);
 	struct class_judgement judgement = {0};
 
 	forget_judgement(s, id);
@@ -368,7 +364,7 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	CHECK(!judgement.by_job || judgement.verdict == CLASS_REFUSED);
 	c->is_stale = false;
 	s->judged++;
-	c->since = fit_index_class_since(x, id);
+	c->since = class_since(s, x, id);
 	c->verdict = judgement.verdict;
 	c->by_job = judgement.by_job;
 	c->affinity = judgement.affinity;
@@ -387,72 +383,15 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	tally_class(s, c, 1);
 }
 
-// Returns whether other properties have few values than before.
-static bool count_values(struct class_set *s)
-{
-	bool has_changed = false;
-
-	for (uint32_t i = 0; i < s->ask.values; i++) {
-		bool are_few = s->values[i].count <= s->few_most;
-		has_changed |= are_few != s->are_few[i];
-		s->are_few[i] = are_few;
-	}
-	return has_changed;
-}
-
-static void forget_groups(struct class_set *s)
-{
-	release_groups(s);
-	s->has_too_many_groups = false;
-	for (uint32_t id = 0; id < s->class_count; id++)
-		s->classes[id].group = CLASS_GROUPS_MAX;
-}
-
-// The values of the property that has the most of the few are no longer few. Returns whether there was one.
-static bool lower_few(struct class_set *s)
-{
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; i < s->ask.values; i++)
-		if (s->are_few[i] && s->values[i].count > most)
-			most = s->values[i].count;
-	if (most <= 1)
-		return false;
-	s->few_most = most - 1;
-	return true;
-}
-
-static void group_classes(struct class_set *s)
-{
-	// There may be fewer by now.
-	if (s->has_too_many_groups) {
-		s->few_most = CLASS_VALUES_FEW;
-		forget_groups(s);
-	}
-	do {
-		if (count_values(s))
-			forget_groups(s);
-		for (uint32_t id = 0; id < s->class_count; id++)
-			put_in_group(s, id);
-	} while (s->has_too_many_groups && lower_few(s));
-}
-
-static void find_bits(struct class_group *g, uint32_t words)
-{
-	g->bits = 0;
-	for (uint32_t i = 0; i < words; i++)
-		g->bits |= g->classes[i];
-}
-
 static bool is_to_be_judged(const struct class_set *s, uint32_t id, const struct fit_index *x)
 {
 	const struct class_in_set *c = &s->classes[id];
 
 	// Nodes that are all refused before their class is asked are counted in it nevertheless.
 	bool is_asked = !s->ask.by_first || s->ask.by_node || c->first != CLASS_WITHOUT_NODES;
-	if (!fit_index_class(x, id) || !is_asked)
+	if (!class_set_class(s, x, id) || !is_asked)
 		return false;
-	return c->is_stale || fit_index_class_since(x, id) != c->since;
+	return c->is_stale || class_since(s, x, id) != c->since;
 }
 
 static void judge_new_classes(
@@ -462,19 +401,20 @@ static void judge_new_classes(
 		if (is_to_be_judged(s, id, x))
 			judge_class(s, id, x, judge, context);
 	s->has_stale = false;
-	group_classes(s);
-	for (uint32_t i = 0; i < s->group_count; i++)
-		find_bits(&s->groups[i], s->class_room / 64);
-	s->class_epoch = fit_index_class_epoch(x);
+	s->class_epoch = class_epoch(s, x);
 }
 
-void class_set_follow(
+bool class_set_follow(
 	struct class_set *s, const struct fit_index *x, class_judge *judge, void *context)
 {
-	make_room(s, fit_index_classes(x));
+	if (s->kinds)
+		class_kinds_follow(s->kinds, x);
+	make_room(s, s->kinds ? s->kinds->count : fit_index_classes(x));
 	if (s->ask.by_node)
 		own_refusals_make_room(&s->own, fit_index_slots(x));
 	count_changes(s, x, context);
-	if (s->class_epoch != fit_index_class_epoch(x) || s->has_stale)
+	bool is_new = s->class_epoch != class_epoch(s, x) || s->has_stale;
+	if (is_new)
 		judge_new_classes(s, x, judge, context);
+	return is_new;
 }

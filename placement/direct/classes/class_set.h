@@ -2,6 +2,7 @@
 // score, and how many nodes are refused or short of what. Whatever a class decides is the same for all its nodes, so a
 // decision looks at these numbers and searches the fit tree for nodes.
 #pragma once
+#include "placement/direct/classes/class_kinds.h"
 #include "placement/direct/classes/class_tallies.h"
 #include "placement/direct/classes/class_values.h"
 #include "placement/direct/classes/own_refusals.h"
@@ -36,20 +37,24 @@ struct class_ask {
 	uint32_t values;     // properties
 	uint32_t by_first;   // 1: a class's first node speaks for all of them
 	node_judge *by_node; // nodes of a class may differ; NULL: but for their room they do not
+	// What the judge looks at of classes, in order: the set knows kinds of them instead. The caller frees. NULL:
+	// nobody knows, or nodes decide, too.
+	struct look_bytes (*looks)(void *context);
 };
 
 #define CLASS_WITHOUT_NODES UINT32_MAX
 
-// Judges one class for the group. first: its ready node with the lowest slot, if the ask is by_first;
-// CLASS_WITHOUT_NODES: all of them are refused before what the class says matters.
+// Judges one class for the group, which may stand for others of its kind. first: its ready node with the lowest slot,
+// if the ask is by_first; CLASS_WITHOUT_NODES: all of them are refused before what the class says matters.
 typedef void class_judge(
 	void *context, const struct node_class *, uint32_t first, struct class_judgement *);
 
 // FIT_SHORTAGES: of nothing. The node must be ready.
 enum fit_shortage fit_shortage_of(const struct fit_node *, const struct resources *room);
 
+// A class of the fleet, or all of one kind.
 struct class_in_set {
-	uint64_t since; // the class that was judged: fit_index_class_since()
+	uint64_t since; // what was judged: fit_index_class_since(), or that of the kind
 	enum class_verdict_of_group verdict;
 	bool by_job;
 	double affinity;
@@ -58,6 +63,7 @@ struct class_in_set {
 	uint32_t available;                   // its tallies
 	uint32_t tally;                       // among those refused, or short
 	uint32_t ready;                       // nodes
+	uint32_t ready_classes;               // those of a kind that have some
 	uint32_t refused_first, refused_last; // of those, refused for what is their own
 	uint32_t short_of[FIT_SHORTAGES];     // of those that are not
 	uint32_t aside;                       // the first of its asides, counted from 1; 0: none
@@ -84,7 +90,7 @@ struct class_group {
 	double affinity;
 	uint32_t marks[CLASS_VALUES_MAX];
 	uint64_t bits;           // as fit_query wants them
-	uint64_t *classes;       // bit map by class
+	uint64_t *classes;       // bit map, as the set's classes
 	uint32_t ready;          // nodes that are not refused for what is their own
 	struct class_best *best; // what class_set_best() keeps; NULL: nobody asked for it
 };
@@ -100,7 +106,8 @@ struct class_set {
 	struct class_ask ask;
 	uint32_t takers;
 	uint64_t used_at;             // the set with the least goes first
-	struct class_in_set *classes; // by id
+	struct class_kinds *kinds;    // NULL: each class is by itself
+	struct class_in_set *classes; // by kind, or by id
 	uint32_t class_count, class_room;
 	struct class_tallies tallies;
 	struct own_refusals own; // if the ask is by_node
@@ -112,7 +119,7 @@ struct class_set {
 	struct class_group groups[CLASS_GROUPS_MAX];
 	uint32_t group_count;
 	bool has_too_many_groups; // then groups say nothing
-	uint64_t class_epoch;     // of the index, when classes were judged last
+	uint64_t class_epoch;     // of the index or its kinds, when classes were judged last
 	uint64_t judged;          // how often a class was
 	uint64_t seen;            // changes of the index that are counted
 	bool is_counted;
@@ -121,13 +128,47 @@ struct class_set {
 	void (*release_attached)(void *);
 };
 
-struct class_set *class_set_create(
-	const void *key, uint32_t key_bytes, uint64_t hash, const struct class_ask *);
-void class_set_destroy(struct class_set *);
+// kinds: NULL: each class is by itself.
+struct class_set *class_set_create(const void *key, uint32_t key_bytes, uint64_t hash,
+	const struct class_ask *, struct class_kinds *kinds);
+void class_set_destroy(struct class_set *); // without groups
+// The number of a slot's node among the set's classes, and that of a class that has nodes.
+static inline uint32_t class_set_number(
+	const struct class_set *s, uint32_t slot, const struct fit_node *n)
+{
+	return s->kinds ? s->kinds->of_slot[slot] : n->node_class;
+}
+static inline uint32_t class_set_number_of_class(const struct class_set *s, uint32_t id)
+{
+	return s->kinds ? s->kinds->of_class[id] : id;
+}
+static inline const struct class_in_set *class_set_of(
+	const struct class_set *s, uint32_t slot, const struct fit_node *n)
+{
+	return &s->classes[class_set_number(s, slot, n)];
+}
+// The record of one of the fleet's classes, or of any of a kind; NULL: no node is in it.
+const struct node_class *class_set_class(
+	const struct class_set *, const struct fit_index *, uint32_t number);
+// Goes through the fleet's classes that one of the set stands for.
+#define CLASS_NONE UINT32_MAX
+static inline uint32_t class_set_first(const struct class_set *s, uint32_t number)
+{
+	return s->kinds ? s->kinds->kinds[number].first - 1 : number;
+}
+static inline uint32_t class_set_next(const struct class_set *s, uint32_t id)
+{
+	return s->kinds ? s->kinds->classes[id].next - 1 : CLASS_NONE;
+}
+// Bit (class mod 64) of each class.
+static inline uint64_t class_set_bits(const struct class_set *s, uint32_t number)
+{
+	return s->kinds ? s->kinds->kinds[number].bits : 1ull << number % 64;
+}
 // Whether a ready node is not refused for what is its own.
 static inline bool class_set_passes(const struct class_set *s, uint32_t slot)
 {
 	return !s->ask.by_node || !s->own.of[slot];
 }
-// Brings the set up to the index.
-void class_set_follow(struct class_set *, const struct fit_index *, class_judge *, void *context);
+// Brings the set up to the index. Returns whether its classes are to be put in groups again (class_groups.h).
+bool class_set_follow(struct class_set *, const struct fit_index *, class_judge *, void *context);

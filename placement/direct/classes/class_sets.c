@@ -1,4 +1,5 @@
 #include "placement/direct/classes/class_sets.h"
+#include "placement/direct/classes/class_groups.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/shared_strings.h"
@@ -22,12 +23,18 @@ struct class_sets *class_sets_create(const struct fit_index *index)
 	return t;
 }
 
+static void destroy_set(struct class_set *s)
+{
+	class_groups_release(s);
+	class_set_destroy(s);
+}
+
 void class_sets_destroy(struct class_sets *t)
 {
 	if (!t)
 		return;
 	for (uint32_t i = 0; i < t->count; i++)
-		class_set_destroy(t->items[i]);
+		destroy_set(t->items[i]);
 	free(t->items);
 	free(t);
 }
@@ -54,7 +61,7 @@ static void drop_oldest(struct class_sets *t)
 			oldest = &t->items[i];
 	if (!oldest)
 		return;
-	class_set_destroy(*oldest);
+	destroy_set(*oldest);
 	*oldest = t->items[--t->count];
 }
 
@@ -69,20 +76,37 @@ static struct class_set *add_set(struct class_sets *t, struct class_set *set)
 	return t->items[t->count++] = set;
 }
 
+// Those of another set that looks at the same, or new ones.
+static struct class_kinds *find_kinds(struct class_sets *t, struct look_bytes key)
+{
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct class_kinds *kinds = t->items[i]->kinds;
+		if (kinds && kinds->key.size == key.size &&
+			memcmp(kinds->key.bytes, key.bytes, key.size) == 0) {
+			free(key.bytes);
+			return kinds;
+		}
+	}
+	return class_kinds_create(key);
+}
+
 struct class_set *class_sets_take(struct class_sets *t, const void *key, uint32_t key_bytes,
 	const struct class_ask *ask, class_judge *judge, void *context)
 {
 	uint64_t hash = hash_bytes(0, key, key_bytes);
 	struct class_set *set = find_set(t, key, key_bytes, hash);
 
-	if (!set)
-		set = add_set(t, class_set_create(key, key_bytes, hash, ask));
+	if (!set) {
+		struct class_kinds *kinds = ask->looks ? find_kinds(t, ask->looks(context)) : NULL;
+		set = add_set(t, class_set_create(key, key_bytes, hash, ask, kinds));
+	}
 	CHECK(memcmp(&set->ask.room, &ask->room, sizeof ask->room) == 0);
 	CHECK(set->ask.values == ask->values && set->ask.by_first == ask->by_first &&
-		set->ask.by_node == ask->by_node);
+		set->ask.by_node == ask->by_node && set->ask.looks == ask->looks);
 	set->takers++;
 	set->used_at = ++t->uses;
-	class_set_follow(set, t->index, judge, context);
+	if (class_set_follow(set, t->index, judge, context))
+		class_groups_find(set);
 	return set;
 }
 

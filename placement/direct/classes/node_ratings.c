@@ -61,7 +61,7 @@ static struct rating rate_slot(struct node_ratings *r, const struct class_set *s
 	const struct fit_index *x, const struct rating_ask *ask, uint32_t slot)
 {
 	const struct fit_node *n = fit_index_node(x, slot);
-	const struct class_in_set *in = &s->classes[n->node_class];
+	const struct class_in_set *in = class_set_of(s, slot, n);
 	uint32_t scores = 1;
 
 	if (!fit_is_ready(n) || !class_set_passes(s, slot) || in->verdict != CLASS_TAKEN)
@@ -106,7 +106,7 @@ static struct rating note_rating(struct node_ratings *r, const struct class_set 
 	struct rating rating = rate_slot(r, s, x, ask, slot);
 
 	r->shortages[slot] = (uint8_t)rating.shortage;
-	r->classes[slot] = fit_index_node(x, slot)->node_class;
+	r->classes[slot] = class_set_number(s, slot, fit_index_node(x, slot));
 	count_slot(r, s, slot, 1);
 	return rating;
 }

@@ -144,7 +144,7 @@ static bool is_asked(const struct asking *of, uint32_t slot)
 
 	return fit_is_ready(f) && slot < victims_slots(of->b->victims) &&
 	       class_set_passes(of->set, slot) &&
-	       of->set->classes[f->node_class].verdict == CLASS_TAKEN;
+	       class_set_of(of->set, slot, f)->verdict == CLASS_TAKEN;
 }
 
 uint32_t victim_bounds_reason(const struct victim_bounds *b, uint32_t slot)
@@ -187,7 +187,7 @@ static void judge_slot(const struct asking *of, uint32_t slot)
 
 	if (is_asked(of, slot)) {
 		look = of->look ? *look_at_node(of, slot) : count_victims(of, slot);
-		b->classes[slot] = fit_index_node(of->index, slot)->node_class;
+		b->classes[slot] = class_set_number(of->set, slot, fit_index_node(of->index, slot));
 	}
 	b->outcomes[slot] = look.outcome;
 	count_slot(of, slot, 1);

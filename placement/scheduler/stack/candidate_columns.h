@@ -103,7 +103,7 @@ struct own_property {
 	struct node_values *values;
 };
 
-// A class whose values are used, or some of whose nodes have rows, where properties tell classes apart.
+// A class of the set whose values are used, or some of whose nodes have rows, where properties tell classes apart.
 struct column_class {
 	uint32_t id;
 	uint32_t finder; // and bin of its rows
@@ -220,6 +220,13 @@ struct candidate_columns {
 static inline uint32_t candidate_columns_row_of(const struct candidate_columns *c, uint32_t slot)
 {
 	return slot_map_get(&c->row_of, slot) - 1;
+}
+
+// Of a slot's node, among the classes of the set.
+static inline uint32_t candidate_columns_class_number(
+	const struct candidate_columns *c, uint32_t slot)
+{
+	return class_set_number(c->set, slot, fit_index_node(c->fleet->fit, slot));
 }
 
 // The tier is compared before the score.

@@ -220,7 +220,7 @@ static void make_found_row(
 	struct candidate_columns *c, uint32_t number, const struct fit_candidate *found)
 {
 	const struct row_finder *finder = &c->finders[number];
-	uint32_t id = fit_index_node(c->fleet->fit, found->slot)->node_class;
+	uint32_t id = candidate_columns_class_number(c, found->slot);
 
 	// The class moved on, or the plan touched the node.
 	if (!(finder->classes[id / 64] >> id % 64 & 1) ||

@@ -8,6 +8,7 @@
 #include "placement/scheduler/node/stack_available.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "placement/scheduler/stack/class_key.h"
+#include "placement/scheduler/stack/group_looks.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/tables/jobs/job_reevaluations.h"
@@ -125,8 +126,10 @@ static bool classes_decide(const struct candidate_columns *c)
 // Notes the verdict on a class as if its nodes had been looked at.
 void candidate_columns_remember_class(struct candidate_columns *c, uint32_t id)
 {
-	const struct class_in_set *in = &c->set->classes[id];
-	if (in->ready == 0 || in->verdict == CLASS_UNTARGETED)
+	if (fit_index_class_ready(c->fleet->fit, id) == 0)
+		return;
+	const struct class_in_set *in = &c->set->classes[class_set_number_of_class(c->set, id)];
+	if (in->verdict == CLASS_UNTARGETED)
 		return;
 	struct remembered_class *memo =
 		class_memo_of(&c->s->classes, fit_index_class(c->fleet->fit, id));
@@ -143,7 +146,7 @@ void candidate_columns_remember_classes(struct stack *s)
 {
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		struct candidate_columns *c = s->columns[i];
-		for (uint32_t id = 0; c && c->fleet && id < c->set->class_count; id++)
+		for (uint32_t id = 0; c && c->fleet && id < fit_index_classes(c->fleet->fit); id++)
 			candidate_columns_remember_class(c, id);
 	}
 }
@@ -187,7 +190,9 @@ static void count_refused(struct candidate_columns *c, const struct refused_tall
 // Classes of which a single node was looked at before say no more why.
 static void count_remembered(struct candidate_columns *c, uint32_t id)
 {
-	const struct class_in_set *in = &c->set->classes[id];
+	if (fit_index_class_ready(c->fleet->fit, id) == 0)
+		return;
+	const struct class_in_set *in = &c->set->classes[class_set_number_of_class(c->set, id)];
 	const struct remembered_class *memo = class_memo_entry(&c->s->classes, id);
 	uint8_t known = in->by_job ? memo->job : memo->groups[c->g->number];
 
@@ -233,7 +238,7 @@ static void count_tallies(struct candidate_columns *c)
 	for (uint32_t i = 0; i < t->refused_count; i++)
 		count_refused(c, &t->refused[i]);
 	for (uint32_t i = 0; i < memo->known_count && !c->evictions; i++)
-		if (memo->known[i] < c->set->class_count)
+		if (memo->known[i] < fit_index_classes(c->fleet->fit))
 			count_remembered(c, memo->known[i]);
 	for (uint32_t i = 0; i < t->short_count; i++)
 		if (c->bounds)
@@ -257,11 +262,28 @@ static void make_rows_of_job(struct candidate_columns *c)
 		(void)candidate_columns_row_for(c, p->touched[i].slot);
 }
 
+// Nodes that have their say, too, have it class by class.
+static bool classes_say_it_all(const struct candidate_columns *c)
+{
+	return !is_by_first(c) && !nodes_decide(c);
+}
+
+static struct look_bytes looks_at_classes(void *context)
+{
+	const struct candidate_columns *c = context;
+	return group_looks(c->g);
+}
+
 static void take_set(struct candidate_columns *c, const struct victims *victims)
 {
 	struct class_key key;
 	const struct class_ask ask = {
-		c->g->ask, c->property_count, is_by_first(c), nodes_decide(c) ? judge_node : NULL};
+		.room = c->g->ask,
+		.values = c->property_count,
+		.by_first = is_by_first(c),
+		.by_node = nodes_decide(c) ? judge_node : NULL,
+		.looks = classes_say_it_all(c) ? looks_at_classes : NULL,
+	};
 
 	class_key_make(&key, c->g, &c->s->job_rules, c->name_index);
 	if (victims)
@@ -303,7 +325,7 @@ void candidate_columns_make_full_rows(struct candidate_columns *c)
 {
 	for (uint32_t slot = 0; c->fleet && slot < fit_index_slots(c->fleet->fit); slot++) {
 		const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
-		if (fit_is_ready(f) && c->set->classes[f->node_class].verdict == CLASS_TAKEN &&
+		if (fit_is_ready(f) && class_set_of(c->set, slot, f)->verdict == CLASS_TAKEN &&
 			class_set_passes(c->set, slot) &&
 			candidate_columns_shortage(c, slot) != NODE_SHORTAGES)
 			(void)candidate_columns_row_for(c, slot);

@@ -183,9 +183,8 @@ static const char *reason_without_row(const struct candidate_columns *c, uint32_
 // From now on the row itself says why the node is refused.
 static void count_out(struct candidate_columns *c, uint32_t slot, struct column_class *of)
 {
-	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
 	const char *reason = reason_without_row(c, slot);
-	const struct class_in_set *in = &c->set->classes[f->node_class];
+	const struct class_in_set *in = &c->set->classes[candidate_columns_class_number(c, slot)];
 	const char *name = c->set->tallies.shorts[in->tally].class_name;
 
 	if (of && of->refusal)
@@ -204,15 +203,15 @@ static void count_out(struct candidate_columns *c, uint32_t slot, struct column_
 static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint32_t slot,
 	const struct fit_candidate *found, uint32_t finder)
 {
-	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
-	const struct class_in_set *in = &c->set->classes[f->node_class];
-	struct column_class *of =
-		c->property_count ? candidate_columns_class(c, f->node_class) : NULL;
+	uint32_t number = candidate_columns_class_number(c, slot);
+	const struct class_in_set *in = &c->set->classes[number];
+	struct column_class *of = c->property_count ? candidate_columns_class(c, number) : NULL;
 	uint32_t row = add_row(c, n, slot, of);
 
 	CHECK(in->verdict == CLASS_TAKEN);
 	if (c->g->network) // else its own network speaks when it is looked at
-		candidate_columns_remember_class(c, f->node_class);
+		candidate_columns_remember_class(
+			c, fit_index_node(c->fleet->fit, slot)->node_class);
 	count_out(c, slot, of);
 	c->finders[of ? of->finder : in->group].rows++;
 	if (of)
@@ -237,7 +236,7 @@ uint32_t candidate_columns_row_for(struct candidate_columns *c, uint32_t slot)
 		return row;
 	const struct fit_node *f = fit_index_node(c->fleet->fit, slot);
 	const struct node *n = view_node_in_no_order(&c->s->view, slot);
-	if (!n || !fit_is_ready(f) || c->set->classes[f->node_class].verdict != CLASS_TAKEN ||
+	if (!n || !fit_is_ready(f) || class_set_of(c->set, slot, f)->verdict != CLASS_TAKEN ||
 		!class_set_passes(c->set, slot))
 		return ROW_NONE;
 	return make_row(c, n, slot, NULL, FINDER_NONE);

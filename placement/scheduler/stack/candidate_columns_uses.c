@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define CLASS_NONE UINT32_MAX
-
 static uint32_t class_words(const struct candidate_columns *c)
 {
 	return c->set->class_room / 64;
@@ -57,7 +55,8 @@ static bool are_of_values(const struct candidate_columns *c, uint32_t id, const 
 static const char *class_refusal(struct candidate_columns *c, uint32_t id)
 {
 	struct class_refusal *newest = &c->newest_refusal;
-	struct node any = {.node_class = (struct node_class *)fit_index_class(c->fleet->fit, id)};
+	struct node any = {
+		.node_class = (struct node_class *)class_set_class(c->set, c->fleet->fit, id)};
 
 	for (uint32_t i = 0; i < candidate_columns_distinct_count(c); i++) {
 		const struct property_set *set = c->properties[i];
@@ -94,7 +93,7 @@ static void join_finder(struct candidate_columns *c, struct column_class *of, ui
 
 	of->finder = number;
 	finder->classes[of->id / 64] |= 1ull << of->id % 64;
-	finder->bits |= 1ull << of->id % 64;
+	finder->bits |= class_set_bits(c->set, of->id);
 	finder->ready += nodes_of(c, of) - of->own_rows;
 	finder->rows += of->rows - of->own_rows;
 	if (of->rows == nodes_of(c, of))
@@ -194,9 +193,12 @@ static void make_rows_of_class(struct candidate_columns *c, uint32_t id)
 
 	if (c->set->classes[id].verdict != CLASS_TAKEN || of->rows == nodes_of(c, of))
 		return;
-	uint32_t slot = node_values_first(c->by_class, id + 1);
-	for (; slot != NODE_VALUES_END; slot = node_values_next(c->by_class, slot))
-		(void)candidate_columns_row_for(c, slot);
+	uint32_t at = class_set_first(c->set, id);
+	for (; at != CLASS_NONE; at = class_set_next(c->set, at)) {
+		uint32_t slot = node_values_first(c->by_class, at + 1);
+		for (; slot != NODE_VALUES_END; slot = node_values_next(c->by_class, slot))
+			(void)candidate_columns_row_for(c, slot);
+	}
 }
 
 // Each use of a value moves its classes, and whatever finder they come to would search anew. If all of their nodes have
@@ -230,9 +232,12 @@ static uint32_t value_number(
 			      : CLASS_NONE;
 	char text[UUID_TEXT_BYTES];
 
-	if (id < c->set->class_count && fit_index_class(c->fleet->fit, id) == n->node_class &&
-		c->set->classes[id].verdict == CLASS_TAKEN)
-		return values->number_of[id];
+	if (id < fit_index_classes(c->fleet->fit) &&
+		fit_index_class(c->fleet->fit, id) == n->node_class) {
+		uint32_t number = class_set_number_of_class(c->set, id);
+		if (c->set->classes[number].verdict == CLASS_TAKEN)
+			return values->number_of[number];
+	}
 	return class_values_find(values, property_set_value(c->properties[property], n, text));
 }
 

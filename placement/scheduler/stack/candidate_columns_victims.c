@@ -140,7 +140,7 @@ static bool is_outdone(
 // A row of a class whose values are used up would be made for nothing.
 static void make_row_unless_refused(struct candidate_columns *c, uint32_t slot)
 {
-	uint32_t id = fit_index_node(c->fleet->fit, slot)->node_class;
+	uint32_t id = candidate_columns_class_number(c, slot);
 
 	if (candidate_columns_distinct_count(c) == 0 || !candidate_columns_class(c, id)->refusal) {
 		(void)candidate_columns_row_for(c, slot);

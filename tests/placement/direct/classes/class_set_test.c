@@ -7,19 +7,23 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #define SLOTS 400u
 #define CLASSES 320u
+#define LOOKED_AT \
+	24u // so many different things, at most, are seen of classes that are not each by itself
 
 struct world {
 	struct prng prng;
 	struct fit_index *index;
 	struct class_sets *sets;
 	struct node_class classes[CLASSES];
-	char names[CLASSES][16];
+	char names[CLASSES][16], shown[CLASSES][24];
+	struct attribute shows[CLASSES]; // what is looked at of the class
 	bool is_there[SLOTS];
 	struct fit_input nodes[SLOTS];
 	uint32_t asked, nodes_asked; // classes and nodes that were judged
@@ -32,12 +36,20 @@ static uint32_t below(struct world *w, uint32_t bound)
 	return (uint32_t)prng_below(&w->prng, bound);
 }
 
-// All that a class says follows from its hash.
-static void judge(void *context, const struct node_class *c, uint32_t unused,
-	struct class_judgement *judgement)
+static uint64_t shown_by(const struct node_class *c)
 {
-	struct world *w = context;
+	return strtoull(c->attributes[0].value, NULL, 16);
+}
 
+static struct look_bytes look_at_what_is_shown(void *context)
+{
+	const char *looks[] = {"${attr.shows}", LOOKS_OF_ALL};
+	return class_looks_order(looks, sizeof looks / sizeof looks[0]);
+}
+
+static void judge_hash(
+	struct world *w, const struct node_class *c, struct class_judgement *judgement)
+{
 	w->asked++;
 	judgement->affinity = (double)(c->hash / 8 % 5) / 4;
 	judgement->verdict = c->hash % 8 == 0   ? CLASS_UNTARGETED
@@ -52,6 +64,16 @@ static void judge(void *context, const struct node_class *c, uint32_t unused,
 	judgement->marks[1] = (uint32_t)(c->hash / 128 % 2);
 }
 
+// All that a class says follows from what it shows.
+static void judge(void *context, const struct node_class *c, uint32_t unused,
+	struct class_judgement *judgement)
+{
+	struct node_class seen = *c;
+
+	seen.hash = shown_by(c);
+	judge_hash(context, &seen, judgement);
+}
+
 // Here the first node has its say, too.
 static void judge_by_first(void *context, const struct node_class *c, uint32_t first,
 	struct class_judgement *judgement)
@@ -59,9 +81,10 @@ static void judge_by_first(void *context, const struct node_class *c, uint32_t f
 	const struct world *w = context;
 	struct node_class seen = *c;
 
+	seen.hash = shown_by(c);
 	if (first != CLASS_WITHOUT_NODES)
 		seen.hash += w->nodes[first].stamp * 0x9e3779b97f4a7c15ull;
-	judge(context, &seen, first, judgement);
+	judge_hash(context, &seen, judgement);
 }
 
 // What is a node's own follows from its stamp and its class.
@@ -117,7 +140,14 @@ static void define_class(struct world *w, uint32_t id)
 {
 	struct node_class *c = &w->classes[id];
 	snprintf(w->names[id], sizeof w->names[id], "c%u", below(w, 3));
+	snprintf(w->shown[id], sizeof w->shown[id], "%llx",
+		(unsigned long long)(below(w, 4) ? below(w, LOOKED_AT) * 0x9e3779b97f4a7c15ull
+						 : prng_u64(&w->prng)));
+	w->shows[id] = (struct attribute){"shows", w->shown[id]};
 	*c = (struct node_class){.id = id,
+		.attributes = &w->shows[id],
+		.attribute_count = 1,
+		.pool = "default",
 		.hash = prng_u64(&w->prng),
 		.class_name = w->names[id],
 		.datacenter = below(w, 2) ? "dc1" : "dc2"};
@@ -226,7 +256,8 @@ static void read_tallies(const struct class_tallies *t, struct counts *c)
 
 static bool is_in_group(const struct class_set *s, uint32_t group, uint32_t id)
 {
-	return s->groups[group].classes[id / 64] >> id % 64 & 1;
+	uint32_t number = class_set_number_of_class(s, id);
+	return s->groups[group].classes[number / 64] >> number % 64 & 1;
 }
 
 static bool passes(struct world *w, const struct class_set *s, uint32_t slot)
@@ -256,9 +287,13 @@ static void check_group(struct world *w, const struct class_set *s, uint32_t gro
 	uint64_t bits = 0;
 	uint32_t ready = 0;
 
-	for (uint32_t i = 0; i < s->class_room / 64; i++)
+	for (uint32_t i = 0; i < s->class_room / 64 && !s->kinds; i++)
 		bits |= g->classes[i];
-	assert_true(g->bits == bits);
+	for (uint32_t i = 0; i < SLOTS && s->kinds; i++)
+		if (w->is_there[i] && is_in_group(s, group, w->nodes[i].node_class))
+			bits |= 1ull << w->nodes[i].node_class % 64;
+	// Classes that are gone may have bits.
+	assert_true(s->kinds ? (g->bits & bits) == bits : g->bits == bits);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		ready += w->is_there[i] && w->nodes[i].ready && passes(w, s, i) &&
 			 is_in_group(s, group, w->nodes[i].node_class);
@@ -277,9 +312,11 @@ static uint32_t chain_length(const struct class_values *v, uint32_t number, uint
 }
 
 // Of a class that is taken: its values are known, and its group has them.
-static void check_values(const struct class_set *s, const struct class_group *g, uint32_t id,
+static void check_values(const struct class_set *s, const struct class_group *g, uint32_t of_fleet,
 	const struct class_judgement *judgement)
 {
+	uint32_t id = class_set_number_of_class(s, of_fleet);
+
 	for (uint32_t i = 0; i < s->ask.values; i++) {
 		const struct class_values *v = &s->values[i];
 		uint32_t number = class_values_find(v, judgement->values[i]);
@@ -313,8 +350,9 @@ static void check_groups(struct world *w, const struct class_set *s)
 
 static void check_set(struct world *w, uint32_t number)
 {
-	struct class_ask ask = {{100 * number, 60 * (7 - number), 50 * number}, number % 3,
-		number % 2, number % 4 > 1 ? judge_own : NULL};
+	struct class_ask ask = {{100 * (number % 8), 60 * (7 - number % 8), 50 * (number % 8)},
+		number % 3, number % 2, number % 4 > 1 ? judge_own : NULL,
+		number % 4 == 0 ? look_at_what_is_shown : NULL};
 	struct counts is, should;
 	struct class_set *s = class_sets_take(
 		w->sets, &number, sizeof number, &ask, ask.by_first ? judge_by_first : judge, w);
@@ -354,7 +392,7 @@ static void numbers_follow_the_nodes(void **state)
 			uint32_t changes = below(&w, 40) ? below(&w, 30) : FIT_LOG_CHANGES + 100;
 			while (changes--)
 				change_node(&w);
-			check_set(&w, below(&w, 8));
+			check_set(&w, below(&w, 16));
 			w.reach = 20 + i;
 		}
 		close_world(&w);
@@ -387,6 +425,37 @@ static void a_class_is_judged_once(void **state)
 	fit_index_set(w.index, 0, &w.nodes[0]);
 	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
 	assert_int_equal(w.asked, 1);
+	close_world(&w);
+}
+
+// However many classes there are, and also those that come later.
+static void what_is_the_same_to_all_who_look_is_judged_once(void **state)
+{
+	static struct world w;
+	struct class_ask ask = {.room = {1, 1, 1}, .looks = look_at_what_is_shown};
+
+	open_world(&w, 1);
+	for (uint32_t id = 0; id < CLASSES; id++) {
+		snprintf(w.shown[id], sizeof w.shown[id], "%x", id % 3);
+		w.classes[id].class_name = w.classes[id].datacenter = "one";
+	}
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		uint32_t id = i % CLASSES;
+		w.nodes[i] = (struct fit_input){.node_class = id,
+			.class_hash = w.classes[id].hash,
+			.class_record = &w.classes[id],
+			.ready = true};
+		fit_index_set(w.index, i, &w.nodes[i]);
+		if (i == CLASSES / 2)
+			class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
+	}
+	assert_int_equal(w.asked, 3);
+	class_sets_give(w.sets, class_sets_take(w.sets, "a", 2, &ask, judge, &w));
+	assert_int_equal(w.asked, 3);
+	struct class_set *s = class_sets_take(w.sets, "b", 2, &ask, judge, &w);
+	assert_int_equal(w.asked, 6);
+	assert_int_equal(s->class_count, 3);
+	class_sets_give(w.sets, s);
 	close_world(&w);
 }
 
@@ -599,6 +668,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_follow_the_nodes),
 		cmocka_unit_test(a_class_is_judged_once),
+		cmocka_unit_test(what_is_the_same_to_all_who_look_is_judged_once),
 		cmocka_unit_test(a_node_is_judged_again_when_it_is_described_anew),
 		cmocka_unit_test(those_that_pass_are_listed_while_they_are_few),
 		cmocka_unit_test(more_reasons_than_numbers_are_told),

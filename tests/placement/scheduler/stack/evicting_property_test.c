@@ -77,6 +77,10 @@ static void make_node(struct run *r, bool are_alike, uint32_t racks)
 	if (chance(r, 50))
 		at += snprintf(words + at, sizeof words - (size_t)at,
 			" device.nvidia/gpu/t4=2 device-attr.size=%u", 8 << below(r, 2));
+	// Classes that are the same to all who look at them.
+	if (chance(r, 40))
+		at += snprintf(
+			words + at, sizeof words - (size_t)at, " meta.serial=%u", below(r, 20));
 	if (chance(r, 20))
 		snprintf(words + at, sizeof words - (size_t)at,
 			" device.nvidia/gpu/v100=%u device-attr.size=16", 1 + below(r, 2));

@@ -81,6 +81,10 @@ static void make_node(struct run *r)
 		if (chance(r, 40))
 			at += snprintf(words + at, sizeof words - (size_t)at,
 				" volume.data[%u]=/data%u", i, i);
+	// Classes that are the same to all who look at them.
+	if (chance(r, 40))
+		at += snprintf(
+			words + at, sizeof words - (size_t)at, " meta.serial=%u", below(r, 20));
 	snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u", below(r, 9));
 	world_node(r->world, words);
 }

@@ -71,8 +71,12 @@ static void make_node(struct run *r)
 	if (chance(r, 50))
 		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 3));
 	if (chance(r, r->hosts == FEW_HOSTS ? 100 : 90))
-		snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u",
+		at += snprintf(words + at, sizeof words - (size_t)at, " attr.unique.hostname=h%u",
 			below(r, r->hosts));
+	// Classes that are the same to all who look at them.
+	if (chance(r, 40))
+		at += snprintf(
+			words + at, sizeof words - (size_t)at, " meta.serial=%u", below(r, 20));
 	for (uint32_t i = 0; i < 6 && r->asked == OF_MANY; i++)
 		at += snprintf(words + at, sizeof words - (size_t)at, " meta.p%u=v%u", i,
 			below(r, 3 + 2 * i));

@@ -1,0 +1,119 @@
+#include "placement/direct/classes/class_groups.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+void class_groups_release(struct class_set *s)
+{
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		free(s->groups[i].classes);
+		free(s->groups[i].best);
+	}
+	s->group_count = 0;
+}
+
+// What the classes of a group have in common, besides their affinity.
+static void marks_of(const struct class_set *s, uint32_t id, uint32_t marks[CLASS_VALUES_MAX])
+{
+	memset(marks, 0, CLASS_VALUES_MAX * sizeof marks[0]);
+	for (uint32_t i = 0; i < s->ask.values; i++)
+		marks[i] = s->are_few[i] ? s->values[i].number_of[id] : s->classes[id].marks[i];
+}
+
+// Returns the number of the group of a class; CLASS_GROUPS_MAX when there is no room for one more.
+static uint32_t group_of(struct class_set *s, uint32_t id)
+{
+	struct class_group wanted = {.affinity = s->classes[id].affinity};
+
+	marks_of(s, id, wanted.marks);
+	for (uint32_t i = 0; i < s->group_count; i++)
+		if (s->groups[i].affinity == wanted.affinity &&
+			memcmp(s->groups[i].marks, wanted.marks, sizeof wanted.marks) == 0)
+			return i;
+	if (s->group_count == CLASS_GROUPS_MAX)
+		return CLASS_GROUPS_MAX;
+	wanted.classes = memory_take(s->class_room / 8);
+	s->groups[s->group_count] = wanted;
+	return s->group_count++;
+}
+
+static void put_in_group(struct class_set *s, uint32_t id)
+{
+	struct class_in_set *c = &s->classes[id];
+
+	if (c->verdict != CLASS_TAKEN || c->group < CLASS_GROUPS_MAX)
+		return;
+	c->group = group_of(s, id);
+	if (c->group == CLASS_GROUPS_MAX) {
+		s->has_too_many_groups = true;
+		return;
+	}
+	s->groups[c->group].classes[id / 64] |= 1ull << id % 64;
+	s->groups[c->group].ready += class_in_set_nodes(c);
+}
+
+// Returns whether other properties have few values than before.
+static bool count_values(struct class_set *s)
+{
+	bool has_changed = false;
+
+	for (uint32_t i = 0; i < s->ask.values; i++) {
+		bool are_few = s->values[i].count <= s->few_most;
+		has_changed |= are_few != s->are_few[i];
+		s->are_few[i] = are_few;
+	}
+	return has_changed;
+}
+
+static void forget_groups(struct class_set *s)
+{
+	class_groups_release(s);
+	s->has_too_many_groups = false;
+	for (uint32_t id = 0; id < s->class_count; id++)
+		s->classes[id].group = CLASS_GROUPS_MAX;
+}
+
+// The values of the property that has the most of the few are no longer few. Returns whether there was one.
+static bool lower_few(struct class_set *s)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < s->ask.values; i++)
+		if (s->are_few[i] && s->values[i].count > most)
+			most = s->values[i].count;
+	if (most <= 1)
+		return false;
+	s->few_most = most - 1;
+	return true;
+}
+
+static void group_classes(struct class_set *s)
+{
+	// There may be fewer by now.
+	if (s->has_too_many_groups) {
+		s->few_most = CLASS_VALUES_FEW;
+		forget_groups(s);
+	}
+	do {
+		if (count_values(s))
+			forget_groups(s);
+		for (uint32_t id = 0; id < s->class_count; id++)
+			put_in_group(s, id);
+	} while (s->has_too_many_groups && lower_few(s));
+}
+
+static void find_bits(const struct class_set *s, struct class_group *g)
+{
+	g->bits = 0;
+	for (uint32_t i = 0; i < s->class_room / 64; i++)
+		for (uint64_t left = g->classes[i]; left; left &= left - 1)
+			g->bits |= class_set_bits(s, 64 * i + (uint32_t)__builtin_ctzll(left));
+}
+
+void class_groups_find(struct class_set *s)
+{
+	group_classes(s);
+	for (uint32_t i = 0; i < s->group_count; i++)
+		find_bits(s, &s->groups[i]);
+}
