@@ -106,21 +106,6 @@ static double boost_of(const struct compiled_spread *spread, const char *value)
 		rest ? spread_unlisted(spread) : property_set_used(&spread->counts, value));
 }
 
-void spread_note_lowest(struct group_rules *g, const struct node *n)
-{
-	char id[UUID_TEXT_BYTES];
-	for (uint32_t i = 0; i < g->spread_count; i++) {
-		const struct compiled_spread *spread = &g->spreads[i];
-		const char *value = property_set_value(&spread->counts, n, id);
-		if (!value || spread->bucket_count == 0 || !spread_bucket_of(spread, value))
-			continue;
-		double boost = boost_of(spread, value);
-		if (boost < *g->lowest_boost) // never true of NaN
-			*g->lowest_boost = boost;
-	}
-	CHECK(*g->lowest_boost <= -1);
-}
-
 double spread_score(const struct group_rules *g, const struct node *n)
 {
 	CHECK(g->spread_count > 0);

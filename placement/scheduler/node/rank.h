@@ -20,9 +20,6 @@ const struct spread_bucket *spread_bucket_of(const struct compiled_spread *, con
 // That of values which no other bucket has; NULL: there is none.
 const struct spread_bucket *spread_rest(const struct compiled_spread *);
 int64_t spread_unlisted(const struct compiled_spread *);
-// Lowers the lowest boost to the boosts of this node's values; a value that no bucket wants gets the lowest. Call it
-// for all nodes before any node is scored.
-void spread_note_lowest(struct group_rules *, const struct node *);
 
 // Records all scores of the generic stack except those of fit and preemption, which are recorded already.
 void stack_rank(struct stack *, const struct group_rules *, const struct stack_request *,

@@ -21,6 +21,8 @@
 
 #define BLOCK_ROWS 64u
 #define ROW_NONE 0xffffffffu
+// So many rows are wanted at once, but of an instance that failed on many nodes.
+#define ROWS_WANTED_FEW 16u
 // Fit, and maybe anti-affinity, affinity, devices and victims.
 #define ROW_SCORES_MAX 5u
 
@@ -207,6 +209,9 @@ struct candidate_columns {
 	bool *is_stale;  // by block
 	uint32_t leaves; // a power of two
 	uint32_t stale_count;
+	// Of the newest search for blocks: few of both, or in one piece of memory.
+	uint32_t *best_blocks, *best_places, best_room;
+	uint32_t few_best[2 * ROWS_WANTED_FEW], *many_best;
 	struct fit_cache *cache;
 	uint64_t properties_seen; // changes of all property counts
 	double lowest_seen;       // lowest boost of the job
@@ -357,10 +362,17 @@ void candidate_columns_enter(
 void candidate_columns_fill(struct candidate_columns *, const struct gathered_node *nodes);
 // Brings all columns up to what is planned now.
 void candidate_columns_catch_up(struct candidate_columns *);
-// Finds the best open rows, best first, without the skipped ones. Returns how many, at most `wanted`.
+// Finds the best open rows, best first, without the skipped ones, which are in the order of their numbers. Returns how
+// many, at most `wanted`, of which there are few.
 uint32_t candidate_columns_top(struct candidate_columns *, const uint32_t *skipped,
 	uint32_t skipped_count, uint32_t wanted, uint32_t *rows);
-#define ROWS_WANTED_MAX 16u
+// Where a row is or would be among rows in the order of their numbers, and whether it is there.
+uint32_t rows_find(const uint32_t *rows, uint32_t count, uint32_t row);
+static inline bool rows_have(const uint32_t *rows, uint32_t count, uint32_t row)
+{
+	uint32_t at = count > 0 ? rows_find(rows, count, row) : 0;
+	return at < count && rows[at] == row;
+}
 // Whether rows know what a look at their nodes would say, for an instance without penalties and victims: all but ports.
 bool candidate_columns_know_scores(const struct candidate_columns *);
 // Says it of a row that is open, without what the instance is given of devices and cores; its node may turn out to be
@@ -434,6 +446,5 @@ void candidate_columns_tree_release(struct candidate_columns *);
 void candidate_columns_block_changed(struct candidate_columns *, uint32_t block);
 // Of all rows; minus infinity: none is open.
 double candidate_columns_best_score(struct candidate_columns *);
-// Finds the best blocks, best first. Returns how many.
-uint32_t candidate_columns_best_blocks(
-	struct candidate_columns *, uint32_t wanted, uint32_t *blocks);
+// Finds the best blocks, best first: c->best_blocks, until it is called again. Returns how many.
+uint32_t candidate_columns_best_blocks(struct candidate_columns *, uint32_t wanted);

@@ -281,20 +281,18 @@ static uint32_t next_finder(const struct candidate_columns *c, uint32_t wanted)
 // Whether so many rows are better than any node of a finder.
 static bool is_beaten(struct candidate_columns *c, double bound, uint32_t wanted)
 {
-	uint32_t blocks[ROWS_WANTED_MAX];
-
 	if (c->row_count < wanted || candidate_columns_best_score(c) <= bound)
 		return false;
-	uint32_t count = candidate_columns_best_blocks(c, wanted, blocks);
+	uint32_t count = candidate_columns_best_blocks(c, wanted);
 	if (count < wanted)
 		return false;
-	const struct contender *last = &c->tree[c->leaves + blocks[count - 1]];
+	const struct contender *last = &c->tree[c->leaves + c->best_blocks[count - 1]];
 	return last->score > bound && (!c->tiers || last->tier == SNAPSHOT_SAME);
 }
 
 void candidate_columns_fetch(struct candidate_columns *c, uint32_t wanted)
 {
-	CHECK(wanted <= ROWS_WANTED_MAX);
+	CHECK(wanted > 0);
 	if (c->bounds)
 		candidate_columns_fetch_evicting(c, wanted);
 	while (c->fleet && !c->bounds) {

@@ -299,7 +299,7 @@ void candidate_columns_destroy(struct candidate_columns *c)
 {
 	if (!c)
 		return;
-	void *owned[] = {c->row_memory, c->bins, c->blocks, c->cache, c->classes};
+	void *owned[] = {c->row_memory, c->bins, c->blocks, c->cache, c->classes, c->many_best};
 	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
 		free(owned[i]);
 	candidate_columns_close_evictions(c);

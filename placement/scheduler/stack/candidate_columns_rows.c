@@ -357,7 +357,7 @@ struct ranked {
 };
 
 struct ranking {
-	struct ranked items[ROWS_WANTED_MAX];
+	struct ranked items[ROWS_WANTED_FEW];
 	uint32_t count, wanted;
 };
 
@@ -381,12 +381,18 @@ static void rank_row(const struct candidate_columns *c, struct ranking *r, uint3
 	r->items[at] = one;
 }
 
-static bool is_among(const uint32_t *rows, uint32_t count, uint32_t row)
+uint32_t rows_find(const uint32_t *rows, uint32_t count, uint32_t row)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (rows[i] == row)
-			return true;
-	return false;
+	uint32_t low = 0;
+
+	while (low < count) {
+		uint32_t middle = low + (count - low) / 2;
+		if (rows[middle] < row)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
 }
 
 static bool make_all_exact(struct candidate_columns *c, const uint32_t *blocks, uint32_t count)
@@ -405,16 +411,16 @@ uint32_t candidate_columns_top(struct candidate_columns *c, const uint32_t *skip
 	uint32_t skipped_count, uint32_t wanted, uint32_t *rows)
 {
 	struct ranking best = {.wanted = wanted};
-	uint32_t blocks[ROWS_WANTED_MAX], count;
-	CHECK(wanted + skipped_count <= ROWS_WANTED_MAX);
+	uint32_t count;
+	CHECK(wanted <= ROWS_WANTED_FEW);
 	do {
 		candidate_columns_fetch(c, wanted + skipped_count);
-		count = candidate_columns_best_blocks(c, wanted + skipped_count, blocks);
-	} while (make_all_exact(c, blocks, count));
+		count = candidate_columns_best_blocks(c, wanted + skipped_count);
+	} while (make_all_exact(c, c->best_blocks, count));
 	for (uint32_t i = 0; i < count; i++) {
-		const struct column_block *b = &c->blocks[blocks[i]];
+		const struct column_block *b = &c->blocks[c->best_blocks[i]];
 		for (uint32_t row = b->first; row < b->end; row++)
-			if (!c->refusals[row] && !is_among(skipped, skipped_count, row))
+			if (!c->refusals[row] && !rows_have(skipped, skipped_count, row))
 				rank_row(c, &best, row);
 	}
 	for (uint32_t i = 0; i < best.count; i++)

@@ -31,6 +31,17 @@ void candidate_columns_tree_release(struct candidate_columns *c)
 	free(c->tree);
 }
 
+static void make_room_for_best(struct candidate_columns *c, uint32_t wanted)
+{
+	if (wanted <= c->best_room)
+		return;
+	c->best_room = wanted > ROWS_WANTED_FEW ? wanted : ROWS_WANTED_FEW;
+	if (wanted > ROWS_WANTED_FEW)
+		c->many_best = memory_resize(c->many_best, 2 * wanted * sizeof(uint32_t));
+	c->best_blocks = c->many_best ? c->many_best : c->few_best;
+	c->best_places = c->best_blocks + c->best_room;
+}
+
 void candidate_columns_block_changed(struct candidate_columns *c, uint32_t block)
 {
 	CHECK(block < c->block_count);
@@ -124,7 +135,7 @@ static void catch_up(struct candidate_columns *c)
 // Places of the tree whose winners may come next: the losers on the way to the blocks taken so far, best first. No more
 // are kept than blocks are still wanted, for each of them has one.
 struct frontier {
-	uint32_t places[ROWS_WANTED_MAX];
+	uint32_t *places;
 	uint32_t count, wanted;
 };
 
@@ -159,14 +170,11 @@ double candidate_columns_best_score(struct candidate_columns *c)
 	return c->tree[1].row == ROW_NONE ? -INFINITY : c->tree[1].score;
 }
 
-uint32_t candidate_columns_best_blocks(
-	struct candidate_columns *c, uint32_t wanted, uint32_t *blocks)
+uint32_t candidate_columns_best_blocks(struct candidate_columns *c, uint32_t wanted)
 {
-	CHECK(wanted <= ROWS_WANTED_MAX);
-	struct frontier f;
 	uint32_t count = 0;
-	f.count = 0;
-	f.wanted = wanted;
+	make_room_for_best(c, wanted);
+	struct frontier f = {c->best_places, 0, wanted};
 	catch_up(c);
 	add_place(c, &f, 1);
 	while (f.count > 0) {
@@ -176,7 +184,7 @@ uint32_t candidate_columns_best_blocks(
 			add_place(c, &f, 2 * place + left);
 			place = 2 * place + !left;
 		}
-		blocks[count++] = place - c->leaves;
+		c->best_blocks[count++] = place - c->leaves;
 	}
 	CHECK(count <= wanted);
 	return count;

@@ -124,11 +124,9 @@ static struct tree_search *most_promising(const struct candidate_columns *c)
 static bool is_outdone(
 	struct candidate_columns *c, const struct tree_search *promising, uint32_t wanted)
 {
-	uint32_t blocks[ROWS_WANTED_MAX];
-
-	if (c->row_count < wanted || candidate_columns_best_blocks(c, wanted, blocks) < wanted)
+	if (c->row_count < wanted || candidate_columns_best_blocks(c, wanted) < wanted)
 		return false;
-	const struct contender *last = &c->tree[c->leaves + blocks[wanted - 1]];
+	const struct contender *last = &c->tree[c->leaves + c->best_blocks[wanted - 1]];
 	double bound = promising->search.items[0].bound;
 	if (last->tier != promising->tree->tier)
 		return last->tier > promising->tree->tier;

@@ -19,25 +19,14 @@ struct scan {
 	bool evict;
 	struct stack_option *best;
 	struct alloc_metrics *metrics;
-	// By slot, what kept a node off when spreads looked at all of them; NULL: nothing did, or nobody looked. The
-	// memo would not say it again.
-	const char **refusals;
-	uint32_t slots; // of refusals
 };
-
-static const char *check_static(const struct scan *scan, const struct node *n)
-{
-	if (n->slot < scan->slots && scan->refusals[n->slot])
-		return scan->refusals[n->slot];
-	return stack_check_static(scan->s, scan->g, n, scan->request->name_index);
-}
 
 static void evaluate_node(const struct scan *scan, const struct node *n, struct stack_option *o)
 {
 	struct stack *s = scan->s;
 	option_begin(o, n);
 	o->claims_seen = stack_claims_seen(s, n->slot);
-	const char *refusal = check_static(scan, n);
+	const char *refusal = stack_check_static(s, scan->g, n, scan->request->name_index);
 	if (!refusal)
 		refusal = stack_check_distinct(s, scan->g, n);
 	if (refusal) {
@@ -77,65 +66,6 @@ static void offer_option(const struct scan *scan, struct stack_option *o)
 static bool is_candidate(struct stack *s, const struct node *n)
 {
 	return n && node_is_usable(n) && stack_targets_node(s, n);
-}
-
-static void note_lowest_boosts(struct scan *scan)
-{
-	const struct scheduler_view *view = &scan->s->view;
-	if (!scan->g->spread_count)
-		return;
-	scan->slots = view->slots(view->context);
-	scan->refusals = memory_take_array((size_t)scan->slots + 1, sizeof *scan->refusals);
-	for (uint32_t slot = 0; slot < scan->slots; slot++) {
-		const struct node *n = view->node_at(view->context, slot);
-		if (!is_candidate(scan->s, n))
-			continue;
-		scan->refusals[slot] = check_static(scan, n);
-		if (!scan->refusals[slot])
-			spread_note_lowest(scan->g, n);
-	}
-}
-
-static void forget_refusals(struct scan *scan)
-{
-	free(scan->refusals);
-	scan->refusals = NULL;
-	scan->slots = 0;
-}
-
-static bool scan_all(const struct scan *scan)
-{
-	const struct scheduler_view *view = &scan->s->view;
-	uint32_t slots = view->slots(view->context);
-	for (uint32_t i = 0; i < slots; i++) {
-		struct stack_option o;
-		uint32_t slot = (uint32_t)(((uint64_t)scan->s->first_slot + i) % slots);
-		const struct node *n = view->node_at(view->context, slot);
-		if (!is_candidate(scan->s, n))
-			continue;
-		evaluate_node(scan, n, &o);
-		offer_option(scan, &o);
-	}
-	return scan->best->node;
-}
-
-static uint32_t penalty_rows(
-	struct candidate_columns *c, const struct stack_request *r, uint32_t rows[ROWS_WANTED_MAX])
-{
-	CHECK(r->penalty_count <= ROWS_WANTED_MAX);
-	const struct scheduler_view *view = &c->s->view;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < r->penalty_count; i++) {
-		const struct node *n = view->node_by_id(view->context, &r->penalty_nodes[i]);
-		uint32_t row = n ? candidate_columns_row_for(c, n->slot) : ROW_NONE;
-		bool again = false;
-		for (uint32_t j = 0; j < count; j++)
-			again |= rows[j] == row;
-		if (row != ROW_NONE && !again)
-			rows[count++] = row;
-	}
-	CHECK(count <= r->penalty_count);
-	return count;
 }
 
 // The columns know everything but ports, penalties, who the victims are, and what others claimed since the columns were
@@ -186,14 +116,6 @@ static void drop_scores(struct array *scores)
 	*scores = (struct array){0};
 }
 
-static bool is_among(const uint32_t *rows, uint32_t count, uint32_t row)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (rows[i] == row)
-			return true;
-	return false;
-}
-
 static void order_by_slot(const struct candidate_columns *c, uint32_t *rows, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {
@@ -222,28 +144,75 @@ static bool settle_best(const struct scan *scan, struct candidate_columns *c)
 	return true;
 }
 
-// Tries the best few rows by the columns, and the penalised rows, because columns know no penalties: in the order of
-// their slots, as equal scores are told. False: one of them turned out to be exhausted, so there may be others.
+// The rows that an instance may go to: the best few, and behind them those of nodes where it failed before.
+struct trial {
+	uint32_t *rows, *penalised;
+	uint32_t count, penalties;
+	uint32_t few[2 * ROWS_WANTED_FEW];
+	uint32_t *many; // NULL: few will do
+};
+
+static void begin_trial(struct trial *t, uint32_t penalties)
+{
+	uint32_t most = penalties + SCORES_KEPT;
+
+	t->many = most > ROWS_WANTED_FEW ? memory_take_array(most, 2 * sizeof *t->many) : NULL;
+	t->rows = t->many ? t->many : t->few;
+	t->penalised = t->rows + (t->many ? most : ROWS_WANTED_FEW);
+	t->count = t->penalties = 0;
+}
+
+// In the order of their numbers.
+static void find_penalised(
+	struct trial *t, struct candidate_columns *c, const struct stack_request *r)
+{
+	const struct scheduler_view *view = &c->s->view;
+
+	for (uint32_t i = 0; i < r->penalty_count; i++) {
+		const struct node *n = view->node_by_id(view->context, &r->penalty_nodes[i]);
+		uint32_t row = n ? candidate_columns_row_for(c, n->slot) : ROW_NONE;
+		uint32_t at = rows_find(t->penalised, t->penalties, row);
+		if (row == ROW_NONE || (at < t->penalties && t->penalised[at] == row))
+			continue;
+		memmove(t->penalised + at + 1, t->penalised + at,
+			(t->penalties++ - at) * sizeof *t->penalised);
+		t->penalised[at] = row;
+	}
+	CHECK(t->penalties <= r->penalty_count);
+}
+
+// Columns know no penalties, so that all rows with one are tried, in the order of their slots among the best, as equal
+// scores are told.
+static void find_rows(struct trial *t, struct candidate_columns *c, const struct stack_request *r)
+{
+	begin_trial(t, r->penalty_count);
+	find_penalised(t, c, r);
+	t->count = candidate_columns_top(c, t->penalised, t->penalties, SCORES_KEPT, t->rows);
+	if (t->penalties == 0)
+		return;
+	memcpy(t->rows + t->count, t->penalised, t->penalties * sizeof *t->rows);
+	t->count += t->penalties;
+	order_by_slot(c, t->rows, t->count);
+}
+
+// False: one of the rows turned out to be exhausted, so there may be others.
 static bool try_top(const struct scan *scan, struct candidate_columns *c, struct array *scores)
 {
-	uint32_t rows[ROWS_WANTED_MAX], penalised[ROWS_WANTED_MAX];
-	uint32_t count, penalties = penalty_rows(c, scan->request, penalised);
+	struct trial t;
 	bool all_fit = true;
-	count = candidate_columns_top(c, penalised, penalties, SCORES_KEPT, rows);
-	if (penalties > 0) {
-		memcpy(rows + count, penalised, penalties * sizeof *rows);
-		count += penalties;
-		order_by_slot(c, rows, count);
-	}
-	for (uint32_t i = 0; i < count; i++) {
+
+	find_rows(&t, c, scan->request);
+	for (uint32_t i = 0; i < t.count; i++) {
 		struct stack_option o;
-		if (c->refusals[rows[i]])
+		uint32_t row = t.rows[i];
+		if (c->refusals[row])
 			continue;
-		if (try_row(scan, c, rows[i], is_among(penalised, penalties, rows[i]), &o))
+		if (try_row(scan, c, row, rows_have(t.penalised, t.penalties, row), &o))
 			offer_row(scan, &o, scores);
 		else
 			all_fit &= o.outcome != STACK_EXHAUSTED;
 	}
+	free(t.many);
 	return all_fit && settle_best(scan, c);
 }
 
@@ -287,12 +256,6 @@ static bool select_by_columns(const struct scan *scan)
 	return scan->best->node;
 }
 
-// False when the columns cannot rank the rows: for more penalties than there is room for.
-static bool columns_suffice(const struct scan *scan)
-{
-	return scan->request->penalty_count + SCORES_KEPT <= ROWS_WANTED_MAX;
-}
-
 static bool try_preferred(const struct scan *scan)
 {
 	const struct scheduler_view *view = &scan->s->view;
@@ -306,17 +269,6 @@ static bool try_preferred(const struct scan *scan)
 	evaluate_node(scan, n, &o);
 	offer_option(scan, &o);
 	return scan->best->node;
-}
-
-static bool select_all(struct scan *scan)
-{
-	if (columns_suffice(scan))
-		return select_by_columns(scan);
-	candidate_columns_remember_classes(scan->s);
-	note_lowest_boosts(scan);
-	bool found = scan_all(scan);
-	forget_refusals(scan);
-	return found;
 }
 
 static void forget_metrics(const struct scan *scan)
@@ -347,7 +299,7 @@ static bool select_once(struct stack *s, const struct stack_request *r, struct s
 {
 	CHECK(s->job && r->group < s->group_count);
 	CHECK(r->penalty_count == 0 || r->penalty_nodes);
-	struct scan scan = {s, stack_group(s, r->group), r, false, o, metrics, NULL, 0};
+	struct scan scan = {s, stack_group(s, r->group), r, false, o, metrics};
 	option_begin(o, NULL);
 	for (uint32_t pass = 0; pass < (s->preemption ? 2u : 1u); pass++) {
 		scan.evict = pass == 1;
@@ -358,7 +310,7 @@ static bool select_once(struct stack *s, const struct stack_request *r, struct s
 			return true;
 		if (metrics->nodes_evaluated > 0) // the preferred one
 			forget_metrics(&scan);
-		if (select_all(&scan))
+		if (select_by_columns(&scan))
 			return true;
 	}
 	CHECK(!o->node);

@@ -23,6 +23,9 @@
 #define OTHERS 8u
 #define VICTIMS_MAX 64u
 
+// Where an instance failed before, some of them twice: more than there are nodes, at times.
+#define PENALTIES 40u
+
 struct run {
 	struct prng prng;
 	struct world *world;
@@ -386,6 +389,25 @@ static const struct node *candidate_at(struct run *r, struct stack *s, uint32_t 
 	return n && node_is_usable(n) && stack_targets_node(s, n) ? n : NULL;
 }
 
+// The boosts of the node's values, of which the lowest is that of values that no bucket wants.
+static void note_lowest(struct group_rules *g, const struct node *n)
+{
+	char id[UUID_TEXT_BYTES];
+
+	for (uint32_t i = 0; i < g->spread_count; i++) {
+		const struct compiled_spread *spread = &g->spreads[i];
+		const char *value = property_set_value(&spread->counts, n, id);
+		const struct spread_bucket *bucket =
+			value && spread->bucket_count ? spread_bucket_of(spread, value) : NULL;
+		if (!bucket)
+			continue;
+		double boost = spread_boost(spread, property_set_used(&spread->counts, value),
+			bucket, spread_unlisted(spread));
+		if (boost < *g->lowest_boost) // never true of NaN
+			*g->lowest_boost = boost;
+	}
+}
+
 static void look_at_all(struct run *r, const struct stack_request *request, struct answer *a)
 {
 	struct stack *s = r->stacks[1];
@@ -397,7 +419,7 @@ static void look_at_all(struct run *r, const struct stack_request *request, stru
 		const struct node *n = candidate_at(r, s, slot);
 		refusals[slot] = n ? stack_check_static(s, g, n, request->name_index) : NULL;
 		if (n && !refusals[slot])
-			spread_note_lowest(g, n);
+			note_lowest(g, n);
 	}
 	for (uint32_t i = 0; i < r->world->node_count; i++) {
 		struct stack_option o;
@@ -539,11 +561,11 @@ static void check_placement(struct run *r, struct answer *got, struct answer *wa
 
 static void check_instance(struct run *r)
 {
-	struct uuid penalties[2];
+	struct uuid penalties[PENALTIES];
 	struct stack_request request = {.preferred_slot = NODE_SLOT_NONE,
 		.penalty_nodes = penalties,
-		.penalty_count = chance(r, 20) ? 2 : 0};
-	for (uint32_t i = 0; i < 2; i++)
+		.penalty_count = chance(r, 20) ? below(r, PENALTIES + 1) : 0};
+	for (uint32_t i = 0; i < PENALTIES; i++)
 		penalties[i] = r->world->nodes[below(r, r->world->node_count)]->id;
 	if (chance(r, 10))
 		request.preferred_slot = below(r, r->world->node_count);

@@ -23,6 +23,9 @@ enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK, OF_NODES, OF_MANY };
 #define ALIKE_NODES 280u // too many to get rows with the first use of their rack
 #define FEW_HOSTS 6u
 
+// Where an instance failed before, some of them twice: more than there are nodes, at times.
+#define PENALTIES 40u
+
 struct run {
 	struct prng prng;
 	enum asked asked;
@@ -501,13 +504,13 @@ static void the_best_of_all_nodes(void **state)
 		struct run r;
 		begin(&r, seed, ANYTHING);
 		for (uint32_t i = 0; i < 12; i++) {
-			struct uuid penalties[2];
+			struct uuid penalties[PENALTIES];
 			struct stack_request request = {
 				.group = below(&r, r.job->task_groups.count),
 				.preferred_slot = NODE_SLOT_NONE,
 				.penalty_nodes = penalties,
-				.penalty_count = chance(&r, 20) ? 2 : 0};
-			for (uint32_t k = 0; k < 2; k++)
+				.penalty_count = chance(&r, 20) ? below(&r, PENALTIES + 1) : 0};
+			for (uint32_t k = 0; k < PENALTIES; k++)
 				penalties[k] = r.world->nodes[below(&r, r.world->node_count)]->id;
 			check_best(&r, &request);
 			if (chance(&r, 40))
