@@ -32,6 +32,7 @@ void class_kinds_destroy(struct class_kinds *k)
 	free(k->of_slot);
 	free(k->classes);
 	free(k->log);
+	free(k->stale);
 	free(k->newest.bytes);
 	free(k);
 }
@@ -44,7 +45,7 @@ static void make_room(struct class_kinds *k, uint32_t classes, uint32_t slots)
 		k->of_class = memory_resize(k->of_class, k->class_room * sizeof k->of_class[0]);
 	}
 	for (; k->class_count < classes; k->class_count++) {
-		k->classes[k->class_count] = (struct kind_of_class){0};
+		k->classes[k->class_count] = (struct kind_of_class){.speaker = SPEAKER_NONE};
 		k->of_class[k->class_count] = KIND_NONE;
 	}
 	if (slots > k->slot_room) {
@@ -122,10 +123,8 @@ static uint32_t kind_of_newest(struct class_kinds *k)
 	return number;
 }
 
-static void join_kind(struct class_kinds *k, uint32_t id, const struct node_class *record)
+static void join_kind(struct class_kinds *k, uint32_t id, uint32_t number)
 {
-	class_looks_see(&k->looks, record, &k->newest);
-	uint32_t number = kind_of_newest(k);
 	struct class_kind *kind = &k->kinds[number];
 
 	k->of_class[id] = number;
@@ -140,9 +139,14 @@ static void join_kind(struct class_kinds *k, uint32_t id, const struct node_clas
 
 static void count_ready(struct class_kinds *k, uint32_t id, bool is_ready)
 {
-	if (k->classes[id].is_ready != is_ready)
-		k->kinds[k->of_class[id]].ready_classes += is_ready ? 1 : -1u;
+	struct class_kind *kind = &k->kinds[k->of_class[id]];
+
+	if (k->classes[id].is_ready == is_ready)
+		return;
 	k->classes[id].is_ready = is_ready;
+	kind->ready_classes += is_ready ? 1 : -1u;
+	k->class_epoch +=
+		k->looks.networks && kind->ready_classes == 1; // somebody speaks for the kind
 }
 
 static void leave_kind(struct class_kinds *k, uint32_t id)
@@ -167,39 +171,153 @@ static void leave_kind(struct class_kinds *k, uint32_t id)
 	k->free = number + 1;
 }
 
-static void follow_class(struct class_kinds *k, const struct fit_index *x, uint32_t id)
-{
-	const struct node_class *record = fit_index_class(x, id);
-	uint64_t since = record ? fit_index_class_since(x, id) : 0;
-	struct kind_of_class *c = &k->classes[id];
+// What a follower needs.
+struct following {
+	struct class_kinds *k;
+	const struct fit_index *x;
+	kind_speech *speech;
+	void *context;
+	bool has_moved; // a class with ready nodes that no change tells of
+};
 
-	if (c->since != since) {
-		if (c->since)
-			leave_kind(k, id);
-		if (since)
-			join_kind(k, id, record);
-		c->since = since;
+static void be_stale(struct class_kinds *k, uint32_t id)
+{
+	if (k->classes[id].is_stale)
+		return;
+	if (k->stale_count == k->stale_room) {
+		k->stale_room = k->stale_room + k->stale_room / 2 + 16;
+		k->stale = memory_resize(k->stale, k->stale_room * sizeof k->stale[0]);
 	}
-	if (since)
-		count_ready(k, id, fit_index_class_ready(x, id) > 0);
+	k->stale[k->stale_count++] = id;
+	k->classes[id].is_stale = true;
 }
 
-static void fetch_class(const struct fit_index *x, uint32_t id)
+// A number of a class may have come to mean another one.
+static void follow_class(const struct following *f, uint32_t id)
 {
-	const struct node_class *record = id < fit_index_classes(x) ? fit_index_class(x, id) : NULL;
+	uint64_t since = fit_index_class(f->x, id) ? fit_index_class_since(f->x, id) : 0;
+	struct kind_of_class *c = &f->k->classes[id];
+
+	if (c->since == since)
+		return;
+	if (f->k->of_class[id] != KIND_NONE)
+		leave_kind(f->k, id);
+	c->since = since;
+	c->speaker = SPEAKER_NONE;
+	be_stale(f->k, id);
+}
+
+static void follow_speaker(const struct following *f, const struct fit_change *change)
+{
+	bool spoke = fit_is_ready(&change->before), speaks = fit_is_ready(&change->after);
+	struct kind_of_class *classes = f->k->classes;
+
+	if (!f->k->looks.networks || (spoke && speaks && !change->described_anew))
+		return;
+	if (spoke && classes[change->before.node_class].speaker == change->slot)
+		be_stale(f->k, change->before.node_class);
+	if (!speaks || change->slot > classes[change->after.node_class].speaker)
+		return;
+	classes[change->after.node_class].speaker = change->slot;
+	be_stale(f->k, change->after.node_class);
+}
+
+// No ready node of the class is below the one that spoke.
+static void find_speaker(const struct following *f, uint32_t id)
+{
+	uint32_t slot = f->k->classes[id].speaker;
+
+	if (slot == SPEAKER_NONE || fit_index_class_ready(f->x, id) == 0) {
+		f->k->classes[id].speaker = SPEAKER_NONE;
+		return;
+	}
+	while (!fit_is_ready(fit_index_node(f->x, slot)) ||
+		fit_index_node(f->x, slot)->node_class != id)
+		slot++;
+	CHECK(slot < fit_index_slots(f->x));
+	f->k->classes[id].speaker = slot;
+}
+
+static uint32_t see_class(const struct following *f, uint32_t id)
+{
+	struct class_kinds *k = f->k;
+
+	class_looks_see(&k->looks, fit_index_class(f->x, id), &k->newest);
+	if (k->classes[id].speaker != SPEAKER_NONE) {
+		look_bytes_add(&k->newest, "networks"); // of which there may be none
+		f->speech(f->context, k->classes[id].speaker, &k->newest);
+	}
+	return kind_of_newest(k);
+}
+
+// A class of which no node is ready stays what it was.
+static void settle_class(struct following *f, uint32_t id)
+{
+	struct class_kinds *k = f->k;
+	struct kind_of_class *c = &k->classes[id];
+
+	c->is_stale = false;
+	if (!c->since)
+		return;
+	if (k->looks.networks)
+		find_speaker(f, id);
+	if (k->of_class[id] != KIND_NONE && c->speaker == SPEAKER_NONE)
+		return;
+	uint32_t number = see_class(f, id);
+	if (number == k->of_class[id])
+		return;
+	f->has_moved |= c->is_ready;
+	if (k->of_class[id] != KIND_NONE)
+		leave_kind(k, id);
+	join_kind(k, id, number);
+}
+
+static void fetch_stale(const struct following *f, uint32_t at)
+{
+	const struct node_class *record =
+		at < f->k->stale_count ? fit_index_class(f->x, f->k->stale[at]) : NULL;
 	if (record)
 		__builtin_prefetch(record);
 }
 
 // Those of a big fleet are in no order of memory, so they are fetched ahead.
-static void follow_all_classes(struct class_kinds *k, const struct fit_index *x)
+static void settle_classes(struct following *f)
 {
 	enum { AHEAD = 16 };
 
-	for (uint32_t id = 0; id < k->class_count; id++) {
-		fetch_class(x, id + AHEAD);
-		follow_class(k, x, id);
+	for (uint32_t i = 0; i < f->k->stale_count; i++) {
+		fetch_stale(f, i + AHEAD);
+		settle_class(f, f->k->stale[i]);
 	}
+	f->k->stale_count = 0;
+}
+
+static void follow_ready(const struct following *f, uint32_t id)
+{
+	if (f->k->classes[id].since)
+		count_ready(f->k, id, fit_index_class_ready(f->x, id) > 0);
+}
+
+// The speaker that a class has by now is seen again if it was described anew.
+static void find_speakers(const struct following *f)
+{
+	struct class_kinds *k = f->k;
+	uint32_t *before = memory_take_array(k->class_count + 1, sizeof before[0]);
+
+	for (uint32_t id = 0; id < k->class_count; id++) {
+		before[id] = k->classes[id].speaker;
+		k->classes[id].speaker = SPEAKER_NONE;
+	}
+	for (uint32_t slot = k->slots; slot-- > 0;)
+		if (fit_is_ready(fit_index_node(f->x, slot)))
+			k->classes[fit_index_node(f->x, slot)->node_class].speaker = slot;
+	for (uint32_t id = 0; id < k->class_count; id++) {
+		uint32_t speaker = k->classes[id].speaker;
+		if (speaker != before[id] ||
+			(speaker != SPEAKER_NONE && fit_index_described(f->x, speaker) > k->seen))
+			be_stale(k, id);
+	}
+	free(before);
 }
 
 static uint32_t kind_of_slot(const struct class_kinds *k, const struct fit_index *x, uint32_t slot)
@@ -208,21 +326,34 @@ static uint32_t kind_of_slot(const struct class_kinds *k, const struct fit_index
 	return n->place == FIT_ABSENT ? KIND_NONE : k->of_class[n->node_class];
 }
 
-static void follow_all(struct class_kinds *k, const struct fit_index *x)
+static void follow_all_slots(const struct following *f)
 {
-	follow_all_classes(k, x);
-	for (uint32_t slot = 0; slot < k->slots; slot++)
-		k->of_slot[slot] = kind_of_slot(k, x, slot);
-	k->from = fit_index_head(x);
+	for (uint32_t slot = 0; slot < f->k->slots; slot++)
+		f->k->of_slot[slot] = kind_of_slot(f->k, f->x, slot);
+	f->k->from = fit_index_head(f->x);
 }
 
-static void follow_classes_of(
-	struct class_kinds *k, const struct fit_index *x, const struct fit_change *change)
+static void follow_all(struct following *f)
+{
+	for (uint32_t id = 0; id < f->k->class_count; id++)
+		follow_class(f, id);
+	if (f->k->looks.networks)
+		find_speakers(f);
+	settle_classes(f);
+	for (uint32_t id = 0; id < f->k->class_count; id++)
+		follow_ready(f, id);
+	follow_all_slots(f);
+}
+
+typedef void class_follow(const struct following *, uint32_t id);
+
+static void each_class_of(
+	const struct following *f, const struct fit_change *change, class_follow *follow)
 {
 	if (change->before.place != FIT_ABSENT)
-		follow_class(k, x, change->before.node_class);
+		follow(f, change->before.node_class);
 	if (change->after.place != FIT_ABSENT)
-		follow_class(k, x, change->after.node_class);
+		follow(f, change->after.node_class);
 }
 
 static void log_change(struct class_kinds *k, const struct fit_index *x, uint64_t number)
@@ -234,19 +365,44 @@ static void log_change(struct class_kinds *k, const struct fit_index *x, uint64_
 	k->of_slot[slot] = change->after;
 }
 
-void class_kinds_follow(struct class_kinds *k, const struct fit_index *x)
+static void follow_changes(struct following *f)
 {
-	uint64_t head = fit_index_head(x);
-	bool is_lost = k->from == UINT64_MAX || head - k->seen > FIT_LOG_CHANGES;
+	uint64_t head = fit_index_head(f->x), seen = f->k->seen;
 
+	for (uint64_t i = seen; i < head; i++)
+		each_class_of(f, fit_index_change(f->x, i), follow_class);
+	for (uint64_t i = seen; i < head; i++)
+		follow_speaker(f, fit_index_change(f->x, i));
+	settle_classes(f);
+	for (uint64_t i = seen; i < head; i++)
+		each_class_of(f, fit_index_change(f->x, i), follow_ready);
+	if (f->has_moved)
+		follow_all_slots(f);
+	for (uint64_t i = seen; i < head && !f->has_moved; i++)
+		log_change(f->k, f->x, i);
+}
+
+void class_kinds_follow(
+	struct class_kinds *k, const struct fit_index *x, kind_speech *speech, void *context)
+{
+	struct following f = {k, x, speech, context, false};
+	bool is_lost = k->from == UINT64_MAX || fit_index_head(x) - k->seen > FIT_LOG_CHANGES;
+
+	CHECK(speech || !k->looks.networks);
 	make_room(k, fit_index_classes(x), fit_index_slots(x));
 	if (is_lost)
-		follow_all(k, x);
-	for (uint64_t i = k->seen; !is_lost && i < head; i++)
-		follow_classes_of(k, x, fit_index_change(x, i));
-	for (uint64_t i = k->seen; !is_lost && i < head; i++)
-		log_change(k, x, i);
-	k->seen = head;
+		follow_all(&f);
+	else
+		follow_changes(&f);
+	k->seen = fit_index_head(x);
+}
+
+uint32_t class_kinds_speaker(const struct class_kinds *k, uint32_t kind)
+{
+	for (uint32_t at = k->kinds[kind].first; at; at = k->classes[at - 1].next)
+		if (k->classes[at - 1].speaker != SPEAKER_NONE)
+			return k->classes[at - 1].speaker;
+	return SPEAKER_NONE;
 }
 
 const struct node_class *class_kinds_class(

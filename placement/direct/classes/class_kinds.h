@@ -20,8 +20,11 @@ struct class_kind {
 struct kind_of_class {
 	uint64_t since;          // fit_index_class_since(); 0: it has no kind
 	uint32_t next, previous; // of the same kind, counted from 1
-	bool is_ready;
+	uint32_t
+		speaker; // the ready node with the lowest slot, if networks are looked at; SPEAKER_NONE
+	bool is_ready, is_stale; // it has ready nodes; it is to be seen again
 };
+#define SPEAKER_NONE UINT32_MAX
 
 // The kinds of a slot before and behind a change of the index, KIND_NONE: nothing was there. Those between two changes
 // of one slot may be told early.
@@ -40,8 +43,10 @@ struct class_kinds {
 	uint32_t *of_slot;       // and by slot
 	struct kind_of_class *classes;
 	uint32_t class_count, class_room, slots, slot_room;
-	uint64_t seen, from;     // changes of the index; the log holds those from there on
-	uint64_t class_epoch;    // grows with every class that gets its kind
+	uint32_t *stale, stale_count, stale_room; // classes
+	uint64_t seen, from; // changes of the index; the log holds those from there on
+	uint64_t
+		class_epoch; // grows with every class that gets its kind, and when somebody speaks for one
 	struct kind_change *log; // of FIT_LOG_CHANGES
 	struct look_bytes newest;
 };
@@ -49,8 +54,14 @@ struct class_kinds {
 // Takes the key over: looks in order.
 struct class_kinds *class_kinds_create(struct look_bytes key);
 void class_kinds_destroy(struct class_kinds *);
-// Brings the kinds up to the index.
-void class_kinds_follow(struct class_kinds *, const struct fit_index *);
+// Adds what the slot's node says of networks; it speaks for its class.
+typedef void kind_speech(void *context, uint32_t slot, struct look_bytes *seen);
+
+// Brings the kinds up to the index. speech: NULL will do where nobody looks at networks.
+void class_kinds_follow(
+	struct class_kinds *, const struct fit_index *, kind_speech *, void *context);
+// A node that speaks for one of the classes; SPEAKER_NONE: nobody looks at networks, or no node is ready.
+uint32_t class_kinds_speaker(const struct class_kinds *, uint32_t kind);
 // One of the classes; NULL: the kind has none. Alive as long as the index's.
 const struct node_class *class_kinds_class(
 	const struct class_kinds *, const struct fit_index *, uint32_t kind);

@@ -23,7 +23,8 @@ static bool begins_with(const char *text, const char *with)
 // Of a target that is unique to a node no class says anything.
 static bool is_of_classes(const char *text)
 {
-	if (!text || begins_with(text, LOOK_AT_DRIVER) || strcmp(text, LOOK_AT_DEVICES) == 0)
+	if (!text || begins_with(text, LOOK_AT_DRIVER) || strcmp(text, LOOK_AT_DEVICES) == 0 ||
+		strcmp(text, LOOK_AT_NETWORKS) == 0)
 		return text != NULL;
 	if (!begins_with(text, "${"))
 		return false;
@@ -57,6 +58,8 @@ static void add_look(struct class_looks *l, const char *text)
 {
 	if (strcmp(text, LOOK_AT_DEVICES) == 0)
 		l->devices = true;
+	else if (strcmp(text, LOOK_AT_NETWORKS) == 0)
+		l->networks = true;
 	else if (begins_with(text, LOOK_AT_DRIVER))
 		l->drivers[l->driver_count++] = text_copy(text_of(text + strlen(LOOK_AT_DRIVER)));
 	else
@@ -88,8 +91,8 @@ void class_looks_release(struct class_looks *l)
 	free(l->drivers);
 }
 
-// Its end is part of a text, so that no two lists of texts have the same bytes; none is not "".
-static void add_text(struct look_bytes *to, const char *text)
+// Its end is part of a text, so that no two lists of texts have the same bytes.
+void look_bytes_add(struct look_bytes *to, const char *text)
 {
 	add_bytes(to, text ? "+" : "-", 1);
 	if (text)
@@ -106,14 +109,14 @@ static const char *find_driver(const struct node_class *c, const char *name)
 
 static void add_device(struct look_bytes *to, const struct device_group *d)
 {
-	add_text(to, d->vendor);
-	add_text(to, d->type);
-	add_text(to, d->name);
+	look_bytes_add(to, d->vendor);
+	look_bytes_add(to, d->type);
+	look_bytes_add(to, d->name);
 	add_bytes(to, &d->instances, sizeof d->instances);
 	add_bytes(to, &d->attribute_count, sizeof d->attribute_count);
 	for (uint32_t i = 0; i < d->attribute_count; i++) {
-		add_text(to, d->attributes[i].name);
-		add_text(to, d->attributes[i].value);
+		look_bytes_add(to, d->attributes[i].name);
+		look_bytes_add(to, d->attributes[i].value);
 	}
 }
 
@@ -125,9 +128,9 @@ void class_looks_see(
 
 	seen->size = 0;
 	for (uint32_t i = 0; i < l->property_count; i++)
-		add_text(seen, node_property_value(l->properties[i], &any, id));
+		look_bytes_add(seen, node_property_value(l->properties[i], &any, id));
 	for (uint32_t i = 0; i < l->driver_count; i++)
-		add_text(seen, find_driver(c, l->drivers[i]));
+		look_bytes_add(seen, find_driver(c, l->drivers[i]));
 	for (uint32_t i = 0; l->devices && i < c->device_count; i++)
 		add_device(seen, &c->devices[i]);
 }

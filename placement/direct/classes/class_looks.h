@@ -12,12 +12,15 @@ struct class_looks {
 	struct node_property **properties;
 	char **drivers;
 	uint32_t property_count, driver_count;
-	bool devices; // the whole of them
+	bool devices;  // the whole of them
+	bool networks; // of the node that speaks for the class
 };
 
-// A look is the text of a target ("${attr.kernel.name}"), LOOK_AT_DRIVER and the name of a driver, or LOOK_AT_DEVICES.
+// A look is the text of a target ("${attr.kernel.name}"), LOOK_AT_DRIVER and the name of a driver, or one of those that
+// follow.
 #define LOOK_AT_DRIVER "driver "
 #define LOOK_AT_DEVICES "devices"
+#define LOOK_AT_NETWORKS "networks"
 // What every group looks at, for its datacenters and its pool, and for its metrics.
 #define LOOKS_OF_ALL "${node.datacenter}", "${node.class}", "${node.pool}"
 
@@ -30,3 +33,5 @@ void class_looks_release(struct class_looks *);
 // Writes what is seen of a class over the bytes: two classes are of one kind when those are the same.
 void class_looks_see(
 	const struct class_looks *, const struct node_class *, struct look_bytes *seen);
+// Adds something to it; NULL is not "".
+void look_bytes_add(struct look_bytes *, const char *text);

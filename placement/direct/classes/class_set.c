@@ -33,6 +33,7 @@ struct class_set *class_set_create(const void *key, uint32_t key_bytes, uint64_t
 	s->few_most = CLASS_VALUES_FEW;
 	CHECK(ask->values <= CLASS_VALUES_MAX);
 	CHECK(!kinds || (!ask->by_first && !ask->by_node));
+	CHECK(!ask->speech || (kinds && kinds->looks.networks));
 	for (uint32_t i = 0; i < ask->values; i++)
 		class_values_begin(&s->values[i]);
 	return s;
@@ -359,7 +360,8 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 	struct class_judgement judgement = {0};
 
 	forget_judgement(s, id);
-	judge(context, node_class, c->first, &judgement);
+	uint32_t first = s->kinds ? class_kinds_speaker(s->kinds, id) : c->first;
+	judge(context, node_class, first, &judgement);
 	CHECK(judgement.verdict != CLASS_UNJUDGED);
 	CHECK(!judgement.by_job || judgement.verdict == CLASS_REFUSED);
 	c->is_stale = false;
@@ -389,6 +391,8 @@ static bool is_to_be_judged(const struct class_set *s, uint32_t id, const struct
 
 	// Nodes that are all refused before their class is asked are counted in it nevertheless.
 	bool is_asked = !s->ask.by_first || s->ask.by_node || c->first != CLASS_WITHOUT_NODES;
+	if (s->ask.speech && s->kinds->kinds[id].ready_classes == 0)
+		is_asked = false;
 	if (!class_set_class(s, x, id) || !is_asked)
 		return false;
 	return c->is_stale || class_since(s, x, id) != c->since;
@@ -408,7 +412,7 @@ bool class_set_follow(
 	struct class_set *s, const struct fit_index *x, class_judge *judge, void *context)
 {
 	if (s->kinds)
-		class_kinds_follow(s->kinds, x);
+		class_kinds_follow(s->kinds, x, s->ask.speech, context);
 	make_room(s, s->kinds ? s->kinds->count : fit_index_classes(x));
 	if (s->ask.by_node)
 		own_refusals_make_room(&s->own, fit_index_slots(x));

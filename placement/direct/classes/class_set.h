@@ -40,12 +40,14 @@ struct class_ask {
 	// What the judge looks at of classes, in order: the set knows kinds of them instead. The caller frees. NULL:
 	// nobody knows, or nodes decide, too.
 	struct look_bytes (*looks)(void *context);
+	kind_speech *speech; // if networks are among the looks; NULL: they are not
 };
 
 #define CLASS_WITHOUT_NODES UINT32_MAX
 
 // Judges one class for the group, which may stand for others of its kind. first: its ready node with the lowest slot,
-// if the ask is by_first; CLASS_WITHOUT_NODES: all of them are refused before what the class says matters.
+// if the ask is by_first or has a speech; CLASS_WITHOUT_NODES: all of them are refused before what the class says
+// matters.
 typedef void class_judge(
 	void *context, const struct node_class *, uint32_t first, struct class_judgement *);
 

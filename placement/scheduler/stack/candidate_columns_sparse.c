@@ -158,10 +158,13 @@ static bool is_contradicted(const struct candidate_columns *c)
 
 	for (uint32_t i = 0; i < memo->known_count && c->g->network; i++) {
 		uint32_t id = memo->known[i];
+		if (id >= fit_index_classes(c->fleet->fit) ||
+			fit_index_class_ready(c->fleet->fit, id) == 0)
+			continue;
 		const struct class_in_set *in =
-			id < c->set->class_count ? &c->set->classes[id] : NULL;
+			&c->set->classes[class_set_number_of_class(c->set, id)];
 		uint8_t known = class_memo_entry(memo, id)->groups[c->g->number];
-		if (in && in->ready > in->refused_first && !in->by_job && known != CLASS_UNKNOWN &&
+		if (in->ready > in->refused_first && !in->by_job && known != CLASS_UNKNOWN &&
 			(known == CLASS_ELIGIBLE) != (in->verdict == CLASS_TAKEN))
 			return true;
 	}
@@ -262,10 +265,25 @@ static void make_rows_of_job(struct candidate_columns *c)
 		(void)candidate_columns_row_for(c, p->touched[i].slot);
 }
 
-// Nodes that have their say, too, have it class by class.
+// Nodes that have their say, too, have it class by class, unless it is only about the modes of networks.
 static bool classes_say_it_all(const struct candidate_columns *c)
 {
-	return !is_by_first(c) && !nodes_decide(c);
+	return (!is_by_first(c) || group_looks_at_networks(c->g)) && !nodes_decide(c);
+}
+
+static bool speaks_for_kinds(const struct candidate_columns *c)
+{
+	return is_by_first(c) && classes_say_it_all(c);
+}
+
+static void say_of_networks(void *context, uint32_t slot, struct look_bytes *seen)
+{
+	const struct candidate_columns *c = context;
+	const struct node *n = c->s->view.node_at(c->s->view.context, slot);
+	const struct node_fittings *fittings = n ? node_fittings(n) : &node_no_fittings;
+
+	for (uint32_t i = 0; i < fittings->network_count; i++)
+		look_bytes_add(seen, fittings->networks[i].mode);
 }
 
 static struct look_bytes looks_at_classes(void *context)
@@ -280,9 +298,10 @@ static void take_set(struct candidate_columns *c, const struct victims *victims)
 	const struct class_ask ask = {
 		.room = c->g->ask,
 		.values = c->property_count,
-		.by_first = is_by_first(c),
+		.by_first = is_by_first(c) && !classes_say_it_all(c),
 		.by_node = nodes_decide(c) ? judge_node : NULL,
 		.looks = classes_say_it_all(c) ? looks_at_classes : NULL,
+		.speech = speaks_for_kinds(c) ? say_of_networks : NULL,
 	};
 
 	class_key_make(&key, c->g, &c->s->job_rules, c->name_index);

@@ -59,6 +59,22 @@ static void add_group(struct look_texts *to, const struct group_rules *g)
 		add_text(to, g->spreads[i].counts.attribute);
 }
 
+static bool name_networks(const struct array *ports)
+{
+	for (uint32_t i = 0; i < ports->count; i++) {
+		const char *name = ARRAY_AT(ports, struct port, i)->host_network;
+		if (name && name[0])
+			return true;
+	}
+	return false;
+}
+
+bool group_looks_at_networks(const struct group_rules *g)
+{
+	return g->network && !name_networks(&g->network->dynamic_ports) &&
+	       !name_networks(&g->network->reserved_ports);
+}
+
 struct driver_looks {
 	char driver[sizeof LOOK_AT_DRIVER + NAME_BYTES_MAX], attribute[NAME_BYTES_MAX + 32];
 };
@@ -90,6 +106,8 @@ struct look_bytes group_looks(const struct group_rules *g)
 	add_affinities(&texts, &g->job->affinities);
 	add_group(&texts, g);
 	add_devices(&texts, &g->devices);
+	if (group_looks_at_networks(g))
+		add_text(&texts, LOOK_AT_NETWORKS);
 	struct driver_looks *of_drivers = add_drivers(&texts, g);
 	struct look_bytes ordered = class_looks_order(texts.items, texts.count);
 	CHECK(ordered.size > 0);

@@ -47,6 +47,18 @@ static struct look_bytes look_at_what_is_shown(void *context)
 	return class_looks_order(looks, sizeof looks / sizeof looks[0]);
 }
 
+static struct look_bytes look_at_first_nodes(void *context)
+{
+	const char *looks[] = {"${attr.shows}", LOOK_AT_NETWORKS, LOOKS_OF_ALL};
+	return class_looks_order(looks, sizeof looks / sizeof looks[0]);
+}
+
+static void speak(void *context, uint32_t slot, struct look_bytes *seen)
+{
+	const struct world *w = context;
+	look_bytes_add(seen, w->nodes[slot].stamp ? "more" : "less");
+}
+
 static void judge_hash(
 	struct world *w, const struct node_class *c, struct class_judgement *judgement)
 {
@@ -120,11 +132,12 @@ static uint32_t first_of_class(struct world *w, const struct class_ask *ask, uin
 static bool judge_plainly(
 	struct world *w, const struct class_ask *ask, uint32_t id, struct class_judgement *j)
 {
-	uint32_t first = ask->by_first ? first_of_class(w, ask, id) : 0;
+	bool by_first = ask->by_first || ask->speech;
+	uint32_t first = by_first ? first_of_class(w, ask, id) : 0;
 	bool is_judged = first != CLASS_WITHOUT_NODES || ask->by_node;
 
 	if (is_judged)
-		(ask->by_first ? judge_by_first : judge)(w, &w->classes[id], first, j);
+		(by_first ? judge_by_first : judge)(w, &w->classes[id], first, j);
 	return is_judged;
 }
 
@@ -350,12 +363,18 @@ static void check_groups(struct world *w, const struct class_set *s)
 
 static void check_set(struct world *w, uint32_t number)
 {
-	struct class_ask ask = {{100 * (number % 8), 60 * (7 - number % 8), 50 * (number % 8)},
-		number % 3, number % 2, number % 4 > 1 ? judge_own : NULL,
-		number % 4 == 0 ? look_at_what_is_shown : NULL};
+	struct class_ask ask = {
+		.room = {100 * (number % 8), 60 * (7 - number % 8), 50 * (number % 8)},
+		.values = number % 3,
+		.by_first = number % 2,
+		.by_node = number % 4 > 1 ? judge_own : NULL};
+	if (number % 4 == 0) {
+		ask.looks = number % 8 ? look_at_first_nodes : look_at_what_is_shown;
+		ask.speech = number % 8 ? speak : NULL;
+	}
 	struct counts is, should;
-	struct class_set *s = class_sets_take(
-		w->sets, &number, sizeof number, &ask, ask.by_first ? judge_by_first : judge, w);
+	struct class_set *s = class_sets_take(w->sets, &number, sizeof number, &ask,
+		ask.by_first || ask.speech ? judge_by_first : judge, w);
 
 	look_at_all(w, &ask, &should);
 	read_tallies(&s->tallies, &is);
@@ -392,7 +411,7 @@ static void numbers_follow_the_nodes(void **state)
 			uint32_t changes = below(&w, 40) ? below(&w, 30) : FIT_LOG_CHANGES + 100;
 			while (changes--)
 				change_node(&w);
-			check_set(&w, below(&w, 16));
+			check_set(&w, below(&w, 24));
 			w.reach = 20 + i;
 		}
 		close_world(&w);

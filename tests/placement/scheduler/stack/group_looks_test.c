@@ -79,6 +79,16 @@ static void driver(struct job *job)
 	set(&task_of(job)->driver, "exec2");
 }
 
+static void port(struct job *job)
+{
+	(void)ask_port(&ask_network(job, "bridge")->dynamic_ports, "http", 0, 0);
+}
+static void port_of_network(struct job *job)
+{
+	set(&ask_port(&ask_network(job, NULL)->reserved_ports, "http", 80, 0)->host_network,
+		"public");
+}
+
 static bool looks_at(void (*change)(struct job *), const char *look)
 {
 	struct asking b;
@@ -125,12 +135,21 @@ static void devices_and_drivers_are_looked_at_by_those_who_ask_for_them(void **s
 	assert_false(looks_at(nothing, LOOK_AT_DRIVER "exec2"));
 }
 
+// What a port asks of a network by its name, each node says for its class.
+static void only_modes_of_networks_are_looked_at(void **state)
+{
+	assert_true(looks_at(port, LOOK_AT_NETWORKS));
+	assert_false(looks_at(port_of_network, LOOK_AT_NETWORKS));
+	assert_false(looks_at(nothing, LOOK_AT_NETWORKS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_group_looks_at_place_and_name),
 		cmocka_unit_test(each_part_that_names_an_attribute_looks_at_it),
 		cmocka_unit_test(devices_and_drivers_are_looked_at_by_those_who_ask_for_them),
+		cmocka_unit_test(only_modes_of_networks_are_looked_at),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
