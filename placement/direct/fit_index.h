@@ -64,6 +64,7 @@ enum fit_idle { FIT_IDLE_BY_SNAPSHOT, FIT_IDLE_BY_CLASS, FIT_IDLE_TREES };
 struct fit_tree *fit_index_idle_tree(struct fit_index *, enum fit_idle);
 uint32_t fit_index_snapshot_class(const char *shared);
 uint32_t fit_index_slots(const struct fit_index *); // slots 0 … n-1 may hold nodes
+// Records of slots lie one behind the other.
 const struct fit_node *fit_index_node(const struct fit_index *, uint32_t slot);
 uint32_t fit_index_nodes(const struct fit_index *);     // existing nodes
 uint32_t fit_index_not_ready(const struct fit_index *); // of those, not ready

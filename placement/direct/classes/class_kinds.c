@@ -399,7 +399,9 @@ void class_kinds_follow(
 
 uint32_t class_kinds_speaker(const struct class_kinds *k, uint32_t kind)
 {
-	for (uint32_t at = k->kinds[kind].first; at; at = k->classes[at - 1].next)
+	uint32_t at = k->looks.networks ? k->kinds[kind].first : 0;
+
+	for (; at; at = k->classes[at - 1].next)
 		if (k->classes[at - 1].speaker != SPEAKER_NONE)
 			return k->classes[at - 1].speaker;
 	return SPEAKER_NONE;

@@ -251,6 +251,41 @@ static void find_passing(struct class_set *s, const struct fit_index *x)
 			own_refusals_put(&s->own, slot);
 }
 
+static void count_classes(struct class_set *s, const struct fit_index *x)
+{
+	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++) {
+		const struct fit_node *n = fit_index_node(x, slot);
+		if (fit_is_ready(n))
+			add_node(s, &s->classes[n->node_class], slot, n, 1);
+	}
+}
+
+static bool is_short(const struct fit_node *n, const struct resources *room)
+{
+	return room->cpu_mhz > n->cpu_free || room->memory_mb > n->memory_free ||
+	       room->disk_mb > n->disk_free || !fit_is_placeable(n);
+}
+
+// Of kinds no node is refused for what is its own. This is most of what a new kind of group takes.
+static void count_kinds(struct class_set *s, const struct fit_index *x)
+{
+	const struct fit_node *nodes = fit_index_node(x, 0);
+	const uint32_t *of_slot = s->kinds->of_slot;
+	const struct resources room = s->ask.room;
+
+	for (uint32_t slot = 0; slot < s->kinds->slots; slot++) {
+		const struct fit_node *n = &nodes[slot];
+		if (!fit_is_ready(n))
+			continue;
+		struct class_in_set *c = &s->classes[of_slot[slot]];
+		c->ready++;
+		if (is_short(n, &room))
+			c->short_of[fit_shortage_of(n, &room)]++;
+	}
+	for (uint32_t i = 0; i < s->class_count; i++)
+		s->classes[i].ready_classes = s->kinds->kinds[i].ready_classes;
+}
+
 static void count_all(struct class_set *s, const struct fit_index *x, void *context)
 {
 	clear_numbers(s);
@@ -258,16 +293,9 @@ static void count_all(struct class_set *s, const struct fit_index *x, void *cont
 		judge_nodes(s, x, context);
 		find_passing(s, x);
 	}
-	for (uint32_t slot = 0; slot < fit_index_slots(x); slot++) {
-		const struct fit_node *n = fit_index_node(x, slot);
-		if (fit_is_ready(n))
-			add_node(s, &s->classes[class_set_number(s, slot, n)], slot, n, 1);
-	}
-	for (uint32_t i = 0; i < s->class_count; i++) {
-		if (s->kinds)
-			s->classes[i].ready_classes = s->kinds->kinds[i].ready_classes;
+	(s->kinds ? count_kinds : count_classes)(s, x);
+	for (uint32_t i = 0; i < s->class_count; i++)
 		tally_class(s, &s->classes[i], 1);
-	}
 	// Changes that nobody counted may have been of nodes that speak for others.
 	for (uint32_t i = 0; i < s->class_count && s->ask.by_first; i++)
 		speak_for(s, &s->classes[i], CLASS_WITHOUT_NODES);
