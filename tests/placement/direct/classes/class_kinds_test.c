@@ -163,6 +163,7 @@ static void kinds_follow_the_classes(void **state)
 		w = (struct world){
 			.index = fit_index_create(PLACEMENT_BINPACK), .speaks = seed % 2};
 		w.kinds = class_kinds_create(class_looks_order(looks, 2));
+		memset(w.told, 0xff, sizeof w.told); // KIND_NONE
 		prng_seed(&w.prng, seed);
 		for (uint32_t i = 0; i < 200; i++) {
 			uint32_t changes = below(&w, 40) ? below(&w, 60) : FIT_LOG_CHANGES + 100;
