@@ -9,6 +9,7 @@
 #include "tools/keyring/task_token.h"
 #include <pthread.h>
 #include <sodium.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 // Tokens that are in use at the same time: one may be in any place of its set, and takes that of another when all are
@@ -338,7 +339,7 @@ static bool is_on(struct token_keeper *keeper)
 
 static bool shown_read(const char *text, struct shown *shown)
 {
-	*shown = (struct shown){0};
+	shown->kind = SHOWN_NOTHING;
 	if (!text)
 		return true;
 	if (uuid_parse(text, &shown->secret))
@@ -366,7 +367,8 @@ enum token_verdict token_keeper_find(
 	if (!shown_read(text, &shown))
 		return TOKEN_MALFORMED;
 	*access = find_access(keeper, &shown);
-	sodium_memzero(&shown, sizeof shown);
+	sodium_memzero(
+		&shown, shown.kind == SHOWN_TASK ? sizeof shown : offsetof(struct shown, task));
 	if (!*access)
 		return TOKEN_UNKNOWN;
 	int64_t end_ns = (*access)->expiration_time_ns;
