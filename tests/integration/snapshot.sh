@@ -20,7 +20,6 @@ service web count=2 driver='"raw_exec"' config="$(sh_config 'echo $$ >>web.pid; 
 runs() { [ "$(api /v1/job/web/allocations | jq '[.[] | select(.ClientStatus == "running")] | length')" = 2 ]; }
 wait_until 20 "the job runs" runs
 berth var put app/db password=secret --out none >/dev/null || die "no variable"
-pids=$(cat "$TESTBED_DIR"/agent1/alloc/*/t/web.pid 2>/dev/null)
 
 saved=$TESTBED_DIR/saved.snap
 berth operator snapshot save "$saved" >/dev/null || die "not saved"
@@ -40,7 +39,6 @@ for i in 1 2 3; do
 	wait_until 20 "a later job runs" eval '[ "$(api /v1/job/late$i/allocations |
 		jq "[.[] | select(.ClientStatus == \"running\")] | length")" = 2 ]'
 done
-berth job stop --detach web >/dev/null || die "not stopped"
 berth var purge app/db >/dev/null || die "not purged"
 late=$(api /v1/allocations -o /dev/null -D - | tr -d '\r' | sed -n 's/^X-Nomad-Index: //p')
 restore() { "$BUILD/tools/berthd/berthd" restore "$1" --data_dir="$TESTBED_DIR/data"; }
@@ -62,7 +60,6 @@ berthd_start
 wait_until 30 "the agent is ready again" nodes_are ready 1
 wait_until 20 "the job runs again" runs
 equal "the variable" "$(berth var get app/db --item password)" secret
-without_times() { sed 's/"ModifyIndex":[0-9]*//g; s/"[A-Za-z]*Index":[0-9]*//g'; }
 equal "jobs" "$(whole | head -1 | jq -c 'map([.ID, .Status, .Version])')" \
 	"$(head -1 <<<"$before" | jq -c 'map([.ID, .Status, .Version])')"
 # Its work is what the restored state says: what came later ends, and what is new now comes to it at once.
