@@ -28,6 +28,7 @@ struct keyring {
 	pthread_mutex_t signing_lock; // guards what follows; nobody holds it for long
 	bool can_sign;
 	struct signing_key signing; // follows from the newest key
+	_Atomic uint64_t changes;
 	_Atomic uint64_t counts[KEYRING_VERDICTS];
 };
 
@@ -65,6 +66,7 @@ static void renew_signing_key(struct keyring *k)
 	if (k->can_sign)
 		k->signing = signing_key_of(&k->keys.keys[0]);
 	pthread_mutex_unlock(&k->signing_lock);
+	atomic_fetch_add(&k->changes, 1);
 }
 
 static struct keyring *create_empty(const char *path)
@@ -361,4 +363,9 @@ bool keyring_verify(struct keyring *k, struct text text, const struct keyring_si
 	}
 	pthread_mutex_unlock(&k->lock);
 	return is_its;
+}
+
+uint64_t keyring_changes(const struct keyring *k)
+{
+	return atomic_load(&k->changes);
 }

@@ -61,6 +61,8 @@ struct keyring_signature {
 bool keyring_sign(struct keyring *, struct text, struct keyring_signature *);
 // Whether it was signed with a key that the keyring has. It takes as long wherever signatures differ.
 bool keyring_verify(struct keyring *, struct text, const struct keyring_signature *);
+// Grows whenever a key comes or goes.
+uint64_t keyring_changes(const struct keyring *);
 
 // How often it was not opened, for this reason, since the start.
 uint64_t keyring_count(const struct keyring *, enum keyring_verdict);

@@ -211,6 +211,7 @@ static struct access *look_up_task(struct token_keeper *keeper, const struct tas
 	const struct allocation *allocation = state_allocation(keeper->state, &token->allocation);
 	if (!keeper->keyring || !allocation || allocation_has_ended(allocation))
 		return NULL;
+	uint64_t changes = keyring_changes(keeper->keyring); // before its keys are asked
 	const struct task *task = find_task(keeper, allocation, token);
 	if (!task)
 		return NULL;
@@ -221,6 +222,7 @@ static struct access *look_up_task(struct token_keeper *keeper, const struct tas
 	policy_set_fingerprint(&set, &fingerprint);
 	struct access *access = make_access(NULL, find_merged(keeper, &set, &fingerprint));
 	access->accessor = allocation->id;
+	access->token_index = changes;
 	access->is_of_task = true;
 	policy_set_free(&set);
 	return access;
@@ -299,11 +301,14 @@ static void keep_access(struct token_keeper *keeper, const struct secret_key *ke
 	access_release(before);
 }
 
-// Allocations change all the time: of what is kept of a task it is asked each time whether its own still runs.
+// Allocations change all the time: of what is kept of a task it is asked each time whether its own still runs, and
+// whether keys came or went, since that of its token may be gone.
 static bool is_over(const struct token_keeper *keeper, const struct access *access)
 {
 	if (!access->is_of_task)
 		return false;
+	if (access->token_index != keyring_changes(keeper->keyring))
+		return true;
 	state_read_begin();
 	bool is_alive = access_is_alive(keeper->state, access);
 	state_read_end();

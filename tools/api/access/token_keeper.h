@@ -15,7 +15,8 @@ struct access {
 	const struct acl *acl;
 	struct uuid accessor;       // zero: nobody showed a token; of a task: its allocation's id
 	int64_t expiration_time_ns; // 0: never
-	uint64_t token_index;       // of the token's last change
+	uint64_t
+		token_index; // of the token's last change; of a task: keyring_changes() when it was looked at
 	struct merged_policies *merged; // owns the acl; NULL: of a management token
 	_Atomic uint32_t holders;
 	bool is_of_task; // it holds as long as its allocation runs

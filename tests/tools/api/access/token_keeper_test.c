@@ -265,6 +265,11 @@ static enum token_verdict find_task(struct token_keeper *keeper, struct keyring 
 	return token_keeper_find(keeper, text, 0, access);
 }
 
+static bool never_used(void *unused, const struct uuid *id)
+{
+	return false;
+}
+
 // A job that another launched reads what that one may; what both may is there once.
 static void a_task_is_looked_after_as_long_as_it_runs(void **unused)
 {
@@ -301,8 +306,20 @@ static void a_task_is_looked_after_as_long_as_it_runs(void **unused)
 	state_read_end();
 	assert_int_equal(find_task(keeper, keyring, 1, &b), TOKEN_UNKNOWN);
 	assert_int_equal(find_task(keeper, keyring, 2, &b), TOKEN_GOOD);
-	access_release(a);
 	access_release(b);
+	// Its key goes: what was found before does not count any more.
+	struct keyring_entry keys[KEYRING_KEYS_MAX], made_key;
+	char token[TASK_TOKEN_TEXT_BYTES], message[128];
+	struct uuid second = placed_id(2);
+	assert_true(task_token_make(keyring, &second, "t", token));
+	assert_int_equal(keyring_list(keyring, keys), 1);
+	assert_true(keyring_rotate(keyring, 1, false, &made_key, message, sizeof message));
+	assert_int_equal(token_keeper_find(keeper, token, 0, &b), TOKEN_GOOD);
+	access_release(b);
+	assert_true(
+		keyring_forget(keyring, &keys[0].id, never_used, NULL, message, sizeof message));
+	assert_int_equal(token_keeper_find(keeper, token, 0, &b), TOKEN_UNKNOWN);
+	access_release(a);
 	token_keeper_destroy(keeper);
 	token_keeper_destroy(without);
 	keyring_destroy(keyring);
