@@ -384,6 +384,17 @@ static void changes_come_in_pages(void **fixture)
 	controller_run(c, &command);
 	assert_int_equal(status.found, 4);
 	assert_int_equal(status.items[0].client_status, ALLOC_LOST);
+	// Who has seen more than there ever was has seen what was lost: all is news.
+	status.since = state_index(c->state) + 1;
+	controller_run(c, &command);
+	assert_int_equal(status.found, 8);
+	status.since = UINT64_MAX;
+	controller_run(c, &command);
+	assert_int_equal(status.found, 8);
+	status.since = state_index(c->state);
+	controller_run(c, &command);
+	assert_int_equal(status.found, 0);
+	status.since = 0;
 	status.client = TEXT("other");
 	controller_run(c, &command);
 	assert_int_equal(status.found, 0);

@@ -1,6 +1,8 @@
 // What was archived comes back as it was; what is cut, changed or something else does not.
 #include "state/base/memory.h"
 #include "tools/archive/snapshot_archive.h"
+#include <archive.h>
+#include <archive_entry.h>
 #include <setjmp.h>
 #include <sodium.h>
 #include <stdarg.h>
@@ -134,6 +136,78 @@ static void a_state_that_is_shorter_is_told(void **unused)
 	assert_non_null(strstr(message, "shorter"));
 }
 
+struct member {
+	const char *name, *text;
+};
+
+static void pack(const struct member *members, uint32_t count)
+{
+	struct archive *packed = archive_write_new();
+	assert_int_equal(ftruncate(fileno(archive), 0), 0);
+	rewind_file(archive);
+	archive_write_add_filter_gzip(packed);
+	archive_write_set_format_ustar(packed);
+	assert_int_equal(archive_write_open_fd(packed, fileno(archive)), ARCHIVE_OK);
+	for (uint32_t i = 0; i < count; i++) {
+		struct archive_entry *entry = archive_entry_new();
+		archive_entry_set_pathname(entry, members[i].name);
+		archive_entry_set_size(entry, (la_int64_t)strlen(members[i].text));
+		archive_entry_set_filetype(entry, AE_IFREG);
+		assert_int_equal(archive_write_header(packed, entry), ARCHIVE_OK);
+		archive_write_data(packed, members[i].text, strlen(members[i].text));
+		archive_entry_free(entry);
+	}
+	archive_write_free(packed);
+}
+
+static void hex_sum(const char *text, char hex[static 65])
+{
+	uint8_t sum[crypto_hash_sha256_BYTES];
+	crypto_hash_sha256(sum, (const uint8_t *)text, strlen(text));
+	sodium_bin2hex(hex, 65, sum, sizeof sum);
+}
+
+// Whole as a file, but its parts do not belong together.
+static void parts_of_others_are_refused(void **unused)
+{
+	static const char meta[] = "{\"Index\":3,\"Size\":3}",
+			  longer[] = "{\"Index\":3,\"Size\":4}",
+			  none[] = "{\"Index\":0,\"Size\":3}";
+	const char *metas[] = {meta, longer, none};
+	char sums[3][256], hex[65], of_state[65];
+	struct snapshot_meta found;
+	hex_sum("abc", of_state);
+	for (uint32_t i = 0; i < 3; i++) {
+		hex_sum(metas[i], hex);
+		snprintf(sums[i], sizeof sums[i], "%s  meta.json\n%s  state.bin\n", hex, of_state);
+	}
+	const struct {
+		struct member members[4];
+		uint32_t count;
+		const char *said; // NULL: it is fine
+	} rows[] = {
+		{{{"meta.json", meta}, {"state.bin", "abc"}, {"SHA256SUMS", sums[0]}}, 3, NULL},
+		{{{"meta.json", meta}, {"state.bin", "abd"}, {"SHA256SUMS", sums[0]}}, 3, "sums"},
+		{{{"meta.json", none}, {"state.bin", "abc"}, {"SHA256SUMS", sums[0]}}, 3, "sums"},
+		{{{"meta.json", longer}, {"state.bin", "abc"}, {"SHA256SUMS", sums[1]}}, 3,
+			"description"},
+		{{{"meta.json", none}, {"state.bin", "abc"}, {"SHA256SUMS", sums[2]}}, 3,
+			"description"},
+		{{{"meta.json", meta}, {"state.bin", "abc"}}, 2, "missing"},
+		{{{"state.bin", "abc"}, {"SHA256SUMS", sums[0]}}, 2, "missing"},
+		{{{"meta.json", meta}, {"SHA256SUMS", sums[0]}}, 2, "missing"},
+		{{{"state.bin", "abc"}, {"state.bin", "abc"}}, 2, "two states"},
+		{{{"meta.json", meta}, {"state.bin", "abc"}, {"SHA256SUMS", sums[0]}, {"x", ""}}, 4,
+			"something else"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pack(rows[i].members, rows[i].count);
+		assert_int_equal(reads(-1, &found), rows[i].said == NULL);
+		if (rows[i].said && !strstr(message, rows[i].said))
+			fail_msg("row %zu: %s", i, message);
+	}
+}
+
 static void something_else_is_refused(void **unused)
 {
 	static const char *const texts[] = {"", "x", "not a snapshot", "\x1f\x8b\x08\x00"};
@@ -156,6 +230,7 @@ int main(void)
 		TEST(one_that_was_cut_is_refused),
 		TEST(one_changed_bit_is_seen),
 		TEST(a_state_that_is_shorter_is_told),
+		TEST(parts_of_others_are_refused),
 		TEST(something_else_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,6 +239,16 @@ static void bad_flags_are_refused(void **state)
 	assert_true(read_options(&o, (const char *[]){"berthd", "genkey", "--rotate", "k", NULL}));
 	assert_int_equal(o.action, ACTION_GENKEY);
 	assert_true(o.rotate);
+	assert_false(read_options(&o, (const char *[]){"berthd", "restore", NULL}));
+	assert_non_null(strstr(message, "name the file"));
+	assert_false(
+		read_options(&o, (const char *[]){"berthd", "restore", "--data_dir=/d", NULL}));
+	assert_false(read_options(&o, (const char *[]){"berthd", "restore", "f", "stray", NULL}));
+	assert_true(read_options(
+		&o, (const char *[]){"berthd", "restore", "f", "--data_dir=/d", NULL}));
+	assert_int_equal(o.action, ACTION_RESTORE);
+	assert_string_equal(o.archive, "f");
+	assert_string_equal(config.data_dir, "/d");
 }
 
 int main(void)

@@ -100,7 +100,8 @@ static void a_task_may_nothing_else(void **unused)
 		{"GET", "/v1/var/nomad/jobs/web?namespace=blue"}, {"GET", "/v1/jobs"},
 		{"GET", "/v1/job/web"}, {"GET", "/v1/nodes"}, {"GET", "/v1/acl/tokens"},
 		{"GET", "/v1/agent/self"}, {"DELETE", "/v1/job/web"},
-		{"GET", "/v1/operator/keyring/keys"}, {"GET", "/v1/vms"}};
+		{"GET", "/v1/operator/keyring/keys"}, {"GET", "/v1/vms"},
+		{"GET", "/v1/controller/info"}};
 	struct running r = run("web");
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		int status = asked(&r, rows[i].method, rows[i].path);
@@ -148,14 +149,18 @@ static void policies_of_the_job_are_the_tasks(void **unused)
 	static const char policy[] =
 		"{\"Name\":\"own\",\"Rules\":\"namespace \\\"default\\\" { policy = \\\"read\\\" "
 		"}\",\"JobACL\":"
-		"{\"Namespace\":\"default\",\"JobID\":\"web\",\"Group\":\"g\",\"Task\":\"%s\"}}";
+		"{\"Namespace\":\"default\",\"JobID\":\"web\",\"Group\":\"%s\",\"Task\":\"%s\"}}";
+	static const char *const others[][2] = {{"g", "u"}, {"h", "t"}, {"h", ""}};
 	char body[256];
 	struct running r = run("web"), other = run("other");
 	assert_int_equal(asked(&r, "GET", "/v1/jobs"), 403);
-	snprintf(body, sizeof body, policy, "u");
-	assert_int_equal(ask_with(management, "PUT", "/v1/acl/policy/own", body).status, 200);
-	assert_int_equal(asked(&r, "GET", "/v1/jobs"), 403);
-	snprintf(body, sizeof body, policy, "t");
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		snprintf(body, sizeof body, policy, others[i][0], others[i][1]);
+		assert_int_equal(
+			ask_with(management, "PUT", "/v1/acl/policy/own", body).status, 200);
+		assert_int_equal(asked(&r, "GET", "/v1/jobs"), 403);
+	}
+	snprintf(body, sizeof body, policy, "g", "t");
 	assert_int_equal(ask_with(management, "PUT", "/v1/acl/policy/own", body).status, 200);
 	assert_int_equal(asked(&r, "GET", "/v1/jobs"), 200);
 	assert_int_equal(asked(&r, "GET", "/v1/var/nomad/jobs/web"), 200);
