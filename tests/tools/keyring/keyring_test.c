@@ -306,6 +306,7 @@ static void signatures_hold_as_long_as_their_key(void **unused)
 	assert_true(keyring_sign(k, TEXT("who"), &new));
 	assert_memory_not_equal(&old, &new, sizeof old);
 	assert_true(verifies(k, "who", &old));
+	assert_true(verifies(k, "who", &new));
 	assert_true(keyring_forget(k, &before[0].id, never_used, NULL, message, sizeof message));
 	assert_false(verifies(k, "who", &old));
 	assert_true(verifies(k, "who", &new));

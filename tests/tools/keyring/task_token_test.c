@@ -19,6 +19,7 @@ static void it_is_of_its_task_alone(void **unused)
 	assert_true(uuid_equal(&token.allocation, &allocation));
 	assert_true(task_token_is_of(k, &token, "web"));
 	assert_false(task_token_is_of(k, &token, "we"));
+	assert_false(task_token_is_of(k, &token, "wee"));
 	assert_false(task_token_is_of(k, &token, "webs"));
 	assert_false(task_token_is_of(k, &token, ""));
 	assert_false(task_token_is_of(another, &token, "web"));
