@@ -16,9 +16,12 @@ struct etcd;
 #define ETCD_TXN_BYTES_MAX (900u * 1024)
 
 struct etcd_settings {
-	const char *endpoints; // URLs, separated by commas or spaces: "http://10.0.0.1:2379,https://…"
-	const char *user, *password; // "" or NULL: etcd asks for none
-	const char *ca_file, *certificate_file, *key_file; // PEM, of https endpoints; "" or NULL: none
+	// URLs, separated by commas or spaces: "http://10.0.0.1:2379,https://…"
+	const char *endpoints;
+	// "" or NULL: etcd asks for none
+	const char *user, *password;
+	// PEM, of https endpoints; "" or NULL: none
+	const char *ca_file, *certificate_file, *key_file;
 	uint32_t timeout_ms; // of one attempt at one endpoint
 };
 
@@ -95,7 +98,8 @@ struct etcd_range_result {
 	uint64_t revision; // of etcd when it answered
 	uint64_t count;    // of keys in the range, also beyond limit
 };
-int etcd_range(struct etcd *, const struct etcd_range *, uint32_t timeout_ms, struct etcd_range_result *);
+int etcd_range(
+	struct etcd *, const struct etcd_range *, uint32_t timeout_ms, struct etcd_range_result *);
 
 // Tells changes of the keys from key up to end, beginning with the revision `from`, until is_cancelled says so (asked
 // several times a second) or something goes wrong: then returns -ECANCELED or the error. Whoever calls again with the
@@ -104,7 +108,8 @@ struct etcd_watch {
 	const char *key, *end;
 	uint64_t from; // 0: from now on
 	// was_deleted: item has only key and changed. On the calling thread.
-	bool (*changed)(void *context, const struct etcd_item *, bool was_deleted); // false: ends the watch
+	// Returns false to end the watch.
+	bool (*changed)(void *context, const struct etcd_item *, bool was_deleted);
 	// The watch is set up: what changes from now on is told.
 	void (*began)(void *context); // NULL is allowed
 	bool (*is_cancelled)(void *context);
@@ -113,7 +118,8 @@ struct etcd_watch {
 int etcd_watch(struct etcd *, const struct etcd_watch *);
 
 // Lease of ttl_s seconds; granted_s is what etcd made of it.
-int etcd_lease_grant(struct etcd *, int64_t ttl_s, uint32_t timeout_ms, int64_t *lease, int64_t *granted_s);
+int etcd_lease_grant(
+	struct etcd *, int64_t ttl_s, uint32_t timeout_ms, int64_t *lease, int64_t *granted_s);
 // Renews it; *left_s is the time to live that it has again. -ENOENT: it ended.
 int etcd_lease_renew(struct etcd *, int64_t lease, uint32_t timeout_ms, int64_t *left_s);
 int etcd_lease_revoke(struct etcd *, int64_t lease, uint32_t timeout_ms);
@@ -130,8 +136,10 @@ int etcd_status(struct etcd *, uint32_t timeout_ms, struct etcd_status *);
 
 #define ETCD_LATENCY_BUCKETS 32u
 struct etcd_counters {
-	_Atomic uint64_t requests, failures, failovers; // attempts; those without a good answer; changes of the endpoint
-	_Atomic uint64_t txn_us[ETCD_LATENCY_BUCKETS]; // of transactions that were answered: [i] < 2^i
+	// Attempts; those without a good answer; changes of the endpoint.
+	_Atomic uint64_t requests, failures, failovers;
+	// Of transactions that were answered: [i] < 2^i.
+	_Atomic uint64_t txn_us[ETCD_LATENCY_BUCKETS];
 	_Atomic uint64_t txn_us_sum;
 	_Atomic uint64_t txns_under_way;
 };

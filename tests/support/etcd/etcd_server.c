@@ -1,0 +1,143 @@
+#include "tests/support/etcd/etcd_server.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HEALTHY_WITHIN_MS 20000u
+#define STEP_MS 50u
+
+extern char **environ;
+
+static int listen_anywhere(struct sockaddr_in *address)
+{
+	socklen_t size = sizeof *address;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	*address = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof *address), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)address, &size), 0);
+	return fd;
+}
+
+uint16_t free_port(void)
+{
+	struct sockaddr_in address;
+	close(listen_anywhere(&address));
+	return ntohs(address.sin_port);
+}
+
+// Starts a program in silence; 0: it is not installed.
+static pid_t spawn_silently(const char *const *words, char *const *environment)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t pid = 0;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	int error = posix_spawnp(&pid, words[0], &actions, NULL, (char *const *)words, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	return error ? 0 : pid;
+}
+
+int etcd_server_control(const struct etcd_server *s, const char *const *words)
+{
+	const char *all[16] = {"etcdctl", "--endpoints", s->url, "--command-timeout", "2s"};
+	int status = 0;
+	char *environment[] = {(char *)"ETCDCTL_API=3", NULL};
+	for (size_t i = 0; words[i]; i++) {
+		assert_true(i + 6 < sizeof all / sizeof all[0]);
+		all[i + 5] = words[i];
+	}
+	pid_t pid = spawn_silently(all, environment);
+	if (!pid)
+		fail_msg("etcdctl is not installed: install the package etcd-client");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool server_is_gone(const struct etcd_server *s)
+{
+	return waitpid(s->pid, NULL, WNOHANG) == s->pid;
+}
+
+static void server_await(struct etcd_server *s)
+{
+	const char *const health[] = {"endpoint", "health", NULL};
+	for (uint32_t waited = 0; etcd_server_control(s, health) != 0; waited += STEP_MS) {
+		if (server_is_gone(s))
+			fail_msg("etcd ended at once");
+		if (waited > HEALTHY_WITHIN_MS)
+			fail_msg("etcd did not become healthy");
+		usleep(STEP_MS * 1000);
+	}
+}
+
+void etcd_server_start_again(struct etcd_server *s)
+{
+	char peer[ETCD_SERVER_URL_BYTES], cluster[ETCD_SERVER_URL_BYTES + 8], quota[32];
+	snprintf(peer, sizeof peer, "http://127.0.0.1:%u", s->peer_port);
+	snprintf(cluster, sizeof cluster, "one=%s", peer);
+	snprintf(quota, sizeof quota, "%llu", (unsigned long long)s->quota_bytes);
+	const char *const words[] = {"etcd", "--name", "one", "--data-dir", s->folder,
+		"--listen-client-urls", s->url, "--advertise-client-urls", s->url,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+		"--initial-cluster", cluster, "--quota-backend-bytes", quota, "--unsafe-no-fsync",
+		NULL};
+	s->pid = spawn_silently(words, environ);
+	if (!s->pid)
+		fail_msg("etcd is not installed: install the package etcd-server");
+	server_await(s);
+}
+
+void etcd_server_start(struct etcd_server *s, uint64_t quota_bytes)
+{
+	*s = (struct etcd_server){.quota_bytes = quota_bytes};
+	snprintf(s->folder, sizeof s->folder, "/tmp/berth-etcd-XXXXXX");
+	assert_non_null(mkdtemp(s->folder));
+	s->client_port = free_port();
+	s->peer_port = free_port();
+	snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u", s->client_port);
+	etcd_server_start_again(s);
+}
+
+void etcd_server_signal(const struct etcd_server *s, int signal)
+{
+	assert_int_equal(kill(s->pid, signal), 0);
+}
+
+void etcd_server_kill(struct etcd_server *s)
+{
+	etcd_server_signal(s, SIGKILL);
+	assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
+	s->pid = 0;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	return remove(path);
+}
+
+void etcd_server_stop(struct etcd_server *s)
+{
+	if (s->pid)
+		etcd_server_kill(s);
+	nftw(s->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
