@@ -7,17 +7,20 @@
 
 #define TOKEN_BYTES_MAX 512u
 
-uint64_t etcd_token_number(struct etcd *e)
-{
-	pthread_mutex_lock(&e->lock);
-	uint64_t number = e->token_number;
-	pthread_mutex_unlock(&e->lock);
-	return number;
-}
-
 bool etcd_token_is_missing(struct etcd *e)
 {
-	return e->user && etcd_token_number(e) == 0;
+	pthread_mutex_lock(&e->lock);
+	bool is_missing = e->user && e->token_number == 0;
+	pthread_mutex_unlock(&e->lock);
+	return is_missing;
+}
+
+static bool token_is_current(struct etcd *e, uint64_t number)
+{
+	pthread_mutex_lock(&e->lock);
+	bool is_current = number == (e->token ? e->token_number : ETCD_NO_TOKEN);
+	pthread_mutex_unlock(&e->lock);
+	return is_current;
 }
 
 static void put_escaped(struct bytes_writer *w, const char *text)
@@ -69,10 +72,11 @@ int etcd_token_renew(struct etcd *e, uint32_t endpoint, uint64_t refused, struct
 {
 	if (!e->user)
 		return -EACCES;
-	if (etcd_token_number(e) != refused)
+	if (!token_is_current(e, refused))
 		return 0;
 	struct etcd_line *line = etcd_line_take(e);
 	struct etcd_exchange *x = etcd_exchange_ready(e, line, 0);
+	x->is_anonymous = true;
 	ETCD_JSON_PUT(&x->request, "{\"name\":\"");
 	put_escaped(&x->request, e->user);
 	ETCD_JSON_PUT(&x->request, "\",\"password\":\"");

@@ -84,7 +84,8 @@ static void attempt_begin(struct work *w, struct attempt *a)
 		a->tried |= 1u << endpoint;
 		struct etcd_limits limits = work_limits(w, c->is_transaction);
 		if (etcd_token_is_missing(w->etcd))
-			c->error = etcd_token_renew(w->etcd, (uint32_t)endpoint, 0, limits);
+			c->error = etcd_token_renew(
+				w->etcd, (uint32_t)endpoint, ETCD_NO_TOKEN, limits);
 		limits = work_limits(w, c->is_transaction);
 		etcd_exchange_begin(
 			w->etcd, w->line, a->exchange, c->path, (uint32_t)endpoint, limits);

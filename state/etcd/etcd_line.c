@@ -145,6 +145,7 @@ struct etcd_exchange *etcd_exchange_ready(struct etcd *e, struct etcd_line *line
 		exchange_create(e, x);
 	x->request.size = 0;
 	x->request.failed = false;
+	x->is_anonymous = false;
 	return x;
 }
 
@@ -153,17 +154,17 @@ static void exchange_address(struct etcd *e, struct etcd_exchange *x)
 {
 	char header[HEADER_BYTES_MAX];
 	pthread_mutex_lock(&e->lock);
-	bool is_current = x->headers && x->token_number == e->token_number;
-	bool has_token = e->token != NULL;
-	x->token_number = e->token_number;
-	snprintf(header, sizeof header, "Authorization: %s", has_token ? e->token : "");
+	uint64_t number = x->is_anonymous || !e->token ? ETCD_NO_TOKEN : e->token_number;
+	if (number != ETCD_NO_TOKEN)
+		snprintf(header, sizeof header, "Authorization: %s", e->token);
 	pthread_mutex_unlock(&e->lock);
-	if (is_current)
+	if (x->headers && x->token_number == number)
 		return;
 	curl_slist_free_all(x->headers);
+	x->token_number = number;
 	x->headers = curl_slist_append(NULL, "Content-Type: application/json");
 	x->headers = curl_slist_append(x->headers, "Expect:");
-	if (has_token)
+	if (number != ETCD_NO_TOKEN)
 		x->headers = curl_slist_append(x->headers, header);
 	curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, x->headers);
 }

@@ -4,6 +4,7 @@
 #include "state/etcd/etcd_core.h"
 #include <curl/curl.h>
 
+#define ETCD_NO_TOKEN UINT64_MAX
 #define ETCD_TOGETHER_MAX 16u
 // A longer answer is none of etcd's: values of one page of a range, or events that came at once.
 #define ETCD_ANSWER_BYTES_MAX (512u * 1024 * 1024)
@@ -11,7 +12,8 @@
 struct etcd_exchange {
 	CURL *easy; // NULL: was never used
 	struct curl_slist *headers;
-	uint64_t token_number; // of the token in them
+	uint64_t token_number; // of the token in them; ETCD_NO_TOKEN: there is none
+	bool is_anonymous;     // asks for a token, and so shows none, not even one that ended
 	struct bytes_writer request, answer;
 	size_t given; // bytes of the request that libcurl took
 	uint32_t endpoint;

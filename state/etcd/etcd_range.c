@@ -52,6 +52,17 @@ static void page_write(struct bytes_writer *w, const void *request)
 	ETCD_JSON_PUT(w, "}");
 }
 
+// Whether a key comes behind the last one in the order of the range; else pages would never end.
+static bool key_goes_on(const struct page *p, const char *key, uint32_t size)
+{
+	if (p->last_size == 0)
+		return true;
+	int order = memcmp(key, p->last, size < p->last_size ? size : p->last_size);
+	if (order == 0)
+		order = size < p->last_size ? -1 : size > p->last_size;
+	return p->range->descending ? order < 0 : order > 0;
+}
+
 static void items_read(struct etcd_json *j, struct page *p)
 {
 	const struct etcd_range *r = p->range;
@@ -59,7 +70,7 @@ static void items_read(struct etcd_json *j, struct page *p)
 	etcd_json_enter(j, '[');
 	while (etcd_json_element(j)) {
 		uint32_t size = etcd_item_read(j, &item);
-		if (size == 0 || size > ETCD_KEY_BYTES_MAX)
+		if (size == 0 || size > ETCD_KEY_BYTES_MAX || !key_goes_on(p, item.key, size))
 			j->failed = true;
 		if (j->failed)
 			return;

@@ -257,7 +257,7 @@ int etcd_watch(struct etcd *e, const struct etcd_watch *watch)
 		tried |= 1u << endpoint;
 		s.endpoint = (uint32_t)endpoint;
 		if (etcd_token_is_missing(e))
-			etcd_token_renew(e, s.endpoint, 0, limits);
+			etcd_token_renew(e, s.endpoint, ETCD_NO_TOKEN, limits);
 		stream_run(&s);
 		if (stream_may_try_token(&s, &had_token))
 			tried &= ~(1u << endpoint);

@@ -1,6 +1,4 @@
 #include "tests/support/etcd/etcd_server.h"
-#include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <netinet/in.h>
@@ -12,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,25 +19,25 @@
 #define HEALTHY_WITHIN_MS 20000u
 #define STEP_MS 50u
 
-extern char **environ;
-
-static int listen_anywhere(struct sockaddr_in *address)
+int listen_anywhere(uint16_t *port)
 {
-	socklen_t size = sizeof *address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	*address = (struct sockaddr_in){
+	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)address, sizeof *address), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)address, &size), 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	*port = ntohs(address.sin_port);
 	return fd;
 }
 
 uint16_t free_port(void)
 {
-	struct sockaddr_in address;
-	close(listen_anywhere(&address));
-	return ntohs(address.sin_port);
+	uint16_t port;
+	close(listen_anywhere(&port));
+	return port;
 }
 
 // Starts a program in silence; 0: it is not installed.
@@ -78,10 +75,25 @@ static bool server_is_gone(const struct etcd_server *s)
 	return waitpid(s->pid, NULL, WNOHANG) == s->pid;
 }
 
+// Whoever wants a user says that he is healthy as well.
+static bool server_is_healthy(const struct etcd_server *s)
+{
+	static const char request[] = "GET /health HTTP/1.0\r\n\r\n";
+	struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_port = htons(s->client_port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	char answer[1024] = "";
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+		send(fd, request, sizeof request - 1, MSG_NOSIGNAL) > 0)
+		recv(fd, answer, sizeof answer - 1, MSG_WAITALL);
+	close(fd);
+	return strstr(answer, "\"health\":\"true\"");
+}
+
 static void server_await(struct etcd_server *s)
 {
-	const char *const health[] = {"endpoint", "health", NULL};
-	for (uint32_t waited = 0; etcd_server_control(s, health) != 0; waited += STEP_MS) {
+	for (uint32_t waited = 0; !server_is_healthy(s); waited += STEP_MS) {
 		if (server_is_gone(s))
 			fail_msg("etcd ended at once");
 		if (waited > HEALTHY_WITHIN_MS)

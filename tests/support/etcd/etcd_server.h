@@ -25,6 +25,8 @@ void etcd_server_kill(struct etcd_server *);
 void etcd_server_start_again(struct etcd_server *);
 void etcd_server_stop(struct etcd_server *);
 
+// A socket that listens at a free port of 127.0.0.1.
+int listen_anywhere(uint16_t *port);
 // A port of 127.0.0.1 that nobody listens at.
 uint16_t free_port(void);
 // Runs etcdctl with words (NULL ends them) at the server; returns its exit code.
