@@ -31,7 +31,8 @@ void etcd_close(struct etcd *); // once no call is under way; NULL is allowed
 
 // Errors of all calls:
 // -ETIMEDOUT  no answer in time from any endpoint: what was asked for may have been done, or may be done yet
-// -ENOSPC     etcd's own space is used up (alarm NOSPACE): nothing was written
+// -ENOSPC     etcd's own space is used up (alarm NOSPACE). Nothing was written, but for what was on its way when it was
+//             used up: etcd carries that out, and says so all the same
 // -EMSGSIZE   the request is longer than etcd takes
 // -EACCES     etcd wants another user, or a certificate
 // -ENOENT     the lease is not there (any more)

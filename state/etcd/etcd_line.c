@@ -123,8 +123,8 @@ static void exchange_create(const struct etcd *e, struct etcd_exchange *x)
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 1L);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, socket_prepare);
-	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L * 1024);
-	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 128L * 1024);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 64L * 1024);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 64L * 1024);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->text);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, x);
 	curl_easy_setopt(easy, CURLOPT_POST, 1L);

@@ -75,12 +75,12 @@ static bool server_is_gone(const struct etcd_server *s)
 	return waitpid(s->pid, NULL, WNOHANG) == s->pid;
 }
 
-// Whoever wants a user says that he is healthy as well.
+// At a port of its own, which wants neither user nor certificate.
 static bool server_is_healthy(const struct etcd_server *s)
 {
 	static const char request[] = "GET /health HTTP/1.0\r\n\r\n";
 	struct sockaddr_in address = {.sin_family = AF_INET,
-		.sin_port = htons(s->client_port),
+		.sin_port = htons(s->health_port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	char answer[1024] = "";
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -105,29 +105,48 @@ static void server_await(struct etcd_server *s)
 void etcd_server_start_again(struct etcd_server *s)
 {
 	char peer[ETCD_SERVER_URL_BYTES], cluster[ETCD_SERVER_URL_BYTES + 8], quota[32];
+	char health[ETCD_SERVER_URL_BYTES];
 	snprintf(peer, sizeof peer, "http://127.0.0.1:%u", s->peer_port);
+	snprintf(health, sizeof health, "http://127.0.0.1:%u", s->health_port);
 	snprintf(cluster, sizeof cluster, "one=%s", peer);
 	snprintf(quota, sizeof quota, "%llu", (unsigned long long)s->quota_bytes);
+	// The words about TLS are left out by the NULL.
 	const char *const words[] = {"etcd", "--name", "one", "--data-dir", s->folder,
 		"--listen-client-urls", s->url, "--advertise-client-urls", s->url,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-		"--initial-cluster", cluster, "--quota-backend-bytes", quota, "--unsafe-no-fsync",
-		NULL};
+		"--initial-cluster", cluster, "--quota-backend-bytes", quota,
+		"--listen-metrics-urls", health, "--unsafe-no-fsync",
+		s->ca_file ? "--client-cert-auth" : NULL, "--trusted-ca-file", s->ca_file,
+		"--cert-file", s->certificate_file, "--key-file", s->key_file, NULL};
 	s->pid = spawn_silently(words, environ);
 	if (!s->pid)
 		fail_msg("etcd is not installed: install the package etcd-server");
 	server_await(s);
 }
 
-void etcd_server_start(struct etcd_server *s, uint64_t quota_bytes)
+static void server_begin(struct etcd_server *s, const char *scheme)
 {
-	*s = (struct etcd_server){.quota_bytes = quota_bytes};
 	snprintf(s->folder, sizeof s->folder, "/tmp/berth-etcd-XXXXXX");
 	assert_non_null(mkdtemp(s->folder));
 	s->client_port = free_port();
 	s->peer_port = free_port();
-	snprintf(s->url, sizeof s->url, "http://127.0.0.1:%u", s->client_port);
+	s->health_port = free_port();
+	snprintf(s->url, sizeof s->url, "%s://127.0.0.1:%u", scheme, s->client_port);
 	etcd_server_start_again(s);
+}
+
+void etcd_server_start(struct etcd_server *s, uint64_t quota_bytes)
+{
+	*s = (struct etcd_server){.quota_bytes = quota_bytes};
+	server_begin(s, "http");
+}
+
+void etcd_server_start_tls(struct etcd_server *s, const char *ca_file, const char *certificate_file,
+	const char *key_file)
+{
+	*s = (struct etcd_server){
+		.ca_file = ca_file, .certificate_file = certificate_file, .key_file = key_file};
+	server_begin(s, "https");
 }
 
 void etcd_server_signal(const struct etcd_server *s, int signal)

@@ -9,14 +9,19 @@
 
 struct etcd_server {
 	pid_t pid; // 0: does not run
-	uint16_t client_port, peer_port;
+	uint16_t client_port, peer_port, health_port;
 	char url[ETCD_SERVER_URL_BYTES];
 	char folder[64];
 	uint64_t quota_bytes;
+	// PEM; NULL: http. Whoever asks needs a certificate of the same CA.
+	const char *ca_file, *certificate_file, *key_file;
 };
 
 // quota_bytes of its store; 0: as it likes. Waits until it is healthy.
 void etcd_server_start(struct etcd_server *, uint64_t quota_bytes);
+// Over https.
+void etcd_server_start_tls(struct etcd_server *, const char *ca_file, const char *certificate_file,
+	const char *key_file);
 // A signal: SIGSTOP, SIGCONT; SIGKILL through etcd_server_kill.
 void etcd_server_signal(const struct etcd_server *, int signal);
 // With kill -9; the data stay.
