@@ -51,6 +51,7 @@ static const char *const refusal_names[WIRE_REFUSED_REASONS] = {
 	[WIRE_REFUSED_NOT_SEALED] = "not-sealed",
 	[WIRE_REFUSED_QUOTA] = "quota-exhausted",
 	[WIRE_REFUSED_QUARANTINED] = "quarantined",
+	[WIRE_REFUSED_NOT_LEADER] = "not-leader",
 };
 
 const char *wire_type_name(uint8_t type)

@@ -251,8 +251,13 @@ struct wire_notify {
 //	40 u32 nodes_seen, u32 nodes_not_ready, u32 filtered_datacenter, u32 filtered_class, u32 filtered_device
 //	60 u32 exhausted_cpu, u32 exhausted_memory, u32 exhausted_disk, u32 exhausted_device
 //	76 filters times: u32 nodes filtered by the job's constraint of that position
+// REFUSED with NOT_LEADER says where the leader is instead, when that is known and the request has the room:
+//	26 u16 port of the leader; 0: not said, and zeros follow
+//	28 u32 retry_after_ms
+//	32 16 bytes: its IPv6 address, or its IPv4 address as ::ffff:a.b.c.d
 
 #define WIRE_REFUSED_BYTES_MIN 56u
+#define WIRE_NOT_LEADER_BYTES 64u // with the leader's place
 // What our encoder pads a PLACE to: room for a refusal's numbers and the counts of nine constraints.
 #define WIRE_PLACE_BYTES_USUAL 128u
 
@@ -350,7 +355,14 @@ enum wire_refusal {
 	WIRE_REFUSED_NOT_SEALED,  // ALLOC_SPEC: answers go out sealed alone (wire.sealed_only)
 	WIRE_REFUSED_QUOTA,       // the quota of the namespace has no room
 	WIRE_REFUSED_QUARANTINED, // registration: another agent has this id and key, and came first
+	WIRE_REFUSED_NOT_LEADER, // another controller of the cluster leads, at the place that is said
 	WIRE_REFUSED_REASONS,
+};
+
+// Where a controller is: its IPv6 address, or its IPv4 address as ::ffff:a.b.c.d.
+struct wire_endpoint {
+	uint8_t address[16];
+	uint16_t port; // 0: not known
 };
 
 struct wire_refused {
@@ -363,6 +375,7 @@ struct wire_refused {
 	uint32_t filtered_datacenter, filtered_class, filtered_device;
 	uint32_t exhausted_cpu, exhausted_memory, exhausted_disk, exhausted_device;
 	uint32_t filters[JOB_CONSTRAINTS_MAX];
+	struct wire_endpoint leader; // NOT_LEADER has this and no value, number or filter
 };
 
 const char *wire_type_name(uint8_t type);      // "HEARTBEAT"; "?" when unknown

@@ -268,6 +268,30 @@ static void refused_numbers(struct wire_refused *refused, uint32_t *numbers[REFU
 	memcpy(numbers, list, sizeof list);
 }
 
+static bool take_leader(struct bytes_reader *r, struct wire_refused *refused)
+{
+	refused->leader.port = bytes_take_u16(r);
+	refused->retry_after_ms = bytes_take_u32(r);
+	for (uint32_t i = 0; i < sizeof refused->leader.address && refused->leader.port != 0; i++)
+		refused->leader.address[i] = bytes_take_u8(r);
+	return body_complete(r);
+}
+
+static uint32_t encode_not_leader(uint8_t *frame, uint32_t size, struct wire_header header,
+	const struct wire_refused *refused)
+{
+	bool is_said = refused->leader.port != 0 && size >= WIRE_NOT_LEADER_BYTES;
+	struct bytes_writer w =
+		frame_begin(frame, is_said ? WIRE_NOT_LEADER_BYTES : WIRE_REFUSED_BYTES_MIN);
+	bytes_put_u8(&w, refused->request_type);
+	bytes_put_u8(&w, refused->reason);
+	bytes_put_u16(&w, is_said ? refused->leader.port : 0);
+	bytes_put_u32(&w, refused->retry_after_ms);
+	for (uint32_t i = 0; i < sizeof refused->leader.address && is_said; i++)
+		bytes_put_u8(&w, refused->leader.address[i]);
+	return frame_end(&w, header, WIRE_REFUSED_BYTES_MIN);
+}
+
 bool wire_refused_decode(
 	const uint8_t *frame, const struct wire_header *header, struct wire_refused *refused)
 {
@@ -275,6 +299,8 @@ bool wire_refused_decode(
 	struct bytes_reader r = body_reader(frame, header);
 	refused->request_type = bytes_take_u8(&r);
 	refused->reason = bytes_take_u8(&r);
+	if (refused->reason == WIRE_REFUSED_NOT_LEADER)
+		return header->length >= WIRE_REFUSED_BYTES_MIN && take_leader(&r, refused);
 	refused->filter_count = bytes_take_u16(&r);
 	refused->retry_after_ms = bytes_take_u32(&r);
 	refused->value = bytes_take_u64(&r);
@@ -297,6 +323,8 @@ uint32_t wire_refused_encode(uint8_t *frame, uint32_t size, struct wire_header h
 	if (size > FRAME_BYTES_MAX)
 		size = FRAME_BYTES_MAX;
 	header.type = WIRE_REFUSED;
+	if (refused->reason == WIRE_REFUSED_NOT_LEADER)
+		return encode_not_leader(frame, size, header, refused);
 	struct wire_refused copy = *refused;
 	uint32_t room = (size - WIRE_REFUSED_BYTES_MIN) / 4;
 	uint32_t number_count = room < REFUSED_NUMBERS ? room : REFUSED_NUMBERS;

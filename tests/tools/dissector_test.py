@@ -5,6 +5,7 @@ frames must be marked. usage: dissector_test.py BERTH_LUA VECTORS_JSON"""
 import json
 import os
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def expected(vector):
     for name, value in vector["header"].items():
         put(name, value)
     for name, value in vector["fields"].items():
-        if name == "data" and not value:
+        if (name == "data" and not value) or (name == "leader_address" and not vector["fields"]["leader_port"]):
             continue  # nothing to show
         if name in LISTS:
             for item in value:
@@ -114,6 +115,8 @@ def expected(vector):
                 put(one, item)
         elif name == "client":
             put("client", value)
+        elif name == "leader_address":
+            put(name, socket.inet_ntop(socket.AF_INET6, bytes.fromhex(value)))
         else:
             put(renamed.get(name, name), value)
     return out

@@ -21,7 +21,7 @@ local refusals = {
 	[10] = "overloaded", [11] = "table-full", [12] = "store-full", [13] = "stopping",
 	[14] = "bad-description", [15] = "not-allowed", [16] = "unknown-allocation",
 	[17] = "conflict", [18] = "not-admitted", [19] = "client-not-allowed", [20] = "not-sealed",
-	[21] = "quota-exhausted", [22] = "quarantined",
+	[21] = "quota-exhausted", [22] = "quarantined", [23] = "not-leader",
 }
 local pair_kinds = {
 	[0] = "attribute", [1] = "meta", [2] = "driver", [3] = "volume", [4] = "network", [5] = "address",
@@ -113,6 +113,8 @@ field("reason", "uint8", "Reason", base.DEC, refusals)
 field("filters", "uint16", "Filters")
 field("retry_after_ms", "uint32", "Retry after (ms)")
 field("value", "uint64", "Value")
+field("leader_port", "uint16", "Leader's port")
+field("leader_address", "ipv6", "Leader's address")
 field("nodes_seen", "uint32", "Nodes seen")
 field("nodes_not_ready", "uint32", "Nodes not ready")
 field("filtered_datacenter", "uint32", "Filtered by datacenter")
@@ -471,10 +473,22 @@ bodies[13] = function(r)
 	end)
 end
 
+local function not_leader(r)
+	local port = r:number("leader_port", 2)
+	r:number("retry_after_ms", 4)
+	if port == 0 then
+		return r:zeros(8, "address of no leader")
+	end
+	shown(r, 16, "leader_address")
+end
+
 bodies[15] = function(r, info)
 	r:number("request_type", 1)
 	local reason = r:number("reason", 1)
 	info.text = refusals[reason] or ("reason " .. reason)
+	if reason == 23 then
+		return not_leader(r)
+	end
 	local filters = r:number("filters", 2)
 	if filters > 64 then
 		r:fail("more than 64 filters")

@@ -1,6 +1,7 @@
 #include "tests/dataplane/wire/message_fields.h"
 #include "dataplane/wire/wire_alloc.h"
 #include "dataplane/wire/wire_vm.h"
+#include <stdio.h>
 
 static json_t *text_json(struct text text)
 {
@@ -187,8 +188,24 @@ static json_t *status_reply_fields(const struct wire_status_reply *reply)
 	return o;
 }
 
+static json_t *not_leader_fields(const struct wire_refused *refused)
+{
+	json_t *o = json_object();
+	char address[33] = "";
+	for (uint32_t i = 0; i < 16; i++)
+		snprintf(address + 2 * i, 3, "%02x", refused->leader.address[i]);
+	set_integer(o, "request_type", refused->request_type);
+	set_integer(o, "reason", refused->reason);
+	set_integer(o, "retry_after_ms", refused->retry_after_ms);
+	set_integer(o, "leader_port", refused->leader.port);
+	json_object_set_new(o, "leader_address", json_string(address));
+	return o;
+}
+
 static json_t *refused_fields(const struct wire_refused *refused)
 {
+	if (refused->reason == WIRE_REFUSED_NOT_LEADER)
+		return not_leader_fields(refused);
 	json_t *o = json_object(), *filters = json_array();
 	set_integer(o, "request_type", refused->request_type);
 	set_integer(o, "reason", refused->reason);

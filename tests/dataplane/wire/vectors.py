@@ -229,7 +229,14 @@ NUMBERS = ("nodes_seen", "nodes_not_ready", "filtered_datacenter", "filtered_cla
            "exhausted_cpu", "exhausted_memory", "exhausted_disk", "exhausted_device")
 
 
+def not_leader(f):
+    out = struct.pack("<BBHI", f["request_type"], f["reason"], f["leader_port"], f["retry_after_ms"])
+    return out + (bytes.fromhex(f["leader_address"]) if f["leader_port"] else bytes(8)), 0
+
+
 def refused(f):
+    if f["reason"] == 23:
+        return not_leader(f)
     out = struct.pack("<BBHIQ", f["request_type"], f["reason"], len(f["filters"]), f["retry_after_ms"], f["value"])
     for name in NUMBERS[:f.get("numbers_sent", len(NUMBERS))]:
         out += struct.pack("<I", f[name])
@@ -457,6 +464,13 @@ def cases():
     yield "notice of news", "NOTIFY", at, 0, {"term": 12, "alloc_index": 90090}
     yield "refused: not allowed", "REFUSED", at, born, dict(stale, request_type=16, reason=15, numbers_sent=2)
     yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
+    follows = {"request_type": 2, "reason": 23, "retry_after_ms": 0, "leader_port": 4647,
+               "leader_address": "00000000000000000000ffffc0000202"}
+    yield "refused: not the leader", "REFUSED", at, 14, follows
+    yield "refused: not the leader, which has IPv6", "REFUSED", none, 6, dict(
+        follows, request_type=8, leader_address="20010db8000000000000000000000002")
+    yield "refused: not the leader, which is not known", "REFUSED", none, 7, dict(
+        follows, request_type=10, retry_after_ms=500, leader_port=0, leader_address="00" * 16)
 
 
 def sealed_cases():

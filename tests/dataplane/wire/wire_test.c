@@ -302,24 +302,26 @@ static const struct {
 	{"report taken", 32, 17},             // count
 	{"report taken", 33, 2},              // known
 	{"question for changed allocations", 32, 0}, {"question for changed allocations", 32, 33},
-	{"question for changed allocations", 32, 2}, // the answer would be longer
-	{"allocations", 32, 33},                     // count
-	{"allocations", 33, 2},                      // more
-	{"allocations", 34, 1},                      // reserved
-	{"question for a small piece", 44, 0},       // bytes
-	{"question for a small piece", 44, 255},     // the answer would be longer
-	{"question for a small piece", 46, 1},       // reserved
-	{"piece of a specification", 36, 255},       // begins behind the end
-	{"piece of a specification", 40, 255},       // more than there are
-	{"piece of a specification", 42, 1},         // reserved
-	{"question for the next page", 34, 0},       // count
-	{"question for the next page", 34, 33},      // count
-	{"question for the next page", 34, 2},       // the answer would be longer
-	{"virtual machines", 34, 33},                // count
-	{"virtual machines", 34, 3},                 // count: more than there are
-	{"virtual machines", 35, 2},                 // more
-	{"virtual machines", 60, 3},                 // power
-	{"virtual machines", 67, 1},                 // reserved
+	{"question for changed allocations", 32, 2},            // the answer would be longer
+	{"allocations", 32, 33},                                // count
+	{"allocations", 33, 2},                                 // more
+	{"allocations", 34, 1},                                 // reserved
+	{"question for a small piece", 44, 0},                  // bytes
+	{"question for a small piece", 44, 255},                // the answer would be longer
+	{"question for a small piece", 46, 1},                  // reserved
+	{"piece of a specification", 36, 255},                  // begins behind the end
+	{"piece of a specification", 40, 255},                  // more than there are
+	{"piece of a specification", 42, 1},                    // reserved
+	{"question for the next page", 34, 0},                  // count
+	{"question for the next page", 34, 33},                 // count
+	{"question for the next page", 34, 2},                  // the answer would be longer
+	{"virtual machines", 34, 33},                           // count
+	{"virtual machines", 34, 3},                            // count: more than there are
+	{"virtual machines", 35, 2},                            // more
+	{"virtual machines", 60, 3},                            // power
+	{"virtual machines", 67, 1},                            // reserved
+	{"refused: not the leader, which is not known", 26, 1}, // port: no address follows
+	{"refused: not the leader, which is not known", 32, 1}, // address without a port
 };
 
 static void values_over_a_limit_are_refused(void **unused)
@@ -440,6 +442,30 @@ static void refusal_fills_whatever_the_request_leaves(void **unused)
 	}
 }
 
+// Where the leader is fits whole or is left out.
+static void refusal_says_where_the_leader_is_if_there_is_room(void **unused)
+{
+	const struct wire_refused why = {.request_type = WIRE_RELEASE,
+		.reason = WIRE_REFUSED_NOT_LEADER,
+		.leader = {.address = {0x20, 1, [15] = 7}, .port = 4648}};
+	for (uint32_t size = 0; size <= FRAME_BYTES_MAX; size++) {
+		uint8_t out[FRAME_BYTES_MAX];
+		struct wire_header h;
+		struct wire_refused back;
+		uint32_t length = wire_refused_encode(out, size, (struct wire_header){0}, &why);
+		assert_int_equal(length, size < 56 ? 0 : size < 64 ? 56 : 64);
+		if (length == 0)
+			continue;
+		assert_int_equal(wire_header_decode(out, length, &h), WIRE_OK);
+		assert_true(wire_refused_decode(out, &h, &back));
+		assert_int_equal(back.request_type, WIRE_RELEASE);
+		assert_int_equal(back.reason, WIRE_REFUSED_NOT_LEADER);
+		assert_int_equal(back.leader.port, size < 64 ? 0 : 4648);
+		assert_int_equal(back.leader.address[0], size < 64 ? 0 : 0x20);
+		assert_int_equal(back.leader.address[15], size < 64 ? 0 : 7);
+	}
+}
+
 static void client_name_is_found_before_the_tag_is_checked(void **unused)
 {
 	struct frame f;
@@ -491,6 +517,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(encoders_refuse_what_decoders_refuse),
 		cmocka_unit_test(answers_are_never_longer),
 		cmocka_unit_test(refusal_fills_whatever_the_request_leaves),
+		cmocka_unit_test(refusal_says_where_the_leader_is_if_there_is_room),
 		cmocka_unit_test(client_name_is_found_before_the_tag_is_checked),
 		cmocka_unit_test(every_refusal_has_a_name),
 	};
