@@ -5,6 +5,8 @@
 #include "dataplane/port/numa.h"
 #include "dataplane/port/port.h"
 #include "dataplane/port/port_lock.h"
+#include "dataplane/requests/follow.h"
+#include "dataplane/roles.h"
 #include "dataplane/watch.h"
 #include "state/base/check.h"
 #include "state/base/log.h"
@@ -32,6 +34,7 @@ struct dataplane {
 	pthread_t threads[WORKERS_MAX];
 	uint32_t threads_running;
 	struct watch watch;
+	pthread_mutex_t leader_lock; // of who sets the leader's place
 };
 
 static uint32_t port_queues(const struct port_settings *s)
@@ -120,6 +123,11 @@ static void attach_workers(struct dataplane *d, uint32_t index)
 		if (place->queue == 0) {
 			w->meter = port_meter;
 			w->meter_context = port;
+			w->announces = true;
+		}
+		if (d->settings.starts_as_follower) {
+			struct hot_port own = roles_own(&port->hot, d->settings.own_address);
+			packet_worker_follow(w, &own);
 		}
 	}
 }
@@ -142,6 +150,19 @@ static int start_ports(struct dataplane *d, char *message, uint32_t message_size
 		attach_workers(d, i);
 	}
 	return 0;
+}
+
+static int add_own_address(struct dataplane *d, char *message, uint32_t message_size)
+{
+	struct dataplane_settings *s = &d->settings;
+	if (!s->starts_as_follower || s->own_address[0] == '\0' ||
+		roles_add_own(s->ports, s->port_count, s->own_address))
+		return 0;
+	snprintf(message, message_size,
+		"\"%s\" cannot be the controller's own address: write one IPv4 or IPv6 address "
+		"that a port has, or for which the first port has room",
+		s->own_address);
+	return -EINVAL;
 }
 
 static bool plan_matches(const struct dataplane_settings *s, const struct topology_plan *plan)
@@ -176,7 +197,10 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 		.vm_spec = settings->vm_spec,
 		.alloc_spec_context = settings->alloc_spec_context};
 	d->workers = packet_workers_create(plan->worker_count, &worker_settings);
-	int error = resolve_devices(d, message, message_size);
+	pthread_mutex_init(&d->leader_lock, NULL);
+	int error = add_own_address(d, message, message_size);
+	if (error == 0)
+		error = resolve_devices(d, message, message_size);
 	if (error == 0)
 		error = lock_ports(d, message, message_size);
 	if (error == 0)
@@ -268,6 +292,30 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 	return error;
 }
 
+void dataplane_set_leader_address(struct dataplane *d, const char *ip_and_port)
+{
+	struct wire_endpoint leader = {.port = 0};
+	if (ip_and_port[0] != '\0' && !roles_parse_place(ip_and_port, &leader)) {
+		char quoted[300];
+		log_warn("leader-address-odd", "address=%s effect=\"nodes try the others\"",
+			log_quote(ip_and_port, quoted, sizeof quoted));
+		leader = (struct wire_endpoint){.port = 0};
+	}
+	pthread_mutex_lock(&d->leader_lock);
+	follow_set_leader(&d->workers->leader, &leader);
+	pthread_mutex_unlock(&d->leader_lock);
+}
+
+int dataplane_lead(struct dataplane *d)
+{
+	if (d->workers->count == 0)
+		return 0; // nobody to lead
+	if (!atomic_load(&d->workers->follows))
+		return -EALREADY;
+	packet_workers_lead(d->workers);
+	return 0;
+}
+
 void dataplane_refuse(struct dataplane *d)
 {
 	atomic_store(&d->workers->refuses, true);
@@ -295,6 +343,7 @@ void dataplane_destroy(struct dataplane *d)
 	for (uint32_t i = 0; i < d->locks_taken; i++)
 		port_lock_release(&d->locks[i]);
 	packet_workers_destroy(d->workers);
+	pthread_mutex_destroy(&d->leader_lock);
 	free(d->ports);
 	free(d);
 }

@@ -37,6 +37,11 @@ struct dataplane_settings {
 	// Tells that the expiry of nodes is held, or goes on. On a thread of its own; NULL: nobody asks.
 	void (*expiry_changed)(void *context, bool is_held);
 	void *expiry_context;
+	// A follower answers for own_address alone: who sends there hears where the leader is. For the ports' other
+	// addresses it is silent until dataplane_lead(). own_address is an IPv4 or IPv6 address without a port
+	// number; if no port has it, the first has it beside its own. "": none.
+	bool starts_as_follower;
+	char own_address[64];
 };
 
 struct dataplane;
@@ -56,9 +61,16 @@ int dataplane_try_arguments(
 int dataplane_create(const struct dataplane_settings *, const struct topology_plan *,
 	struct dataplane **, char *message, uint32_t message_size);
 // Fills the line of every known node, arms those that are ready or initializing with the grace, and launches the
-// workers. keys must outlive the dataplane.
+// workers. keys must outlive the dataplane. A follower fills and arms nothing, reports no node and submits no command;
+// its state may change meanwhile as in recovery.
 int dataplane_start(struct dataplane *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
+// Where the leader is, as "192.0.2.1:4647" or "[2001:db8::1]:4647", for followers to say; "": not known. Any thread.
+void dataplane_set_leader_address(struct dataplane *, const char *ip_and_port);
+// A follower leads from now on, in the term that the state's node table has by now: does what dataplane_start() does
+// otherwise, from the state as it is, then answers for all addresses, and announces those that were silent. Once; there
+// is no way back. On any thread that may take a read lock, after the applier is open. Returns 0 or a negative error.
+int dataplane_lead(struct dataplane *);
 // From now on every request that needs the applier is refused as stopping. Before the applier stops.
 void dataplane_refuse(struct dataplane *);
 // Stops the workers (they finish their burst), then the ports.

@@ -1,6 +1,9 @@
 #include "dataplane/packet_workers.h"
 #include "dataplane/expiry.h"
+#include "dataplane/hot/announce.h"
+#include "dataplane/hot/neighbour.h"
 #include "dataplane/hot/receive.h"
+#include "dataplane/requests/follow.h"
 #include "dataplane/requests/lines.h"
 #include "dataplane/requests/notices.h"
 #include "dataplane/requests/sender_keys.h"
@@ -32,6 +35,9 @@
 #define EARLY_PARTS_OF_TTL 6u
 // Linux rounds naps up by the timer slack, 50 us by default: more than our shortest nap.
 #define TIMER_SLACK_NS 1000u
+// Who misses one announcement of an address hears another: five within two seconds.
+#define ANNOUNCEMENTS 5u
+#define ANNOUNCE_INTERVAL_NS (500 * NS_PER_MS)
 
 struct packet_workers *packet_workers_create(
 	uint32_t worker_count, const struct packet_worker_settings *settings)
@@ -94,9 +100,62 @@ void packet_worker_attach(struct packet_worker *w, struct packet_io io, const st
 	w->signs = signs;
 }
 
+static void port_add(struct hot_port *to, const struct hot_port *from)
+{
+	CHECK(to->ipv4_count + from->ipv4_count <= HOT_ADDRESSES_MAX);
+	CHECK(to->ipv6_count + from->ipv6_count <= HOT_ADDRESSES_MAX);
+	memcpy(to->ipv4[to->ipv4_count], from->ipv4, from->ipv4_count * sizeof from->ipv4[0]);
+	memcpy(to->ipv6[to->ipv6_count], from->ipv6, from->ipv6_count * sizeof from->ipv6[0]);
+	to->ipv4_count += from->ipv4_count;
+	to->ipv6_count += from->ipv6_count;
+}
+
+static struct hot_port without(const struct hot_port *port, const struct hot_port *own)
+{
+	struct hot_port rest = *port;
+	rest.ipv4_count = rest.ipv6_count = 0;
+	for (uint32_t i = 0; i < port->ipv4_count; i++)
+		if (!port_has_ipv4(own, port->ipv4[i]))
+			memcpy(rest.ipv4[rest.ipv4_count++], port->ipv4[i], 4);
+	for (uint32_t i = 0; i < port->ipv6_count; i++)
+		if (!port_has_ipv6(own, port->ipv6[i]))
+			memcpy(rest.ipv6[rest.ipv6_count++], port->ipv6[i], 16);
+	return rest;
+}
+
+// Nodes speak to the service addresses, so the first address, whose packets are taken fastest, is one of them.
+void packet_worker_follow(struct packet_worker *w, const struct hot_port *own)
+{
+	w->follows = true;
+	w->service = without(&w->hot.port, own);
+	w->leading = w->service;
+	port_add(&w->leading, own);
+	w->hot.port = *own;
+	w->hot.silent = &w->service;
+	atomic_store_explicit(&w->team->follows, true, memory_order_relaxed);
+}
+
 static uint64_t missed_now(const struct packet_worker *w)
 {
 	return w->signs == NULL ? 0 : atomic_load_explicit(&w->signs->missed, memory_order_relaxed);
+}
+
+static void start_clock(struct packet_worker *w, uint64_t now_ns)
+{
+	liveness_clock_start(&w->clock, now_ns, w->team->settings.stall_ms);
+	w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
+	w->sweep_due_ns = now_ns;
+	expiry_open(w);
+}
+
+// No worker reads or writes a line meanwhile: they have not begun, or they follow. All their clocks begin alike.
+static void restore_lines(struct packet_workers *team)
+{
+	if (team->count == 0)
+		return;
+	uint32_t armed = lines_restore(team->state, state_node_table(team->state),
+		team->items[0].hot.now_ms, team->settings.restart_grace_ms);
+	log_info("nodes-armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);
 }
 
 void packet_workers_open(struct packet_workers *team, struct state *state,
@@ -113,18 +172,19 @@ void packet_workers_open(struct packet_workers *team, struct state *state,
 		struct packet_worker *w = &team->items[i];
 		w->hot.table = state_node_table(state);
 		w->hot.up = request_upcalls(w);
-		liveness_clock_start(&w->clock, now_ns, team->settings.stall_ms);
-		w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
-		w->sweep_due_ns = now_ns;
-		expiry_open(w);
+		start_clock(w, now_ns);
 		w->meter_due_ns = now_ns;
 		atomic_store(&w->turned_ns, now_ns);
 	}
-	if (team->count == 0)
-		return;
-	uint32_t armed = lines_restore(state, state_node_table(state), team->items[0].hot.now_ms,
-		team->settings.restart_grace_ms);
-	log_info("nodes-armed", "nodes=%u grace_ms=%u", armed, team->settings.restart_grace_ms);
+	if (!atomic_load_explicit(&team->follows, memory_order_relaxed))
+		restore_lines(team);
+}
+
+void packet_workers_lead(struct packet_workers *team)
+{
+	CHECK(atomic_load_explicit(&team->follows, memory_order_relaxed));
+	restore_lines(team);
+	atomic_store_explicit(&team->follows, false, memory_order_release);
 }
 
 uint32_t packet_workers_noisiest(
@@ -136,15 +196,20 @@ uint32_t packet_workers_noisiest(
 	return count;
 }
 
-static void handle_burst(struct packet_worker *w)
+static void send_burst(struct packet_worker *w, uint64_t began)
 {
-	uint64_t began = rte_rdtsc();
-	hot_receive(&w->hot, w->burst.packets, w->burst.count);
 	uint32_t refused = w->io.finish(w->io.context, &w->burst);
 	if (refused > 0)
 		counter_add(&w->counters.reply_drops, refused);
 	counter_add(&w->counters.bursts, 1);
 	counter_add(&w->counters.busy_cycles, rte_rdtsc() - began);
+}
+
+static void handle_burst(struct packet_worker *w)
+{
+	uint64_t began = rte_rdtsc();
+	hot_receive(&w->hot, w->burst.packets, w->burst.count);
+	send_burst(w, began);
 }
 
 static void sweep_slice(struct packet_worker *w, uint64_t now_ns)
@@ -163,6 +228,53 @@ static void sweep_slice(struct packet_worker *w, uint64_t now_ns)
 		slots / SWEEP_SLICES * (uint32_t)slices + NODE_BLOCK_SLOTS);
 }
 
+static void announce(struct packet_worker *w, uint64_t now_ns)
+{
+	const struct hot_port *service = &w->service;
+	struct packet_burst burst;
+	w->announce_due_ns = now_ns + ANNOUNCE_INTERVAL_NS;
+	w->announcements_left--;
+	uint32_t wanted = service->ipv4_count + service->ipv6_count;
+	w->io.take(w->io.context, &burst, wanted);
+	uint32_t lost = wanted - burst.count;
+	for (uint32_t i = 0; i < burst.count; i++) {
+		struct packet *p = &burst.packets[i];
+		uint32_t ipv6 = i - service->ipv4_count;
+		p->size = i < service->ipv4_count
+				  ? announce_ipv4(service, service->ipv4[i], p->data)
+				  : announce_ipv6(service, service->ipv6[ipv6], p->data);
+		p->verdict = PACKET_REPLY;
+	}
+	lost += w->io.finish(w->io.context, &burst);
+	counter_add(&w->counters.reply_drops, lost);
+}
+
+// Goes over from following to leading, when the worker's team has been told to.
+static void take_lead(struct packet_worker *w, uint64_t now_ns)
+{
+	if (atomic_load_explicit(&w->team->follows, memory_order_acquire))
+		return;
+	w->follows = false;
+	w->hot.port = w->leading;
+	w->hot.silent = NULL;
+	start_clock(w, now_ns);
+	w->announcements_left = w->announces ? ANNOUNCEMENTS : 0;
+	w->announce_due_ns = now_ns;
+}
+
+static uint32_t follow_turn(struct packet_worker *w)
+{
+	w->io.receive(w->io.context, &w->burst);
+	uint32_t received = w->burst.count;
+	if (received > 0) {
+		uint64_t began = rte_rdtsc();
+		follow_receive(w, w->burst.packets, received);
+		send_burst(w, began);
+	}
+	state_reader_quiescent();
+	return received;
+}
+
 uint32_t packet_worker_step(struct packet_worker *w)
 {
 	uint64_t now_ns = time_monotonic_ns(w->team->time);
@@ -175,6 +287,12 @@ uint32_t packet_worker_step(struct packet_worker *w)
 		w->hot.pings_left = PINGS_PER_S;
 		w->pings_due_ns = now_ns + NS_PER_S;
 	}
+	if (w->follows)
+		take_lead(w, now_ns);
+	if (w->follows)
+		return follow_turn(w);
+	if (w->announcements_left > 0 && now_ns >= w->announce_due_ns)
+		announce(w, now_ns);
 	w->hot.turn_ns = now_ns;
 	w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
 	w->io.receive(w->io.context, &w->burst);

@@ -2,6 +2,7 @@
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/port_memory.h"
+#include "dataplane/roles.h"
 #include <arpa/inet.h>
 #include <linux/capability.h>
 #include <rte_build_config.h>
@@ -262,8 +263,25 @@ int dataplane_try_arguments(
 	return eal_try(s->eal_extra, message, message_size);
 }
 
-void dataplane_preflight(const struct dataplane_settings *s, struct topology_plan *plan)
+// With the own address on the port that will have it, so that it is looked at like the others.
+static const struct dataplane_settings *with_own_address(const struct dataplane_settings *s,
+	struct dataplane_settings *copy, struct topology_plan *plan)
 {
+	if (!s->starts_as_follower || s->own_address[0] == '\0' || s->port_count == 0)
+		return s;
+	*copy = *s;
+	if (!roles_add_own(copy->ports, copy->port_count, copy->own_address))
+		topology_problem(plan, TOPOLOGY_ERROR,
+			"write one IPv4 or IPv6 address that a port has, or for which the first "
+			"port has room",
+			"\"%s\" cannot be the controller's own address", s->own_address);
+	return copy;
+}
+
+void dataplane_preflight(const struct dataplane_settings *asked, struct topology_plan *plan)
+{
+	struct dataplane_settings copy;
+	const struct dataplane_settings *s = with_own_address(asked, &copy, plan);
 	if (s->port_count == 0)
 		topology_problem(plan, TOPOLOGY_ERROR, "give at least one under ports",
 			"no port is configured");

@@ -47,7 +47,9 @@
 	X(PINGS, "pings")                       /* more than are answered in a second */     \
 	X(REVOKED, "revoked")                   /* of a node or client that is revoked */    \
 	X(REQUEST_RATE, "request-rate")         /* authentic; answered REFUSED overloaded */ \
-	X(BEAT_RATE, "beat-rate")               /* an authentic heartbeat, again too soon */
+	X(BEAT_RATE, "beat-rate")               /* an authentic heartbeat, again too soon */ \
+	X(NOT_LEADER, "not-leader")             /* authentic; told where the leader is */    \
+	X(SERVICE, "service-address")           /* to a follower; the leader answers it */
 
 enum hot_refusal {
 #define X(name, label) HOT_REFUSED_##name,

@@ -63,6 +63,8 @@ struct hot_upcalls {
 struct hot_worker {
 	uint16_t number;
 	struct hot_port port;
+	// Of a follower: its port with the addresses at which the leader answers; port has the others. Else NULL.
+	const struct hot_port *silent;
 	struct node_table *table;
 	struct hot_upcalls up;
 	struct hot_counters *counters;

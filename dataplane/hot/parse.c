@@ -1,6 +1,7 @@
 #include "dataplane/hot/parse.h"
 #include "dataplane/hot/headers.h"
 #include "dataplane/hot/neighbour.h"
+#include "dataplane/hot/silence.h"
 #include "dataplane/wire/little_endian.h"
 #include "state/base/check.h"
 
@@ -350,6 +351,13 @@ static void prefetch_frame(const struct node_table *table, const struct frame *f
 	prefetch_node(table, used, load32(f->data + 8));
 }
 
+static __attribute__((noinline)) void refuse_packet(
+	struct hot_worker *w, const struct packet *packet, enum hot_refusal reason)
+{
+	bool is_silent = w->silent != NULL && silence_is_asked(w->silent, packet, reason);
+	hot_refuse(w, is_silent ? HOT_REFUSED_SERVICE : reason);
+}
+
 void parse_burst(
 	struct hot_worker *w, struct packet *packets, uint32_t packet_count, struct burst *b)
 {
@@ -372,7 +380,7 @@ void parse_burst(
 			p->verdict = PACKET_REPLY;
 			answered++;
 		} else {
-			hot_refuse(w, (enum hot_refusal)result);
+			refuse_packet(w, p, (enum hot_refusal)result);
 		}
 	}
 	b->count = kept;

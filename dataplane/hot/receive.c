@@ -2,6 +2,7 @@
 #include "dataplane/hot/heartbeat.h"
 #include "dataplane/hot/line.h"
 #include "dataplane/hot/parse.h"
+#include "dataplane/hot/sender.h"
 #include "dataplane/wire/little_endian.h"
 #include "state/base/check.h"
 
@@ -48,47 +49,17 @@ static void receive_from_node(
 		hand_on(w, f, header, &lane.key);
 }
 
-static int refusal_of_key(enum hot_key found)
-{
-	if (found == HOT_KEY_FOUND)
-		return -1;
-	return found == HOT_KEY_REVOKED ? HOT_REFUSED_REVOKED : HOT_REFUSED_UNKNOWN_KEY;
-}
-
-// Finds the sender's key: a registration names a node, every other frame a client. Returns -1 with the key, or an enum
-// hot_refusal.
-static int find_sender_key(struct hot_worker *w, const struct frame *f,
-	const struct wire_header *header, struct wire_key *key)
-{
-	if (header->type == WIRE_REGISTER) {
-		if (header->length < WIRE_REGISTER_BYTES_MIN)
-			return HOT_REFUSED_FRAME_LENGTH;
-		struct uuid node;
-		memcpy(&node, f->data + WIRE_HEADER_BYTES, sizeof node);
-		return refusal_of_key(w->up.uuid_key(w->up.context, &node, header->key_id, key));
-	}
-	struct text client;
-	if (!wire_client_decode(f->data, header, &client))
-		return HOT_REFUSED_FRAME_LENGTH;
-	return refusal_of_key(w->up.client_key(w->up.context, client, header->key_id, key));
-}
-
 static void receive_from_sender(
 	struct hot_worker *w, const struct frame *f, const struct wire_header *header)
 {
 	struct wire_key key;
-	int refusal = find_sender_key(w, f, header, &key);
+	int refusal = sender_key_find(w, f, header, &key);
 	if (refusal >= 0)
 		hot_refuse(w, (enum hot_refusal)refusal);
 	else if (!wire_verify(&key, f->data, header->length))
 		hot_refuse(w, HOT_REFUSED_BAD_TAG);
 	else
 		hand_on(w, f, header, &key);
-}
-
-static bool is_from_a_slot(uint8_t type)
-{
-	return type == WIRE_HEARTBEAT || type == WIRE_GOODBYE || type >= WIRE_ALLOC_UPDATE;
 }
 
 static void receive_other(struct hot_worker *w, const struct frame *f)
@@ -98,7 +69,7 @@ static void receive_other(struct hot_worker *w, const struct frame *f)
 	HOT_CHECK(error == WIRE_OK); // the first pass said so
 	if (error != WIRE_OK)
 		return;
-	if (is_from_a_slot(header.type))
+	if (sender_is_a_slot(header.type))
 		receive_from_node(w, f, &header);
 	else
 		receive_from_sender(w, f, &header);

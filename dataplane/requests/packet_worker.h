@@ -17,6 +17,13 @@
 
 struct packet_workers;
 
+// Where the leader is, for followers to say. One writer at a time; a version that is odd is being written.
+struct leader_place {
+	_Atomic uint32_t version;
+	_Atomic uint64_t address[2]; // the bytes of a wire_endpoint
+	_Atomic uint16_t port;
+};
+
 struct packet_worker {
 	struct hot_worker hot;
 	struct packet_io io;
@@ -38,6 +45,13 @@ struct packet_worker {
 	// Of this worker's port, shared by all of its workers; NULL: nothing is known.
 	const struct port_signs *signs;
 	uint64_t hold_due_ns, pings_due_ns;
+	// Of one that begins as a follower: has it not gone over to leading yet; its port with the addresses that it is
+	// silent for meanwhile, and with all of them.
+	bool follows;
+	struct hot_port service, leading;
+	bool announces; // those addresses, once it leads: the first worker of its port
+	uint32_t announcements_left;
+	uint64_t announce_due_ns;
 	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else
 	// NULL.
 	void (*meter)(void *context);
@@ -75,6 +89,8 @@ struct packet_workers {
 	struct key_buckets client_buckets, register_buckets;
 	const struct time_source *time;
 	_Atomic bool stopping;
+	_Atomic bool follows; // the workers have not been told to lead
+	struct leader_place leader;
 	_Atomic bool refuses;      // requests: the applier takes no more of them
 	_Atomic uint32_t releases; // of holds, by operators
 	uint32_t count;

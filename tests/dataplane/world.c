@@ -11,7 +11,7 @@ static void log_failed(void *context, int error)
 	fail_msg("the log failed: %d", error);
 }
 
-static void start_applier(struct world *w, struct memory_log *log, bool probes)
+static void appoint_applier(struct world *w, struct memory_log *log, bool probes)
 {
 	core_appoint(&w->core, (struct applier_settings){.log = memory_log_of(log),
 				       .placer = first_fit_placer(w->core.state),
@@ -21,7 +21,6 @@ static void start_applier(struct world *w, struct memory_log *log, bool probes)
 				       .standing = {.readiness = probes},
 				       .log_failed = log_failed});
 	assert_int_equal(memory_log_replay(log, log->count, w->core.applier), 0);
-	assert_int_equal(core_open(&w->core), 0);
 }
 
 struct world *world_create(uint32_t workers)
@@ -34,8 +33,7 @@ struct world *world_create_with(uint32_t workers, struct memory_log *log, uint64
 	return world_create_probed(workers, log, start_ms, false);
 }
 
-struct world *world_create_probed(
-	uint32_t workers, struct memory_log *log, uint64_t start_ms, bool probes)
+static struct world *begin(uint32_t workers, uint64_t start_ms)
 {
 	struct world *w = calloc(1, sizeof *w);
 	assert_non_null(w);
@@ -54,8 +52,12 @@ struct world *world_create_probed(
 			.clients = 100},
 		workers);
 	state_node_table(w->core.state)->term = WORLD_TERM;
-	if (log != NULL)
-		start_applier(w, log, probes);
+	return w;
+}
+
+// own: of followers, the addresses that stay with them.
+static void open_team(struct world *w, uint32_t workers, const struct hot_port *own)
+{
 	struct packet_worker_settings settings = {.ttl_ms = WORLD_TTL_MS,
 		.restart_grace_ms = WORLD_GRACE_MS,
 		.stall_ms = WORLD_STALL_MS,
@@ -68,9 +70,38 @@ struct world *world_create_probed(
 		w->wires[i] = memory_wire_create(3 * WORKER_REQUESTS_MAX);
 		packet_worker_attach(
 			&w->team->items[i], memory_wire_io(w->wires[i]), &port, &w->signs);
+		if (own != NULL)
+			packet_worker_follow(&w->team->items[i], own);
 	}
+	w->team->items[0].announces = true;
 	packet_workers_open(w->team, w->core.state, w->core.queue, &w->keys, &w->time);
+}
+
+struct world *world_create_probed(
+	uint32_t workers, struct memory_log *log, uint64_t start_ms, bool probes)
+{
+	struct world *w = begin(workers, start_ms);
+	if (log != NULL) {
+		appoint_applier(w, log, probes);
+		assert_int_equal(core_open(&w->core), 0);
+	}
+	open_team(w, workers, NULL);
 	return w;
+}
+
+struct world *world_create_following(
+	uint32_t workers, struct memory_log *log, uint64_t start_ms, const struct hot_port *own)
+{
+	struct world *w = begin(workers, start_ms);
+	appoint_applier(w, log, false);
+	open_team(w, workers, own);
+	return w;
+}
+
+void world_lead(struct world *w)
+{
+	assert_int_equal(core_open(&w->core), 0);
+	packet_workers_lead(w->team);
 }
 
 void world_destroy(struct world *w)

@@ -39,6 +39,11 @@ struct world *world_create_with(uint32_t workers, struct memory_log *, uint64_t 
 // The same; probes: of nodes count.
 struct world *world_create_probed(
 	uint32_t workers, struct memory_log *, uint64_t start_ms, bool probes);
+// With workers that follow, for which those addresses of their port stay, and the real applier, which has replayed what
+// the log has and is not open. world_turn() alone may be used until it leads.
+struct world *world_create_following(
+	uint32_t workers, struct memory_log *, uint64_t start_ms, const struct hot_port *own);
+void world_lead(struct world *);
 void world_destroy(struct world *);
 // One turn of each worker, then time_ms passes.
 void world_turn(struct world *, uint32_t time_ms);
