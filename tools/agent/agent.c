@@ -20,6 +20,8 @@
 
 // A node that leaves waits no longer than this for its tasks to end, whatever time they may take.
 #define STOP_TASKS_MAX_NS NS_PER_MIN
+// Frames in a row that one controller of several leaves unanswered before the agent goes on to the next.
+#define MISSED_BY_ONE_SERVER 2u
 
 static uint64_t now_ns(void)
 {
@@ -84,6 +86,10 @@ int agent_create(
 	a->boot = prng_u64(&a->prng) | 1;
 	int rc = identity_open(options->state_dir, &a->prng, &a->identity, message, message_size);
 	if (rc < 0 || options->print_id)
+		return rc;
+	if (options->server)
+		rc = servers_open(&a->servers, options->server, message, message_size);
+	if (rc < 0)
 		return rc;
 	rc = make_data_folder(options, message, message_size);
 	if (rc < 0)
@@ -161,10 +167,11 @@ static bool connected(struct agent *a)
 	char message[200], quoted[240], address[INET6_ADDRSTRLEN];
 	if (a->fd >= 0)
 		return true;
-	a->fd = endpoint_connect(a->options->server, a->options->source, message, sizeof message);
+	a->fd = endpoint_connect(a->servers.current, a->options->source, message, sizeof message);
 	a->counters.reconnects++;
 	if (a->fd < 0) {
 		log_warn("connect-failed", "error=%s", log_quote(message, quoted, sizeof quoted));
+		servers_next(&a->servers);
 		return false;
 	}
 	local_address(a->fd, address);
@@ -317,17 +324,21 @@ static bool send_registration(struct agent *a)
 	return true;
 }
 
-// Without answers the agent opens a new socket: its own address or the controller's may have changed.
+// Without answers the agent opens a new socket: its own address or the controller's may have changed. Of several
+// controllers it goes on to the next.
 static void look_for_silence(struct agent *a)
 {
 	if (a->beat.missed == 0)
 		return;
 	disconnect(a);
+	if (a->beat.missed % MISSED_BY_ONE_SERVER == 0 && servers_next(&a->servers))
+		log_info("next-server", "server=%s unanswered=%u", a->servers.current,
+			a->beat.missed);
 	if (a->beat.missed < 3 || a->missed_told)
 		return;
 	a->missed_told = a->beat.missed;
 	log_warn(
-		"controller-silent", "server=%s unanswered=%u", a->options->server, a->beat.missed);
+		"controller-silent", "server=%s unanswered=%u", a->servers.current, a->beat.missed);
 }
 
 // Sends the frame that is due. False when the agent cannot go on.
@@ -389,6 +400,15 @@ static void tell_refusal(struct agent *a, const struct wire_refused *why)
 			"\"see berth-agent --print-fingerprint and the controller's log\"");
 }
 
+static void go_to_leader(struct agent *a, const struct wire_refused *why)
+{
+	a->counters.redirects++;
+	if (!servers_follow(&a->servers, &why->leader))
+		return;
+	log_info("next-server", "server=%s reason=not-leader", a->servers.current);
+	disconnect(a);
+}
+
 static void log_answer(struct agent *a, const struct node_answer *answer)
 {
 	const struct node_session *s = &a->beat.session;
@@ -409,7 +429,12 @@ static void log_answer(struct agent *a, const struct node_answer *answer)
 			"\"a replaced controller still answers, or the clock of a new one is "
 			"behind\"");
 		break;
-	case NODE_REFUSED: tell_refusal(a, &answer->refused); break;
+	case NODE_REFUSED:
+		if (answer->refused.reason == WIRE_REFUSED_NOT_LEADER)
+			go_to_leader(a, &answer->refused);
+		else
+			tell_refusal(a, &answer->refused);
+		break;
 	case NODE_GONE: log_info("left", "slot=%u", s->slot); break;
 	case NODE_ACKED:
 		alloc_sync_heard(&a->sync, now_ns(), time_wall_ns(&time_source_real));
@@ -450,7 +475,7 @@ static void receive_all(struct agent *a)
 		note_term(a);
 		log_answer(a, &answer);
 		if (a->missed_told && answer.event != NODE_OLD_TERM) {
-			log_info("controller-answers", "server=%s", a->options->server);
+			log_info("controller-answers", "server=%s", a->servers.current);
 			a->missed_told = 0;
 		}
 	}

@@ -7,11 +7,12 @@
 #include "tools/agent/options.h"
 #include "tools/agent/vm_worker.h"
 #include "tools/client/description.h"
+#include "tools/client/servers.h"
 #include <netinet/in.h>
 
 struct agent_counters {
 	uint64_t sent, answered, ignored, registrations, refused, old_terms, reconnects;
-	uint64_t notices;
+	uint64_t notices, redirects;
 };
 
 struct agent {
@@ -34,8 +35,9 @@ struct agent {
 	uint64_t stop_by_ns;            // while leaving: tasks must end by then; 0: not leaving
 	char address[INET6_ADDRSTRLEN]; // the agent's own, as registered
 	uint32_t missed_told;           // beat.missed when the agent last logged it
-	int fd;                         // -1: the next send opens it
-	int load_fd;                    // /proc/loadavg
+	struct servers servers;
+	int fd;      // to the current one of them; -1: the next send opens it
+	int load_fd; // /proc/loadavg
 	struct agent_counters counters;
 };
 

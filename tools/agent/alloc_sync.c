@@ -458,7 +458,8 @@ static void take_refusal(struct alloc_sync *s, const struct wire_refused *why, u
 	switch (why->reason) {
 	case WIRE_REFUSED_OVERLOADED:
 	case WIRE_REFUSED_STOPPING:
-	case WIRE_REFUSED_STORE_FULL: break; // sends the same frame again
+	case WIRE_REFUSED_STORE_FULL: break;                       // sends the same frame again
+	case WIRE_REFUSED_NOT_LEADER: s->wants_beat = true; break; // which finds who leads
 	case WIRE_REFUSED_UNKNOWN_ALLOCATION:
 		if (s->awaiting == WIRE_ALLOC_SPEC_REPLY && s->wanted_count > 0)
 			drop_wanted(s);

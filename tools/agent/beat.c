@@ -92,11 +92,25 @@ static void register_again(struct beat *b, uint64_t now_ns)
 	wait_ms(b, now_ns, backoff_ms(b));
 }
 
+// The next frame goes to another controller.
+static void redirected(struct beat *b, const struct wire_refused *why, uint64_t now_ns)
+{
+	if (b->redirects++ < BEAT_REDIRECTS_MAX) {
+		b->due_ns = now_ns;
+		return;
+	}
+	b->redirects = 0;
+	if (b->state == BEAT_REGISTERING)
+		wait_ms(b, now_ns, why->retry_after_ms + backoff_ms(b));
+}
+
 static void refused(struct beat *b, const struct wire_refused *why, uint64_t now_ns)
 {
 	if (b->state == BEAT_LEAVING)
 		return;
-	if (why->reason == WIRE_REFUSED_STALE_REGISTRATION) {
+	if (why->reason == WIRE_REFUSED_NOT_LEADER) {
+		redirected(b, why, now_ns);
+	} else if (why->reason == WIRE_REFUSED_STALE_REGISTRATION) {
 		b->registration_least = why->value + 1;
 		register_again(b, now_ns);
 	} else if (b->state == BEAT_REGISTERING && why->reason == WIRE_REFUSED_OVERLOADED) {
@@ -113,9 +127,10 @@ static void obey(struct beat *b, const struct node_answer *answer, uint64_t now_
 	case NODE_REGISTERED:
 		b->state = BEAT_BEATING;
 		b->due_ns = now_ns;
+		b->redirects = 0;
 		break;
 	case NODE_ACKED:
-		b->resyncs = 0;
+		b->resyncs = b->redirects = 0;
 		backoff_reset(&b->backoff);
 		break;
 	case NODE_BEAT_NOW:

@@ -20,6 +20,7 @@
 #define BEAT_INTERVAL_MS_LEAST 50u // however short the granted time to live is
 #define BEAT_HASTE_MS 300u         // a hastened heartbeat waits no longer
 #define BEAT_RESYNCS_MAX 3u        // in a row; then the next heartbeat is sent at its usual time
+#define BEAT_REDIRECTS_MAX 3u      // the same, of refusals by controllers that do not lead
 
 enum beat_state { BEAT_REGISTERING, BEAT_BEATING, BEAT_LEAVING, BEAT_LEFT };
 enum beat_send { BEAT_SEND_NOTHING, BEAT_SEND_REGISTER, BEAT_SEND_HEARTBEAT, BEAT_SEND_GOODBYE };
@@ -34,7 +35,7 @@ struct beat {
 	// controller's clock, and the next has just this sequence.
 	uint64_t registration_least;
 	uint32_t missed; // frames in a row without an answer
-	uint32_t resyncs;
+	uint32_t resyncs, redirects;
 	uint32_t goodbyes;
 	bool describe; // the next REGISTER needs a new description and a new sequence
 };

@@ -58,11 +58,11 @@ static int work_as_agent(struct agent *agent, const struct agent_options *option
 	const struct agent_counters *c = &agent->counters;
 	log_info("stop",
 		"exit=%d sent=%lu answered=%lu ignored=%lu registrations=%lu refused=%lu "
-		"old_terms=%lu reconnects=%lu notices=%lu",
+		"old_terms=%lu reconnects=%lu notices=%lu redirects=%lu",
 		code, (unsigned long)c->sent, (unsigned long)c->answered, (unsigned long)c->ignored,
 		(unsigned long)c->registrations, (unsigned long)c->refused,
 		(unsigned long)c->old_terms, (unsigned long)c->reconnects,
-		(unsigned long)c->notices);
+		(unsigned long)c->notices, (unsigned long)c->redirects);
 	close(signal_fd);
 	return code;
 }

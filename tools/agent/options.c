@@ -9,7 +9,8 @@
 
 static const struct flag table[] = {
 #define AT(field) offsetof(struct agent_options, field)
-	{"server", "HOST[:PORT]", FLAG_TEXT, AT(server), "the controller (required; port 4647)"},
+	{"server", "HOST[:PORT][,...]", FLAG_TEXT, AT(server),
+		"the controller, or several of a cluster (required; port 4647)"},
 	{"source", "ADDRESS", FLAG_TEXT, AT(source), "local address to send from"},
 	{"state-dir", "DIR", FLAG_TEXT, AT(state_dir),
 		"identity and term (default /var/lib/berth-agent)"},
@@ -80,7 +81,7 @@ static const struct flag table[] = {
 static const struct flags flags = {
 	.program = "berth-agent",
 	.environment = "BERTH_AGENT_",
-	.usage = "usage: berth-agent --server HOST[:PORT] [OPTION]...\n"
+	.usage = "usage: berth-agent --server HOST[:PORT][,...] [OPTION]...\n"
 		 "Registers this machine with a Berth controller, runs its allocations and keeps "
 		 "reporting.\n",
 	.notes = "\nEach option is also read from the environment: BERTH_AGENT_STATE_DIR=...\n"

@@ -4,14 +4,19 @@
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
 #include "tools/client/endpoint.h"
+#include "tools/client/servers.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+// Controllers may not agree yet who leads: after so many in a row that do not, the client waits.
+#define NOT_LEADERS_IN_A_ROW 3u
+
 struct client {
 	char *server, *source, *name;
+	struct servers servers; // views into server
 	uint8_t key_id;
 	struct wire_key key;
 	uint32_t wait_ms, cap_ms, deadline_ms;
@@ -28,6 +33,7 @@ struct exchange {
 	uint64_t sequence;
 	uint8_t reply_type;
 	uint64_t first_sent_ns, give_up_ns;
+	uint32_t not_leaders; // that have refused it
 	uint8_t reply[FRAME_BYTES_MAX];
 	struct wire_header header; // of reply
 };
@@ -43,6 +49,24 @@ static int refuse_settings(char *message, uint32_t size, const char *what)
 	return -EINVAL;
 }
 
+static void disconnect_client(struct client *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+}
+
+// Opens a socket to the current controller, or to the first after it of which the address is known here.
+static int connect_any(struct client *c, char *message, uint32_t message_size)
+{
+	for (uint32_t i = 0; i < c->servers.count && c->fd < 0; i++) {
+		c->fd = endpoint_connect(c->servers.current, c->source, message, message_size);
+		if (c->fd < 0)
+			servers_next(&c->servers);
+	}
+	return c->fd;
+}
+
 int client_open(const struct client_settings *settings, struct client **out, char *message,
 	uint32_t message_size)
 {
@@ -54,9 +78,6 @@ int client_open(const struct client_settings *settings, struct client **out, cha
 	if (!settings->key_text || !wire_key_parse(settings->key_text, &key_id, &key))
 		return refuse_settings(message, message_size,
 			"the client's key is not \"ID:HEX\" as printed by `berth client key NAME`");
-	int fd = endpoint_connect(settings->server, settings->source, message, message_size);
-	if (fd < 0)
-		return fd;
 	struct client *c = memory_take(sizeof *c);
 	*c = (struct client){
 		.server = copy_or_null(settings->server),
@@ -67,8 +88,15 @@ int client_open(const struct client_settings *settings, struct client **out, cha
 		.wait_ms = settings->wait_ms ? settings->wait_ms : 200,
 		.cap_ms = settings->cap_ms ? settings->cap_ms : 5000,
 		.deadline_ms = settings->deadline_ms ? settings->deadline_ms : 15000,
-		.fd = fd,
+		.fd = -1,
 	};
+	int rc = servers_open(&c->servers, c->server, message, message_size);
+	if (rc == 0)
+		rc = connect_any(c, message, message_size);
+	if (rc < 0) {
+		client_close(c);
+		return rc;
+	}
 	if (settings->seed)
 		prng_seed(&c->prng, settings->seed);
 	else
@@ -82,8 +110,7 @@ void client_close(struct client *c)
 {
 	if (!c)
 		return;
-	if (c->fd >= 0)
-		close(c->fd);
+	disconnect_client(c);
 	free(c->server);
 	free(c->source);
 	free(c->name);
@@ -102,15 +129,13 @@ static void send_frame(struct client *c, const struct exchange *x)
 {
 	char message[200];
 	if (c->fd < 0)
-		c->fd = endpoint_connect(c->server, c->source, message, sizeof message);
+		connect_any(c, message, sizeof message);
 	c->counters.sent++;
 	if (c->fd < 0)
 		return;
 	ssize_t n = send(c->fd, x->frame, x->length, 0);
-	if (n < 0 && errno != EAGAIN && errno != ECONNREFUSED) {
-		close(c->fd);
-		c->fd = -1;
-	}
+	if (n < 0 && errno != EAGAIN && errno != ECONNREFUSED)
+		disconnect_client(c);
 }
 
 static bool is_answer(struct client *c, struct exchange *x, uint32_t size)
@@ -170,9 +195,9 @@ static bool wait_for_answer(struct client *c, struct exchange *x, struct backoff
 		if (listen_until(c, x, until_ns))
 			return true;
 		c->counters.resent++;
-		if (c->fd >= 0 && backoff->failures > 1) {
-			close(c->fd);
-			c->fd = -1;
+		if (backoff->failures > 1) {
+			servers_next(&c->servers);
+			disconnect_client(c);
 		}
 	}
 }
@@ -181,6 +206,16 @@ static uint64_t later_ns(const struct exchange *x, uint64_t now_ns, uint64_t wai
 {
 	uint64_t at = now_ns + wait_ms * NS_PER_MS;
 	return at < x->give_up_ns ? at : x->give_up_ns;
+}
+
+// Goes on to another controller after a refusal of one that does not lead. True when the request is to be sent at once.
+static bool goes_to_leader(struct client *c, struct exchange *x, const struct wire_refused *refused)
+{
+	if (refused->reason != WIRE_REFUSED_NOT_LEADER)
+		return false;
+	if (servers_follow(&c->servers, &refused->leader))
+		disconnect_client(c);
+	return ++x->not_leaders % NOT_LEADERS_IN_A_ROW != 0;
 }
 
 // x->frame holds the encoded request. CLIENT_DONE: x->reply holds the answer.
@@ -204,7 +239,10 @@ static int run_exchange(struct client *c, struct exchange *x, struct wire_refuse
 		if (!wire_refused_decode(x->reply, &x->header, refused))
 			return -EPROTO;
 		rc = CLIENT_REFUSED;
-		if (refused->reason != WIRE_REFUSED_OVERLOADED &&
+		if (goes_to_leader(c, x, refused))
+			continue;
+		if (refused->reason != WIRE_REFUSED_NOT_LEADER &&
+			refused->reason != WIRE_REFUSED_OVERLOADED &&
 			refused->reason != WIRE_REFUSED_STOPPING)
 			break;
 		uint64_t wait_ms = refused->retry_after_ms +
@@ -219,6 +257,7 @@ static int run_exchange(struct client *c, struct exchange *x, struct wire_refuse
 static struct wire_header begin_exchange(struct client *c, struct exchange *x, uint8_t reply_type)
 {
 	x->reply_type = reply_type;
+	x->not_leaders = 0;
 	x->sequence = ++c->sequence;
 	return (struct wire_header){
 		.key_id = c->key_id, .slot = WIRE_NO_SLOT, .sequence = x->sequence};

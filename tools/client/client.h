@@ -14,7 +14,7 @@
 struct client;
 
 struct client_settings {
-	const char *server;   // as in endpoint.h
+	const char *server;   // as in endpoint.h, or several with commas between them
 	const char *source;   // local address to send from; NULL: the kernel's choice
 	const char *name;     // the client's; its key is derived from it
 	const char *key_text; // "ID:HEX32", as `berth client key NAME` prints it
@@ -33,7 +33,8 @@ enum client_result { CLIENT_DONE, CLIENT_REFUSED };
 
 // Each returns CLIENT_DONE and fills the answer; or CLIENT_REFUSED and fills refused; or -ETIMEDOUT when no authentic
 // answer came; or -EINVAL when the request cannot be encoded. After "overloaded" and "stopping" the client waits and
-// tries again until the deadline. Each fills in the client's name.
+// tries again until the deadline; after "not-leader", and after silence, it goes on to another controller. Each fills
+// in the client's name.
 //
 // place: the clock replaces issued_ms 0, a random number request 0; both are written back, so that the same request can
 // be made again, also by another process, and gives the same allocations.

@@ -74,6 +74,8 @@ static uint32_t interval_ms(struct fleet *f, const struct fleet_node *n)
 
 static void register_due(struct fleet *f, struct fleet_node *n)
 {
+	if (n->session.awaiting)
+		fleet_missed(f);
 	n->due_ms = fleet_now_ms(f) + REGISTER_WAIT_MS + backoff_ms(f, n);
 	send_registration(f, n);
 }
@@ -82,6 +84,7 @@ static void beat_due(struct fleet *f, struct fleet_node *n)
 {
 	if (n->session.awaiting) {
 		f->counters.missed++;
+		fleet_missed(f);
 		if (n->missed < UINT8_MAX)
 			n->missed++;
 		if (n->missed >= MISSED_DOWN)
@@ -188,6 +191,8 @@ static void on_refused(struct fleet *f, struct fleet_node *n, const struct wire_
 {
 	if (why->reason < WIRE_REFUSED_REASONS)
 		f->counters.refused[why->reason]++;
+	if (why->reason == WIRE_REFUSED_NOT_LEADER)
+		fleet_redirect(f, &why->leader);
 	if (n->phase != FLEET_REGISTERING)
 		return;
 	if (why->reason == WIRE_REFUSED_OVERLOADED) {
@@ -229,8 +234,10 @@ static void on_acknowledged(struct fleet *f, uint32_t node)
 static void on_answer(struct fleet *f, struct fleet_node *n, const struct node_answer *answer)
 {
 	if (answer->event != NODE_NOTHING && answer->event != NODE_OLD_TERM &&
-		answer->event != NODE_NOTIFIED)
+		answer->event != NODE_NOTIFIED) {
 		n->missed = 0;
+		fleet_heard(f);
+	}
 	switch (answer->event) {
 	case NODE_NOTHING: f->counters.ignored++; break;
 	case NODE_OLD_TERM: f->counters.old_terms++; break;

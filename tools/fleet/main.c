@@ -50,11 +50,19 @@ static void stream_refused(void *context, uint32_t number, const struct wire_ref
 {
 }
 
+static struct transport *open_sockets(const struct fleet_options *o, char *message, uint32_t size)
+{
+	struct servers servers;
+	if (servers_open(&servers, o->server, message, size) < 0)
+		return NULL;
+	return transport_socket_open(servers.current, o->source, o->sockets, message, size);
+}
+
 static struct transport *open_transport(
 	const struct fleet_options *o, const char *program, char *message, uint32_t size)
 {
 	if (!o->vdev)
-		return transport_socket_open(o->server, o->source, o->sockets, message, size);
+		return open_sockets(o, message, size);
 	struct transport_dpdk_settings settings = {.program = program,
 		.vdev = o->vdev,
 		.server = o->server,
@@ -250,6 +258,7 @@ static int run_with_keys(struct fleet_options *o, const char *program)
 		.send_rate = o->send_rate,
 		.loss = o->loss_percent / 100,
 		.seed = o->seed,
+		.servers = o->server,
 		.pcap = o->write_pcap};
 	run = (struct run){.options = o,
 		.out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout,

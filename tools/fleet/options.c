@@ -5,7 +5,8 @@
 
 static const struct flag table[] = {
 #define AT(field) offsetof(struct fleet_options, field)
-	{"server", "HOST[:PORT]", FLAG_TEXT, AT(server), "the controller (default 127.0.0.1:4647)"},
+	{"server", "HOST[:PORT][,...]", FLAG_TEXT, AT(server),
+		"the controller, or several of a cluster (default 127.0.0.1:4647)"},
 	{"source", "ADDRESS", FLAG_TEXT, AT(source), "local address to send from"},
 	{"sockets", "N", FLAG_U32, AT(sockets),
 		"sockets, or UDP source ports of --vdev (4; --trace 1)"},
@@ -226,6 +227,8 @@ static bool check_ranges(const struct fleet_options *o)
 		{*o->client && strlen(o->client) <= CLIENT_NAME_BYTES_MAX,
 			"--client has 1 to 64 characters"},
 		{!o->vdev || o->address, "--vdev needs --address IPV4"},
+		{(!o->vdev && !o->write_pcap) || !strchr(o->server, ','),
+			"--vdev and --write-pcap take one --server"},
 		{!o->trace || !o->place, "--trace and --place exclude each other"},
 	};
 	for (uint32_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {

@@ -167,7 +167,10 @@ static void on_refused(
 	struct placing *p, struct placing_request *r, const struct wire_refused *refused)
 {
 	if (refused->reason == WIRE_REFUSED_OVERLOADED ||
-		refused->reason == WIRE_REFUSED_STOPPING) {
+		refused->reason == WIRE_REFUSED_STOPPING ||
+		refused->reason == WIRE_REFUSED_NOT_LEADER) {
+		if (refused->reason == WIRE_REFUSED_NOT_LEADER)
+			fleet_redirect(p->fleet, &refused->leader);
 		p->counters.retried_later++;
 		r->due_ms = fleet_now_ms(p->fleet) + refused->retry_after_ms +
 			    (uint32_t)prng_below(&p->prng, BACKOFF_BASE_MS);

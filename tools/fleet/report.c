@@ -164,6 +164,7 @@ static json_t *fleet_json(const struct fleet *f)
 	SET(o, c, goodbyes);
 	SET(o, c, gone);
 	SET(o, c, old_terms);
+	SET(o, c, turns);
 	SET(o, c, notices);
 	SET(o, c, lost_out);
 	SET(o, c, lost_in);

@@ -268,6 +268,90 @@ static void a_missing_data_folder_is_made(void **unused)
 	folder_remove(AT_FDCWD, path);
 }
 
+// Two controllers, of which the other follows.
+static struct responder *start_with_two(bool other_is_first)
+{
+	static char list[80];
+	struct responder *other = responder_start();
+	atomic_store(&other->rules.ttl_ms, 150);
+	atomic_store(&other->rules.leader_port, server->port);
+	atomic_store(&other->rules.follows, true);
+	snprintf(list, sizeof list, "%s,%s", other_is_first ? other->address : server->address,
+		other_is_first ? server->address : other->address);
+	options.server = list;
+	provision_key();
+	start();
+	return other;
+}
+
+static void a_follower_sends_it_to_the_leader(void **unused)
+{
+	struct responder *other = start_with_two(true);
+	WAIT_FOR(server->counters.heartbeats >= 4);
+	assert_int_equal(other->counters.not_leader, 1);
+	assert_int_equal(other->counters.registrations, 0);
+	assert_int_equal(server->counters.registrations, 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	assert_int_equal(agent.counters.redirects, 1);
+	responder_stop(other);
+}
+
+// The next leader knows the node under the same slot and generation, so that it need not register.
+static void it_finds_the_leader_after_a_takeover(void **unused)
+{
+	struct responder *other = start_with_two(false);
+	WAIT_FOR(server->counters.heartbeats >= 2);
+	responder_die(server);
+	responder_take_over(other, server);
+	atomic_store(&other->rules.follows, false);
+	WAIT_FOR(other->counters.heartbeats >= 4);
+	assert_int_equal(other->counters.registrations, 0);
+	assert_true(other->counters.resyncs >= 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	assert_int_equal(other->counters.goodbyes, 1);
+	responder_stop(other);
+}
+
+// The former leader is reached, and says who leads now; it is not obeyed in a term that has passed.
+static void a_leader_that_was_replaced_is_left(void **unused)
+{
+	struct responder *other = start_with_two(false);
+	WAIT_FOR(server->counters.heartbeats >= 2);
+	responder_take_over(other, server);
+	atomic_store(&other->rules.follows, false);
+	atomic_store(&server->rules.leader_port, other->port);
+	atomic_store(&server->rules.follows, true);
+	WAIT_FOR(other->counters.heartbeats >= 4);
+	assert_int_equal(other->counters.registrations, 0);
+	atomic_store(&server->rules.follows,
+		false); // it believes that it leads, and is named by the other
+	atomic_store(&other->rules.leader_port, server->port);
+	atomic_store(&other->rules.follows, true);
+	WAIT_FOR(server->counters.resyncs + server->counters.replay + agent.counters.old_terms > 0);
+	atomic_store(&other->rules.follows, false);
+	uint64_t beats = other->counters.heartbeats;
+	WAIT_FOR(other->counters.heartbeats >= beats + 4);
+	assert_int_equal(agent.beat.session.term, other->rules.term);
+	assert_int_equal(stop(), AGENT_LEFT);
+	responder_stop(other);
+}
+
+static void without_a_leader_it_tries_them_in_turn(void **unused)
+{
+	struct responder *other = start_with_two(false);
+	WAIT_FOR(server->counters.heartbeats >= 2);
+	responder_take_over(other, server);
+	atomic_store(&other->rules.leader_port, 0);
+	atomic_store(&server->rules.follows, true);
+	WAIT_FOR(server->counters.not_leader >= 3 && other->counters.not_leader >= 3);
+	uint64_t beats = server->counters.heartbeats;
+	atomic_store(&server->rules.follows, false);
+	WAIT_FOR(server->counters.heartbeats >= beats + 2);
+	assert_int_equal(server->counters.registrations, 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	responder_stop(other);
+}
+
 #define WITH_SERVER(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 
 int main(void)
@@ -284,6 +368,10 @@ int main(void)
 		WITH_SERVER(wrong_key_is_never_registered),
 		WITH_SERVER(missing_key_is_explained),
 		WITH_SERVER(a_missing_data_folder_is_made),
+		WITH_SERVER(a_follower_sends_it_to_the_leader),
+		WITH_SERVER(it_finds_the_leader_after_a_takeover),
+		WITH_SERVER(a_leader_that_was_replaced_is_left),
+		WITH_SERVER(without_a_leader_it_tries_them_in_turn),
 	};
 	if (!mkdtemp(folder))
 		return 1;

@@ -401,6 +401,49 @@ static void tiny_time_to_live_does_not_spin(void **unused)
 
 #define FRESH(f) cmocka_unit_test_setup(f, set_up)
 
+static void a_follower_is_followed_by_another_at_once(void **unused)
+{
+	register_and_beat();
+	uint64_t usual = beat.due_ns;
+	for (uint64_t i = 0; i < BEAT_REDIRECTS_MAX; i++) {
+		now = beat.due_ns;
+		send_heartbeat();
+		usual = beat.due_ns;
+		assert_int_equal(refuse(2 + i, WIRE_REFUSED_NOT_LEADER, 0), NODE_REFUSED);
+		assert_int_equal(beat.due_ns, now);
+	}
+	send_heartbeat(); // nobody leads: the next is sent at its usual time
+	usual = beat.due_ns;
+	assert_int_equal(refuse(5, WIRE_REFUSED_NOT_LEADER, 0), NODE_REFUSED);
+	assert_int_equal(beat.due_ns, usual);
+	assert_int_equal(beat.state, BEAT_BEATING);
+	now = beat.due_ns;
+	send_heartbeat();
+	assert_int_equal(refuse(6, WIRE_REFUSED_NOT_LEADER, 0), NODE_REFUSED);
+	assert_int_equal(beat.due_ns, now);
+	send_heartbeat();
+	assert_int_equal(answer(WIRE_HEARTBEAT_ACK, 7, 5, 0), NODE_ACKED);
+	assert_int_equal(beat.redirects, 0);
+}
+
+static void a_registration_goes_to_another_at_once(void **unused)
+{
+	for (uint32_t i = 0; i < BEAT_REDIRECTS_MAX; i++) {
+		assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
+		node_session_registering(&beat.session, 1000);
+		beat.describe = false;
+		assert_int_equal(refuse(1000, WIRE_REFUSED_NOT_LEADER, 0), NODE_REFUSED);
+		assert_int_equal(beat.due_ns, now);
+	}
+	assert_int_equal(beat_due(&beat, now), BEAT_SEND_REGISTER);
+	assert_false(beat.describe); // it is the same registration
+	node_session_registering(&beat.session, 1000);
+	struct wire_refused why = {
+		.request_type = 4, .reason = WIRE_REFUSED_NOT_LEADER, .retry_after_ms = 500};
+	take(wire_refused_encode(frame, 64, header(WIRE_REFUSED, 1000), &why));
+	assert_in_range(beat.due_ns, now + 500 * NS_PER_MS, now + 40000 * NS_PER_MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +468,8 @@ int main(void)
 		FRESH(leaving_before_it_registered_is_quiet),
 		FRESH(leaving_node_does_not_come_back),
 		FRESH(tiny_time_to_live_does_not_spin),
+		cmocka_unit_test_setup(a_follower_is_followed_by_another_at_once, set_up),
+		cmocka_unit_test_setup(a_registration_goes_to_another_at_once, set_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -23,13 +24,14 @@ static struct wire_refused refused;
 #define SOON_MS 30
 #define LATE_MS 1000
 
-static int open_client(const char *key_of, uint32_t wait_ms, uint32_t deadline_ms)
+static int open_client_to(
+	const char *servers, const char *key_of, uint32_t wait_ms, uint32_t deadline_ms)
 {
 	struct wire_key key;
 	char text[WIRE_KEY_TEXT_BYTES];
 	assert_true(client_key_derive(&server->masters, 1, text_of(key_of), &key));
 	struct client_settings settings = {
-		.server = server->address,
+		.server = servers,
 		.name = "tester",
 		.key_text = wire_key_format(1, &key, text),
 		.wait_ms = wait_ms,
@@ -38,6 +40,11 @@ static int open_client(const char *key_of, uint32_t wait_ms, uint32_t deadline_m
 		.seed = 7,
 	};
 	return client_open(&settings, &client, message, sizeof message);
+}
+
+static int open_client(const char *key_of, uint32_t wait_ms, uint32_t deadline_ms)
+{
+	return open_client_to(server->address, key_of, wait_ms, deadline_ms);
 }
 
 static int set_up(void **unused)
@@ -183,6 +190,67 @@ static void malformed_request_is_not_sent(void **unused)
 	assert_int_equal(client_counters(client)->sent, 0);
 }
 
+static void place_once(void)
+{
+	struct wire_place place = {.count = 1, .job = TEXT("web"), .group = TEXT("g")};
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
+	assert_int_equal(placed.count, 1);
+}
+
+// With the other one first in its list.
+static struct responder *open_client_of_two(uint32_t deadline_ms)
+{
+	char list[80];
+	struct responder *other = responder_start();
+	snprintf(list, sizeof list, "%s,%s", other->address, server->address);
+	client_close(client);
+	assert_int_equal(open_client_to(list, "tester", SOON_MS, deadline_ms), 0);
+	return other;
+}
+
+static void a_follower_sends_to_the_leader(void **unused)
+{
+	struct responder *other = open_client_of_two(PATIENCE_MS);
+	atomic_store(&other->rules.leader_port, server->port);
+	atomic_store(&other->rules.follows, true);
+	place_once();
+	assert_true(other->counters.not_leader >= 1);
+	assert_int_equal(other->counters.placed, 0);
+	uint64_t asked = other->counters.not_leader;
+	place_once(); // it stays there
+	assert_int_equal(other->counters.not_leader, asked);
+	responder_stop(other);
+}
+
+static void a_follower_that_knows_no_leader_sends_to_the_next(void **unused)
+{
+	struct responder *other = open_client_of_two(PATIENCE_MS);
+	atomic_store(&other->rules.follows, true);
+	place_once();
+	assert_int_equal(other->counters.placed, 0);
+	responder_stop(other);
+}
+
+static void silence_sends_to_the_next(void **unused)
+{
+	struct responder *other = open_client_of_two(PATIENCE_MS);
+	responder_die(other);
+	place_once();
+	responder_stop(other);
+}
+
+static void without_a_leader_the_refusal_is_told(void **unused)
+{
+	struct responder *other = open_client_of_two(SILENCE_MS);
+	struct wire_place place = {.count = 1, .job = TEXT("web"), .group = TEXT("g")};
+	atomic_store(&other->rules.follows, true);
+	atomic_store(&server->rules.follows, true);
+	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_REFUSED);
+	assert_int_equal(refused.reason, WIRE_REFUSED_NOT_LEADER);
+	assert_true(other->counters.not_leader > 1 && server->counters.not_leader > 1);
+	responder_stop(other);
+}
+
 static void open_says_what_is_wrong(void **unused)
 {
 	struct client *none = NULL;
@@ -275,6 +343,10 @@ int main(void)
 		WITH_SERVER(restarted_server_is_found_again),
 		WITH_SERVER(release_and_status_answer),
 		WITH_SERVER(malformed_request_is_not_sent),
+		WITH_SERVER(a_follower_sends_to_the_leader),
+		WITH_SERVER(a_follower_that_knows_no_leader_sends_to_the_next),
+		WITH_SERVER(silence_sends_to_the_next),
+		WITH_SERVER(without_a_leader_the_refusal_is_told),
 		cmocka_unit_test(open_says_what_is_wrong),
 		cmocka_unit_test(endpoints_are_read),
 		cmocka_unit_test(refusals_are_said_in_words),

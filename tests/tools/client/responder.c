@@ -519,8 +519,20 @@ static bool find_key(struct responder *r, struct request *q)
 	       client_key_derive(&r->masters, h->key_id, client, &q->key);
 }
 
+static uint32_t refuse_as_follower(struct responder *r, struct request *q)
+{
+	struct wire_refused refused = {.request_type = q->header.type,
+		.reason = WIRE_REFUSED_NOT_LEADER,
+		.leader = {.address = {[10] = 0xff, 0xff, 127, 0, 0, 1},
+			.port = (uint16_t)atomic_load(&r->rules.leader_port)}};
+	atomic_fetch_add(&r->counters.not_leader, 1);
+	return wire_refused_encode(q->reply, q->header.length, q->header, &refused);
+}
+
 static uint32_t answer(struct responder *r, struct request *q)
 {
+	if (atomic_load(&r->rules.follows))
+		return refuse_as_follower(r, q);
 	if (take_one(&r->rules.refuse))
 		return refuse(q, (uint8_t)r->rules.reason, 0);
 	switch (q->header.type) {
@@ -600,6 +612,8 @@ static void listen_on(struct responder *r, uint16_t port)
 
 static void close_down(struct responder *r)
 {
+	if (r->is_dead)
+		return;
 	atomic_store(&r->stop, true);
 	pthread_join(r->thread, NULL);
 	close(r->fd);
@@ -626,6 +640,23 @@ void responder_stop(struct responder *r)
 	close_down(r);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
+}
+
+void responder_die(struct responder *r)
+{
+	close_down(r);
+	r->is_dead = true;
+}
+
+void responder_take_over(struct responder *r, const struct responder *from)
+{
+	close_down(r);
+	memcpy(r->nodes, from->nodes, sizeof r->nodes);
+	atomic_store(&r->node_count, atomic_load(&from->node_count));
+	atomic_store(&r->rules.term, atomic_load(&from->rules.term) + 1);
+	for (uint32_t i = 0; i < r->node_count; i++)
+		r->nodes[i].sequence = r->nodes[i].window = r->nodes[i].beats = 0;
+	listen_on(r, r->port);
 }
 
 void responder_forget(struct responder *r)

@@ -27,6 +27,8 @@ struct responder_rules {
 	_Atomic uint32_t drop;        // requests that are not looked at
 	_Atomic uint32_t refuse;      // requests answered with REFUSED
 	_Atomic uint32_t reason;      // enum wire_refusal of refuse
+	_Atomic bool follows;         // every request is answered REFUSED not-leader
+	_Atomic uint32_t leader_port; // that such a refusal says, on the loopback; 0: none
 	_Atomic uint32_t forge;       // answers with a wrong tag
 	_Atomic uint32_t stray;       // answers with another sequence
 	_Atomic uint32_t place_limit; // allocations after which PLACE finds no node
@@ -78,6 +80,7 @@ struct responder_counters {
 	_Atomic uint64_t bad_tag, replay, malformed;
 	_Atomic uint64_t ready, unready; // answers of the node's probe
 	_Atomic uint64_t allocs, specs, updates, updates_before_beat, vms;
+	_Atomic uint64_t not_leader;
 };
 
 struct responder {
@@ -103,6 +106,7 @@ struct responder {
 	int fd;
 	uint16_t port;
 	_Atomic bool stop;
+	bool is_dead;
 	pthread_t thread;
 };
 
@@ -111,6 +115,11 @@ struct responder *responder_start(void);
 void responder_stop(struct responder *);
 // Closes the socket and forgets all nodes, then listens on the same port again: a controller that lost its state.
 void responder_forget(struct responder *);
+
+// Knows from now on what the other one knows of nodes, as one that takes over from it in its next term. Both listen.
+void responder_take_over(struct responder *, const struct responder *from);
+// Nobody listens on its port from now on; the rest stays.
+void responder_die(struct responder *);
 
 // Tells every node that has beaten of the newest index, unasked.
 void responder_notify(struct responder *);

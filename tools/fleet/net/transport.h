@@ -19,11 +19,14 @@ struct transport {
 	uint32_t (*receive)(struct transport *, struct frame *frames, uint32_t count);
 	// Waits until frames may have come, at most timeout_us.
 	void (*wait)(struct transport *, uint32_t timeout_us);
+	// Speaks to another server from now on; what the former one answers is lost. False: that cannot be reached,
+	// and all is as before. NULL: this transport has one server.
+	bool (*turn_to)(struct transport *, const char *server);
 	void (*close)(struct transport *);
 };
 
-// Opens lanes sockets connected to server ("HOST[:PORT]"), bound to source unless NULL. Returns NULL and a sentence in
-// message.
+// Opens lanes sockets connected to server ("HOST[:PORT]"), bound to source unless NULL; source must outlive the
+// transport. Returns NULL and a sentence in message.
 struct transport *transport_socket_open(const char *server, const char *source, uint32_t lanes,
 	char *message, uint32_t message_size);
 

@@ -14,6 +14,7 @@
 
 struct sockets {
 	struct transport transport; // first
+	const char *source;         // the caller's
 	uint32_t next;              // first lane to read, so that none starves
 	struct pollfd polled[64];
 };
@@ -98,24 +99,55 @@ static void enlarge_buffer(int fd, int forced, int plain)
 		setsockopt(fd, SOL_SOCKET, plain, &bytes, sizeof bytes);
 }
 
+static int open_lane(
+	const struct sockets *s, const char *server, char *message, uint32_t message_size)
+{
+	int fd = endpoint_connect(server, s->source, message, message_size);
+	if (fd < 0)
+		return fd;
+	enlarge_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
+	enlarge_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF);
+	return fd;
+}
+
+static bool turn_sockets(struct transport *t, const char *server)
+{
+	struct sockets *s = (struct sockets *)t;
+	int fds[LANES_MAX];
+	char message[200];
+	for (uint32_t i = 0; i < t->lanes; i++) {
+		fds[i] = open_lane(s, server, message, sizeof message);
+		if (fds[i] >= 0)
+			continue;
+		while (i-- > 0)
+			close(fds[i]);
+		return false;
+	}
+	for (uint32_t i = 0; i < t->lanes; i++) {
+		close(s->polled[i].fd);
+		s->polled[i].fd = fds[i];
+	}
+	return true;
+}
+
 struct transport *transport_socket_open(const char *server, const char *source, uint32_t lanes,
 	char *message, uint32_t message_size)
 {
 	struct sockets *s = memory_take(sizeof *s);
+	s->source = source;
 	s->transport = (struct transport){.send = send_burst,
 		.receive = receive_burst,
 		.wait = wait_for_any,
+		.turn_to = turn_sockets,
 		.close = close_all};
 	if (lanes == 0 || lanes > LANES_MAX)
 		lanes = lanes ? LANES_MAX : 1;
 	for (uint32_t i = 0; i < lanes; i++) {
-		int fd = endpoint_connect(server, source, message, message_size);
+		int fd = open_lane(s, server, message, message_size);
 		if (fd < 0) {
 			close_all(&s->transport);
 			return NULL;
 		}
-		enlarge_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF);
-		enlarge_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF);
 		s->polled[i] = (struct pollfd){.fd = fd, .events = POLLIN};
 		s->transport.lanes++;
 	}

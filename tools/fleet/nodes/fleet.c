@@ -40,6 +40,11 @@ int fleet_create(struct fleet *f, const struct fleet_settings *settings,
 		.masters = masters,
 		.time = time,
 		.transport = transport};
+	int bad = settings->servers
+			  ? servers_open(&f->servers, settings->servers, message, message_size)
+			  : 0;
+	if (bad < 0)
+		return bad;
 	if (settings->pcap) {
 		int rc = pcap_create(&f->capture, settings->pcap);
 		if (rc < 0) {
@@ -49,7 +54,7 @@ int fleet_create(struct fleet *f, const struct fleet_settings *settings,
 		}
 	}
 	uint32_t n = settings->nodes ? settings->nodes : 1;
-	f->start_ns = f->now_ns = f->tokens_ns = time_monotonic_ns(time);
+	f->start_ns = f->now_ns = f->tokens_ns = f->heard_ns = time_monotonic_ns(time);
 	prng_seed(&f->prng, settings->seed);
 	f->nodes = memory_take_array(n, sizeof *f->nodes);
 	f->slot_nodes = memory_map((size_t)NODES_MAX * sizeof *f->slot_nodes);

@@ -4,6 +4,7 @@
 #include "state/base/prng.h"
 #include "state/base/time_source.h"
 #include "tools/client/node_session.h"
+#include "tools/client/servers.h"
 #include "tools/fleet/net/packet.h"
 #include "tools/fleet/net/pcap.h"
 #include "tools/fleet/net/transport.h"
@@ -46,6 +47,7 @@ struct fleet_counters {
 	uint64_t refused[WIRE_REFUSED_REASONS];
 	uint64_t received, ignored; // frames; ignored ones answer no open question
 	uint64_t old_terms, missed, lost_out, lost_in, notices;
+	uint64_t turns; // to another controller
 };
 
 struct fleet_settings {
@@ -56,6 +58,8 @@ struct fleet_settings {
 	double send_rate;     // frames per second at most; 0: no limit
 	double loss;          // share of frames lost, each way
 	uint64_t seed;
+	const char *
+		servers; // controllers, of which the transport speaks to the first; NULL: to its only one
 	const char *pcap; // capture of the heartbeats sent; NULL: none
 	struct packet_flow pcap_flow;
 };
@@ -101,6 +105,10 @@ struct fleet {
 	struct histogram rtt;
 	uint32_t registered, ready; // now
 	uint32_t away;              // silent, crashed or left: not expected to be ready
+	struct servers servers;
+	uint64_t heard_ns; // when anything was answered, or all nodes turned to another controller
+	uint32_t unanswered; // frames since then
+	uint64_t turned_ns;
 	struct pcap capture;
 };
 
@@ -129,5 +137,10 @@ void fleet_urge(struct fleet *, uint32_t node);
 void fleet_set_phase(struct fleet *, struct fleet_node *, enum fleet_phase);
 // Sets whether the controller acknowledged its newest heartbeats.
 void fleet_set_ready(struct fleet *, struct fleet_node *, bool ready);
+// The controllers, for all nodes together (turning.c): something was answered; a node's frame was not; one said that it
+// does not lead, and who does.
+void fleet_heard(struct fleet *);
+void fleet_missed(struct fleet *);
+void fleet_redirect(struct fleet *, const struct wire_endpoint *leader);
 // Registers a node anew, at once.
 void fleet_announce(struct fleet *, uint32_t node);

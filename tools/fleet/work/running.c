@@ -383,8 +383,10 @@ static void take_refusal(struct running *r, uint32_t node, const struct wire_ref
 {
 	struct running_node *n = &r->nodes[node];
 	r->counters.refused++;
+	if (why->reason == WIRE_REFUSED_NOT_LEADER)
+		fleet_redirect(r->fleet, &why->leader);
 	if (why->reason == WIRE_REFUSED_OVERLOADED || why->reason == WIRE_REFUSED_STOPPING ||
-		why->reason == WIRE_REFUSED_STORE_FULL)
+		why->reason == WIRE_REFUSED_STORE_FULL || why->reason == WIRE_REFUSED_NOT_LEADER)
 		return; // sends the frame again when its time comes
 	bool is_machines = n->awaiting == WIRE_ALLOC_SPEC_REPLY && n->asked == RUNNING_NONE;
 	is_machines |= n->awaiting == WIRE_VMS_REPLY;
