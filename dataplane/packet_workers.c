@@ -249,17 +249,18 @@ static void announce(struct packet_worker *w, uint64_t now_ns)
 	counter_add(&w->counters.reply_drops, lost);
 }
 
-// Goes over from following to leading, when the worker's team has been told to.
-static void take_lead(struct packet_worker *w, uint64_t now_ns)
+// Goes over from following to leading. False: the worker's team has not been told to.
+static bool takes_lead(struct packet_worker *w, uint64_t now_ns)
 {
 	if (atomic_load_explicit(&w->team->follows, memory_order_acquire))
-		return;
+		return false;
 	w->follows = false;
 	w->hot.port = w->leading;
 	w->hot.silent = NULL;
 	start_clock(w, now_ns);
 	w->announcements_left = w->announces ? ANNOUNCEMENTS : 0;
 	w->announce_due_ns = now_ns;
+	return true;
 }
 
 static uint32_t follow_turn(struct packet_worker *w)
@@ -287,9 +288,7 @@ uint32_t packet_worker_step(struct packet_worker *w)
 		w->hot.pings_left = PINGS_PER_S;
 		w->pings_due_ns = now_ns + NS_PER_S;
 	}
-	if (w->follows)
-		take_lead(w, now_ns);
-	if (w->follows)
+	if (w->follows && !takes_lead(w, now_ns))
 		return follow_turn(w);
 	if (w->announcements_left > 0 && now_ns >= w->announce_due_ns)
 		announce(w, now_ns);

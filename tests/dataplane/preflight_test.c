@@ -48,6 +48,24 @@ static void nothing_to_say(void **state)
 	assert_int_equal(plan.problem_count, 0);
 }
 
+// The own address of a controller is looked at with the port that will have it.
+static void own_address_of_a_follower(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("net_null0", "10.0.0.1");
+	s.starts_as_follower = true;
+	snprintf(s.own_address, sizeof s.own_address, "10.0.0.9");
+	struct topology_plan plan = checked(&s);
+	assert_int_equal(plan.problem_count, 0);
+	assert_int_equal(s.ports[0].address_count, 1);
+	snprintf(s.own_address, sizeof s.own_address, "10.0.0");
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "own address", "IPv4 or IPv6"));
+	snprintf(s.own_address, sizeof s.own_address, "224.0.0.1"); // nobody's
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "no address for a port", "unicast"));
+}
+
 static void port_that_does_not_exist(void **state)
 {
 	(void)state;
@@ -120,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_to_say),
+		cmocka_unit_test(own_address_of_a_follower),
 		cmocka_unit_test(port_that_does_not_exist),
 		cmocka_unit_test(no_port_and_no_address),
 		cmocka_unit_test(capture_and_driver_that_are_not_there),
