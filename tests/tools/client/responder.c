@@ -648,15 +648,18 @@ void responder_die(struct responder *r)
 	r->is_dead = true;
 }
 
-void responder_take_over(struct responder *r, const struct responder *from)
+void responder_take_over(struct responder *r, struct responder *from)
 {
 	close_down(r);
+	close_down(from);
 	memcpy(r->nodes, from->nodes, sizeof r->nodes);
 	atomic_store(&r->node_count, atomic_load(&from->node_count));
 	atomic_store(&r->rules.term, atomic_load(&from->rules.term) + 1);
 	for (uint32_t i = 0; i < r->node_count; i++)
 		r->nodes[i].sequence = r->nodes[i].window = r->nodes[i].beats = 0;
 	listen_on(r, r->port);
+	if (!from->is_dead)
+		listen_on(from, from->port);
 }
 
 void responder_forget(struct responder *r)

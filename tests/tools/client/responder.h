@@ -117,7 +117,7 @@ void responder_stop(struct responder *);
 void responder_forget(struct responder *);
 
 // Knows from now on what the other one knows of nodes, as one that takes over from it in its next term. Both listen.
-void responder_take_over(struct responder *, const struct responder *from);
+void responder_take_over(struct responder *, struct responder *from);
 // Nobody listens on its port from now on; the rest stays.
 void responder_die(struct responder *);
 
