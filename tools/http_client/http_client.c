@@ -1,6 +1,7 @@
 #include "tools/http_client/http_client.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
+#include "tools/http_client/curl_tls.h"
 #include <ctype.h>
 #include <curl/curl.h>
 #include <stdio.h>
@@ -218,28 +219,6 @@ static void set_request(CURL *curl, const struct http_request *r, struct curl_sl
 	}
 }
 
-static void set_tls(CURL *curl, const struct http_tls *tls)
-{
-	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (!tls)
-		return;
-	if (is_given(tls->ca_file)) {
-		// Only these: a certificate that the system's authorities signed is another's.
-		curl_easy_setopt(curl, CURLOPT_CAINFO, tls->ca_file);
-		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
-	}
-	// Files that change are read anew with the next connection.
-	curl_easy_setopt(curl, CURLOPT_CA_CACHE_TIMEOUT, 0L);
-	if (is_given(tls->certificate_file))
-		curl_easy_setopt(curl, CURLOPT_SSLCERT, tls->certificate_file);
-	if (is_given(tls->key_file))
-		curl_easy_setopt(curl, CURLOPT_SSLKEY, tls->key_file);
-	if (tls->is_unverified) {
-		curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-		curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
-	}
-}
-
 bool http_client_ask(
 	struct http_client *client, const struct http_request *request, struct http_result *result)
 {
@@ -252,7 +231,7 @@ bool http_client_ask(
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, result->error);
 	CURLcode code = set_where(curl, request, &where, &headers) ? CURLE_OK : CURLE_URL_MALFORMAT;
 	set_request(curl, request, headers);
-	set_tls(curl, request->tls);
+	curl_tls_set(curl, request->tls);
 	set_callbacks(curl, &transfer);
 	if (code == CURLE_OK)
 		code = curl_easy_perform(curl);

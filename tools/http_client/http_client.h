@@ -1,5 +1,6 @@
 // Sends HTTP requests one after the other over a kept connection (libcurl). One thread at a time.
 #pragma once
+#include "tools/http_client/http_tls.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,15 +9,6 @@ struct http_client;
 
 struct http_client *http_client_create(void);   // NULL: libcurl cannot be set up
 void http_client_destroy(struct http_client *); // NULL is fine
-
-// How the server of an https URL is known, and what the client shows of itself. NULL or "" of a text: none.
-struct http_tls {
-	const char *
-		ca_file; // PEM: authorities that may have signed the server's certificate; none: the system's
-	const char *certificate_file, *key_file; // PEM, of the client
-	const char *server_name; // what the certificate must name, instead of the URL's host
-	bool is_unverified;      // anybody may answer
-};
 
 struct http_request {
 	const char *method; // NULL: GET
