@@ -41,4 +41,16 @@ static bool is_of_orchard(const struct route *route)
 	return strcmp(route->pattern, "/v1/") == 0;
 }
 
-const struct route_table api_routes = {routes, sizeof routes / sizeof routes[0], is_of_orchard};
+static bool is_of_itself(const struct route *route)
+{
+	static const char *const patterns[] = {"/v1/metrics", "/healthz", "/v1/agent/self",
+		"/v1/agent/health", "/v1/agent/members", "/v1/status/leader", "/v1/status/peers",
+		"/v1/berth/cluster"};
+	for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+		if (strcmp(route->pattern, patterns[i]) == 0)
+			return true;
+	return false;
+}
+
+const struct route_table api_routes = {
+	routes, sizeof routes / sizeof routes[0], is_of_orchard, is_of_itself};

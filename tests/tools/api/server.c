@@ -75,6 +75,21 @@ static bool has_peer(void *context, const char *region)
 	return strcmp(region, "west") == 0;
 }
 
+static void tell_cluster(void *context, struct cluster_status *status)
+{
+	struct server *s = context;
+	pthread_mutex_lock(&s->cluster_lock);
+	*status = s->cluster;
+	pthread_mutex_unlock(&s->cluster_lock);
+}
+
+void server_knows(struct server *s, const struct cluster_status *status)
+{
+	pthread_mutex_lock(&s->cluster_lock);
+	s->cluster = *status;
+	pthread_mutex_unlock(&s->cluster_lock);
+}
+
 static void start_api(struct server *s, const struct server_options *options)
 {
 	char message[256] = "";
@@ -106,6 +121,9 @@ static void start_api(struct server *s, const struct server_options *options)
 		.liveness_release = liveness_release,
 		.senders = senders,
 		.acl_reset_index = acl_reset_index,
+		.cluster = options->is_of_cluster ? tell_cluster : NULL,
+		.forward_tls = options->forward_tls,
+		.forward_hold_ms = options->forward_hold_ms,
 		.context = s,
 	};
 	if (api_start(&settings, &s->api, message, sizeof message) != 0)
@@ -148,6 +166,7 @@ struct server *server_start(const struct server_options *options)
 {
 	struct server *s = memory_take(sizeof *s);
 	prng_seed(&s->prng, 3);
+	pthread_mutex_init(&s->cluster_lock, NULL);
 	create_core(s, options);
 	s->events = event_log_create();
 	assert_non_null(s->events);
@@ -179,6 +198,7 @@ void server_stop(struct server *s)
 	core_destroy(&s->core);
 	event_log_destroy(s->events);
 	keyring_destroy(s->keyring);
+	pthread_mutex_destroy(&s->cluster_lock);
 	free(s);
 }
 

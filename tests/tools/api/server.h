@@ -20,6 +20,8 @@ struct server {
 	struct api *api;
 	_Atomic uint64_t acl_reset_index; // that an operator left
 	_Atomic bool is_held;             // the expiry of nodes, as the API is told
+	pthread_mutex_t cluster_lock;
+	struct cluster_status cluster; // what the API is told of it, under the lock
 	struct prng prng;
 	struct node_slot {
 		uint32_t slot, generation;
@@ -39,10 +41,15 @@ struct server_options {
 	bool acl_forced;                // access control is on without a first token
 	const char *audit_path;         // NULL: no audit log
 	int64_t token_ttl_min_ns, token_ttl_max_ns; // 0: 1 s, 24 h
+	bool is_of_cluster;          // of which server_knows tells it; else it stands alone
+	struct http_tls forward_tls; // of a member: towards its leader
+	uint32_t forward_hold_ms;    // 0: as ever
 };
 
 struct server *server_start(const struct server_options *);
 void server_stop(struct server *);
+// What a member of a cluster knows from now on.
+void server_knows(struct server *, const struct cluster_status *);
 
 // The server that a group of tests shares, and cmocka's set-ups that start it, without schedulers and with one.
 // Whatever started it, the tear-down stops it.

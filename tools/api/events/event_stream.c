@@ -2,8 +2,8 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/events/audit_events.h"
+#include "tools/api/events/live_lines.h"
 #include "tools/api/events/routes.h"
-#include "tools/api/server/live_lines.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request.h"
 #include <errno.h>

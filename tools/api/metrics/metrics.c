@@ -3,6 +3,7 @@
 #include "tools/api/audit/audit_log.h"
 #include "tools/api/events/event_log.h"
 #include "tools/api/events/event_stream.h"
+#include "tools/api/forward/forwarder.h"
 #include "tools/api/lists/list_stream.h"
 #include "tools/api/metrics/metric_set.h"
 #include "tools/api/metrics/routes.h"
@@ -81,6 +82,22 @@ static void put_background(struct api *api, const struct metric_sink *sink)
 	put_metric(sink, 'c', "berth_http_lists_total", (double)lists.done);
 }
 
+static void put_forwards(struct api *api, const struct metric_sink *sink)
+{
+	struct forward_counts counts;
+	if (!api->forwarder)
+		return;
+	forwarder_count(api->forwarder, &counts);
+	put_metric(sink, 'g', "berth_http_forwards_under_way", counts.under_way);
+	put_metric(sink, 'c', "berth_http_forwards_repeated_total", (double)counts.repeated);
+	for (int i = 0; i < FORWARD_OUTCOMES; i++) {
+		char labels[64];
+		snprintf(labels, sizeof labels, "outcome=\"%s\"", forward_outcome_names[i]);
+		sink->value(sink->sink, 'c', "berth_http_forwarded_total", labels,
+			(double)counts.outcomes[i]);
+	}
+}
+
 static void put_events(struct api *api, const struct metric_sink *sink)
 {
 	struct event_stream_counts counts;
@@ -102,6 +119,7 @@ static void collect_metrics(struct api *api, const struct metric_sink *sink)
 	put_connections(api, sink);
 	put_parking(api, sink);
 	put_background(api, sink);
+	put_forwards(api, sink);
 	put_events(api, sink);
 	put_metric(
 		sink, 'g', "berth_http_commands_under_way", atomic_load(&api->commands_under_way));

@@ -1,7 +1,7 @@
 #include "tools/api/orchard/vm_stream.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "tools/api/server/live_lines.h"
+#include "tools/api/events/live_lines.h"
 #include "tools/api/server/parking.h"
 #include "tools/forms/vm_json.h"
 #include <stdio.h>

@@ -10,6 +10,7 @@
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/connections.h"
+#include "tools/api/server/forwarding.h"
 #include "tools/api/server/gzip.h"
 #include "tools/api/server/hosts.h"
 #include "tools/api/server/parking.h"
@@ -42,9 +43,35 @@ static void put_number(struct MHD_Response *response, const char *name, uint64_t
 	put_header(response, name, text);
 }
 
+static void put_handed_on(struct MHD_Response *response, const struct answer_head *head)
+{
+	for (uint32_t i = 0; i < head->count; i++)
+		put_header(response, head->headers[i].name, head->headers[i].value);
+}
+
+// How far an answer may lag behind the leader.
+static void put_lag(struct MHD_Response *response, const struct request *request)
+{
+	struct cluster_status status;
+	bool is_known = true;
+	uint64_t contact_ms = 0;
+	if (request->is_stale && request_cluster(request, &status)) {
+		is_known = status.knows_leader;
+		contact_ms = forwarding_contact_ms(request->api, &status);
+	}
+	put_header(response, "X-Nomad-KnownLeader", is_known ? "true" : "false");
+	put_number(response, "X-Nomad-LastContact", contact_ms);
+}
+
 static void put_headers(
 	struct MHD_Response *response, const struct request *request, const struct reply *reply)
 {
+	if (reply->handed_on) {
+		put_handed_on(response, reply->handed_on);
+		return;
+	}
+	if (request->is_refused_by_follower)
+		put_header(response, NOT_LEADER_HEADER, "true");
 	if (reply->content_type)
 		put_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
 	if (!reply->source || reply->source->compress)
@@ -62,8 +89,7 @@ static void put_headers(
 	put_number(response, "X-Nomad-Index", reply->index);
 	if (request->route && request->route->submit && !reply->is_read)
 		return;
-	put_header(response, "X-Nomad-KnownLeader", "true");
-	put_header(response, "X-Nomad-LastContact", "0");
+	put_lag(response, request);
 }
 
 static struct MHD_Response *response_of(struct request *request, struct reply *reply)
@@ -73,7 +99,8 @@ static struct MHD_Response *response_of(struct request *request, struct reply *r
 		return web_socket_response(request);
 	if (source)
 		return MHD_create_response_from_callback(
-			MHD_SIZE_UNKNOWN, source->block_bytes, source->read, source, source->free);
+			source->has_size ? source->bytes : MHD_SIZE_UNKNOWN, source->block_bytes,
+			source->read, source, source->free);
 	size_t size = reply->body.size;
 	char *data = json_writer_take(&reply->body);
 	if (reply->is_packed) {
@@ -106,7 +133,7 @@ static void choose_encoding(struct request *request, struct reply *reply)
 
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
-	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route &&
+	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route && !reply->handed_on &&
 		request->api->routes->is_of_orchard(request->route))
 		reply_error_as_json(reply);
 	request->stage = REQUEST_ANSWERED;
@@ -193,6 +220,30 @@ static enum MHD_Result begin_write(struct request *request)
 	return MHD_YES;
 }
 
+static enum MHD_Result begin_forwarded(struct request *request)
+{
+	struct reply reply = {0};
+	request->stage = REQUEST_FORWARDED;
+	if (!forwarding_begin(request, &reply))
+		return send_reply(request, &reply);
+	return MHD_YES;
+}
+
+static enum MHD_Result advance_request(struct request *);
+
+static enum MHD_Result forwarded_ended(struct request *request)
+{
+	struct reply reply = {0};
+	if (forwarding_answer(request, &reply))
+		return send_reply(request, &reply);
+	if (request->is_forwarded)
+		return MHD_NO;
+	// This member leads now.
+	request->refusal = access_check(request);
+	request->stage = REQUEST_BODY;
+	return advance_request(request);
+}
+
 static enum MHD_Result commands_ended(struct request *request)
 {
 	parking_leave(request->api->parking, request);
@@ -206,7 +257,9 @@ static enum MHD_Result commands_ended(struct request *request)
 // Meanwhile the token may have been deleted, or allow less.
 static enum MHD_Result watch_ended(struct request *request)
 {
-	request->refusal = access_check(request);
+	request->refusal = forwarding_check(request);
+	if (!request->refusal.status)
+		request->refusal = access_check(request);
 	return request->refusal.status ? send_refusal(request) : answer_request(request);
 }
 
@@ -221,10 +274,13 @@ static enum MHD_Result advance_request(struct request *request)
 		if (!parking_is_open(request->api->parking))
 			return send_error(
 				request, MHD_HTTP_SERVICE_UNAVAILABLE, "the server stops");
+		if (request->is_forwarded)
+			return begin_forwarded(request);
 		return request->route->submit ? begin_write(request) : begin_read(request);
 	case REQUEST_WATCHING: return watch_ended(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
 	case REQUEST_WORKING: return work_ended(request);
+	case REQUEST_FORWARDED: return forwarded_ended(request);
 	case REQUEST_ANSWERED: break;
 	}
 	return MHD_NO;
@@ -301,7 +357,10 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	problem = request_parameters_read(request);
 	if (problem)
 		return (struct refusal){MHD_HTTP_BAD_REQUEST, problem};
-	struct refusal refusal = access_check(request);
+	struct refusal refusal = forwarding_judge(request, url);
+	// What the leader answers it also allows.
+	if (!refusal.status && !request->is_forwarded)
+		refusal = access_check(request);
 	if (refusal.status)
 		return refusal;
 	if (!is_for_this_region(request))
@@ -435,6 +494,7 @@ void http_completed(void *context, struct MHD_Connection *connection, void **req
 	if (request->submission)
 		submission_release(request->submission);
 	background_answer_drop(request);
+	forwarding_drop(request);
 	request_free(request);
 }
 

@@ -15,7 +15,11 @@ struct reply_source {
 	void (*free)(void *source);
 	// Compresses all bytes from now on. False when it cannot; NULL: the source never does.
 	bool (*compress)(void *source);
+	bool has_size; // else it ends when it ends
+	uint64_t bytes;
 };
+
+struct answer_head; // tools/api/forward/answer_head.h
 
 struct reply {
 	unsigned status; // 0: not decided yet
@@ -29,6 +33,8 @@ struct reply {
 	char *digest;                // Digest, of the body; owned
 	unsigned retry_after_s;      // 0: no such header
 	struct reply_source *source; // used instead of body; owned
+	const struct answer_head *
+		handed_on; // another server's: sent with its headers alone, as it is; lives as long as the source
 };
 
 // A plain-text answer: a sentence that says what is wrong, where, and what to do. Returns false, which is what a check

@@ -28,6 +28,7 @@ void request_free(struct request *request)
 		free(request->parameters[i].value);
 	}
 	free(request->asked);
+	free(request->target);
 	access_release(request->access);
 	free(request->path);
 	free(request->body);
@@ -66,7 +67,7 @@ static bool is_one_of(const char *const *words, const char *word)
 }
 
 static const char *const flags[] = {"all", "diffs", "global", "meta", "no_shutdown_delay", "os",
-	"pretty", "purge", "related", "resources", "reverse", "watch", NULL};
+	"pretty", "purge", "related", "resources", "reverse", "stale", "watch", NULL};
 // As Go's strconv.ParseBool reads them. A name without a value is set.
 static const char *const true_words[] = {"", "1", "t", "T", "true", "TRUE", "True", NULL};
 static const char *const false_words[] = {"0", "f", "F", "false", "FALSE", "False", NULL};

@@ -14,17 +14,19 @@ struct access;
 struct submission;
 struct background_answer;
 struct parked_kind;
+struct exchange;
 
 struct parameter {
 	char *name, *value; // decoded; value is "" when the request has none
 };
 
 enum request_stage {
-	REQUEST_HEADERS,  // just begun
-	REQUEST_BODY,     // a write whose body arrives
-	REQUEST_WATCHING, // a blocking query, parked or about to check
-	REQUEST_COMMANDS, // a write whose commands are under way
-	REQUEST_WORKING,  // a thread works out its answer (background_answers.h)
+	REQUEST_HEADERS,   // just begun
+	REQUEST_BODY,      // a write whose body arrives
+	REQUEST_WATCHING,  // a blocking query, parked or about to check
+	REQUEST_COMMANDS,  // a write whose commands are under way
+	REQUEST_WORKING,   // a thread works out its answer (background_answers.h)
+	REQUEST_FORWARDED, // the leader answers it (forwarding.h)
 	REQUEST_ANSWERED,
 };
 
@@ -57,7 +59,13 @@ struct request {
 	bool wait_existed;         // what it watches existed when it began
 	struct submission *submission;
 	struct background_answer *background; // while its answer is worked out
-	void *context; // the route's, between submit and answer; see context_free
+	// On a member of a cluster (forwarding.h).
+	bool is_forwarded;           // the leader is to answer
+	bool is_stale;               // answered here, although this member does not lead
+	bool is_refused_by_follower; // nothing was done, because this member does not lead
+	char *target; // path and query as they were sent, of one that is forwarded; else NULL
+	struct exchange *exchange; // while it waits for the leader's answer
+	void *context;             // the route's, between submit and answer; see context_free
 	void (*context_free)(void *);
 	uint16_t
 		close_code; // of a WebSocket that is opened to be closed (tools/api/server/web_socket.h)

@@ -87,6 +87,8 @@ struct route_table {
 	// Whether the route is one of Orchard's: those refuse with {"message": "…"} instead of plain text, and take
 	// names and tokens of accounts by HTTP's basic scheme.
 	bool (*is_of_orchard)(const struct route *);
+	// Whether what it tells is about this very server, so that every member of a cluster answers itself.
+	bool (*is_of_itself)(const struct route *);
 };
 
 enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BAD_ENCODING };

@@ -44,6 +44,7 @@ struct api {
 	struct audit_log *audit;       // NULL: none
 	struct audit_ring *audit_ring; // its newest lines; NULL: none
 	struct token_keeper *tokens;
+	struct forwarder *forwarder; // NULL: of no cluster
 	pthread_mutex_t prng_lock;
 	struct prng prng;
 };

@@ -2,8 +2,10 @@
 #pragma once
 #include "state/applier/applier.h"
 #include "state/applier/command_queue.h"
+#include "state/cluster/cluster_status.h"
 #include "state/tables/state.h"
 #include "tools/api/listen/listening.h"
+#include "tools/http_client/http_tls.h"
 #include "tools/tls/credentials.h"
 #include <stdint.h>
 
@@ -71,5 +73,9 @@ struct api_settings {
 		void *context, struct api_snapshot *, char *message, uint32_t message_size);
 	// Whether this controller knows the controller of that region. NULL: it knows none.
 	bool (*has_peer)(void *context, const char *region);
+	// What this server knows of its cluster. Any thread, at once. NULL: it is of none.
+	void (*cluster)(void *context, struct cluster_status *);
+	struct http_tls forward_tls; // towards a leader with https; the texts outlive the server
+	uint32_t forward_hold_ms;    // how long a request waits for a leader; 0: 6 s
 	void *context;
 };

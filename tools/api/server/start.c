@@ -5,6 +5,7 @@
 #include "state/base/time_units.h"
 #include "tools/api/access/token_keeper.h"
 #include "tools/api/audit/audit_ring.h"
+#include "tools/api/forward/forwarder.h"
 #include "tools/api/listen/listening.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
@@ -126,6 +127,8 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 
 static void api_destroy(struct api *api)
 {
+	// Before the parking thread, which it wakes.
+	forwarder_stop(api->forwarder);
 	for (uint32_t i = 0; i < BACKGROUND_THREADS; i++)
 		if (api->background[i])
 			background_answers_stop(api->background[i]);
@@ -212,11 +215,34 @@ static int serve_socket(struct api *api, char *message, uint32_t size)
 	return fd < 0 ? fd : serve(api, LISTENER_SOCKET, fd, message, size);
 }
 
+static void wake_parked(void *context)
+{
+	const struct api *api = context;
+	parking_wake(api->parking);
+}
+
+static int start_forwarder(struct api *api)
+{
+	const struct api_settings *s = &api->settings;
+	if (!s->cluster)
+		return 0;
+	return forwarder_start(&(struct forwarder_settings){.cluster = s->cluster,
+				       .context = s->context,
+				       .tls = s->forward_tls,
+				       .hold_ms = s->forward_hold_ms,
+				       .time = s->time,
+				       .wake = wake_parked,
+				       .wake_context = api},
+		&api->forwarder);
+}
+
 static int start_threads(struct api *api, int wake_fd, char *message, uint32_t size)
 {
 	int error = parking_start(api, wake_fd, &api->parking);
 	for (uint32_t i = 0; i < BACKGROUND_THREADS && error == 0; i++)
 		error = background_answers_start(api, i, &api->background[i]);
+	if (error == 0)
+		error = start_forwarder(api);
 	if (error != 0)
 		snprintf(message, size, "http: cannot start its threads: %s", error_text(error));
 	return error;

@@ -1,4 +1,4 @@
-#include "tools/api/server/live_lines.h"
+#include "tools/api/events/live_lines.h"
 #include "state/base/check.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"

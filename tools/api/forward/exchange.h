@@ -1,0 +1,79 @@
+// One request on its way to the leader, and its answer as it comes: the forwarder's thread writes it, one thread of the
+// server reads it. What was not read yet is bounded; then the leader waits.
+#pragma once
+#include "tools/api/forward/answer_head.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <urcu/list.h>
+
+#define EXCHANGE_HEADERS_MAX 8u
+// Of an answer, received and not read yet.
+#define EXCHANGE_BYTES_MAX (256u * 1024)
+
+enum exchange_stage {
+	EXCHANGE_WAITS,      // for a leader, or for its answer
+	EXCHANGE_ANSWERS,    // the head is whole, and bytes may follow
+	EXCHANGE_IS_OVER,    // the answer is whole
+	EXCHANGE_IS_BROKEN,  // it ended in its midst
+	EXCHANGE_HAS_FAILED, // no leader took it
+	EXCHANGE_IS_LOST,    // a leader took it and did not answer: a change may still take effect
+	EXCHANGE_IS_HERE,    // this member leads now, and no other one took it
+};
+
+struct forwarder;
+
+struct exchange {
+	// Of the request; owned, and not changed once it is on its way.
+	char *method, *target, *body;
+	size_t body_size;
+	char *headers[EXCHANGE_HEADERS_MAX]; // "Name: value"
+	uint32_t header_count;
+
+	pthread_mutex_t lock; // guards what follows
+	enum exchange_stage stage;
+	struct answer_head head; // whole, and not changed any more, once the stage says so
+	unsigned char *bytes;
+	size_t from, to, capacity; // bytes[from..to) were not read yet
+	bool is_held;              // the forwarder's thread took no more, because there was no room
+	bool is_awaited;           // the reader found nothing
+
+	// Of the forwarder alone (forwarder.c).
+	struct forwarder *forwarder;
+	struct cds_list_head on_the_way, queued;
+	bool is_queued, is_dropped; // under the forwarder's lock
+	bool is_on_the_way;
+	void *easy;  // of libcurl; NULL: waits for a leader
+	void *lines; // of libcurl: the headers
+	char leader[40];
+	uint64_t term;       // of the leader that was asked
+	uint64_t repeat_ns;  // not to be asked again before
+	uint64_t give_up_ns; // 0: as long as a leader is there
+	bool was_refused;    // by a member that does not lead
+};
+
+// Takes copies; body NULL: none.
+struct exchange *exchange_create(
+	const char *method, const char *target, const char *body, size_t body_size);
+void exchange_free(struct exchange *);
+// Before it is on its way. Nothing when the value is NULL.
+void exchange_add_header(struct exchange *, const char *name, const char *value);
+
+// For the reader.
+enum exchange_stage exchange_stage_of(struct exchange *);
+struct exchange_news {
+	size_t size;               // of the bytes that were copied
+	enum exchange_stage stage; // when they were
+	bool was_held;             // there is room again, of which the forwarder is to be told
+};
+// Copies at most so many bytes of the answer. None, and more may follow: the reader is woken once there are some, or
+// the stage has changed.
+struct exchange_news exchange_read(struct exchange *, void *to, size_t most);
+// Whether a reader that found nothing finds something now.
+bool exchange_has_news(struct exchange *);
+
+// For the forwarder's thread. False: there is no room, and it is held.
+bool exchange_take(struct exchange *, const void *data, size_t size);
+void exchange_turn(struct exchange *, enum exchange_stage);
+// Whether the reader waits, who is then to be woken: once.
+bool exchange_wakes(struct exchange *);

@@ -1,0 +1,432 @@
+#include "tools/api/forward/forwarder.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/base/time_units.h"
+#include "tools/http_client/curl_tls.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONNECT_TIMEOUT_MS 2000L
+// Between two tries of a request, and between two looks at who leads.
+#define LOOK_MS 100
+#define IDLE_MS 10000
+// Less than after what an idle connection is closed by the leader.
+#define IDLE_CONNECTION_S 30L
+#define IDLE_CONNECTIONS 64L
+// Of what a request has under way when its leader is a machine that went away without a word.
+#define KEEP_ALIVE_S 5L
+
+const char *const forward_outcome_names[] = {"answered", "broken", "no_leader", "lost", "left",
+	"here", "too_many", "looped", "web_socket"};
+
+struct forwarder {
+	struct forwarder_settings settings;
+	CURLM *multi;
+	pthread_t thread;
+	pthread_mutex_t lock; // guards what follows
+	struct cds_list_head queue;
+	bool stops;
+	uint32_t under_way;
+	// Of the thread alone.
+	struct cds_list_head all;
+	struct cluster_status status;
+	uint64_t looked_ns;
+	uint64_t leaderless_since_ns; // 0: somebody leads
+	_Atomic uint64_t repeated;
+	_Atomic uint64_t outcomes[FORWARD_OUTCOMES];
+};
+
+static uint64_t clock_ns(const struct forwarder *f)
+{
+	return time_monotonic_ns(f->settings.time);
+}
+
+static void wake_reader(struct forwarder *f, struct exchange *x)
+{
+	if (exchange_wakes(x))
+		f->settings.wake(f->settings.wake_context);
+}
+
+static void turn(struct forwarder *f, struct exchange *x, enum exchange_stage stage)
+{
+	exchange_turn(x, stage);
+	wake_reader(f, x);
+}
+
+// On the thread, as the next one.
+static size_t on_head(char *line, size_t each, size_t count, void *context)
+{
+	struct exchange *x = context;
+	bool was_whole = x->head.is_whole;
+
+	if (!answer_head_take(&x->head, line, each * count))
+		return 0;
+	if (was_whole || !x->head.is_whole)
+		return each * count;
+	x->was_refused = x->head.is_of_follower;
+	if (!x->was_refused)
+		turn(x->forwarder, x, EXCHANGE_ANSWERS);
+	return each * count;
+}
+
+static size_t on_bytes(char *data, size_t each, size_t count, void *context)
+{
+	struct exchange *x = context;
+	size_t size = each * count;
+
+	if (x->was_refused || size == 0)
+		return size;
+	if (!exchange_take(x, data, size))
+		return CURL_WRITEFUNC_PAUSE;
+	wake_reader(x->forwarder, x);
+	return size;
+}
+
+static void set_lines(struct exchange *x)
+{
+	// libcurl would name a type, and ask for leave to send the body.
+	struct curl_slist *lines = curl_slist_append(NULL, "Expect:");
+	bool has_type = false;
+	for (uint32_t i = 0; i < x->header_count; i++) {
+		lines = curl_slist_append(lines, x->headers[i]);
+		has_type = has_type || strncmp(x->headers[i], "Content-Type:", 13) == 0;
+	}
+	if (!has_type)
+		lines = curl_slist_append(lines, "Content-Type:");
+	lines = curl_slist_append(lines, "Accept:");
+	x->lines = lines;
+	curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, lines);
+}
+
+static void set_connection(struct forwarder *f, CURL *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
+	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_CONNECTION_S);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_S);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_S);
+	curl_tls_set(easy, &f->settings.tls);
+}
+
+// The leader's URL says where; the target is sent as it came.
+static void set_request(struct exchange *x, const char *url)
+{
+	curl_easy_setopt(x->easy, CURLOPT_URL, url);
+	curl_easy_setopt(x->easy, CURLOPT_REQUEST_TARGET, x->target);
+	curl_easy_setopt(x->easy, CURLOPT_CUSTOMREQUEST, x->method);
+	if (strcmp(x->method, "GET") == 0)
+		return;
+	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_size);
+	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, x->body);
+}
+
+static bool follows(const struct cluster_status *s)
+{
+	return s->role == CLUSTER_FOLLOWER && s->knows_leader && !s->leader.is_self;
+}
+
+static bool is_asked_of(const struct exchange *x, const struct cluster_status *s)
+{
+	return x->term == s->term && strcmp(x->leader, s->leader.id) == 0;
+}
+
+// Sends it to the leader.
+static void ask_leader(struct forwarder *f, struct exchange *x)
+{
+	CHECK(!x->easy && follows(&f->status));
+	x->easy = curl_easy_init();
+	if (!x->easy) {
+		turn(f, x, EXCHANGE_HAS_FAILED);
+		return;
+	}
+	snprintf(x->leader, sizeof x->leader, "%s", f->status.leader.id);
+	x->term = f->status.term;
+	x->was_refused = false;
+	answer_head_clear(&x->head);
+	set_connection(f, x->easy);
+	set_request(x, f->status.leader.http);
+	set_lines(x);
+	curl_easy_setopt(x->easy, CURLOPT_PRIVATE, x);
+	curl_easy_setopt(x->easy, CURLOPT_HEADERFUNCTION, on_head);
+	curl_easy_setopt(x->easy, CURLOPT_HEADERDATA, x);
+	curl_easy_setopt(x->easy, CURLOPT_WRITEFUNCTION, on_bytes);
+	curl_easy_setopt(x->easy, CURLOPT_WRITEDATA, x);
+	CHECK(curl_multi_add_handle(f->multi, x->easy) == CURLM_OK);
+}
+
+static void let_go(struct forwarder *f, struct exchange *x)
+{
+	if (!x->easy)
+		return;
+	curl_multi_remove_handle(f->multi, x->easy);
+	curl_easy_cleanup(x->easy);
+	curl_slist_free_all(x->lines);
+	x->easy = x->lines = NULL;
+}
+
+// Whether the leader that was asked can have begun with a change.
+static bool may_have_begun(const struct exchange *x)
+{
+	long sent = 0;
+	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &sent);
+	return sent > 0 && !x->was_refused && strcmp(x->method, "GET") != 0;
+}
+
+// Its way to the leader ended before an answer came.
+static void try_again(struct forwarder *f, struct exchange *x)
+{
+	uint64_t now_ns = clock_ns(f);
+	bool is_lost = may_have_begun(x);
+	let_go(f, x);
+	if (is_lost) {
+		turn(f, x, EXCHANGE_IS_LOST);
+		return;
+	}
+	x->repeat_ns = now_ns + LOOK_MS * NS_PER_MS;
+	if (!x->give_up_ns)
+		x->give_up_ns = now_ns + f->settings.hold_ms * NS_PER_MS;
+	f->repeated++;
+}
+
+static void end_way(struct forwarder *f, struct exchange *x, bool is_good)
+{
+	if (exchange_stage_of(x) != EXCHANGE_ANSWERS) {
+		try_again(f, x);
+		return;
+	}
+	let_go(f, x);
+	turn(f, x, is_good ? EXCHANGE_IS_OVER : EXCHANGE_IS_BROKEN);
+}
+
+static void take_ended(struct forwarder *f)
+{
+	int left;
+	for (CURLMsg *m; (m = curl_multi_info_read(f->multi, &left));) {
+		struct exchange *x = NULL;
+		CHECK(m->msg == CURLMSG_DONE);
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &x);
+		end_way(f, x, m->data.result == CURLE_OK);
+	}
+}
+
+// One that waits for a leader.
+static void look_for_leader(struct forwarder *f, struct exchange *x, uint64_t now_ns)
+{
+	if (!x->give_up_ns)
+		x->give_up_ns = now_ns + f->settings.hold_ms * NS_PER_MS;
+	if (cluster_leads(&f->status))
+		turn(f, x, EXCHANGE_IS_HERE);
+	else if (now_ns >= x->give_up_ns)
+		turn(f, x, EXCHANGE_HAS_FAILED);
+	else if (follows(&f->status) && now_ns >= x->repeat_ns)
+		ask_leader(f, x);
+}
+
+// One that was sent to a leader that leads no more, or of which nobody has heard for long.
+static bool was_left_alone(const struct forwarder *f, const struct exchange *x, uint64_t now_ns)
+{
+	if (f->status.knows_leader)
+		return !is_asked_of(x, &f->status);
+	return now_ns >= f->leaderless_since_ns + f->settings.hold_ms * NS_PER_MS;
+}
+
+static void look_at_leader(struct forwarder *f, uint64_t now_ns)
+{
+	f->settings.cluster(f->settings.context, &f->status);
+	if (f->status.knows_leader)
+		f->leaderless_since_ns = 0;
+	else if (!f->leaderless_since_ns)
+		f->leaderless_since_ns = now_ns;
+}
+
+static void look_at_all(struct forwarder *f, uint64_t now_ns)
+{
+	struct exchange *x;
+
+	if (now_ns < f->looked_ns + LOOK_MS * NS_PER_MS)
+		return;
+	f->looked_ns = now_ns;
+	look_at_leader(f, now_ns);
+	cds_list_for_each_entry (x, &f->all, on_the_way) {
+		if (x->easy && was_left_alone(f, x, now_ns))
+			end_way(f, x, false);
+		else if (!x->easy && exchange_stage_of(x) == EXCHANGE_WAITS)
+			look_for_leader(f, x, now_ns);
+	}
+}
+
+static void set_out(struct forwarder *f, struct exchange *x)
+{
+	uint64_t now_ns = clock_ns(f);
+	x->is_on_the_way = true;
+	cds_list_add_tail(&x->on_the_way, &f->all);
+	look_at_leader(f, now_ns);
+	look_for_leader(f, x, now_ns);
+}
+
+static void end_exchange(struct forwarder *f, struct exchange *x)
+{
+	let_go(f, x);
+	if (x->is_on_the_way)
+		cds_list_del(&x->on_the_way);
+	exchange_free(x);
+	pthread_mutex_lock(&f->lock);
+	f->under_way--;
+	pthread_mutex_unlock(&f->lock);
+}
+
+static struct exchange *take_queued(struct forwarder *f, bool *is_dropped)
+{
+	struct exchange *x = NULL;
+	pthread_mutex_lock(&f->lock);
+	if (!cds_list_empty(&f->queue)) {
+		x = cds_list_first_entry(&f->queue, struct exchange, queued);
+		cds_list_del(&x->queued);
+		x->is_queued = false;
+		*is_dropped = x->is_dropped;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return x;
+}
+
+static void take_queue(struct forwarder *f)
+{
+	bool is_dropped;
+	for (struct exchange *x; (x = take_queued(f, &is_dropped));) {
+		if (is_dropped)
+			end_exchange(f, x);
+		else if (!x->is_on_the_way)
+			set_out(f, x);
+		else if (x->easy)
+			curl_easy_pause(x->easy, CURLPAUSE_CONT);
+	}
+}
+
+static bool forwarder_stops(struct forwarder *f)
+{
+	pthread_mutex_lock(&f->lock);
+	bool stops = f->stops;
+	pthread_mutex_unlock(&f->lock);
+	return stops;
+}
+
+static void *forwarder_main(void *argument)
+{
+	struct forwarder *f = argument;
+	int running;
+	while (!forwarder_stops(f)) {
+		take_queue(f);
+		look_at_all(f, clock_ns(f));
+		curl_multi_perform(f->multi, &running);
+		take_ended(f);
+		bool is_idle = cds_list_empty(&f->all);
+		curl_multi_poll(f->multi, NULL, 0, is_idle ? IDLE_MS : LOOK_MS, NULL);
+	}
+	take_queue(f);
+	return NULL;
+}
+
+int forwarder_start(const struct forwarder_settings *settings, struct forwarder **out)
+{
+	struct forwarder *f = memory_take(sizeof *f);
+	f->settings = *settings;
+	if (!f->settings.hold_ms)
+		f->settings.hold_ms = FORWARD_HOLD_MS;
+	pthread_mutex_init(&f->lock, NULL);
+	CDS_INIT_LIST_HEAD(&f->queue);
+	CDS_INIT_LIST_HEAD(&f->all);
+	bool is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+	f->multi = is_set_up ? curl_multi_init() : NULL;
+	if (f->multi)
+		curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
+	int error = f->multi ? -pthread_create(&f->thread, NULL, forwarder_main, f) : -ENOMEM;
+	if (error) {
+		if (f->multi)
+			curl_multi_cleanup(f->multi);
+		free(f);
+		return error;
+	}
+	pthread_setname_np(f->thread, "api-forward");
+	*out = f;
+	return 0;
+}
+
+void forwarder_stop(struct forwarder *f)
+{
+	if (!f)
+		return;
+	pthread_mutex_lock(&f->lock);
+	f->stops = true;
+	pthread_mutex_unlock(&f->lock);
+	curl_multi_wakeup(f->multi);
+	pthread_join(f->thread, NULL);
+	CHECK(f->under_way == 0);
+	curl_multi_cleanup(f->multi);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+// Under the lock.
+static void queue_exchange(struct forwarder *f, struct exchange *x)
+{
+	if (!x->is_queued)
+		cds_list_add_tail(&x->queued, &f->queue);
+	x->is_queued = true;
+}
+
+bool forwarder_begin(struct forwarder *f, struct exchange *x)
+{
+	pthread_mutex_lock(&f->lock);
+	bool has_room = f->under_way < FORWARDS_MAX;
+	if (has_room) {
+		f->under_way++;
+		x->forwarder = f;
+		queue_exchange(f, x);
+	}
+	pthread_mutex_unlock(&f->lock);
+	if (has_room)
+		curl_multi_wakeup(f->multi);
+	return has_room;
+}
+
+void forwarder_has_room(struct forwarder *f, struct exchange *x)
+{
+	CHECK(x->forwarder == f);
+	pthread_mutex_lock(&f->lock);
+	queue_exchange(f, x);
+	pthread_mutex_unlock(&f->lock);
+	curl_multi_wakeup(f->multi);
+}
+
+void forwarder_drop(struct forwarder *f, struct exchange *x)
+{
+	CHECK(x->forwarder == f);
+	pthread_mutex_lock(&f->lock);
+	x->is_dropped = true;
+	queue_exchange(f, x);
+	pthread_mutex_unlock(&f->lock);
+	curl_multi_wakeup(f->multi);
+}
+
+void forwarder_note(struct forwarder *f, enum forward_outcome outcome)
+{
+	CHECK(outcome < FORWARD_OUTCOMES);
+	f->outcomes[outcome]++;
+}
+
+void forwarder_count(struct forwarder *f, struct forward_counts *counts)
+{
+	pthread_mutex_lock(&f->lock);
+	counts->under_way = f->under_way;
+	pthread_mutex_unlock(&f->lock);
+	counts->repeated = f->repeated;
+	for (int i = 0; i < FORWARD_OUTCOMES; i++)
+		counts->outcomes[i] = f->outcomes[i];
+}

@@ -1,0 +1,66 @@
+// Forwards requests to the leader of the cluster, over connections that are kept (libcurl), on a thread of its own.
+//
+// While nobody leads, or nothing listens where the leader was, a request waits, as long as a takeover may take. It is
+// asked anew when the leader that it was sent to is none any more and it changes nothing, or was refused by it.
+#pragma once
+#include "state/base/time_source.h"
+#include "state/cluster/cluster_status.h"
+#include "tools/api/forward/exchange.h"
+#include "tools/http_client/http_tls.h"
+
+// Under way at a time; more are refused.
+#define FORWARDS_MAX 2048u
+// How long a request waits for a leader.
+#define FORWARD_HOLD_MS 6000u
+
+// Whether this member leads, and knows that it still does.
+static inline bool cluster_leads(const struct cluster_status *s)
+{
+	return s->role == CLUSTER_LEADER && s->knows_leader;
+}
+
+struct forwarder_settings {
+	// As in struct api_settings. Called on the forwarder's thread.
+	void (*cluster)(void *context, struct cluster_status *);
+	void *context;
+	struct http_tls tls; // of leaders with https; the texts outlive the forwarder
+	uint32_t hold_ms;    // 0: FORWARD_HOLD_MS
+	const struct time_source *time;
+	// An exchange that somebody waits for has news. Called on the forwarder's thread; never blocks.
+	void (*wake)(void *wake_context);
+	void *wake_context;
+};
+
+struct forwarder;
+
+int forwarder_start(const struct forwarder_settings *, struct forwarder **); // 0 or -errno
+void forwarder_stop(struct forwarder *); // once all exchanges are dropped; frees it
+
+// Any thread. Takes the exchange over; its creator reads it until it drops it. False: too many are under way, and the
+// exchange stays the caller's.
+bool forwarder_begin(struct forwarder *, struct exchange *);
+void forwarder_has_room(struct forwarder *, struct exchange *); // after exchange_read said so
+void forwarder_drop(struct forwarder *, struct exchange *);     // also ends it
+
+// What became of requests on a member that does not lead, and of those that only the leader may answer.
+enum forward_outcome {
+	FORWARD_ANSWERED,
+	FORWARD_BROKEN,     // in the midst of the answer
+	FORWARD_NO_LEADER,  // none is known, or none answered
+	FORWARD_LOST,       // a change that may still take effect
+	FORWARD_LEFT,       // the client went away
+	FORWARD_HERE,       // this member became the leader meanwhile
+	FORWARD_TOO_MANY,   // under way
+	FORWARD_LOOPED,     // was forwarded before
+	FORWARD_WEB_SOCKET, // cannot be forwarded
+	FORWARD_OUTCOMES,
+};
+extern const char *const forward_outcome_names[];
+
+struct forward_counts {
+	uint32_t under_way;
+	uint64_t repeated; // asked anew
+	uint64_t outcomes[FORWARD_OUTCOMES];
+};
+void forwarder_note(struct forwarder *, enum forward_outcome);
+void forwarder_count(struct forwarder *, struct forward_counts *);

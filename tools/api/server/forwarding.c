@@ -1,0 +1,294 @@
+#include "tools/api/server/forwarding.h"
+#include "state/base/check.h"
+#include "state/base/memory.h"
+#include "state/base/time_units.h"
+#include "tools/api/server/connections.h"
+#include "tools/api/server/parking.h"
+#include "tools/api/server/web_socket.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Nomad's words, which clients look for.
+#define NO_LEADER "No cluster leader"
+#define FORWARDED_HEADER "X-Berth-Forwarded"
+#define BLOCK_BYTES (64u * 1024)
+
+static const char *header_value(const struct request *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+bool request_cluster(const struct request *request, struct cluster_status *status)
+{
+	const struct api_settings *settings = &request->api->settings;
+	if (settings->cluster)
+		settings->cluster(settings->context, status);
+	return settings->cluster != NULL;
+}
+
+static bool is_read(const struct request *request)
+{
+	return !request->route->submit;
+}
+
+static struct refusal refuse_leaderless(struct request *request, enum forward_outcome why)
+{
+	request->is_refused_by_follower = true;
+	forwarder_note(request->api->forwarder, why);
+	return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, NO_LEADER};
+}
+
+static bool is_answered_by_any(const struct request *request)
+{
+	return request->api->routes->is_of_itself(request->route) ||
+	       (is_read(request) && request_flag(request, "stale"));
+}
+
+struct query {
+	char *text;
+	size_t size, used;
+};
+
+// libmicrohttpd shows a blank for a plus; everything else is as it was sent.
+static void add_to_query(struct query *q, const char *text)
+{
+	for (; *text; text++) {
+		CHECK(q->used + 4 <= q->size);
+		if (*text == ' ') {
+			memcpy(q->text + q->used, "%20", 3);
+			q->used += 3;
+		} else {
+			q->text[q->used++] = *text;
+		}
+	}
+	q->text[q->used] = '\0';
+}
+
+static enum MHD_Result measure_parameter(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct query *q = context;
+	q->size += 3 * (strlen(name) + (value ? strlen(value) : 0)) + 2;
+	return MHD_YES;
+}
+
+static enum MHD_Result put_parameter(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct query *q = context;
+	add_to_query(q, strchr(q->text, '?') ? "&" : "?");
+	add_to_query(q, name);
+	if (value) {
+		add_to_query(q, "=");
+		add_to_query(q, value);
+	}
+	return MHD_YES;
+}
+
+static void note_target(struct request *request, const char *url)
+{
+	struct query q = {.size = 3 * strlen(url) + 4};
+	MHD_get_connection_values(
+		request->connection, MHD_GET_ARGUMENT_KIND, measure_parameter, &q);
+	q.text = memory_take(q.size);
+	add_to_query(&q, url);
+	MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, put_parameter, &q);
+	request->target = q.text;
+}
+
+struct refusal forwarding_judge(struct request *request, const char *url)
+{
+	struct cluster_status status;
+	if (!request_cluster(request, &status) || cluster_leads(&status))
+		return (struct refusal){0};
+	if (is_answered_by_any(request)) {
+		request->is_stale = true;
+		return (struct refusal){0};
+	}
+	if (status.role == CLUSTER_LEADER)
+		return refuse_leaderless(request, FORWARD_NO_LEADER);
+	if (header_value(request, FORWARDED_HEADER))
+		return refuse_leaderless(request, FORWARD_LOOPED);
+	request->is_forwarded = true;
+	note_target(request, url);
+	return (struct refusal){0};
+}
+
+struct refusal forwarding_check(struct request *request)
+{
+	struct cluster_status status;
+	if (request->is_stale || !request_cluster(request, &status) || cluster_leads(&status))
+		return (struct refusal){0};
+	return refuse_leaderless(request, FORWARD_NO_LEADER);
+}
+
+// What a request of a client says that the leader needs to hear.
+static struct exchange *exchange_of(const struct request *request)
+{
+	static const char *const names[] = {"X-Nomad-Token", MHD_HTTP_HEADER_AUTHORIZATION,
+		MHD_HTTP_HEADER_CONTENT_TYPE, MHD_HTTP_HEADER_ACCEPT_ENCODING};
+	// "PUT" also stands for "POST", which is the same everywhere.
+	struct exchange *x = exchange_create(
+		request->route->method, request->target, request->body, request->body_size);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		exchange_add_header(x, names[i], header_value(request, names[i]));
+	exchange_add_header(x, FORWARDED_HEADER, request->api->name);
+	return x;
+}
+
+static bool head_is_there(const void *context)
+{
+	struct exchange *x = (struct exchange *)context;
+	return exchange_stage_of(x) != EXCHANGE_WAITS;
+}
+
+static bool refuse_web_socket(struct request *request, struct reply *reply)
+{
+	struct cluster_status status;
+	bool is_known = request_cluster(request, &status) && status.knows_leader;
+	forwarder_note(request->api->forwarder, FORWARD_WEB_SOCKET);
+	web_socket_refuse(request, reply, WEB_SOCKET_FAULT,
+		"this server follows and hands on no WebSocket: ask the leader%s%s",
+		is_known ? ", " : "", is_known ? status.leader.http : "");
+	return false;
+}
+
+bool forwarding_begin(struct request *request, struct reply *reply)
+{
+	struct forwarder *forwarder = request->api->forwarder;
+	if (header_value(request, MHD_HTTP_HEADER_UPGRADE))
+		return refuse_web_socket(request, reply);
+	struct exchange *x = exchange_of(request);
+	if (!forwarder_begin(forwarder, x)) {
+		exchange_free(x);
+		forwarder_note(forwarder, FORWARD_TOO_MANY);
+		reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
+			"too many requests wait for the leader; try again in a second, or ask the "
+			"leader itself");
+		reply->retry_after_s = 1;
+		return false;
+	}
+	static const struct parked_kind kind = {.is_ready = head_is_there};
+	request->exchange = x;
+	parking_park(request->api->parking, request, &kind, x, UINT64_MAX);
+	return true;
+}
+
+void forwarding_drop(struct request *request)
+{
+	if (request->exchange)
+		forwarder_drop(request->api->forwarder, request->exchange);
+	request->exchange = NULL;
+}
+
+// The bytes of an answer that is handed on. It may outlive the request.
+struct forwarded_answer {
+	struct reply_source source;
+	struct request *request; // while it is read
+	struct forwarder *forwarder;
+	struct exchange *exchange; // owned
+	uint64_t sent_bytes;
+};
+
+static bool has_news(const void *context)
+{
+	return exchange_has_news((struct exchange *)context);
+}
+
+static ssize_t read_forwarded(void *source, uint64_t position, char *to, size_t most)
+{
+	static const struct parked_kind kind = {.is_ready = has_news};
+	struct forwarded_answer *a = source;
+	struct request *request = a->request;
+	struct api *api = request->api;
+	struct exchange_news news = exchange_read(a->exchange, to, most);
+	if (news.was_held)
+		forwarder_has_room(a->forwarder, a->exchange);
+	if (news.size) {
+		connection_enter(api->connections, request->socket, CONNECTION_SENDING);
+		a->sent_bytes += news.size;
+		return (ssize_t)news.size;
+	}
+	if (news.stage == EXCHANGE_IS_OVER)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (news.stage != EXCHANGE_ANSWERS || request->hung_up || !parking_is_open(api->parking))
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	parking_park(api->parking, request, &kind, a->exchange, UINT64_MAX);
+	return 0;
+}
+
+static void free_forwarded(void *source)
+{
+	struct forwarded_answer *a = source;
+	enum exchange_stage stage = exchange_stage_of(a->exchange);
+	enum forward_outcome outcome = FORWARD_LEFT;
+	if (stage == EXCHANGE_IS_OVER || a->sent_bytes == a->exchange->head.body_bytes)
+		outcome = FORWARD_ANSWERED;
+	else if (stage == EXCHANGE_IS_BROKEN)
+		outcome = FORWARD_BROKEN;
+	forwarder_note(a->forwarder, outcome);
+	forwarder_drop(a->forwarder, a->exchange);
+	free(a);
+}
+
+static bool has_no_body(unsigned status)
+{
+	return status == MHD_HTTP_NO_CONTENT || status == MHD_HTTP_NOT_MODIFIED;
+}
+
+static bool hand_on(struct request *request, struct reply *reply)
+{
+	struct exchange *x = request->exchange;
+	struct forwarded_answer *a = memory_take(sizeof *a);
+	*a = (struct forwarded_answer){
+		.source = {BLOCK_BYTES, read_forwarded, free_forwarded, NULL},
+		.request = request,
+		.forwarder = request->api->forwarder,
+		.exchange = x};
+	a->source.bytes = has_no_body(x->head.status) ? 0 : x->head.body_bytes;
+	a->source.has_size = a->source.bytes != ANSWER_SIZE_UNKNOWN;
+	request->exchange = NULL;
+	reply->source = &a->source;
+	reply->handed_on = &x->head;
+	reply->status = x->head.status;
+	return true;
+}
+
+static bool refuse_lost(struct request *request, struct reply *reply)
+{
+	forwarder_note(request->api->forwarder, FORWARD_LOST);
+	reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+		NO_LEADER ": it did not answer, and the change may still take effect: look before "
+			  "you repeat it");
+	return true;
+}
+
+bool forwarding_answer(struct request *request, struct reply *reply)
+{
+	struct refusal refusal;
+	switch (exchange_stage_of(request->exchange)) {
+	case EXCHANGE_ANSWERS:
+	case EXCHANGE_IS_OVER:
+	case EXCHANGE_IS_BROKEN: return hand_on(request, reply);
+	case EXCHANGE_IS_LOST: return refuse_lost(request, reply);
+	case EXCHANGE_HAS_FAILED:
+		refusal = refuse_leaderless(request, FORWARD_NO_LEADER);
+		reply_error(reply, refusal.status, "%s", refusal.text);
+		return true;
+	case EXCHANGE_IS_HERE:
+		forwarder_note(request->api->forwarder, FORWARD_HERE);
+		forwarding_drop(request);
+		request->is_forwarded = false;
+		return false;
+	case EXCHANGE_WAITS: break;
+	}
+	forwarder_note(request->api->forwarder, FORWARD_LEFT);
+	return false;
+}
+
+uint64_t forwarding_contact_ms(const struct api *api, const struct cluster_status *status)
+{
+	if (status->last_contact_ms >= 0)
+		return (uint64_t)status->last_contact_ms;
+	return (time_monotonic_ns(api->settings.time) - api->started_ns) / NS_PER_MS;
+}
