@@ -1,7 +1,7 @@
-// Answers about the server's place among servers, of which there is one, and about its schedulers.
+// Answers about the server's place among servers, and about its schedulers.
 #include "state/base/number_ranges.h"
 #include "state/records/scheduler_config.h"
-#include "tools/api/nomad/agent.h"
+#include "tools/api/nomad/members.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/json/json_reader.h"
@@ -119,26 +119,27 @@ static bool names(const struct request *request, const char *parameter, const ch
 	return reply_mistake(reply, "%s", missing);
 }
 
-// The server finds itself; of another one it answers as a server that cannot reach it: 200, and why.
+// A member is found; of another server it answers as one that cannot reach it: 200, and why.
 void agent_join(struct request *request, struct reply *reply)
 {
-	char self[API_LEADER_BYTES];
+	struct membership m;
 	if (!names(request, "address", "missing address to join", reply))
 		return;
-	leader_address(request->api, self);
-	bool is_self = strcmp(request_parameter(request, "address"), self) == 0;
+	membership_read(request->api, &m);
+	bool is_member = member_find(&m, NULL, request_parameter(request, "address")) != NULL;
+	const char *why =
+		m.is_cluster ? "1 error occurred:\n\t* a server of Berth joins by its own "
+			       "setting cluster and berth operator cluster join\n\n"
+			     : "1 error occurred:\n\t* a server of Berth stands alone: regions "
+			       "know each other by the setting peers.regions\n\n";
 	struct json_writer *w = reply_json(request, reply);
 	json_begin_object(w);
-	json_put_u64(w, "num_joined", is_self);
-	json_put_string(w, "error",
-		is_self ? ""
-			: "1 error occurred:\n\t* a server of Berth stands alone: regions know "
-			  "each "
-			  "other by the setting peers.regions\n\n");
+	json_put_u64(w, "num_joined", is_member);
+	json_put_string(w, "error", is_member ? "" : why);
 	json_end_object(w);
 }
 
-// There is no other server that could be made to leave.
+// Nobody makes another server leave: a member that is gone is seen as failed, and leaves by its own word.
 void agent_force_leave(struct request *request, struct reply *reply)
 {
 	if (names(request, "node", "missing node to force leave", reply))

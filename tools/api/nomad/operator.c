@@ -1,8 +1,6 @@
 // Actions of operators: the schedulers' configuration, garbage collection.
 #include "state/base/memory.h"
-#include "state/base/nomad_version.h"
 #include "state/records/scheduler_config.h"
-#include "tools/api/nomad/agent.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/body.h"
 #include "tools/api/server/submission.h"
@@ -120,110 +118,4 @@ void system_collected(struct request *request, struct reply *reply)
 void system_reconcile(struct request *request, struct reply *reply)
 {
 	reply_nothing(reply);
-}
-
-void raft_configuration(struct request *request, struct reply *reply)
-{
-	const struct api *api = request->api;
-	char leader[API_LEADER_BYTES], name[300];
-	leader_address(api, leader);
-	snprintf(name, sizeof name, "%s.%s", api->name, api->region);
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
-	json_open_array(w, "Servers");
-	json_begin_object(w);
-	json_put_string(w, "ID", leader);
-	json_put_string(w, "Node", name);
-	json_put_string(w, "Address", leader);
-	json_put_bool(w, "Leader", true);
-	json_put_bool(w, "Voter", true);
-	json_put_string(w, "RaftProtocol", "2");
-	json_end_object(w);
-	json_end_array(w);
-	json_put_u64(w, "Index", 0);
-	json_end_object(w);
-}
-
-// There is one server, which nobody removes from itself.
-void raft_peer_remove(struct request *request, struct reply *reply)
-{
-	const char *id = request_parameter(request, "id");
-	const char *address = request_parameter(request, "address");
-	char leader[API_LEADER_BYTES];
-	leader_address(request->api, leader);
-	id = id && *id ? id : NULL;
-	address = address && *address ? address : NULL;
-	const char *named = id ? id : address;
-	if (!named)
-		reply_mistake(reply,
-			"Must specify either ?id with the server's ID or ?address with IP:port of "
-			"peer to remove");
-	else if (id && address)
-		reply_mistake(reply, "Must specify only one of ?id or ?address");
-	else if (strcmp(named, leader) == 0)
-		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-			"the only server cannot be removed; stop it instead");
-	else
-		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
-			"%s \"%.200s\" was not found in the Raft configuration",
-			id ? "id" : "address", named);
-}
-
-void autopilot_configuration(struct request *request, struct reply *reply)
-{
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
-	json_put_bool(w, "CleanupDeadServers", true);
-	json_put_string(w, "LastContactThreshold", "200ms");
-	json_put_u64(w, "MaxTrailingLogs", 250);
-	json_put_u64(w, "MinQuorum", 0);
-	json_put_string(w, "ServerStabilizationTime", "10s");
-	json_put_bool(w, "EnableRedundancyZones", false);
-	json_put_bool(w, "DisableUpgradeMigration", false);
-	json_put_bool(w, "EnableCustomUpgrades", false);
-	json_put_u64(w, "CreateIndex", 1);
-	json_put_u64(w, "ModifyIndex", 1);
-	json_end_object(w);
-}
-
-static void put_server_health(struct json_writer *w, const struct api *api, bool healthy)
-{
-	char leader[API_LEADER_BYTES], name[300];
-	leader_address(api, leader);
-	snprintf(name, sizeof name, "%s.%s", api->name, api->region);
-	uint64_t up_ns = time_monotonic_ns(api->settings.time) - api->started_ns;
-	json_begin_object(w);
-	json_put_string(w, "ID", leader);
-	json_put_string(w, "Name", name);
-	json_put_string(w, "Address", leader);
-	json_put_string(w, "SerfStatus", "alive");
-	json_put_string(w, "Version", NOMAD_VERSION_FULL);
-	json_put_bool(w, "Leader", true);
-	json_put_string(w, "LastContact", "0s");
-	json_put_u64(w, "LastTerm", state_node_table(api->settings.state)->term);
-	json_put_u64(w, "LastIndex", state_index(api->settings.state));
-	json_put_bool(w, "Healthy", healthy);
-	json_put_bool(w, "Voter", true);
-	json_write_key(w, "StableSince");
-	json_write_time(w, (int64_t)(time_wall_ns(api->settings.time) - up_ns));
-	json_end_object(w);
-}
-
-// 429 when the server is not healthy, as in Nomad.
-void autopilot_health(struct request *request, struct reply *reply)
-{
-	struct api *api = request->api;
-	char message[512] = "";
-	bool healthy = !api->settings.healthy ||
-		       api->settings.healthy(api->settings.context, message, sizeof message);
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
-	json_put_bool(w, "Healthy", healthy);
-	json_put_u64(w, "FailureTolerance", 0);
-	json_open_array(w, "Servers");
-	put_server_health(w, api, healthy);
-	json_end_array(w);
-	json_end_object(w);
-	if (!healthy)
-		reply->status = MHD_HTTP_TOO_MANY_REQUESTS;
 }
