@@ -292,6 +292,17 @@ static const struct command commands[] = {
 		"preempt-sysbatch-scheduler preempt-batch-scheduler preempt-service-scheduler "
 		"memory-oversubscription reject-job-registration pause-eval-broker",
 		0, 0, config_set},
+	{"operator raft list-peers", "", "List the servers of the cluster, and who leads.",
+		"A controller that stands alone is the only one.", NULL, 0, 0, raft_list_peers},
+	{"operator autopilot health", "", "Say how the servers of the cluster are.",
+		"And how many of them may go away before nobody is left to lead. Fails when one "
+		"is not healthy.",
+		NULL, 0, 0, autopilot_health},
+	// After commands whose names begin so: the first that fits is run.
+	{"operator cluster", "", "Show the cluster as the controller that is asked sees it.",
+		"Its role, who leads, how far it is behind, and all members with what each has on "
+		"its own disk.\nEvery member answers, also while nobody leads.",
+		NULL, 0, 0, cluster_show},
 	{"place", "", "Place instances of a job's group on the best nodes.",
 		"Prints node and score of each; a refusal says why, in numbers. The request that "
 		"is\n"

@@ -171,6 +171,9 @@ static void operators_see_and_set(void **unused)
 	printed("alive   true");
 	expect_run("server members --detailed", 0, "region=global", "");
 	expect_run("agent-info", 0, "nomad\n  bootstrap = true\n", "");
+	expect_run("operator cluster", 3, "", "this server is of no cluster");
+	expect_run("operator raft list-peers", 0, "test.global  127.0.0.1:", "");
+	expect_run("operator autopilot health", 0, "Failure Tolerance = 0\n", "");
 	expect_run("operator scheduler get-config", 0, "Scheduler Algorithm            = binpack\n",
 		"");
 	expect_run("operator scheduler set-config --scheduler-algorithm spread "

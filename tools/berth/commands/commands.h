@@ -25,6 +25,7 @@ command_run deployment_list, deployment_status, deployment_pause, deployment_res
 command_run alloc_list, alloc_status, alloc_stop;
 command_run eval_list, eval_status;
 command_run explain_job, explain_alloc, explain_node;
+command_run cluster_show, raft_list_peers, autopilot_health;
 command_run server_members, agent_info, system_gc, system_reconcile, config_get, config_set;
 command_run find_status;
 command_run place_instances, release_allocations, client_allocations;
