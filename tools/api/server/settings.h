@@ -75,7 +75,8 @@ struct api_settings {
 	bool (*has_peer)(void *context, const char *region);
 	// What this server knows of its cluster. Any thread, at once. NULL: it is of none.
 	void (*cluster)(void *context, struct cluster_status *);
-	struct http_tls forward_tls; // towards a leader with https; the texts outlive the server
-	uint32_t forward_hold_ms;    // how long a request waits for a leader; 0: 6 s
+	struct http_tls
+		forward_tls; // towards a leader with https, which its URL names; the texts outlive the server
+	uint32_t forward_hold_ms; // how long a request waits for a leader; 0: 6 s
 	void *context;
 };

@@ -468,6 +468,32 @@ static void web_sockets_are_refused(void **unused)
 	assert_int_equal(pair_metric(follower, FORWARDED("web_socket")), before + 1);
 }
 
+static void a_member_stops_whatever_is_on_its_way(void **unused)
+{
+	char url[64], first[4096];
+	struct server *stays = follower;
+	struct cluster_status status = pair_status(CLUSTER_FOLLOWER, pair_url(leader, url), 7);
+	follower = server_start(&(struct server_options){.is_of_cluster = true});
+	server_knows(follower, &status);
+	struct response now = http(leader, "GET", "/v1/jobs", NULL);
+	int waits = http_wait(follower, "/v1/jobs", now.index, NULL);
+	int streams =
+		ask_follower("GET /v1/event/stream?index=now HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	await_text(streams, "{}\n");
+	await_metric(follower, UNDER_WAY, 2);
+	status = pair_status(CLUSTER_FOLLOWER, NULL, 7);
+	server_knows(follower, &status);
+	int leaderless = ask_follower("GET /v1/jobs HTTP/1.0\r\nHost: localhost\r\n\r\n");
+	await_metric(follower, UNDER_WAY, 3);
+	server_stop(follower);
+	follower = stays;
+	await_end(waits);
+	await_end(streams);
+	http_waited(leaderless, first, sizeof first);
+	await_metric(leader, "berth_http_parked", 0);
+	response_free(&now);
+}
+
 // Sends a body of many megabytes for as long as somebody takes it.
 struct torrent {
 	int fd;
@@ -548,6 +574,7 @@ int main(void)
 		cmocka_unit_test_setup(a_deposed_leader_answers_no_consistent_read, well),
 		cmocka_unit_test_setup(a_member_that_takes_over_answers_what_waited, well),
 		cmocka_unit_test_setup(web_sockets_are_refused, well),
+		cmocka_unit_test_setup(a_member_stops_whatever_is_on_its_way, well),
 		cmocka_unit_test_setup(a_large_answer_waits_for_its_reader, well),
 	};
 	return cmocka_run_group_tests(tests, begin, pair_end);
