@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/api/forward/curl_events.h"
 #include "tools/http_client/curl_tls.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -15,7 +16,6 @@
 #define IDLE_MS 10000
 // Less than after what an idle connection is closed by the leader.
 #define IDLE_CONNECTION_S 30L
-#define IDLE_CONNECTIONS 64L
 // Of what a request has under way when its leader is a machine that went away without a word.
 #define KEEP_ALIVE_S 5L
 
@@ -24,7 +24,7 @@ const char *const forward_outcome_names[] = {"answered", "broken", "no_leader", 
 
 struct forwarder {
 	struct forwarder_settings settings;
-	CURLM *multi;
+	struct curl_events *events;
 	pthread_t thread;
 	pthread_mutex_t lock; // guards what follows
 	struct cds_list_head queue;
@@ -158,14 +158,14 @@ static void ask_leader(struct forwarder *f, struct exchange *x)
 	curl_easy_setopt(x->easy, CURLOPT_HEADERDATA, x);
 	curl_easy_setopt(x->easy, CURLOPT_WRITEFUNCTION, on_bytes);
 	curl_easy_setopt(x->easy, CURLOPT_WRITEDATA, x);
-	CHECK(curl_multi_add_handle(f->multi, x->easy) == CURLM_OK);
+	CHECK(curl_multi_add_handle(curl_events_multi(f->events), x->easy) == CURLM_OK);
 }
 
 static void let_go(struct forwarder *f, struct exchange *x)
 {
 	if (!x->easy)
 		return;
-	curl_multi_remove_handle(f->multi, x->easy);
+	curl_multi_remove_handle(curl_events_multi(f->events), x->easy);
 	curl_easy_cleanup(x->easy);
 	curl_slist_free_all(x->lines);
 	x->easy = x->lines = NULL;
@@ -208,7 +208,7 @@ static void end_way(struct forwarder *f, struct exchange *x, bool is_good)
 static void take_ended(struct forwarder *f)
 {
 	int left;
-	for (CURLMsg *m; (m = curl_multi_info_read(f->multi, &left));) {
+	for (CURLMsg *m; (m = curl_multi_info_read(curl_events_multi(f->events), &left));) {
 		struct exchange *x = NULL;
 		CHECK(m->msg == CURLMSG_DONE);
 		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &x);
@@ -320,17 +320,21 @@ static bool forwarder_stops(struct forwarder *f)
 static void *forwarder_main(void *argument)
 {
 	struct forwarder *f = argument;
-	int running;
 	while (!forwarder_stops(f)) {
 		take_queue(f);
 		look_at_all(f, clock_ns(f));
-		curl_multi_perform(f->multi, &running);
+		curl_events_await(f->events, cds_list_empty(&f->all) ? IDLE_MS : LOOK_MS);
 		take_ended(f);
-		bool is_idle = cds_list_empty(&f->all);
-		curl_multi_poll(f->multi, NULL, 0, is_idle ? IDLE_MS : LOOK_MS, NULL);
 	}
 	take_queue(f);
 	return NULL;
+}
+
+static void forwarder_free(struct forwarder *f)
+{
+	curl_events_destroy(f->events);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
 }
 
 int forwarder_start(const struct forwarder_settings *settings, struct forwarder **out)
@@ -342,15 +346,10 @@ int forwarder_start(const struct forwarder_settings *settings, struct forwarder 
 	pthread_mutex_init(&f->lock, NULL);
 	CDS_INIT_LIST_HEAD(&f->queue);
 	CDS_INIT_LIST_HEAD(&f->all);
-	bool is_set_up = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-	f->multi = is_set_up ? curl_multi_init() : NULL;
-	if (f->multi)
-		curl_multi_setopt(f->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
-	int error = f->multi ? -pthread_create(&f->thread, NULL, forwarder_main, f) : -ENOMEM;
+	int error = curl_events_create(settings->time, &f->events);
+	error = error ? error : -pthread_create(&f->thread, NULL, forwarder_main, f);
 	if (error) {
-		if (f->multi)
-			curl_multi_cleanup(f->multi);
-		free(f);
+		forwarder_free(f);
 		return error;
 	}
 	pthread_setname_np(f->thread, "api-forward");
@@ -365,12 +364,10 @@ void forwarder_stop(struct forwarder *f)
 	pthread_mutex_lock(&f->lock);
 	f->stops = true;
 	pthread_mutex_unlock(&f->lock);
-	curl_multi_wakeup(f->multi);
+	curl_events_wake(f->events);
 	pthread_join(f->thread, NULL);
 	CHECK(f->under_way == 0);
-	curl_multi_cleanup(f->multi);
-	pthread_mutex_destroy(&f->lock);
-	free(f);
+	forwarder_free(f);
 }
 
 // Under the lock.
@@ -392,7 +389,7 @@ bool forwarder_begin(struct forwarder *f, struct exchange *x)
 	}
 	pthread_mutex_unlock(&f->lock);
 	if (has_room)
-		curl_multi_wakeup(f->multi);
+		curl_events_wake(f->events);
 	return has_room;
 }
 
@@ -402,7 +399,7 @@ void forwarder_has_room(struct forwarder *f, struct exchange *x)
 	pthread_mutex_lock(&f->lock);
 	queue_exchange(f, x);
 	pthread_mutex_unlock(&f->lock);
-	curl_multi_wakeup(f->multi);
+	curl_events_wake(f->events);
 }
 
 void forwarder_drop(struct forwarder *f, struct exchange *x)
@@ -412,7 +409,7 @@ void forwarder_drop(struct forwarder *f, struct exchange *x)
 	x->is_dropped = true;
 	queue_exchange(f, x);
 	pthread_mutex_unlock(&f->lock);
-	curl_multi_wakeup(f->multi);
+	curl_events_wake(f->events);
 }
 
 void forwarder_note(struct forwarder *f, enum forward_outcome outcome)

@@ -275,7 +275,7 @@ static void a_leader_that_is_gone_is_none(void **unused)
 	expect(follower, "GET", "/v1/nodes", NULL, 500, "No cluster leader");
 	expect(follower, "PUT", "/v1/system/gc", "", 500, "No cluster leader");
 	assert_true(pair_metric(follower, "berth_http_forwards_repeated_total") > before);
-	assert_int_equal(pair_metric(follower, UNDER_WAY), 0);
+	await_metric(follower, UNDER_WAY, 0);
 }
 
 static void a_request_waits_for_the_next_leader(void **unused)
