@@ -80,7 +80,7 @@ bool answer_head_take(struct answer_head *head, const char *line, size_t size)
 		return true;
 	}
 	const char *colon = memchr(line, ':', size);
-	if (!colon || colon == line)
+	if (!colon || colon == line || memchr(line, '\0', size))
 		return true;
 	const char *value = colon + 1, *end = line + size;
 	while (value < end && (*value == ' ' || *value == '\t'))

@@ -52,6 +52,7 @@ static void what_is_about_a_connection_is_left_out(void **unused)
 	assert_true(take(&head, "HTTP/1.1 200 OK\r\n"));
 	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
 		assert_true(take(&head, lines[i]));
+	assert_true(answer_head_take(&head, "\0A: b\r\n", 8));
 	assert_int_equal(head.count, 0);
 	assert_true(head.body_bytes == ANSWER_SIZE_UNKNOWN);
 	answer_head_clear(&head);
