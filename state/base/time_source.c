@@ -20,9 +20,15 @@ static uint64_t real_wall_ns(void *context)
 	return clock_ns(CLOCK_REALTIME);
 }
 
+static uint64_t real_boot_ns(void *context)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
 const struct time_source time_source_real = {
 	.monotonic_ns = real_monotonic_ns,
 	.wall_ns = real_wall_ns,
+	.boot_ns = real_boot_ns,
 };
 
 static uint64_t manual_monotonic_ns(void *context)
