@@ -492,6 +492,7 @@ int snapshot_load_end(struct snapshot_load *l)
 		struct summary summary = state_summary_now(state);
 		state_publish(state, &(struct change_list){0}, state->index, &summary);
 		state->unpublished_from = state->index + 1;
+		state->check_index = 0; // this is no batch, of which another process has a sum
 	}
 	state_read_end();
 	snapshot_metrics_free(l->ahead.metrics);

@@ -4,6 +4,7 @@
 #include "state/tables/id_order.h"
 #include "state/tables/index_wait.h"
 #include "state/tables/kind.h"
+#include "state/tables/publication_check.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
@@ -199,6 +200,7 @@ void state_publish(struct state *state, struct change_list *changes, uint64_t in
 	pthread_mutex_unlock(&state->summary_lock);
 	index_wait_wake(state->index_wait);
 	tell_observers(state, changes, index);
+	publication_check_take(state, changes, index, summary);
 
 	// Records are retired only now: a snapshot that saw the previous index began its read section before this, and
 	// that keeps the versions that it follows.
