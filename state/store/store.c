@@ -96,6 +96,8 @@ static int open_parts(struct store *s, const struct complaint *complaint)
 		error = lock(s, complaint);
 	if (error == 0 && !s->settings.read_only)
 		error = failure_check(s->directory, complaint);
+	if (error == 0 && !s->settings.read_only)
+		error = exchange_finish(s->directory, complaint);
 	if (error < 0)
 		return error;
 	failure_forget_pages(s->directory);

@@ -59,6 +59,15 @@ int store_restore_end(
 	const char *directory, int file, uint64_t *index, char *message, uint32_t message_size);
 void store_restore_abandon(const char *directory, int file);
 
+// A store that is made in the directory store_incoming() gives (the caller frees) takes the place of all that DIR has,
+// when DIR is opened for the first time after store_arrived(). That may be while DIR is open. What else was put beside
+// its snapshot is moved into DIR after that.
+char *store_incoming(const char *directory);
+char *store_incoming_path(
+	const char *directory); // what is there now, which may be nothing; the caller frees
+void store_incoming_drop(const char *directory);
+int store_arrived(const char *directory);
+
 struct store_counters {
 	_Atomic uint64_t appends, append_bytes, snapshots, snapshot_failures;
 	_Atomic uint64_t snapshot_index, log_bytes, room_bytes;

@@ -44,3 +44,5 @@ void snapshot_prune(struct store *);
 uint64_t snapshot_interval_bytes(const struct store *);
 // After an append: wakes the thread when a snapshot is due, or at once when there was no room.
 void snapshot_consider(struct store *, bool starved);
+// Puts a snapshot that arrived in the place of all that the directory has. 0 also when there is none.
+int exchange_finish(const char *directory, const struct complaint *);
