@@ -106,6 +106,7 @@ uint32_t refusal_encode(uint8_t *frame, const struct wire_header *, const struct
 // ... when a table, the disk or the process must change first.
 #define RETRY_FULL_MS 5000u
 #define RETRY_STOPPING_MS 1000u
+#define RETRY_LOG_AWAY_MS 1000u
 // ... when the node has to send a heartbeat first.
 #define RETRY_NOT_ALLOWED_MS 1000u
 // ... when an operator has to change a rule first.

@@ -259,6 +259,10 @@ static uint32_t decide_waiting(struct applier *a)
 		}
 		was_held = false;
 		count++;
+		if (applier_sends_away(a, c)) {
+			command_finish(a, c);
+			continue;
+		}
 		if (c->type == COMMAND_GC && gc_begin(d, c))
 			continue;
 		decide_one(a, c);

@@ -72,7 +72,7 @@ static void settle_at_once(struct applier *a)
 
 // While one batch is written the next is decided, which is what many commands want. A command that is alone wants its
 // answer: without the journal's thread it waits for two wake-ups less. Where the batch before was not alone, more is
-// likely to come.
+// likely to come. In a log of other machines it would be late for those who are to be sent away meanwhile.
 void applier_flight_send(struct applier *a)
 {
 	bool was_alone = a->is_alone;
@@ -80,7 +80,7 @@ void applier_flight_send(struct applier *a)
 	if (!a->flying || journal_thread_status(a->journal) != JOURNAL_IDLE)
 		return;
 	a->is_alone = is_alone(a);
-	if (was_alone && a->is_alone) {
+	if (was_alone && a->is_alone && !a->settings.log.is_remote) {
 		journal_thread_write(a->journal, a->flying);
 		settle_at_once(a);
 	} else {

@@ -47,3 +47,5 @@ void applier_flight_send(struct applier *);
 bool applier_flight_collect(struct applier *);
 // Lets the placer follow changes of at most so many nodes. Returns whether some are left.
 bool applier_placer_catches_up(struct applier *, uint32_t nodes);
+// Whether a command is refused at once, since the log is away and its sender can come again: sets its outcome.
+bool applier_sends_away(const struct applier *, struct command *);

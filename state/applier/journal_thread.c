@@ -104,11 +104,14 @@ int journal_thread_append(struct journal_thread *w, const struct batch *batch)
 			(unsigned long)batch->header.first_index, batch->bytes.size);
 		return error;
 	}
-	if (error) {
+	if (error == -ECANCELED)
+		log_warn("log-left", "index=%lu meaning=\"whether it is durable is not known\"",
+			(unsigned long)batch->header.first_index);
+	else if (error)
 		log_error("log-failed", "index=%lu error=\"%s\"",
 			(unsigned long)batch->header.first_index, error_text(error));
+	if (error)
 		return error;
-	}
 	atomic_fetch_add(&w->counters->batches, 1);
 	atomic_fetch_add(&w->counters->entries, batch->header.entries);
 	atomic_fetch_add(&w->counters->batch_bytes, batch->bytes.size);
@@ -140,6 +143,8 @@ static enum journal_thread_status write_batch(struct journal_thread *w, const st
 		int error = journal_thread_append(w, batch);
 		if (error == 0)
 			return JOURNAL_DONE;
+		if (error == -ECANCELED)
+			return JOURNAL_GAVE_UP;
 		if (error != -ENOSPC) {
 			w->log_failed(w->context, error);
 			return JOURNAL_FAILED;
@@ -222,7 +227,7 @@ void journal_thread_write(struct journal_thread *w, const struct batch *batch)
 {
 	CHECK(w->status == JOURNAL_IDLE);
 	int error = journal_thread_append(w, batch);
-	if (error == -ENOSPC) {
+	if (error == -ENOSPC || error == -ECANCELED) {
 		journal_thread_hand_over(w, batch);
 		return;
 	}

@@ -9,6 +9,8 @@ struct batch_header {
 };
 
 #define BATCH_HEADER_BYTES 32u
+// Of what a log holds: raised with every change of an entry that the program before it cannot read.
+#define LOG_FORMAT 1u
 
 // Fills the header of a batch whose entries follow it in the writer.
 void batch_seal(struct bytes_writer *, const struct batch_header *);

@@ -52,6 +52,8 @@ const struct command_outcome_row command_outcomes[] = {
 	[OUTCOME_QUARANTINED] = {"quarantined",
 		"another agent has this node's id and key, and came first"},
 	[OUTCOME_UNKNOWN_QUARANTINE] = {"unknown-quarantine", "the node has no clone"},
+	[OUTCOME_LOG_AWAY] = {"log-away", "the log of the cluster does not answer; nothing was "
+					  "changed; try again in a second"},
 };
 _Static_assert(sizeof command_outcomes / sizeof command_outcomes[0] == COMMAND_OUTCOMES,
 	"every outcome has its row");

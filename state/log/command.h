@@ -124,6 +124,7 @@ enum command_outcome {
 	OUTCOME_QUOTA_EXHAUSTED,
 	OUTCOME_QUARANTINED, // NODE_REGISTER: another agent has the node, and this one is its clone
 	OUTCOME_UNKNOWN_QUARANTINE,
+	OUTCOME_LOG_AWAY, // the log lies elsewhere and does not answer: nothing is decided meanwhile
 	COMMAND_OUTCOMES,
 };
 struct command_outcome_row {

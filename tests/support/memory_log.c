@@ -52,7 +52,10 @@ void memory_log_free(struct memory_log *log)
 
 struct command_log memory_log_of(struct memory_log *log)
 {
-	return (struct command_log){append, room_bytes, log};
+	return (struct command_log){.append = append,
+		.room_bytes = room_bytes,
+		.is_remote = log->is_remote,
+		.context = log};
 }
 
 int replay_stored(struct applier *a, uint64_t first_index, const void *batch, uint32_t size)

@@ -21,6 +21,7 @@ struct memory_log {
 	_Atomic uint32_t block;     // append spins while this is 1
 	struct manual_time *time;   // moved on by each append; NULL: none is
 	uint32_t append_ms;
+	bool is_remote; // as command_log.is_remote
 };
 
 void memory_log_init(struct memory_log *); // plenty of room, no fault

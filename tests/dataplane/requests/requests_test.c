@@ -275,6 +275,7 @@ static const struct {
 	{OUTCOME_QUOTA_EXHAUSTED, WIRE_REFUSED_QUOTA, false},
 	{OUTCOME_QUARANTINED, WIRE_REFUSED_QUARANTINED, true},
 	{OUTCOME_UNKNOWN_QUARANTINE, WIRE_REFUSED_BAD_REQUEST, false},
+	{OUTCOME_LOG_AWAY, WIRE_REFUSED_OVERLOADED, true},
 };
 
 // Every outcome but done and part-stored is told to who asked.
