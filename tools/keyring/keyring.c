@@ -22,7 +22,9 @@ struct signing_key {
 
 struct keyring {
 	pthread_mutex_t lock;
-	char *path; // NULL: keys are in memory alone
+	char *path;               // NULL: keys are in memory alone
+	keyring_publish *publish; // NULL: nobody else has them
+	void *publish_context;
 	struct keyring_keys keys;
 	struct uuid held;             // zero: none
 	pthread_mutex_t signing_lock; // guards what follows; nobody holds it for long
@@ -133,8 +135,21 @@ uint32_t keyring_list(struct keyring *k, struct keyring_entry entries[static KEY
 	return count;
 }
 
+void keyring_publish_to(struct keyring *k, keyring_publish *publish, void *context)
+{
+	k->publish = publish;
+	k->publish_context = context;
+}
+
+void keyring_copy(struct keyring *k, struct keyring_keys *keys)
+{
+	pthread_mutex_lock(&k->lock);
+	*keys = k->keys;
+	pthread_mutex_unlock(&k->lock);
+}
+
 // Writes the keys and uses them from then on. Under lock.
-static bool replace_keys(
+static bool write_and_use(
 	struct keyring *k, const struct keyring_keys *keys, char *message, uint32_t message_size)
 {
 	if (k->path && !keyring_file_write(k->path, keys, message, message_size))
@@ -142,6 +157,24 @@ static bool replace_keys(
 	k->keys = *keys;
 	renew_signing_key(k);
 	return true;
+}
+
+static bool replace_keys(
+	struct keyring *k, const struct keyring_keys *keys, char *message, uint32_t message_size)
+{
+	return (!k->publish || k->publish(k->publish_context, keys, message, message_size)) &&
+	       write_and_use(k, keys, message, message_size);
+}
+
+bool keyring_adopt(
+	struct keyring *k, const struct keyring_keys *keys, char *message, uint32_t message_size)
+{
+	CHECK(keys->count > 0);
+	pthread_mutex_lock(&k->lock);
+	bool is_same = sodium_memcmp(keys, &k->keys, sizeof *keys) == 0;
+	bool fine = is_same || write_and_use(k, keys, message, message_size);
+	pthread_mutex_unlock(&k->lock);
+	return fine;
 }
 
 static bool rotate_keys(struct keyring *k, int64_t now_ns, bool retires,
@@ -205,6 +238,7 @@ static bool forget_key(struct keyring *k, const struct uuid *id, keyring_is_used
 	struct keyring_keys next = k->keys;
 	next.count--;
 	memmove(&next.keys[at], &next.keys[at + 1], (next.count - at) * sizeof next.keys[0]);
+	sodium_memzero(&next.keys[next.count], sizeof next.keys[0]);
 	bool fine = replace_keys(k, &next, message, message_size);
 	sodium_memzero(&next, sizeof next);
 	return fine;

@@ -30,6 +30,16 @@ uint32_t keyring_list(struct keyring *, struct keyring_entry entries[static KEYR
 // and a sentence: all is as it was.
 bool keyring_rotate(struct keyring *, int64_t now_ns, bool retires, struct keyring_entry *,
 	char *message, uint32_t message_size);
+// Tells the keys to others before the keyring uses them. False and a sentence: nothing changes.
+typedef bool keyring_publish(
+	void *context, const struct keyring_keys *, char *message, uint32_t message_size);
+// Before other threads use the keyring.
+void keyring_publish_to(struct keyring *, keyring_publish *, void *context);
+// All keys, which the caller wipes; and all keys of another keyring in the place of the own, written into the file.
+// False and a sentence: all is as it was.
+void keyring_copy(struct keyring *, struct keyring_keys *);
+bool keyring_adopt(
+	struct keyring *, const struct keyring_keys *, char *message, uint32_t message_size);
 bool keyring_has(struct keyring *, const struct uuid *id);
 // Nobody can make the keyring forget the key until another is held, or none (NULL). False: it has no such key.
 bool keyring_hold(struct keyring *, const struct uuid *id);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -336,6 +337,110 @@ static void signatures_outlive_the_keyring(void **unused)
 	keyring_destroy(k);
 }
 
+static ino_t file_number(void)
+{
+	struct stat status;
+	assert_int_equal(stat(path, &status), 0);
+	return status.st_ino;
+}
+
+static void assert_same_entries(
+	const struct keyring_entry *a, const struct keyring_entry *b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		assert_true(uuid_equal(&a[i].id, &b[i].id));
+		assert_int_equal(a[i].create_time_ns, b[i].create_time_ns);
+		assert_int_equal(a[i].is_retired, b[i].is_retired);
+	}
+}
+
+// As a follower takes the leader's: what is the same is not written again.
+static void keys_of_another_are_adopted(void **unused)
+{
+	struct keyring *leader = keyring_create();
+	struct keyring *k = keyring_open(path, true, message, sizeof message);
+	struct keyring_entry entry, theirs[KEYRING_KEYS_MAX], own[KEYRING_KEYS_MAX];
+	struct keyring_keys keys;
+	struct uuid key;
+	assert_true(keyring_rotate(leader, 5, true, &entry, message, sizeof message));
+	char *sealed = seal(leader, "default.a", "secret", &key);
+	assert_false(opens_as(k, "default.a", &key, sealed, ""));
+	uint64_t changes = keyring_changes(k);
+	ino_t file = file_number();
+	keyring_copy(leader, &keys);
+	assert_true(keyring_adopt(k, &keys, message, sizeof message));
+	assert_true(opens_as(k, "default.a", &key, sealed, "secret"));
+	assert_int_equal(keyring_changes(k), changes + 1);
+	ino_t adopted = file_number();
+	assert_true(adopted != file);
+	assert_true(keyring_adopt(k, &keys, message, sizeof message));
+	assert_int_equal(keyring_changes(k), changes + 1);
+	assert_true(file_number() == adopted);
+	keyring_destroy(k);
+	k = keyring_open(path, false, message, sizeof message); // the file has them
+	assert_int_equal(keyring_list(k, own), keyring_list(leader, theirs));
+	assert_same_entries(own, theirs, 2);
+	assert_true(keyring_adopt(k, &keys, message, sizeof message));
+	assert_true(file_number() == adopted);
+	free(sealed);
+	keyring_destroy(k);
+	keyring_destroy(leader);
+	assert_int_equal(unlink(path), 0);
+}
+
+// Nothing of it is left, and who has the rest already does not write it again.
+static void what_was_forgotten_is_not_copied(void **unused)
+{
+	static const uint8_t zeros[KEYRING_KEY_BYTES];
+	struct keyring *k = keyring_open(path, true, message, sizeof message);
+	struct keyring_entry old[KEYRING_KEYS_MAX], entry;
+	struct keyring_keys keys, clean = {.count = 1};
+	assert_int_equal(keyring_list(k, old), 1);
+	assert_true(keyring_rotate(k, 5, false, &entry, message, sizeof message));
+	assert_true(keyring_forget(k, &old[0].id, never_used, NULL, message, sizeof message));
+	keyring_copy(k, &keys);
+	assert_int_equal(keys.count, 1);
+	assert_memory_equal(keys.keys[1].bytes, zeros, sizeof zeros);
+	clean.keys[0] = keys.keys[0];
+	ino_t file = file_number();
+	assert_true(keyring_adopt(k, &clean, message, sizeof message));
+	assert_true(file_number() == file);
+	keyring_destroy(k);
+	assert_int_equal(unlink(path), 0);
+}
+
+static bool refuse_to_publish(
+	void *context, const struct keyring_keys *keys, char *why, uint32_t size)
+{
+	*(uint32_t *)context += keys->count;
+	snprintf(why, size, "nobody listens");
+	return false;
+}
+
+// Others have to know a key before anything is sealed with it.
+static void what_cannot_be_published_changes_nothing(void **unused)
+{
+	struct keyring *k = keyring_open(path, true, message, sizeof message);
+	struct keyring_entry before[KEYRING_KEYS_MAX], after[KEYRING_KEYS_MAX], entry;
+	uint32_t told = 0;
+	assert_true(keyring_rotate(k, 5, false, &entry, message, sizeof message));
+	assert_int_equal(keyring_list(k, before), 2);
+	uint64_t changes = keyring_changes(k);
+	ino_t file = file_number();
+	keyring_publish_to(k, refuse_to_publish, &told);
+	assert_false(keyring_rotate(k, 6, true, &entry, message, sizeof message));
+	assert_string_equal(message, "nobody listens");
+	assert_int_equal(told, 3);
+	assert_false(keyring_forget(k, &before[1].id, never_used, NULL, message, sizeof message));
+	assert_int_equal(told, 3 + 1);
+	assert_int_equal(keyring_list(k, after), 2);
+	assert_same_entries(before, after, 2);
+	assert_int_equal(keyring_changes(k), changes);
+	assert_true(file_number() == file);
+	keyring_destroy(k);
+	assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +458,9 @@ int main(void)
 		cmocka_unit_test(a_rotation_that_cannot_be_written_changes_nothing),
 		cmocka_unit_test(signatures_hold_as_long_as_their_key),
 		cmocka_unit_test(signatures_outlive_the_keyring),
+		cmocka_unit_test(keys_of_another_are_adopted),
+		cmocka_unit_test(what_was_forgotten_is_not_copied),
+		cmocka_unit_test(what_cannot_be_published_changes_nothing),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }
