@@ -10,7 +10,7 @@
 enum cluster_role { CLUSTER_FOLLOWER, CLUSTER_LEADER, CLUSTER_ROLES };
 
 struct cluster_member {
-	char id[37];                      // a UUID
+	char id[37]; // a UUID
 	char name[CLUSTER_NAME_BYTES];
 	char http[CLUSTER_ADDRESS_BYTES]; // URL: "http://10.0.0.1:4646"
 	char wire[CLUSTER_ADDRESS_BYTES]; // "10.0.0.1:4647" or "[2001:db8::1]:4647"; "": none
@@ -18,6 +18,8 @@ struct cluster_member {
 	bool is_alive;                    // its lease holds
 	bool is_leader;
 	bool is_self;
+	uint32_t format; // the newest log that its program reads (LOG_FORMAT)
+	uint64_t epoch;  // of its state: how often a snapshot was restored, in other numbers
 };
 
 struct cluster_status {
@@ -28,11 +30,11 @@ struct cluster_status {
 	uint64_t term;                // of the leadership
 	uint64_t index;               // of this member's state
 	uint64_t leader_index;        // of the log's end, as this member knows it
-	int64_t last_contact_ms;      // since this member last heard of a living leader; 0 on the leader; -1: never
+	int64_t last_contact_ms; // since this member last heard of a living leader; 0 on the leader; -1: never
 	uint32_t member_count;
 	struct cluster_member members[CLUSTER_MEMBERS_MAX]; // by name
-	uint64_t takeovers;      // of this process: how often it became the leader
+	uint64_t takeovers;         // of this process: how often it became the leader
 	uint64_t batches_under_way; // transactions that etcd has not answered
-	bool etcd_is_away;       // nothing is decided until it is back
-	char trouble[256];       // of etcd, as a sentence; "": none
+	bool etcd_is_away;          // nothing is decided until it is back
+	char trouble[256];          // of etcd, as a sentence; "": none
 };

@@ -1,0 +1,352 @@
+#include "state/cluster/cluster_setup.h"
+#include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/uuid.h"
+#include "state/cluster/epoch.h"
+#include "state/cluster/keys.h"
+#include "state/cluster/meta.h"
+#include "state/store/files.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define SETUP_TIMEOUT_MS 10000u
+#define FILE_NAME "cluster"
+#define UNFINISHED_NAME "cluster.new"
+
+static bool take_uuid(const json_t *json, const char *name, char text[static 37])
+{
+	const char *value = json_string_value(json_object_get(json, name));
+	struct uuid uuid;
+
+	if (!value || !uuid_parse(value, &uuid))
+		return false;
+	uuid_format(&uuid, text);
+	return true;
+}
+
+int cluster_identity_read(
+	const char *directory, struct cluster_identity *identity, const struct complaint *complaint)
+{
+	char *path = path_of(directory, FILE_NAME);
+	int error = access(path, F_OK) == 0 ? 0 : -errno;
+
+	if (error == 0) {
+		json_t *json = json_load_file(path, 0, NULL);
+		if (!take_uuid(json, "cluster", identity->cluster) ||
+			!take_uuid(json, "member", identity->member))
+			error = complain(complaint, -ERROR_CORRUPT,
+				"%s does not say of which cluster the directory is: put it back "
+				"from a "
+				"copy, or join anew with an empty data_dir",
+				path);
+		json_decref(json);
+	} else
+		complain(complaint, error, "cannot read %s: %s", path, error_text(error));
+	free(path);
+	return error;
+}
+
+static int write_durably(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	size_t size = strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	ssize_t written = write(fd, text, size);
+	int error = written != (ssize_t)size ? (written < 0 ? -errno : -ENOSPC)
+		    : fsync(fd) < 0          ? -errno
+					     : 0;
+	close(fd);
+	return error;
+}
+
+static int write_identity(const char *directory, const struct cluster_identity *identity,
+	const struct complaint *complaint)
+{
+	char text[160];
+	char *unfinished = path_of(directory, UNFINISHED_NAME),
+	     *path = path_of(directory, FILE_NAME);
+
+	snprintf(text, sizeof text, "{\"cluster\": \"%s\", \"member\": \"%s\"}\n",
+		identity->cluster, identity->member);
+	int error = write_durably(unfinished, text);
+	if (error == 0 && rename(unfinished, path) < 0)
+		error = -errno;
+	if (error == 0)
+		error = directory_sync(directory);
+	if (error < 0)
+		complain(complaint, error, "cannot write %s: %s", path, error_text(error));
+	free(unfinished);
+	free(path);
+	return error;
+}
+
+static int remove_identity(const char *directory, const struct complaint *complaint)
+{
+	char *path = path_of(directory, FILE_NAME);
+	int error = epoch_forget(directory);
+
+	if (error == 0)
+		error = unlink(path) < 0 ? -errno : directory_sync(directory);
+
+	if (error < 0)
+		complain(complaint, error, "cannot remove %s: %s", path, error_text(error));
+	free(path);
+	return error;
+}
+
+static void new_uuid(char text[static 37])
+{
+	struct uuid uuid;
+
+	CHECK(getrandom(&uuid, sizeof uuid, 0) == (ssize_t)sizeof uuid);
+	uuid.bytes[6] = (uint8_t)((uuid.bytes[6] & 0x0f) | 0x40);
+	uuid.bytes[8] = (uint8_t)((uuid.bytes[8] & 0x3f) | 0x80);
+	uuid_format(&uuid, text);
+}
+
+static int complain_of_etcd(struct etcd *etcd, int error, const struct complaint *complaint)
+{
+	char trouble[ETCD_MESSAGE_BYTES];
+
+	etcd_trouble(etcd, trouble, sizeof trouble);
+	return complain(
+		complaint, error, "etcd: %s%s%s", error_text(error), *trouble ? ": " : "", trouble);
+}
+
+// The endpoints, and a refusal of a name that cannot be one.
+static int open_etcd(
+	const struct cluster_setup *s, struct etcd **etcd, const struct complaint *complaint)
+{
+	*etcd = NULL;
+	if (!cluster_name_is_fit(s->name))
+		return complain(complaint, -EINVAL,
+			"cluster.name: \"%.64s\" is no name of letters, digits, '-', '_' and '.', "
+			"at most 63",
+			s->name);
+	return etcd_open(&s->etcd, etcd, complaint->text, complaint->size);
+}
+
+static int refuse_member(const struct cluster_setup *s, const struct complaint *complaint)
+{
+	struct cluster_identity identity;
+	int error = cluster_identity_read(s->directory, &identity, complaint);
+
+	if (error == -ENOENT)
+		return 0;
+	return error ? error
+		     : complain(complaint, -EEXIST,
+			       "%s belongs to the member %s of a cluster already: leave that "
+			       "first, with "
+			       "berthd cluster leave",
+			       s->directory, identity.member);
+}
+
+static char *write_member(const struct cluster_setup *s, const struct cluster_identity *identity)
+{
+	json_t *json = json_pack("{s:s, s:s, s:s, s:s}", "id", identity->member, "name",
+		s->member_name, "http", s->http, "wire", s->wire);
+	CHECK(json);
+	char *text = json_dumps(json, JSON_COMPACT);
+	CHECK(text);
+	json_decref(json);
+	return text;
+}
+
+// The member's key and what it has: nothing holds the log for it before it has started once. With meta: the cluster's
+// keys, which must not be there yet; else they must.
+static int put_member(struct etcd *etcd, const struct cluster_setup *s,
+	const struct cluster_identity *identity, const struct cluster_meta *meta, uint64_t index)
+{
+	struct cluster_key keys[4] = {cluster_key_of(s->name, "members", identity->member),
+		cluster_key_of(s->name, "stored", identity->member), cluster_key(s->name, "meta"),
+		cluster_key(s->name, "cut")};
+	char number[24];
+	uint32_t digits = (uint32_t)snprintf(number, sizeof number, "%" PRIu64, index);
+	char *member = write_member(s, identity), *about = meta ? cluster_meta_write(meta) : NULL;
+	struct etcd_compare is_new = {keys[2].text, true, 0};
+	struct etcd_put puts[4] = {
+		{.key = keys[0].text, .value = member, .size = (uint32_t)strlen(member)},
+		{.key = keys[1].text, .value = number, .size = digits},
+		{.key = keys[2].text, .value = about, .size = about ? (uint32_t)strlen(about) : 0},
+		{.key = keys[3].text, .value = number, .size = digits},
+	};
+	struct etcd_txn txn = {.compares = &is_new,
+		.compare_count = meta ? 1 : 0,
+		.puts = puts,
+		.put_count = meta ? 4 : 2};
+	struct etcd_txn_result result;
+	int error = etcd_txn(etcd, &txn, SETUP_TIMEOUT_MS, &result);
+
+	free(member);
+	free(about);
+	return error ? error : result.succeeded ? 0 : -EEXIST;
+}
+
+// The directory's word is not needed: nothing in etcd stands for it.
+static void forget_identity(const struct cluster_setup *s)
+{
+	char unheard[COMPLAINT_BYTES];
+	(void)remove_identity(s->directory, &(struct complaint){unheard, sizeof unheard});
+}
+
+// The directory comes first: a cluster without a member could neither be joined nor left.
+static int begin_cluster(struct etcd *etcd, const struct cluster_setup *s,
+	const struct cluster_identity *identity, const struct cluster_meta *meta, uint64_t index,
+	const struct complaint *complaint)
+{
+	int error = write_identity(s->directory, identity, complaint);
+
+	if (error != 0)
+		return error;
+	error = put_member(etcd, s, identity, meta, index);
+	if (error == -EEXIST)
+		complain(complaint, error,
+			"etcd has a cluster \"%s\" already: join it with berthd cluster join, or "
+			"set "
+			"cluster.name to another name",
+			s->name);
+	else if (error != 0)
+		complain_of_etcd(etcd, error, complaint);
+	if (error != 0)
+		forget_identity(s);
+	return error;
+}
+
+int cluster_init(const struct cluster_setup *s, uint64_t index, const struct complaint *complaint)
+{
+	struct cluster_meta meta = {.base = index};
+	struct cluster_identity identity;
+	struct etcd *etcd;
+	int error = refuse_member(s, complaint);
+
+	if (error == 0)
+		error = open_etcd(s, &etcd, complaint);
+	if (error != 0)
+		return error;
+	new_uuid(meta.id);
+	new_uuid(identity.member);
+	memcpy(identity.cluster, meta.id, sizeof meta.id);
+	error = begin_cluster(etcd, s, &identity, &meta, index, complaint);
+	etcd_close(etcd);
+	return error;
+}
+
+static int read_cluster(struct etcd *etcd, const struct cluster_setup *s, struct cluster_meta *meta,
+	const struct complaint *complaint)
+{
+	int error = cluster_meta_read(etcd, s->name, meta);
+
+	if (error == -ENOENT)
+		return complain(complaint, error,
+			"etcd has no cluster \"%s\": begin it at its first member with berthd "
+			"cluster init",
+			s->name);
+	if (error == -ERROR_VERSION || error == -ERROR_CORRUPT)
+		return complain(complaint, error,
+			"the cluster \"%s\" in etcd is of another version of the program: %s",
+			s->name, error_text(error));
+	return error ? complain_of_etcd(etcd, error, complaint) : 0;
+}
+
+int cluster_join(const struct cluster_setup *s, const struct complaint *complaint)
+{
+	struct cluster_meta meta;
+	struct cluster_identity identity;
+	struct etcd *etcd;
+	int error = refuse_member(s, complaint);
+
+	if (error == 0)
+		error = open_etcd(s, &etcd, complaint);
+	if (error != 0)
+		return error;
+	error = read_cluster(etcd, s, &meta, complaint);
+	if (error == 0) {
+		new_uuid(identity.member);
+		memcpy(identity.cluster, meta.id, sizeof meta.id);
+		// The directory comes first: a member that nobody starts would hold the log.
+		error = write_identity(s->directory, &identity, complaint);
+	}
+	if (error == 0 && (error = put_member(etcd, s, &identity, NULL, 0)) != 0) {
+		complain_of_etcd(etcd, error, complaint);
+		forget_identity(s);
+	}
+	etcd_close(etcd);
+	return error;
+}
+
+static bool count_item(void *context, const struct etcd_item *item)
+{
+	(void)context;
+	(void)item;
+	return false;
+}
+
+static int remove_member(struct etcd *etcd, const struct cluster_setup *s, const char *member)
+{
+	struct cluster_key keys[3] = {cluster_key_of(s->name, "members", member),
+		cluster_key_of(s->name, "stored", member),
+		cluster_key_of(s->name, "alive", member)};
+	struct etcd_delete deletes[3] = {
+		{keys[0].text, NULL}, {keys[1].text, NULL}, {keys[2].text, NULL}};
+	struct etcd_txn txn = {.deletes = deletes, .delete_count = 3};
+	struct etcd_txn_result result;
+
+	return etcd_txn(etcd, &txn, SETUP_TIMEOUT_MS, &result);
+}
+
+static int remove_all_keys(struct etcd *etcd, const struct cluster_setup *s)
+{
+	struct cluster_key from = cluster_key(s->name, ""), end = cluster_folder_end(s->name, "");
+	struct etcd_delete all = {from.text, end.text};
+	struct etcd_txn txn = {.deletes = &all, .delete_count = 1};
+	struct etcd_txn_result result;
+
+	return etcd_txn(etcd, &txn, SETUP_TIMEOUT_MS, &result);
+}
+
+static int end_membership(struct etcd *etcd, const struct cluster_setup *s, const char *member)
+{
+	struct cluster_key from = cluster_key(s->name, "members/"),
+			   end = cluster_folder_end(s->name, "members/");
+	struct etcd_range members = {
+		.key = from.text, .end = end.text, .keys_only = true, .visit = count_item};
+	struct etcd_range_result result;
+	int error = remove_member(etcd, s, member);
+
+	if (error == 0)
+		error = etcd_range(etcd, &members, SETUP_TIMEOUT_MS, &result);
+	return error == 0 && result.count == 0 ? remove_all_keys(etcd, s) : error;
+}
+
+int cluster_leave(const struct cluster_setup *s, const struct complaint *complaint)
+{
+	struct cluster_identity identity;
+	struct cluster_meta meta;
+	struct etcd *etcd;
+	int error = cluster_identity_read(s->directory, &identity, complaint);
+
+	if (error == 0)
+		error = open_etcd(s, &etcd, complaint);
+	if (error != 0)
+		return error;
+	error = cluster_meta_read(etcd, s->name, &meta);
+	// Of a cluster that is gone, or that somebody began anew, nothing is left to be taken out.
+	bool is_own = error == 0 && strcmp(meta.id, identity.cluster) == 0;
+	if (is_own)
+		error = end_membership(etcd, s, identity.member);
+	if (error == -ENOENT)
+		error = 0;
+	if (error != 0)
+		complain_of_etcd(etcd, error, complaint);
+	etcd_close(etcd);
+	return error ? error : remove_identity(s->directory, complaint);
+}

@@ -1,0 +1,212 @@
+// What members know of each other: the log is cut behind all of them, who is too far behind takes a snapshot, who has
+// another state or is of another cluster fails, and who reads an older format holds the leadership of others.
+#include "state/base/log.h"
+#include "state/log/batch.h"
+#include "tests/state/cluster/etcd_keys.h"
+#include "tests/state/cluster/member.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define STRANGER "00000000-0000-4000-8000-00000000000f"
+
+static struct etcd_server server;
+static struct member one, two;
+
+static int begin_all(void **unused)
+{
+	etcd_server_start(&server, 0);
+	etcd_keys_begin(&server);
+	return 0;
+}
+
+static int end_all(void **unused)
+{
+	etcd_keys_end();
+	etcd_server_stop(&server);
+	return 0;
+}
+
+static int begin(void **unused)
+{
+	member_create(&one, "one", &server);
+	member_create(&two, "two", &server);
+	member_init(&one);
+	member_join(&two);
+	return 0;
+}
+
+static int end(void **unused)
+{
+	member_remove(&one);
+	member_remove(&two);
+	etcd_keys_remove_all();
+	return 0;
+}
+
+static void stop_and_close(struct member *m)
+{
+	member_stop(m);
+	member_close(m);
+}
+
+static uint64_t number_of(const char *what)
+{
+	uint32_t size;
+	uint8_t *value = etcd_keys_get(what, &size);
+	uint64_t number = value ? strtoull((const char *)value, NULL, 10) : 0;
+	free(value);
+	return number;
+}
+
+static void put_number(const char *what, uint64_t number)
+{
+	char text[24];
+	etcd_keys_put(what, text,
+		(uint32_t)snprintf(text, sizeof text, "%llu", (unsigned long long)number));
+}
+
+static void lead_and_fill(void)
+{
+	member_start(&one);
+	member_await_leadership(&one);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(member_register(&one, i), OUTCOME_DONE);
+}
+
+static void what_all_have_is_cut(void **unused)
+{
+	char stored[64];
+
+	lead_and_fill();
+	uint64_t index = state_index(one.core.state);
+	member_start(&two);
+	snprintf(stored, sizeof stored, "stored/%s", two.identity.member);
+	AWAIT(number_of(stored) == index);
+	AWAIT(number_of("cut") == index);
+	// The batch that ends at the index stays: who has it is not asked before the next cut.
+	assert_int_equal(etcd_keys_count("log/"), 1);
+	assert_int_equal(etcd_keys_newest_index(), index);
+	stop_and_close(&two);
+	assert_int_equal(member_register(&one, 9), OUTCOME_DONE);
+	AWAIT(number_of(stored) == index);
+	member_start(&two); // goes on behind the cut by itself
+	AWAIT(state_index(two.core.state) == state_index(one.core.state));
+	member_assert_equal(&one, &two);
+	assert_int_equal(two.fetched, 0);
+	stop_and_close(&two);
+	stop_and_close(&one);
+}
+
+// As if it had been away until the log took too much.
+static void who_is_too_far_behind_takes_a_snapshot(void **unused)
+{
+	char stored[64];
+
+	member_start(&two); // alone: nobody to take one of
+	member_await_leadership(&two);
+	stop_and_close(&two);
+	lead_and_fill();
+	snprintf(stored, sizeof stored, "stored/%s", two.identity.member);
+	put_number(stored, 1000);
+	AWAIT(number_of("cut") == state_index(one.core.state));
+	member_start(&two);
+	AWAIT(two.fetched > 0);
+	assert_string_equal(two.fetched_from, MEMBER_HTTP);
+	assert_false(two.leads);
+	stop_and_close(&two);
+	stop_and_close(&one);
+}
+
+// The leader's state was another one before the newest batch.
+static void another_state_is_told(void **unused)
+{
+	enum { CHECK_AT = LOG_PIECE_HEADER_BYTES - 8 };
+	uint32_t size;
+
+	lead_and_fill();
+	struct cluster_key key = cluster_log_key(MEMBER_CLUSTER, etcd_keys_newest_index(), 0);
+	const char *what = key.text + strlen("/berth/" MEMBER_CLUSTER "/");
+	uint8_t *value = etcd_keys_get(what, &size);
+	assert_non_null(value);
+	value[CHECK_AT] ^= 1;
+	etcd_keys_put(what, value, size);
+	free(value);
+	member_start(&two);
+	AWAIT(two.failed > 0);
+	assert_non_null(strstr(two.sentence, "is not that of the leader"));
+	stop_and_close(&two);
+	stop_and_close(&one);
+}
+
+// A cluster of the same name was begun anew: the directory is of the one before.
+static void another_cluster_is_not_followed(void **unused)
+{
+	static const char meta[] = "{\"id\": \"" STRANGER "\", \"format\": 1, \"base\": 0}";
+
+	etcd_keys_put("meta", meta, sizeof meta - 1);
+	member_start(&two);
+	AWAIT(two.failed > 0);
+	assert_non_null(strstr(two.sentence, "is another one"));
+	assert_false(two.leads);
+	assert_int_equal(state_index(two.core.state), 0);
+	stop_and_close(&two);
+}
+
+static void put_stranger(int format)
+{
+	char json[256];
+
+	etcd_keys_put("members/" STRANGER, json,
+		(uint32_t)snprintf(json, sizeof json,
+			"{\"id\":\"" STRANGER "\",\"name\":\"old\",\"http\":\"\",\"wire\":\"\","
+			"\"format\":%d}",
+			format));
+}
+
+static bool sees_stranger(bool is_alive)
+{
+	struct cluster_status status;
+
+	cluster_status(one.cluster, &status);
+	for (uint32_t i = 0; i < status.member_count; i++)
+		if (strcmp(status.members[i].id, STRANGER) == 0)
+			return status.members[i].is_alive == is_alive;
+	return false;
+}
+
+// Members are upgraded one after the other; the newest wait for the last.
+static void who_reads_less_is_not_led_by_who_writes_more(void **unused)
+{
+	put_stranger((int)LOG_FORMAT - 1);
+	etcd_keys_put("alive/" STRANGER, "", 0);
+	member_start(&one);
+	AWAIT(sees_stranger(true));
+	usleep(500000); // longer than a turn of the keeper's
+	uint32_t size;
+	uint8_t *leader = etcd_keys_get("leader", &size);
+	assert_null(leader);
+	assert_false(one.leads);
+	etcd_keys_delete("alive/" STRANGER);
+	member_await_leadership(&one);
+	stop_and_close(&one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_all_have_is_cut, begin, end),
+		cmocka_unit_test_setup_teardown(who_is_too_far_behind_takes_a_snapshot, begin, end),
+		cmocka_unit_test_setup_teardown(another_state_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(another_cluster_is_not_followed, begin, end),
+		cmocka_unit_test_setup_teardown(
+			who_reads_less_is_not_led_by_who_writes_more, begin, end),
+	};
+	log_configure(LOG_ERROR, false);
+	return cmocka_run_group_tests(tests, begin_all, end_all);
+}

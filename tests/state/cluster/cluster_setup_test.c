@@ -1,0 +1,216 @@
+// Beginning, joining and leaving a cluster: which keys and files come and go, and what is refused.
+#include "state/base/error.h"
+#include "state/base/log.h"
+#include "state/cluster/cluster_setup.h"
+#include "tests/state/cluster/etcd_keys.h"
+#include "tests/state/cluster/member.h"
+#include "tests/state/store/store_dir.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct etcd_server server;
+static struct member one, two;
+static char message[COMPLAINT_BYTES];
+static const struct complaint complaint = {message, sizeof message};
+
+static int begin_all(void **unused)
+{
+	etcd_server_start(&server, 0);
+	etcd_keys_begin(&server);
+	return 0;
+}
+
+static int end_all(void **unused)
+{
+	etcd_keys_end();
+	etcd_server_stop(&server);
+	return 0;
+}
+
+static int begin(void **unused)
+{
+	member_create(&one, "one", &server);
+	member_create(&two, "two", &server);
+	return 0;
+}
+
+static int end(void **unused)
+{
+	member_remove(&one);
+	member_remove(&two);
+	etcd_keys_remove_all();
+	return 0;
+}
+
+static int init(const struct member *m)
+{
+	struct cluster_setup setup = member_setup(m);
+	return cluster_init(&setup, 7, &complaint);
+}
+
+static int join(const struct member *m)
+{
+	struct cluster_setup setup = member_setup(m);
+	return cluster_join(&setup, &complaint);
+}
+
+static int leave(const struct member *m)
+{
+	struct cluster_setup setup = member_setup(m);
+	return cluster_leave(&setup, &complaint);
+}
+
+static int read_identity(const struct member *m, struct cluster_identity *identity)
+{
+	return cluster_identity_read(m->directory, identity, &complaint);
+}
+
+static bool says(const char *folder, const char *member, const char *expected)
+{
+	char what[64];
+	uint32_t size;
+	snprintf(what, sizeof what, "%s%s", folder, member);
+	uint8_t *value = etcd_keys_get(what, &size);
+	bool is_so = value && strstr((const char *)value, expected);
+	free(value);
+	return is_so;
+}
+
+static void members_come_and_go(void **unused)
+{
+	struct cluster_identity first, second;
+
+	assert_int_equal(read_identity(&one, &first), -ENOENT);
+	assert_int_equal(init(&one), 0);
+	assert_int_equal(read_identity(&one, &first), 0);
+	assert_int_equal(etcd_keys_count(""), 4); // meta, cut, the member and what it has
+	assert_true(says("meta", "", first.cluster));
+	assert_true(says("cut", "", "7"));
+	assert_true(says("members/", first.member, "\"name\":\"one\""));
+	assert_true(says("stored/", first.member, "7"));
+	assert_int_equal(join(&two), 0);
+	assert_int_equal(read_identity(&two, &second), 0);
+	assert_string_equal(first.cluster, second.cluster);
+	assert_string_not_equal(first.member, second.member);
+	assert_true(says("members/", second.member, "\"name\":\"two\""));
+	assert_true(says("stored/", second.member, "0")); // holds the log from now on
+	assert_int_equal(etcd_keys_count(""), 6);
+	assert_int_equal(leave(&one), 0);
+	assert_int_equal(read_identity(&one, &first), -ENOENT);
+	assert_int_equal(etcd_keys_count(""), 4);
+	assert_int_equal(leave(&two), 0);
+	assert_int_equal(etcd_keys_count(""), 0);
+	assert_int_equal(init(&one), 0); // the name is free again
+}
+
+static void a_cluster_begins_once(void **unused)
+{
+	struct cluster_identity identity;
+
+	assert_int_equal(init(&one), 0);
+	assert_int_equal(init(&one), -EEXIST);
+	assert_non_null(strstr(message, "belongs to the member"));
+	assert_int_equal(join(&one), -EEXIST);
+	assert_int_equal(init(&two), -EEXIST);
+	assert_non_null(strstr(message, "has a cluster \"t\" already"));
+	assert_int_equal(read_identity(&two, &identity), -ENOENT);
+	assert_int_equal(etcd_keys_count(""), 4);
+}
+
+static void nobody_joins_what_is_not_there(void **unused)
+{
+	static const char newer[] = "{\"id\": \"00000000-0000-4000-8000-000000000000\", "
+				    "\"format\": 99, \"base\": 0}";
+	struct cluster_identity identity;
+
+	assert_int_equal(join(&one), -ENOENT);
+	assert_non_null(strstr(message, "berthd cluster init"));
+	assert_int_equal(leave(&one), -ENOENT);
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+	etcd_keys_put("meta", "{}", 2);
+	assert_int_equal(join(&one), -ERROR_CORRUPT);
+	etcd_keys_put("meta", newer, sizeof newer - 1);
+	assert_int_equal(join(&one), -ERROR_VERSION);
+	assert_int_equal(etcd_keys_count(""), 1);
+}
+
+static void a_damaged_identity_is_told(void **unused)
+{
+	static const char *const texts[] = {"", "{", "{}", "[]", "\"x\"", "{\"cluster\": 7}",
+		"{\"cluster\": \"00000000-0000-4000-8000-000000000000\"}",
+		"{\"cluster\": \"00000000-0000-4000-8000-000000000000\", \"member\": \"me\"}"};
+	struct cluster_identity identity;
+	char path[96];
+
+	snprintf(path, sizeof path, "%s/cluster", one.directory);
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		file_write(path, texts[i], strlen(texts[i]));
+		assert_int_equal(read_identity(&one, &identity), -ERROR_CORRUPT);
+		assert_non_null(strstr(message, path));
+		assert_int_equal(init(&one), -ERROR_CORRUPT);
+		assert_int_equal(join(&one), -ERROR_CORRUPT);
+		assert_int_equal(leave(&one), -ERROR_CORRUPT);
+	}
+	assert_int_equal(etcd_keys_count(""), 0);
+}
+
+static void names_are_checked(void **unused)
+{
+	struct cluster_setup setup = member_setup(&one);
+
+	setup.name = "a/b";
+	assert_int_equal(cluster_init(&setup, 0, &complaint), -EINVAL);
+	assert_int_equal(cluster_join(&setup, &complaint), -EINVAL);
+	assert_non_null(strstr(message, "cluster.name"));
+}
+
+// Where the directory cannot say whose it is, nothing begins.
+static void a_directory_that_takes_nothing_begins_no_cluster(void **unused)
+{
+	char path[96];
+
+	snprintf(path, sizeof path, "%s/cluster.new", one.directory);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(init(&one), -EISDIR);
+	assert_int_equal(etcd_keys_count(""), 0);
+	assert_int_equal(init(&two), 0);
+	assert_int_equal(join(&one), -EISDIR);
+	assert_int_equal(etcd_keys_count(""), 4);
+}
+
+static void without_etcd_nobody_begins(void **unused)
+{
+	struct cluster_identity identity;
+	struct cluster_setup setup = member_setup(&one);
+	char url[64];
+
+	snprintf(url, sizeof url, "http://127.0.0.1:%u", free_port());
+	setup.etcd.endpoints = url;
+	assert_true(cluster_init(&setup, 0, &complaint) < 0);
+	assert_non_null(strstr(message, "etcd"));
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(members_come_and_go, begin, end),
+		cmocka_unit_test_setup_teardown(a_cluster_begins_once, begin, end),
+		cmocka_unit_test_setup_teardown(nobody_joins_what_is_not_there, begin, end),
+		cmocka_unit_test_setup_teardown(a_damaged_identity_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(names_are_checked, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_directory_that_takes_nothing_begins_no_cluster, begin, end),
+		cmocka_unit_test_setup_teardown(without_etcd_nobody_begins, begin, end),
+	};
+	log_configure(LOG_ERROR, false);
+	return cmocka_run_group_tests(tests, begin_all, end_all);
+}

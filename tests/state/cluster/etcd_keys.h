@@ -1,0 +1,23 @@
+// The keys of a test's cluster, as somebody else than its members reads and writes them.
+#pragma once
+#include "state/cluster/keys.h"
+#include "state/cluster/log_piece.h"
+#include "tests/support/etcd/etcd_server.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void etcd_keys_begin(const struct etcd_server *);
+void etcd_keys_end(void);
+void etcd_keys_put(const char *what, const void *value, uint32_t size);
+void etcd_keys_delete(const char *what);
+void etcd_keys_remove_all(void);
+uint32_t etcd_keys_count(const char *folder); // "": all of the cluster's
+// What a key has; NULL: there is none. The caller frees.
+uint8_t *etcd_keys_get(const char *what, uint32_t *size);
+
+// Pieces of the log. The index of its newest batch; 0: it is empty.
+uint64_t etcd_keys_newest_index(void);
+bool etcd_keys_has_piece(uint64_t first_index, uint32_t piece);
+// A piece of a batch that takes one index, of a leadership that ended long ago.
+void etcd_keys_put_piece(uint64_t first_index, uint32_t piece, const uint8_t *batch, uint32_t size);
