@@ -52,5 +52,10 @@ static bool is_of_itself(const struct route *route)
 	return false;
 }
 
+static bool takes_file(const struct route *route)
+{
+	return route->submit == snapshot_restored;
+}
+
 const struct route_table api_routes = {
-	routes, sizeof routes / sizeof routes[0], is_of_orchard, is_of_itself};
+	routes, sizeof routes / sizeof routes[0], is_of_orchard, is_of_itself, takes_file};

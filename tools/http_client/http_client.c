@@ -213,7 +213,11 @@ static void set_request(CURL *curl, const struct http_request *r, struct curl_sl
 		curl_easy_setopt(curl, CURLOPT_USERAGENT, r->agent);
 	if (r->method)
 		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, r->method);
-	if (r->body) {
+	if (r->body_file) {
+		curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+		curl_easy_setopt(curl, CURLOPT_READDATA, r->body_file);
+		curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)r->body_size);
+	} else if (r->body) {
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_size);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, r->body);
 	}

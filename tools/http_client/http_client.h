@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct http_client;
 
@@ -17,6 +18,7 @@ struct http_request {
 	const struct http_tls *tls; // NULL: nothing of it
 	const char *body;           // JSON; NULL: none
 	size_t body_size;
+	FILE *body_file; // in place of body, read from where it is: body_size bytes, which are no JSON
 	bool names_json;   // names JSON as its type, also without a body
 	const char *token; // sent as X-Nomad-Token; NULL or "": none
 	const char *agent; // the program's name; NULL: none

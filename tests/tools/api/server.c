@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -69,6 +71,37 @@ static uint64_t acl_reset_index(void *context)
 	return s->acl_reset_index;
 }
 
+static int body_file(void *context)
+{
+	char path[] = "/tmp/berth-body.XXXXXX";
+	int file = mkostemp(path, O_CLOEXEC);
+	if (file < 0)
+		return -errno;
+	unlink(path);
+	return file;
+}
+
+// An archive begins with "good".
+static bool take_archive(void *context, int file, char *message, uint32_t message_size)
+{
+	struct server *s = context;
+	struct stat about;
+	char begins[4] = "";
+	bool is_good = read(file, begins, sizeof begins) == (ssize_t)sizeof begins &&
+		       memcmp(begins, "good", sizeof begins) == 0;
+	if (is_good && fstat(file, &about) == 0)
+		s->restored_bytes = (uint64_t)about.st_size;
+	else
+		snprintf(message, message_size, "it is damaged");
+	return is_good;
+}
+
+static void begin_anew(void *context)
+{
+	struct server *s = context;
+	s->begun_anew++;
+}
+
 // The server is of the region "global", and there is another.
 static bool has_peer(void *context, const char *region)
 {
@@ -121,6 +154,9 @@ static void start_api(struct server *s, const struct server_options *options)
 		.liveness_release = liveness_release,
 		.senders = senders,
 		.acl_reset_index = acl_reset_index,
+		.body_file = body_file,
+		.restore = take_archive,
+		.begin_anew = begin_anew,
 		.cluster = options->is_of_cluster ? tell_cluster : NULL,
 		.forward_tls = options->forward_tls,
 		.forward_hold_ms = options->forward_hold_ms,

@@ -18,6 +18,8 @@ struct server {
 	struct pipeline *pipeline; // the crew's; NULL: no schedulers
 	struct watchers *watchers; // the crew's; NULL: none
 	struct api *api;
+	_Atomic uint64_t restored_bytes;  // of the archive that was taken; 0: none
+	_Atomic uint32_t begun_anew;      // how often the process would have begun anew
 	_Atomic uint64_t acl_reset_index; // that an operator left
 	_Atomic bool is_held;             // the expiry of nodes, as the API is told
 	pthread_mutex_t cluster_lock;

@@ -38,14 +38,6 @@ void agent_not_shown(struct request *request, struct reply *reply)
 		"this server does not show its machine or its log; read the journal");
 }
 
-void snapshot_not_taken(struct request *request, struct reply *reply)
-{
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-		"a snapshot is not put back over HTTP: stop the server, move its data_dir away, "
-		"and "
-		"run berthd restore FILE");
-}
-
 void autopilot_not_set(struct request *request, struct reply *reply)
 {
 	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,

@@ -14,7 +14,7 @@
 	READ("/v1/operator/autopilot/configuration", OPERATOR_READ, autopilot_configuration)       \
 	READ("/v1/operator/autopilot/health", OPERATOR_READ, autopilot_health)                     \
 	READ("/v1/operator/snapshot", MANAGEMENT, snapshot_sent)                                   \
-	ASK("PUT", "/v1/operator/snapshot", MANAGEMENT, snapshot_not_taken)                        \
+	ASK("PUT", "/v1/operator/snapshot", MANAGEMENT, snapshot_restored)                         \
 	ASK("PUT", "/v1/operator/autopilot/configuration", OPERATOR_WRITE, autopilot_not_set)      \
 	ASK("DELETE", "/v1/operator/raft/peer", MANAGEMENT, raft_peer_remove)                      \
 	WRITE("PUT", "/v1/system/gc", MANAGEMENT, system_collect, system_collected)                \

@@ -1,8 +1,10 @@
-// The whole state is sent, as an archive.
+// The whole state is sent as an archive, and taken back.
 #include "state/base/base64.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/background_answers.h"
+#include "tools/api/server/parking.h"
 #include "tools/api/server/reply.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,4 +66,29 @@ void snapshot_sent(struct request *request, struct reply *reply)
 		answer_in_background(request, reply, BACKGROUND_SNAPSHOTS, work_out);
 	else
 		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "this server stores nothing");
+}
+
+// Nobody is told of a change any more: what the state was is over. A request that waits for one is refused, as are all
+// that come.
+static void restore_state(struct request *request, struct reply *reply)
+{
+	struct api *api = request->api;
+	const struct api_settings *settings = &api->settings;
+	char message[MESSAGE_BYTES] = "its file cannot be read";
+	if (lseek(request->body_file, 0, SEEK_SET) != 0 ||
+		!settings->restore(
+			settings->context, request->body_file, message, sizeof message)) {
+		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			"failed to restore from snapshot: %s", message);
+		return;
+	}
+	parking_close(api->parking);
+	request->begins_anew = true;
+	reply->status = MHD_HTTP_OK;
+}
+
+void snapshot_restored(struct request *request, struct reply *reply)
+{
+	CHECK(request->has_body_file && request->api->settings.restore);
+	answer_in_background(request, reply, BACKGROUND_SNAPSHOTS, restore_state);
 }

@@ -5,6 +5,7 @@
 #include "tools/api/server/connections.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/web_socket.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,16 @@ static struct refusal refuse_leaderless(struct request *request, enum forward_ou
 	request->is_refused_by_follower = true;
 	forwarder_note(request->api->forwarder, why);
 	return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, NO_LEADER};
+}
+
+// A body of any size is sent to where it is used.
+static struct refusal refuse_large(struct request *request, const struct cluster_status *status)
+{
+	request->is_refused_by_follower = true;
+	snprintf(request->complaint, sizeof request->complaint,
+		"this server follows and hands on no such body: send it to the leader%s%s",
+		status->knows_leader ? ", " : "", status->knows_leader ? status->leader.http : "");
+	return (struct refusal){MHD_HTTP_CONFLICT, request->complaint};
 }
 
 static bool is_answered_by_any(const struct request *request)
@@ -109,6 +120,8 @@ struct refusal forwarding_judge(struct request *request, const char *url)
 		return refuse_leaderless(request, FORWARD_NO_LEADER);
 	if (header_value(request, FORWARDED_HEADER))
 		return refuse_leaderless(request, FORWARD_LOOPED);
+	if (request->api->routes->takes_file(request->route))
+		return refuse_large(request, &status);
 	request->is_forwarded = true;
 	note_target(request, url);
 	return (struct refusal){0};

@@ -365,12 +365,12 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 		return refusal;
 	if (!is_for_this_region(request))
 		return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, "No path to region"};
-	if (announced_bytes(request) > JOB_JSON_BYTES_MAX)
-		return too_large;
 	if (!encoding_is_known(request))
 		return (struct refusal){MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
 			"the body's Content-Encoding is not supported; send it without one"};
-	return (struct refusal){0};
+	if (request->api->routes->takes_file(request->route))
+		return request_file_open(request, announced_bytes(request));
+	return announced_bytes(request) > JOB_JSON_BYTES_MAX ? too_large : (struct refusal){0};
 }
 
 static char *asked_text(const char *method, const char *url)
@@ -401,11 +401,16 @@ static enum MHD_Result take_body(struct request *request, const char *data, size
 	size_t taken = *size;
 	*size = 0;
 	request->body_seen += taken;
-	if (request->body_seen > BODY_DISCARD_BYTES_MAX)
+	// Its client may manage all, and may take its time.
+	if (request->has_body_file)
+		connection_enter(request->api->connections, request->socket, CONNECTION_BODY);
+	else if (request->body_seen > BODY_DISCARD_BYTES_MAX)
 		return MHD_NO;
 	if (request->refusal.status || !request->route->submit)
 		return MHD_YES;
-	if (request->body_seen > JOB_JSON_BYTES_MAX)
+	if (request->has_body_file)
+		request->refusal = request_file_add(request, data, taken);
+	else if (request->body_seen > JOB_JSON_BYTES_MAX)
 		request->refusal = too_large;
 	else
 		request_body_add(request, data, taken);
@@ -488,6 +493,9 @@ void http_completed(void *context, struct MHD_Connection *connection, void **req
 	*request_at = NULL;
 	if (!request)
 		return;
+	// One that waits for its command is resumed while it is on the list: libmicrohttpd ends it at once when its
+	// client left.
+	parking_leave(request->api->parking, request);
 	connection_enter(request->api->connections, request->socket, CONNECTION_IDLE);
 	request_counters_add(request->api->counters, request->route, request->status);
 	audit_request(request);
@@ -495,7 +503,11 @@ void http_completed(void *context, struct MHD_Connection *connection, void **req
 		submission_release(request->submission);
 	background_answer_drop(request);
 	forwarding_drop(request);
+	struct api *api = request->api;
+	bool begins_anew = request->begins_anew && !atomic_load(&api->is_stopping);
 	request_free(request);
+	if (begins_anew)
+		api->settings.begin_anew(api->settings.context);
 }
 
 void *http_request_line(void *context, const char *uri, struct MHD_Connection *connection)

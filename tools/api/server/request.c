@@ -1,11 +1,20 @@
 #include "tools/api/server/request.h"
 #include "state/base/check.h"
+#include "state/base/error.h"
 #include "state/base/memory.h"
 #include "tools/api/access/token_keeper.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+// Of the file system that a body goes into, so much is left to whatever else is written there, such as the log.
+#define ROOM_LEFT_BYTES ((uint64_t)64 * 1024 * 1024)
+// After so many bytes of a body it is looked at again.
+#define ROOM_EVERY_BYTES ((uint64_t)16 * 1024 * 1024)
 
 struct request *request_create(
 	struct api *api, struct MHD_Connection *connection, struct connection *socket)
@@ -32,6 +41,8 @@ void request_free(struct request *request)
 	access_release(request->access);
 	free(request->path);
 	free(request->body);
+	if (request->has_body_file)
+		close(request->body_file);
 	free(request);
 	atomic_fetch_sub(&api->requests_active, 1);
 }
@@ -137,6 +148,68 @@ void request_body_add(struct request *request, const char *data, size_t size)
 	}
 	memcpy(request->body + request->body_size, data, size);
 	request->body_size = wanted;
+}
+
+static struct refusal refuse_file(struct request *request, int error)
+{
+	bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+	snprintf(request->complaint, sizeof request->complaint,
+		"the body cannot be written into a file of the server's: %s", error_text(-error));
+	return (struct refusal){
+		is_full ? MHD_HTTP_INSUFFICIENT_STORAGE : MHD_HTTP_INTERNAL_SERVER_ERROR,
+		request->complaint};
+}
+
+static struct refusal look_for_room(struct request *request, uint64_t bytes)
+{
+	struct statvfs about;
+	if (fstatvfs(request->body_file, &about) < 0)
+		return refuse_file(request, errno);
+	uint64_t room = (uint64_t)about.f_bavail * about.f_frsize;
+	uint64_t usable = room > ROOM_LEFT_BYTES ? room - ROOM_LEFT_BYTES : 0;
+	if (bytes <= usable)
+		return (struct refusal){0};
+	snprintf(request->complaint, sizeof request->complaint,
+		"the file system of the server's data has room for %" PRIu64
+		" bytes of a body, and %" PRIu64 " more come",
+		usable, bytes);
+	return (struct refusal){MHD_HTTP_INSUFFICIENT_STORAGE, request->complaint};
+}
+
+struct refusal request_file_open(struct request *request, uint64_t announced)
+{
+	const struct api_settings *settings = &request->api->settings;
+	CHECK(!request->has_body_file);
+	if (!settings->body_file)
+		return (struct refusal){MHD_HTTP_NOT_IMPLEMENTED, "this server stores nothing"};
+	int file = settings->body_file(settings->context);
+	if (file < 0)
+		return refuse_file(request, -file);
+	request->body_file = file;
+	request->has_body_file = true;
+	return look_for_room(request, announced);
+}
+
+// It goes to the page cache, a connection's buffer at a time, so that the others of this thread hardly wait.
+struct refusal request_file_add(struct request *request, const char *data, size_t size)
+{
+	CHECK(request->has_body_file && request->body_seen >= size);
+	if ((request->body_seen - size) / ROOM_EVERY_BYTES !=
+		request->body_seen / ROOM_EVERY_BYTES) {
+		struct refusal refusal = look_for_room(request, size);
+		if (refusal.status)
+			return refusal;
+	}
+	while (size > 0) {
+		ssize_t written = write(request->body_file, data, size);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return refuse_file(request, errno);
+		data += written;
+		size -= (size_t)written;
+	}
+	return (struct refusal){0};
 }
 
 struct json_writer *reply_json(struct request *request, struct reply *reply)

@@ -47,9 +47,11 @@ struct request {
 	const char *ids[ROUTE_IDS_MAX];
 	uint32_t parameter_count;
 	struct parameter parameters[API_PARAMETERS_MAX];
-	char complaint[128]; // about a parameter
+	char complaint[256]; // about a parameter, or where the body goes
 	char *body;
 	size_t body_size, body_capacity, body_seen;
+	bool has_body_file; // the body goes there (route_table.takes_file)
+	int body_file;
 	struct refusal
 		refusal;       // found in the headers or the body; said when the body has been read
 	struct access *access; // of its token; NULL: it may do everything (access.h)
@@ -71,6 +73,7 @@ struct request {
 		close_code; // of a WebSocket that is opened to be closed (tools/api/server/web_socket.h)
 	char close_reason[124]; // the same
 	unsigned status;        // of the answer, for the counters
+	bool begins_anew;       // once it is answered, the process is replaced
 	// Owned by parking.c while the request is parked.
 	struct cds_list_head parked;
 	bool is_parked;
@@ -86,6 +89,10 @@ void request_free(struct request *);
 // Decodes the query parameters. Returns NULL, or what is wrong with them.
 const char *request_parameters_read(struct request *);
 void request_body_add(struct request *, const char *data, size_t size);
+// The same for a body that goes into a file: of any size for which there is room. announced: its bytes, 0 when nobody
+// knows. What is refused has the refusal's status.
+struct refusal request_file_open(struct request *, uint64_t announced);
+struct refusal request_file_add(struct request *, const char *data, size_t size);
 
 // Value of a query parameter, or NULL.
 const char *request_parameter(const struct request *, const char *name);

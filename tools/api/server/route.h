@@ -89,6 +89,8 @@ struct route_table {
 	bool (*is_of_orchard)(const struct route *);
 	// Whether what it tells is about this very server, so that every member of a cluster answers itself.
 	bool (*is_of_itself)(const struct route *);
+	// Whether its body goes into a file (request_file_open): all others are read into memory, up to 1 MiB.
+	bool (*takes_file)(const struct route *);
 };
 
 enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BAD_ENCODING };

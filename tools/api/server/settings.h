@@ -71,6 +71,13 @@ struct api_settings {
 	// All that the state is now, as an archive. Takes seconds. False and a sentence. NULL: there is no store.
 	bool (*snapshot)(
 		void *context, struct api_snapshot *, char *message, uint32_t message_size);
+	// A file for a body, which is gone once it is closed, or -errno. NULL: there is no store.
+	int (*body_file)(void *context);
+	// Puts the state of an archive, which is read from the file's beginning, in the place of all that is known.
+	// False and a sentence: nothing was changed. Else no command is carried out any more, and begin_anew, which
+	// does not return, is called when the answer was sent. Takes seconds. NULL: there is no store.
+	bool (*restore)(void *context, int file, char *message, uint32_t message_size);
+	void (*begin_anew)(void *context);
 	// Whether this controller knows the controller of that region. NULL: it knows none.
 	bool (*has_peer)(void *context, const char *region);
 	// What this server knows of its cluster. Any thread, at once. NULL: it is of none.

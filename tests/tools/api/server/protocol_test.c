@@ -340,7 +340,6 @@ static void what_is_not_offered_is_501(void **unused)
 		{"GET", "/v1/client/fs/logs/x"},
 		{"GET", "/v1/agent/monitor"},
 		{"GET", "/v1/operator/snapshot"},
-		{"PUT", "/v1/operator/snapshot"},
 		{"PUT", "/v1/operator/autopilot/configuration"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
