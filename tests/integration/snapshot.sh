@@ -71,6 +71,30 @@ wait_until 20 "a new job runs on the agent" is_new_here
 sleeping() { ip netns pids "$TESTBED_NODES" | xargs -r ps -o args= -p | grep -c "^sleep 100000"; }
 one_each() { [ "$(sleeping)" = 3 ]; }
 wait_until 20 "what the state does not know has ended" one_each
+
+# The same while the daemon works: what is refused changes nothing, and what is taken is what there is from then on.
+put() { api /v1/operator/snapshot -X PUT --data-binary @"$1" "${@:2}"; }
+says "no archive of a snapshot" put "$TESTBED_DIR/none"
+says "damaged" put "$TESTBED_DIR/half"
+says "damaged" berth operator snapshot restore "$TESTBED_DIR/half"
+equal "what refused ones leave" "$(find "$TESTBED_DIR/data" -name incoming -o -name arrived -o -name 'archive.*' |
+	xargs -r ls -A)" ""
+berth var purge app/db >/dev/null || die "not purged again"
+for turn in first second; do
+	service "after-$turn" count=1 driver='"raw_exec"' config="$(sh_config 'exec sleep 100000')"
+	wait_until 20 "a later job runs" eval '[ "$(api "/v1/job/after-$turn/allocations" |
+		jq "[.[] | select(.ClientStatus == \"running\")] | length")" = 1 ]'
+	berth operator snapshot restore "$saved" >/dev/null || die "not put back online, the $turn time"
+	equal "jobs, the $turn time" "$(api /v1/jobs | jq -c 'map(.ID)')" '["web"]'
+	wait_until 30 "the agent is ready after the $turn time" nodes_are ready 1
+	wait_until 20 "the job runs after the $turn time" runs
+	equal "the variable, the $turn time" "$(berth var get app/db --item password)" secret
+	two_left() { [ "$(sleeping)" = 2 ]; }
+	wait_until 20 "what the state does not know has ended" two_left
+done
+kill -0 "$BERTHD_PID" || die "the process is another"
+service last count=1 driver='"raw_exec"' config="$(sh_config 'exec sleep 100000')"
+wait_until 20 "a job after that runs on the agent" one_each
 berth job stop --detach web >/dev/null || die "the restored job was not stopped"
 berthd_kill TERM
 verify_state

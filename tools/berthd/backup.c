@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/archive/snapshot_archive.h"
+#include "tools/berthd/exchange.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES (CONFIG_PATH_BYTES + 32)
+#define RESTORE_DRAIN_MS 1000u
 
 static bool cannot_save(char *message, uint32_t size, const char *what, int error)
 {
@@ -68,6 +70,58 @@ bool berthd_snapshot(
 		log_info("snapshot-sent", "id=%s index=%" PRIu64 " bytes=%" PRIu64, meta.id,
 			meta.index, meta.size);
 	return fine;
+}
+
+int berthd_body_file(void *context)
+{
+	const struct berthd *b = context;
+	int file = open_scratch(&b->config);
+	return file < 0 ? -errno : file;
+}
+
+// Nothing is acknowledged from here on: whoever asks over the wire is refused, and the applier has answered, or
+// refused, all that was handed to it before it ended. What the API hands to it yet is never answered.
+static void stop_deciding(struct berthd *b)
+{
+	dataplane_refuse(b->dataplane);
+	applier_stop(b->applier, RESTORE_DRAIN_MS);
+	atomic_store(&b->is_restored, true);
+}
+
+// Once the cluster has decided, a state that cannot be put in its place yet takes it at the next start.
+static bool restore_cluster(struct berthd *b, uint64_t index, char *message, uint32_t message_size)
+{
+	int error = cluster_restore_offer(b->cluster);
+	if (error < 0)
+		return cannot_save(message, message_size,
+			error == -ESTALE ? "this member does not lead" : "data_dir", error);
+	stop_deciding(b);
+	cluster_restore_decide(b->cluster, index);
+	char further[BERTHD_REASON_BYTES], quoted[2 * BERTHD_REASON_BYTES];
+	if (!berthd_exchange_commit(&b->config, index, further, sizeof further))
+		log_error("snapshot-waits", "error=%s", log_quote(further, quoted, sizeof quoted));
+	return true;
+}
+
+// What was acknowledged up to here came before the restore: who asked for that has no answer yet.
+bool berthd_restore_online(void *context, int archive, char *message, uint32_t message_size)
+{
+	struct berthd *b = context;
+	uint64_t index;
+	if (!berthd_exchange_prepare(&b->config, archive, &index, message, message_size))
+		return false;
+	if (b->cluster)
+		return restore_cluster(b, index, message, message_size);
+	if (!berthd_exchange_commit(&b->config, index, message, message_size))
+		return false;
+	stop_deciding(b);
+	return true;
+}
+
+void berthd_restore_begin(void *context)
+{
+	berthd_begin_anew(context, "the state of a snapshot takes the place of the own");
+	_exit(BERTHD_EXIT_ANEW);
 }
 
 static bool put_back(const struct config *config, int from, char *message, uint32_t message_size)

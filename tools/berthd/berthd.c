@@ -5,9 +5,11 @@
 #include "tools/api/events/event_log.h"
 #include "tools/berthd/backup.h"
 #include "tools/berthd/health.h"
+#include "tools/berthd/membership.h"
 #include "tools/berthd/metrics.h"
 #include "tools/berthd/peers.h"
 #include "tools/berthd/preflight.h"
+#include "tools/berthd/shared_keyring.h"
 #include "tools/forms/alloc_spec.h"
 #include "tools/forms/vm_spec.h"
 #include "tools/keyring/keyring.h"
@@ -37,7 +39,8 @@ static void log_failed(void *context, int error)
 	log_error("log-failed",
 		"error=\"%s\" action=\"stopping; nothing unwritten was acknowledged\"",
 		error_text(error));
-	store_note_failure(b->store, error);
+	if (error != -ESTALE) // another member leads
+		store_note_failure(b->store, error);
 	_exit(EXIT_LOG_FAILED);
 }
 
@@ -90,11 +93,13 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		return refuse_start(message, "memory for the tables (limits.*)", -ENOMEM);
 	if (!open_store(b, read_only, message))
 		return false;
+	if (!read_only && !membership_open(b, message, BERTHD_MESSAGE_BYTES))
+		return false;
 	b->placement = placement_create(b->state, (enum placement_algorithm)b->config.algorithm);
 	struct applier_settings settings = {
 		.state = b->state,
 		.queue = b->queue,
-		.log = store_log(b->store),
+		.log = b->cluster ? cluster_log(b->cluster) : store_log(b->store),
 		.placer = placement_placer(b->placement),
 		.time = &time_source_real,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
@@ -173,6 +178,9 @@ static bool start_dataplane(struct berthd *b, char *message)
 	b->config.dataplane.vm_spec = vm_spec_json;
 	b->config.dataplane.expiry_changed = expiry_changed;
 	b->config.dataplane.expiry_context = b;
+	b->config.dataplane.starts_as_follower = b->cluster != NULL;
+	membership_own_address(&b->config, b->config.dataplane.own_address,
+		sizeof b->config.dataplane.own_address);
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
 		    BERTHD_MESSAGE_BYTES) != 0)
 		return false;
@@ -265,6 +273,8 @@ static bool open_keyring(struct berthd *b, char *message)
 {
 	char path[CONFIG_PATH_BYTES + 16], quoted[BERTHD_MESSAGE_BYTES];
 	*message = '\0';
+	if (b->cluster)
+		shared_keyring_fetch(b);
 	config_keyring_path(&b->config, path);
 	b->keyring = keyring_open(path, !has_variables(b->state), message, BERTHD_MESSAGE_BYTES);
 	if (b->keyring && *message)
@@ -273,6 +283,8 @@ static bool open_keyring(struct berthd *b, char *message)
 			"put "
 			"back and berthd is restarted; all else goes on\"",
 			log_quote(message, quoted, sizeof quoted));
+	if (b->keyring && b->cluster)
+		shared_keyring_open(b);
 	return b->keyring != NULL;
 }
 
@@ -307,6 +319,9 @@ static bool start_api(struct berthd *b, char *message)
 		.queue = b->queue,
 		.keyring = b->keyring,
 		.snapshot = berthd_snapshot,
+		.body_file = berthd_body_file,
+		.restore = berthd_restore_online,
+		.begin_anew = berthd_restore_begin,
 		.events = b->events,
 		.time = &time_source_real,
 		.region = b->config.region,
@@ -322,6 +337,10 @@ static bool start_api(struct berthd *b, char *message)
 		.senders = berthd_senders,
 		.acl_reset_index = acl_reset_index,
 		.has_peer = has_peer,
+		.cluster = b->cluster ? membership_status : NULL,
+		.forward_tls = {.ca_file = config->cluster_ca,
+			.certificate_file = config->cluster_certificate,
+			.key_file = config->cluster_key},
 		.context = b,
 	};
 	return api_start(&settings, &b->api, message, BERTHD_MESSAGE_BYTES) == 0;
@@ -338,14 +357,9 @@ void berthd_url(const struct berthd *b, char *url, uint32_t size)
 		snprintf(url, size, "unix://%s", c->socket_path);
 }
 
-bool berthd_start(struct berthd *b, char *message)
+// What is there before anything decides, or follows.
+static bool create_parts(struct berthd *b, char *message)
 {
-	if (!berthd_plan(&b->config, &b->plan, message))
-		return false;
-	topology_print(&b->plan, log_plan_line, NULL);
-	if (!plan_is_possible(&b->plan, message))
-		return false;
-	b->patience_ns = BERTHD_PATIENCE_S * NS_PER_S;
 	b->pipeline = create_pipeline(b);
 	b->watchers = create_watchers(b, NULL);
 	b->peers = peer_controllers_create(
@@ -357,6 +371,12 @@ bool berthd_start(struct berthd *b, char *message)
 	if (!b->events)
 		return refuse_start(message, "mapping the log of events", -ENOMEM);
 	state_observe(b->state, event_log_observer(b->events));
+	return open_keyring(b, message);
+}
+
+// Begins a term: from here on this process decides.
+static bool start_deciding(struct berthd *b, char *message)
+{
 	int error = applier_open(b->applier);
 	if (error == 0)
 		error = applier_start(b->applier, b->plan.applier_cpu);
@@ -371,21 +391,60 @@ bool berthd_start(struct berthd *b, char *message)
 		error = watchers_start(b->region_watchers);
 	if (error != 0)
 		return refuse_start(message, "starting the watchers", error);
-	if (!open_keyring(b, message) || !start_rekeyer(b, message) ||
+	return start_rekeyer(b, message);
+}
+
+// On a thread of the cluster's, once this member has won the leadership and has the whole log.
+static bool start_leading(struct berthd *b, char *message)
+{
+	if (!shared_keyring_take(b, true, message, BERTHD_MESSAGE_BYTES) ||
+		!start_deciding(b, message))
+		return false;
+	int error = dataplane_lead(b->dataplane);
+	if (error != 0)
+		return refuse_start(message, "leading the dataplane", error);
+	log_info("leads", "term=%lu index=%lu", state_node_table(b->state)->term,
+		state_index(b->state));
+	return true;
+}
+
+bool berthd_start(struct berthd *b, char *message)
+{
+	if (!berthd_plan(&b->config, &b->plan, message))
+		return false;
+	topology_print(&b->plan, log_plan_line, NULL);
+	if (!plan_is_possible(&b->plan, message))
+		return false;
+	b->patience_ns = BERTHD_PATIENCE_S * NS_PER_S;
+	if (!create_parts(b, message) || (!b->cluster && !start_deciding(b, message)) ||
 		!start_dataplane(b, message) || !start_api(b, message))
 		return false;
-	error = store_start_snapshots(b->store, b->state);
+	int error = store_start_snapshots(b->store, b->state);
 	if (error != 0)
 		return refuse_start(message, "starting the snapshot thread", error);
 	b->snapshots_run = true;
 	b->started_ns = time_monotonic_ns(&time_source_real);
-	return true;
+	return !b->cluster || membership_start(b, start_leading, message, BERTHD_MESSAGE_BYTES);
+}
+
+// What still runs waits for an applier that has ended.
+static void leave_if_restored(const struct berthd *b)
+{
+	if (!atomic_load(&b->is_restored))
+		return;
+	log_info("stopped", "clean=true meaning=\"the next start takes the restored state\"");
+	_exit(EXIT_SUCCESS);
 }
 
 void berthd_close(struct berthd *b)
 {
+	leave_if_restored(b);
+	// Nobody begins to lead any more; who leads does so until the applier has stopped.
+	if (b->cluster)
+		cluster_end(b->cluster, STOP_DRAIN_MS);
 	if (b->api)
-		api_stop(b->api);
+		api_stop(b->api); // waits for a restore that is under way
+	leave_if_restored(b);
 	if (b->snapshots_run)
 		store_stop_snapshots(b->store);
 	rekeyer_stop(b->rekeyer);
@@ -403,6 +462,8 @@ void berthd_close(struct berthd *b)
 	// The applier stops before the workers are destroyed, so that it answers their commands.
 	if (b->applier_runs)
 		applier_stop(b->applier, STOP_DRAIN_MS);
+	if (b->cluster)
+		cluster_stop(b->cluster);
 	if (b->region_watchers)
 		watchers_destroy(b->region_watchers);
 	peer_controllers_destroy(b->peers);
@@ -418,6 +479,7 @@ void berthd_close(struct berthd *b)
 		applier_destroy(b->applier);
 	if (b->placement)
 		placement_destroy(b->placement);
+	cluster_close(b->cluster);
 	if (b->store)
 		store_close(b->store);
 	if (b->queue)

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/cluster/keys.h"
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -205,6 +206,32 @@ static const struct setting settings[] = {
 		.help = "further tries before one counts as away until the next time"},
 	{"peers.poll_ms", SETTING_U32, AT(peer_poll_ms), NUMBER(10, 600000), .preset = "1000",
 		.help = "how often they are asked how far a rollout over several regions is"},
+	{"cluster.name", SETTING_TEXT, AT(cluster_name), .preset = "",
+		.help = "cluster that this controller is a member of; empty: it stands alone"},
+	{"cluster.endpoints", SETTING_TEXT, AT(cluster_endpoints), .preset = "",
+		.help = "etcd: http://host:2379, … of all its members"},
+	{"cluster.advertise_http", SETTING_TEXT, AT(cluster_http), .preset = "",
+		.help = "URL at which the other members reach the HTTP API of this one"},
+	{"cluster.advertise_wire", SETTING_TEXT, AT(cluster_wire), .preset = "",
+		.help = "address:port at which nodes reach this member while it does not lead"},
+	{"cluster.ttl_ms", SETTING_U32, AT(cluster_ttl_ms), NUMBER(1000, 600000), .preset = "3000",
+		.help = "another member leads when the leader was not heard of for so long; etcd "
+			"counts "
+			"whole seconds"},
+	{"cluster.user", SETTING_TEXT, AT(cluster_user), .preset = "",
+		.help = "user of etcd; empty: it asks for none"},
+	{"cluster.password_file", SETTING_TEXT, AT(cluster_password_file), .preset = "",
+		.help = "file that begins with the user's password"},
+	{"cluster.token_file", SETTING_TEXT, AT(cluster_token_file), .preset = "",
+		.help = "file that begins with a management token, which a member that was away "
+			"for "
+			"long takes a snapshot with; empty: none"},
+	{"cluster.tls.ca", SETTING_TEXT, AT(cluster_ca), .preset = "",
+		.help = "authorities that signed the certificates of etcd and the members; empty: "
+			"those of the system"},
+	{"cluster.tls.certificate", SETTING_TEXT, AT(cluster_certificate), .preset = "",
+		.help = "certificate that is shown to them; empty: none"},
+	{"cluster.tls.key", SETTING_TEXT, AT(cluster_key), .preset = "", .help = "its private key"},
 	{"store.map_mb", SETTING_U32, AT(store_map_mb), NUMBER(128, 16777216), .preset = "16384",
 		.help = "largest size of the log"},
 	{"store.snapshot_log_mb", SETTING_U32, AT(store_snapshot_log_mb), NUMBER(1, 1048576),
@@ -416,9 +443,31 @@ static bool check_listening(const struct config *c, char *message)
 	return true;
 }
 
+static bool check_cluster(const struct config *c, char *message)
+{
+	if (!*c->cluster_certificate != !*c->cluster_key)
+		return refuse_setting(message,
+			*c->cluster_key ? "cluster.tls.certificate" : "cluster.tls.key",
+			"is missing; a certificate and its key are given together");
+	if (!*c->cluster_name)
+		return !*c->cluster_endpoints ||
+		       refuse_setting(message, "cluster.name", "is missing: name the cluster");
+	if (!cluster_name_is_fit(c->cluster_name))
+		return refuse_setting(message, "cluster.name",
+			"must be at most 63 letters, digits, '-', '_' and '.'");
+	if (!*c->cluster_endpoints)
+		return refuse_setting(message, "cluster.endpoints",
+			"is missing; name etcd's members, for example http://10.0.0.1:2379");
+	if (!*c->cluster_http)
+		return refuse_setting(message, "cluster.advertise_http",
+			"is missing; the other members need a URL of this one, for example "
+			"http://10.0.0.1:4646");
+	return true;
+}
+
 bool config_check(const struct config *config, char *message)
 {
-	if (!check_listening(config, message))
+	if (!check_listening(config, message) || !check_cluster(config, message))
 		return false;
 	const struct dataplane_settings *d = &config->dataplane;
 	if (d->port_count == 0)

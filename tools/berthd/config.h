@@ -41,6 +41,12 @@ struct config {
 	char peer_ca[CONFIG_PATH_BYTES], peer_certificate[CONFIG_PATH_BYTES];
 	char peer_key[CONFIG_PATH_BYTES], peer_server_name[CONFIG_NAME_BYTES];
 	uint32_t peer_timeout_ms, peer_retries, peer_poll_ms;
+	char cluster_name[CONFIG_NAME_BYTES], cluster_endpoints[CONFIG_PEERS_BYTES];
+	char cluster_http[CONFIG_NAME_BYTES], cluster_wire[CONFIG_NAME_BYTES];
+	char cluster_user[CONFIG_NAME_BYTES], cluster_password_file[CONFIG_PATH_BYTES];
+	char cluster_ca[CONFIG_PATH_BYTES], cluster_certificate[CONFIG_PATH_BYTES];
+	char cluster_key[CONFIG_PATH_BYTES], cluster_token_file[CONFIG_PATH_BYTES];
+	uint32_t cluster_ttl_ms;
 };
 
 #define CONFIG_MESSAGE_BYTES 512

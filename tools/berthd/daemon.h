@@ -3,9 +3,12 @@
 #include "dataplane/wire/auth.h"
 #include "placement/pipeline/pipeline.h"
 #include "placement/watch/watchers.h"
+#include "state/cluster/cluster.h"
 #include "state/store/store.h"
 #include "tools/api/api.h"
 #include "tools/berthd/config.h"
+
+#define BERTHD_REASON_BYTES 512u
 
 struct berthd {
 	struct config config;
@@ -14,6 +17,9 @@ struct berthd {
 	struct state *state;
 	struct command_queue *queue;
 	struct store *store;
+	struct cluster *cluster; // NULL: this controller stands alone
+	char **arguments;        // of the process, to begin anew with
+	bool (*lead)(struct berthd *, char *message);
 	struct applier *applier;
 	struct placement *placement;
 	struct pipeline *pipeline;
@@ -25,6 +31,8 @@ struct berthd {
 	struct rekeyer *rekeyer;
 	struct api *api;
 	bool applier_runs, dataplane_runs, snapshots_run;
+	atomic_bool
+		is_restored; // another state waits for the next start, and nothing is decided any more
 	struct store_recovery recovery;
 	uint64_t started_ns;
 	uint64_t patience_ns; // what the applier is at may take so long before health fails

@@ -4,7 +4,9 @@
 #include "state/base/time_units.h"
 #include "tools/berthd/backup.h"
 #include "tools/berthd/berthd.h"
+#include "tools/berthd/enrol.h"
 #include "tools/berthd/health.h"
+#include "tools/berthd/membership.h"
 #include "tools/berthd/options.h"
 #include "tools/berthd/preflight.h"
 #include <errno.h>
@@ -20,6 +22,7 @@
 #define EXIT_UNHEALTHY 1
 #define TURN_MS 500
 #define COLLECT_EVERY_MS 30000
+#define MEMBERSHIP_EVERY_MS 5000
 
 static int exit_with(const char *message, int status)
 {
@@ -125,7 +128,7 @@ static void wait_for_signal(struct berthd *b, int signals)
 {
 	uint64_t watchdog_us = 0;
 	bool watched = sd_watchdog_enabled(0, &watchdog_us) > 0;
-	uint64_t last_collect_ns = 0;
+	uint64_t last_collect_ns = 0, last_look_ns = 0;
 	uint32_t signal_number = 0;
 	while (!signal_number) {
 		struct pollfd p = {.fd = signals, .events = POLLIN};
@@ -136,6 +139,10 @@ static void wait_for_signal(struct berthd *b, int signals)
 			signal_number = take_signal(b, signals);
 		look_after(b, watched);
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
+		if (now_ns - last_look_ns >= MEMBERSHIP_EVERY_MS * NS_PER_MS) {
+			membership_look_after(b);
+			last_look_ns = now_ns;
+		}
 		if (now_ns - last_collect_ns >= COLLECT_EVERY_MS * NS_PER_MS) {
 			collect_ended(b);
 			last_collect_ns = now_ns;
@@ -209,6 +216,7 @@ int main(int argc, char **argv)
 	static struct berthd berthd;
 	struct options options;
 	char message[CONFIG_MESSAGE_BYTES];
+	berthd.arguments = argv;
 	config_defaults(&berthd.config);
 	if (!options_read(argc, (const char *const *)argv, &berthd.config, &options, message))
 		return exit_with(message, EXIT_USAGE);
@@ -218,11 +226,14 @@ int main(int argc, char **argv)
 	case ACTION_RESTORE: return run_restore(&options, &berthd.config);
 	case ACTION_PRINT_CONFIG: config_print(&berthd.config, stdout); return EXIT_SUCCESS;
 	case ACTION_VERIFY_STATE: return run_verify(&berthd);
+	case ACTION_CLUSTER:
 	case ACTION_CHECK:
 	case ACTION_RUN: break;
 	}
 	if (!config_check(&berthd.config, message))
 		return exit_with(message, EXIT_USAGE);
+	if (options.action == ACTION_CLUSTER)
+		return berthd_enrol(&berthd, options.verb);
 	// The other checks are only forecasts: what they find, a start finds too.
 	if (options.action == ACTION_RUN &&
 		!preflight_address(&berthd.config, message, sizeof message))

@@ -1,6 +1,7 @@
 // Every metric of the process, from the counters of its parts. Label sets are closed.
 #include "tools/berthd/metrics.h"
 #include "state/decide/command_kinds.h"
+#include "tools/berthd/metrics_cluster.h"
 #include "tools/berthd/metrics_nomad.h"
 #include "tools/berthd/metrics_pipeline.h"
 #include "tools/berthd/metrics_watchers.h"
@@ -229,6 +230,13 @@ static void emit_placement(const struct metric_sink *m, const struct berthd *b)
 	emit(m, 'c', "berth_placement_scans_total", "", counter_load(&c->scans));
 }
 
+static void emit_cluster(const struct metric_sink *m, struct cluster *cluster)
+{
+	struct cluster_status status;
+	cluster_status(cluster, &status);
+	berthd_metrics_cluster(m, &status, cluster_etcd(cluster));
+}
+
 void berthd_metrics(void *context, const struct metric_sink *m)
 {
 	const struct berthd *b = context;
@@ -243,6 +251,8 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	emit_store(m, b);
 	emit_placement(m, b);
 	berthd_metrics_pipeline(m, b->pipeline);
+	if (b->cluster)
+		emit_cluster(m, b->cluster);
 	berthd_metrics_watchers(m, b);
 	berthd_metrics_nomad(m, b);
 	uint64_t up_ns = time_monotonic_ns(&time_source_real) - b->started_ns;

@@ -3,12 +3,18 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/records/evaluation.h"
-#include "tools/berthd/metric_label.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 // Most series of delayed evaluations: more would be a list, not a metric.
 #define DELAYED_MAX 64u
+
+void metrics_tame_label(char *text)
+{
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\' || *text == '\n')
+			*text = '_';
+}
 
 static void pipeline_gauge(const struct metric_sink *m, const char *name, double value)
 {
@@ -42,9 +48,9 @@ static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
 static void emit_reschedule(const struct metric_sink *m, struct reschedule_gauge *g)
 {
 	char labels[4 * NAME_BYTES_MAX], id[UUID_TEXT_BYTES];
-	metric_label_tame(g->job);
-	metric_label_tame(g->namespace_name);
-	metric_label_tame(g->group);
+	metrics_tame_label(g->job);
+	metrics_tame_label(g->namespace_name);
+	metrics_tame_label(g->group);
 	int size = snprintf(labels, sizeof labels,
 		"alloc_id=\"%s\",job=\"%s\",namespace=\"%s\",task_group=\"%s\"",
 		uuid_format(&g->allocation, id), g->job, g->namespace_name, g->group);

@@ -3,7 +3,7 @@
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
 #include "state/records/nodes/vm.h"
-#include "tools/berthd/metric_label.h"
+#include "tools/berthd/metrics_pipeline.h"
 #include <stdio.h>
 
 // Workers that one read section visits.
@@ -26,7 +26,7 @@ static void emit_vm_worker(const struct metric_sink *m, const char *name, bool i
 	char tame[NAME_BYTES_MAX + 1], labels[NAME_BYTES_MAX + 64];
 
 	snprintf(tame, sizeof tame, "%s", name);
-	metric_label_tame(tame);
+	metrics_tame_label(tame);
 	snprintf(labels, sizeof labels, "worker_name=\"%s\",status=\"online\"", tame);
 	m->value(m->sink, 'g', "orchard_workers", labels, !is_offline);
 	snprintf(labels, sizeof labels, "worker_name=\"%s\",status=\"offline\"", tame);

@@ -11,6 +11,7 @@ static void print_help(void)
 	     "       berthd --check | --print-config | --verify-state [...]\n"
 	     "       berthd genkey [--rotate] FILE\n"
 	     "       berthd restore FILE [--config FILE] [--SETTING=VALUE ...]\n"
+	     "       berthd cluster init | join | leave [--config FILE] [--SETTING=VALUE ...]\n"
 	     "\n"
 	     "Berth's controller: takes node heartbeats through DPDK, places allocations, serves "
 	     "the HTTP API.\n"
@@ -23,6 +24,9 @@ static void print_help(void)
 	     "  --version        print the version and exit\n"
 	     "  genkey FILE      write a new master key file; --rotate adds a newer key to one\n"
 	     "  restore FILE     make a data_dir of a snapshot that was saved; it has to be empty\n"
+	     "  cluster init     begin the configured cluster with the state of data_dir\n"
+	     "  cluster join     make this controller, whose data_dir is empty, a member of it\n"
+	     "  cluster leave    end the membership; data_dir keeps its state and stands alone\n"
 	     "\n"
 	     "settings (also keys of the file, where dots are nesting and ports is a list):");
 	config_help(stdout);
@@ -65,6 +69,18 @@ static bool take_archive(int argc, const char *const *argv, struct options *o, c
 	if (!o->archive)
 		snprintf(message, CONFIG_MESSAGE_BYTES, "restore: name the file to put back first");
 	return o->archive != NULL;
+}
+
+static bool take_verb(int argc, const char *const *argv, struct options *o, char *message)
+{
+	static const char *const verbs[] = {"init", "join", "leave"};
+	o->action = ACTION_CLUSTER;
+	for (size_t i = 0; argc > 2 && i < sizeof verbs / sizeof verbs[0]; i++)
+		if (strcmp(argv[2], verbs[i]) == 0)
+			o->verb = verbs[i];
+	if (!o->verb)
+		snprintf(message, CONFIG_MESSAGE_BYTES, "cluster: say init, join or leave first");
+	return o->verb != NULL;
 }
 
 // Every other flag is a setting, which config_set finds by its name.
@@ -136,9 +152,11 @@ bool options_read(
 	if (argc > 1 && strcmp(argv[1], "genkey") == 0)
 		return read_genkey(argc, argv, o, message);
 	bool restores = argc > 1 && strcmp(argv[1], "restore") == 0;
-	if (restores && !take_archive(argc, argv, o, message))
+	bool clusters = argc > 1 && strcmp(argv[1], "cluster") == 0;
+	if ((restores && !take_archive(argc, argv, o, message)) ||
+		(clusters && !take_verb(argc, argv, o, message)))
 		return false;
-	const char *const *words = argv + (restores ? 3 : 1);
+	const char *const *words = argv + (restores || clusters ? 3 : 1);
 	return read_pass(words, true, config, o, message) &&
 	       read_pass(words, false, config, o, message);
 }

@@ -9,6 +9,7 @@ enum action {
 	ACTION_VERIFY_STATE, // --verify-state
 	ACTION_GENKEY,       // genkey [--rotate] FILE
 	ACTION_RESTORE,      // restore FILE
+	ACTION_CLUSTER,      // cluster init, join or leave
 	ACTION_EXIT,         // --help or --version was answered
 };
 
@@ -17,6 +18,7 @@ struct options {
 	const char *key_file; // GENKEY
 	bool rotate;
 	const char *archive; // RESTORE
+	const char *verb;    // CLUSTER: "init", "join" or "leave"
 };
 
 // Reads --config first, then the other flags over it. Returns false and a sentence in message.

@@ -119,6 +119,62 @@ static void what_belongs_together_is_given_together(void **state)
 	assert_non_null(strstr(message, "without http.address"));
 }
 
+static void set_each(const char *const (*pairs)[2])
+{
+	for (; (*pairs)[0]; pairs++)
+		assert_true(config_set(&config, (*pairs)[0], (*pairs)[1], message));
+}
+
+static void a_cluster_is_told_whole(void **state)
+{
+	static const char *const port[][2] = {
+		{"ports.0.device", "eth1"}, {"ports.0.addresses", "10.0.0.1"}, {NULL, NULL}};
+	static const char *const cluster[][2] = {{"cluster.name", "prod"},
+		{"cluster.endpoints", "http://10.0.0.1:2379"},
+		{"cluster.advertise_http", "http://10.0.0.1:4646"}, {NULL, NULL}};
+	static const struct {
+		const char *name, *value, *complaint;
+	} rows[] = {
+		{"cluster.name", "", "cluster.name: is missing"},
+		{"cluster.name", "a/b", "cluster.name: must be at most 63 letters"},
+		{"cluster.endpoints", "", "cluster.endpoints: is missing"},
+		{"cluster.advertise_http", "", "cluster.advertise_http: is missing"},
+		{"cluster.tls.certificate", "/a", "cluster.tls.key: is missing"},
+		{"cluster.tls.key", "/a", "cluster.tls.certificate: is missing"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		fresh(NULL);
+		set_each(port);
+		set_each(cluster);
+		assert_true(config_check(&config, message));
+		assert_true(config_set(&config, rows[i].name, rows[i].value, message));
+		assert_false(config_check(&config, message));
+		if (!strstr(message, rows[i].complaint))
+			fail_msg("%s does not say %s", message, rows[i].complaint);
+	}
+}
+
+static void a_controller_stands_alone_unless_told(void **state)
+{
+	assert_string_equal(config.cluster_name, "");
+	assert_int_equal(config.cluster_ttl_ms, 3000);
+	assert_false(config_set(&config, "cluster.ttl_ms", "999", message));
+	assert_false(config_set(&config, "cluster.ttl_ms", "600001", message));
+	assert_true(read_text("cluster:\n  name: prod\n  endpoints: http://a:2379,http://b:2379\n"
+			      "  advertise_http: https://a:4646\n  advertise_wire: 10.0.0.11:4647\n"
+			      "  ttl_ms: 5000\n  user: u\n  password_file: /p\n  token_file: /t\n"
+			      "  tls: {ca: /c.pem, certificate: /a.pem, key: /b.pem}\n"
+			      "ports: [{device: eth1, addresses: 10.0.0.1}]\n"));
+	assert_true(config_check(&config, message));
+	assert_string_equal(config.cluster_endpoints, "http://a:2379,http://b:2379");
+	assert_string_equal(config.cluster_http, "https://a:4646");
+	assert_string_equal(config.cluster_wire, "10.0.0.11:4647");
+	assert_int_equal(config.cluster_ttl_ms, 5000);
+	assert_string_equal(config.cluster_password_file, "/p");
+	assert_string_equal(config.cluster_ca, "/c.pem");
+	assert_string_equal(config.cluster_key, "/b.pem");
+}
+
 static void virtual_machines_have_times_of_their_own(void **state)
 {
 	assert_int_equal(config.vm_offline_after_ms, 180000);
@@ -251,6 +307,29 @@ static void bad_flags_are_refused(void **state)
 	assert_string_equal(config.data_dir, "/d");
 }
 
+static void a_cluster_is_begun_joined_and_left(void **state)
+{
+	static const char *const verbs[] = {"init", "join", "leave"};
+	struct options o;
+	for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+		assert_true(read_options(&o, (const char *[]){"berthd", "cluster", verbs[i],
+						     "--cluster.name=prod", NULL}));
+		assert_int_equal(o.action, ACTION_CLUSTER);
+		assert_string_equal(o.verb, verbs[i]);
+		assert_string_equal(config.cluster_name, "prod");
+	}
+	static const char *const bad[] = {NULL, "", "start", "ini", "inits", "--init"};
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_false(read_options(&o, (const char *[]){"berthd", "cluster", bad[i], NULL}));
+		assert_string_equal(message, "cluster: say init, join or leave first");
+	}
+	assert_false(read_options(&o, (const char *[]){"berthd", "cluster", "init", "join", NULL}));
+	assert_false(
+		read_options(&o, (const char *[]){"berthd", "cluster", "init", "--check", NULL}));
+	assert_false(read_options(
+		&o, (const char *[]){"berthd", "--cluster.name=x", "cluster", "init", NULL}));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +338,8 @@ int main(void)
 		cmocka_unit_test_setup(the_api_listens_with_tls_and_at_a_path, fresh),
 		cmocka_unit_test_setup(modes_are_octal, fresh),
 		cmocka_unit_test_setup(what_belongs_together_is_given_together, fresh),
+		cmocka_unit_test_setup(a_cluster_is_told_whole, fresh),
+		cmocka_unit_test_setup(a_controller_stands_alone_unless_told, fresh),
 		cmocka_unit_test_setup(virtual_machines_have_times_of_their_own, fresh),
 		cmocka_unit_test_setup(mistakes_name_line_and_column, fresh),
 		cmocka_unit_test_setup(a_missing_file_says_so, fresh),
@@ -266,6 +347,7 @@ int main(void)
 		cmocka_unit_test_setup(json_is_one_object, fresh),
 		cmocka_unit_test_setup(flags_win_over_the_file_wherever_they_stand, fresh),
 		cmocka_unit_test_setup(bad_flags_are_refused, fresh),
+		cmocka_unit_test_setup(a_cluster_is_begun_joined_and_left, fresh),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
