@@ -253,6 +253,15 @@ static const struct command commands[] = {
 		NULL, 0, 1, snapshot_save},
 	{"operator snapshot inspect", "FILE", "Check a saved snapshot, and show what it is.",
 		"Needs no controller.", NULL, 1, 1, snapshot_inspect},
+	{"operator snapshot restore", "FILE",
+		"Put a saved snapshot in the place of all that is known.",
+		"The controller checks it, takes its state, and begins anew with it: what came "
+		"after the "
+		"snapshot is forgotten, nodes register again by themselves, and what runs on them "
+		"that "
+		"the state does not know ends. A damaged snapshot changes nothing. Waits until the "
+		"controller is back. Takes a token of management.",
+		NULL, 1, 1, snapshot_restore},
 	{"operator root keyring list", "", "List the keys that variables are encrypted with.", NULL,
 		NULL, 0, 0, keyring_list},
 	{"operator root keyring rotate", "", "Make a new key, which encrypts from now on.",
@@ -298,6 +307,17 @@ static const struct command commands[] = {
 		"And how many of them may go away before nobody is left to lead. Fails when one "
 		"is not healthy.",
 		NULL, 0, 0, autopilot_health},
+	{"operator cluster init", "[CONFIG]", "Begin a cluster with the state of this controller.",
+		"On the controller's machine, while its daemon is stopped, as the two that follow: "
+		"has berthd\ndo it, with its configuration, /etc/berth/berthd.yaml if none is "
+		"named.",
+		NULL, 0, 1, cluster_init_here},
+	{"operator cluster join", "[CONFIG]", "Make this controller a member of a cluster.",
+		"Its data_dir must have no state: it gets that of the cluster.", NULL, 0, 1,
+		cluster_join_here},
+	{"operator cluster leave", "[CONFIG]", "End this controller's membership.",
+		"Its data_dir keeps the state, and can be used alone.", NULL, 0, 1,
+		cluster_leave_here},
 	// After commands whose names begin so: the first that fits is run.
 	{"operator cluster", "", "Show the cluster as the controller that is asked sees it.",
 		"Its role, who leads, how far it is behind, and all members with what each has on "

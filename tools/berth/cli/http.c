@@ -198,6 +198,15 @@ enum exit_status http_put(struct session *session, const char *path, const char 
 	return ask_path(session, path, request, answer, NULL);
 }
 
+enum exit_status http_put_file(struct session *session, const char *path, FILE *body, size_t size)
+{
+	struct http_answer answer;
+	struct http_request request = {.method = "PUT", .body_file = body, .body_size = size};
+	enum exit_status status = ask_path(session, path, request, &answer, NULL);
+	http_answer_free(&answer);
+	return status;
+}
+
 enum exit_status http_get_into(struct session *session, const char *path, FILE *file)
 {
 	struct http_answer answer;

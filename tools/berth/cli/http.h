@@ -22,6 +22,8 @@ void http_answer_free(struct http_answer *);
 enum exit_status http_get(struct session *, const char *path, struct http_answer *);
 enum exit_status http_put(
 	struct session *, const char *path, const char *body, size_t size, struct http_answer *);
+// The body is a file, read from where it is.
+enum exit_status http_put_file(struct session *, const char *path, FILE *body, size_t size);
 enum exit_status http_delete(struct session *, const char *path, struct http_answer *);
 // Copies the answer to standard output while it arrives (--json of lists).
 enum exit_status http_get_through(struct session *, const char *path);

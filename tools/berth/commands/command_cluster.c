@@ -3,7 +3,10 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #define TOO_MANY 429
 
@@ -139,4 +142,30 @@ enum exit_status autopilot_health(struct session *session, const char **argument
 	(flag_given(&session->flags, FLAG_JSON) ? field_print : put_health)(health);
 	json_decref(health);
 	return STATUS_REFUSED;
+}
+
+// The daemon's program has the store's and etcd's; this one only knows its name.
+static enum exit_status have_daemon_do(const char *verb, const char **arguments, int count)
+{
+	const char *config = count > 0 ? arguments[0] : "/etc/berth/berthd.yaml";
+
+	fflush(NULL);
+	execlp("berthd", "berthd", "cluster", verb, "--config", config, (char *)NULL);
+	fprintf(stderr, "berth: cannot run berthd: %s; it has to be in PATH\n", strerror(errno));
+	return STATUS_FAILURE;
+}
+
+enum exit_status cluster_init_here(struct session *session, const char **arguments, int count)
+{
+	return have_daemon_do("init", arguments, count);
+}
+
+enum exit_status cluster_join_here(struct session *session, const char **arguments, int count)
+{
+	return have_daemon_do("join", arguments, count);
+}
+
+enum exit_status cluster_leave_here(struct session *session, const char **arguments, int count)
+{
+	return have_daemon_do("leave", arguments, count);
 }

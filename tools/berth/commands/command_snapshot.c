@@ -10,10 +10,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PATH_BYTES 1024u
+// How long a controller that begins anew is waited for.
+#define BACK_EVERY_MS 100u
+#define BACK_TURNS 1200u
 
 static enum exit_status cannot(const char *what, const char *path, int error)
 {
@@ -85,6 +89,60 @@ enum exit_status snapshot_save(struct session *session, const char **arguments, 
 	enum exit_status status = save_aside(session, path, aside, &meta);
 	if (status == STATUS_OK)
 		printf("%s holds the state of index %llu\n", path, (unsigned long long)meta.index);
+	return status;
+}
+
+static enum exit_status send_file(struct session *session, const char *path)
+{
+	struct stat about;
+	FILE *file = fopen(path, "re");
+	if (!file || fstat(fileno(file), &about) < 0) {
+		int error = -errno;
+		if (file)
+			(void)fclose(file);
+		return cannot("read", path, error);
+	}
+	enum exit_status status =
+		http_put_file(session, "/v1/operator/snapshot", file, (size_t)about.st_size);
+	(void)fclose(file);
+	return status;
+}
+
+// The process that was answers nothing any more but 503, and the state may know other tokens than this one.
+static bool is_back(struct session *session)
+{
+	struct http_answer answer;
+	(void)http_get(session, "/v1/operator/scheduler/configuration", &answer);
+	long status = answer.status;
+	http_answer_free(&answer);
+	return status > 0 && status < 500;
+}
+
+static enum exit_status wait_until_back(struct session *session)
+{
+	const struct timespec pause = {.tv_nsec = BACK_EVERY_MS * NS_PER_MS};
+	bool is_there = false;
+	http_quiet(session, true);
+	for (uint32_t i = 0; i < BACK_TURNS && !(is_there = is_back(session)); i++)
+		nanosleep(&pause, NULL);
+	http_quiet(session, false);
+	return is_there ? STATUS_OK
+			: complain(STATUS_UNREACHABLE,
+				  "the snapshot was restored, but the controller is not back yet: "
+				  "look into its log");
+}
+
+enum exit_status snapshot_restore(struct session *session, const char **arguments, int count)
+{
+	struct snapshot_meta meta;
+	enum exit_status status = check_file(arguments[0], &meta);
+	if (status == STATUS_OK)
+		status = send_file(session, arguments[0]);
+	if (status == STATUS_OK)
+		status = wait_until_back(session);
+	if (status == STATUS_OK)
+		printf("the controller goes on from the state of index %llu\n",
+			(unsigned long long)meta.index);
 	return status;
 }
 

@@ -12,7 +12,7 @@ command_run namespace_list, namespace_status, namespace_inspect, namespace_apply
 command_run quota_list, quota_status, quota_inspect, quota_apply, quota_delete, quota_init;
 command_run node_meta_read, node_meta_apply;
 command_run var_list, var_get, var_put, var_purge, var_init;
-command_run snapshot_save, snapshot_inspect;
+command_run snapshot_save, snapshot_inspect, snapshot_restore;
 command_run keyring_list, keyring_rotate, keyring_remove;
 command_run node_pool_list, node_pool_info, node_pool_apply, node_pool_delete;
 command_run node_list, node_status, node_eligibility, node_drain, node_what_if, node_key,
@@ -25,6 +25,7 @@ command_run deployment_list, deployment_status, deployment_pause, deployment_res
 command_run alloc_list, alloc_status, alloc_stop;
 command_run eval_list, eval_status;
 command_run explain_job, explain_alloc, explain_node;
+command_run cluster_init_here, cluster_join_here, cluster_leave_here;
 command_run cluster_show, raft_list_peers, autopilot_health;
 command_run server_members, agent_info, system_gc, system_reconcile, config_get, config_set;
 command_run find_status;
