@@ -1,0 +1,206 @@
+"""What can go wrong with a cluster. Each scenario takes a bed whose members all live, breaks something, mends it, and
+returns once all members live and everything is answered again; what it saw on the way is one line of text.
+"""
+import time
+
+LONG_S = 10   # a leader's lease is over long before
+TAKEOVER_S = 30  # a failure, not a measure
+
+
+def others(bed, member):
+    return [name for name in bed.member_names if name != member]
+
+
+def wait_other_leader(bed, old):
+    began = time.monotonic()
+    new = bed.wait(f"a leader in the place of {old}", TAKEOVER_S, lambda: (bed.leader() or old) != old and bed.leader())
+    return f"{new} leads {time.monotonic() - began:.1f} s later"
+
+
+def restart(bed, member):
+    bed.programs[member].start()
+    bed.wait_answers(member)
+
+
+def kill_leader(bed, chance):
+    old = bed.leader()
+    bed.members[old].kill()
+    seen = wait_other_leader(bed, old)
+    bed.wait_acknowledged()
+    restart(bed, old)
+    return f"{old} killed; {seen}"
+
+
+def stop_leader(bed, chance):
+    """It wakes up as a leader that is none any more."""
+    old = bed.leader()
+    began = time.monotonic()
+    bed.members[old].stop()
+    try:
+        seen = wait_other_leader(bed, old)
+        bed.wait_acknowledged()
+        time.sleep(max(0, LONG_S - (time.monotonic() - began)))
+    finally:
+        bed.members[old].go_on()
+    return f"{old} stood still; {seen}"
+
+
+def cut_leader_from_etcd(bed, chance):
+    old = bed.leader()
+    bed.cut_from_etcd(old)
+    try:
+        # What the others say, since the one that is cut off may not know.
+        bed.members[old].is_stopped = True
+        seen = wait_other_leader(bed, old)
+    finally:
+        bed.members[old].is_stopped = False
+        time.sleep(2)
+        bed.net.mend_all()
+    return f"{old} cut from etcd; {seen}"
+
+
+def cut_follower_from_etcd(bed, chance):
+    member = chance.choice(others(bed, bed.leader()))
+    bed.cut_from_etcd(member)
+    time.sleep(LONG_S)
+    bed.net.mend_all()
+    return f"the follower {member} cut from etcd"
+
+
+def cut_leader_from_nodes(bed, chance):
+    """Longer than nodes may be silent: none goes down, since nobody is heard."""
+    leader = bed.leader()
+    bed.net.cut_wire(leader)
+    time.sleep(2 * bed.ttl_ms / 1000)
+    bed.net.cut_wire(leader, False)
+    return f"{leader} cut from the nodes"
+
+
+def cut_leader_from_members(bed, chance):
+    leader = bed.leader()
+    bed.cut_from_members(leader)
+    time.sleep(LONG_S)
+    bed.net.mend_all()
+    return f"{leader} cut from the other members"
+
+
+def kill_follower(bed, chance):
+    member = chance.choice(others(bed, bed.leader()))
+    bed.members[member].kill()
+    time.sleep(chance.uniform(0, 5))
+    restart(bed, member)
+    return f"the follower {member} killed"
+
+
+def kill_all(bed, chance):
+    """Nobody is left who knows more than its disk and etcd."""
+    for program in bed.members.values():
+        program.kill()
+    for member in chance.sample(bed.member_names, len(bed.member_names)):
+        bed.programs[member].start()
+    for member in bed.member_names:
+        bed.wait_answers(member)
+    return "all members killed"
+
+
+def kill_etcd(bed, chance):
+    name = chance.choice(bed.etcd_names)
+    bed.etcds[name].kill()
+    time.sleep(4)
+    bed.wait_acknowledged()
+    bed.etcds[name].start()
+    bed.wait("etcd is whole again", 30, bed.etcd_is_healthy)
+    return f"etcd {name} killed"
+
+
+def lose_etcd_majority(bed, chance):
+    """Nothing is decided meanwhile; nodes beat on."""
+    lost = chance.sample(bed.etcd_names, 2)
+    for name in lost:
+        bed.etcds[name].kill()
+    time.sleep(1)
+    began = time.monotonic()
+    time.sleep(LONG_S)
+    done = sum(bed.acknowledged_since(began).values())
+    for name in lost:
+        bed.etcds[name].start()
+    bed.wait("etcd is whole again", 30, bed.etcd_is_healthy)
+    if done:
+        raise AssertionError(f"{done} changes were acknowledged while etcd had no majority")
+    return f"etcd {lost[0]} and {lost[1]} lost and back"
+
+
+def slow_etcd(bed, chance):
+    """All of etcd stands still most of the time, in bursts."""
+    for _ in range(20):
+        for program in bed.etcds.values():
+            program.stop()
+        time.sleep(chance.uniform(0.1, 0.5))
+        for program in bed.etcds.values():
+            program.go_on()
+        time.sleep(0.15)
+    return "etcd slow"
+
+
+def slow_disk(bed, chance):
+    leader = bed.leader()
+    if not bed.throttle(leader, 10):
+        return "the disk cannot be made slow here"
+    try:
+        time.sleep(LONG_S)
+    finally:
+        bed.throttle(leader, 1000000)
+    return f"the disk of {leader} slow"
+
+
+def other_clock(bed, chance):
+    """The clock of a follower that counts how long the machine is up is an hour away; then it may lead. The time of day
+    is that of all: no namespace can move it."""
+    member = chance.choice(others(bed, bed.leader()))
+    bed.programs[member].end()
+    shift = chance.choice((-3600, 3600))
+    with open("/proc/uptime", encoding="utf-8") as file:
+        shift = shift if float(file.read().split()[0]) > 4000 else 3600
+    bed.start_member(member, shift)
+    bed.wait_answers(member)
+    return f"the clock of {member} {shift} s away; {kill_leader(bed, chance)}"
+
+
+def join_under_load(bed, chance):
+    """A member of an empty directory comes, leads perhaps, and leaves again."""
+    bed.add_member("m4", "join")
+    bed.wait_answers("m4")
+    bed.wait("m4 has it all", 30, lambda: has_all(bed, "m4"))
+    seen = kill_leader(bed, chance)
+    time.sleep(1)
+    bed.remove_member("m4")
+    return f"m4 joined and left; {seen}"
+
+
+def has_all(bed, member):
+    """Its state is as new as the leader's was before."""
+    leader = bed.leader()
+    newest, own = (bed.metrics(one) if one else None for one in (leader, member))
+    return newest and own and own["berth_state_index"] >= newest["berth_state_index"]
+
+
+# Those that end a leadership come more often.
+TAKEOVERS = [kill_leader, stop_leader, cut_leader_from_etcd, kill_all, other_clock, join_under_load]
+REST = [cut_follower_from_etcd, cut_leader_from_nodes, cut_leader_from_members, kill_follower, kill_etcd,
+        lose_etcd_majority, slow_etcd, slow_disk]
+# Continuous integration: ten takeovers and something of everything else, in a few minutes.
+SHORT = [kill_leader, stop_leader, kill_leader, cut_leader_from_etcd, kill_etcd, cut_leader_from_nodes, kill_leader,
+         kill_all, slow_etcd, kill_leader, lose_etcd_majority, cut_leader_from_members, join_under_load, kill_leader,
+         other_clock, kill_leader, slow_disk, kill_follower]
+
+
+def run(bed, scenario, chance):
+    """One scenario, and until all is well again; what it saw."""
+    bed.say(f"{scenario.__name__} begins")
+    seen = scenario(bed, chance)
+    for member in bed.member_names:
+        bed.wait_answers(member)
+    bed.wait("a leader", TAKEOVER_S, bed.leader)
+    bed.wait_acknowledged()
+    bed.say(f"{scenario.__name__}: {seen}")
+    return seen
