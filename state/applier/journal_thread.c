@@ -78,11 +78,11 @@ static void note_slow(struct journal_thread *w, const struct batch *batch, uint6
 	if (us < (uint64_t)SLOW_US)
 		return;
 	atomic_fetch_add(&w->counters->log_slow, 1);
-	log_warn("log-slow",
-		"index=%lu bytes=%zu ms=%lu consequence=\"writes wait\" action=\"see what else "
-		"writes to the disk of data_dir\"",
+	log_warn("log-slow", "index=%lu bytes=%zu ms=%lu consequence=\"writes wait\" action=\"%s\"",
 		(unsigned long)batch->header.first_index, batch->bytes.size,
-		(unsigned long)(us / 1000));
+		(unsigned long)(us / 1000),
+		w->log.is_remote ? "see how the machines are that keep the log"
+				 : "see what else writes to the disk of data_dir");
 }
 
 int journal_thread_append(struct journal_thread *w, const struct batch *batch)

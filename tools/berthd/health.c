@@ -25,7 +25,7 @@ static bool find_idle_writes(const struct berthd *b, char *message, uint32_t mes
 			"the applier has been at one turn for %" PRIu64
 			" s: no change is taken meanwhile",
 			work.turn_ns / NS_PER_S);
-	else if (work.append_ns > b->patience_ns)
+	else if (work.append_ns > b->patience_ns && !b->cluster)
 		snprintf(message, message_size,
 			"the disk of data_dir has been at one write for %" PRIu64
 			" s: no change is durable meanwhile",
@@ -33,6 +33,21 @@ static bool find_idle_writes(const struct berthd *b, char *message, uint32_t mes
 	else
 		return false;
 	return true;
+}
+
+// The log of a cluster is on other machines: no restart of this process helps.
+static bool find_away_log(const struct berthd *b, char *message, uint32_t message_size)
+{
+	struct cluster_status status;
+
+	if (!b->cluster)
+		return false;
+	cluster_status(b->cluster, &status);
+	if (status.etcd_is_away)
+		snprintf(message, message_size,
+			"degraded: no change is taken until the log of the cluster answers: %s",
+			status.trouble);
+	return status.etcd_is_away;
 }
 
 // Finds a port that hears nobody because its program is gone.
@@ -61,6 +76,8 @@ bool berthd_healthy(void *context, char *message, uint32_t message_size)
 	}
 	if (find_deaf_port(b, message, message_size) || find_idle_writes(b, message, message_size))
 		return false;
+	if (find_away_log(b, message, message_size))
+		return true;
 	dataplane_expiry_text(b->dataplane, reason, sizeof reason);
 	if (reason[0] != '\0')
 		snprintf(message, message_size, "degraded: %s", reason);
