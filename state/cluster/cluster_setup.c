@@ -198,6 +198,21 @@ static void forget_identity(const struct cluster_setup *s)
 	(void)remove_identity(s->directory, &(struct complaint){unheard, sizeof unheard});
 }
 
+// What was asked for may have been done, or may be done yet: the directory keeps the identity, so that it can be taken
+// back.
+static void complain_of_setup(struct etcd *etcd, const struct cluster_setup *s, int error,
+	const struct complaint *complaint)
+{
+	if (error == -ETIMEDOUT)
+		complain(complaint, error,
+			"etcd did not answer in time, so it is not known whether %s is of a member "
+			"now: "
+			"once etcd answers, end that with berthd cluster leave, and try again",
+			s->directory);
+	else
+		complain_of_etcd(etcd, error, complaint);
+}
+
 // The directory comes first: a cluster without a member could neither be joined nor left.
 static int begin_cluster(struct etcd *etcd, const struct cluster_setup *s,
 	const struct cluster_identity *identity, const struct cluster_meta *meta, uint64_t index,
@@ -215,15 +230,15 @@ static int begin_cluster(struct etcd *etcd, const struct cluster_setup *s,
 			"cluster.name to another name",
 			s->name);
 	else if (error != 0)
-		complain_of_etcd(etcd, error, complaint);
-	if (error != 0)
+		complain_of_setup(etcd, s, error, complaint);
+	if (error != 0 && error != -ETIMEDOUT)
 		forget_identity(s);
 	return error;
 }
 
 int cluster_init(const struct cluster_setup *s, uint64_t index, const struct complaint *complaint)
 {
-	struct cluster_meta meta = {.base = index};
+	struct cluster_meta meta;
 	struct cluster_identity identity;
 	struct etcd *etcd;
 	int error = refuse_member(s, complaint);
@@ -232,10 +247,17 @@ int cluster_init(const struct cluster_setup *s, uint64_t index, const struct com
 		error = open_etcd(s, &etcd, complaint);
 	if (error != 0)
 		return error;
-	new_uuid(meta.id);
-	new_uuid(identity.member);
-	memcpy(identity.cluster, meta.id, sizeof meta.id);
-	error = begin_cluster(etcd, s, &identity, &meta, index, complaint);
+	// An etcd that does not answer leaves no trace in the directory.
+	error = cluster_meta_read(etcd, s->name, &meta);
+	if (error == -ETIMEDOUT) {
+		complain_of_etcd(etcd, error, complaint);
+	} else {
+		meta.base = index;
+		new_uuid(meta.id);
+		new_uuid(identity.member);
+		memcpy(identity.cluster, meta.id, sizeof meta.id);
+		error = begin_cluster(etcd, s, &identity, &meta, index, complaint);
+	}
 	etcd_close(etcd);
 	return error;
 }
@@ -276,8 +298,9 @@ int cluster_join(const struct cluster_setup *s, const struct complaint *complain
 		error = write_identity(s->directory, &identity, complaint);
 	}
 	if (error == 0 && (error = put_member(etcd, s, &identity, NULL, 0)) != 0) {
-		complain_of_etcd(etcd, error, complaint);
-		forget_identity(s);
+		complain_of_setup(etcd, s, error, complaint);
+		if (error != -ETIMEDOUT)
+			forget_identity(s);
 	}
 	etcd_close(etcd);
 	return error;

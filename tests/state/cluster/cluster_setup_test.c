@@ -111,6 +111,25 @@ static void members_come_and_go(void **unused)
 	assert_int_equal(init(&one), 0); // the name is free again
 }
 
+// Somebody lost etcd and began a cluster of the same name anew: that is not the directory's to take away.
+static void leaving_takes_no_other_cluster_along(void **unused)
+{
+	static const char other[] = "{\"id\": \"00000000-0000-4000-8000-000000000000\", "
+				    "\"format\": 1, \"base\": 0}";
+	struct cluster_identity identity;
+
+	assert_int_equal(init(&one), 0);
+	assert_int_equal(read_identity(&one, &identity), 0);
+	etcd_keys_put("meta", other, sizeof other - 1);
+	assert_int_equal(leave(&one), 0);
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+	assert_int_equal(etcd_keys_count(""), 4);
+	assert_int_equal(join(&one), 0);
+	etcd_keys_remove_all();
+	assert_int_equal(leave(&one), 0); // of what is gone altogether, too
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+}
+
 static void a_cluster_begins_once(void **unused)
 {
 	struct cluster_identity identity;
@@ -203,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(members_come_and_go, begin, end),
+		cmocka_unit_test_setup_teardown(leaving_takes_no_other_cluster_along, begin, end),
 		cmocka_unit_test_setup_teardown(a_cluster_begins_once, begin, end),
 		cmocka_unit_test_setup_teardown(nobody_joins_what_is_not_there, begin, end),
 		cmocka_unit_test_setup_teardown(a_damaged_identity_is_told, begin, end),
