@@ -108,11 +108,10 @@ static void list_add(struct parking *p, struct request *r)
 	epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event);
 }
 
-// Under the lock.
-static void list_remove(struct parking *p, struct request *r)
+// A request leaves the list. Under the lock.
+static void list_left(struct parking *p, struct request *r)
 {
 	r->is_parked = false;
-	cds_list_del(&r->parked);
 	p->counts.parked--;
 	if (r->parked_kind->is_kept)
 		return;
@@ -121,11 +120,11 @@ static void list_remove(struct parking *p, struct request *r)
 		watch_changes(p, false);
 }
 
-// On the parking thread, under the lock.
-static void unpark(struct parking *p, struct request *r)
+// Under the lock.
+static void list_remove(struct parking *p, struct request *r)
 {
-	list_remove(p, r);
-	MHD_resume_connection(r->connection);
+	cds_list_del(&r->parked);
+	list_left(p, r);
 }
 
 // Whether the thread must look at it before it would anyway. Under the lock.
@@ -193,7 +192,8 @@ static uint64_t gather(struct parking *p, struct cds_list_head *ready)
 	return next;
 }
 
-// Wakes requests that may go on. Returns when the next one is due.
+// Wakes requests that may go on: without the lock, because libmicrohttpd calls parking_leave() under one of its own,
+// which resuming takes. Nobody else resumes them meanwhile. Returns when the next one is due.
 static uint64_t look_at_parked(struct parking *p)
 {
 	struct request *r, *after;
@@ -201,9 +201,11 @@ static uint64_t look_at_parked(struct parking *p)
 	pthread_mutex_lock(&p->lock);
 	p->counts.looks++;
 	uint64_t next = gather(p, &ready);
-	cds_list_for_each_entry_safe (r, after, &ready, parked)
-		unpark(p, r);
+	cds_list_for_each_entry (r, &ready, parked)
+		list_left(p, r);
 	pthread_mutex_unlock(&p->lock);
+	cds_list_for_each_entry_safe (r, after, &ready, parked)
+		MHD_resume_connection(r->connection);
 	return next;
 }
 
@@ -221,8 +223,9 @@ static void take_events(struct parking *p, const struct epoll_event *events, int
 			pthread_mutex_lock(&p->lock);
 			p->counts.woken_by_hangup++;
 			r->hung_up = true;
-			unpark(p, r);
+			list_remove(p, r);
 			pthread_mutex_unlock(&p->lock);
+			MHD_resume_connection(r->connection);
 		}
 	}
 }
