@@ -117,9 +117,9 @@ static void what_is_no_answer_of_etcd_is_said_so(void **unused)
 		{"200 OK", "{\"header\":{\"revision\":\"99999999999999999999999\"}}"}};
 	static struct constant constant;
 	struct fake_server server = {.answer = answer_constant, .context = &constant};
-	fake_server_start(&server);
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		constant_set(&constant, cases[i].status, cases[i].body, strlen(cases[i].body));
+		fake_server_start(&server);
 		struct etcd *etcd = open_at(server.url);
 		for (size_t q = 0; q < QUESTIONS; q++) {
 			// A stream that ends at once is no more than that.
@@ -130,8 +130,8 @@ static void what_is_no_answer_of_etcd_is_said_so(void **unused)
 				fail_msg("question %zu, answer %s: %d", q, cases[i].body, error);
 		}
 		etcd_close(etcd);
+		fake_server_stop(&server);
 	}
-	fake_server_stop(&server);
 }
 
 static void what_is_no_http_is_said_so(void **unused)
@@ -139,17 +139,17 @@ static void what_is_no_http_is_said_so(void **unused)
 	static const char *const cases[] = {"garbage\r\n\r\n", "SSH-2.0-OpenSSH\r\n"};
 	static struct constant constant;
 	struct fake_server server = {.answer = answer_constant, .context = &constant};
-	fake_server_start(&server);
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		constant.size = strlen(cases[i]);
 		memcpy(constant.text, cases[i], constant.size + 1);
+		fake_server_start(&server);
 		for (size_t q = 0; q < QUESTIONS; q++) {
 			struct etcd *etcd = open_at(server.url);
 			assert_int_equal(questions[q](etcd), -EPROTO);
 			etcd_close(etcd);
 		}
+		fake_server_stop(&server);
 	}
-	fake_server_stop(&server);
 }
 
 static const char *const answers[] = {"{\"header\":{\"cluster_id\":\"1\",\"revision\":\"5\"},"
