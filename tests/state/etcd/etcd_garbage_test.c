@@ -2,6 +2,7 @@
 #include "state/etcd/etcd.h"
 #include "tests/support/etcd/fake_server.h"
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,23 +88,31 @@ static int (*const questions[])(struct etcd *) = {
 struct constant {
 	char text[ANSWER_BYTES_MAX + 256];
 	size_t size;
+	char sent[ANSWER_BYTES_MAX + 256]; // of the server's thread
 };
+
+static pthread_mutex_t constant_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *answer_constant(void *context, uint32_t request, size_t *size)
 {
-	const struct constant *c = context;
+	struct constant *c = context;
+	pthread_mutex_lock(&constant_lock);
 	*size = c->size;
-	return c->text;
+	memcpy(c->sent, c->text, c->size);
+	pthread_mutex_unlock(&constant_lock);
+	return c->sent;
 }
 
 // As the answer of a server that closes the connection behind it, so that a watch ends.
 static void constant_set(struct constant *c, const char *status, const void *body, size_t size)
 {
+	pthread_mutex_lock(&constant_lock);
 	int head = snprintf(c->text, sizeof c->text,
 		"HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n", status, size);
 	assert_true((size_t)head + size <= sizeof c->text);
 	memcpy(c->text + head, body, size);
 	c->size = (size_t)head + size;
+	pthread_mutex_unlock(&constant_lock);
 }
 
 static void what_is_no_answer_of_etcd_is_said_so(void **unused)
