@@ -153,7 +153,8 @@ static int look_at_members(struct clerk *k)
 	if (error != 0)
 		return error;
 	show_members(k);
-	if (leadership != 0 && k->seen.term != leadership) {
+	if (leadership != 0 && k->seen.term != leadership &&
+		!atomic_load(&k->cluster->is_restoring)) {
 		cluster_lose(k->cluster,
 			"the key of the leadership is not that of this member any more");
 		return 0;

@@ -23,6 +23,7 @@ struct cluster {
 	bool keeper_runs, follower_runs, clerk_runs;
 	atomic_bool is_ending;       // the follower
 	atomic_bool is_stopping;     // the others
+	atomic_bool is_restoring;    // it ends the leadership itself: restoring.c
 	_Atomic uint64_t give_up_ns; // boot time after which nothing is tried again; 0: never
 	pthread_mutex_t lock;        // guards the members down to the next blank line
 	pthread_cond_t wake;         // for the keeper

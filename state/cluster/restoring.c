@@ -66,6 +66,7 @@ void cluster_restore_decide(struct cluster *c, uint64_t index)
 	bool is_done = false;
 
 	CHECK(atomic_load(&c->leadership) != 0);
+	atomic_store(&c->is_restoring, true);
 	for (;;) {
 		int error = begin_epoch(c, index, &is_done);
 		if (error == 0 && !is_done)

@@ -123,6 +123,18 @@ static void who_is_too_far_behind_takes_a_snapshot(void **unused)
 	stop_and_close(&one);
 }
 
+// It deleted the key of its leadership itself, and has to tell who asked before it begins anew.
+static void who_restores_has_not_lost(void **unused)
+{
+	lead_and_fill();
+	const struct etcd_counters *etcd = cluster_etcd(one.cluster);
+	cluster_restore_decide(one.cluster, 5);
+	uint64_t asked = atomic_load(&etcd->requests);
+	AWAIT(atomic_load(&etcd->requests) > asked + 20); // the clerk has looked more than once
+	assert_int_equal(one.lost, 0);
+	stop_and_close(&one);
+}
+
 // The leader's state was another one before the newest batch.
 static void another_state_is_told(void **unused)
 {
@@ -202,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_all_have_is_cut, begin, end),
 		cmocka_unit_test_setup_teardown(who_is_too_far_behind_takes_a_snapshot, begin, end),
+		cmocka_unit_test_setup_teardown(who_restores_has_not_lost, begin, end),
 		cmocka_unit_test_setup_teardown(another_state_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(another_cluster_is_not_followed, begin, end),
 		cmocka_unit_test_setup_teardown(
