@@ -83,13 +83,9 @@ static bool take_alive(void *context, const struct etcd_item *item)
 static bool take_stored(void *context, const struct etcd_item *item)
 {
 	struct cluster_member *m = member_seen(context, cluster_key_last(item->key));
-	char text[24];
 
-	if (!m || item->size == 0 || item->size >= sizeof text)
-		return true;
-	memcpy(text, item->value, item->size);
-	text[item->size] = '\0';
-	m->stored_index = strtoull(text, NULL, 10);
+	if (m && !cluster_number_read(item, &m->stored_index))
+		m->stored_index = 0;
 	return true;
 }
 

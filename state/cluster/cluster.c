@@ -108,9 +108,7 @@ static void copy_settings(struct cluster *c, const struct member_settings *s)
 {
 	c->settings = *s;
 	c->settings.name = text_copy(text_of(s->name));
-	c->settings.member_name = text_copy(text_of(s->member_name));
-	c->settings.http = text_copy(text_of(s->http));
-	c->settings.wire = text_copy(text_of(s->wire));
+	c->settings.member_name = c->settings.http = c->settings.wire = NULL; // self has them
 	c->settings.directory = text_copy(text_of(s->directory));
 	c->settings.etcd = (struct etcd_settings){0}; // etcd_open has taken its copies
 }
@@ -120,17 +118,24 @@ int cluster_open(const struct member_settings *settings, struct cluster **out, c
 {
 	struct etcd *etcd;
 	pthread_condattr_t attributes;
-	int error = etcd_open(&settings->etcd, &etcd, message, message_size);
+	struct cluster_member self;
 
 	*out = NULL;
+	if (!cluster_member_fill(&self, settings->identity.member, settings->member_name,
+		    settings->http, settings->wire)) {
+		snprintf(message, message_size, CLUSTER_MEMBER_TOO_LONG);
+		return -EINVAL;
+	}
+	int error = etcd_open(&settings->etcd, &etcd, message, message_size);
 	if (error != 0)
 		return error;
 	CHECK(cluster_name_is_fit(settings->name));
 	struct cluster *c = memory_take(sizeof *c);
 	copy_settings(c, settings);
+	c->self = self;
 	c->etcd = etcd;
 	c->own = store_log(settings->store);
-	c->epoch = epoch_of_folder(settings->directory);
+	c->epoch = c->self.epoch = epoch_of_folder(settings->directory);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -207,9 +212,6 @@ void cluster_close(struct cluster *c)
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->lock);
 	free((char *)c->settings.name);
-	free((char *)c->settings.member_name);
-	free((char *)c->settings.http);
-	free((char *)c->settings.wire);
 	free((char *)c->settings.directory);
 	free(c->values);
 	free(c);

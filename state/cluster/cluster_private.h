@@ -2,6 +2,7 @@
 #pragma once
 #include "state/cluster/cluster.h"
 #include "state/cluster/keys.h"
+#include "state/cluster/member.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -11,6 +12,7 @@
 
 struct cluster {
 	struct member_settings settings; // whose texts are copies
+	struct cluster_member self;
 	struct etcd *etcd;
 	struct applier *applier;
 	struct command_log own;          // of the store
@@ -64,8 +66,5 @@ void *cluster_keep(void *);   // keeper.c: the lease, and the leadership
 void *cluster_follow(void *); // follower.c: the log, until this member leads
 void *cluster_record(void *); // clerk.c: who is there, what they have, and cutting the log
 
-// JSON of a member, as the keys members/ID and leader have it. Caller frees.
-char *cluster_member_write(const struct cluster *);
-bool cluster_member_read(const void *json, uint32_t size, struct cluster_member *);
 // Notes who leads; NULL: nobody. On the follower's thread or the clerk's.
 void cluster_note_leader(struct cluster *, const struct cluster_member *, uint64_t leadership);

@@ -1,24 +1,23 @@
 #include "state/cluster/cluster_setup.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/prng.h"
 #include "state/base/uuid.h"
 #include "state/cluster/epoch.h"
 #include "state/cluster/keys.h"
+#include "state/cluster/member.h"
 #include "state/cluster/meta.h"
 #include "state/store/files.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #define SETUP_TIMEOUT_MS 10000u
 #define FILE_NAME "cluster"
-#define UNFINISHED_NAME "cluster.new"
 
 static bool take_uuid(const json_t *json, const char *name, char text[static 37])
 {
@@ -53,38 +52,17 @@ int cluster_identity_read(
 	return error;
 }
 
-static int write_durably(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-	size_t size = strlen(text);
-
-	if (fd < 0)
-		return -errno;
-	ssize_t written = write(fd, text, size);
-	int error = written != (ssize_t)size ? (written < 0 ? -errno : -ENOSPC)
-		    : fsync(fd) < 0          ? -errno
-					     : 0;
-	close(fd);
-	return error;
-}
-
 static int write_identity(const char *directory, const struct cluster_identity *identity,
 	const struct complaint *complaint)
 {
 	char text[160];
-	char *unfinished = path_of(directory, UNFINISHED_NAME),
-	     *path = path_of(directory, FILE_NAME);
+	char *path = path_of(directory, FILE_NAME);
 
 	snprintf(text, sizeof text, "{\"cluster\": \"%s\", \"member\": \"%s\"}\n",
 		identity->cluster, identity->member);
-	int error = write_durably(unfinished, text);
-	if (error == 0 && rename(unfinished, path) < 0)
-		error = -errno;
-	if (error == 0)
-		error = directory_sync(directory);
+	int error = file_replace(directory, FILE_NAME, text);
 	if (error < 0)
 		complain(complaint, error, "cannot write %s: %s", path, error_text(error));
-	free(unfinished);
 	free(path);
 	return error;
 }
@@ -105,11 +83,10 @@ static int remove_identity(const char *directory, const struct complaint *compla
 
 static void new_uuid(char text[static 37])
 {
-	struct uuid uuid;
+	struct prng prng;
 
-	CHECK(getrandom(&uuid, sizeof uuid, 0) == (ssize_t)sizeof uuid);
-	uuid.bytes[6] = (uint8_t)((uuid.bytes[6] & 0x0f) | 0x40);
-	uuid.bytes[8] = (uint8_t)((uuid.bytes[8] & 0x3f) | 0x80);
+	prng_seed_from_system(&prng);
+	struct uuid uuid = prng_uuid(&prng);
 	uuid_format(&uuid, text);
 }
 
@@ -135,13 +112,18 @@ static int open_etcd(
 	return etcd_open(&s->etcd, etcd, complaint->text, complaint->size);
 }
 
-static int refuse_member(const struct cluster_setup *s, const struct complaint *complaint)
+// For who is no member yet, and may become one.
+static int open_as_stranger(
+	const struct cluster_setup *s, struct etcd **etcd, const struct complaint *complaint)
 {
 	struct cluster_identity identity;
+	struct cluster_member self;
 	int error = cluster_identity_read(s->directory, &identity, complaint);
 
+	if (!cluster_member_fill(&self, "", s->member_name, s->http, s->wire))
+		return complain(complaint, -EINVAL, CLUSTER_MEMBER_TOO_LONG);
 	if (error == -ENOENT)
-		return 0;
+		return open_etcd(s, etcd, complaint);
 	return error ? error
 		     : complain(complaint, -EEXIST,
 			       "%s belongs to the member %s of a cluster already: leave that "
@@ -150,28 +132,19 @@ static int refuse_member(const struct cluster_setup *s, const struct complaint *
 			       s->directory, identity.member);
 }
 
-static char *write_member(const struct cluster_setup *s, const struct cluster_identity *identity)
-{
-	json_t *json = json_pack("{s:s, s:s, s:s, s:s}", "id", identity->member, "name",
-		s->member_name, "http", s->http, "wire", s->wire);
-	CHECK(json);
-	char *text = json_dumps(json, JSON_COMPACT);
-	CHECK(text);
-	json_decref(json);
-	return text;
-}
-
 // The member's key and what it has: nothing holds the log for it before it has started once. With meta: the cluster's
 // keys, which must not be there yet; else they must.
 static int put_member(struct etcd *etcd, const struct cluster_setup *s,
 	const struct cluster_identity *identity, const struct cluster_meta *meta, uint64_t index)
 {
+	struct cluster_member self;
+	CHECK(cluster_member_fill(&self, identity->member, s->member_name, s->http, s->wire));
 	struct cluster_key keys[4] = {cluster_key_of(s->name, "members", identity->member),
 		cluster_key_of(s->name, "stored", identity->member), cluster_key(s->name, "meta"),
 		cluster_key(s->name, "cut")};
 	char number[24];
 	uint32_t digits = (uint32_t)snprintf(number, sizeof number, "%" PRIu64, index);
-	char *member = write_member(s, identity), *about = meta ? cluster_meta_write(meta) : NULL;
+	char *member = cluster_member_write(&self), *about = meta ? cluster_meta_write(meta) : NULL;
 	struct etcd_compare is_new = {keys[2].text, true, 0};
 	struct etcd_put puts[4] = {
 		{.key = keys[0].text, .value = member, .size = (uint32_t)strlen(member)},
@@ -241,10 +214,8 @@ int cluster_init(const struct cluster_setup *s, uint64_t index, const struct com
 	struct cluster_meta meta;
 	struct cluster_identity identity;
 	struct etcd *etcd;
-	int error = refuse_member(s, complaint);
+	int error = open_as_stranger(s, &etcd, complaint);
 
-	if (error == 0)
-		error = open_etcd(s, &etcd, complaint);
 	if (error != 0)
 		return error;
 	// An etcd that does not answer leaves no trace in the directory.
@@ -252,7 +223,6 @@ int cluster_init(const struct cluster_setup *s, uint64_t index, const struct com
 	if (error == -ETIMEDOUT) {
 		complain_of_etcd(etcd, error, complaint);
 	} else {
-		meta.base = index;
 		new_uuid(meta.id);
 		new_uuid(identity.member);
 		memcpy(identity.cluster, meta.id, sizeof meta.id);
@@ -284,10 +254,8 @@ int cluster_join(const struct cluster_setup *s, const struct complaint *complain
 	struct cluster_meta meta;
 	struct cluster_identity identity;
 	struct etcd *etcd;
-	int error = refuse_member(s, complaint);
+	int error = open_as_stranger(s, &etcd, complaint);
 
-	if (error == 0)
-		error = open_etcd(s, &etcd, complaint);
 	if (error != 0)
 		return error;
 	error = read_cluster(etcd, s, &meta, complaint);
@@ -308,8 +276,6 @@ int cluster_join(const struct cluster_setup *s, const struct complaint *complain
 
 static bool count_item(void *context, const struct etcd_item *item)
 {
-	(void)context;
-	(void)item;
 	return false;
 }
 

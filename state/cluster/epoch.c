@@ -2,15 +2,12 @@
 #include "state/base/error.h"
 #include "state/store/files.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FILE_NAME "epoch"
-#define UNFINISHED_NAME "epoch.new"
 #define READ_TIMEOUT_MS 5000u
 
 struct cluster_key epoch_key(const char *name)
@@ -26,16 +23,9 @@ struct epoch_reading {
 static bool take_epoch(void *context, const struct etcd_item *item)
 {
 	struct epoch_reading *reading = context;
-	char digits[24] = "";
-	char *end;
 
-	reading->error = -ERROR_CORRUPT;
-	if (item->size == 0 || item->size >= sizeof digits)
-		return false;
-	memcpy(digits, item->value, item->size);
-	*reading->epoch = (struct cluster_epoch){strtoull(digits, &end, 10), item->changed};
-	if (*end == '\0')
-		reading->error = 0;
+	reading->epoch->changed = item->changed;
+	reading->error = cluster_number_read(item, &reading->epoch->number) ? 0 : -ERROR_CORRUPT;
 	return false;
 }
 
@@ -65,30 +55,12 @@ uint64_t epoch_of_folder(const char *folder)
 	return number;
 }
 
-static int write_number(const char *path, uint64_t number)
-{
-	FILE *file = fopen(path, "we");
-
-	if (!file)
-		return -errno;
-	bool is_written = fprintf(file, "%" PRIu64 "\n", number) > 0 && fflush(file) == 0 &&
-			  fsync(fileno(file)) == 0;
-	int error = is_written ? 0 : -errno;
-	return fclose(file) != 0 && error == 0 ? -errno : error;
-}
-
 int epoch_note(const char *folder, uint64_t number)
 {
-	char *unfinished = path_of(folder, UNFINISHED_NAME), *path = path_of(folder, FILE_NAME);
-	int error = write_number(unfinished, number);
+	char text[24];
 
-	if (error == 0 && rename(unfinished, path) < 0)
-		error = -errno;
-	if (error == 0)
-		error = directory_sync(folder);
-	free(unfinished);
-	free(path);
-	return error;
+	snprintf(text, sizeof text, "%" PRIu64 "\n", number);
+	return file_replace(folder, FILE_NAME, text);
 }
 
 int epoch_forget(const char *folder)

@@ -6,7 +6,6 @@
 #include "state/cluster/epoch.h"
 #include "state/cluster/meta.h"
 #include "state/cluster/replica.h"
-#include "state/tables/publication_check.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

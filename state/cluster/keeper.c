@@ -37,7 +37,7 @@ static int put_alive(struct cluster *c, int64_t lease)
 	const char *id = c->settings.identity.member;
 	struct cluster_key alive = cluster_key_of(c->settings.name, "alive", id);
 	struct cluster_key member = cluster_key_of(c->settings.name, "members", id);
-	char *json = cluster_member_write(c);
+	char *json = cluster_member_write(&c->self);
 	struct etcd_put puts[2] = {{.key = alive.text, .value = "", .lease = lease},
 		{.key = member.text, .value = json, .size = (uint32_t)strlen(json)}};
 	struct etcd_txn txn = {.puts = puts, .put_count = 2};
@@ -93,7 +93,7 @@ static int renew_lease(struct cluster *c)
 static int try_to_win(struct cluster *c)
 {
 	struct cluster_key key = cluster_key(c->settings.name, "leader");
-	char *json = cluster_member_write(c);
+	char *json = cluster_member_write(&c->self);
 	struct cluster_key lineage = epoch_key(c->settings.name);
 	struct etcd_compare compares[2] = {
 		{key.text, true, 0}, {lineage.text, false, atomic_load(&c->epoch_revision)}};

@@ -3,6 +3,7 @@
 #include "state/base/text.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_CHARACTERS_MAX 63u
@@ -82,4 +83,17 @@ bool cluster_log_key_read(const char *key, uint64_t *first_index, uint32_t *piec
 		return false;
 	*piece = (uint32_t)number;
 	return true;
+}
+
+bool cluster_number_read(const struct etcd_item *item, uint64_t *number)
+{
+	char digits[24];
+	char *end;
+
+	if (item->size == 0 || item->size >= sizeof digits)
+		return false;
+	memcpy(digits, item->value, item->size);
+	digits[item->size] = '\0';
+	*number = strtoull(digits, &end, 10);
+	return digits[0] >= '0' && digits[0] <= '9' && *end == '\0';
 }

@@ -30,5 +30,7 @@ struct cluster_key cluster_log_key(const char *name, uint64_t first_index, uint3
 struct cluster_key cluster_folder_end(const char *name, const char *folder);
 // What follows the last slash.
 const char *cluster_key_last(const char *key);
+// Reads a value that is a decimal number. False when it is none.
+bool cluster_number_read(const struct etcd_item *, uint64_t *number);
 // Reads a log's key. False when it is none.
 bool cluster_log_key_read(const char *key, uint64_t *first_index, uint32_t *piece);

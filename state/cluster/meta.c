@@ -1,24 +1,16 @@
 #include "state/cluster/meta.h"
-#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/uuid.h"
+#include "state/cluster/json_text.h"
 #include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define META_TIMEOUT_MS 5000u
 
 char *cluster_meta_write(const struct cluster_meta *meta)
 {
-	json_t *json = json_pack("{s:s, s:i, s:I}", "id", meta->id, "format", (int)CLUSTER_FORMAT,
-		"base", (json_int_t)meta->base);
-
-	CHECK(json);
-	char *text = json_dumps(json, JSON_COMPACT);
-	CHECK(text);
-	json_decref(json);
-	return text;
+	return cluster_json_text(
+		json_pack("{s:s, s:i}", "id", meta->id, "format", (int)CLUSTER_FORMAT));
 }
 
 struct meta_reading {
@@ -29,22 +21,17 @@ struct meta_reading {
 static int read_meta(const void *value, uint32_t size, struct cluster_meta *meta)
 {
 	json_t *json = json_loadb(value, size, 0, NULL);
-	json_int_t base = 0;
 	const char *id = NULL;
 	int format = 0, error = 0;
 	struct uuid uuid;
 
-	if (!json ||
-		json_unpack(json, "{s:s, s:i, s:I}", "id", &id, "format", &format, "base", &base) <
-			0 ||
-		base < 0 || !uuid_parse(id, &uuid))
+	if (!json || json_unpack(json, "{s:s, s:i}", "id", &id, "format", &format) < 0 ||
+		!uuid_parse(id, &uuid))
 		error = -ERROR_CORRUPT;
 	else if (format != CLUSTER_FORMAT)
 		error = -ERROR_VERSION;
-	else {
+	else
 		uuid_format(&uuid, meta->id);
-		meta->base = (uint64_t)base;
-	}
 	json_decref(json);
 	return error;
 }
@@ -75,17 +62,8 @@ struct cut_reading {
 static bool take_cut(void *context, const struct etcd_item *item)
 {
 	struct cut_reading *reading = context;
-	char digits[24];
-	char *end;
 
-	reading->error = -ERROR_CORRUPT;
-	if (item->size == 0 || item->size >= sizeof digits)
-		return false;
-	memcpy(digits, item->value, item->size);
-	digits[item->size] = '\0';
-	reading->index = strtoull(digits, &end, 10);
-	if (*end == '\0')
-		reading->error = 0;
+	reading->error = cluster_number_read(item, &reading->index) ? 0 : -ERROR_CORRUPT;
 	return false;
 }
 

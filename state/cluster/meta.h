@@ -1,4 +1,4 @@
-// What a cluster is, as the key meta has it: JSON with id, format and base; and up to where its log was cut, as the key
+// What a cluster is, as the key meta has it: JSON with id and format; and up to where its log was cut, as the key
 // cut has it.
 #pragma once
 #include "state/cluster/keys.h"
@@ -7,8 +7,7 @@
 #define CLUSTER_FORMAT 1u // of keys and values
 
 struct cluster_meta {
-	char id[37];   // of the cluster: a UUID
-	uint64_t base; // the log began behind this index
+	char id[37]; // of the cluster: a UUID
 };
 
 // 0, -ENOENT (no such cluster), -ERROR_VERSION, -ERROR_CORRUPT, or an error of etcd.

@@ -130,6 +130,24 @@ static void leaving_takes_no_other_cluster_along(void **unused)
 	assert_int_equal(read_identity(&one, &identity), -ENOENT);
 }
 
+// The others could not read what it says of itself, and would not know who leads.
+static void who_has_too_long_a_name_is_no_member(void **unused)
+{
+	struct cluster_setup setup = member_setup(&one);
+	struct cluster_identity identity;
+	char name[65];
+
+	memset(name, 'n', 64);
+	name[64] = '\0';
+	setup.member_name = name;
+	assert_int_equal(cluster_init(&setup, 0, &complaint), -EINVAL);
+	assert_non_null(strstr(message, "too long"));
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+	name[63] = '\0';
+	assert_int_equal(cluster_init(&setup, 0, &complaint), 0);
+	assert_int_equal(etcd_keys_count("members/"), 1);
+}
+
 static void a_cluster_begins_once(void **unused)
 {
 	struct cluster_identity identity;
@@ -223,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(members_come_and_go, begin, end),
 		cmocka_unit_test_setup_teardown(leaving_takes_no_other_cluster_along, begin, end),
+		cmocka_unit_test_setup_teardown(who_has_too_long_a_name_is_no_member, begin, end),
 		cmocka_unit_test_setup_teardown(a_cluster_begins_once, begin, end),
 		cmocka_unit_test_setup_teardown(nobody_joins_what_is_not_there, begin, end),
 		cmocka_unit_test_setup_teardown(a_damaged_identity_is_told, begin, end),
