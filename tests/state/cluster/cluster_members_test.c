@@ -95,6 +95,11 @@ static void what_all_have_is_cut(void **unused)
 	stop_and_close(&two);
 	assert_int_equal(member_register(&one, 9), OUTCOME_DONE);
 	AWAIT(number_of(stored) == index);
+	// Who is away holds it, also when there has been time for another cut.
+	const struct etcd_counters *etcd = cluster_etcd(one.cluster);
+	uint64_t asked = atomic_load(&etcd->requests);
+	AWAIT(atomic_load(&etcd->requests) > asked + 80);
+	assert_int_equal(number_of("cut"), index);
 	member_start(&two); // goes on behind the cut by itself
 	AWAIT(state_index(two.core.state) == state_index(one.core.state));
 	member_assert_equal(&one, &two);

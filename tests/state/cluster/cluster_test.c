@@ -2,6 +2,7 @@
 // ended appends nothing any more; and etcd that goes away and comes back loses nothing and doubles nothing.
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/tables/publication_check.h"
 #include "tests/state/cluster/etcd_keys.h"
 #include "tests/state/cluster/member.h"
 #include <errno.h>
@@ -125,6 +126,16 @@ static void against_another_leader_nobody_appends(void **unused)
 	assert_refused(&one);
 }
 
+// Whatever it is: the log is written once.
+static void where_somebody_wrote_nobody_appends(void **unused)
+{
+	static const uint8_t batch[] = "of another one";
+
+	assert_int_equal(member_register(&one, 0), OUTCOME_DONE);
+	etcd_keys_put_piece(index_of(&one) + 1, 0, batch, sizeof batch);
+	assert_refused(&one);
+}
+
 // A piece alone, of a batch that its leader did not finish.
 static void what_was_left_unfinished_is_never_applied(void **unused)
 {
@@ -154,6 +165,40 @@ static struct cluster_status status_of(const struct member *m)
 	struct cluster_status status;
 	cluster_status(m->cluster, &status);
 	return status;
+}
+
+// As after a try whose answer got lost.
+static void what_is_there_already_is_not_lost(void **unused)
+{
+	assert_int_equal(member_register(&one, 0), OUTCOME_DONE);
+	struct log_piece piece = {.pieces = 1,
+		.first_index = index_of(&one) + 1,
+		.indexes = 1,
+		.batch_bytes = 1,
+		.leadership = status_of(&one).term,
+		.check_index = index_of(&one)};
+	struct command_log log = cluster_log(one.cluster);
+	uint8_t value[LOG_PIECE_HEADER_BYTES + 1];
+	char what[64];
+
+	assert_true(publication_check_of(one.core.state, index_of(&one), &piece.check));
+	snprintf(what, sizeof what, "log/%016lx.0000", piece.first_index);
+	etcd_keys_put(what, value, log_piece_write(&piece, 0, "x", value));
+	assert_int_equal(log.append(log.context, piece.first_index, 1, "x", 1), 0);
+	assert_int_equal(one.lost, 0);
+	stop_and_close(&one);
+}
+
+// Its lease may have ended, for all it knows.
+static void who_cannot_renew_is_not_sure_to_lead(void **unused)
+{
+	assert_true(cluster_leads(one.cluster));
+	etcd_server_signal(&server, SIGSTOP);
+	AWAIT(!cluster_leads(one.cluster));
+	assert_false(status_of(&one).knows_leader);
+	etcd_server_signal(&server, SIGCONT);
+	AWAIT(cluster_leads(one.cluster) || one.lost > 0);
+	stop_and_close(&one);
 }
 
 struct running {
@@ -223,9 +268,12 @@ int main(void)
 			a_follower_has_what_the_leader_appended, begin, end),
 		cmocka_unit_test_setup_teardown(without_its_key_nobody_appends, begin, end),
 		cmocka_unit_test_setup_teardown(against_another_leader_nobody_appends, begin, end),
+		cmocka_unit_test_setup_teardown(where_somebody_wrote_nobody_appends, begin, end),
 		cmocka_unit_test_setup_teardown(
 			what_was_left_unfinished_is_never_applied, begin, end),
 		cmocka_unit_test_setup_teardown(etcd_stands_still_and_goes_on, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_there_already_is_not_lost, begin, end),
+		cmocka_unit_test_setup_teardown(who_cannot_renew_is_not_sure_to_lead, begin, end),
 		cmocka_unit_test_setup_teardown(the_end_gives_up_when_etcd_is_away, begin, end),
 	};
 	log_configure(LOG_ERROR, false);
