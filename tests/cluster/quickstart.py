@@ -4,9 +4,9 @@ a job, instances placed over the wire.
 
   quickstart.py --build DIRECTORY [--nodes N] [--once]
 
-Runs until Ctrl-C. --once kills the leader instead and stops by itself; ends with 0 only if everything promised was
-seen: another leads, all that was acknowledged is there on every member, no node went down, all members have the same
-state.
+Runs until Ctrl-C. --once kills the leader instead, then puts a snapshot back while all work, and stops by itself; ends
+with 0 only if everything promised was seen: another leads, all that was acknowledged is there on every member, no node
+went down, all members have the same state; what came after the snapshot is gone on every member, and they go on.
 """
 import argparse
 import json
@@ -61,9 +61,13 @@ def place(bed, member, show=True):
 
 def put_jobs(bed, member):
     for job in (clients.direct_job(), clients.service_job("shop", 1, 4)):
-        path = bed.directory / f"{job['ID']}.json"
-        path.write_text(json.dumps({"Job": job}))
-        berth(bed, member, "job", "run", "--detach", path)
+        run_job(bed, member, job)
+
+
+def run_job(bed, member, job):
+    path = bed.directory / f"{job['ID']}.json"
+    path.write_text(json.dumps({"Job": job}))
+    berth(bed, member, "job", "run", "--detach", path)
 
 
 def runs(bed, member):
@@ -97,6 +101,39 @@ def take_over(bed, placed):
     time.sleep(bed.ttl_ms / 1000 + 2)
     berth(bed, old, "server", "members")
     check(bed, new, placed)
+    restore(bed)
+    for program in bed.members.values():
+        equal("exit of a member", program.end(), 0)
+    for member in bed.member_names:
+        equal(f"complaints about the state of {member}", final.verify(bed, member), "")
+
+
+def restore(bed):
+    """A snapshot that is put back is that of all members: the others take it of the one that did it."""
+    leader, archive = bed.leader(), bed.directory / "cluster.snap"
+    berth(bed, leader, "operator", "snapshot", "save", archive)
+    run_job(bed, leader, clients.service_job("later", 1, 2))
+    equal("jobs of every member", set(map(tuple, jobs(bed).values())), {(clients.DIRECT_JOB, "later", "shop")})
+    berth(bed, leader, "operator", "snapshot", "restore", archive)
+    bed.wait("the restored state on all members", 60,
+             lambda: set(map(tuple, jobs(bed).values())) == {(clients.DIRECT_JOB, "shop")})
+    bed.wait("a leader", TAKEOVER_SECONDS, bed.leader)
+    berth(bed, bed.leader(), "operator", "cluster")
+    place(bed, bed.leader())
+    states = final.settle(bed)
+    equal("members with another state", [one for one in states if states[one] != states[bed.leader()]], [])
+
+
+def jobs(bed):
+    """The names that each member has; none while it begins anew."""
+    return {member: jobs_of(bed, member) for member in bed.member_names}
+
+
+def jobs_of(bed, member):
+    try:
+        return sorted(job["ID"] for job in final.get(bed, member, "/v1/jobs"))
+    except (OSError, beds.Failure):
+        return []
 
 
 def check(bed, leader, placed):
@@ -107,10 +144,6 @@ def check(bed, leader, placed):
         equal(f"instances of the job that run, says {member}", runs(bed, member), 4)
         equal(f"what {member} has is what {leader} has", state == states[leader], True)
     equal("nodes that went down", list(final.falsely_down(bed, leader, states[leader]["nodes"])), [])
-    for program in bed.members.values():
-        equal("exit of a member", program.end(), 0)
-    for member in bed.member_names:
-        equal(f"complaints about the state of {member}", final.verify(bed, member), "")
 
 
 def main():
