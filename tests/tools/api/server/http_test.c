@@ -400,6 +400,36 @@ static void an_applier_that_hangs_is_503(void **unused)
 	server_stop(s);
 }
 
+// libmicrohttpd does not ask us again about a connection whose client left: it ends it as soon as it is resumed.
+static void who_leaves_while_a_command_waits_is_forgotten(void **unused)
+{
+	struct server *s = server_start(&(struct server_options){.no_applier_thread = true});
+	const struct linger at_once = {.l_onoff = 1};
+	char request[1024];
+	int size = snprintf(request, sizeof request,
+		"PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+		sizeof job_body - 1, job_body);
+	int clients[8];
+	for (int i = 0; i < 8; i++) {
+		clients[i] = server_connect(s);
+		assert_int_equal(send(clients[i], request, (size_t)size, MSG_NOSIGNAL), size);
+	}
+	while (metric(s, "berth_http_parked") < 8)
+		usleep(1000);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(
+			setsockopt(clients[i], SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+		close(clients[i]); // with a reset
+	}
+	while (command_queue_depth(s->queue))
+		applier_step(s->applier);
+	for (uint32_t tries = 0; metric(s, "berth_http_parked") != 0; tries++) {
+		assert_true(tries < 5000);
+		usleep(1000);
+	}
+	server_stop(s);
+}
+
 static void a_taken_port_is_explained(void **unused)
 {
 	char message[512] = "";
@@ -491,6 +521,7 @@ int main(void)
 		cmocka_unit_test(dribbling_headers_are_cut_off),
 		cmocka_unit_test(a_full_queue_is_429),
 		cmocka_unit_test(an_applier_that_hangs_is_503),
+		cmocka_unit_test(who_leaves_while_a_command_waits_is_forgotten),
 		cmocka_unit_test(a_taken_port_is_explained),
 		cmocka_unit_test(stopping_while_clients_connect),
 	};
