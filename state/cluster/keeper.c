@@ -166,10 +166,22 @@ static bool may_try(struct cluster *c)
 	return may;
 }
 
+// The leader's key names this member, which does not know it: nobody answered when it was made. Its lease would hold
+// the key for ever, and nobody would lead.
+static bool is_named(struct cluster *c)
+{
+	pthread_mutex_lock(&c->lock);
+	bool is_self = c->status.knows_leader && strcmp(c->status.leader.id, c->self.id) == 0;
+	pthread_mutex_unlock(&c->lock);
+	return is_self && atomic_load(&c->leadership) == 0 && !cluster_ends(c);
+}
+
 static int keep_once(struct cluster *c)
 {
 	int error = atomic_load(&c->lease) == 0 ? grant_lease(c) : renew_lease(c);
 
+	if (error == 0 && is_named(c))
+		return look_whether_won(c);
 	if (error != 0 || !may_try(c))
 		return error;
 	error = try_to_win(c);

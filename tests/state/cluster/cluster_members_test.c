@@ -214,6 +214,26 @@ static void who_reads_less_is_not_led_by_who_writes_more(void **unused)
 	stop_and_close(&one);
 }
 
+// The answer to the transaction that made the key got lost, and so did that to the question whether it did.
+static void who_leads_comes_to_know_it(void **unused)
+{
+	char member[64], alive[64];
+	uint32_t size;
+
+	put_stranger((int)LOG_FORMAT - 1);
+	etcd_keys_put("alive/" STRANGER, "", 0); // so that it does not try by itself
+	member_start(&one);
+	AWAIT(sees_stranger(true));
+	snprintf(member, sizeof member, "members/%s", one.identity.member);
+	snprintf(alive, sizeof alive, "alive/%s", one.identity.member);
+	uint8_t *json = etcd_keys_get(member, &size);
+	assert_non_null(json);
+	etcd_keys_put_beside("leader", json, size, alive);
+	free(json);
+	member_await_leadership(&one);
+	stop_and_close(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +244,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_cluster_is_not_followed, begin, end),
 		cmocka_unit_test_setup_teardown(
 			who_reads_less_is_not_led_by_who_writes_more, begin, end),
+		cmocka_unit_test_setup_teardown(who_leads_comes_to_know_it, begin, end),
 	};
 	log_configure(LOG_ERROR, false);
 	return cmocka_run_group_tests(tests, begin_all, end_all);

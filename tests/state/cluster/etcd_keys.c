@@ -41,6 +41,25 @@ void etcd_keys_put(const char *what, const void *value, uint32_t size)
 	carry_out(&(struct etcd_txn){.puts = &put, .put_count = 1});
 }
 
+static bool take_lease(void *context, const struct etcd_item *item)
+{
+	*(int64_t *)context = item->lease;
+	return false;
+}
+
+void etcd_keys_put_beside(const char *what, const void *value, uint32_t size, const char *other)
+{
+	struct cluster_key key = cluster_key(MEMBER_CLUSTER, what),
+			   beside = cluster_key(MEMBER_CLUSTER, other);
+	struct etcd_put put = {.key = key.text, .value = value, .size = size};
+	struct etcd_range range = {.key = beside.text, .visit = take_lease, .context = &put.lease};
+	struct etcd_range_result result;
+
+	assert_int_equal(etcd_range(etcd, &range, TIMEOUT_MS, &result), 0);
+	assert_true(put.lease != 0);
+	carry_out(&(struct etcd_txn){.puts = &put, .put_count = 1});
+}
+
 void etcd_keys_delete(const char *what)
 {
 	struct cluster_key key = cluster_key(MEMBER_CLUSTER, what);

@@ -10,6 +10,8 @@
 void etcd_keys_begin(const struct etcd_server *);
 void etcd_keys_end(void);
 void etcd_keys_put(const char *what, const void *value, uint32_t size);
+// The same under the lease that another key has.
+void etcd_keys_put_beside(const char *what, const void *value, uint32_t size, const char *other);
 void etcd_keys_delete(const char *what);
 void etcd_keys_remove_all(void);
 uint32_t etcd_keys_count(const char *folder); // "": all of the cluster's
