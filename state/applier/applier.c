@@ -61,10 +61,7 @@ struct applier *applier_create(const struct applier_settings *settings)
 
 	a->settings = *settings;
 	a->state = settings->state;
-	a->journal = journal_thread_create(settings->log, settings->time, settings->queue,
-		&a->counters, settings->log_failed, settings->context);
-	for (uint32_t i = 0; i < 2; i++)
-		a->batches[i].bytes = bytes_writer_growing(64 * 1024);
+	applier_flights_create(a);
 	a->decider.state = a->state;
 	a->decider.placer = &a->settings.placer;
 	a->decider.registrations = registrations_create();
@@ -94,15 +91,11 @@ void applier_destroy(struct applier *a)
 	CHECK(!a->is_running);
 	a->state->changes = NULL;
 	a->state->placer = NULL;
-	journal_thread_destroy(a->journal);
+	applier_flights_destroy(a);
 	registrations_destroy(a->decider.registrations);
 	rejections_free(a->decider.rejections);
 	clones_free(a->decider.clones);
 	admissions_release(&a->decider.admissions);
-	for (uint32_t i = 0; i < 2; i++) {
-		bytes_writer_free(&a->batches[i].bytes);
-		free(a->batches[i].changes.items);
-	}
 	free(a);
 }
 
@@ -153,7 +146,7 @@ static void decide_one(struct applier *a, struct command *c)
 	c->submitted_ns = time_monotonic_ns(a->settings.time);
 }
 
-static bool is_closed(const struct batch *batch)
+bool applier_batch_is_closed(const struct batch *batch)
 {
 	return batch->command_count == BATCH_COMMANDS_MAX || batch->bytes.size >= BATCH_CLOSE_BYTES;
 }
@@ -227,10 +220,10 @@ static void look_for_room(struct applier *a)
 {
 	struct decider *d = &a->decider;
 
-	if (a->flying && command_queue_depth(a->settings.queue) == 0)
+	if (a->flight_count > 0 && command_queue_depth(a->settings.queue) == 0)
 		return;
 	d->store_room = a->settings.log.room_bytes(a->settings.log.context) - STORE_RESERVE_BYTES;
-	d->store_is_full = journal_thread_has_no_room(a->journal) || d->store_room < 0;
+	d->store_is_full = applier_flights_have_no_room(a) || d->store_room < 0;
 }
 
 static uint32_t decide_waiting(struct applier *a)
@@ -252,7 +245,7 @@ static uint32_t decide_waiting(struct applier *a)
 		decider_judge_nodes(d);
 		count++; // more may be left to look at
 	}
-	while (!is_closed(a->open) && (c = next_work(a))) {
+	while (!applier_batch_is_closed(a->open) && (c = next_work(a))) {
 		if (!was_held && must_be_held(a, c)) {
 			a->held = c;
 			break;
@@ -286,19 +279,16 @@ static uint32_t step(struct applier *a)
 {
 	state_read_begin();
 	uint32_t count = decide_waiting(a);
-	if (!a->flying && applier_batch_has_work(a->open))
+	if (a->flight_count == 0 && applier_batch_has_work(a->open))
 		applier_batch_launch(a);
-	while (a->flying) {
-		int error = journal_thread_append(a->journal, a->flying);
+	while (a->flight_count > 0) {
+		int error = applier_flight_append(a);
 		if (error && error != -ENOSPC) {
 			a->has_failed = true;
 			a->settings.log_failed(a->settings.context, error);
 		}
 		if (error)
 			break;
-		struct batch *durable = a->flying;
-		a->flying = NULL;
-		applier_batch_settle(a, durable);
 		if (applier_batch_has_work(a->open))
 			applier_batch_launch(a);
 	}
@@ -318,10 +308,9 @@ uint32_t applier_step(struct applier *a)
 
 void applier_batch_refuse(struct applier *a, struct batch *batch)
 {
-	for (uint32_t i = 0; batch && i < batch->command_count; i++)
+	for (uint32_t i = 0; i < batch->command_count; i++)
 		command_refuse(a, batch->commands[i]);
-	if (batch)
-		batch->command_count = 0;
+	batch->command_count = 0;
 }
 
 // Everything that was not acknowledged is refused; its entries are never published.
@@ -329,7 +318,7 @@ static void refuse_all(struct applier *a)
 {
 	struct command *c;
 
-	applier_batch_refuse(a, a->flying);
+	applier_flights_refuse(a);
 	applier_batch_refuse(a, a->open);
 	while ((c = gc_abandon(&a->decider)))
 		command_refuse(a, c);
@@ -357,7 +346,7 @@ static bool applier_turn(struct applier *a)
 	bool is_busy = decide_waiting(a) > 0;
 
 	is_busy |= applier_flight_collect(a);
-	if (!a->has_failed && !a->flying && applier_batch_has_work(a->open)) {
+	if (!a->has_failed && applier_batch_may_launch(a)) {
 		applier_batch_launch(a);
 		is_busy = true;
 	}
@@ -366,8 +355,8 @@ static bool applier_turn(struct applier *a)
 
 static bool is_drained(struct applier *a)
 {
-	return !gc_is_going_on(&a->decider) && !a->flying && !applier_batch_has_work(a->open) &&
-	       !a->held && a->taken_at == a->taken_count &&
+	return !gc_is_going_on(&a->decider) && a->flight_count == 0 &&
+	       !applier_batch_has_work(a->open) && !a->held && a->taken_at == a->taken_count &&
 	       command_queue_depth(a->settings.queue) == 0;
 }
 
@@ -378,8 +367,8 @@ static bool is_over(struct applier *a)
 	if (!atomic_load(&a->is_stopping))
 		return false;
 	bool is_late = time_monotonic_ns(a->settings.time) >= atomic_load(&a->stop_deadline_ns);
-	// A flying batch is waited for: whether it is durable must be known.
-	return is_drained(a) || (is_late && !a->flying);
+	// A flight is waited for: whether it is durable must be known.
+	return is_drained(a) || (is_late && a->flight_count == 0);
 }
 
 // The time until the next mark is due, NAP_US at most.
@@ -410,8 +399,8 @@ static void wait_for_work(struct applier *a)
 	bool has_answered = a->has_answered;
 
 	a->has_answered = false;
-	if (a->flying && is_closed(a->open) && !a->has_failed)
-		journal_thread_wait(a->journal);
+	if (a->flight_count > 0 && applier_batch_is_closed(a->open) && !a->has_failed)
+		applier_flight_wait(a);
 	else if (!has_answered || !command_queue_watch(a->settings.queue))
 		command_queue_wait(a->settings.queue, nap_us(a));
 }
@@ -429,7 +418,7 @@ static void *applier_run(void *argument)
 		applier_flight_send(a);
 		if (tables_want(a->state))
 			widener_kick(a->widener);
-		if (a->held && !is_closed(a->open)) {
+		if (a->held && !applier_batch_is_closed(a->open)) {
 			widener_finish(a->widener);
 			continue;
 		}
@@ -458,11 +447,11 @@ int applier_start(struct applier *a, int cpu)
 	int error = widener_start(a->state, &a->widener);
 	if (error)
 		return error;
-	error = journal_thread_start(a->journal);
+	error = applier_flights_start(a);
 	if (!error)
 		error = -pthread_create(&a->thread, NULL, applier_run, a);
 	if (error) {
-		journal_thread_stop(a->journal);
+		applier_flights_stop(a);
 		widener_stop(a->widener);
 		return error;
 	}
@@ -484,12 +473,12 @@ void applier_stop(struct applier *a, uint32_t drain_ms)
 		return;
 	}
 	atomic_store(&a->stop_deadline_ns, deadline);
-	journal_thread_deadline(a->journal, deadline);
+	applier_flights_deadline(a, deadline);
 	atomic_store(&a->is_stopping, true);
 	command_queue_kick(a->settings.queue);
 	CHECK(pthread_join(a->thread, NULL) == 0);
 	a->is_running = false;
-	journal_thread_stop(a->journal);
+	applier_flights_stop(a);
 	widener_stop(a->widener);
 }
 

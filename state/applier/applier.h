@@ -3,9 +3,9 @@
 //
 //	command → decide → entry → apply (working) → journal → publish → done
 //
-// Two batches overlap: while the journal writes one, the next is decided; a command that is alone is journalled by the
-// applier's own thread. Replay after a restart
-// runs the same apply functions over stored entries.
+// Batches overlap: while the journal writes one, the next is decided, and a log that takes several at a time is given
+// several; they are settled in their order. A command that is alone is journalled by the applier's own thread. Replay
+// after a restart runs the same apply functions over stored entries.
 #pragma once
 #include "state/applier/command_log.h"
 #include "state/applier/command_queue.h"

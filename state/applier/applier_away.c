@@ -1,6 +1,5 @@
 // While a log that other machines keep does not answer.
 #include "state/applier/applier_private.h"
-#include "state/applier/journal_thread.h"
 #include "state/base/time_units.h"
 
 // An append that takes longer is not waited for by who can come again.
@@ -9,7 +8,7 @@
 // Nothing that is decided now becomes durable soon.
 static bool log_is_away(const struct applier *a)
 {
-	uint64_t began_ns = journal_thread_began_ns(a->journal);
+	uint64_t began_ns = applier_append_began_ns(a);
 
 	return a->settings.log.is_remote && began_ns != 0 &&
 	       time_monotonic_ns(a->settings.time) > began_ns + LOG_PATIENCE_NS;

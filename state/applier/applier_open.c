@@ -1,6 +1,5 @@
 // The beginning of a term: what nodes are to know again after a start, and the entry of the new term.
 #include "state/applier/applier_private.h"
-#include "state/applier/journal_thread.h"
 #include "state/base/check.h"
 #include "state/base/time_units.h"
 #include "state/decide/decide.h"
@@ -66,12 +65,9 @@ static int begin_term(struct applier *a)
 	applier_batch_begin(a, a->open);
 	CHECK(decider_commit(&a->decider, &e) == 0);
 	applier_batch_launch(a);
-	int error = journal_thread_append(a->journal, a->flying);
+	int error = applier_flight_append(a);
 	if (error)
 		return error;
-	struct batch *durable = a->flying;
-	a->flying = NULL;
-	applier_batch_settle(a, durable);
 	a->state->node_table->term = a->state->term;
 	a->state->node_table->term_index = state_index(a->state);
 	return 0;

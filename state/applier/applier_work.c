@@ -1,5 +1,4 @@
 #include "state/applier/applier_private.h"
-#include "state/applier/journal_thread.h"
 
 void applier_turn_begins(struct applier *a)
 {
@@ -20,7 +19,7 @@ static uint64_t duration_ns(uint64_t began_ns, uint64_t now_ns)
 struct applier_work applier_work(const struct applier *a)
 {
 	uint64_t turn_ns = atomic_load_explicit(&a->turn_began_ns, memory_order_relaxed);
-	uint64_t append_ns = journal_thread_began_ns(a->journal);
+	uint64_t append_ns = applier_append_began_ns(a);
 	uint64_t now_ns = time_monotonic_ns(a->settings.time);
 
 	return (struct applier_work){duration_ns(turn_ns, now_ns), duration_ns(append_ns, now_ns)};
