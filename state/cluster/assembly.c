@@ -26,7 +26,7 @@ struct assembly *assembly_create(void)
 static void remove_batch(struct assembly *a, uint32_t i)
 {
 	CHECK(i < a->count);
-	a->bytes -= a->batches[i].piece.batch_bytes;
+	a->bytes -= a->batches[i].piece.kept_bytes;
 	free(a->batches[i].bytes);
 	free(a->batches[i].is_there);
 	a->batches[i] = a->batches[--a->count];
@@ -62,16 +62,16 @@ static struct waiting_batch *add_batch(struct assembly *a, const struct log_piec
 	a->batches = memory_one_more(a->batches, a->count, &a->capacity, sizeof a->batches[0]);
 	struct waiting_batch *b = &a->batches[a->count++];
 	*b = (struct waiting_batch){.piece = *p};
-	b->bytes = memory_take(p->batch_bytes);
+	b->bytes = memory_take(p->kept_bytes);
 	b->is_there = memory_take(p->pieces);
-	a->bytes += p->batch_bytes;
+	a->bytes += p->kept_bytes;
 	return b;
 }
 
 static bool is_same_batch(const struct log_piece *a, const struct log_piece *b)
 {
 	return a->leadership == b->leadership && a->batch_bytes == b->batch_bytes &&
-	       a->indexes == b->indexes;
+	       a->kept_bytes == b->kept_bytes && a->indexes == b->indexes;
 }
 
 void assembly_put(
@@ -86,7 +86,7 @@ void assembly_put(
 	}
 	if (!b)
 		b = add_batch(a, p);
-	memcpy(b->bytes + log_piece_at(piece), bytes, log_piece_size(p->batch_bytes, piece));
+	memcpy(b->bytes + log_piece_at(piece), bytes, log_piece_size(p->kept_bytes, piece));
 	b->there += !b->is_there[piece];
 	b->is_there[piece] = 1;
 }

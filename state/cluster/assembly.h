@@ -16,5 +16,5 @@ void assembly_put(
 void assembly_drop(struct assembly *, uint64_t first_index, uint32_t piece);
 void assembly_clear(struct assembly *);
 size_t assembly_bytes(const struct assembly *);
-// The batch of this index, if it is whole: valid until the next call. Forgets all that is before it.
+// What is kept of the batch of this index, if it is whole: valid until the next call. Forgets all that is before it.
 const uint8_t *assembly_take(struct assembly *, uint64_t first_index, struct log_piece *);

@@ -4,6 +4,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "state/cluster/cluster_private.h"
+#include "state/cluster/own_store.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ struct clerk {
 static int tell_stored(struct clerk *k)
 {
 	struct cluster *c = k->cluster;
-	uint64_t stored = atomic_load(&c->stored_index);
+	uint64_t stored = own_store_index(c->store);
 	struct cluster_key key =
 		cluster_key_of(c->settings.name, "stored", c->settings.identity.member);
 	char value[24];
@@ -162,9 +163,8 @@ static int look_at_members(struct clerk *k)
 	else if (k->seen.knows_leader)
 		atomic_store(&k->cluster->contact_ns, cluster_boot_ns(k->cluster));
 	for (uint32_t i = 0; i < k->seen.member_count; i++)
-		if (k->seen.members[i].is_leader &&
-			k->seen.members[i].stored_index > atomic_load(&k->cluster->log_index))
-			atomic_store(&k->cluster->log_index, k->seen.members[i].stored_index);
+		if (k->seen.members[i].is_leader)
+			cluster_note_index(&k->cluster->log_index, k->seen.members[i].stored_index);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static int look_at_members(struct clerk *k)
 // joins by a snapshot.
 static uint64_t index_of_all(const struct clerk *k)
 {
-	uint64_t least = atomic_load(&k->cluster->stored_index);
+	uint64_t least = own_store_index(k->cluster->store);
 
 	for (uint32_t i = 0; i < k->seen.member_count; i++) {
 		const struct cluster_member *m = &k->seen.members[i];
@@ -254,5 +254,8 @@ void *cluster_record(void *context)
 		(void)cluster_note_etcd(c, error);
 		cluster_pause(c, TURN_MS);
 	}
+	// What the store took at the end holds the log no longer.
+	if (!atomic_load(&c->etcd_is_away))
+		(void)tell_stored(&k);
 	return NULL;
 }

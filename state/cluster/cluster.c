@@ -6,6 +6,8 @@
 #include "state/base/time_units.h"
 #include "state/cluster/cluster_private.h"
 #include "state/cluster/epoch.h"
+#include "state/cluster/own_store.h"
+#include "state/cluster/packing.h"
 #include "state/tables/publication_check.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -31,6 +33,14 @@ bool cluster_stops(const struct cluster *c)
 bool cluster_ends(const struct cluster *c)
 {
 	return atomic_load(&c->is_ending);
+}
+
+void cluster_note_index(_Atomic uint64_t *noted, uint64_t index)
+{
+	uint64_t before = atomic_load(noted);
+
+	while (before < index && !atomic_compare_exchange_weak(noted, &before, index))
+		;
 }
 
 void cluster_pause(struct cluster *c, uint32_t ms)
@@ -113,6 +123,11 @@ static void copy_settings(struct cluster *c, const struct member_settings *s)
 	c->settings.etcd = (struct etcd_settings){0}; // etcd_open has taken its copies
 }
 
+static void store_failed(void *context, int error)
+{
+	cluster_fail(context, "the own store cannot be written: %s", error_text(error));
+}
+
 int cluster_open(const struct member_settings *settings, struct cluster **out, char *message,
 	size_t message_size)
 {
@@ -134,7 +149,9 @@ int cluster_open(const struct member_settings *settings, struct cluster **out, c
 	copy_settings(c, settings);
 	c->self = self;
 	c->etcd = etcd;
-	c->own = store_log(settings->store);
+	c->store = own_store_create(store_log(settings->store), store_failed, c);
+	c->packing = packing_create();
+	pthread_mutex_init(&c->packs, NULL);
 	c->epoch = c->self.epoch = epoch_of_folder(settings->directory);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&attributes);
@@ -164,9 +181,11 @@ int cluster_start(struct cluster *c, struct applier *applier)
 
 	c->applier = applier;
 	atomic_store(&c->index, index);
-	atomic_store(&c->stored_index, index);
 	atomic_store(&c->log_index, index);
-	int error = start_thread(&c->keeper, &c->keeper_runs, cluster_keep, c, "cluster-keeper");
+	int error = own_store_start(c->store, index);
+	if (error == 0)
+		error = start_thread(
+			&c->keeper, &c->keeper_runs, cluster_keep, c, "cluster-keeper");
 	if (error == 0)
 		error = start_thread(&c->clerk, &c->clerk_runs, cluster_record, c, "cluster-clerk");
 	if (error == 0)
@@ -186,12 +205,14 @@ void cluster_end(struct cluster *c, uint32_t ms)
 {
 	atomic_store(&c->give_up_ns, cluster_boot_ns(c) + ms * NS_PER_MS);
 	atomic_store(&c->is_ending, true);
+	own_store_hurry(c->store);
 	join_thread(c->follower, &c->follower_runs);
 }
 
 void cluster_stop(struct cluster *c)
 {
 	CHECK(!c->follower_runs);
+	own_store_stop(c->store);
 	atomic_store(&c->is_stopping, true);
 	pthread_mutex_lock(&c->lock);
 	pthread_cond_broadcast(&c->wake);
@@ -213,7 +234,9 @@ void cluster_close(struct cluster *c)
 	pthread_mutex_destroy(&c->lock);
 	free((char *)c->settings.name);
 	free((char *)c->settings.directory);
-	free(c->values);
+	own_store_destroy(c->store);
+	packing_destroy(c->packing);
+	pthread_mutex_destroy(&c->packs);
 	free(c);
 }
 
@@ -254,6 +277,7 @@ void cluster_status(struct cluster *c, struct cluster_status *s)
 	s->last_contact_ms = leads ? 0 : contact_ms(c);
 	s->takeovers = atomic_load(&c->takeovers);
 	s->batches_under_way = atomic_load(&c->under_way);
+	s->log_bytes = atomic_load(&c->kept_bytes);
 	s->etcd_is_away = atomic_load(&c->etcd_is_away);
 	if (s->etcd_is_away)
 		etcd_trouble(c->etcd, s->trouble, sizeof s->trouble);

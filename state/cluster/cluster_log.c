@@ -5,17 +5,21 @@
 #include "state/base/memory.h"
 #include "state/cluster/cluster_private.h"
 #include "state/cluster/log_piece.h"
+#include "state/cluster/own_store.h"
+#include "state/cluster/packing.h"
 #include "state/tables/publication_check.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Transactions of one batch that are on their way together, and how long an answer to them is waited for.
+// Batches on their way at a time, and transactions of one; how long an answer to them is waited for.
+#define BATCHES_TOGETHER 4u
 #define PIECES_TOGETHER 4u
 #define TXN_TIMEOUT_MS 5000u
 #define AGAIN_MS 50u
 
-// A batch on its way.
+// A batch on its way. What comes behind one that does not arrive is whole in vain: nobody applies it, and the next
+// leader cuts it off.
 struct sending {
 	struct cluster *cluster;
 	struct log_piece piece;
@@ -25,38 +29,31 @@ struct sending {
 	struct etcd_put *puts;
 	struct etcd_txn *txns;
 	struct etcd_txn_result *results;
+	uint8_t *values;
 	uint32_t *waiting; // numbers of pieces that are not known to be there
 	uint32_t count;    // of them
 };
 
-static uint8_t *room_for_values(struct cluster *c, size_t bytes)
-{
-	if (c->values_bytes < bytes) {
-		c->values = memory_resize(c->values, bytes);
-		c->values_bytes = bytes;
-	}
-	return c->values;
-}
-
-static void begin_sending(struct sending *s, const void *batch)
+static void begin_sending(struct sending *s, const void *kept)
 {
 	struct cluster *c = s->cluster;
 	uint32_t pieces = s->piece.pieces;
-	size_t room = LOG_PIECE_HEADER_BYTES + LOG_PIECE_BYTES;
-	uint8_t *values = room_for_values(c, pieces * room);
 
 	s->leader = cluster_key(c->settings.name, "leader");
+	s->values = memory_take(pieces * LOG_PIECE_HEADER_BYTES + s->piece.kept_bytes);
 	s->keys = memory_take_array(pieces, sizeof s->keys[0]);
 	s->compares = memory_take_array(pieces, sizeof s->compares[0]);
 	s->puts = memory_take_array(pieces, sizeof s->puts[0]);
 	s->txns = memory_take_array(pieces, sizeof s->txns[0]);
 	s->results = memory_take_array(pieces, sizeof s->results[0]);
 	s->waiting = memory_take_array(pieces, sizeof s->waiting[0]);
+	uint8_t *value = s->values;
 	for (uint32_t i = 0; i < pieces; i++) {
 		s->keys[i] = cluster_log_key(c->settings.name, s->piece.first_index, i);
-		uint32_t size = log_piece_write(&s->piece, i, batch, values + i * room);
-		s->puts[i] = (struct etcd_put){
-			.key = s->keys[i].text, .value = values + i * room, .size = size};
+		uint32_t size = log_piece_write(&s->piece, i, kept, value);
+		s->puts[i] =
+			(struct etcd_put){.key = s->keys[i].text, .value = value, .size = size};
+		value += size;
 		s->compares[i][0] =
 			(struct etcd_compare){s->leader.text, true, s->piece.leadership};
 		s->compares[i][1] = (struct etcd_compare){s->keys[i].text, true, 0};
@@ -66,6 +63,7 @@ static void begin_sending(struct sending *s, const void *batch)
 
 static void end_sending(struct sending *s)
 {
+	free(s->values);
 	free(s->keys);
 	free(s->compares);
 	free(s->puts);
@@ -121,9 +119,10 @@ static int send_waiting(struct sending *s)
 			.compare_count = 2,
 			.puts = &s->puts[s->waiting[i]],
 			.put_count = 1};
-	atomic_store(&c->under_way, s->count);
+	atomic_fetch_add(&c->under_way, s->count);
 	(void)etcd_txn_many(
 		c->etcd, s->txns, s->count, PIECES_TOGETHER, TXN_TIMEOUT_MS, s->results);
+	atomic_fetch_sub(&c->under_way, s->count);
 	for (uint32_t i = 0; i < s->count; i++) {
 		int error = judge_piece(s, s->waiting[i], &s->results[i]);
 		if (error != 0)
@@ -132,7 +131,6 @@ static int send_waiting(struct sending *s)
 			worst = error;
 	}
 	s->count = left;
-	atomic_store(&c->under_way, left);
 	return worst;
 }
 
@@ -166,47 +164,52 @@ static int send_batch(
 	struct cluster *c, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
 {
 	struct sending sending = {.cluster = c,
-		.piece = {.pieces = (uint16_t)log_pieces_of(size),
-			.first_index = first_index,
+		.piece = {.first_index = first_index,
 			.indexes = entries,
 			.batch_bytes = size,
 			.epoch = c->epoch,
 			.leadership = atomic_load(&c->leadership)}};
+	struct log_piece *piece = &sending.piece;
 
-	CHECK(size > 0 && log_pieces_of(size) <= LOG_PIECES_MAX);
-	CHECK(sending.piece.leadership != 0);
-	if (first_index > 1 &&
-		publication_check_of(c->settings.state, first_index - 1, &sending.piece.check))
-		sending.piece.check_index = first_index - 1;
-	begin_sending(&sending, batch);
+	CHECK(size > 0 && size <= LOG_BATCH_BYTES_MAX);
+	CHECK(piece->leadership != 0);
+	struct publication_check newest = publication_check_newest(c->settings.state);
+	piece->check_index = newest.index;
+	piece->check = newest.check;
+	pthread_mutex_lock(&c->packs);
+	const void *kept = packing_pack(c->packing, batch, size, &piece->kept_bytes);
+	piece->pieces = (uint16_t)log_pieces_of(piece->kept_bytes);
+	begin_sending(&sending, kept);
+	pthread_mutex_unlock(&c->packs);
 	int error = send_all(&sending);
 	end_sending(&sending);
+	if (error == 0)
+		atomic_fetch_add(&c->kept_bytes, piece->kept_bytes);
 	return error;
 }
 
-// The own store is behind etcd, never before it: what it has is the cluster's. Where it has no room the whole is tried
-// again, and etcd has it already.
+// What etcd has is the cluster's, and may be acknowledged; the own store is written behind it. It is far behind only
+// where it cannot be written: then nothing new is taken.
 static int append_to_cluster(
 	void *context, uint64_t first_index, uint32_t entries, const void *batch, uint32_t size)
 {
 	struct cluster *c = context;
-	int error = send_batch(c, first_index, entries, batch, size);
+	int error = own_store_await_room(c->store, false);
 
 	if (error == 0)
-		error = c->own.append(c->own.context, first_index, entries, batch, size);
+		error = send_batch(c, first_index, entries, batch, size);
 	if (error != 0)
 		return error;
-	uint64_t last = first_index + entries - 1;
-	atomic_store(&c->index, last);
-	atomic_store(&c->stored_index, last);
-	atomic_store(&c->log_index, last);
+	own_store_put(c->store, first_index, entries, batch, size);
+	cluster_note_index(&c->index, first_index + entries - 1);
+	cluster_note_index(&c->log_index, first_index + entries - 1);
 	return 0;
 }
 
 static int64_t room_of_cluster(void *context)
 {
 	struct cluster *c = context;
-	return c->own.room_bytes(c->own.context);
+	return own_store_room_bytes(c->store);
 }
 
 struct command_log cluster_log(struct cluster *c)
@@ -214,5 +217,6 @@ struct command_log cluster_log(struct cluster *c)
 	return (struct command_log){.append = append_to_cluster,
 		.room_bytes = room_of_cluster,
 		.is_remote = true,
+		.together = BATCHES_TOGETHER,
 		.context = c};
 }

@@ -15,11 +15,11 @@ struct cluster {
 	struct cluster_member self;
 	struct etcd *etcd;
 	struct applier *applier;
-	struct command_log own;          // of the store
+	struct own_store *store;
+	pthread_mutex_t packs;           // guards the packing
+	struct packing *packing;         // of the log that this member writes
 	uint64_t epoch;                  // of the own state
 	_Atomic uint64_t epoch_revision; // of etcd's, when it was that one
-	uint8_t *values;                 // of pieces on their way; the thread that appends
-	size_t values_bytes;
 
 	pthread_t keeper, follower, clerk;
 	bool keeper_runs, follower_runs, clerk_runs;
@@ -38,10 +38,10 @@ struct cluster {
 	atomic_bool leads;           // the whole log is applied, and `lead` was called
 	_Atomic uint64_t sure_until_ns; // boot time until which the lease cannot have ended
 	_Atomic uint64_t index;         // of the state
-	_Atomic uint64_t stored_index;  // in the own store
 	_Atomic uint64_t log_index;     // newest that was seen of the log
 	_Atomic uint64_t contact_ns;    // boot time of the newest sign of a living leader; 0: none
 	_Atomic uint64_t under_way;     // transactions of the log
+	_Atomic uint64_t kept_bytes;    // that this leader added to the log
 	atomic_bool etcd_is_away;
 	_Atomic uint64_t takeovers;
 };
@@ -51,6 +51,8 @@ uint64_t cluster_boot_ns(const struct cluster *);
 bool cluster_stops(const struct cluster *);
 // Whether the follower has to end.
 bool cluster_ends(const struct cluster *);
+// Keeps the greater of the two: batches become durable in any order.
+void cluster_note_index(_Atomic uint64_t *, uint64_t index);
 // Waits so long, or until the cluster stops.
 void cluster_pause(struct cluster *, uint32_t ms);
 // Notes whether etcd answered, and logs a change. Returns the error.

@@ -279,6 +279,60 @@ static bool count_item(void *context, const struct etcd_item *item)
 	return false;
 }
 
+static int count_members(struct etcd *etcd, const struct cluster_setup *s, uint64_t *count)
+{
+	struct cluster_key from = cluster_key(s->name, "members/"),
+			   end = cluster_folder_end(s->name, "members/");
+	struct etcd_range members = {
+		.key = from.text, .end = end.text, .keys_only = true, .visit = count_item};
+	struct etcd_range_result result;
+	int error = etcd_range(etcd, &members, SETUP_TIMEOUT_MS, &result);
+
+	*count = result.count;
+	return error;
+}
+
+static bool take_newest(void *context, const struct etcd_item *item)
+{
+	uint32_t piece;
+	(void)cluster_log_key_read(item->key, context, &piece);
+	return false;
+}
+
+// A member's store follows the log: with the last member goes whatever of it the store has not. What is not whole at
+// its end may be there, which only who leads can tell.
+static int check_last_has_all(struct etcd *etcd, const struct cluster_setup *s, uint64_t index,
+	const struct complaint *complaint)
+{
+	struct cluster_key from = cluster_key(s->name, "log/"),
+			   end = cluster_folder_end(s->name, "log/");
+	uint64_t newest = 0, cut = 0;
+	struct etcd_range log = {.key = from.text,
+		.end = end.text,
+		.limit = 1,
+		.keys_only = true,
+		.descending = true,
+		.visit = take_newest,
+		.context = &newest};
+	struct etcd_range_result result;
+	struct cluster_epoch epoch;
+	int error = etcd_range(etcd, &log, SETUP_TIMEOUT_MS, &result);
+
+	if (error == 0)
+		error = cluster_cut_read(etcd, s->name, &cut);
+	if (error == 0)
+		error = epoch_of_cluster(etcd, s->name, &epoch);
+	if (error != 0)
+		return complain_of_etcd(etcd, error, complaint);
+	if (newest <= index && cut <= index && epoch.number == epoch_of_folder(s->directory))
+		return 0;
+	return complain(complaint, -ESTALE,
+		"%s is at index %" PRIu64 ", and the cluster has more, which nobody would have "
+		"when its last member is gone: start this member, wait until it leads, stop it, "
+		"and let it leave then",
+		s->directory, index);
+}
+
 static int remove_member(struct etcd *etcd, const struct cluster_setup *s, const char *member)
 {
 	struct cluster_key keys[3] = {cluster_key_of(s->name, "members", member),
@@ -302,21 +356,27 @@ static int remove_all_keys(struct etcd *etcd, const struct cluster_setup *s)
 	return etcd_txn(etcd, &txn, SETUP_TIMEOUT_MS, &result);
 }
 
-static int end_membership(struct etcd *etcd, const struct cluster_setup *s, const char *member)
+static int end_membership(struct etcd *etcd, const struct cluster_setup *s, const char *member,
+	uint64_t index, const struct complaint *complaint)
 {
-	struct cluster_key from = cluster_key(s->name, "members/"),
-			   end = cluster_folder_end(s->name, "members/");
-	struct etcd_range members = {
-		.key = from.text, .end = end.text, .keys_only = true, .visit = count_item};
-	struct etcd_range_result result;
-	int error = remove_member(etcd, s, member);
+	uint64_t members;
+	int error = count_members(etcd, s, &members);
 
+	if (error == 0 && members <= 1) {
+		error = check_last_has_all(etcd, s, index, complaint);
+		if (error != 0)
+			return error;
+	}
 	if (error == 0)
-		error = etcd_range(etcd, &members, SETUP_TIMEOUT_MS, &result);
-	return error == 0 && result.count == 0 ? remove_all_keys(etcd, s) : error;
+		error = remove_member(etcd, s, member);
+	if (error == 0)
+		error = count_members(etcd, s, &members);
+	if (error == 0 && members == 0)
+		error = remove_all_keys(etcd, s);
+	return error ? complain_of_etcd(etcd, error, complaint) : 0;
 }
 
-int cluster_leave(const struct cluster_setup *s, const struct complaint *complaint)
+int cluster_leave(const struct cluster_setup *s, uint64_t index, const struct complaint *complaint)
 {
 	struct cluster_identity identity;
 	struct cluster_meta meta;
@@ -329,13 +389,12 @@ int cluster_leave(const struct cluster_setup *s, const struct complaint *complai
 		return error;
 	error = cluster_meta_read(etcd, s->name, &meta);
 	// Of a cluster that is gone, or that somebody began anew, nothing is left to be taken out.
-	bool is_own = error == 0 && strcmp(meta.id, identity.cluster) == 0;
-	if (is_own)
-		error = end_membership(etcd, s, identity.member);
 	if (error == -ENOENT)
 		error = 0;
-	if (error != 0)
+	else if (error != 0)
 		complain_of_etcd(etcd, error, complaint);
+	else if (strcmp(meta.id, identity.cluster) == 0)
+		error = end_membership(etcd, s, identity.member, index, complaint);
 	etcd_close(etcd);
 	return error ? error : remove_identity(s->directory, complaint);
 }

@@ -19,6 +19,6 @@ struct cluster_setup {
 int cluster_init(const struct cluster_setup *, uint64_t index, const struct complaint *);
 // Makes the owner of the directory, which has no state, a member.
 int cluster_join(const struct cluster_setup *, const struct complaint *);
-// Ends the membership. The directory keeps its state, and belongs to no cluster from then on. The last member that
-// leaves takes the cluster's keys with it.
-int cluster_leave(const struct cluster_setup *, const struct complaint *);
+// Ends the membership. The directory keeps its state, which is at this index, and belongs to no cluster from then on.
+// The last member that leaves takes the cluster's keys with it; -ESTALE: its state is not all that the cluster has.
+int cluster_leave(const struct cluster_setup *, uint64_t index, const struct complaint *);

@@ -35,6 +35,7 @@ struct cluster_status {
 	struct cluster_member members[CLUSTER_MEMBERS_MAX]; // by name
 	uint64_t takeovers;         // of this process: how often it became the leader
 	uint64_t batches_under_way; // transactions that etcd has not answered
+	uint64_t log_bytes;         // that this process added to the log, as it keeps them
 	bool etcd_is_away;          // nothing is decided until it is back
 	char trouble[256];          // of etcd, as a sentence; "": none
 };

@@ -6,9 +6,9 @@
 #define PIECE_MAGIC 0x50474c42u // "BLGP"
 #define PIECE_VERSION 1u
 
-uint32_t log_pieces_of(uint32_t batch_bytes)
+uint32_t log_pieces_of(uint32_t kept_bytes)
 {
-	return (batch_bytes + LOG_PIECE_BYTES - 1) / LOG_PIECE_BYTES;
+	return (kept_bytes + LOG_PIECE_BYTES - 1) / LOG_PIECE_BYTES;
 }
 
 size_t log_piece_at(uint32_t piece)
@@ -16,16 +16,16 @@ size_t log_piece_at(uint32_t piece)
 	return (size_t)piece * LOG_PIECE_BYTES;
 }
 
-size_t log_piece_size(uint32_t batch_bytes, uint32_t piece)
+size_t log_piece_size(uint32_t kept_bytes, uint32_t piece)
 {
 	size_t at = log_piece_at(piece);
 
-	CHECK(at < batch_bytes);
-	return batch_bytes - at < LOG_PIECE_BYTES ? batch_bytes - at : LOG_PIECE_BYTES;
+	CHECK(at < kept_bytes);
+	return kept_bytes - at < LOG_PIECE_BYTES ? kept_bytes - at : LOG_PIECE_BYTES;
 }
 
 uint32_t log_piece_write(
-	const struct log_piece *p, uint32_t piece, const void *batch, uint8_t *value)
+	const struct log_piece *p, uint32_t piece, const void *kept, uint8_t *value)
 {
 	struct bytes_writer w = bytes_writer_over(value, LOG_PIECE_HEADER_BYTES + LOG_PIECE_BYTES);
 
@@ -35,13 +35,14 @@ uint32_t log_piece_write(
 	bytes_put_u64(&w, p->first_index);
 	bytes_put_u32(&w, p->indexes);
 	bytes_put_u32(&w, p->batch_bytes);
+	bytes_put_u32(&w, p->kept_bytes);
 	bytes_put_u64(&w, p->epoch);
 	bytes_put_u64(&w, p->leadership);
 	bytes_put_u64(&w, p->check_index);
 	bytes_put_u64(&w, p->check);
 	CHECK(w.size == LOG_PIECE_HEADER_BYTES);
-	bytes_put(&w, (const uint8_t *)batch + log_piece_at(piece),
-		log_piece_size(p->batch_bytes, piece));
+	bytes_put(&w, (const uint8_t *)kept + log_piece_at(piece),
+		log_piece_size(p->kept_bytes, piece));
 	CHECK(!w.failed);
 	return (uint32_t)w.size;
 }
@@ -57,6 +58,7 @@ int log_piece_read(const void *value, uint32_t size, uint32_t piece, struct log_
 	p->first_index = bytes_take_u64(&r);
 	p->indexes = bytes_take_u32(&r);
 	p->batch_bytes = bytes_take_u32(&r);
+	p->kept_bytes = bytes_take_u32(&r);
 	p->epoch = bytes_take_u64(&r);
 	p->leadership = bytes_take_u64(&r);
 	p->check_index = bytes_take_u64(&r);
@@ -65,10 +67,11 @@ int log_piece_read(const void *value, uint32_t size, uint32_t piece, struct log_
 		return -ERROR_CORRUPT;
 	if (version != PIECE_VERSION)
 		return -ERROR_VERSION;
-	if (p->batch_bytes == 0 || p->indexes == 0 || p->first_index == 0 || piece >= p->pieces ||
-		log_pieces_of(p->batch_bytes) != p->pieces)
+	if (p->kept_bytes == 0 || p->kept_bytes > p->batch_bytes ||
+		p->batch_bytes > LOG_BATCH_BYTES_MAX || p->indexes == 0 || p->first_index == 0 ||
+		piece >= p->pieces || log_pieces_of(p->kept_bytes) != p->pieces)
 		return -ERROR_CORRUPT;
-	size_t expected = log_piece_size(p->batch_bytes, piece);
+	size_t expected = log_piece_size(p->kept_bytes, piece);
 	*bytes = bytes_take(&r, expected);
 	return *bytes && bytes_left(&r) == 0 ? 0 : -ERROR_CORRUPT;
 }

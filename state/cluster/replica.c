@@ -3,65 +3,56 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/cluster/own_store.h"
+#include "state/cluster/packing.h"
 #include "state/tables/publication_check.h"
 #include <errno.h>
 #include <inttypes.h>
-
-#define STORE_AGAIN_MS 1000u
 
 void replica_begin(struct replica *r, struct cluster *c)
 {
 	*r = (struct replica){.cluster = c,
 		.assembly = assembly_create(),
+		.packing = packing_create(),
 		.next = state_index(c->settings.state) + 1};
 }
 
 void replica_end(struct replica *r)
 {
 	assembly_destroy(r->assembly);
+	packing_destroy(r->packing);
 	r->assembly = NULL;
+	r->packing = NULL;
 }
 
-// What the leader had before this batch against what this member has. What was applied before the process started was
-// compared then.
+// What the leader had published before this batch against what this member has. What was applied before the process
+// started was compared then.
 static void compare_states(struct replica *r, const struct log_piece *p)
 {
 	uint64_t check;
 
-	if (p->check_index == 0 || p->check_index != p->first_index - 1 ||
+	if (p->check_index == 0 ||
 		!publication_check_of(r->cluster->settings.state, p->check_index, &check) ||
 		check == p->check)
 		return;
 	cluster_fail(r->cluster,
 		"the state of this member at index %" PRIu64
-		" is not that of the leader, which wrote the batch after it: keep data_dir for "
+		" is not that of the leader, which wrote a batch after it: keep data_dir for "
 		"whoever looks into it, and join anew with an empty one",
 		p->check_index);
 }
 
-static void store_batch(struct replica *r, const struct log_piece *p, const uint8_t *batch)
+static void apply_batch(struct replica *r, const struct log_piece *p, const uint8_t *kept)
 {
 	struct cluster *c = r->cluster;
-	int error;
+	const uint8_t *batch = packing_unpack(r->packing, kept, p->kept_bytes, p->batch_bytes);
 
-	while ((error = c->own.append(c->own.context, p->first_index, p->indexes, batch,
-			p->batch_bytes)) == -ENOSPC &&
-		!cluster_ends(c)) {
-		log_warn("log-full",
-			"index=%" PRIu64
-			" action=\"free disk space; it is tried again every second\"",
+	if (!batch)
+		cluster_fail(c,
+			"the batch of index %" PRIu64 " in the log of the cluster is damaged",
 			p->first_index);
-		cluster_pause(c, STORE_AGAIN_MS);
-	}
-	if (error != 0 && error != -ENOSPC)
-		cluster_fail(c, "the own store cannot be written: %s", error_text(error));
-	if (error == 0)
-		atomic_store(&c->stored_index, p->first_index + p->indexes - 1);
-}
-
-static void apply_batch(struct replica *r, const struct log_piece *p, const uint8_t *batch)
-{
-	struct cluster *c = r->cluster;
+	if (!batch || own_store_await_room(c->store, true) != 0)
+		return;
 	struct replay_batch *replay = replay_batch_open(batch, p->batch_bytes);
 
 	compare_states(r, p);
@@ -76,7 +67,7 @@ static void apply_batch(struct replica *r, const struct log_piece *p, const uint
 	r->next = p->first_index + p->indexes;
 	CHECK(state_index(c->settings.state) + 1 == r->next);
 	atomic_store(&c->index, r->next - 1);
-	store_batch(r, p, batch);
+	own_store_put(c->store, p->first_index, p->indexes, batch, p->batch_bytes);
 }
 
 void replica_take(struct replica *r, const struct etcd_item *item, bool was_deleted)
@@ -103,8 +94,7 @@ void replica_take(struct replica *r, const struct etcd_item *item, bool was_dele
 		r->is_of_past = r->is_of_past || piece.epoch > c->epoch;
 		return;
 	}
-	if (first_index + piece.indexes - 1 > atomic_load(&c->log_index))
-		atomic_store(&c->log_index, first_index + piece.indexes - 1);
+	cluster_note_index(&c->log_index, first_index + piece.indexes - 1);
 	assembly_put(r->assembly, &piece, number, bytes);
 	while (!cluster_ends(c) && (batch = assembly_take(r->assembly, r->next, &piece)))
 		apply_batch(r, &piece, batch);

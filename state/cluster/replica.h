@@ -6,6 +6,7 @@
 struct replica {
 	struct cluster *cluster;
 	struct assembly *assembly;
+	struct packing *packing;
 	uint64_t next;   // index that the next batch begins with
 	bool is_of_past; // the log is of a newer epoch: nothing of it is applied
 };

@@ -25,6 +25,7 @@
 #include "state/tables/nodes/node_extra.h"
 #include "state/tables/nodes/node_record.h"
 #include "state/tables/nodes/node_room.h"
+#include "state/tables/publication_check.h"
 #include "state/tables/publish.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
@@ -492,7 +493,8 @@ int snapshot_load_end(struct snapshot_load *l)
 		struct summary summary = state_summary_now(state);
 		state_publish(state, &(struct change_list){0}, state->index, &summary);
 		state->unpublished_from = state->index + 1;
-		state->check_index = 0; // this is no batch, of which another process has a sum
+		publication_check_forget(
+			state); // this is no batch, of which another process has a sum
 	}
 	state_read_end();
 	snapshot_metrics_free(l->ahead.metrics);

@@ -1,13 +1,24 @@
 #include "state/tables/publication_check.h"
 #include "state/base/check.h"
 #include "state/base/crc32c.h"
+#include "state/base/memory.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/kind.h"
 #include "state/tables/tables.h"
+#include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
+// More than the batches that a leader can have on its way, which tell the check of what was published before them all.
+#define PUBLICATION_CHECKS_KEPT 16u
 #define GOLDEN 0x9e3779b97f4a7c15ull
+
+struct publication_checks {
+	pthread_mutex_t lock; // guards the rest
+	uint32_t newest;
+	struct publication_check kept[PUBLICATION_CHECKS_KEPT];
+};
 
 static uint64_t stir(uint64_t sum, uint64_t value)
 {
@@ -49,7 +60,26 @@ static uint64_t change_sum(const struct change *change)
 
 void publication_check_keep(struct state *state)
 {
-	state->keeps_check = true;
+	if (state->checks)
+		return;
+	state->checks = memory_take(sizeof *state->checks);
+	pthread_mutex_init(&state->checks->lock, NULL);
+}
+
+void publication_checks_free(struct publication_checks *checks)
+{
+	if (!checks)
+		return;
+	pthread_mutex_destroy(&checks->lock);
+	free(checks);
+}
+
+static void note_check(struct publication_checks *checks, uint64_t index, uint64_t check)
+{
+	pthread_mutex_lock(&checks->lock);
+	checks->newest = (checks->newest + 1) % PUBLICATION_CHECKS_KEPT;
+	checks->kept[checks->newest] = (struct publication_check){index, check};
+	pthread_mutex_unlock(&checks->lock);
 }
 
 // The memory that is counted depends on what a process did before, all else on the log alone.
@@ -58,18 +88,51 @@ void publication_check_take(struct state *state, const struct change_list *chang
 {
 	uint64_t sum = 0;
 
-	if (!state->keeps_check)
+	if (!state->checks)
 		return;
 	for (uint32_t i = 0; i < changes->count; i++)
 		sum += change_sum(&changes->items[i]);
 	sum = stir(sum, crc32c(0, &summary->counts, offsetof(struct state_counts, bytes_nodes)));
-	state->check = stir(sum, (uint64_t)summary->forgotten_ms);
-	state->check_index = index;
+	note_check(state->checks, index, stir(sum, (uint64_t)summary->forgotten_ms));
+}
+
+void publication_check_forget(struct state *state)
+{
+	struct publication_checks *checks = state->checks;
+
+	if (!checks)
+		return;
+	pthread_mutex_lock(&checks->lock);
+	memset(checks->kept, 0, sizeof checks->kept);
+	pthread_mutex_unlock(&checks->lock);
 }
 
 bool publication_check_of(const struct state *state, uint64_t index, uint64_t *check)
 {
+	struct publication_checks *checks = state->checks;
+	bool is_kept = false;
+
 	CHECK(index > 0);
-	*check = state->check;
-	return state->check_index == index;
+	if (!checks)
+		return false;
+	pthread_mutex_lock(&checks->lock);
+	for (uint32_t i = 0; i < PUBLICATION_CHECKS_KEPT; i++)
+		if (checks->kept[i].index == index) {
+			*check = checks->kept[i].check;
+			is_kept = true;
+		}
+	pthread_mutex_unlock(&checks->lock);
+	return is_kept;
+}
+
+struct publication_check publication_check_newest(const struct state *state)
+{
+	struct publication_checks *checks = state->checks;
+
+	if (!checks)
+		return (struct publication_check){0};
+	pthread_mutex_lock(&checks->lock);
+	struct publication_check newest = checks->kept[checks->newest];
+	pthread_mutex_unlock(&checks->lock);
+	return newest;
 }

@@ -7,6 +7,7 @@
 #include "state/tables/index_wait.h"
 #include "state/tables/kind.h"
 #include "state/tables/nodes/node_cell.h"
+#include "state/tables/publication_check.h"
 #include "state/tables/sequence.h"
 #include "state/tables/state.h"
 #include "state/tables/table.h"
@@ -154,6 +155,7 @@ void state_destroy(struct state *state)
 	free(state->plan_memory);
 	free(state->observed);
 	free(state->graves);
+	publication_checks_free(state->checks);
 	free(state);
 }
 

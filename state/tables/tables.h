@@ -113,8 +113,7 @@ struct state {
 	struct state_change *observed; // scratch
 	uint32_t observed_capacity;
 	bool is_unsettled; // something of the batch that is being published has to be settled (kind.settled)
-	bool keeps_check; // publication_check.h
-	uint64_t check_index, check;
+	struct publication_checks *checks; // publication_check.h; NULL: not kept
 	struct grave *graves;
 	uint32_t grave_count, grave_capacity;
 

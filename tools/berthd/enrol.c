@@ -27,7 +27,7 @@ static int carry_out(struct berthd *b, const char *verb, const struct cluster_se
 	uint64_t index, const struct complaint *complaint)
 {
 	if (strcmp(verb, "leave") == 0)
-		return cluster_leave(setup, complaint);
+		return cluster_leave(setup, index, complaint);
 	if (strcmp(verb, "init") == 0)
 		return cluster_init(setup, index, complaint);
 	if (index > 0)

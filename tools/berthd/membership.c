@@ -8,6 +8,7 @@
 #include "tools/berthd/shared_keyring.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,9 +55,14 @@ static bool lead(void *context, char *message, size_t message_size)
 	return false;
 }
 
+// Several threads may come to know of it, and a process is replaced once.
 static void lost(void *context, const char *reason)
 {
+	static atomic_flag is_lost = ATOMIC_FLAG_INIT;
 	const struct berthd *b = context;
+
+	while (atomic_flag_test_and_set(&is_lost))
+		(void)pause();
 	berthd_begin_anew(b, reason);
 	_exit(BERTHD_EXIT_ANEW);
 }

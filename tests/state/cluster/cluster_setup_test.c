@@ -65,7 +65,7 @@ static int join(const struct member *m)
 static int leave(const struct member *m)
 {
 	struct cluster_setup setup = member_setup(m);
-	return cluster_leave(&setup, &complaint);
+	return cluster_leave(&setup, 7, &complaint);
 }
 
 static int read_identity(const struct member *m, struct cluster_identity *identity)
@@ -109,6 +109,31 @@ static void members_come_and_go(void **unused)
 	assert_int_equal(leave(&two), 0);
 	assert_int_equal(etcd_keys_count(""), 0);
 	assert_int_equal(init(&one), 0); // the name is free again
+}
+
+// What only etcd has would go with the last member; the others may be behind.
+static void the_last_member_takes_nothing_along_that_it_lacks(void **unused)
+{
+	static const uint8_t batch[] = "some batch";
+	struct cluster_identity identity;
+
+	assert_int_equal(init(&one), 0);
+	assert_int_equal(join(&two), 0);
+	etcd_keys_put_piece(8, 0, batch, sizeof batch);
+	assert_int_equal(leave(&two), 0);
+	assert_int_equal(leave(&one), -ESTALE);
+	assert_non_null(strstr(message, "index 7"));
+	assert_int_equal(read_identity(&one, &identity), 0);
+	etcd_keys_delete("log/0000000000000008.0000");
+	etcd_keys_put_piece(7, 0, batch, sizeof batch); // its last, which the clerk has not cut yet
+	etcd_keys_put("cut", "8", 1);
+	assert_int_equal(leave(&one), -ESTALE);
+	etcd_keys_put("cut", "7", 1);
+	etcd_keys_put("lineage", "9", 1); // of a state that was put back
+	assert_int_equal(leave(&one), -ESTALE);
+	etcd_keys_delete("lineage");
+	assert_int_equal(leave(&one), 0);
+	assert_int_equal(etcd_keys_count(""), 0);
 }
 
 // Somebody lost etcd and began a cluster of the same name anew: that is not the directory's to take away.
@@ -240,6 +265,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(members_come_and_go, begin, end),
+		cmocka_unit_test_setup_teardown(
+			the_last_member_takes_nothing_along_that_it_lacks, begin, end),
 		cmocka_unit_test_setup_teardown(leaving_takes_no_other_cluster_along, begin, end),
 		cmocka_unit_test_setup_teardown(who_has_too_long_a_name_is_no_member, begin, end),
 		cmocka_unit_test_setup_teardown(a_cluster_begins_once, begin, end),

@@ -175,6 +175,7 @@ static void what_is_there_already_is_not_lost(void **unused)
 		.first_index = index_of(&one) + 1,
 		.indexes = 1,
 		.batch_bytes = 1,
+		.kept_bytes = 1,
 		.leadership = status_of(&one).term,
 		.check_index = index_of(&one)};
 	struct command_log log = cluster_log(one.cluster);

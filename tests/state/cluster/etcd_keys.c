@@ -161,6 +161,7 @@ void etcd_keys_put_piece(uint64_t first_index, uint32_t piece, const uint8_t *ba
 		.first_index = first_index,
 		.indexes = 1,
 		.batch_bytes = size,
+		.kept_bytes = size,
 		.leadership = 1};
 	uint8_t *value = memory_take(LOG_PIECE_HEADER_BYTES + LOG_PIECE_BYTES);
 

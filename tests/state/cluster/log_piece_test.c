@@ -29,7 +29,8 @@ static struct log_piece piece_of(uint64_t first_index, uint32_t size, uint64_t l
 	return (struct log_piece){.pieces = (uint16_t)log_pieces_of(size),
 		.first_index = first_index,
 		.indexes = 3,
-		.batch_bytes = size,
+		.batch_bytes = size + 1000, // it was packed
+		.kept_bytes = size,
 		.leadership = leadership,
 		.check_index = first_index - 1,
 		.check = 0x1234567890abcdef};
@@ -52,7 +53,8 @@ static void pieces_are_read_as_they_are_written(void **state)
 			assert_int_equal(read.pieces, written.pieces);
 			assert_int_equal(read.first_index, 77);
 			assert_int_equal(read.indexes, 3);
-			assert_int_equal(read.batch_bytes, sizes[s]);
+			assert_int_equal(read.batch_bytes, sizes[s] + 1000);
+			assert_int_equal(read.kept_bytes, sizes[s]);
 			assert_int_equal(read.leadership, 5);
 			assert_int_equal(read.check_index, 76);
 			assert_int_equal(read.check, 0x1234567890abcdef);
@@ -135,8 +137,8 @@ static void batches_come_out_whole_and_in_order(void **state)
 				put_unfinished(a, p);
 			assembly_put(a, p, order[i].piece, bytes);
 			while (out < BATCHES && (whole = assembly_take(a, 1 + 3 * out, &taken))) {
-				assert_int_equal(taken.batch_bytes, pieces[out].batch_bytes);
-				assert_memory_equal(whole, batches[out], taken.batch_bytes);
+				assert_int_equal(taken.kept_bytes, pieces[out].kept_bytes);
+				assert_memory_equal(whole, batches[out], taken.kept_bytes);
 				out++;
 			}
 		}
@@ -147,7 +149,7 @@ static void batches_come_out_whole_and_in_order(void **state)
 		for (; out < BATCHES; out++) {
 			const uint8_t *whole = assembly_take(a, 1 + 3 * out, &taken);
 			assert_non_null(whole);
-			assert_memory_equal(whole, batches[out], pieces[out].batch_bytes);
+			assert_memory_equal(whole, batches[out], pieces[out].kept_bytes);
 		}
 		assert_int_equal(assembly_bytes(a), 0);
 		for (uint32_t b = 0; b < BATCHES; b++)

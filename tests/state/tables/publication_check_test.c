@@ -199,8 +199,33 @@ static void nothing_is_summed_unasked(void **unused)
 	assert_false(publication_check_of(c.state, state_index(c.state), &sum));
 	assert_int_equal(controller_register(&c, 1, NULL), OUTCOME_DONE);
 	assert_true(publication_check_of(c.state, state_index(c.state), &sum));
-	assert_false(publication_check_of(c.state, state_index(c.state) - 1, &sum));
+	assert_int_equal(publication_check_newest(c.state).index, state_index(c.state));
+	assert_int_equal(publication_check_newest(c.state).check, sum);
 	assert_false(publication_check_of(c.state, state_index(c.state) + 1, &sum));
+	controller_free(&c);
+}
+
+// Those of a few publications, since the next batches are written before these are published.
+static void the_newest_few_are_kept(void **unused)
+{
+	uint64_t indexes[40], sums[40], sum;
+	struct controller c;
+	uint32_t kept = 0;
+
+	controller_init(&c, (struct state_limits){0});
+	publication_check_keep(c.state);
+	controller_open(&c);
+	for (uint32_t i = 0; i < 40; i++) {
+		assert_int_equal(controller_register(&c, i, NULL), OUTCOME_DONE);
+		indexes[i] = state_index(c.state);
+		sums[i] = publication_check_newest(c.state).check;
+	}
+	for (uint32_t i = 40; i-- > 0 && publication_check_of(c.state, indexes[i], &sum); kept++)
+		assert_int_equal(sum, sums[i]);
+	assert_in_range(kept, 5, 39);
+	publication_check_forget(c.state);
+	assert_false(publication_check_of(c.state, indexes[39], &sum));
+	assert_int_equal(publication_check_newest(c.state).index, 0);
 	controller_free(&c);
 }
 
@@ -213,6 +238,7 @@ int main(void)
 		cmocka_unit_test(another_id_has_another_sum),
 		cmocka_unit_test(another_past_is_seen_later),
 		cmocka_unit_test(nothing_is_summed_unasked),
+		cmocka_unit_test(the_newest_few_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,7 @@ static void a_follower_tells_how_far_it_lags(void **unused)
 		.member_count = 3,
 		.takeovers = 2,
 		.batches_under_way = 4,
+		.log_bytes = 77,
 		.etcd_is_away = true};
 	status.members[1].is_alive = status.members[2].is_alive = true;
 	tell(&status, NULL);
@@ -76,6 +77,7 @@ static void a_follower_tells_how_far_it_lags(void **unused)
 	expect("berth_cluster_members_alive", 'g', 2);
 	expect("berth_cluster_takeovers_total", 'c', 2);
 	expect("berth_cluster_batches_under_way", 'g', 4);
+	expect("berth_cluster_log_bytes_total", 'c', 77);
 	expect("berth_cluster_etcd_away", 'g', 1);
 }
 
