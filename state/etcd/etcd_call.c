@@ -29,24 +29,20 @@ struct work {
 	struct attempt attempts[ETCD_TOGETHER_MAX];
 };
 
-static uint64_t work_left_ms(const struct work *w)
-{
-	uint64_t now = etcd_now_ns();
-	return now < w->until_ns ? (w->until_ns - now) / NS_PER_MS : 0;
-}
-
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-// With a second endpoint, the first gets half of the time that is left.
+// With a second endpoint, the first gets half of the time that is left. A transaction is over when its attempt is, and
+// libcurl, which counts in whole milliseconds, may end that one too early.
 static struct etcd_limits work_limits(const struct work *w, bool is_transaction)
 {
-	uint64_t left = work_left_ms(w), share = w->etcd->endpoint_count > 1 ? left / 2 : left;
+	uint64_t left = etcd_left_ms(w->until_ns),
+		 share = w->etcd->endpoint_count > 1 ? left / 2 : left;
 	struct etcd_limits limits = {
 		.connect_ms = least(least(share, CONNECT_MS), w->etcd->timeout_ms),
-		.whole_ms = is_transaction ? left : least(share, w->etcd->timeout_ms),
+		.whole_ms = is_transaction ? left + 1 : least(share, w->etcd->timeout_ms),
 	};
 	// 0 would be without a limit.
 	limits.connect_ms += limits.connect_ms == 0;
@@ -63,10 +59,10 @@ static void attempt_end(struct work *w, struct attempt *a, int error)
 	w->done++;
 }
 
-static void attempt_pause(struct attempt *a)
+static void attempt_pause(const struct work *w, struct attempt *a)
 {
 	a->tried = 0;
-	a->resume_ns = etcd_now_ns() + PAUSE_MS * NS_PER_MS;
+	a->resume_ns = least(etcd_now_ns() + PAUSE_MS * NS_PER_MS, w->until_ns);
 }
 
 // At the next endpoint; when each was asked, what is no matter of time is final.
@@ -74,12 +70,12 @@ static void attempt_begin(struct work *w, struct attempt *a)
 {
 	struct etcd_call *c = a->call;
 	int endpoint = etcd_endpoint_choose(w->etcd, a->tried);
-	if (work_left_ms(w) == 0)
+	if (etcd_left_ms(w->until_ns) == 0)
 		attempt_end(w, a, c->error ? c->error : -ETIMEDOUT);
 	else if (endpoint < 0 && c->error != -ETIMEDOUT)
 		attempt_end(w, a, c->error);
 	else if (endpoint < 0)
-		attempt_pause(a);
+		attempt_pause(w, a);
 	else {
 		a->tried |= 1u << endpoint;
 		struct etcd_limits limits = work_limits(w, c->is_transaction);
@@ -201,7 +197,7 @@ int etcd_call_many(struct etcd *e, struct etcd_call *calls, uint32_t count, uint
 	w.until_ns = etcd_now_ns() + (uint64_t)timeout_ms * NS_PER_MS;
 	w.line = etcd_line_take(e);
 	for (work_step(&w); w.done < count; work_step(&w))
-		etcd_line_work(w.line, (uint32_t)least(work_left_ms(&w) + 1, WAIT_MS));
+		etcd_line_work(w.line, (uint32_t)least(etcd_left_ms(w.until_ns) + 1, WAIT_MS));
 	etcd_line_give_back(e, w.line);
 	for (uint32_t i = 0; i < count && !error; i++)
 		error = calls[i].error;

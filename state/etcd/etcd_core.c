@@ -10,6 +10,12 @@ uint64_t etcd_now_ns(void)
 	return time_monotonic_ns(&time_source_real);
 }
 
+uint64_t etcd_left_ms(uint64_t until_ns)
+{
+	uint64_t now = etcd_now_ns();
+	return now < until_ns ? (until_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
+}
+
 int etcd_endpoint_choose(struct etcd *e, uint32_t tried)
 {
 	uint32_t current = e->current, count = e->endpoint_count;

@@ -27,6 +27,8 @@ struct etcd {
 };
 
 uint64_t etcd_now_ns(void);
+// A millisecond that has begun counts: nobody is given up before the time is over.
+uint64_t etcd_left_ms(uint64_t until_ns);
 // The endpoint to ask next, of those that are not in the set `tried`: the current one, unless it rests; -1: all are.
 int etcd_endpoint_choose(struct etcd *, uint32_t tried);
 void etcd_endpoint_answered(struct etcd *, uint32_t endpoint);

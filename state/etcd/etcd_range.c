@@ -147,16 +147,14 @@ int etcd_range(struct etcd *e, const struct etcd_range *r, uint32_t timeout_ms,
 	struct etcd_range_result *result)
 {
 	struct page page = {.range = r};
-	uint64_t until_ns = etcd_now_ns() + (uint64_t)timeout_ms * NS_PER_MS, now = etcd_now_ns();
+	uint64_t until_ns = etcd_now_ns() + (uint64_t)timeout_ms * NS_PER_MS;
 	uint32_t left = r->limit;
 	int error = 0;
 	*result = (struct etcd_range_result){0};
-	while (page_turn(e, &page, &left,
-		now < until_ns ? (uint32_t)((until_ns - now) / NS_PER_MS) : 0, &error)) {
+	while (page_turn(e, &page, &left, (uint32_t)etcd_left_ms(until_ns), &error)) {
 		if (page.revision == 0)
 			*result = (struct etcd_range_result){page.etcd_revision, page.count};
 		page.revision = result->revision;
-		now = etcd_now_ns();
 	}
 	if (error == 0 && page.revision == 0)
 		*result = (struct etcd_range_result){page.etcd_revision, page.count};

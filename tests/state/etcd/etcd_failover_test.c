@@ -18,6 +18,8 @@
 #define SHORT_MS 400u
 // A machine that is busy may be late by so much; never a whole timeout of TCP.
 #define LATE_MS 3000u
+// Many of these in one test.
+#define TINY_MS 5u
 #define SMALL_QUOTA (4u * 1024 * 1024)
 #define PIECE_BYTES (256u * 1024)
 
@@ -119,6 +121,26 @@ static void a_server_that_stands_still_is_given_up_in_time(void **unused)
 	etcd_close(etcd);
 }
 
+static void no_call_is_given_up_before_its_time(void **unused)
+{
+	struct etcd *etcd = open_at(server.url, NULL, NULL);
+	etcd_server_signal(&server, SIGSTOP);
+	for (uint32_t i = 0; i < 50; i++) {
+		uint64_t begun_ns = time_monotonic_ns(&time_source_real);
+		bool is_put = i % 2;
+		int error = is_put ? put_within(etcd, "y", 1, TINY_MS) : get(etcd, TINY_MS);
+		assert_int_equal(error, -ETIMEDOUT);
+		assert_true(time_monotonic_ns(&time_source_real) - begun_ns >= TINY_MS * NS_PER_MS);
+	}
+	uint64_t requests = etcd_counters(etcd)->requests;
+	// One millisecond is a time, too: most of them are asked.
+	for (uint32_t i = 0; i < 50; i++)
+		assert_int_equal(get(etcd, 1), -ETIMEDOUT);
+	etcd_server_signal(&server, SIGCONT);
+	assert_true(etcd_counters(etcd)->requests > requests);
+	etcd_close(etcd);
+}
+
 static void of_two_servers_the_one_that_stands_still_is_left(void **unused)
 {
 	struct etcd_server other;
@@ -129,8 +151,11 @@ static void of_two_servers_the_one_that_stands_still_is_left(void **unused)
 	assert_int_equal(get(etcd, TIMEOUT_MS), 0);
 	etcd_server_signal(&server, SIGSTOP);
 	assert_int_equal(get(etcd, TIMEOUT_MS), 0);
-	assert_int_equal(put_within(etcd, "x", 1, SHORT_MS), 0);
+	assert_int_equal(put(etcd), 0);
 	etcd_server_signal(&server, SIGCONT);
+	// It was asked once more, by the second get.
+	assert_int_equal(etcd_counters(etcd)->requests, 4);
+	assert_int_equal(etcd_counters(etcd)->failures, 1);
 	assert_int_equal(etcd_counters(etcd)->failovers, 1);
 	etcd_close(etcd);
 	etcd_server_stop(&other);
@@ -246,6 +271,7 @@ int main(void)
 		cmocka_unit_test(the_next_endpoint_is_asked_when_the_first_is_dead),
 		cmocka_unit_test(a_call_waits_for_an_endpoint_until_its_time),
 		cmocka_unit_test(a_server_that_stands_still_is_given_up_in_time),
+		cmocka_unit_test(no_call_is_given_up_before_its_time),
 		cmocka_unit_test(of_two_servers_the_one_that_stands_still_is_left),
 		cmocka_unit_test(a_restart_between_two_calls_is_no_error),
 		cmocka_unit_test(a_full_store_says_so_and_goes_on_when_it_is_emptied),
