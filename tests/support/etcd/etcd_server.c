@@ -4,12 +4,12 @@
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +18,7 @@
 
 #define HEALTHY_WITHIN_MS 20000u
 #define STEP_MS 50u
+#define NOT_INSTALLED 127 // as a shell says it
 
 int listen_anywhere(uint16_t *port)
 {
@@ -40,18 +41,22 @@ uint16_t free_port(void)
 	return port;
 }
 
-// Starts a program in silence; 0: it is not installed.
+// Starts a program in silence, which ends with this thread, however that comes to its end. It exits with NOT_INSTALLED
+// when it is not there.
 static pid_t spawn_silently(const char *const *words, char *const *environment)
 {
-	posix_spawn_file_actions_t actions;
-	pid_t pid = 0;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	int error = posix_spawnp(&pid, words[0], &actions, NULL, (char *const *)words, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	return error ? 0 : pid;
+	pid_t parent = getpid(), pid = fork();
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	int null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	// The parent may have gone before that.
+	if (getppid() == parent)
+		execvpe(words[0], (char *const *)words, environment);
+	_exit(NOT_INSTALLED);
 }
 
 int etcd_server_control(const struct etcd_server *s, const char *const *words)
@@ -64,15 +69,21 @@ int etcd_server_control(const struct etcd_server *s, const char *const *words)
 		all[i + 5] = words[i];
 	}
 	pid_t pid = spawn_silently(all, environment);
-	if (!pid)
-		fail_msg("etcdctl is not installed: install the package etcd-client");
 	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
+		fail_msg("etcdctl is not installed: install the package etcd-client");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static bool server_is_gone(const struct etcd_server *s)
+static void server_fail_if_gone(struct etcd_server *s)
 {
-	return waitpid(s->pid, NULL, WNOHANG) == s->pid;
+	int status = 0;
+	if (waitpid(s->pid, &status, WNOHANG) != s->pid)
+		return;
+	s->pid = 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
+		fail_msg("etcd is not installed: install the package etcd-server");
+	fail_msg("etcd ended at once");
 }
 
 // At a port of its own, which wants neither user nor certificate.
@@ -94,8 +105,7 @@ static bool server_is_healthy(const struct etcd_server *s)
 static void server_await(struct etcd_server *s)
 {
 	for (uint32_t waited = 0; !server_is_healthy(s); waited += STEP_MS) {
-		if (server_is_gone(s))
-			fail_msg("etcd ended at once");
+		server_fail_if_gone(s);
 		if (waited > HEALTHY_WITHIN_MS)
 			fail_msg("etcd did not become healthy");
 		usleep(STEP_MS * 1000);
@@ -119,8 +129,6 @@ void etcd_server_start_again(struct etcd_server *s)
 		s->ca_file ? "--client-cert-auth" : NULL, "--trusted-ca-file", s->ca_file,
 		"--cert-file", s->certificate_file, "--key-file", s->key_file, NULL};
 	s->pid = spawn_silently(words, environ);
-	if (!s->pid)
-		fail_msg("etcd is not installed: install the package etcd-server");
 	server_await(s);
 }
 
