@@ -159,7 +159,13 @@ void etcd_server_start_tls(struct etcd_server *s, const char *ca_file, const cha
 
 void etcd_server_signal(const struct etcd_server *s, int signal)
 {
+	int status = 0;
 	assert_int_equal(kill(s->pid, signal), 0);
+	// On a busy machine other threads of it still work, until the one that was told stops them.
+	if (signal == SIGSTOP) {
+		assert_int_equal(waitpid(s->pid, &status, WUNTRACED), s->pid);
+		assert_true(WIFSTOPPED(status));
+	}
 }
 
 void etcd_server_kill(struct etcd_server *s)

@@ -22,7 +22,7 @@ void etcd_server_start(struct etcd_server *, uint64_t quota_bytes);
 // Over https.
 void etcd_server_start_tls(struct etcd_server *, const char *ca_file, const char *certificate_file,
 	const char *key_file);
-// A signal: SIGSTOP, SIGCONT; SIGKILL through etcd_server_kill.
+// A signal: SIGSTOP, after which it does nothing any more, SIGCONT; SIGKILL through etcd_server_kill.
 void etcd_server_signal(const struct etcd_server *, int signal);
 // With kill -9; the data stay.
 void etcd_server_kill(struct etcd_server *);
