@@ -15,6 +15,7 @@
 
 #define TIMEOUT_MS 3000u
 #define FILE_BYTES 64
+#define TRIES 200u
 
 static char folder[32] = "/tmp/berth-tls-XXXXXX";
 static char certificate[FILE_BYTES], key[FILE_BYTES], other_certificate[FILE_BYTES],
@@ -79,10 +80,20 @@ static void a_certificate_of_the_ca_is_let_in(void **unused)
 	assert_int_equal(put_with(certificate, certificate, key), 0);
 }
 
+// Never lets it in, and tells why. In TLS 1.3 the client's certificate is judged when the request is on its way already:
+// that the connection ends may be known before what the server said, and then nothing is but that there is no answer.
+static void assert_refused(const char *certificate_file, const char *key_file)
+{
+	int error = -ETIMEDOUT;
+	for (uint32_t i = 0; i < TRIES && error == -ETIMEDOUT; i++)
+		error = put_with(certificate, certificate_file, key_file);
+	assert_int_equal(error, -EACCES);
+}
+
 static void whoever_has_none_or_another_is_refused(void **unused)
 {
-	assert_int_equal(put_with(certificate, NULL, NULL), -EACCES);
-	assert_int_equal(put_with(certificate, other_certificate, other_key), -EACCES);
+	assert_refused(NULL, NULL);
+	assert_refused(other_certificate, other_key);
 }
 
 static void a_server_of_another_ca_is_not_trusted(void **unused)
