@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
+#include "state/cluster/clocks.h"
 #include "state/cluster/cluster_private.h"
 #include "state/cluster/own_store.h"
 #include <errno.h>
@@ -76,8 +77,12 @@ static bool take_member(void *context, const struct etcd_item *item)
 static bool take_alive(void *context, const struct etcd_item *item)
 {
 	struct cluster_member *m = member_seen(context, cluster_key_last(item->key));
+	uint64_t clock_ms;
+
 	if (m)
 		m->is_alive = true;
+	if (m && cluster_number_read(item, &clock_ms) && clock_ms <= INT64_MAX)
+		m->clock_ms = (int64_t)clock_ms;
 	return true;
 }
 
@@ -119,6 +124,17 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->id, y->id);
 }
 
+static void tell_clock(bool is_odd)
+{
+	if (is_odd)
+		log_warn("cluster-clock",
+			"meaning=\"the time of day here is another than that of most members: "
+			"this one does not come to lead while one of them is there\" "
+			"action=\"set the clock\"");
+	else
+		log_info("cluster-clock", "meaning=\"the time of day is that of the others\"");
+}
+
 static void show_members(struct clerk *k)
 {
 	struct cluster *c = k->cluster;
@@ -129,10 +145,17 @@ static void show_members(struct clerk *k)
 			seen->knows_leader && strcmp(seen->members[i].id, seen->leader.id) == 0;
 	qsort(seen->members, seen->member_count, sizeof seen->members[0], by_name);
 	pthread_mutex_lock(&c->lock);
+	clocks_compare(
+		seen->members, seen->member_count, c->status.members, c->status.member_count);
+	bool is_odd = clock_is_odd(seen->members, seen->member_count);
+	bool has_changed = is_odd != c->status.clock_is_odd;
+	c->status.clock_is_odd = is_odd;
 	c->status.member_count = seen->member_count;
 	memcpy(c->status.members, seen->members, sizeof seen->members);
 	pthread_cond_broadcast(&c->wake);
 	pthread_mutex_unlock(&c->lock);
+	if (has_changed)
+		tell_clock(is_odd);
 }
 
 static int look_at_members(struct clerk *k)

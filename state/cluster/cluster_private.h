@@ -34,6 +34,7 @@ struct cluster {
 
 	atomic_bool is_caught_up;    // to what etcd had when the watch began
 	_Atomic int64_t lease;       // of this member; 0: none
+	uint64_t clock_told_ns;      // boot time; the keeper
 	_Atomic uint64_t leadership; // creation revision of the leader's key that is ours; 0: none
 	atomic_bool leads;           // the whole log is applied, and `lead` was called
 	_Atomic uint64_t sure_until_ns; // boot time until which the lease cannot have ended

@@ -18,8 +18,11 @@ struct cluster_member {
 	bool is_alive;                    // its lease holds
 	bool is_leader;
 	bool is_self;
-	uint32_t format; // the newest log that its program reads (LOG_FORMAT)
-	uint64_t epoch;  // of its state: how often a snapshot was restored, in other numbers
+	uint32_t format;  // the newest log that its program reads (LOG_FORMAT)
+	uint64_t epoch;   // of its state: how often a snapshot was restored, in other numbers
+	int64_t clock_ms; // its time of day, as it said last; 0: it did not
+	bool knows_clock;
+	int64_t clock_ahead_ms; // of this member's, if knows_clock
 };
 
 struct cluster_status {
@@ -37,5 +40,6 @@ struct cluster_status {
 	uint64_t batches_under_way; // transactions that etcd has not answered
 	uint64_t log_bytes;         // that this process added to the log, as it keeps them
 	bool etcd_is_away;          // nothing is decided until it is back
+	bool clock_is_odd;          // the time of day is another than that of most
 	char trouble[256];          // of etcd, as a sentence; "": none
 };

@@ -6,11 +6,13 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
+#include "state/cluster/clocks.h"
 #include "state/cluster/cluster_private.h"
 #include "state/cluster/epoch.h"
 #include "state/log/batch.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,20 +33,26 @@ static void be_sure(struct cluster *c, uint64_t asked_ns, int64_t left_s)
 	atomic_store(&c->sure_until_ns, asked_ns + left_ns - left_ns / 100 * DOUBT_PERCENT);
 }
 
-// What the member says of itself may be other than before it was started.
+// That this member is there, and its time of day (clocks.h). What it says of itself may be other than before it was
+// started.
 static int put_alive(struct cluster *c, int64_t lease)
 {
 	const char *id = c->settings.identity.member;
 	struct cluster_key alive = cluster_key_of(c->settings.name, "alive", id);
 	struct cluster_key member = cluster_key_of(c->settings.name, "members", id);
-	char *json = cluster_member_write(&c->self);
-	struct etcd_put puts[2] = {{.key = alive.text, .value = "", .lease = lease},
+	char *json = cluster_member_write(&c->self), now_ms[24];
+	int digits = snprintf(
+		now_ms, sizeof now_ms, "%" PRIu64, time_wall_ns(c->settings.time) / NS_PER_MS);
+	struct etcd_put puts[2] = {
+		{.key = alive.text, .value = now_ms, .size = (uint32_t)digits, .lease = lease},
 		{.key = member.text, .value = json, .size = (uint32_t)strlen(json)}};
 	struct etcd_txn txn = {.puts = puts, .put_count = 2};
 	struct etcd_txn_result result;
 	int error = etcd_txn(c->etcd, &txn, cluster_patience_ms(c), &result);
 
 	free(json);
+	if (error == 0)
+		c->clock_told_ns = cluster_boot_ns(c);
 	return error;
 }
 
@@ -79,6 +87,8 @@ static int renew_lease(struct cluster *c)
 		be_sure(c, asked_ns, left_s);
 		if (atomic_load(&c->leadership) != 0)
 			atomic_store(&c->contact_ns, cluster_boot_ns(c));
+		if (cluster_boot_ns(c) - c->clock_told_ns >= CLOCK_TOLD_MS * NS_PER_MS)
+			(void)put_alive(c, atomic_load(&c->lease)); // else in the next turn
 	}
 	if (error != -ENOENT)
 		return error;
@@ -155,7 +165,7 @@ static bool is_read_by_all(const struct cluster *c)
 static bool sees_vacancy(const struct cluster *c)
 {
 	return !cluster_ends(c) && c->leader_is_absent && atomic_load(&c->is_caught_up) &&
-	       atomic_load(&c->leadership) == 0 && is_read_by_all(c);
+	       atomic_load(&c->leadership) == 0 && is_read_by_all(c) && !c->status.clock_is_odd;
 }
 
 static bool may_try(struct cluster *c)

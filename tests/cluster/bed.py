@@ -7,6 +7,7 @@ statement. The process itself is in the namespace of the clients from then on. W
 one controller with a log of its own, for tests of the tests.
 """
 import base64
+import datetime
 import http.client
 import json
 import os
@@ -209,13 +210,19 @@ class Bed:
             self.do(member, "cluster", how)
         self.start_member(member)
 
-    def start_member(self, member, clock_s=0):
-        """clock_s moves the clocks that a namespace can move: how long the machine has been up, not the time of day."""
-        space = ["unshare", "--time", "--monotonic", clock_s, "--boottime", clock_s] if clock_s else []
+    def start_member(self, member, up_s=0, day_s=0):
+        """Its clocks may be away from the machine's: those that count how long it has been up, and the time of day."""
+        space = ["unshare", "--time", "--monotonic", up_s, "--boottime", up_s] if up_s else []
         self.programs[member] = Program(
-            [*self.net.inside(member), *space, self.berthd, *self.settings,
-             f"--config={self.directory}/{member}/berthd.yaml"],
+            [*self.net.inside(member), *space, *(self.with_time_of_day(day_s) if day_s else []), self.berthd,
+             *self.settings, f"--config={self.directory}/{member}/berthd.yaml"],
             self.directory / f"{member}.log").start()
+
+    def with_time_of_day(self, shift_s):
+        """What begins a command whose time of day is another. The address sanitizer wants to be the first library."""
+        library = self.build.resolve() / "tests/cluster/libclock_shift.so"
+        options = f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"
+        return ["env", f"LD_PRELOAD={library}", f"CLOCK_SHIFT_S={shift_s}", f"ASAN_OPTIONS={options}"]
 
     def remove_member(self, member):
         self.programs.pop(member).end()
@@ -269,15 +276,23 @@ class Bed:
                     found[one["op"]] += 1
         return found
 
-    def wait_acknowledged(self, seconds=30):
+    def wait_acknowledged(self, seconds=30, ops=("put", "place", "register")):
         """Until questions of each kind that are asked from now on are done."""
         began = time.monotonic()
-        self.wait("questions are answered again", seconds, lambda: all(self.acknowledged_since(began).values()))
+        self.wait("questions are answered again", seconds, lambda: all(self.acknowledged_since(began, ops).values()))
 
     def wait_answers(self, member, seconds=START_SECONDS):
         self.wait(f"{member} answers", seconds, lambda: self.metrics(member) is not None)
 
     # looking
+
+    def started_s(self, member):
+        """When the process began, by its own time of day."""
+        status, _, body = ask(self.net.managing(member), "/v1/agent/schedulers?stale")
+        if status != 200:
+            raise Failure(f"{member}: {status} {body[:200]}")
+        text = json.loads(body)["schedulers"][0]["started"]
+        return datetime.datetime.fromisoformat(text[:19] + "+00:00").timestamp()
 
     def metrics(self, member):
         """Samples by name, summed over their labels, and by name and label; None when it does not answer."""

@@ -5,6 +5,7 @@ import time
 
 LONG_S = 10   # a leader's lease is over long before
 TAKEOVER_S = 30  # a failure, not a measure
+ODD_METRIC = "berth_cluster_clock_odd"
 
 
 def others(bed, member):
@@ -153,17 +154,58 @@ def slow_disk(bed, chance):
     return f"the disk of {leader} slow"
 
 
-def other_clock(bed, chance):
-    """The clock of a follower that counts how long the machine is up is an hour away; then it may lead. The time of day
-    is that of all: no namespace can move it."""
-    member = chance.choice(others(bed, bed.leader()))
+def start_with_clocks(bed, member, up_s, day_s):
+    """Until it knows that its time of day is not that of the others."""
     bed.programs[member].end()
-    shift = chance.choice((-3600, 3600))
-    with open("/proc/uptime", encoding="utf-8") as file:
-        shift = shift if float(file.read().split()[0]) > 4000 else 3600
-    bed.start_member(member, shift)
+    bed.start_member(member, up_s, day_s)
     bed.wait_answers(member)
-    return f"the clock of {member} {shift} s away; {kill_leader(bed, chance)}"
+    away_s = bed.started_s(member) - time.time()
+    if abs(away_s - day_s) > 100:
+        raise AssertionError(f"the time of day of {member} is {away_s:.0f} s away, not {day_s}")
+    bed.wait(f"{member} sees that its clock is odd", 15, lambda: (bed.metrics(member) or {}).get(ODD_METRIC))
+
+
+def start_with_right_clocks(bed, member):
+    bed.programs[member].end()
+    bed.start_member(member)
+    bed.wait_answers(member)
+
+
+def other_clock(bed, chance):
+    """All clocks of a follower are an hour away: it is not the one that leads when the leader is gone."""
+    old = bed.leader()
+    member = chance.choice(others(bed, old))
+    shift_s = chance.choice((-3600, 3600))
+    with open("/proc/uptime", encoding="utf-8") as file:
+        shift_s = shift_s if float(file.read().split()[0]) > 4000 else 3600
+    start_with_clocks(bed, member, shift_s, shift_s)
+    bed.members[old].kill()
+    seen = wait_other_leader(bed, old)
+    bed.wait_acknowledged()
+    if bed.leader() == member:
+        raise AssertionError(f"{member} leads, whose clock is {shift_s} s away")
+    restart(bed, old)
+    start_with_right_clocks(bed, member)
+    return f"the clocks of {member} {shift_s} s away; {old} killed; {seen}"
+
+
+def other_clock_leads(bed, chance):
+    """The time of day of a member is an hour behind, and nobody else is there: it leads, and does what asks for no
+    time. Then one leads that has the right time."""
+    member = chance.choice(others(bed, bed.leader()))
+    start_with_clocks(bed, member, 0, -3600)
+    right = others(bed, member)
+    for name in right:
+        bed.members[name].kill()
+    bed.wait(f"{member} leads", TAKEOVER_S, lambda: bed.leader() == member)
+    bed.wait_acknowledged(ops=("put", "register"))
+    for name in right:
+        restart(bed, name)
+    bed.members[member].kill()
+    seen = wait_other_leader(bed, member)
+    bed.wait_acknowledged()
+    start_with_right_clocks(bed, member)
+    return f"{member} led an hour behind; {seen}"
 
 
 def join_under_load(bed, chance):
@@ -185,13 +227,14 @@ def has_all(bed, member):
 
 
 # Those that end a leadership come more often.
-TAKEOVERS = [kill_leader, stop_leader, cut_leader_from_etcd, kill_all, other_clock, join_under_load]
+TAKEOVERS = [kill_leader, stop_leader, cut_leader_from_etcd, kill_all, other_clock, other_clock_leads,
+             join_under_load]
 REST = [cut_follower_from_etcd, cut_leader_from_nodes, cut_leader_from_members, kill_follower, kill_etcd,
         lose_etcd_majority, slow_etcd, slow_disk]
 # Continuous integration: ten takeovers and something of everything else, in a few minutes.
 SHORT = [kill_leader, stop_leader, kill_leader, cut_leader_from_etcd, kill_etcd, cut_leader_from_nodes, kill_leader,
          kill_all, slow_etcd, kill_leader, lose_etcd_majority, cut_leader_from_members, join_under_load, kill_leader,
-         other_clock, kill_leader, slow_disk, kill_follower]
+         other_clock, other_clock_leads, slow_disk, kill_follower]
 
 
 def run(bed, scenario, chance):

@@ -35,8 +35,8 @@ static bool find_idle_writes(const struct berthd *b, char *message, uint32_t mes
 	return true;
 }
 
-// The log of a cluster is on other machines: no restart of this process helps.
-static bool find_away_log(const struct berthd *b, char *message, uint32_t message_size)
+// The log of a cluster is on other machines, and the clock is the machine's: no restart of this process helps.
+static bool find_cluster_trouble(const struct berthd *b, char *message, uint32_t message_size)
 {
 	struct cluster_status status;
 
@@ -47,7 +47,11 @@ static bool find_away_log(const struct berthd *b, char *message, uint32_t messag
 		snprintf(message, message_size,
 			"degraded: no change is taken until the log of the cluster answers: %s",
 			status.trouble);
-	return status.etcd_is_away;
+	else if (status.clock_is_odd)
+		snprintf(message, message_size,
+			"degraded: the time of day is another than that of most members of the "
+			"cluster: set the clock");
+	return status.etcd_is_away || status.clock_is_odd;
 }
 
 // Finds a port that hears nobody because its program is gone.
@@ -76,7 +80,7 @@ bool berthd_healthy(void *context, char *message, uint32_t message_size)
 	}
 	if (find_deaf_port(b, message, message_size) || find_idle_writes(b, message, message_size))
 		return false;
-	if (find_away_log(b, message, message_size))
+	if (find_cluster_trouble(b, message, message_size))
 		return true;
 	dataplane_expiry_text(b->dataplane, reason, sizeof reason);
 	if (reason[0] != '\0')

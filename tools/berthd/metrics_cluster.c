@@ -33,6 +33,7 @@ static void emit_member(const struct metric_sink *m, const struct cluster_status
 	cluster_gauge(m, "berth_cluster_batches_under_way", (double)s->batches_under_way);
 	cluster_counter(m, "berth_cluster_log_bytes_total", s->log_bytes);
 	cluster_gauge(m, "berth_cluster_etcd_away", s->etcd_is_away);
+	cluster_gauge(m, "berth_cluster_clock_odd", s->clock_is_odd);
 }
 
 static void emit_etcd(const struct metric_sink *m, const struct etcd_counters *etcd)

@@ -1,9 +1,11 @@
 // What members know of each other: the log is cut behind all of them, who is too far behind takes a snapshot, who has
-// another state or is of another cluster fails, and who reads an older format holds the leadership of others.
+// another state or is of another cluster fails, who reads an older format holds the leadership of others, and whose
+// time of day is another than that of most leaves it to them.
 #include "state/base/log.h"
 #include "state/log/batch.h"
 #include "tests/state/cluster/etcd_keys.h"
 #include "tests/state/cluster/member.h"
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 
 #include <cmocka.h>
 
+#define OTHER "00000000-0000-4000-8000-%012u"
 #define STRANGER "00000000-0000-4000-8000-00000000000f"
 
 static struct etcd_server server;
@@ -214,6 +217,64 @@ static void who_reads_less_is_not_led_by_who_writes_more(void **unused)
 	stop_and_close(&one);
 }
 
+static void put_other(uint32_t number, int64_t ahead_ms)
+{
+	char key[64], text[256];
+	int64_t now_ms = (int64_t)(time_wall_ns(&time_source_real) / NS_PER_MS);
+
+	snprintf(key, sizeof key, "members/" OTHER, number);
+	etcd_keys_put(key, text,
+		(uint32_t)snprintf(text, sizeof text,
+			"{\"id\":\"" OTHER "\",\"name\":\"o%u\",\"http\":\"\",\"wire\":\"\"}",
+			number, number));
+	snprintf(key, sizeof key, "alive/" OTHER, number);
+	etcd_keys_put(
+		key, text, (uint32_t)snprintf(text, sizeof text, "%" PRId64, now_ms + ahead_ms));
+}
+
+static void remove_other(uint32_t number)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "alive/" OTHER, number);
+	etcd_keys_delete(key);
+}
+
+static bool is_alone_in_its_time(void)
+{
+	struct cluster_status status;
+
+	cluster_status(one.cluster, &status);
+	return status.clock_is_odd;
+}
+
+// A leader that is an hour behind or ahead takes all requests for wrong ones. Of two that say two things one leads:
+// nobody knows which of them is right.
+static void whose_clock_is_odd_leaves_the_leadership_to_others(void **unused)
+{
+	uint32_t size;
+
+	put_other(1, 3600000);
+	put_other(2, 3600000 + 5000);
+	member_start(&one);
+	AWAIT(is_alone_in_its_time());
+	usleep(500000); // longer than a turn of the keeper's
+	assert_null(etcd_keys_get("leader", &size));
+	remove_other(1); // it is remembered
+	usleep(1200000); // longer than turns of the clerk's
+	assert_true(is_alone_in_its_time());
+	assert_false(one.leads);
+	put_other(2, 5000);
+	member_await_leadership(&one);
+	assert_false(is_alone_in_its_time());
+	put_other(1, -3600000);
+	put_other(2, -3600000);
+	AWAIT(is_alone_in_its_time());
+	usleep(500000);
+	assert_true(one.leads); // who leads is only told
+	stop_and_close(&one);
+}
+
 // The answer to the transaction that made the key got lost, and so did that to the question whether it did.
 static void who_leads_comes_to_know_it(void **unused)
 {
@@ -244,6 +305,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_cluster_is_not_followed, begin, end),
 		cmocka_unit_test_setup_teardown(
 			who_reads_less_is_not_led_by_who_writes_more, begin, end),
+		cmocka_unit_test_setup_teardown(
+			whose_clock_is_odd_leaves_the_leadership_to_others, begin, end),
 		cmocka_unit_test_setup_teardown(who_leads_comes_to_know_it, begin, end),
 	};
 	log_configure(LOG_ERROR, false);

@@ -64,7 +64,8 @@ static void a_follower_tells_how_far_it_lags(void **unused)
 		.takeovers = 2,
 		.batches_under_way = 4,
 		.log_bytes = 77,
-		.etcd_is_away = true};
+		.etcd_is_away = true,
+		.clock_is_odd = true};
 	status.members[1].is_alive = status.members[2].is_alive = true;
 	tell(&status, NULL);
 	expect("berth_cluster_role", 'g', 0);
@@ -79,6 +80,7 @@ static void a_follower_tells_how_far_it_lags(void **unused)
 	expect("berth_cluster_batches_under_way", 'g', 4);
 	expect("berth_cluster_log_bytes_total", 'c', 77);
 	expect("berth_cluster_etcd_away", 'g', 1);
+	expect("berth_cluster_clock_odd", 'g', 1);
 }
 
 // The end of the log is known later than this member's own index.
