@@ -23,7 +23,7 @@ import net
 
 HTTP_PORT, WIRE_PORT, ETCD_PORT, ETCD_PEER_PORT = 4646, 4647, 2379, 2380
 SERVICE = net.WIRE.format(1)  # moves with the leadership
-CLIENTS, FLEET, CLUSTER = "clients", "fleet", "proof"
+CLIENTS, FLEET, KEEPER, CLUSTER = "clients", "fleet", "keeper", "proof"
 NUMBERS = {"m1": 11, "m2": 12, "m3": 13, "m4": 14, "e1": 21, "e2": 22, "e3": 23, CLIENTS: 31, FLEET: 32}
 START_SECONDS = 60
 NODE_CPU = 4000  # MHz: room for two of the instances that clients place
@@ -93,11 +93,13 @@ def ask(host, path, body=None, method=None, timeout_s=5, port=HTTP_PORT):
 
 class Bed:
     def __init__(self, build, directory, members=("m1", "m2", "m3"), etcds=("e1", "e2", "e3"), nodes=1000,
-                 ttl_ms=3000, mass_percent=20, node_cpu=NODE_CPU, settings=(), prefix=None):
+                 ttl_ms=3000, mass_percent=20, node_cpu=NODE_CPU, settings=(), prefix=None,
+                 keeps_log=False):
         self.build, self.directory = pathlib.Path(build), pathlib.Path(directory)
         self.member_names, self.etcd_names = list(members), list(etcds)
         self.nodes, self.ttl_ms, self.mass_percent = nodes, ttl_ms, mass_percent
         self.node_cpu, self.settings = node_cpu, settings
+        self.keeps_log = keeps_log and self.etcd_names  # for final.judge
         self.prefix = prefix or f"proof{os.getpid()}"
         self.net, self.programs, self.throttled = None, {}, []
 
@@ -154,6 +156,18 @@ class Bed:
                 "--quota-backend-bytes", 2 << 30, "--logger", "zap", "--log-level", "warn"],
                 self.directory / f"{name}.log").start()
         self.wait("etcd answers", START_SECONDS, self.etcd_is_healthy)
+        if self.keeps_log:  # etcd forgets what all members have
+            self.programs[KEEPER] = Program([self.log_judge, "--keep", self.etcd_log, self.endpoints, CLUSTER],
+                                            self.directory / "keeper.log").start()
+
+    @property
+    def log_judge(self):
+        return self.build / "tests/cluster/log_judge"
+
+    @property
+    def etcd_log(self):
+        """What the log in etcd was, if it is kept."""
+        return self.directory / "etcd.log-kept"
 
     def etcd_is_healthy(self):
         for name in self.etcd_names:
@@ -341,7 +355,7 @@ class Bed:
             if value:
                 return value
             for name, program in self.programs.items():
-                if name in (FLEET, CLIENTS) and not program.runs:
+                if name in (FLEET, CLIENTS, KEEPER) and not program.runs:
                     raise Failure(f"{name} ended while waiting: {what}; see {program.log}")
             if time.monotonic() > end:
                 ended = [f"{name} ended with {program.process.poll()}" for name, program in self.programs.items()

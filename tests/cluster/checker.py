@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Whether what clients were told can be true: looks at their histories (clients.py) and at what all members have at the end
-(final.py). Each complaint begins with its kind:
+"""Whether what clients were told can be true: looks at their histories (clients.py), at what all members have at the end
+(final.py), and at what the logs of all of them and of etcd hold (log_judge, whose own complaints are among these). Each
+complaint begins with its kind:
 
   missing         what was acknowledged is not there, or not as it was acknowledged
   two-answers     one request was answered in two ways, or two requests with one allocation or one index
   order           an index was acknowledged that is older than one acknowledged before the question: two leaders
   register        the versions of a variable are no history of one register with compare-and-set
-  over-committed  instances that certainly were on a node at one index do not fit it
+  over-committed  instances that were on a node at one index do not fit it: as clients were told, and in each log
   leaders         two members said that they lead in one term
-  unequal         members differ at equal index
+  unequal         members, or their logs and etcd's, differ at equal index
   down            a node of the fleet, which never stopped, went down
   state           a member's store does not hold together
 
@@ -230,6 +231,40 @@ def check_room(history, state, newest):
                 break
 
 
+def check_log(history, name, log):
+    """The log, behind the snapshot that it may begin with, holds what was acknowledged, at the index that was told."""
+    def complain(one, what):
+        return f"missing: {name}: its log, which holds {log['from'] + 1} to {log['to']}, has {what}; told was {one}"
+
+    # A question that is repeated is told the first answer, and a release may do nothing.
+    for one in acknowledged(history, *WRITES):
+        if one["index"] <= log["from"] or (not log["is_whole"] and one["index"] > log["to"]):
+            continue
+        if one["op"] == "place":
+            yield from (complain(one, what) for what in check_logged_place(one, log))
+        elif one["op"] == "release":
+            found = log["released"].get(one["key"])
+            if one["released"] == 0 and (found is None or found > one["index"]):
+                yield complain(one, f"its release at {found}")
+        elif one["op"] == "put" and one["index"] not in log["variables"].get(f"default.{one['key']}", ()):
+            yield complain(one, "no such put")
+        elif one["op"] != "put" and one["index"] and one["index"] not in log["jobs"].get(one["key"], ()):
+            yield complain(one, "no such change of the job")
+    for key, answers in log["requests"].items():
+        if len(answers) > 1:
+            yield f"two-answers: {name}: its log answers {key} with {answers}"
+
+
+def check_logged_place(one, log):
+    answers = log["requests"].get(one["key"], [])
+    if [one["index"], one["items"]] not in answers:
+        yield f"the answers {answers}"
+    for allocation, node in one["items"]:
+        placed_on, index = log["placed"].get(allocation, (None, 0))
+        if placed_on != node or index > one["index"]:
+            yield f"{allocation} placed on {placed_on} at {index}"
+
+
 def check_leaders(samples):
     """samples: time, member, term of each that said it leads."""
     leaders = {}
@@ -263,7 +298,8 @@ def difference(one, other):
 
 
 def check(history, final):
-    """Complaints. final: {"members": {NAME: state}, "leaders": [...], "down": [...], "verify": {NAME: complaint}}."""
+    """Complaints. final: {"members": {NAME: state}, "leaders": [...], "down": [...], "verify": {NAME: complaint},
+    "logs": {NAME: what it holds}, "complaints": [...]}: the last two are of log_judge (log_holds.h)."""
     newest = Acknowledged(history)
     complaints = [*check_order(history, newest), *check_requests(history), *check_registers(history)]
     for member, state in sorted(final["members"].items()):
@@ -271,6 +307,9 @@ def check(history, final):
     any_state = next(iter(final["members"].values()))
     complaints += [*check_room(history, any_state, newest), *check_leaders(final["leaders"]),
                    *check_equal(final["members"])]
+    for name, log in sorted(final["logs"].items()):
+        complaints += check_log(history, name, log)
+    complaints += final["complaints"]
     complaints += [f"down: {node}" for node in final["down"]]
     return complaints + [f"state: {member}: {text}" for member, text in sorted(final["verify"].items()) if text]
 

@@ -51,8 +51,18 @@ def state():
                         allocation("a3", FULL), allocation("a4", FULL), allocation("s1", ROOMY, job="job")]}
 
 
+def log():
+    """What the history put into it, behind a snapshot of index 10."""
+    return {"is_whole": True, "from": 10, "to": 30,
+            "requests": {"p:1:1": [[22, [["a1", ROOMY]]]], "p:1:2": [[23, [["a2", FULL], ["a3", FULL]]]],
+                         "p:1:3": [[25, [["a4", FULL]]]]},
+            "placed": {"a1": [ROOMY, 22], "a2": [FULL, 23], "a3": [FULL, 23], "a4": [FULL, 25]},
+            "released": {"a2": 24}, "variables": {"default.v": [11, 14, 16]}, "jobs": {"job": [20, 21]}}
+
+
 def final():
     return {"members": {"m1": state(), "m2": state()}, "verify": {"m1": "", "m2": ""}, "down": [],
+            "logs": {}, "complaints": [],
             "leaders": [{"member": "m1", "term": 5}, {"member": "m2", "term": 6}, {"member": "m2", "term": 6}]}
 
 
@@ -61,7 +71,7 @@ def both(made, change):
         change(one)
 
 
-class Checker(unittest.TestCase):
+class Checked(unittest.TestCase):
     def setUp(self):
         self.history, self.final = history(), final()
 
@@ -72,6 +82,8 @@ class Checker(unittest.TestCase):
         found = self.complaints()
         self.assertEqual(sorted({one.split(":")[0] for one in found}), sorted(kinds), found)
 
+
+class Checker(Checked):
     def change(self, at, **fields):
         self.history[at].update(fields)
 
@@ -271,6 +283,70 @@ class Checker(unittest.TestCase):
     def test_few_complaints_of_each_kind_are_shown(self):
         shown = list(checker.shorten(["a: 1"] * 9 + ["b: 2"]))
         self.assertEqual(shown, ["a: 1"] * 5 + ["a: and 4 more", "b: 2"])
+
+
+class Logs(Checked):
+    def setUp(self):
+        super().setUp()
+        self.final["logs"] = {"m1": log(), "etcd": log()}
+
+    def test_logs_that_are_right(self):
+        self.assert_kinds()
+
+    def log(self, kind, **entries):
+        """Of one member alone."""
+        self.final["logs"]["m1"][kind].update(entries)
+
+    def test_a_placement_that_a_log_lacks(self):
+        del self.final["logs"]["m1"]["requests"]["p:1:1"]
+        self.assert_kinds("missing")
+
+    def test_a_placement_that_a_log_has_at_another_index(self):
+        self.log("requests", **{"p:1:1": [[21, [["a1", ROOMY]]]]})
+        self.assert_kinds("missing")
+
+    def test_a_placement_that_a_log_has_on_another_node(self):
+        self.log("placed", a1=[FULL, 22])
+        self.assert_kinds("missing")
+
+    def test_a_placement_that_a_log_made_after_it_was_told(self):
+        self.log("placed", a1=[ROOMY, 23])
+        self.assert_kinds("missing")
+
+    def test_a_request_that_a_log_answers_twice(self):
+        self.log("requests", **{"p:1:1": [[22, [["a1", ROOMY]]], [28, [["a9", FULL]]]]})
+        self.assert_kinds("two-answers")
+
+    def test_a_release_that_a_log_lacks(self):
+        del self.final["logs"]["m1"]["released"]["a2"]
+        self.assert_kinds("missing")
+
+    def test_a_put_that_a_log_lacks(self):
+        self.log("variables", **{"default.v": [14, 16]})
+        self.assert_kinds("missing")
+
+    def test_a_change_of_a_job_that_a_log_lacks(self):
+        self.log("jobs", job=[21])
+        self.assert_kinds("missing")
+
+    def test_what_a_log_had_before_its_snapshot(self):
+        self.log("variables", **{"default.v": [14, 16]})
+        self.final["logs"]["m1"]["from"] = 11
+        self.assert_kinds()
+
+    def test_what_is_behind_a_hole_of_the_log_of_etcd(self):
+        self.final["logs"]["etcd"].update({"is_whole": False, "to": 24})
+        del self.final["logs"]["etcd"]["requests"]["p:1:3"]
+        self.assert_kinds()
+
+    def test_what_is_behind_the_end_of_a_log(self):
+        self.final["logs"]["m1"].update({"to": 24})
+        del self.final["logs"]["m1"]["requests"]["p:1:3"]
+        self.assert_kinds("missing")
+
+    def test_a_complaint_of_the_judge_of_logs(self):
+        self.final["complaints"].append("over-committed: m1: node n at index 9")
+        self.assert_kinds("over-committed")
 
 
 if __name__ == "__main__":

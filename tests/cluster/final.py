@@ -60,16 +60,40 @@ def falsely_down(bed, member, nodes):
                 yield f"{node['Name']} went down at {missed}"
 
 
-def verify(bed, member):
-    """A complaint about a copy of its store, or an empty text."""
+def copy_data(bed, member):
     copy = bed.directory / member / "copy"
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(bed.data(member), copy)
+    return copy
+
+
+def verify(bed, member):
+    """A complaint about a copy of its store, or an empty text."""
+    copy = copy_data(bed, member)
     done = subprocess.run([bed.berthd, "--verify-state", f"--data_dir={copy}",
                            f"--master_key_file={bed.directory}/master.key"], capture_output=True, text=True,
                           check=False)
     shutil.rmtree(copy)
     return "" if done.returncode == 0 else (done.stdout + done.stderr)[-1000:]
+
+
+def judge(bed):
+    """What log_judge finds in the logs of members that have ended, and in etcd's, which it kept meanwhile."""
+    etcd = []
+    if bed.keeps_log:
+        if bed.programs.pop(beds.KEEPER).end() != 0:
+            raise beds.Failure(f"the log of etcd was not kept; see {bed.directory}/keeper.log")
+        etcd = ["--etcd", bed.etcd_log]
+    result = bed.directory / "logs.json"
+    done = subprocess.run([bed.log_judge, result, *etcd, *(f"{member}={copy_data(bed, member)}"
+                                                           for member in bed.member_names)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise beds.Failure(f"log_judge ended with {done.returncode}: {done.stderr[-1000:]}")
+    for member in bed.member_names:
+        shutil.rmtree(bed.directory / member / "copy")
+    with open(result, encoding="utf-8") as file:
+        return json.load(file)
 
 
 class Watcher(threading.Thread):
@@ -109,4 +133,4 @@ def gather(bed, watcher):
     for program in bed.members.values():
         program.end()
     return {"members": states, "down": down, "leaders": leaders,
-            "verify": {member: verify(bed, member) for member in bed.member_names}}
+            "verify": {member: verify(bed, member) for member in bed.member_names}, **judge(bed)}
