@@ -150,7 +150,7 @@ static int apply_logged(struct log_replay *r, const struct logged_batch *b)
 	return 0;
 }
 
-// What the leader that wrote the batch of etcd's log said of the state before it.
+// What the leader that wrote the batch of etcd's log said of the newest state before it that it had published.
 static void compare_told(struct log_replay *r)
 {
 	uint64_t index = r->state->index, check;
@@ -159,12 +159,12 @@ static void compare_told(struct log_replay *r)
 	if (i == r->told->count)
 		return;
 	const struct logged_batch *b = &r->told->batches[i];
-	if (b->first_index == index + 1 && b->check_index == index &&
-		publication_check_of(r->state, index, &check) && check != b->check)
+	if (b->first_index == index + 1 && b->check_index > 0 &&
+		publication_check_of(r->state, b->check_index, &check) && check != b->check)
 		verdict_complain(r->verdict, "unequal", r->source->name,
 			"its log does not lead to the state of index %" PRIu64
 			" that its leader had",
-			index);
+			b->check_index);
 }
 
 static int begin_at_snapshot(struct log_replay *r)
