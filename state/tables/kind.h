@@ -94,6 +94,10 @@ struct kind {
 	const struct record *(*seen)(const struct record *);
 	struct record *(*seen_gone)(const struct record *);
 
+	// Goes on with the sum of what a record says that is there; NULL: of its fields (publication_check.h). It is
+	// the same wherever the same log was applied: without slots, addresses, and what the start of a process changes.
+	uint64_t (*sum)(const struct record *, uint64_t sum);
+
 	// The end of a record. retired: gives references back as soon as another version replaced it.
 	// free: frees it when no reader has it any more; NULL: by its fields.
 	void (*retired)(struct state *, void *old, const void *now);

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/crc32c.h"
 #include "state/base/memory.h"
+#include "state/base/sum.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/kind.h"
 #include "state/tables/tables.h"
@@ -12,19 +13,12 @@
 
 // More than the batches that a leader can have on its way, which tell the check of what was published before them all.
 #define PUBLICATION_CHECKS_KEPT 16u
-#define GOLDEN 0x9e3779b97f4a7c15ull
 
 struct publication_checks {
 	pthread_mutex_t lock; // guards the rest
 	uint32_t newest;
 	struct publication_check kept[PUBLICATION_CHECKS_KEPT];
 };
-
-static uint64_t stir(uint64_t sum, uint64_t value)
-{
-	sum = (sum ^ value) * GOLDEN;
-	return sum ^ (sum >> 29);
-}
 
 static uint64_t job_key_sum(const struct job_cell *cell)
 {
@@ -47,15 +41,25 @@ static uint64_t key_sum(const struct change *change)
 	return name ? crc32c(0, name, strlen(name)) : 0;
 }
 
+static uint64_t content_sum(const struct change *change, uint64_t sum)
+{
+	const struct kind *kind = state_kinds[change->table];
+
+	CHECK(kind->sum || kind->fields);
+	return kind->sum ? kind->sum(change->record, sum)
+			 : record_sum(kind->fields, change->record, sum);
+}
+
 static uint64_t change_sum(const struct change *change)
 {
 	const struct record *record = change->record;
-	uint64_t sum = stir(GOLDEN, change->table);
+	uint64_t sum = sum_u64(SUM_NOTHING, change->table);
 
-	sum = stir(sum, record->create_index);
-	sum = stir(sum, record->modify_index);
-	sum = stir(sum, record->deleted);
-	return stir(sum, key_sum(change));
+	sum = sum_u64(sum, record->create_index);
+	sum = sum_u64(sum, record->modify_index);
+	sum = sum_u64(sum, record->deleted);
+	sum = sum_u64(sum, key_sum(change));
+	return record->deleted ? sum : content_sum(change, sum);
 }
 
 void publication_check_keep(struct state *state)
@@ -92,8 +96,8 @@ void publication_check_take(struct state *state, const struct change_list *chang
 		return;
 	for (uint32_t i = 0; i < changes->count; i++)
 		sum += change_sum(&changes->items[i]);
-	sum = stir(sum, crc32c(0, &summary->counts, offsetof(struct state_counts, bytes_nodes)));
-	note_check(state->checks, index, stir(sum, (uint64_t)summary->forgotten_ms));
+	sum = sum_u64(sum, crc32c(0, &summary->counts, offsetof(struct state_counts, bytes_nodes)));
+	note_check(state->checks, index, sum_u64(sum, (uint64_t)summary->forgotten_ms));
 }
 
 void publication_check_forget(struct state *state)

@@ -1,5 +1,6 @@
 // A sum of what a publication changed, by which two processes that apply the same log tell whether their states came
-// to differ. Costs a few nanoseconds a change, and nothing where nobody asked for it.
+// to differ: of what each record says (struct kind.sum), its indexes, and what is counted of all. Nothing is summed
+// where nobody asked for it.
 #pragma once
 #include "state/tables/state.h"
 

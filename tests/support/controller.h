@@ -38,7 +38,8 @@ struct controller {
 void controller_init(struct controller *, struct state_limits);
 // Call it right after init, for a controller that succeeds another and must not give its ids again.
 void controller_seed(struct controller *, uint64_t seed);
-// Applies batches [0, count) of another controller's log; call it before open.
+// Applies batches [0, count) of another controller's log, and compares the publications with that one's; call it before
+// open.
 int controller_replay(struct controller *, const struct memory_log *, uint32_t count);
 void controller_open(struct controller *); // a new term
 // Starts the applier's own threads, pinned to a CPU or (-1) anywhere.

@@ -1,6 +1,7 @@
 #include "tests/support/memory_log.h"
 #include "state/apply/replay.h"
 #include "state/base/memory.h"
+#include "state/tables/publication_check.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ static int append(
 	struct memory_batch *stored = &log->batches[log->count++];
 	*stored = (struct memory_batch){first_index, entries, size, memory_take(size)};
 	memcpy(stored->data, batch, size);
+	stored->has_check = log->state && first_index > 1 &&
+			    publication_check_of(log->state, first_index - 1, &stored->check);
 	return 0;
 }
 

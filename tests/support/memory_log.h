@@ -9,6 +9,8 @@ struct memory_batch {
 	uint64_t first_index;
 	uint32_t entries, size;
 	void *data;
+	bool has_check; // of the publication before it, where the log has a state
+	uint64_t check;
 };
 
 struct memory_log {
@@ -22,6 +24,8 @@ struct memory_log {
 	struct manual_time *time;   // moved on by each append; NULL: none is
 	uint32_t append_ms;
 	bool is_remote; // as command_log.is_remote
+	const struct state
+		*state; // whose publications are checked as a cluster does it; NULL: none are
 };
 
 void memory_log_init(struct memory_log *); // plenty of room, no fault

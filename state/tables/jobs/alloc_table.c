@@ -421,6 +421,7 @@ const struct kind allocation_kind = {
 	.published = allocation_published_now,
 	.noted = allocation_noted,
 	.settled = allocation_settled,
+	.sum = allocation_sum,
 	.retired = allocation_retired,
 	.free = free_allocation,
 	.bury = bury_allocation,

@@ -43,3 +43,6 @@ void alloc_cell_end(
 	struct state *, struct alloc_cell *, enum end_cause, int64_t time_ns, uint64_t index);
 // Deletes a terminal allocation.
 void alloc_cell_delete(struct state *, struct alloc_cell *, uint64_t index);
+
+// Of struct kind.
+uint64_t allocation_sum(const struct record *, uint64_t sum);

@@ -35,3 +35,6 @@ struct job_cell *job_cell_find_or_add_deleted(
 	struct state *, struct text namespace_name, struct text id, uint64_t index);
 // Buries the cell of a deleted job when nothing refers to it any more.
 void job_cell_bury_if_idle(struct state *, struct job_cell *);
+
+// Of struct kind.
+uint64_t job_keep_sum(const struct record *, uint64_t sum);

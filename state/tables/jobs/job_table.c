@@ -227,6 +227,7 @@ const struct kind job_kind = {
 	.shown_anew = job_shown_anew,
 	.seen = job_seen,
 	.seen_gone = job_seen_gone,
+	.sum = job_keep_sum,
 	.retired = job_keep_retired,
 	.free = free_job_keep,
 	.bury = bury_job,

@@ -295,6 +295,7 @@ const struct kind node_kind = {
 	.key_offset = offsetof(struct node, id),
 	.is_same = has_same_id,
 	.published = node_published,
+	.sum = node_sum,
 	.retired = node_retired,
 	.free = free_node,
 	.destroy = destroy_nodes,

@@ -26,3 +26,6 @@ uint64_t node_instances(const struct node *, uint32_t group);
 // Whether the devices exist and none of them is taken.
 bool node_has_devices(
 	const struct node *, const struct device_set *held, const struct device_set *ask);
+
+// Of struct kind.
+uint64_t node_sum(const struct record *, uint64_t sum);

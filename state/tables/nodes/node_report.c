@@ -1,5 +1,6 @@
 #include "state/tables/nodes/node_report.h"
 #include "state/base/check.h"
+#include "state/base/sum.h"
 #include "state/records/slab.h"
 #include "state/tables/kind.h"
 #include "state/tables/state.h"
@@ -87,6 +88,14 @@ uint64_t state_node_report_index(const struct state *state, const struct node *n
 	return report ? report->record.modify_index : 0;
 }
 
+static uint64_t node_report_sum(const struct record *record, uint64_t sum)
+{
+	const struct node_report *report = (const struct node_report *)record;
+
+	sum = sum_uuid(sum, &report->node);
+	return sum_u64(sum_u64(sum, report->register_index), report->sequence);
+}
+
 static void free_node_report(void *record)
 {
 	slab_give(record, sizeof(struct node_report));
@@ -96,5 +105,6 @@ static void free_node_report(void *record)
 const struct kind node_report_kind = {
 	.name = "node report",
 	.is_quiet = true,
+	.sum = node_report_sum,
 	.free = free_node_report,
 };

@@ -244,7 +244,7 @@ static void swap_field(uint32_t i, struct whole *a, struct whole *b)
 	memcpy((char *)b + from, kept, to - from);
 }
 
-// Changing one field of a copy makes it unequal, whichever field it is.
+// Changing one field of a copy makes it unequal, whichever field it is, and its sum too.
 static void every_field_counts_in_equality(void **unused)
 {
 	struct prng prng;
@@ -255,10 +255,14 @@ static void every_field_counts_in_equality(void **unused)
 		record_copy(&whole_type, &changed, &original);
 		for (int tries = 0; record_equal(&whole_type, &changed, &original); tries++) {
 			assert_true(tries < 100); // a flag may come out the same a few times
+			assert_int_equal(record_sum(&whole_type, &changed, 0),
+				record_sum(&whole_type, &original, 0));
 			random_whole(&prng, &other);
 			swap_field(i, &changed, &other);
 			record_release(&whole_type, &other);
 		}
+		assert_int_not_equal(record_sum(&whole_type, &changed, 0),
+			record_sum(&whole_type, &original, 0));
 		record_release(&whole_type, &changed);
 		record_release(&whole_type, &original);
 	}
