@@ -192,6 +192,8 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 		.mass_hold_s = settings->mass_hold_s,
 		.idle_sleep_us = settings->idle_sleep_us,
 		.spins = settings->poll == POLL_SPIN,
+		.leads_surely = settings->leads_surely,
+		.lead_context = settings->lead_context,
 		.sealed_only = settings->sealed_only,
 		.alloc_spec = settings->alloc_spec,
 		.vm_spec = settings->vm_spec,

@@ -42,6 +42,10 @@ struct dataplane_settings {
 	// number; if no port has it, the first has it beside its own. "": none.
 	bool starts_as_follower;
 	char own_address[64];
+	// Of who started so and leads: whether it is sure that nobody else leads. Where it is not, it tells nobody new
+	// where the service addresses are. On the workers' threads, often; NULL: it is.
+	bool (*leads_surely)(void *context);
+	void *lead_context;
 };
 
 struct dataplane;

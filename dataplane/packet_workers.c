@@ -38,6 +38,10 @@
 // Who misses one announcement of an address hears another: five within two seconds.
 #define ANNOUNCEMENTS 5u
 #define ANNOUNCE_INTERVAL_NS (500 * NS_PER_MS)
+// Then again and again: whoever was told something else meanwhile hears it.
+#define ANNOUNCE_AGAIN_NS (10ull * NS_PER_S)
+// A leader is followed by another no sooner.
+#define OLD_AFTER_NS (500 * NS_PER_MS)
 
 struct packet_workers *packet_workers_create(
 	uint32_t worker_count, const struct packet_worker_settings *settings)
@@ -233,7 +237,12 @@ static void announce(struct packet_worker *w, uint64_t now_ns)
 	const struct hot_port *service = &w->service;
 	struct packet_burst burst;
 	w->announce_due_ns = now_ns + ANNOUNCE_INTERVAL_NS;
-	w->announcements_left--;
+	if (w->hot.is_unsure)
+		return;
+	if (--w->announcements_left == 0) {
+		w->announcements_left = 1;
+		w->announce_due_ns = now_ns + ANNOUNCE_AGAIN_NS;
+	}
 	uint32_t wanted = service->ipv4_count + service->ipv6_count;
 	w->io.take(w->io.context, &burst, wanted);
 	uint32_t lost = wanted - burst.count;
@@ -276,9 +285,42 @@ static uint32_t follow_turn(struct packet_worker *w)
 	return received;
 }
 
+// A leader that stood still may have been followed by another, and what waited for it meanwhile was asked before that.
+static void look_for_doubt(struct packet_worker *w, uint64_t gap_ns)
+{
+	const struct packet_worker_settings *s = &w->team->settings;
+	if (s->leads_surely == NULL)
+		return;
+	w->hot.is_unsure = !s->leads_surely(s->lead_context);
+	w->drops_old = w->hot.is_unsure && (w->drops_old || gap_ns > OLD_AFTER_NS);
+}
+
+static void drop_burst(struct packet_worker *w)
+{
+	uint64_t began = rte_rdtsc();
+	for (uint32_t i = 0; i < w->burst.count; i++)
+		w->burst.packets[i].verdict = PACKET_DROP;
+	counter_add(&w->counters.received, w->burst.count);
+	counter_add(&w->counters.refused[HOT_REFUSED_SERVICE], w->burst.count);
+	send_burst(w, began);
+}
+
+static uint32_t receive_burst(struct packet_worker *w)
+{
+	w->io.receive(w->io.context, &w->burst);
+	uint32_t received = w->burst.count;
+	if (received > 0 && w->drops_old)
+		drop_burst(w);
+	else if (received > 0)
+		handle_burst(w);
+	w->drops_old = w->drops_old && received > 0;
+	return received;
+}
+
 uint32_t packet_worker_step(struct packet_worker *w)
 {
 	uint64_t now_ns = time_monotonic_ns(w->team->time);
+	uint64_t before_ns = atomic_load_explicit(&w->turned_ns, memory_order_relaxed);
 	atomic_store_explicit(&w->turned_ns, now_ns, memory_order_relaxed);
 	if (w->meter != NULL && now_ns >= w->meter_due_ns) {
 		w->meter(w->meter_context);
@@ -290,14 +332,12 @@ uint32_t packet_worker_step(struct packet_worker *w)
 	}
 	if (w->follows && !takes_lead(w, now_ns))
 		return follow_turn(w);
+	look_for_doubt(w, now_ns - before_ns);
 	if (w->announcements_left > 0 && now_ns >= w->announce_due_ns)
 		announce(w, now_ns);
 	w->hot.turn_ns = now_ns;
 	w->hot.now_ms = liveness_clock_tick(&w->clock, now_ns, missed_now(w), &w->counters);
-	w->io.receive(w->io.context, &w->burst);
-	uint32_t received = w->burst.count;
-	if (received > 0)
-		handle_burst(w);
+	uint32_t received = receive_burst(w);
 	requests_answer(w);
 	sender_keys_forget(w);
 	notices_send(w, now_ns);

@@ -65,6 +65,7 @@ struct hot_worker {
 	struct hot_port port;
 	// Of a follower: its port with the addresses at which the leader answers; port has the others. Else NULL.
 	const struct hot_port *silent;
+	bool is_unsure; // somebody else may lead by now, and have the addresses
 	struct node_table *table;
 	struct hot_upcalls up;
 	struct hot_counters *counters;

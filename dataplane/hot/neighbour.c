@@ -193,6 +193,8 @@ static int icmpv6_answer(const struct hot_port *port, struct headers *h)
 
 int neighbour_answer(const struct hot_port *port, struct headers h)
 {
+	if (h.is_unsure && h.group)
+		return HOT_REFUSED_SERVICE;
 	if (h.ethertype == ETHERTYPE_ARP)
 		return arp_answer(port, &h);
 	if (h.protocol == PROTOCOL_ICMP && !h.ipv6)

@@ -1,6 +1,9 @@
 // Answers what a port owes its neighbours: ARP, IPv6 neighbour solicitations and pings. An answer is written over its
 // request, is never longer than it and never goes to a group.
 //
+// Who is not sure whether the addresses are still its own says so only to who asks it alone, and so believes it
+// already: an answer to everybody could outlive that of whoever has them by now.
+//
 // Duplicate address detection of IPv6 (a solicitation from the unspecified address) is refused: its answer
 // would go to all nodes of the link.
 #pragma once
@@ -18,6 +21,7 @@ struct headers {
 	bool ipv6;
 	bool group; // came in a frame to a group address
 	uint32_t *pings_left;
+	bool is_unsure; // hot_worker
 };
 
 // Answers ARP, ICMP and ICMPv6; of pings, as many as are left. Returns NEIGHBOUR_ANSWERED or an enum hot_refusal.

@@ -213,7 +213,10 @@ static __attribute__((noinline)) int parse_packet(
 	struct hot_worker *w, struct packet *packet, struct frame *frame)
 {
 	const struct hot_port *port = &w->port;
-	struct headers h = {.packet = packet, .data = packet->data, .pings_left = &w->pings_left};
+	struct headers h = {.packet = packet,
+		.data = packet->data,
+		.pings_left = &w->pings_left,
+		.is_unsure = w->is_unsure};
 	int result = parse_ethernet(port, &h);
 	if (UNLIKELY(result != PARSED))
 		return result;

@@ -52,6 +52,7 @@ struct packet_worker {
 	bool announces; // those addresses, once it leads: the first worker of its port
 	uint32_t announcements_left;
 	uint64_t announce_due_ns;
+	bool drops_old; // what was queued while this process stood still, and somebody else may have come to lead
 	// Reads the port's counters every METER_INTERVAL_NS; on the first worker of a port, else
 	// NULL.
 	void (*meter)(void *context);
@@ -70,9 +71,12 @@ struct packet_worker_settings {
 	uint32_t node_rate, node_burst;     // requests of one node's key; a rate of 0: no limit
 	uint32_t client_rate, client_burst; // the same of a client's
 	bool spins;                         // never gives its processor away
-	bool sealed_only;                   // what is to run goes out sealed, or not at all
-	alloc_spec_render *alloc_spec;      // NULL: nobody can ask
-	vm_spec_render *vm_spec;            // the same for virtual machines
+	// Whether this leader is sure that nobody else leads; NULL: nobody else can. Asked once a turn.
+	bool (*leads_surely)(void *context);
+	void *lead_context;
+	bool sealed_only;              // what is to run goes out sealed, or not at all
+	alloc_spec_render *alloc_spec; // NULL: nobody can ask
+	vm_spec_render *vm_spec;       // the same for virtual machines
 	void *alloc_spec_context;
 };
 

@@ -77,17 +77,30 @@ static uint64_t refused_by_all(const struct world *w, enum hot_refusal reason)
 	return sum;
 }
 
-static void ask_arp(struct world *w, const uint8_t *target)
+enum { ARP_FRAME_BYTES = 60 };
+
+static void build_arp(uint8_t data[ARP_FRAME_BYTES], const uint8_t *whom, const uint8_t *target)
 {
 	static const uint8_t start[] = {8, 6, 0, 1, 8, 0, 6, 4, 0, 1};
-	uint8_t data[60] = {0};
-	memcpy(data, broadcast, 6);
+	memset(data, 0, ARP_FRAME_BYTES);
+	memcpy(data, whom, 6);
 	memcpy(data + 6, asking_mac, 6);
 	memcpy(data + 12, start, sizeof start);
 	memcpy(data + 22, asking_mac, 6);
 	memcpy(data + 28, asking_ipv4, 4);
 	memcpy(data + 38, target, 4);
+}
+
+static void ask_arp_of(struct world *w, const uint8_t *whom, const uint8_t *target)
+{
+	uint8_t data[ARP_FRAME_BYTES];
+	build_arp(data, whom, target);
 	put_packet(w, data, sizeof data);
+}
+
+static void ask_arp(struct world *w, const uint8_t *target)
+{
+	ask_arp_of(w, broadcast, target);
 }
 
 static void ask_neighbour(struct world *w, const uint8_t *target)
@@ -384,12 +397,105 @@ static void a_new_leader_announces_itself(void **state)
 	tear_down(&c);
 }
 
-static void drain_announcements(struct world *w)
+static void drain_wire(struct world *w)
 {
 	uint8_t data[PACKET_BYTES_MAX];
-	world_pass(w, 2100);
 	while (get_packet(w, data) > 0)
 		;
+}
+
+static void drain_announcements(struct world *w)
+{
+	world_pass(w, 2100);
+	drain_wire(w);
+}
+
+static bool is_sure;
+
+static bool say_whether_sure(void *context)
+{
+	return is_sure;
+}
+
+static void begin_to_lead(struct cluster *c)
+{
+	set_up(c, 1);
+	is_sure = true;
+	c->w->team->settings.leads_surely = say_whether_sure;
+	world_lead(c->w);
+	drain_announcements(c->w);
+}
+
+// Somebody else may have come to lead: who asks everybody is to hear that one. Who asks this one alone has found it
+// before, and while nobody else leads it has to be found again, since the nodes are heard all the same.
+static void who_is_not_sure_to_lead_tells_nobody_new_where_it_is(void **state)
+{
+	(void)state;
+	struct cluster c;
+	struct hot_port port = test_port();
+	begin_to_lead(&c);
+	is_sure = false;
+	ask_arp(c.w, port.ipv4[0]);
+	hears_whether(c.w, false);
+	ask_neighbour(c.w, port.ipv6[0]);
+	hears_whether(c.w, false);
+	assert_int_equal(world_refused(c.w, 0, HOT_REFUSED_SERVICE), 2);
+	ask_arp_of(c.w, port.mac, port.ipv4[0]);
+	hears_whether(c.w, true);
+	to_service(&c.peers[0]);
+	world_beat(c.w, &c.peers[0], &c.nodes[0], 1);
+	is_sure = true;
+	ask_arp(c.w, port.ipv4[0]);
+	hears_whether(c.w, true);
+	world_settle(c.w);
+	tear_down(&c);
+}
+
+// It was asked before another one led.
+static void what_waited_while_it_stood_still_is_answered_only_if_it_is_sure(void **state)
+{
+	(void)state;
+	struct hot_port port = test_port();
+	for (int sure = 0; sure < 2; sure++) {
+		struct cluster c;
+		begin_to_lead(&c);
+		uint8_t data[PACKET_BYTES_MAX];
+		for (int i = 0; i < 2; i++) {
+			build_arp(data, port.mac, port.ipv4[i]);
+			assert_true(memory_wire_put(c.w->wires[0], data, ARP_FRAME_BYTES));
+		}
+		manual_time_advance_ms(&c.w->clock, 600);
+		is_sure = sure;
+		world_turn(c.w, 10);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(
+				memory_wire_get(c.w->wires[0], data, sizeof data) > 0, sure);
+		assert_int_equal(world_refused(c.w, 0, HOT_REFUSED_SERVICE), sure ? 0 : 2);
+		world_turn(c.w, 10);
+		ask_arp_of(c.w, port.mac, port.ipv4[0]);
+		hears_whether(c.w, true);
+		tear_down(&c);
+	}
+}
+
+// Whoever was told something else meanwhile hears it within ten seconds.
+static void who_leads_says_so_again_and_again(void **state)
+{
+	(void)state;
+	struct cluster c;
+	uint8_t data[PACKET_BYTES_MAX];
+	begin_to_lead(&c);
+	for (uint32_t round = 0; round < 3; round++) {
+		uint32_t told = 0;
+		is_sure = round != 1;
+		for (uint32_t i = 0; i < 1000; i++) {
+			world_turn(c.w, 10);
+			while (memory_wire_get(c.w->wires[0], data, sizeof data) > 0)
+				told++;
+		}
+		assert_int_equal(told, is_sure ? 2 : 0); // one for each address
+	}
+	tear_down(&c);
 }
 
 static void a_new_leader_has_all_addresses(void **state)
@@ -466,6 +572,7 @@ static void every_node_has_its_grace_after_a_takeover(void **state)
 	assert_true(state_node_table(c.w->core.state)->term > term);
 	drain_announcements(c.w);
 	world_pass(c.w, WORLD_TTL_MS + WORLD_GRACE_MS - 2300);
+	drain_wire(c.w);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(status_of(c.w, c.nodes[i].slot), NODE_READY);
 	// A heartbeat of the term before is told the new one, and the next is a sign of life.
@@ -533,6 +640,9 @@ int main(void)
 		cmocka_unit_test(forged_frames_hear_nothing),
 		cmocka_unit_test(a_follower_touches_no_line),
 		cmocka_unit_test(a_new_leader_announces_itself),
+		cmocka_unit_test(who_is_not_sure_to_lead_tells_nobody_new_where_it_is),
+		cmocka_unit_test(what_waited_while_it_stood_still_is_answered_only_if_it_is_sure),
+		cmocka_unit_test(who_leads_says_so_again_and_again),
 		cmocka_unit_test(a_new_leader_has_all_addresses),
 		cmocka_unit_test(the_own_address_is_the_last_of_a_leader),
 		cmocka_unit_test(every_node_has_its_grace_after_a_takeover),

@@ -167,6 +167,12 @@ static void expiry_changed(void *context, bool is_held)
 	event_log_expiry(b->events, is_held, state_index(b->state));
 }
 
+static bool leads_surely(void *context)
+{
+	const struct berthd *b = context;
+	return cluster_leads(b->cluster);
+}
+
 // EAL pins the thread that starts it; API threads that this thread starts later must not inherit that.
 static bool start_dataplane(struct berthd *b, char *message)
 {
@@ -179,6 +185,10 @@ static bool start_dataplane(struct berthd *b, char *message)
 	b->config.dataplane.expiry_changed = expiry_changed;
 	b->config.dataplane.expiry_context = b;
 	b->config.dataplane.starts_as_follower = b->cluster != NULL;
+	if (b->cluster) {
+		b->config.dataplane.leads_surely = leads_surely;
+		b->config.dataplane.lead_context = b;
+	}
 	membership_own_address(&b->config, b->config.dataplane.own_address,
 		sizeof b->config.dataplane.own_address);
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,

@@ -188,7 +188,8 @@ static void nothing_is_summed_unasked(void **unused)
 	uint64_t sum;
 
 	controller_init(&c, (struct state_limits){0});
-	c.state->keeps_check = false;
+	publication_checks_free(c.state->checks);
+	c.state->checks = NULL;
 	controller_open(&c);
 	assert_false(publication_check_of(c.state, state_index(c.state), &sum));
 	publication_check_keep(c.state);
