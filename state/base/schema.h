@@ -91,8 +91,6 @@ void record_copy(const struct record_type *, void *to, const void *from); // dee
 bool record_equal(const struct record_type *, const void *a, const void *b);
 // Like record_equal, but ignores fields that have one of the flags, also in records within the record.
 bool record_equal_except(const struct record_type *, const void *a, const void *b, uint32_t flags);
-// Goes on with a sum (state/base/sum.h); that of equal records is equal.
-uint64_t record_sum(const struct record_type *, const void *record, uint64_t sum);
 // Whether the encoded record can be decoded again: maps are in order and every enum has a name. For records that a
 // program made, before they are stored.
 bool record_is_sound(const struct record_type *, const void *record);

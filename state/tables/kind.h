@@ -95,7 +95,7 @@ struct kind {
 	struct record *(*seen_gone)(const struct record *);
 
 	// Goes on with the sum of what a record says that is there; NULL: of its fields (publication_check.h). It is
-	// the same wherever the same log was applied: without slots, addresses, and what the start of a process changes.
+	// the same wherever the same log was applied: without slots, addresses, and what a start changes.
 	uint64_t (*sum)(const struct record *, uint64_t sum);
 
 	// The end of a record. retired: gives references back as soon as another version replaced it.

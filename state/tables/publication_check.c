@@ -2,9 +2,9 @@
 #include "state/base/check.h"
 #include "state/base/crc32c.h"
 #include "state/base/memory.h"
-#include "state/base/sum.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/kind.h"
+#include "state/tables/sum.h"
 #include "state/tables/tables.h"
 #include <pthread.h>
 #include <stddef.h>

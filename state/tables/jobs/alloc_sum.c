@@ -1,9 +1,9 @@
 // What an allocation is for the check of a publication. Its node and its job have the names that every process gives
 // them. Left out are the tasks' states that its node told, which are kept in more than one form, and its metrics.
 #include "state/base/check.h"
-#include "state/base/sum.h"
 #include "state/records/alloc_details.h"
 #include "state/tables/jobs/alloc_table.h"
+#include "state/tables/sum.h"
 
 static uint64_t two(uint32_t high, uint32_t low)
 {

@@ -1,9 +1,9 @@
 // What a job is for the check of a publication: what is kept of it, and its newest version when that is new.
 #include "state/base/check.h"
-#include "state/base/sum.h"
 #include "state/records/job_notes.h"
 #include "state/tables/jobs/job_cell.h"
 #include "state/tables/jobs/job_keep.h"
+#include "state/tables/sum.h"
 
 static uint64_t mark_sum(const struct job_mark *mark, uint64_t sum)
 {

@@ -1,9 +1,9 @@
 #include "state/tables/nodes/node_report.h"
 #include "state/base/check.h"
-#include "state/base/sum.h"
 #include "state/records/slab.h"
 #include "state/tables/kind.h"
 #include "state/tables/state.h"
+#include "state/tables/sum.h"
 #include "state/tables/table.h"
 #include "state/tables/tables.h"
 

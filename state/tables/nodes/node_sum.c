@@ -1,9 +1,9 @@
-// What a node is for the check of a publication: without its slot, and without since when it is described as it is, which
-// a start forgets.
+// What a node is for the check of a publication: without its slot, and without since when it is described as it is,
+// which a start forgets.
 #include "state/base/check.h"
-#include "state/base/sum.h"
 #include "state/records/nodes/node_own.h"
 #include "state/tables/nodes/node_record.h"
+#include "state/tables/sum.h"
 
 static uint64_t resources_sum(struct resources r, uint64_t sum)
 {

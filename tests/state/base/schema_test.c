@@ -6,6 +6,7 @@
 #include "state/base/prng.h"
 #include "state/base/schema.h"
 #include "state/base/schema_compact.h"
+#include "state/tables/sum.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

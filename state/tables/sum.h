@@ -1,6 +1,7 @@
-// Sums by which two processes tell whether they have the same. Quick, not safe against who wants two things to be alike.
+// Sums by which two processes tell whether they have the same. Quick, not safe against who wants things to be alike.
 #pragma once
 #include "state/base/crc32c.h"
+#include "state/base/schema.h"
 #include "state/base/uuid.h"
 #include <stdint.h>
 #include <string.h>
@@ -31,3 +32,6 @@ static inline uint64_t sum_string(uint64_t sum, const char *string)
 {
 	return string ? sum_bytes(sum, string, strlen(string)) : sum_bytes(sum, "", 0);
 }
+
+// Goes on with the sum; that of equal records is equal.
+uint64_t record_sum(const struct record_type *, const void *record, uint64_t sum);

@@ -1,7 +1,6 @@
 // Sums of records, by their descriptions: of equal records, of which record_equal() says so, they are equal.
-#include "state/base/schema.h"
 #include "state/base/schema_fields.h"
-#include "state/base/sum.h"
+#include "state/tables/sum.h"
 
 static uint64_t item_sum(const struct field *f, const void *item, uint64_t sum)
 {
