@@ -181,12 +181,6 @@ static bool has_batch(const struct log_source *s, uint64_t first_index)
 	return i < s->count && s->batches[i].first_index == first_index;
 }
 
-static int by_first_index(const void *a, const void *b)
-{
-	const struct logged_batch *x = a, *y = b;
-	return x->first_index < y->first_index ? -1 : x->first_index > y->first_index;
-}
-
 // Batches become whole in any order. Returns 0 or an error.
 static int keep_whole(struct reading *r, const struct log_piece *p, const uint8_t *kept)
 {
@@ -205,7 +199,7 @@ static int keep_whole(struct reading *r, const struct log_piece *p, const uint8_
 	memcpy(whole.bytes, bytes, p->batch_bytes);
 	s->batches = memory_one_more(s->batches, s->count, &s->capacity, sizeof s->batches[0]);
 	s->batches[s->count++] = whole;
-	for (uint32_t i = s->count - 1; i > 0 && by_first_index(&s->batches[i - 1], &whole) > 0;
+	for (uint32_t i = s->count - 1; i > 0 && s->batches[i - 1].first_index > whole.first_index;
 		i--) {
 		s->batches[i] = s->batches[i - 1];
 		s->batches[i - 1] = whole;
