@@ -251,13 +251,25 @@ static int look_at_etcd(struct clerk *k)
 	if (error != 0)
 		return error;
 	k->etcd_bytes = status.bytes_used;
-	if (status.is_full)
-		log_error("cluster-etcd-full",
-			"bytes=%" PRIu64 " meaning=\"nothing is durable until etcd has room\" "
-			"action=\"raise its quota or "
-			"give it room, then: etcdctl alarm disarm\"",
-			status.bytes);
+	cluster_note_full(k->cluster, status.is_full);
 	return 0;
+}
+
+static int take_turn(struct clerk *k, bool is_due)
+{
+	struct cluster *c = k->cluster;
+	int error = tell_stored(k);
+
+	if (error == -ENOSPC) // it can be read nevertheless
+		error = cluster_note_etcd(c, error);
+	if (error == 0 || error == -ENOSPC)
+		error = look_at_members(k);
+	bool cuts = is_due && atomic_load(&c->leads);
+	if (error == 0 && (cuts || atomic_load(&c->etcd_is_full)))
+		error = look_at_etcd(k);
+	if (error == 0 && cuts)
+		error = cut_log(k);
+	return error;
 }
 
 void *cluster_record(void *context)
@@ -266,15 +278,7 @@ void *cluster_record(void *context)
 	struct clerk k = {.cluster = c};
 
 	for (uint32_t turn = 1; !cluster_stops(c); turn++) {
-		int error = tell_stored(&k);
-		if (error == 0)
-			error = look_at_members(&k);
-		if (error == 0 && atomic_load(&c->leads) && turn % CUT_EVERY_TURNS == 0) {
-			error = look_at_etcd(&k);
-			if (error == 0)
-				error = cut_log(&k);
-		}
-		(void)cluster_note_etcd(c, error);
+		(void)cluster_note_etcd(c, take_turn(&k, turn % CUT_EVERY_TURNS == 0));
 		cluster_pause(c, TURN_MS);
 	}
 	// What the store took at the end holds the log no longer.

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#define ETCD_FULL "the space of etcd is used up (alarm NOSPACE)"
+
 #define PAUSE_PIECE_MS 20u
 #define REVOKE_TIMEOUT_MS 1000u
 
@@ -56,11 +58,27 @@ uint32_t cluster_patience_ms(const struct cluster *c)
 	return c->settings.ttl_ms / 3 > 100 ? c->settings.ttl_ms / 3 : 100;
 }
 
+void cluster_note_full(struct cluster *c, bool is_full)
+{
+	if (atomic_exchange(&c->etcd_is_full, is_full) == is_full)
+		return;
+	if (is_full)
+		log_error("cluster-etcd-full",
+			"meaning=\"" ETCD_FULL ": nothing is durable until etcd has room\" "
+			"action=\"raise its quota or give it room, then: etcdctl alarm disarm\"");
+	else
+		log_info("cluster-etcd-back", "leads=%d", cluster_leads(c));
+}
+
 int cluster_note_etcd(struct cluster *c, int error)
 {
 	bool is_away = error != 0;
 	char trouble[ETCD_MESSAGE_BYTES], quoted[2 * ETCD_MESSAGE_BYTES];
 
+	if (error == -ENOSPC) {
+		cluster_note_full(c, true);
+		return error;
+	}
 	if (atomic_exchange(&c->etcd_is_away, is_away) == is_away)
 		return error;
 	if (is_away) {
@@ -281,4 +299,8 @@ void cluster_status(struct cluster *c, struct cluster_status *s)
 	s->etcd_is_away = atomic_load(&c->etcd_is_away);
 	if (s->etcd_is_away)
 		etcd_trouble(c->etcd, s->trouble, sizeof s->trouble);
+	else if (atomic_load(&c->etcd_is_full)) {
+		s->etcd_is_away = true;
+		snprintf(s->trouble, sizeof s->trouble, "%s", ETCD_FULL);
+	}
 }

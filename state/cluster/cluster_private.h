@@ -44,6 +44,7 @@ struct cluster {
 	_Atomic uint64_t under_way;     // transactions of the log
 	_Atomic uint64_t kept_bytes;    // that this leader added to the log
 	atomic_bool etcd_is_away;
+	atomic_bool etcd_is_full; // it answers, and takes nothing that needs room
 	_Atomic uint64_t takeovers;
 };
 
@@ -58,6 +59,8 @@ void cluster_note_index(_Atomic uint64_t *, uint64_t index);
 void cluster_pause(struct cluster *, uint32_t ms);
 // Notes whether etcd answered, and logs a change. Returns the error.
 int cluster_note_etcd(struct cluster *, int error);
+// Only whoever asked for its alarms may say that it is not: reads and renewals of leases are answered all the same.
+void cluster_note_full(struct cluster *, bool is_full);
 // The longest that one question to etcd may take when a lease depends on it.
 uint32_t cluster_patience_ms(const struct cluster *);
 // Returns only when the process ends anyway.

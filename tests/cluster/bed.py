@@ -183,6 +183,21 @@ class Bed:
     def endpoints(self):
         return ",".join(f"http://{self.net.managing(name)}:{ETCD_PORT}" for name in self.etcd_names)
 
+    def raise_no_space(self):
+        """The alarm that a member of etcd raises when its space is used up: all of them refuse what takes more."""
+        here = self.net.managing(self.etcd_names[0])
+        status, _, body = ask(here, "/v3/maintenance/status", {}, "POST", port=ETCD_PORT)
+        member = json.loads(body)["header"]["member_id"] if status == 200 else 0
+        alarm = {"action": "ACTIVATE", "memberID": member, "alarm": "NOSPACE"}
+        status, _, body = ask(here, "/v3/maintenance/alarm", alarm, "POST", port=ETCD_PORT)
+        if status != 200:
+            raise Failure(f"etcd raises no alarm: {status} {body[:200]}")
+
+    def control_etcd(self, *words):
+        environment = dict(os.environ, ETCDCTL_API="3")
+        subprocess.run(["etcdctl", f"--endpoints={self.endpoints}", *words], env=environment, check=True,
+                       capture_output=True, timeout=30)
+
     # members
 
     def write_config(self, member):
@@ -324,6 +339,19 @@ class Bed:
                 if match[2]:
                     samples[match[1] + match[2]] = float(match[3])
         return samples
+
+    def is_degraded(self, member):
+        try:
+            status, _, body = ask(self.net.managing(member), "/v1/agent/health?stale", timeout_s=2)
+        except (OSError, http.client.HTTPException):
+            return False
+        return status == 200 and b"degraded" in body
+
+    def new_log(self, member, size=20000):
+        """The end of what it wrote."""
+        with open(self.programs[member].log, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - size))
+            return file.read().decode(errors="replace")
 
     def ready(self):
         leader = self.leader()

@@ -131,6 +131,24 @@ def lose_etcd_majority(bed, chance):
     return f"etcd {lost[0]} and {lost[1]} lost and back"
 
 
+def full_etcd(bed, chance):
+    """As when etcd's space is used up: nothing is decided and everybody is told, until an operator says that there is room."""
+    leader = bed.leader()
+    bed.raise_no_space()
+    bed.wait(f"{leader} says that nothing is decided", 20, lambda: bed.is_degraded(leader))
+    began = time.monotonic()
+    bed.wait(f"{leader} says why", 20, lambda: "event=cluster-etcd-full" in bed.new_log(leader))
+    beats = bed.metrics(leader)["berth_heartbeats_accepted_total"]
+    time.sleep(2)
+    done = sum(bed.acknowledged_since(began).values())
+    beats = bed.metrics(leader)["berth_heartbeats_accepted_total"] - beats
+    bed.control_etcd("alarm", "disarm")
+    if done or not beats:
+        raise AssertionError(f"etcd was full: {done} changes were acknowledged, {beats} beats were answered")
+    bed.wait_acknowledged()
+    return f"etcd full; {leader} led before, {bed.leader()} leads"
+
+
 def slow_etcd(bed, chance):
     """All of etcd stands still most of the time, in bursts."""
     for _ in range(20):
@@ -230,9 +248,9 @@ def has_all(bed, member):
 TAKEOVERS = [kill_leader, stop_leader, cut_leader_from_etcd, kill_all, other_clock, other_clock_leads,
              join_under_load]
 REST = [cut_follower_from_etcd, cut_leader_from_nodes, cut_leader_from_members, kill_follower, kill_etcd,
-        lose_etcd_majority, slow_etcd, slow_disk]
+        lose_etcd_majority, full_etcd, slow_etcd, slow_disk]
 # Continuous integration: ten takeovers and something of everything else, in a few minutes.
-SHORT = [kill_leader, stop_leader, kill_leader, cut_leader_from_etcd, kill_etcd, cut_leader_from_nodes, kill_leader,
+SHORT = [kill_leader, stop_leader, kill_leader, cut_leader_from_etcd, kill_etcd, full_etcd, cut_leader_from_nodes,
          kill_all, slow_etcd, kill_leader, lose_etcd_majority, cut_leader_from_members, join_under_load, kill_leader,
          other_clock, other_clock_leads, slow_disk, kill_follower]
 
