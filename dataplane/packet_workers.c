@@ -272,8 +272,9 @@ static bool takes_lead(struct packet_worker *w, uint64_t now_ns)
 	return true;
 }
 
-static uint32_t follow_turn(struct packet_worker *w)
+static uint32_t follow_turn(struct packet_worker *w, uint64_t now_ns)
 {
+	w->hot.turn_ns = now_ns;
 	w->io.receive(w->io.context, &w->burst);
 	uint32_t received = w->burst.count;
 	if (received > 0) {
@@ -328,10 +329,11 @@ uint32_t packet_worker_step(struct packet_worker *w)
 	}
 	if (now_ns >= w->pings_due_ns) {
 		w->hot.pings_left = PINGS_PER_S;
+		w->follows_left = FOLLOWS_PER_S;
 		w->pings_due_ns = now_ns + NS_PER_S;
 	}
 	if (w->follows && !takes_lead(w, now_ns))
-		return follow_turn(w);
+		return follow_turn(w, now_ns);
 	look_for_doubt(w, now_ns - before_ns);
 	if (w->announcements_left > 0 && now_ns >= w->announce_due_ns)
 		announce(w, now_ns);

@@ -49,7 +49,8 @@
 	X(REQUEST_RATE, "request-rate")         /* authentic; answered REFUSED overloaded */ \
 	X(BEAT_RATE, "beat-rate")               /* an authentic heartbeat, again too soon */ \
 	X(NOT_LEADER, "not-leader")             /* authentic; told where the leader is */    \
-	X(SERVICE, "service-address")           /* to a follower; the leader answers it */
+	X(SERVICE, "service-address")           /* to a follower; the leader answers it */   \
+	X(FOLLOW_RATE, "follow-rate")           /* to a follower: more than it looks at */
 
 enum hot_refusal {
 #define X(name, label) HOT_REFUSED_##name,

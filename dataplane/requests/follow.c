@@ -58,6 +58,15 @@ static int find_key(struct packet_worker *w, const struct frame *f,
 	}
 }
 
+// A follower touches no node's line, so that the buckets of all keys are those that keys without a line have.
+static bool is_within_rate(struct packet_worker *w, uint8_t type, const struct wire_key *key)
+{
+	struct packet_workers *team = w->team;
+	bool is_of_node = sender_is_a_slot(type) || type == WIRE_REGISTER;
+	return key_buckets_take(is_of_node ? &team->register_buckets : &team->client_buckets, key,
+		       is_of_node ? &team->node_rule : &team->client_rule, 1, w->hot.turn_ns) == 0;
+}
+
 static void refuse_as_follower(struct packet_worker *w, const struct frame *f,
 	const struct wire_header *header, const struct wire_key *key)
 {
@@ -80,11 +89,18 @@ static void follow_frame(struct packet_worker *w, const struct frame *f)
 	struct wire_key key;
 	if (wire_header_decode(f->data, load16(f->data + 4), &header) != WIRE_OK)
 		return; // the first pass said that it is one
+	if (w->follows_left == 0) {
+		hot_refuse(&w->hot, HOT_REFUSED_FOLLOW_RATE);
+		return;
+	}
+	w->follows_left--;
 	int refusal = find_key(w, f, &header, &key);
 	if (refusal >= 0)
 		hot_refuse(&w->hot, (enum hot_refusal)refusal);
 	else if (!wire_verify(&key, f->data, header.length))
 		hot_refuse(&w->hot, HOT_REFUSED_BAD_TAG);
+	else if (!is_within_rate(w, header.type, &key))
+		hot_refuse(&w->hot, HOT_REFUSED_REQUEST_RATE);
 	else
 		refuse_as_follower(w, f, &header, &key);
 }

@@ -48,6 +48,7 @@ struct packet_worker {
 	// Of one that begins as a follower: has it not gone over to leading yet; its port with the addresses that it is
 	// silent for meanwhile, and with all of them.
 	bool follows;
+	uint32_t follows_left; // frames that it looks at in this second
 	struct hot_port service, leading;
 	bool announces; // those addresses, once it leads: the first worker of its port
 	uint32_t announcements_left;

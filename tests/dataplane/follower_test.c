@@ -287,6 +287,56 @@ static void a_short_request_hears_no_address(void **state)
 	tear_down(&c);
 }
 
+// What one key sends beyond its share is dropped, and nobody else hears the less for it.
+static void a_key_that_floods_has_its_share(void **state)
+{
+	(void)state;
+	struct cluster c;
+	set_up(&c, 1);
+	c.w->team->node_rule = bucket_rule(10, 5);
+	for (uint32_t i = 0; i < 20; i++) {
+		send_heartbeat(c.w, &c.peers[0], c.nodes[0].slot, c.nodes[0].generation, 5 + i);
+		world_turn(c.w, 0);
+		if (i < 5)
+			hear_not_leader(c.w, &c.peers[0], 5 + i);
+	}
+	peer_hears_nothing(c.w, &c.peers[0]);
+	assert_int_equal(refused_by_all(c.w, HOT_REFUSED_NOT_LEADER), 5);
+	assert_int_equal(refused_by_all(c.w, HOT_REFUSED_REQUEST_RATE), 15);
+	send_heartbeat(c.w, &c.peers[1], c.nodes[1].slot, c.nodes[1].generation, 5);
+	world_turn(c.w, 100); // and a token is back
+	hear_not_leader(c.w, &c.peers[1], 5);
+	send_heartbeat(c.w, &c.peers[0], c.nodes[0].slot, c.nodes[0].generation, 99);
+	world_turn(c.w, 1);
+	hear_not_leader(c.w, &c.peers[0], 99);
+	tear_down(&c);
+}
+
+// Whoever has no key makes a follower derive so many keys in a second, and no more.
+static void a_flood_of_forged_frames_costs_no_more_than_so_much(void **state)
+{
+	(void)state;
+	struct cluster c;
+	set_up(&c, 1);
+	world_turn(c.w, 1000);
+	world_turn(c.w, 1); // a second has begun, and is not over soon
+	assert_int_equal(c.w->team->items[0].follows_left, FOLLOWS_PER_S);
+	c.w->team->items[0].follows_left = 3;
+	c.peers[0].key.k[1] ^= 1;
+	for (uint32_t i = 0; i < 10; i++)
+		send_heartbeat(c.w, &c.peers[0], c.nodes[0].slot, c.nodes[0].generation, 5 + i);
+	world_turn(c.w, 0);
+	peer_hears_nothing(c.w, &c.peers[0]);
+	assert_int_equal(refused_by_all(c.w, HOT_REFUSED_BAD_TAG), 3);
+	assert_int_equal(refused_by_all(c.w, HOT_REFUSED_FOLLOW_RATE), 7);
+	world_turn(c.w, 1000);
+	world_turn(c.w, 1);
+	send_heartbeat(c.w, &c.peers[1], c.nodes[1].slot, c.nodes[1].generation, 5);
+	world_turn(c.w, 1);
+	hear_not_leader(c.w, &c.peers[1], 5);
+	tear_down(&c);
+}
+
 static void forged_frames_hear_nothing(void **state)
 {
 	(void)state;
@@ -637,6 +687,8 @@ int main(void)
 		cmocka_unit_test(authentic_frames_hear_where_the_leader_is),
 		cmocka_unit_test(a_leader_that_is_not_known_is_not_said),
 		cmocka_unit_test(a_short_request_hears_no_address),
+		cmocka_unit_test(a_key_that_floods_has_its_share),
+		cmocka_unit_test(a_flood_of_forged_frames_costs_no_more_than_so_much),
 		cmocka_unit_test(forged_frames_hear_nothing),
 		cmocka_unit_test(a_follower_touches_no_line),
 		cmocka_unit_test(a_new_leader_announces_itself),
