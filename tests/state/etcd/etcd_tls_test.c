@@ -80,8 +80,8 @@ static void a_certificate_of_the_ca_is_let_in(void **unused)
 	assert_int_equal(put_with(certificate, certificate, key), 0);
 }
 
-// Never lets it in, and tells why. In TLS 1.3 the client's certificate is judged when the request is on its way already:
-// that the connection ends may be known before what the server said, and then nothing is but that there is no answer.
+// Never lets it in, and tells why. In TLS 1.3 a client is judged when the request is on its way already:
+// that the connection ends may be known before what the server said, and then all we know is that no answer came.
 static void assert_refused(const char *certificate_file, const char *key_file)
 {
 	int error = -ETIMEDOUT;
