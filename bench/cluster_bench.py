@@ -2,9 +2,10 @@
 """Three controllers whose log is in three etcd, all on this machine, against etcd's own puts from a plain client in the
 same run (bench/etcd_put.c); then how long nobody decides when the leader is killed.
 
-  placements     durable ones a second with many requests on their way, and what they take in the log, against the bytes
-                 that etcd takes in transactions of 64 KiB, four at a time
-  one placement  from PLACE to PLACED at light load, against one transaction of 400 bytes
+  placements     durable ones a second with many requests on their way, of one instance and of eight, and what they take in
+                 the log, against the bytes that etcd takes in transactions of 64 KiB, four at a time
+  one placement  from PLACE to PLACED, forty a second and one behind the other, each against transactions of 400 bytes in the
+                 same way
   takeover       from kill -9 of the leader, with a fleet beating, to the first PLACED
 
 Root only: it makes network namespaces (tests/cluster/bed.py).
@@ -30,9 +31,10 @@ import wire  # noqa: E402
 SIZES = {"nodes": (100000, "nodes that beat during the takeovers"), "ttl_ms": (30000, "silence that makes a node down"),
          "place_nodes": (1000, "nodes that placements go to"), "takeovers": (20, "leaders that are killed"),
          "pairs": (5, "of measurement and reference"), "round_ms": (3000, "of one measurement"),
-         "window": (1024, "requests on their way")}
+         "window": (1024, "requests of one instance on their way; of eight, half as many")}
 SMOKE = {"nodes": 100, "ttl_ms": 10000, "place_nodes": 100, "takeovers": 1, "pairs": 1, "round_ms": 300}
 RETRY_S = 0.02
+RATE, PAUSE_MS = 40, 20  # of a light load: about as many transactions
 TAKEOVER_SECONDS = 60
 LEADER_WAIT_SECONDS = 120
 
@@ -44,9 +46,9 @@ def job(cpu=1):
     return {"Job": one}
 
 
-def etcd_put(bed, size, together, sizes):
+def etcd_put(bed, size, together, sizes, pause_ms=0):
     command = [bed.build / "bench/etcd_put", "--endpoints", bed.endpoints, "--bytes", size, "--together", together,
-               "--ms", sizes.round_ms]
+               "--ms", sizes.round_ms, "--pause-ms", pause_ms]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.stderr)
@@ -66,9 +68,9 @@ def look(bed):
     return time.monotonic(), figures["berth_allocations"], figures["berth_store_append_bytes_total"]
 
 
-def place_many(bed, sizes):
+def place_many(bed, window, instances, sizes):
     """Placements and bytes of the log a second."""
-    client = placing(bed, "many", "--count", 100000000, "--window", sizes.window).start()
+    client = placing(bed, "many", "--count", 100000000, "--window", window, "--instances", instances).start()
     before = bed.metrics(bed.leader())["berth_allocations"]
     bed.wait("the first placements", 30, lambda: bed.metrics(bed.leader())["berth_allocations"] > before + 100)
     time.sleep(sizes.round_ms / 3000)
@@ -81,34 +83,39 @@ def place_many(bed, sizes):
 
 
 def throughput(bed, out, sizes):
-    ours, together, alone = [], [], []
+    single, eight, together, alone = [], [], [], []
     for _ in range(sizes.pairs):
         together.append(etcd_put(bed, 65536, 4, sizes))
-        ours.append(place_many(bed, sizes))
+        single.append(place_many(bed, sizes.window, 1, sizes))
         alone.append(etcd_put(bed, 65536, 1, sizes))
+        eight.append(place_many(bed, max(1, sizes.window // 2), 8, sizes))
     middle = statistics.median
-    rates = [one[0] for one in ours]
-    placed, in_log = middle(rates), middle(one[1] for one in ours)
-    out.add("durable placements", placed, "placements/s", sizes.place_nodes,
-            note=f"{in_log / placed:.0f} bytes of log each; {min(rates):,.0f} to {max(rates):,.0f}")
-    single = f"{middle(o['bytes_per_s'] for o in alone):,.0f}, p50 {middle(o['p50_us'] for o in alone):,.0f} us"
-    out.add("bytes of the log", in_log, "bytes/s", sizes.place_nodes, middle(one["bytes_per_s"] for one in together),
-            "etcd, 64 KiB four at a time", note=f"one at a time {single}")
+    theirs = middle(one["bytes_per_s"] for one in together)
+    for what, ours in (("one instance a request", single), ("eight instances a request", eight)):
+        rates = [one[0] for one in ours]
+        placed, in_log = middle(rates), middle(one[1] for one in ours)
+        out.add(f"durable placements, {what}", placed, "placements/s", sizes.place_nodes,
+                note=f"{in_log / placed:.0f} bytes of log each; {min(rates):,.0f} to {max(rates):,.0f}")
+        out.add("bytes of the log", in_log, "bytes/s", sizes.place_nodes, theirs, "etcd, 64 KiB four at a time")
+    out.add("etcd, 64 KiB one at a time", middle(o["bytes_per_s"] for o in alone), "bytes/s",
+            note=f"p50 {middle(o['p50_us'] for o in alone):,.0f} us")
 
 
 def one_placement(bed, out, sizes):
-    ours, theirs = [], []
-    count = max(20, sizes.round_ms // 10)
-    for number in range(sizes.pairs):
-        theirs.append(etcd_put(bed, 400, 1, sizes))
-        summary = bed.directory / "one.json"
-        client = placing(bed, "one", "--count", count, "--window", 1, "--json", summary, "--seed", 100 + number)
-        client.start().process.wait(60)
-        ours.append(json.loads(summary.read_text())["placing"]["latency_us"])
-    middle = statistics.median
-    out.add("one placement, p50", middle(one["p50"] for one in ours), "us", sizes.place_nodes,
-            middle(one["p50_us"] for one in theirs), "etcd, 400 bytes alone",
-            note=f"p99 {middle(o['p99'] for o in ours):,.0f} us, etcd's {middle(o['p99_us'] for o in theirs):,.0f}")
+    for what, options, pause_ms in (("forty a second", ("--rate", RATE), PAUSE_MS), ("back to back", (), 0)):
+        ours, theirs = [], []
+        count = max(20, sizes.round_ms // (25 if options else 10))
+        for number in range(sizes.pairs):
+            theirs.append(etcd_put(bed, 400, 1, sizes, pause_ms))
+            summary = bed.directory / "one.json"
+            client = placing(bed, "one", "--count", count, "--window", 1, "--json", summary, "--seed", 100 + number,
+                             *options)
+            client.start().process.wait(60)
+            ours.append(json.loads(summary.read_text())["placing"]["latency_us"])
+        middle = statistics.median
+        out.add(f"one placement, p50, {what}", middle(one["p50"] for one in ours), "us", sizes.place_nodes,
+                middle(one["p50_us"] for one in theirs), "etcd, 400 bytes alone",
+                note=f"p99 {middle(o['p99'] for o in ours):,.0f} us, etcd's {middle(o['p99_us'] for o in theirs):,.0f}")
 
 
 def first_answer(bed, client, number):

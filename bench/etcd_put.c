@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define TOGETHER_MAX 64u
 #define WAITS_MAX (1u << 20)
@@ -17,7 +18,7 @@
 struct putting {
 	struct etcd *etcd;
 	uint8_t *value;
-	uint32_t bytes;
+	uint32_t bytes, pause_ms;
 	uint64_t end_ns;
 	_Atomic uint32_t count;
 	double *waits_us;
@@ -49,13 +50,22 @@ static void put_once(struct putting *p, const char *key)
 		p->waits_us[at] = (double)(bench_ns() - began) / 1000;
 }
 
+static void rest(const struct putting *p)
+{
+	struct timespec pause = {.tv_nsec = (long)p->pause_ms * 1000000};
+	if (p->pause_ms > 0)
+		nanosleep(&pause, NULL);
+}
+
 static void *put_main(void *argument)
 {
 	struct putting *p = argument;
 	char key[64];
 	snprintf(key, sizeof key, "/bench/%p", (void *)&key);
-	while (bench_ns() < p->end_ns)
+	while (bench_ns() < p->end_ns) {
 		put_once(p, key);
+		rest(p);
+	}
 	return NULL;
 }
 
@@ -84,6 +94,7 @@ int main(int count, char **arguments)
 	bench_begin(&bench, "etcd_put", count, arguments);
 	uint32_t together = (uint32_t)bench_option(&bench, "together", 1);
 	p.bytes = (uint32_t)bench_option(&bench, "bytes", 400);
+	p.pause_ms = (uint32_t)bench_option(&bench, "pause-ms", 0);
 	if (together == 0 || together > TOGETHER_MAX || p.bytes > ETCD_TXN_BYTES_MAX)
 		give_up("options", "--together is 1 to 64, --bytes at most 900 KiB");
 	open_etcd(&p, bench_option_text(&bench, "endpoints", "http://127.0.0.1:2379"));

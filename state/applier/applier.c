@@ -42,6 +42,7 @@ void applier_batch_begin(struct applier *a, struct batch *batch)
 	a->decider.batch = batch;
 	a->state->changes = &batch->changes;
 	a->state->unpublished_from = a->state->index + 1;
+	a->open_due_ns = 0;
 }
 
 // Six heartbeats without an answer take two times to live.
@@ -233,6 +234,8 @@ static uint32_t decide_waiting(struct applier *a)
 	uint32_t count = 0;
 	bool was_held = a->held != NULL;
 
+	uint32_t entries = a->open->header.entries;
+
 	d->now_ns = (int64_t)time_wall_ns(a->settings.time);
 	look_for_room(a);
 	if (d->is_collecting &&
@@ -245,6 +248,8 @@ static uint32_t decide_waiting(struct applier *a)
 		decider_judge_nodes(d);
 		count++; // more may be left to look at
 	}
+	if (a->open->header.entries > entries)
+		applier_batch_note(a, NULL, false);
 	while (!applier_batch_is_closed(a->open) && (c = next_work(a))) {
 		if (!was_held && must_be_held(a, c)) {
 			a->held = c;
@@ -258,7 +263,9 @@ static uint32_t decide_waiting(struct applier *a)
 		}
 		if (c->type == COMMAND_GC && gc_begin(d, c))
 			continue;
+		bool had_none = !applier_batch_has_work(a->open);
 		decide_one(a, c);
+		applier_batch_note(a, c, had_none);
 		// This answer depends on no entry, so it need not wait for a log without room.
 		if (c->outcome == OUTCOME_STORE_FULL)
 			command_finish(a, c);
@@ -402,7 +409,7 @@ static void wait_for_work(struct applier *a)
 	if (a->flight_count > 0 && applier_batch_is_closed(a->open) && !a->has_failed)
 		applier_flight_wait(a);
 	else if (!has_answered || !command_queue_watch(a->settings.queue))
-		command_queue_wait(a->settings.queue, nap_us(a));
+		command_queue_wait(a->settings.queue, applier_batch_nap_us(a, nap_us(a)));
 }
 
 static void *applier_run(void *argument)

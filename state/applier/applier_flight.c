@@ -2,13 +2,16 @@
 #include "state/applier/applier_private.h"
 #include "state/applier/journal_thread.h"
 #include "state/base/check.h"
+#include "state/base/time_units.h"
 #include "state/tables/state.h"
 #include <stdlib.h>
 
 // One block of the log. A larger batch takes its time, and somebody else may wait for the applier meanwhile.
 #define ALONE_BYTES_MAX 4096u
 // Beside larger ones, a batch goes once it is worth a request of its own to those who keep the log.
-#define WORTHY_BYTES (32u * 1024)
+#define WORTHY_BYTES (96u * 1024)
+// What nobody waits for waits so long for something to go with, where each batch costs others a round.
+#define PATIENCE_NS (20 * NS_PER_MS)
 
 void applier_flights_create(struct applier *a)
 {
@@ -81,12 +84,43 @@ static uint32_t newest_place(const struct applier *a)
 	return (a->first_flight + a->flight_count - 1) % a->journal_count;
 }
 
+// A node goes on with what it told whether it is written now or a little later.
+void applier_batch_note(struct applier *a, const struct command *c, bool had_none)
+{
+	bool is_patient = c && c->type == COMMAND_ALLOC_UPDATE && a->settings.log.is_remote;
+
+	CHECK(c || !had_none);
+	if (!is_patient)
+		a->open_due_ns = 0;
+	else if (had_none)
+		a->open_due_ns = time_monotonic_ns(a->settings.time) + PATIENCE_NS;
+}
+
+static bool is_due(const struct applier *a)
+{
+	return a->open_due_ns == 0 || atomic_load(&a->is_stopping) ||
+	       applier_batch_is_closed(a->open) ||
+	       time_monotonic_ns(a->settings.time) >= a->open_due_ns;
+}
+
+uint32_t applier_batch_nap_us(const struct applier *a, uint32_t most_us)
+{
+	uint64_t now_ns = time_monotonic_ns(a->settings.time);
+
+	if (a->open_due_ns <= now_ns)
+		return most_us;
+	uint64_t left_us = (a->open_due_ns - now_ns) / 1000 + 1;
+	return left_us < most_us ? (uint32_t)left_us : most_us;
+}
+
 // Commands that only read or were refused need no log, but wait for the entries decided before them. Where little is
 // going on nobody waits for who came before; where much is, batches that wait become larger, which is cheaper.
 bool applier_batch_may_launch(const struct applier *a)
 {
 	const struct batch *open = a->open;
 
+	if (!is_due(a))
+		return false;
 	if (a->flight_count == 0)
 		return applier_batch_has_work(open);
 	if (a->flight_count == a->journal_count || open->header.entries == 0)

@@ -18,8 +18,9 @@ struct applier {
 	struct batch *open;                 // the decider fills it
 	struct batch *flights[FLIGHTS_MAX]; // they are being made durable; a ring
 	uint32_t first_flight, flight_count;
-	bool is_alone;     // the newest flight was
-	bool has_answered; // since the applier looked for commands last
+	bool is_alone;        // the newest flight was
+	uint64_t open_due_ns; // monotonic: the open batch waits so long for more; 0: for nothing
+	bool has_answered;    // since the applier looked for commands last
 	// Taken from the queue, not decided yet.
 	struct command *taken[TAKE_MAX];
 	uint32_t taken_at, taken_count;
@@ -47,8 +48,12 @@ int applier_flights_start(struct applier *); // the journals' threads
 void applier_flights_stop(struct applier *);
 void applier_flights_deadline(struct applier *, uint64_t monotonic_ns);
 bool applier_flights_have_no_room(const struct applier *);
-// Whether the open batch need not wait for those on their way.
+// Work was added to the open batch, which had none before or had some: that of a command, or (NULL) other.
+void applier_batch_note(struct applier *, const struct command *, bool had_none);
+// Whether the open batch need not wait for those on their way, or for more.
 bool applier_batch_may_launch(const struct applier *);
+// The time until it may, if that is known and shorter than most_us.
+uint32_t applier_batch_nap_us(const struct applier *, uint32_t most_us);
 // Closes the open batch, which is the newest flight then, and begins another.
 void applier_batch_launch(struct applier *);
 // Publishes a batch that is durable, and answers its commands.

@@ -233,6 +233,41 @@ static void watch_began(void *context)
 	atomic_store(&f->cluster->is_caught_up, true);
 }
 
+struct own_place {
+	const char *key; // of this member
+	uint32_t place;
+};
+
+static bool count_before(void *context, const struct etcd_item *item)
+{
+	struct own_place *own = context;
+
+	own->place += strcmp(item->key, own->key) < 0;
+	return true;
+}
+
+// Each member asks another endpoint first: what follows costs etcd more than what leads.
+static int spread_over_endpoints(struct following *f)
+{
+	const struct cluster *c = f->cluster;
+	struct cluster_key from = cluster_key(c->settings.name, "members/"),
+			   end = cluster_folder_end(c->settings.name, "members/"),
+			   self = cluster_key_of(
+				   c->settings.name, "members", c->settings.identity.member);
+	struct own_place own = {.key = self.text};
+	struct etcd_range range = {.key = from.text,
+		.end = end.text,
+		.keys_only = true,
+		.visit = count_before,
+		.context = &own};
+	struct etcd_range_result result;
+	int error = etcd_range(c->etcd, &range, READ_TIMEOUT_MS, &result);
+
+	if (error == 0)
+		etcd_prefer(c->etcd, own.place);
+	return error;
+}
+
 // What the log has, then what comes, until this member wins or something goes wrong.
 static int follow_once(struct following *f)
 {
@@ -240,8 +275,10 @@ static int follow_once(struct following *f)
 	uint64_t revision;
 
 	f->replica.is_of_past = false;
-	int error = check_beginning(f);
+	int error = spread_over_endpoints(f);
 
+	if (error == 0)
+		error = check_beginning(f);
 	if (error == 0)
 		error = read_log(f, &revision);
 	if (error == 0)

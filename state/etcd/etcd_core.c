@@ -33,6 +33,12 @@ int etcd_endpoint_choose(struct etcd *e, uint32_t tried)
 	return resting;
 }
 
+void etcd_prefer(struct etcd *e, uint32_t endpoint)
+{
+	CHECK(e->endpoint_count > 0);
+	__atomic_store_n((uint32_t *)&e->current, endpoint % e->endpoint_count, __ATOMIC_RELAXED);
+}
+
 void etcd_endpoint_answered(struct etcd *e, uint32_t endpoint)
 {
 	CHECK(endpoint < e->endpoint_count);

@@ -1,5 +1,5 @@
-// A log that other machines keep, and that does not answer: who can come again is sent away at once, everything else
-// waits in its order; and what becomes of a batch whose end nobody waits for.
+// A log that other machines keep. While it does not answer, who can come again is sent away at once, and everything
+// else waits in its order; what becomes of a batch whose end nobody waits for; and what waits for something to go with.
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tests/state/plans.h"
@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -261,6 +262,61 @@ static void a_batch_that_was_left_is_no_failure(void **unused)
 	leave_a_batch(true);
 }
 
+struct report {
+	struct alloc_update_item item;
+	struct command_alloc_update update;
+	struct command command;
+	uint32_t done;
+};
+
+static void push_report(struct away *a, struct report *r)
+{
+	*r = (struct report){.update = {.slot = 1, .generation = 1, .sequence = 1, .count = 1}};
+	r->update.items = &r->item;
+	r->command = (struct command){.type = COMMAND_ALLOC_UPDATE, .alloc_update = &r->update};
+	controller_push(&a->c, &r->command, &r->done);
+	while (command_queue_depth(a->c.queue) > 0)
+		sched_yield();
+}
+
+static void what_nodes_tell_waits_for_something_to_go_with(void **unused)
+{
+	struct command other = node_command(COMMAND_NODE_EXPIRED, 2);
+	struct report report;
+	struct away a;
+
+	start(&a, true, false);
+	// A clock that stands still: it would wait for ever, but for what comes.
+	push_report(&a, &report);
+	assert_int_equal(controller_run(&a.c, &other), OUTCOME_DONE);
+	await_or_fail(&report.done, 1);
+	// Nor longer than its time; who waits looks at the real clock as well.
+	push_report(&a, &report);
+	struct timespec moment = {.tv_nsec = 25 * NS_PER_MS};
+	nanosleep(&moment, NULL);
+	assert_false(is_done(&report.done));
+	pass_ms(21);
+	await_or_fail(&report.done, 1);
+	// The end is not waited for.
+	push_report(&a, &report);
+	applier_stop(a.c.applier, 10000);
+	assert_true(is_done(&report.done));
+	assert_true(report.command.outcome != OUTCOME_STOPPING);
+	controller_free(&a.c);
+}
+
+static void on_an_own_disk_nothing_waits(void **unused)
+{
+	struct report report;
+	struct away a;
+
+	start(&a, false, false);
+	push_report(&a, &report);
+	await_or_fail(&report.done, 1);
+	applier_stop(a.c.applier, 1000);
+	controller_free(&a.c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +325,8 @@ int main(void)
 		cmocka_unit_test(a_short_wait_is_waited_for),
 		cmocka_unit_test(a_local_log_sends_nobody_away),
 		cmocka_unit_test(a_batch_that_was_left_is_no_failure),
+		cmocka_unit_test(what_nodes_tell_waits_for_something_to_go_with),
+		cmocka_unit_test(on_an_own_disk_nothing_waits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,23 @@ static void the_next_endpoint_is_asked_when_the_first_is_dead(void **unused)
 	etcd_close(etcd);
 }
 
+// Clients that have one list spread over it; who prefers what is dead goes on with the next.
+static void another_endpoint_may_be_preferred(void **unused)
+{
+	char endpoints[3 * ETCD_SERVER_URL_BYTES];
+	snprintf(endpoints, sizeof endpoints, "http://127.0.0.1:%u, %s", free_port(), server.url);
+	struct etcd *etcd = open_at(endpoints, NULL, NULL);
+	etcd_prefer(etcd, 3); // counted round: the second
+	assert_int_equal(put(etcd), 0);
+	assert_int_equal(etcd_counters(etcd)->requests, 1);
+	assert_int_equal(etcd_counters(etcd)->failovers, 0);
+	etcd_prefer(etcd, 0);
+	assert_int_equal(put(etcd), 0);
+	assert_int_equal(etcd_counters(etcd)->failures, 1);
+	assert_int_equal(etcd_counters(etcd)->failovers, 1);
+	etcd_close(etcd);
+}
+
 static void a_call_waits_for_an_endpoint_until_its_time(void **unused)
 {
 	char endpoint[ETCD_SERVER_URL_BYTES], trouble[ETCD_MESSAGE_BYTES];
@@ -269,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_next_endpoint_is_asked_when_the_first_is_dead),
+		cmocka_unit_test(another_endpoint_may_be_preferred),
 		cmocka_unit_test(a_call_waits_for_an_endpoint_until_its_time),
 		cmocka_unit_test(a_server_that_stands_still_is_given_up_in_time),
 		cmocka_unit_test(no_call_is_given_up_before_its_time),
