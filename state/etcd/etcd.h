@@ -28,8 +28,8 @@ struct etcd_settings {
 // Takes copies of the settings; asks nobody yet. 0, or a negative error and a sentence that says what to do.
 int etcd_open(const struct etcd_settings *, struct etcd **, char *message, size_t message_size);
 void etcd_close(struct etcd *); // once no call is under way; NULL is allowed
-// Asks this one of the endpoints from now on, counted round and round, as long as it answers: clients that have one list
-// spread over them. Before that, the first. Any thread.
+// Asks this one of the endpoints from now on, counted round and round, as long as it answers: clients that have one
+// list spread over them. Before that, the first. Any thread.
 void etcd_prefer(struct etcd *, uint32_t endpoint);
 
 // Errors of all calls:
