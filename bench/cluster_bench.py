@@ -2,10 +2,10 @@
 """Three controllers whose log is in three etcd, all on this machine, against etcd's own puts from a plain client in the
 same run (bench/etcd_put.c); then how long nobody decides when the leader is killed.
 
-  placements     durable ones a second with many requests on their way, of one instance and of eight, and what they take in
-                 the log, against the bytes that etcd takes in transactions of 64 KiB, four at a time
-  one placement  from PLACE to PLACED, forty a second and one behind the other, each against transactions of 400 bytes in the
-                 same way
+  placements     durable ones a second with many requests on their way, of one instance and of eight, and what they take
+                 in the log, against the bytes that etcd takes in transactions of 64 KiB, four at a time
+  one placement  from PLACE to PLACED, forty a second and one behind the other, each against transactions of 400 bytes
+                 in the same way
   takeover       from kill -9 of the leader, with a fleet beating, to the first PLACED
 
 Root only: it makes network namespaces (tests/cluster/bed.py).
@@ -97,7 +97,7 @@ def throughput(bed, out, sizes):
         out.add(f"durable placements, {what}", placed, "placements/s", sizes.place_nodes,
                 note=f"{in_log / placed:.0f} bytes of log each; {min(rates):,.0f} to {max(rates):,.0f}")
         out.add("bytes of the log", in_log, "bytes/s", sizes.place_nodes, theirs, "etcd, 64 KiB four at a time")
-    out.add("etcd, 64 KiB one at a time", middle(o["bytes_per_s"] for o in alone), "bytes/s",
+    out.add("etcd, 64 KiB one at a time", middle(o["bytes_per_s"] for o in alone), "bytes/s", sizes.place_nodes,
             note=f"p50 {middle(o['p50_us'] for o in alone):,.0f} us")
 
 
