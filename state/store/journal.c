@@ -36,7 +36,8 @@ struct journal {
 	char *path; // of the folder
 	bool read_only, was_appended;
 	uint64_t next_index; // first index of the next append; 0 until known
-	int failed;          // error after which nothing is written
+	bool may_lag;
+	int failed; // error after which nothing is written
 	_Atomic uint64_t appended_bytes;
 
 	pthread_mutex_t lock;   // guards first, which journal_cut lets go of
@@ -159,6 +160,7 @@ int journal_open(const struct journal_settings *settings, struct journal **out,
 	struct journal *j = memory_take(sizeof *j);
 	j->path = path_of(settings->directory, "log");
 	j->read_only = settings->read_only;
+	j->may_lag = settings->may_lag;
 	pthread_mutex_init(&j->lock, NULL);
 	if (settings->read_only && access(j->path, F_OK) < 0 && errno == ENOENT) {
 		journal_close(j);
@@ -286,8 +288,12 @@ int journal_walk(struct journal *j, uint64_t index, journal_visit *visit, void *
 	const struct complaint *complaint)
 {
 	struct journal_walker w = {j->path, visit, context, complaint, index + 1};
+	uint64_t end = segments_next_index(j->segments);
+	bool lags = j->may_lag && end > 0 && end <= index;
 	complaint->text[0] = 0;
-	int error = walk_parts(j, &w);
+	int error = lags ? 0 : walk_parts(j, &w);
+	if (lags && !j->read_only)
+		segments_mark_closed(j->segments, index + 1);
 	if (error == 0)
 		j->next_index = w.expected;
 	else if (!complaint->text[0])

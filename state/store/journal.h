@@ -11,6 +11,7 @@ struct journal_settings {
 	const char *directory; // this directory or its parent exists
 	int64_t map_bytes;     // largest size of the log
 	bool read_only, sync;
+	bool may_lag; // store_settings
 };
 
 // *out stays NULL, with success, when read_only and there is no log. The caller makes sure that one process at a time
@@ -40,6 +41,7 @@ uint64_t journal_segments_late(const struct journal *);
 uint64_t journal_first_index(struct journal *);
 // Visits each batch that ends after index, in order. Refuses with -ERROR_CORRUPT when a batch is damaged or missing;
 // returns a visitor's error, which ends the walk, as it is. Sets the index that the next append must have. Call
-// before the first append.
+// before the first append. A log that may lag may also end before index; it goes on behind index then, and the batches
+// between are missed by who needs them.
 int journal_walk(
 	struct journal *, uint64_t index, journal_visit *, void *context, const struct complaint *);

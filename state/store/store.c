@@ -106,6 +106,7 @@ static int open_parts(struct store *s, const struct complaint *complaint)
 		.map_bytes = s->settings.map_bytes,
 		.read_only = s->settings.read_only,
 		.sync = s->settings.sync,
+		.may_lag = s->settings.may_lag,
 	};
 	return journal_open(&journal, &s->journal, complaint);
 }

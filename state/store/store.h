@@ -19,7 +19,10 @@ struct store_settings {
 	const char *directory;
 	int64_t map_bytes; // largest size of the log
 	bool read_only;    // --verify-state: changes and creates nothing
-	bool sync;         // false: no fdatasync (only for benchmarks of the rest; logged loudly)
+	// The log is written behind what is published, so that a snapshot may be newer than its end: whoever owns this
+	// store has what is between elsewhere (a member of a cluster).
+	bool may_lag;
+	bool sync; // false: no fdatasync (only for benchmarks of the rest; logged loudly)
 	int64_t snapshot_log_bytes; // least bytes of log after which a snapshot is taken (docs/store.md)
 };
 

@@ -50,6 +50,7 @@ static bool open_store(struct berthd *b, bool read_only, char *message)
 		.directory = b->config.data_dir,
 		.map_bytes = (int64_t)b->config.store_map_mb << 20,
 		.read_only = read_only,
+		.may_lag = *b->config.cluster_name != '\0',
 		.sync = b->config.store_sync,
 		.snapshot_log_bytes = (int64_t)b->config.store_snapshot_log_mb << 20,
 	};

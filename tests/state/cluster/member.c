@@ -98,6 +98,7 @@ static void begin_member(struct member *m)
 {
 	struct store_settings settings = {.directory = m->directory,
 		.map_bytes = 256ll << 20,
+		.may_lag = true,
 		.sync = true,
 		.snapshot_log_bytes = 64ll << 20};
 	if (store_open(&settings, &m->store, message, sizeof message) != 0)

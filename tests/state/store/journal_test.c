@@ -479,9 +479,59 @@ static void an_unfinished_creation_is_no_obstacle(void **unused)
 	dir_remove(path);
 }
 
+static struct journal *open_lagging(const char *path)
+{
+	struct journal_settings settings = {path, MAP_BYTES, .may_lag = true};
+	struct journal *j;
+	if (journal_open(&settings, &j, &complaint) < 0)
+		fail_msg("%s", message);
+	return j;
+}
+
+// A process that was killed while its log was behind its newest snapshot: the log goes on behind that one. What is
+// between is missed only by who begins before it.
+static void a_log_that_may_lag_goes_on_behind_a_newer_snapshot(void **state)
+{
+	const char *path = dir_create();
+	uint64_t ends[20], newest, next;
+	struct numbered_seen seen;
+	struct journal *j = open_at(path, MAP_BYTES);
+	newest = fill(j, ends, 20) - 1;
+	journal_close(j);
+	next = newest + 1000; // and the snapshot is of the one before
+	j = open_at(path, MAP_BYTES);
+	assert_int_equal(numbered_walk(j, next - 1, &seen, &complaint), -ERROR_CORRUPT);
+	journal_close(j);
+	for (int round = 0; round < 2;
+		round++) { // it may be killed again before anything is appended
+		j = open_lagging(path);
+		assert_int_equal(walk(j, next - 1).batches, 0);
+		journal_close(j);
+	}
+	j = open_at(path, MAP_BYTES); // its end is known by now
+	assert_int_equal(walk(j, next - 1).batches, 0);
+	journal_close(j);
+	j = open_lagging(path);
+	assert_int_equal(walk(j, next - 1).batches, 0);
+	uint64_t index = next;
+	assert_int_equal(numbered_append(j, &index), 0);
+	assert_int_equal(numbered_append(j, &index), 0);
+	journal_close(j);
+	j = open_at(path, MAP_BYTES);
+	seen = walk(j, next - 1);
+	assert_int_equal(seen.batches, 2);
+	assert_int_equal(seen.last_index, index - 1);
+	journal_close(j);
+	j = open_lagging(path);
+	assert_int_equal(numbered_walk(j, 0, &seen, &complaint), -ERROR_CORRUPT);
+	journal_close(j);
+	dir_remove(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_log_that_may_lag_goes_on_behind_a_newer_snapshot),
 		cmocka_unit_test(what_was_appended_is_there_after_reopening),
 		cmocka_unit_test(live_bytes_are_those_of_batches),
 		cmocka_unit_test(an_index_inside_a_batch_or_past_the_end_is_refused),
