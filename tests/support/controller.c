@@ -80,6 +80,14 @@ int controller_replay(struct controller *c, const struct memory_log *log, uint32
 	return error;
 }
 
+void controller_take_log(struct controller *c, struct controller *from)
+{
+	memory_log_free(&c->log);
+	c->log = from->log;
+	c->log.state = c->state;
+	memory_log_init(&from->log);
+}
+
 void controller_open(struct controller *c)
 {
 	if (c->placer.best != first_fit_placer(c->state).best ||

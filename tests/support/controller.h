@@ -41,6 +41,8 @@ void controller_seed(struct controller *, uint64_t seed);
 // Applies batches [0, count) of another controller's log, and compares the publications with that one's; call it before
 // open.
 int controller_replay(struct controller *, const struct memory_log *, uint32_t count);
+// Goes on with the log of another controller, which has an empty one then.
+void controller_take_log(struct controller *, struct controller *from);
 void controller_open(struct controller *); // a new term
 // Starts the applier's own threads, pinned to a CPU or (-1) anywhere.
 void controller_start(struct controller *, int cpu);

@@ -65,9 +65,7 @@ void scene_restart(struct scene *s, uint64_t ms)
 	s->controller.time = old.time;
 	controller_seed(&s->controller, old.seed + 1000);
 	manual_time_advance_ms(&s->controller.time, ms);
-	memory_log_free(&s->controller.log);
-	s->controller.log = old.log;
-	memory_log_init(&old.log);
+	controller_take_log(&s->controller, &old);
 	controller_free(&old);
 	const struct memory_log *log = &s->controller.log;
 	assert_int_equal(controller_replay(&s->controller, log, log->count), 0);

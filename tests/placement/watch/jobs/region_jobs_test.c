@@ -126,9 +126,7 @@ static void restart(struct scene *s)
 	controller_init(&s->controller, (struct state_limits){0});
 	s->controller.time = old.time;
 	controller_seed(&s->controller, old.seed + 1000);
-	memory_log_free(&s->controller.log);
-	s->controller.log = old.log;
-	memory_log_init(&old.log);
+	controller_take_log(&s->controller, &old);
 	controller_free(&old);
 	const struct memory_log *log = &s->controller.log;
 	assert_int_equal(controller_replay(&s->controller, log, log->count), 0);
