@@ -168,7 +168,7 @@ def main():
         return report.SKIPPED
     out = report.Report(sizes)
     with tempfile.TemporaryDirectory(prefix="berth-cluster-", dir=os.environ.get("TMPDIR", "/var/tmp")) as name:
-        in_bed(sizes, pathlib.Path(name) / "placing", sizes.place_nodes, (throughput, one_placement), out)
+        in_bed(sizes, pathlib.Path(name) / "placing", sizes.place_nodes, (one_placement, throughput), out)
         in_bed(sizes, pathlib.Path(name) / "takeover", sizes.nodes, (takeovers,), out)
     return out.end()
 
