@@ -219,6 +219,67 @@ static void behind_one_that_fails_nothing_is_acknowledged(void **unused)
 	end();
 }
 
+enum { JOBS = 3 };
+
+static struct command jobs[JOBS];
+static _Atomic uint32_t registered;
+
+static void note_registered(struct command *c)
+{
+	atomic_fetch_add(&registered, 1);
+}
+
+static uint32_t registrations(void)
+{
+	return atomic_load(&registered);
+}
+
+static void push_job(uint32_t i, uint32_t bytes)
+{
+	char id[16];
+
+	snprintf(id, sizeof id, "job-%u", i);
+	struct job *job = plain_job(id, JOB_DIRECT);
+	job->node_pool = text_copy(TEXT("default"));
+	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("*"));
+	add_plain_group(job, "g", (struct resources){.cpu_mhz = 100});
+	free(job->name);
+	job->name = memory_take(bytes + 1);
+	memset(job->name, 'n', bytes);
+	jobs[i] = (struct command){.type = COMMAND_JOB_REGISTER,
+		.job_register = {.job = job},
+		.done = note_registered,
+		.submitted_ns = time_monotonic_ns(core.time)};
+	assert_true(command_queue_push(core.queue, COMMAND_PRODUCER_SHARED, &jobs[i]));
+	await_decided();
+}
+
+// What is large already makes others wait, and they become larger meanwhile, which costs less.
+static void large_ones_go_side_by_side_once_they_are_worth_it(void **unused)
+{
+	begin(TOGETHER);
+	uint32_t first = gates();
+	atomic_store(&registered, 0);
+	push_job(0, 10 * 1000);
+	await_count(gates, first + 1);
+	push_job(1, 10 * 1000);
+	push(0); // small, but the one on its way is not
+	await_decided();
+	assert_int_equal(gates(), first + 1);
+	push_job(2, 100 * 1000);
+	await_count(gates, first + 2);
+	open_gate(first, 0);
+	open_gate(first + 1, 0);
+	await_count(registrations, JOBS);
+	assert_int_equal(door.gates[first].indexes, 1);
+	for (uint32_t i = 0; i < JOBS; i++) {
+		assert_int_equal(jobs[i].outcome, OUTCOME_DONE);
+		job_free(jobs[i].job_register.job);
+	}
+	core_stop(&core, 1000);
+	end();
+}
+
 // A log that is one disk gets one after the other.
 static void one_at_a_time_is_the_rule(void **unused)
 {
@@ -328,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_ones_go_side_by_side_and_are_answered_in_order),
 		cmocka_unit_test(behind_one_that_fails_nothing_is_acknowledged),
+		cmocka_unit_test(large_ones_go_side_by_side_once_they_are_worth_it),
 		cmocka_unit_test(one_at_a_time_is_the_rule),
 		cmocka_unit_test(in_any_order_all_are_answered_as_if_in_one),
 	};

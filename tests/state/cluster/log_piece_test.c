@@ -83,6 +83,16 @@ static void what_is_no_piece_is_refused(void **state)
 	value[4]--;
 	value[0]++;
 	assert_int_equal(log_piece_read(value, size, 0, &read, &bytes), -ERROR_CORRUPT);
+	// What is kept of a batch is never more than the batch, and that not more than any batch has.
+	piece.batch_bytes = piece.kept_bytes - 1;
+	size = log_piece_write(&piece, 0, batch, value);
+	assert_int_equal(log_piece_read(value, size, 0, &read, &bytes), -ERROR_CORRUPT);
+	piece.batch_bytes = LOG_BATCH_BYTES_MAX + 1;
+	size = log_piece_write(&piece, 0, batch, value);
+	assert_int_equal(log_piece_read(value, size, 0, &read, &bytes), -ERROR_CORRUPT);
+	piece.batch_bytes = LOG_BATCH_BYTES_MAX;
+	size = log_piece_write(&piece, 0, batch, value);
+	assert_int_equal(log_piece_read(value, size, 0, &read, &bytes), 0);
 	free(batch);
 }
 
@@ -184,6 +194,26 @@ static void a_batch_that_is_not_whole_stays(void **state)
 	assembly_destroy(a);
 }
 
+// A piece that tells another size takes the place of what came before, and does not end up in its memory.
+static void pieces_of_two_sizes_are_not_mixed(void **state)
+{
+	struct assembly *a = assembly_create();
+	uint32_t small = LOG_PIECE_BYTES + 5, large = 3 * LOG_PIECE_BYTES + 7;
+	uint8_t *batch = make_batch(large, 4);
+	struct log_piece one = piece_of(10, small, 4), other = piece_of(10, large, 4), taken;
+
+	other.batch_bytes = one.batch_bytes; // alike but for how they are kept
+	assembly_put(a, &one, 1, batch);
+	for (uint32_t i = 0; i < other.pieces; i++)
+		assembly_put(a, &other, i, batch + log_piece_at(i));
+	const uint8_t *kept = assembly_take(a, 10, &taken);
+	assert_non_null(kept);
+	assert_int_equal(taken.kept_bytes, large);
+	assert_memory_equal(kept, batch, large);
+	free(batch);
+	assembly_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +221,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_piece_is_refused),
 		cmocka_unit_test(batches_come_out_whole_and_in_order),
 		cmocka_unit_test(a_batch_that_is_not_whole_stays),
+		cmocka_unit_test(pieces_of_two_sizes_are_not_mixed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
