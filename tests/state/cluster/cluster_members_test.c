@@ -295,6 +295,30 @@ static void who_leads_comes_to_know_it(void **unused)
 	stop_and_close(&one);
 }
 
+static uint64_t failovers_of(const struct member *m)
+{
+	return atomic_load(&cluster_etcd(m->cluster)->failovers);
+}
+
+// Of two endpoints the first is dead, which each leaves once. The member that has the first place comes back to it.
+static void each_begins_with_another_endpoint(void **unused)
+{
+	char endpoints[2 * ETCD_SERVER_URL_BYTES];
+
+	snprintf(endpoints, sizeof endpoints, "http://127.0.0.1:%u, %s", free_port(), server.url);
+	one.endpoints = two.endpoints = endpoints;
+	member_start(&one);
+	member_await_leadership(&one);
+	member_start(&two);
+	assert_int_equal(member_register(&one, 1), OUTCOME_DONE);
+	AWAIT(state_index(two.core.state) == state_index(one.core.state));
+	bool is_one_first = strcmp(one.identity.member, two.identity.member) < 0;
+	AWAIT(failovers_of(is_one_first ? &one : &two) >= 2);
+	assert_int_equal(failovers_of(is_one_first ? &two : &one), 1);
+	stop_and_close(&two);
+	stop_and_close(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +329,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(another_cluster_is_not_followed, begin, end),
 		cmocka_unit_test_setup_teardown(
 			who_reads_less_is_not_led_by_who_writes_more, begin, end),
+		cmocka_unit_test_setup_teardown(each_begins_with_another_endpoint, begin, end),
 		cmocka_unit_test_setup_teardown(
 			whose_clock_is_odd_leaves_the_leadership_to_others, begin, end),
 		cmocka_unit_test_setup_teardown(who_leads_comes_to_know_it, begin, end),

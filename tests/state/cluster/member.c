@@ -130,7 +130,8 @@ void member_start(struct member *m)
 	if (cluster_identity_read(m->directory, &m->identity, &complaint) != 0)
 		fail_msg("identity: %s", message);
 	struct member_settings settings = {.name = MEMBER_CLUSTER,
-		.etcd = {.endpoints = m->server->url, .timeout_ms = ETCD_TIMEOUT_MS},
+		.etcd = {.endpoints = m->endpoints ? m->endpoints : m->server->url,
+			.timeout_ms = ETCD_TIMEOUT_MS},
 		.ttl_ms = m->ttl_ms,
 		.directory = m->directory,
 		.identity = m->identity,

@@ -13,6 +13,7 @@
 struct member {
 	const struct etcd_server *server;
 	const char *name;
+	const char *endpoints; // as it asks for etcd; NULL: the server's
 	char directory[64];
 	uint32_t ttl_ms;
 	struct cluster_identity identity;
