@@ -30,7 +30,8 @@ set -u
 mount -t tmpfs tmpfs "$OWN"
 for folder in etc var/lib; do
 	mkdir -p "$OWN/upper/$folder" "$OWN/scratch/$folder"
-	mount -t overlay -o "lowerdir=/$folder,upperdir=$OWN/upper/$folder,workdir=$OWN/scratch/$folder" overlay "/$folder"
+	mount -t overlay overlay "/$folder" \
+		-o "lowerdir=/$folder,upperdir=$OWN/upper/$folder,workdir=$OWN/scratch/$folder"
 done
 rm -rf /etc/berth /var/lib/berth /var/lib/etcd
 mkdir -p /etc/berth /var/lib/berth /var/lib/etcd /etc/default
