@@ -148,13 +148,19 @@ static int look_whether_won(struct cluster *c)
 	return error;
 }
 
+// What the members say was read since this one told its own time of day: else nothing could be compared with it.
+static bool has_looked(const struct cluster *c)
+{
+	for (uint32_t i = 0; i < c->status.member_count; i++)
+		if (c->status.members[i].is_self && c->status.members[i].knows_clock)
+			return true;
+	return false;
+}
+
 // While a member is there whose program reads no log of this one's format, another one leads: members are upgraded one
-// after the other, and the last of them lets the first write anew. This one is a member, so where none is known yet
-// nobody has looked.
+// after the other, and the last of them lets the first write anew.
 static bool is_read_by_all(const struct cluster *c)
 {
-	if (c->status.member_count == 0)
-		return false;
 	for (uint32_t i = 0; i < c->status.member_count; i++)
 		if (c->status.members[i].is_alive && c->status.members[i].format < LOG_FORMAT)
 			return false;
@@ -165,7 +171,8 @@ static bool is_read_by_all(const struct cluster *c)
 static bool sees_vacancy(const struct cluster *c)
 {
 	return !cluster_ends(c) && c->leader_is_absent && atomic_load(&c->is_caught_up) &&
-	       atomic_load(&c->leadership) == 0 && is_read_by_all(c) && !c->status.clock_is_odd;
+	       atomic_load(&c->leadership) == 0 && has_looked(c) && is_read_by_all(c) &&
+	       !c->status.clock_is_odd;
 }
 
 static bool may_try(struct cluster *c)
