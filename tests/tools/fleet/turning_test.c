@@ -45,14 +45,16 @@ static void it_passes_over_one_that_is_dead(void **unused)
 	assert_int_equal(other->node_count, NODES);
 }
 
+// Six heartbeats in a row without an answer ask whether the node is known at all: here they last longer than the
+// silence that turns the fleet.
 static void nobody_registers_after_a_takeover(void **unused)
 {
+	atomic_store(&server->rules.ttl_ms, 1500);
 	TURN_UNTIL(fleet.ready == NODES);
 	responder_die(server);
 	responder_take_over(other, server);
-	uint64_t acked = fleet.counters.acked;
-	TURN_UNTIL(fleet.counters.acked >= acked + 3 * NODES && fleet.ready == NODES);
-	assert_true(fleet.counters.resyncs >= NODES);
+	TURN_UNTIL(fleet.counters.resyncs >= NODES && fleet.ready == NODES);
+	assert_int_equal(other->counters.registrations, 0);
 	assert_int_equal(fleet.counters.turns, 1);
 }
 
