@@ -66,7 +66,7 @@ submit() {
 		ID: $id, Name: $id, Type: "service", Multiregion: {Strategy: $strategy, Regions: $regions},
 		TaskGroups: [{Name: "g", Count: 0, EphemeralDisk: {SizeMB: 110},
 		Update: {MaxParallel: $parallel, AutoRevert: true, HealthCheck: "task_states",
-			MinHealthyTime: $healthy_ns, HealthyDeadline: 10000000000, ProgressDeadline: 20000000000},
+			MinHealthyTime: $healthy_ns, HealthyDeadline: 10000000000, ProgressDeadline: 60000000000},
 		ReschedulePolicy: {Attempts: 0, Unlimited: false},
 		RestartPolicy: {Attempts: 0, Mode: "fail", Interval: 60000000000, Delay: 1000000000},
 		Tasks: [{Name: "t", Driver: "mock", Env: {V: $version}, Resources: {CPU: 20, MemoryMB: 16}}]}]}}' \
@@ -86,11 +86,6 @@ status() {
 }
 status_is() { [ "$(status "$1" "${@:3}")" = "$2" ]; }
 description() { use "$2"; deployment "$1" .StatusDescription; }
-# As status_is; remembers every line on the way to it.
-follow() {
-	status "$1" "${@:3}" >>"$TOP/$1.way"
-	[ "$(tail -1 "$TOP/$1.way")" = "$2" ]
-}
 
 ip netns add "$TESTBED_CONTROLLER"
 in_controller ip link set lo up
@@ -104,11 +99,17 @@ HEALTHY_MS=1000 submit north pair '{"MaxParallel":1}' 1 "${two[@]}"
 sleep 2
 equal "north while south is away" "$(description pair north)" "Deployment is pending, waiting for peer region"
 equal "instances in north while south is away" "$(count pair true)" 0
+api '/v1/event/stream?topic=Deployment' -N --max-time 60 >"$TOP/pair.events" 2>/dev/null &
 controller_start south
 BERTHD_PID=
-wait_until 40 "both regions are deployed" follow pair "successful successful" "${two[@]}"
-if grep -q "running running" "$TOP/pair.way"; then die "both regions ran at once: $(uniq "$TOP/pair.way")"; fi
-grep -q "blocked running" "$TOP/pair.way" || die "north did not wait for south: $(uniq "$TOP/pair.way")"
+wait_until 40 "both regions are deployed" status_is pair "successful successful" "${two[@]}"
+use north
+grep -q '"Status":"blocked"' "$TOP/pair.events" || die "north did not wait for south"
+last_healthy=$(api /v1/job/pair/allocations | jq -r '[.[].DeploymentStatus.Timestamp] | max')
+use south
+first_created_ns=$(api /v1/job/pair/allocations | jq '[.[].CreateTime] | min')
+[ "$(date -d "$last_healthy" +%s%N)" -lt "$first_created_ns" ] ||
+	die "both regions ran at once: north until $last_healthy, south from $first_created_ns"
 for region in "${two[@]}"; do
 	use "$region"
 	equal "instances in $region" "$(count pair "$healthy")" $((1 + NUMBER[$region]))
@@ -147,7 +148,7 @@ wait_until 20 "all three are at work" all_begin
 for region in "${REGIONS[@]}"; do controller_kill "$region"; done
 for region in "${REGIONS[@]}"; do controller_start "$region"; done
 BERTHD_PID=
-wait_until 60 "all three are deployed" follow all "successful successful successful"
+wait_until 60 "all three are deployed" status_is all "successful successful successful"
 for region in "${REGIONS[@]}"; do
 	use "$region"
 	equal "instances in $region" "$(count all "$healthy")" $((1 + NUMBER[$region]))
