@@ -240,5 +240,6 @@ bool placing_step(struct placing *p)
 		if (p->active == 0 && p->exhausted)
 			break;
 	}
+	fleet_flush(p->fleet); // the fleet may have nothing to do for a millisecond, and waits for it
 	return p->active == 0 && p->exhausted;
 }
