@@ -25,7 +25,8 @@ struct dataplane_settings {
 	uint32_t client_rate, client_burst; // the same of a client's
 	uint32_t mass_percent; // of the nodes, when silent at once: expiry is held; 100: never
 	uint32_t mass_hold_s;  // longest hold, then nodes expire at a bounded rate
-	// Longest nap of an idle adaptive worker, at most 900; four times that after a tenth of a second of nothing.
+	// Longest nap of an idle adaptive worker whose port does not tell when packets come, at most 900; four times
+	// that after a tenth of a second of nothing.
 	uint32_t idle_sleep_us;
 	bool sealed_only;    // nodes that do not ask for sealed descriptions get none
 	char huge[16];       // "auto", "yes", "no"

@@ -16,7 +16,6 @@
 #include <rte_pause.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 // A burst smaller than this has emptied the queue: some drivers hand out at most 32 at a time.
 #define DRAINED_BELOW 32u
@@ -73,6 +72,7 @@ struct packet_workers *packet_workers_create(
 		w->hot.early_ms =
 			settings->node_rate == 0 ? 0 : settings->ttl_ms / EARLY_PARTS_OF_TTL;
 		request_pool_init(&w->requests, worker_count * WORKER_REQUESTS_MAX);
+		doorbell_open(&w->doorbell);
 		appointments_begin(&w->appointments);
 		report_pool_init(&w->reports);
 	}
@@ -84,6 +84,7 @@ void packet_workers_destroy(struct packet_workers *team)
 	if (team == NULL)
 		return;
 	for (uint32_t i = 0; i < team->count; i++) {
+		doorbell_close(&team->items[i].doorbell);
 		request_pool_free(&team->items[i].requests);
 		report_pool_free(&team->items[i].reports);
 		spec_cache_free(&team->items[i].specs);
@@ -102,6 +103,8 @@ void packet_worker_attach(struct packet_worker *w, struct packet_io io, const st
 	w->io = io;
 	w->hot.port = *port;
 	w->signs = signs;
+	if (io.bell != NULL && io.bell(io.context) >= 0)
+		w->rest.longest_us = NAP_US_MAX; // it misses nothing meanwhile
 }
 
 static void port_add(struct hot_port *to, const struct hot_port *from)
@@ -350,12 +353,20 @@ uint32_t packet_worker_step(struct packet_worker *w)
 	return received;
 }
 
+// A nap ends when a request is finished, and when packets come where the port can tell. One that ended for packets that
+// were not there is followed by one that does not listen for them: whatever the port says, the worker rests.
 static void nap_worker(struct packet_worker *w)
 {
-	bool is_asked = requests_pending(&w->requests) > 0;
-	struct timespec length = {.tv_nsec = (long)rest_nap(&w->rest, is_asked) * 1000};
+	int packets = w->was_roused || w->io.bell == NULL ? -1 : w->io.bell(w->io.context);
+	uint32_t longest_us = rest_nap(&w->rest);
+
+	doorbell_lie_down(&w->doorbell);
+	if (!inbox_is_empty(&w->requests)) {
+		doorbell_get_up(&w->doorbell);
+		return;
+	}
 	state_reader_offline();
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
+	w->was_roused = doorbell_sleep(&w->doorbell, packets, longest_us);
 	state_reader_online();
 }
 
@@ -363,12 +374,14 @@ static void nap_worker(struct packet_worker *w)
 // of its own.
 static void rest_worker(struct packet_worker *w, uint32_t received)
 {
-	if (received > 0)
+	if (received > 0) {
 		rest_ends(&w->rest);
-	else if (w->team->settings.spins || !rest_turn(&w->rest))
+		w->was_roused = false;
+	} else if (w->team->settings.spins || !rest_turn(&w->rest)) {
 		rte_pause();
-	else
+	} else {
 		nap_worker(w);
+	}
 }
 
 void packet_worker_run(struct packet_worker *w)

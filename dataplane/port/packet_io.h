@@ -23,6 +23,8 @@ struct packet_io {
 	// Sends the packets whose verdict is PACKET_REPLY and releases the others; empties the
 	// burst. Returns how many replies the port did not take; they are released too.
 	uint32_t (*finish)(void *context, struct packet_burst *);
+	// A descriptor that can be read while packets wait, for poll alone; negative: there is none. NULL: neither.
+	int (*bell)(void *context);
 };
 
 // What is known of a port by others than its workers: any thread writes, they read.

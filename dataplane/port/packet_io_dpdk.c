@@ -75,10 +75,16 @@ static uint32_t dpdk_finish(void *context, struct packet_burst *burst)
 	return (uint32_t)reply_count - sent;
 }
 
+static int dpdk_bell(void *context)
+{
+	return ((const struct dpdk_queue *)context)->bell;
+}
+
 struct packet_io dpdk_queue_io(struct dpdk_queue *queue)
 {
 	return (struct packet_io){.context = queue,
 		.receive = dpdk_receive,
 		.take = dpdk_take,
-		.finish = dpdk_finish};
+		.finish = dpdk_finish,
+		.bell = dpdk_bell};
 }

@@ -6,6 +6,7 @@
 struct dpdk_queue {
 	uint16_t port, queue;
 	struct rte_mempool *pool;
+	int bell; // of its socket, which is the driver's; -1: it has none
 };
 
 // The queue must outlive it.

@@ -2,6 +2,7 @@
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/packet_pool.h"
+#include "dataplane/port/packet_sockets.h"
 #include "dataplane/port/port_memory.h"
 #include "dataplane/port/xdp.h"
 #include "state/base/log.h"
@@ -21,7 +22,8 @@ struct start {
 	uint32_t index;
 	struct rte_eth_dev_info info;
 	uint16_t rx_descriptors, tx_descriptors;
-	const char *step; // what failed, for the message
+	struct packet_sockets sockets; // that are not of queues still to be opened
+	const char *step;              // what failed, for the message
 };
 
 static void offload(const struct start *s, struct rte_eth_conf *conf)
@@ -88,13 +90,15 @@ static int open_queue(struct start *s, uint16_t queue, int numa_node)
 		packet_pool_create(name, port_queue_mbufs(s->settings), numa_node);
 	if (pool == NULL)
 		return rte_errno > 0 ? -rte_errno : -ENOMEM;
-	port->queues[queue] = (struct dpdk_queue){.port = port->id, .queue = queue, .pool = pool};
+	port->queues[queue] =
+		(struct dpdk_queue){.port = port->id, .queue = queue, .pool = pool, .bell = -1};
 	unsigned socket = numa_node < 0 ? (unsigned)SOCKET_ID_ANY : (unsigned)numa_node;
 	s->step = "opening a receive queue";
 	int error = rte_eth_rx_queue_setup(
 		port->id, queue, s->rx_descriptors, socket, &s->info.default_rxconf, pool);
 	if (error != 0)
 		return error;
+	port->queues[queue].bell = packet_sockets_take(&s->sockets);
 	s->step = "opening a transmit queue";
 	return rte_eth_tx_queue_setup(
 		port->id, queue, s->tx_descriptors, socket, &s->info.default_txconf);
@@ -135,6 +139,7 @@ static void wait_link(const struct start *s)
 static int run_steps(struct start *s, const int *numa_nodes)
 {
 	struct ethernet_port *port = s->port;
+	packet_sockets_begin(&s->sockets);
 	s->step = "having DPDK make the device";
 	int error = eal_add_device(&port->device);
 	if (error == 0)
@@ -186,16 +191,24 @@ void port_close(struct ethernet_port *port)
 	port->queue_count = 0;
 }
 
+static uint32_t count_bells(const struct ethernet_port *port)
+{
+	uint32_t bells = 0;
+	for (uint32_t q = 0; q < port->queue_count; q++)
+		bells += port->queues[q].bell >= 0;
+	return bells;
+}
+
 static void say_started(const struct start *s)
 {
 	const struct ethernet_port *port = s->port;
 	const uint8_t *mac = port->hot.mac;
 	log_info("port",
-		"port=%u device=%s driver=%s queues=%u rx=%u tx=%u "
+		"port=%u device=%s driver=%s queues=%u bells=%u rx=%u tx=%u "
 		"mac=%02x:%02x:%02x:%02x:%02x:%02x why=\"%s\"",
 		s->index, port->device.name, port->device.driver, port->queue_count,
-		s->rx_descriptors, s->tx_descriptors, mac[0], mac[1], mac[2], mac[3], mac[4],
-		mac[5], port->device.why);
+		count_bells(port), s->rx_descriptors, s->tx_descriptors, mac[0], mac[1], mac[2],
+		mac[3], mac[4], mac[5], port->device.why);
 }
 
 static void say_failed(const struct start *s, int error, char *message, uint32_t message_size)

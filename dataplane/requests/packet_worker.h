@@ -5,6 +5,7 @@
 #include "dataplane/hot/source.h"
 #include "dataplane/port/packet_io.h"
 #include "dataplane/requests/appointments.h"
+#include "dataplane/requests/doorbell.h"
 #include "dataplane/requests/key_buckets.h"
 #include "dataplane/requests/noisy.h"
 #include "dataplane/requests/request.h"
@@ -34,6 +35,8 @@ struct packet_worker {
 	uint32_t sweep_cursor;
 	uint64_t sweep_due_ns;
 	struct rest rest;
+	struct doorbell doorbell;
+	bool was_roused; // by packets: the newest nap
 	struct request_pool requests;
 	struct appointments appointments; // of newcomers that were refused
 	struct noisy_list noisy;

@@ -79,6 +79,7 @@ void request_give(struct request_pool *, struct request *);
 // Any thread; there is always room.
 void inbox_put(struct request_pool *, struct request *);
 struct request *inbox_get(struct request_pool *);
+bool inbox_is_empty(const struct request_pool *);
 
 void report_pool_init(struct report_pool *);
 void report_pool_free(struct report_pool *);

@@ -61,6 +61,11 @@ struct request *inbox_get(struct request_pool *pool)
 	return ck_ring_dequeue_mpsc(&pool->inbox, pool->inbox_buffer, &request) ? request : NULL;
 }
 
+bool inbox_is_empty(const struct request_pool *pool)
+{
+	return ck_ring_size(&pool->inbox) == 0;
+}
+
 void report_pool_init(struct report_pool *pool)
 {
 	*pool = (struct report_pool){0};

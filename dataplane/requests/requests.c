@@ -220,6 +220,12 @@ static bool decode_request(struct request *r)
 	}
 }
 
+static void hand_to(struct packet_worker *w, struct request *r)
+{
+	inbox_put(&w->requests, r);
+	doorbell_ring(&w->doorbell);
+}
+
 static void request_done(struct command *command)
 {
 	struct request *r = (struct request *)command;
@@ -228,7 +234,7 @@ static void request_done(struct command *command)
 	if (command->type == COMMAND_NODE_REGISTER && command->outcome == OUTCOME_DONE &&
 		r->node_register.owner < team->count)
 		next = &team->items[r->node_register.owner];
-	inbox_put(&next->requests, r);
+	hand_to(next, r);
 }
 
 // Refuses a request at once, in the packet itself.
@@ -373,7 +379,7 @@ static enum packet_verdict receive_request(void *context, struct hot_frame *f)
 	struct packet_worker *submitter = submitter_of(r);
 	r->forwarded = submitter != w;
 	if (r->forwarded) {
-		inbox_put(&submitter->requests, r);
+		hand_to(submitter, r);
 	} else if (!submit_request(w, r)) {
 		alloc_update_release(r);
 		request_give(&w->requests, r);
@@ -430,7 +436,7 @@ static bool forward_request(struct packet_worker *w, struct request *r)
 		install_line(w, r);
 	if (r->worker == w)
 		return true;
-	inbox_put(&r->worker->requests, r);
+	hand_to(r->worker, r);
 	return false;
 }
 

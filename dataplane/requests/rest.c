@@ -12,19 +12,17 @@ bool rest_turn(struct rest *r)
 	return r->idle_turns == REST_TURNS_AWAKE;
 }
 
-static uint32_t longest_nap(struct rest *r, bool is_asked)
+static uint32_t longest_nap(struct rest *r)
 {
-	if (is_asked)
-		return r->longest_us < REST_ASKED_US ? r->longest_us : REST_ASKED_US;
 	if (r->naps == REST_NAPS_QUIET)
 		return r->longest_us * REST_QUIET_TIMES;
 	r->naps++;
 	return r->longest_us;
 }
 
-uint32_t rest_nap(struct rest *r, bool is_asked)
+uint32_t rest_nap(struct rest *r)
 {
-	uint32_t longest_us = longest_nap(r, is_asked);
+	uint32_t longest_us = longest_nap(r);
 
 	r->nap_us = r->nap_us == 0 ? REST_NAP_US_FIRST : r->nap_us * 2;
 	if (r->nap_us > longest_us)

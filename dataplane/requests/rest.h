@@ -9,8 +9,6 @@
 // When so many naps in a row found nothing, naps may become so many times as long.
 #define REST_NAPS_QUIET 128u
 #define REST_QUIET_TIMES 4u
-// While requests are under way somebody waits for their answers, and they for the core, maybe.
-#define REST_ASKED_US 50u
 
 struct rest {
 	uint32_t longest_us; // nap, while packets come now and then
@@ -24,5 +22,5 @@ struct rest {
 void rest_ends(struct rest *);
 // A turn found nothing. Returns true when the worker may leave its core.
 bool rest_turn(struct rest *);
-// Returns how long to nap now, in microseconds. is_asked: requests are under way.
-uint32_t rest_nap(struct rest *, bool is_asked);
+// Returns how long to nap now, in microseconds, unless something rouses the worker.
+uint32_t rest_nap(struct rest *);

@@ -250,7 +250,7 @@ static void naps_do_not_slow_the_sweep(void **state)
 	world_turn(w, 0);
 	assert_int_equal(swept_after(w, 1), 200 + NODE_BLOCK_SLOTS);
 	assert_int_equal(swept_after(w, 3), 200 + NODE_BLOCK_SLOTS);
-	(void)rest_nap(rest, false);
+	(void)rest_nap(rest);
 	assert_int_equal(swept_after(w, 1), 200 + NODE_BLOCK_SLOTS);
 	assert_int_equal(swept_after(w, 3), 600 + NODE_BLOCK_SLOTS);
 	assert_int_equal(swept_after(w, 50), 800 + NODE_BLOCK_SLOTS);

@@ -6,6 +6,8 @@
 NODES=${NODES:-10000}
 testbed_up
 berthd_start
+grep -q "event=port .* queues=1 bells=1 " "$TESTBED_DIR/berthd.log" ||
+	die "the port does not tell when packets come: $(grep -o 'event=port .*' "$TESTBED_DIR/berthd.log")"
 
 for i in 1 2 3; do agent_start agent$i --class agent; done
 node_start fleet "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" \

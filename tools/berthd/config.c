@@ -126,7 +126,8 @@ static const struct setting settings[] = {
 		.names = poll_modes, .help = "adaptive: sleep when idle; spin: keep the core"},
 	{"dataplane.idle_sleep_us", SETTING_U32, AT(dataplane.idle_sleep_us), NUMBER(1, 900),
 		.preset = "900",
-		.help = "longest nap of an idle worker; four times that when nothing comes"},
+		.help = "longest nap of an idle worker that packets do not rouse; four times that "
+			"when nothing comes"},
 	{"dataplane.huge", SETTING_TEXT, AT(dataplane.huge), .preset = "auto",
 		.help = "huge pages: auto, yes or no"},
 	{"dataplane.memory_mb", SETTING_U32, AT(dataplane.memory_mb), NUMBER(0, 1048576),

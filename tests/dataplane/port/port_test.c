@@ -127,6 +127,7 @@ static void loops_back(void **state)
 		io.receive(io.context, &burst);
 		assert_int_equal(burst.count, 0);
 	}
+	assert_true(ports[0].queues[0].bell < 0 && ports[0].queues[1].bell < 0);
 	port_meter(&ports[0]);
 	assert_int_equal(ports[0].received, 2);
 	assert_int_equal(ports[0].sent, 2);

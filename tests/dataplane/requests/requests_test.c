@@ -28,7 +28,10 @@ static void registration(void **state)
 	r->slot = 5;
 	r->generation = 9;
 	r->owner = 0;
+	struct doorbell *bell = &w->team->items[0].doorbell;
+	doorbell_lie_down(bell);
 	world_finish(c, OUTCOME_DONE);
+	assert_false(atomic_load(&bell->rests)); // it was rung for
 	world_turn(w, 1);
 	struct wire_header h = peer_receive(w, &p, WIRE_REGISTERED, frame);
 	struct wire_heartbeat_ack ack;
@@ -70,12 +73,17 @@ static void registration_of_anothers_slot(void **state)
 	c->node_register->slot = 5;
 	c->node_register->generation = 2;
 	c->node_register->owner = 0;
+	doorbell_lie_down(&w->team->items[0].doorbell);
+	doorbell_lie_down(&w->team->items[1].doorbell);
 	world_finish(c, OUTCOME_DONE);
+	assert_false(atomic_load(&w->team->items[0].doorbell.rests));
+	assert_true(atomic_load(&w->team->items[1].doorbell.rests));
 	const struct node_line *line = node_table_line(state_node_table(w->core.state), 5);
 	packet_worker_step(&w->team->items[1]);
 	peer_hears_nothing(w, &p);
 	assert_int_equal(line->generation, 0);
 	packet_worker_step(&w->team->items[0]);
+	assert_false(atomic_load(&w->team->items[1].doorbell.rests));
 	assert_int_equal(line->generation, 2);
 	peer_hears_nothing(w, &p);
 	uint8_t other[PACKET_BYTES_MAX];
