@@ -240,6 +240,7 @@ bool placing_step(struct placing *p)
 		if (p->active == 0 && p->exhausted)
 			break;
 	}
-	fleet_flush(p->fleet); // the fleet may have nothing to do for a millisecond, and waits for it
+	// The fleet may have nothing to do for a millisecond, and waits for it.
+	fleet_flush(p->fleet);
 	return p->active == 0 && p->exhausted;
 }
