@@ -11,7 +11,7 @@
 // Beside larger ones, a batch goes once it is worth a request of its own to those who keep the log.
 #define WORTHY_BYTES (96u * 1024)
 // What nobody waits for waits so long for something to go with, where each batch costs others a round.
-#define PATIENCE_NS (20 * NS_PER_MS)
+#define PATIENCE_NS (100 * NS_PER_MS)
 
 void applier_flights_create(struct applier *a)
 {

@@ -13,9 +13,13 @@
 #include <time.h>
 
 #define STORE_AGAIN_NS NS_PER_S
+// Nobody waits for this store, but somebody may for what it would keep the disk and a processor from: who waits for the
+// answer to the batch, and an etcd beside it.
+#define CALM_NS (10 * NS_PER_MS)
 
 struct waiting {
 	struct waiting *next;
+	uint64_t put_ns;
 	uint64_t first_index;
 	uint32_t indexes, size;
 	uint8_t batch[];
@@ -28,7 +32,7 @@ struct own_store {
 	pthread_t thread;
 	bool is_running;
 	pthread_mutex_t lock; // guards the rest down to the blank line
-	pthread_cond_t changed;
+	pthread_cond_t changed, stops;
 	struct waiting *first; // by index
 	bool has_no_room, is_in_hurry, is_stopping;
 
@@ -49,6 +53,7 @@ struct own_store *own_store_create(
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->changed, &attributes);
+	pthread_cond_init(&s->stops, &attributes);
 	pthread_condattr_destroy(&attributes);
 	return s;
 }
@@ -63,6 +68,7 @@ void own_store_destroy(struct own_store *s)
 		free(w);
 	}
 	pthread_cond_destroy(&s->changed);
+	pthread_cond_destroy(&s->stops);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
@@ -73,15 +79,26 @@ static bool has_next(const struct own_store *s)
 	return s->first && s->first->first_index == atomic_load(&s->index) + 1;
 }
 
-// Blocks until the next one is there; NULL: the end.
+static void wait_until(struct own_store *s, uint64_t monotonic_ns)
+{
+	struct timespec until = {
+		(time_t)(monotonic_ns / NS_PER_S), (long)(monotonic_ns % NS_PER_S)};
+
+	while (!s->is_stopping && pthread_cond_timedwait(&s->stops, &s->lock, &until) != ETIMEDOUT)
+		;
+}
+
+// Blocks until the next one is there and was for a moment; NULL: the end.
 static struct waiting *take_next(struct own_store *s)
 {
 	pthread_mutex_lock(&s->lock);
 	while (!has_next(s) && !s->is_stopping)
 		pthread_cond_wait(&s->changed, &s->lock);
 	struct waiting *w = has_next(s) ? s->first : NULL;
-	if (w)
+	if (w) {
 		s->first = w->next;
+		wait_until(s, w->put_ns + CALM_NS);
+	}
 	pthread_mutex_unlock(&s->lock);
 	return w;
 }
@@ -92,14 +109,9 @@ static bool wait_for_room(struct own_store *s, const struct waiting *w)
 	log_warn("log-full",
 		"index=%" PRIu64 " action=\"free disk space; it is tried again every second\"",
 		w->first_index);
-	uint64_t until_ns = time_monotonic_ns(&time_source_real) + STORE_AGAIN_NS;
-	struct timespec until = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
-
 	pthread_mutex_lock(&s->lock);
 	s->has_no_room = true;
-	while (!s->is_stopping &&
-		pthread_cond_timedwait(&s->changed, &s->lock, &until) != ETIMEDOUT)
-		;
+	wait_until(s, time_monotonic_ns(&time_source_real) + STORE_AGAIN_NS);
 	bool is_stopping = s->is_stopping;
 	pthread_mutex_unlock(&s->lock);
 	return !is_stopping;
@@ -168,6 +180,7 @@ void own_store_stop(struct own_store *s)
 	pthread_mutex_lock(&s->lock);
 	s->is_in_hurry = s->is_stopping = true;
 	pthread_cond_broadcast(&s->changed);
+	pthread_cond_broadcast(&s->stops);
 	pthread_mutex_unlock(&s->lock);
 	if (s->is_running)
 		CHECK(pthread_join(s->thread, NULL) == 0);
@@ -197,7 +210,10 @@ void own_store_put(struct own_store *s, uint64_t first_index, uint32_t indexes, 
 {
 	struct waiting *w = memory_take(sizeof *w + size);
 
-	*w = (struct waiting){.first_index = first_index, .indexes = indexes, .size = size};
+	*w = (struct waiting){.put_ns = time_monotonic_ns(&time_source_real),
+		.first_index = first_index,
+		.indexes = indexes,
+		.size = size};
 	memcpy(w->batch, batch, size);
 	atomic_fetch_add(&s->behind_bytes, size);
 	pthread_mutex_lock(&s->lock);

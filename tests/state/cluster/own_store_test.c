@@ -74,6 +74,20 @@ static void in_order_whatever_comes_first(void **unused)
 	assert_int_equal(disk.batches[3].entries, 5);
 }
 
+// Whose answer is on its way has the disk and the processors first; the end does not wait.
+static void it_begins_a_moment_later(void **unused)
+{
+	uint64_t put_ns = time_monotonic_ns(&time_source_real);
+
+	put(11, 1);
+	AWAIT_OF_STORE(own_store_index(store) == 11);
+	assert_true(time_monotonic_ns(&time_source_real) - put_ns >= 10 * NS_PER_MS);
+	for (uint64_t index = 12; index < 112; index++)
+		put(index, 1);
+	own_store_stop(store);
+	assert_int_equal(own_store_index(store), 111);
+}
+
 static void the_end_writes_what_waits_but_nothing_behind_a_gap(void **unused)
 {
 	disk.block = 1;
@@ -167,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(in_order_whatever_comes_first, begin, end),
+		cmocka_unit_test_setup_teardown(it_begins_a_moment_later, begin, end),
 		cmocka_unit_test_setup_teardown(
 			the_end_writes_what_waits_but_nothing_behind_a_gap, begin, end),
 		cmocka_unit_test_setup_teardown(who_is_far_ahead_waits, begin, end),
