@@ -34,6 +34,7 @@ static bool ends_early(uint32_t longest_us)
 	struct timespec before, after;
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	assert_false(doorbell_sleep(&bell, -1, longest_us));
+	assert_false(atomic_load(&bell.rests));
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	int64_t took_us =
 		(after.tv_sec - before.tv_sec) * 1000000 + (after.tv_nsec - before.tv_nsec) / 1000;
