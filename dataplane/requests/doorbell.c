@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
+#include "state/base/time_units.h"
 #include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -50,7 +51,7 @@ bool doorbell_sleep(struct doorbell *d, int packets, uint32_t longest_us)
 	struct pollfd fds[2] = {
 		{.fd = d->event, .events = POLLIN}, {.fd = packets, .events = POLLIN}};
 	struct timespec longest = {
-		.tv_sec = longest_us / 1000000u, .tv_nsec = (long)(longest_us % 1000000u) * 1000};
+		.tv_sec = longest_us / US_PER_S, .tv_nsec = (long)(longest_us % US_PER_S) * 1000};
 	eventfd_t rings;
 	int ready = ppoll(fds, 2, &longest, NULL);
 

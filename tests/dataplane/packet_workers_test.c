@@ -2,6 +2,7 @@
 // applier's part is played by hand, so that every order of events can be had.
 #include "tests/dataplane/world.h"
 #include <string.h>
+#include <unistd.h>
 
 static void silence_and_return(void **state)
 {
@@ -259,6 +260,52 @@ static void naps_do_not_slow_the_sweep(void **state)
 	world_destroy(w);
 }
 
+#define NAPS 40u
+
+// A port without packets, and what its worker did: the wire of the world, looked at from outside.
+static struct {
+	struct packet_worker *worker;
+	struct packet_io wire;
+	int bell[2]; // a pipe
+	uint32_t turns, turn_of_bell, roused;
+} napping;
+
+static void note_turn(void *context, struct packet_burst *burst)
+{
+	napping.wire.receive(context, burst);
+	napping.turns++;
+	napping.roused += napping.worker->was_roused;
+	if (napping.turns == REST_TURNS_AWAKE + NAPS)
+		atomic_store(&napping.worker->team->stopping, true);
+}
+
+static int look_at_bell(void *context)
+{
+	(void)context;
+	assert_true(napping.turn_of_bell == 0 || napping.turns > napping.turn_of_bell + 1);
+	napping.turn_of_bell = napping.turns;
+	return napping.bell[0];
+}
+
+// Packets end a nap. A port that says that there are some where there are none does not keep its worker awake: each
+// second nap does not ask it.
+static void packets_rouse_but_not_in_vain_for_ever(void **state)
+{
+	(void)state;
+	struct world *w = world_create(1);
+	assert_int_equal(pipe(napping.bell), 0);
+	assert_int_equal(write(napping.bell[1], "", 1), 1);
+	napping.worker = &w->team->items[0];
+	napping.wire = napping.worker->io;
+	napping.worker->io.receive = note_turn;
+	napping.worker->io.bell = look_at_bell;
+	packet_worker_run(napping.worker);
+	assert_in_range(napping.roused, NAPS / 2 - 1, NAPS / 2 + 1);
+	close(napping.bell[0]);
+	close(napping.bell[1]);
+	world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +320,7 @@ int main(void)
 		cmocka_unit_test(full_wire_is_counted),
 		cmocka_unit_test(chained_buffers_are_refused),
 		cmocka_unit_test(naps_do_not_slow_the_sweep),
+		cmocka_unit_test(packets_rouse_but_not_in_vain_for_ever),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
