@@ -200,6 +200,21 @@ class Checker(Checked):
         self.change(7, index=15)
         self.assert_kinds("order")
 
+    def stop_twice(self, first_outcome):
+        """The first stop comes through after its client went on, before the scaling; the second changes nothing."""
+        self.history.append(told("stop", "job", 8.5, 0, first_outcome, count=None))
+        self.history.append(told("stop", "job", 15, 21, count=None))
+        both(self.final, lambda state: state["jobs"]["job"].update(Stop=True))
+        self.allocation("s1", DesiredStatus="stop", ClientStatus="complete")
+
+    def test_a_stop_that_came_late(self):
+        self.stop_twice("unknown")
+        self.assert_kinds()
+
+    def test_a_stop_of_what_nobody_stopped_at_an_old_index(self):
+        self.stop_twice("fail")
+        self.assert_kinds("order", "missing")
+
     def test_a_release_at_the_index_of_the_state(self):
         self.change(12, index=23)
         self.assert_kinds()
