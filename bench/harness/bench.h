@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 // Results that one program may report.
-#define BENCH_RESULTS_MAX 64u
+#define BENCH_RESULTS_MAX 256u
 // Pairs of reference and subject; odd, so that the median was really measured.
 #define BENCH_PAIRS_MAX 101u
 

@@ -89,6 +89,11 @@ struct row_finder {
 	uint32_t epoch;       // classes that joined
 	uint32_t at_once;     // how many nodes were asked for last
 	bool has_all;         // every node was found
+	// Classes that joined and were not looked at yet, if of few nodes; what was found holds for all others.
+	uint32_t *joined;
+	uint32_t joined_count, joined_room;
+	uint32_t
+		joined_nodes; // at least theirs; JOINED_MANY: of too many classes, so that nothing holds
 	struct bounds_search search; // by ratings
 	// Found by the newest search, best first; those from waiting_at on have no rows yet. Of another epoch:
 	// forgotten.
@@ -96,6 +101,7 @@ struct row_finder {
 	uint32_t waiting_at, waiting_count, waiting_epoch;
 };
 #define FINDER_NONE 0u
+#define JOINED_MANY UINT32_MAX
 
 // A property of which nodes of one class may differ, where but few nodes have rows: all whose values are used, have a
 // bucket of their own, or are missing. To all others it is the same.
@@ -192,7 +198,7 @@ struct candidate_columns {
 	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class
 	uint32_t slots, block_rows;
 	bool has_reopened; // some class is no longer refused
-	bool is_of_value;  // rows that are made now are of one value
+	bool is_of_value;  // rows that are made now are of whole classes
 	struct column_bin *bins;
 	struct bin_value *values; // by bin and property
 	uint32_t property_count;  // properties that make bins: distinct ones, then spreads
@@ -326,6 +332,8 @@ uint32_t candidate_columns_mark_of(
 void candidate_columns_place_classes(struct candidate_columns *);
 // The plan uses another number of the values of this node.
 void candidate_columns_follow_values(struct candidate_columns *, const struct node *);
+// Makes rows of all nodes of the few classes that joined a finder and were not looked at yet.
+void candidate_columns_look_at_joined(struct candidate_columns *, uint32_t finder);
 // Brings what properties say of finders up to what is planned now; unlisted: by spread.
 void candidate_columns_refresh_finders(struct candidate_columns *, const int64_t *unlisted);
 

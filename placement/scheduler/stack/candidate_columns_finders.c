@@ -119,6 +119,7 @@ void candidate_columns_release_finders(struct candidate_columns *c)
 {
 	for (uint32_t i = 0; i < c->finder_count; i++) {
 		free(c->finders[i].waiting);
+		free(c->finders[i].joined);
 		bounds_search_release(&c->finders[i].search);
 		if (c->property_count)
 			free(c->finders[i].classes);
@@ -249,6 +250,11 @@ static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wa
 	enum { AHEAD = 6 };
 	struct row_finder *finder = &c->finders[number];
 
+	if (finder->joined_count > 0) {
+		candidate_columns_look_at_joined(c, number);
+		return;
+	}
+	finder->joined_nodes = 0;
 	if (!finder->waiting)
 		begin_waiting(c, finder);
 	if (!has_waiting(finder) && !finder->has_all)
@@ -260,6 +266,14 @@ static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wa
 	}
 }
 
+// Whether the finder's best nodes have rows.
+static bool has_enough(const struct row_finder *finder, uint32_t wanted)
+{
+	bool has_found = finder->open >= wanted || (finder->has_all && !has_waiting(finder));
+
+	return finder->ready == finder->rows || (has_found && finder->joined_count == 0);
+}
+
 // The most promising finder that has too few rows; finder_count: none.
 static uint32_t next_finder(const struct candidate_columns *c, uint32_t wanted)
 {
@@ -269,8 +283,7 @@ static uint32_t next_finder(const struct candidate_columns *c, uint32_t wanted)
 		const struct row_finder *finder = &c->finders[i];
 		CHECK(finder->rows <= finder->ready);
 		bool is_refused = c->property_count && c->bins[i].refused_by;
-		if (finder->ready == finder->rows || is_refused || finder->open >= wanted ||
-			(finder->has_all && !has_waiting(finder)))
+		if (is_refused || has_enough(finder, wanted))
 			continue;
 		if (next == c->finder_count || finder->bound > c->finders[next].bound)
 			next = i;

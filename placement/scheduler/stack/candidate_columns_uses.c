@@ -1,10 +1,12 @@
 // How often the values of classes and rows are used, and what spreads and distinct properties say of them: all that are
 // used equally often are in one finder and its bin, and move to another with each use.
+#include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t class_words(const struct candidate_columns *c)
@@ -86,7 +88,51 @@ static uint32_t nodes_of(const struct candidate_columns *c, const struct column_
 	return class_in_set_nodes(&c->set->classes[of->id]);
 }
 
+// Each use of a value moves its classes, and the finder that they come to would have to search anew, perhaps for few
+// nodes among many. If all nodes of the newcomers get rows, it need not.
+#define JOINED_NODES_FEW 2048u
+
+// Leaves out those that moved on or have rows by now.
+static void count_joined(const struct candidate_columns *c, struct row_finder *finder)
+{
+	uint32_t count = 0;
+
+	finder->joined_nodes = 0;
+	for (uint32_t i = 0; i < finder->joined_count; i++) {
+		const struct column_class *of =
+			&c->classes[slot_map_get(&c->class_at, finder->joined[i]) - 1];
+		if (&c->finders[of->finder] != finder || of->rows == nodes_of(c, of))
+			continue;
+		finder->joined[count++] = of->id;
+		finder->joined_nodes += nodes_of(c, of) - of->rows;
+	}
+	finder->joined_count = count;
+}
+
+static void forget_found(struct row_finder *finder)
+{
+	finder->epoch++;
+	finder->open = 0;
+	finder->has_all = false;
+	finder->joined_count = 0;
+	finder->joined_nodes = JOINED_MANY;
+}
+
 // Nodes of the class without rows may be better than those that were found.
+static void note_joined(
+	struct candidate_columns *c, struct row_finder *finder, const struct column_class *of)
+{
+	if (finder->joined_nodes == JOINED_MANY)
+		return;
+	GROW(finder->joined, finder->joined_count, finder->joined_room);
+	finder->joined[finder->joined_count++] = of->id;
+	finder->joined_nodes += nodes_of(c, of) - of->rows;
+	if (finder->joined_nodes > JOINED_NODES_FEW)
+		count_joined(c, finder);
+	if (finder->joined_nodes > JOINED_NODES_FEW)
+		forget_found(finder);
+}
+
 static void join_finder(struct candidate_columns *c, struct column_class *of, uint32_t number)
 {
 	struct row_finder *finder = &c->finders[number];
@@ -96,11 +142,8 @@ static void join_finder(struct candidate_columns *c, struct column_class *of, ui
 	finder->bits |= class_set_bits(c->set, of->id);
 	finder->ready += nodes_of(c, of) - of->own_rows;
 	finder->rows += of->rows - of->own_rows;
-	if (of->rows == nodes_of(c, of))
-		return;
-	finder->epoch++;
-	finder->open = 0;
-	finder->has_all = false;
+	if (of->rows < nodes_of(c, of))
+		note_joined(c, finder, of);
 }
 
 static void put_in_bin(struct candidate_columns *c, uint32_t row, uint32_t bin)
@@ -201,25 +244,22 @@ static void make_rows_of_class(struct candidate_columns *c, uint32_t id)
 	}
 }
 
-// Each use of a value moves its classes, and whatever finder they come to would search anew. If all of their nodes have
-// rows, it need not. That is worth it for so few nodes of a value.
-#define NODES_OF_VALUE_FEW 256u
-
-static void make_rows_of_value(struct candidate_columns *c, uint32_t property, uint32_t number)
+void candidate_columns_look_at_joined(struct candidate_columns *c, uint32_t number)
 {
-	const struct class_values *values = &c->set->values[property];
-	uint32_t nodes = 0;
+	struct row_finder *finder = &c->finders[number];
 
-	for (uint32_t at = values->first[number]; at; at = values->next[at - 1])
-		nodes += class_in_set_nodes(&c->set->classes[at - 1]);
-	if (nodes > NODES_OF_VALUE_FEW)
-		return;
+	count_joined(c, finder);
+	uint32_t *joined = finder->joined, count = finder->joined_count;
+	// Rows whose own values are used may come to new finders meanwhile.
+	finder->joined = NULL;
+	finder->joined_count = finder->joined_room = finder->joined_nodes = 0;
 	if (!c->by_class)
 		c->by_class = node_values_take(c->fleet->values, "class", hash_of_class, c);
 	c->is_of_value = true;
-	for (uint32_t at = values->first[number]; at; at = values->next[at - 1])
-		make_rows_of_class(c, at - 1);
+	for (uint32_t i = 0; i < count; i++)
+		make_rows_of_class(c, joined[i]);
 	c->is_of_value = false;
+	free(joined);
 }
 
 // The number of a node's value. The index knows it by the class, unless the node was registered anew meanwhile.
@@ -253,13 +293,8 @@ static bool is_of_earlier(const struct candidate_columns *c, uint32_t property)
 void candidate_columns_follow_values(struct candidate_columns *c, const struct node *n)
 {
 	for (uint32_t i = 0; i < c->property_count; i++) {
-		if (c->set->are_few[i] || is_of_earlier(c, i))
-			continue;
-		uint32_t number = value_number(c, i, n);
-		if (number == 0 || number == CLASS_VALUE_UNKNOWN)
-			continue;
-		make_rows_of_value(c, i, number);
-		place_classes_with(c, i, number);
+		if (!c->set->are_few[i] && !is_of_earlier(c, i))
+			place_classes_with(c, i, value_number(c, i, n));
 	}
 }
 

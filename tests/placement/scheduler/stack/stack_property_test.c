@@ -20,7 +20,8 @@
 enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK, OF_NODES, OF_MANY };
 
 #define ALIKE_RACKS 20u
-#define ALIKE_NODES 280u // too many to get rows with the first use of their rack
+#define ALIKE_NODES 2100u // too many for all to get rows at once
+#define OTHER_NODES 20u
 #define FEW_HOSTS 6u
 
 // Where an instance failed before, some of them twice: more than there are nodes, at times.
@@ -276,15 +277,15 @@ static void make_job_of_six_in_a_rack(struct run *r)
 	world_job_changed(r->job);
 }
 
-// Whole racks of nodes that are all alike; the last nodes of the first hold three of the job, which may have one in a
-// rack.
+// Whole racks of nodes that are all alike; the last nodes of the first, a large one, hold three of the job, which may
+// have one in a rack.
 static void make_racks(struct run *r)
 {
 	char words[64];
-	for (uint32_t i = 0; i < ALIKE_RACKS * ALIKE_NODES; i++) {
-		snprintf(
-			words, sizeof words, "cpu=4000 memory=8000 meta.rack=r%u", i / ALIKE_NODES);
-		world_node(r->world, words);
+	for (uint32_t i = 0; i < ALIKE_RACKS; i++) {
+		snprintf(words, sizeof words, "cpu=4000 memory=8000 meta.rack=r%u", i);
+		for (uint32_t k = 0; k < (i ? OTHER_NODES : ALIKE_NODES); k++)
+			world_node(r->world, words);
 	}
 	r->job = world_job(r->world, "service web dc=dc*");
 	constrain(&group_of(r->job)->constraints, "${meta.rack}", "distinct_property", "1");
