@@ -46,7 +46,7 @@ void broker_enqueue(struct broker *b, const struct evaluation *eval, uint64_t to
 	}
 	if (b->is_enabled)
 		broker_run_due(b);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 }
 
 // B27: the type whose first has the highest priority; chance decides between equals.
@@ -56,7 +56,7 @@ static struct heap *choose_queue(struct broker *b, uint32_t types)
 	int64_t priority = 0;
 	uint32_t ties = 0;
 
-	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
+	for (uint32_t t = 0; t < EVAL_TYPES && broker_may_deliver(b); t++) {
 		struct heap_node *top = heap_top(&b->queues[t]);
 		if (!(types & (1u << t)) || !top)
 			continue;
@@ -97,20 +97,6 @@ static struct entry *deliver(struct broker *b, struct heap *queue)
 	return e;
 }
 
-static void sleep_until(struct broker *b, uint32_t types, const struct timespec *at)
-{
-	struct sleeper s = {.types = types};
-	int waited = 0;
-
-	pthread_cond_init(&s.woken, &b->monotonic);
-	cds_list_add(&s.link, &b->sleepers);
-	while (!s.is_woken && waited == 0)
-		waited = pthread_cond_timedwait(&s.woken, &b->mutex, at);
-	if (!s.is_woken)
-		cds_list_del(&s.link);
-	pthread_cond_destroy(&s.woken);
-}
-
 // Waits until something changes or is due, or deadline_ns. False: the deadline has passed. The condition uses the
 // real clock; with another time source only a timeout of 0 makes sense.
 static bool wait_for_change(struct broker *b, uint32_t types, uint64_t deadline_ns)
@@ -121,7 +107,7 @@ static bool wait_for_change(struct broker *b, uint32_t types, uint64_t deadline_
 		return false;
 	until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
 	struct timespec at = {(time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S)};
-	sleep_until(b, types, &at);
+	broker_sleep(b, types, &at);
 	return true;
 }
 
@@ -140,14 +126,24 @@ struct evaluation *broker_dequeue(struct broker *b, uint32_t types, uint32_t tim
 	if (queue) {
 		struct entry *e = deliver(b, queue);
 		eval = evaluation_copy(e->eval);
+		b->deciding++;
 		*token = e->token;
 		*wait_index = e->eval->record.modify_index;
 		if (*wait_index < e->yielded_index)
 			*wait_index = e->yielded_index;
 		broker_wake_for_ready(b);
 	}
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return eval;
+}
+
+void broker_decided(struct broker *b)
+{
+	pthread_mutex_lock(&b->mutex);
+	CHECK(b->deciding > 0);
+	b->deciding--;
+	broker_wake_for_ready(b);
+	broker_unlock(b);
 }
 
 struct evaluation *broker_take_failed(struct broker *b, uint64_t *token)
@@ -161,7 +157,7 @@ struct evaluation *broker_take_failed(struct broker *b, uint64_t *token)
 		eval = evaluation_copy(e->eval);
 		*token = e->token;
 	}
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return eval;
 }
 
@@ -200,7 +196,7 @@ int broker_ack(struct broker *b, const struct uuid *id, uint64_t token)
 			enqueue_new(b, requeue);
 	}
 	broker_run_due(b);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return error;
 }
 
@@ -213,7 +209,7 @@ int broker_nack(struct broker *b, const struct uuid *id, uint64_t token)
 	if (error == 0)
 		entry_nack(b, e);
 	broker_run_due(b);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return error;
 }
 
@@ -232,7 +228,7 @@ int broker_yield(struct broker *b, const struct uuid *id, uint64_t token, uint64
 		entry_queue_or_pend(b, e, (uint32_t)e->eval->type);
 	}
 	broker_run_due(b);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return error;
 }
 
@@ -246,7 +242,7 @@ bool broker_has_rival(struct broker *b, int64_t priority)
 		struct heap_node *top = heap_top(&b->queues[t]);
 		has |= top && entry_of_order(top)->eval->priority >= priority;
 	}
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return has;
 }
 
@@ -287,7 +283,7 @@ int broker_outstanding(struct broker *b, const struct uuid *id, uint64_t token)
 	int error = find_delivery(b, id, token, &e);
 	if (error == 0 && heap_holds(&e->due))
 		restart_nack(b, e);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return error;
 }
 
@@ -298,7 +294,7 @@ void broker_pause_nack(struct broker *b, const struct uuid *id, uint64_t token)
 	pthread_mutex_lock(&b->mutex);
 	if (find_delivery(b, id, token, &e) == 0 && heap_holds(&e->due))
 		heap_remove(&b->timers, &e->due);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 }
 
 void broker_resume_nack(struct broker *b, const struct uuid *id, uint64_t token)
@@ -308,7 +304,7 @@ void broker_resume_nack(struct broker *b, const struct uuid *id, uint64_t token)
 	pthread_mutex_lock(&b->mutex);
 	if (find_delivery(b, id, token, &e) == 0)
 		restart_nack(b, e);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 }
 
 void broker_forget(struct broker *b, const struct uuid *id)
@@ -322,7 +318,7 @@ void broker_forget(struct broker *b, const struct uuid *id)
 			job_turn_promote(b, turn);
 		entry_drop(b, e);
 	}
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 }
 
 uint64_t broker_tick(struct broker *b)
@@ -330,7 +326,7 @@ uint64_t broker_tick(struct broker *b)
 	pthread_mutex_lock(&b->mutex);
 	broker_run_due(b);
 	uint64_t due_ns = broker_next_due(b);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return due_ns;
 }
 
@@ -338,7 +334,7 @@ bool broker_has_chores(struct broker *b)
 {
 	pthread_mutex_lock(&b->mutex);
 	bool has = b->cancelable || heap_top(&b->queues[QUEUE_FAILED]);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return has;
 }
 
@@ -355,7 +351,7 @@ uint32_t broker_take_cancelable(struct broker *b, struct evaluation **evals, uin
 		e->eval = NULL;
 		entry_free(e);
 	}
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return taken;
 }
 
@@ -366,7 +362,7 @@ void broker_stats(struct broker *b, struct broker_stats *stats)
 	stats->failed = b->queues[QUEUE_FAILED].count;
 	for (uint32_t t = 0; t < EVAL_TYPES; t++)
 		stats->ready_by_type[t] = b->queues[t].count;
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 }
 
 uint32_t broker_delayed(struct broker *b, struct broker_delayed *items, uint32_t room)
@@ -383,7 +379,7 @@ uint32_t broker_delayed(struct broker *b, struct broker_delayed *items, uint32_t
 			.due_in_ns = (int64_t)e->due_ns - now_ns,
 		};
 	}
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 	return count;
 }
 
@@ -422,6 +418,8 @@ struct broker *broker_create(const struct broker_settings *settings)
 	pthread_condattr_init(&b->monotonic);
 	pthread_condattr_setclock(&b->monotonic, CLOCK_MONOTONIC);
 	CDS_INIT_LIST_HEAD(&b->sleepers);
+	CDS_INIT_LIST_HEAD(&b->woken);
+	CDS_INIT_LIST_HEAD(&b->spare_sleepers);
 	broker_init_orders(b);
 	b->cancelable_end = &b->cancelable;
 	return b;
@@ -432,6 +430,7 @@ void broker_destroy(struct broker *b)
 	if (!b)
 		return;
 	forget_all(b);
+	broker_release_sleepers(b);
 	lookup_free(&b->evals);
 	lookup_free(&b->turns);
 	pthread_condattr_destroy(&b->monotonic);
@@ -451,7 +450,7 @@ void broker_set_enabled(struct broker *b, bool enabled)
 {
 	pthread_mutex_lock(&b->mutex);
 	set_enabled(b, enabled);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 }
 
 void broker_close(struct broker *b)
@@ -459,5 +458,5 @@ void broker_close(struct broker *b)
 	pthread_mutex_lock(&b->mutex);
 	b->is_closed = true;
 	set_enabled(b, false);
-	pthread_mutex_unlock(&b->mutex);
+	broker_unlock(b);
 }

@@ -18,9 +18,12 @@ void broker_close(struct broker *);
 void broker_enqueue(struct broker *, const struct evaluation *, uint64_t token);
 
 // types: a bit per enum eval_type. Waits at most timeout_ms. NULL: no evaluation came (or disabled). The caller frees
-// the copy.
+// the copy, and calls broker_decided() once for it. Of the threads that wait the last one comes first: what it works
+// with is still in the caches.
 struct evaluation *broker_dequeue(struct broker *, uint32_t types, uint32_t timeout_ms,
 	uint64_t *token, uint64_t *wait_index);
+// Another thread may be given an evaluation: this one waits for its plan, or is done.
+void broker_decided(struct broker *);
 // 0, or -ERROR_NOT_FOUND ("Evaluation ID not found"), -ERROR_TOKEN ("Token does not match for Evaluation ID"),
 // -ERROR_LATE ("Evaluation ID Ack'd after Nack timer expiration"); broker_error_text() has the texts.
 int broker_ack(struct broker *, const struct uuid *, uint64_t token);

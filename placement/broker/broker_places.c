@@ -110,11 +110,10 @@ void job_turn_drop(struct broker *b, struct job_turn *turn)
 	free(turn);
 }
 
-static void wake_sleeper(struct sleeper *s)
+static void wake_sleeper(struct broker *b, struct sleeper *s)
 {
-	cds_list_del(&s->link);
 	s->is_woken = true;
-	pthread_cond_signal(&s->woken);
+	cds_list_move(&s->link, &b->woken);
 }
 
 void broker_wake_all(struct broker *b)
@@ -122,16 +121,23 @@ void broker_wake_all(struct broker *b)
 	struct sleeper *s, *next;
 
 	cds_list_for_each_entry_safe (s, next, &b->sleepers, link)
-		wake_sleeper(s);
+		wake_sleeper(b, s);
+}
+
+bool broker_may_deliver(const struct broker *b)
+{
+	return b->settings.deciding_max == 0 || b->deciding < b->settings.deciding_max;
 }
 
 static void wake_one(struct broker *b, uint32_t queue)
 {
 	struct sleeper *s;
 
+	if (!broker_may_deliver(b))
+		return;
 	cds_list_for_each_entry (s, &b->sleepers, link) {
 		if (s->types & (1u << queue)) {
-			wake_sleeper(s);
+			wake_sleeper(b, s);
 			return;
 		}
 	}

@@ -5,6 +5,7 @@
 #include "placement/broker/lookup.h"
 #include "state/base/prng.h"
 #include <pthread.h>
+#include <time.h>
 #include <urcu/list.h>
 
 // After the queue of each type: evaluations that reached the delivery limit.
@@ -44,11 +45,11 @@ struct entry {
 	struct entry *next;         // cancelable
 };
 
-// A thread in broker_dequeue().
+// A thread in broker_dequeue(). Lasts as long as the broker, for the next one that sleeps.
 struct sleeper {
-	struct cds_list_head link;
-	uint32_t types; // that it takes
-	bool is_woken;  // and out of the list
+	struct cds_list_head link; // of those that sleep, that are to be told, or that nobody uses
+	uint32_t types;            // that it takes
+	bool is_woken;
 	pthread_cond_t woken;
 };
 
@@ -58,6 +59,10 @@ struct broker {
 	pthread_condattr_t monotonic;
 	// struct sleeper, the newest first: it is woken first, since what it works with is still in the caches.
 	struct cds_list_head sleepers;
+	struct cds_list_head
+		woken; // they are told at the end of the section: whoever wakes wants the mutex
+	struct cds_list_head spare_sleepers;
+	uint32_t deciding; // dequeued, and not decided yet
 	bool is_enabled, is_closed;
 	struct prng prng;
 	struct lookup evals, turns;
@@ -88,9 +93,16 @@ void entry_nack(struct broker *, struct entry *);
 void entry_take_out(struct broker *, struct entry *);
 void entry_unlist(struct broker *, struct entry *); // a cancelable one
 void broker_run_due(struct broker *);
+// Those that are woken are told by broker_unlock().
 void broker_wake_all(struct broker *);
+// Whether one more evaluation may be dequeued.
+bool broker_may_deliver(const struct broker *);
 // One that became ready wakes one sleeper, who may take another one instead: whoever took one calls this.
 void broker_wake_for_ready(struct broker *);
+void broker_unlock(struct broker *);
+// Sleeps until it is woken or the time has come, while others have the mutex.
+void broker_sleep(struct broker *, uint32_t types, const struct timespec *until);
+void broker_release_sleepers(struct broker *);
 // Monotonic time of the next due entry; NEVER when none is. The wall clock may be set meanwhile, so a long sleeper
 // asks again.
 uint64_t broker_next_due(struct broker *);

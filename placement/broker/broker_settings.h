@@ -9,6 +9,7 @@ struct broker_settings {
 	int64_t nack_timeout_ns;                    // 60 s
 	uint32_t delivery_limit;                    // 3
 	int64_t first_nack_delay_ns, nack_delay_ns; // 1 s, 20 s
+	uint32_t deciding_max; // deliveries until broker_decided(); 0: any number
 };
 
 struct broker_stats {

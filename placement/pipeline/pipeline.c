@@ -92,6 +92,8 @@ static void create_parts(struct pipeline *p)
 {
 	const struct pipeline_settings *s = &p->settings;
 
+	p->thread_count = s->threads ? s->threads : 1;
+	p->desk_count = desks_wanted(p);
 	p->broker = broker_create(&(struct broker_settings){
 		.time = s->time,
 		.seed = s->seed,
@@ -99,6 +101,7 @@ static void create_parts(struct pipeline *p)
 		.delivery_limit = PIPELINE_DELIVERY_LIMIT,
 		.first_nack_delay_ns = NS_PER_S,
 		.nack_delay_ns = 20 * NS_PER_S,
+		.deciding_max = s->threads ? p->desk_count : 0,
 	});
 	p->blocked = blocked_create(p->broker, s->time);
 	p->plans = plan_queue_create(s->queue);
@@ -111,11 +114,8 @@ static void create_parts(struct pipeline *p)
 	});
 	p->housekeeping = housekeeping_create(p);
 	p->reschedules = reschedules_create();
-	p->thread_count = s->threads ? s->threads : 1;
 	p->claims = p->thread_count > 1 ? claims_create(s->state) : NULL;
-	p->desk_count = desks_wanted(p);
 	p->desks = desks_create(s->state, p->claims, p->desk_count);
-	turns_init(&p->turns, p->desk_count);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		p->threads[i] = scheduler_thread_create(p, i);
 }
@@ -190,7 +190,6 @@ void pipeline_destroy(struct pipeline *p)
 		scheduler_thread_join(p->threads[i]);
 		scheduler_thread_destroy(p->threads[i]);
 	}
-	turns_release(&p->turns);
 	desks_destroy(p->desks);
 	claims_destroy(p->claims);
 	housekeeping_destroy(p->housekeeping);

@@ -6,7 +6,6 @@
 #include "placement/pipeline/reschedules.h"
 #include "placement/pipeline/submitter.h"
 #include "placement/pipeline/timing.h"
-#include "placement/pipeline/turns.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -36,8 +35,6 @@ struct pipeline {
 	struct reschedules *reschedules;
 	struct claims *claims; // NULL: only one evaluation is in work at a time
 	struct desks *desks;
-	struct turns
-		turns; // of threads between waiting for an evaluation and sending its plan, as many as desks
 	struct scheduler_thread *threads[PIPELINE_THREADS_MAX];
 	uint32_t thread_count; // at least one, also without threads
 	uint32_t desk_count;

@@ -31,6 +31,7 @@ void planning_begin(
 	g->pipeline = p;
 	g->eval = eval;
 	g->token = token;
+	g->is_deciding = false;
 	g->delivery = delivery_begin(p, eval, token);
 	g->snapshot_index = g->view_index = 0;
 	g->created.count = g->spare.count = 0;
@@ -58,8 +59,16 @@ static void release_claims(struct planning *g)
 		g->dropped_seen += claimant_release(g->claims, tell_dropped, g->pipeline);
 }
 
+static void note_decided(struct planning *g)
+{
+	if (g->is_deciding)
+		broker_decided(g->pipeline->broker);
+	g->is_deciding = false;
+}
+
 void planning_end(struct planning *g, int error)
 {
+	note_decided(g);
 	release_claims(g);
 	free_created(&g->created);
 	free_created(&g->spare);
@@ -336,19 +345,12 @@ static int run_plan(struct planning *g, struct plan *plan, struct plan_result *r
 	return error;
 }
 
-void planning_end_turn(struct planning *g)
-{
-	if (g->has_turn)
-		turns_end(&g->pipeline->turns);
-	g->has_turn = false;
-}
-
 static int submit_plan(void *context, struct plan *plan, struct plan_result *result)
 {
 	struct planning *g = context;
 	uint64_t began_ns = now_ns(g);
 	uint32_t placements = plan->placements.count;
-	planning_end_turn(g);
+	note_decided(g);
 	desks_plan_begins(g->pipeline->desks, placements);
 	int error = run_plan(g, plan, result);
 

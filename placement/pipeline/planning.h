@@ -20,10 +20,10 @@ struct planning {
 	struct backoff *backoff;   // of the scheduler thread: one for all of its waits (B8)
 	struct claimant *claims;   // of the scheduler thread; NULL: nobody claims anything
 	struct fleet_mirror *desk; // of the present view
-	bool has_turn;             // of turns_begin(): no plan was sent yet
 	uint64_t dropped_seen;     // claims that others gave back in vain before the newest view
 	const struct evaluation *eval;
 	uint64_t token;
+	bool is_deciding; // as the broker knows it: no plan was sent yet
 	struct delivery *delivery;
 	uint64_t snapshot_index; // of the first view (B12)
 	uint64_t view_index;     // of the newest view
@@ -39,14 +39,11 @@ struct planning {
 	bool has_gone_far;      // the last pass was full, and some of its plan was committed
 };
 
-// From dequeue to ack: the evaluation must stay until planning_end; the caller sets backoff
-// and claims. error: nack.
+// From dequeue to ack: the evaluation must stay until planning_end; the caller sets is_deciding, backoff and claims.
+// error: nack.
 void planning_begin(
 	struct planning *, struct pipeline *, const struct evaluation *, uint64_t token);
 void planning_end(struct planning *, int error);
-
-// Another thread may take an evaluation: this one waits, or is done. Nothing when it had no turn.
-void planning_end_turn(struct planning *);
 
 struct planner planning_planner(struct planning *);
 // B10, B11: 0, -ERROR_SYNC_TIMEOUT or -ERROR_SYNC_STOPPING.

@@ -106,6 +106,7 @@ static void work_off(struct scheduler_thread *w, const struct evaluation *eval, 
 	struct planning *planning = &w->planning;
 
 	planning_begin(planning, p, eval, token);
+	planning->is_deciding = true;
 	planning->backoff = &w->backoff;
 	planning->claims = w->claims;
 	// B9: an evaluation dequeued during the stop goes back.
@@ -141,11 +142,8 @@ static void *scheduler_thread_main(void *argument)
 	struct pipeline *p = w->pipeline;
 
 	while (!submitter_is_stopping(p->submitter)) {
-		turns_begin(&p->turns);
-		w->planning.has_turn = true;
 		pipeline_await_unpaused(p);
 		(void)scheduler_thread_turn(w, DEQUEUE_TIMEOUT_MS);
-		planning_end_turn(&w->planning);
 	}
 	return NULL;
 }

@@ -598,6 +598,7 @@ static void *take_all(void *argument)
 
 	while ((e = broker_dequeue(t->broker, t->types, 10000, &token, &index))) {
 		t->taken++;
+		broker_decided(t->broker);
 		(void)broker_ack(t->broker, &e->id, token);
 		evaluation_free(e);
 	}
@@ -606,10 +607,12 @@ static void *take_all(void *argument)
 
 // Half of the threads take one type and half of them both: whoever is woken may take another evaluation than the one
 // that woke him, and then nobody sleeps on beside the first.
-static void nobody_sleeps_beside_what_is_ready(void **state)
+static void take_all_of_many(uint32_t deciding_max)
 {
-	struct broker_settings settings = {
-		.time = &time_source_real, .nack_timeout_ns = 60 * NS_PER_S, .delivery_limit = 3};
+	struct broker_settings settings = {.time = &time_source_real,
+		.nack_timeout_ns = 60 * NS_PER_S,
+		.delivery_limit = 3,
+		.deciding_max = deciding_max};
 	struct broker *b = broker_create(&settings);
 	struct taker takers[SLEEPERS];
 	uint32_t taken = 0;
@@ -640,6 +643,40 @@ static void nobody_sleeps_beside_what_is_ready(void **state)
 	broker_destroy(b);
 }
 
+static void nobody_sleeps_beside_what_is_ready(void **state)
+{
+	take_all_of_many(0);
+	take_all_of_many(1);
+}
+
+// As many as there are desks are given out at once, and the next ones as soon as one of those is decided.
+static void no_more_are_given_out_than_are_decided(void **state)
+{
+	struct fixture *f = *state;
+	struct broker_settings settings = {.time = &f->source,
+		.seed = 7,
+		.nack_timeout_ns = 60 * NS_PER_S,
+		.delivery_limit = 3,
+		.deciding_max = 2};
+	struct fixture limited = {.broker = broker_create(&settings)};
+	static const char *const jobs[] = {"a", "b", "c", "d"};
+	uint64_t token;
+
+	broker_set_enabled(limited.broker, true);
+	for (uint32_t i = 0; i < 4; i++)
+		enqueue(&limited, (struct eval_ask){.number = i + 1, .job = jobs[i]});
+	assert_int_equal(dequeue(&limited, ALL, &token), 1);
+	assert_int_equal(dequeue(&limited, ALL, &token), 2);
+	assert_int_equal(dequeue(&limited, ALL, &token), 0);
+	broker_decided(limited.broker);
+	assert_int_equal(dequeue(&limited, ALL, &token), 3);
+	assert_int_equal(dequeue(&limited, ALL, &token), 0);
+	broker_decided(limited.broker);
+	broker_decided(limited.broker);
+	assert_int_equal(dequeue(&limited, ALL, &token), 4);
+	broker_destroy(limited.broker);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -654,6 +691,7 @@ int main(void)
 		TEST(b28_a_delivery_has_a_token_a_count_and_a_timer),
 		cmocka_unit_test(b28_it_waits_for_work),
 		cmocka_unit_test(nobody_sleeps_beside_what_is_ready),
+		TEST(no_more_are_given_out_than_are_decided),
 		TEST(b29_ack_knows_id_and_token),
 		TEST(b29_too_late_is_told),
 		TEST(b30_silence_is_a_nack),

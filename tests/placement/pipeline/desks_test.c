@@ -127,7 +127,7 @@ static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 // The disk stands still: no plan comes to its end, and the only desk serves one evaluation after the other.
 static void others_decide_while_a_plan_is_on_its_way(void **state)
 {
-	enum { JOBS = 5, ALONE = 1, ALL = 8 };
+	enum { ALONE = 1, ALL = 8, LEFT = 5, JOBS = ALL + LEFT };
 	struct cluster c;
 	struct pipeline_stats stats;
 	char name[16];
@@ -141,10 +141,10 @@ static void others_decide_while_a_plan_is_on_its_way(void **state)
 	}
 	atomic_store(&c.log.block, 1);
 	pipeline_pause_threads(c.pipeline, false);
-	do { // one may have been taken before the pause
+	do { // each thread may have taken one before the pause
 		sched_yield();
 		pipeline_stats(c.pipeline, &stats);
-	} while (stats.broker.unacked < JOBS - ALONE);
+	} while (stats.broker.unacked < LEFT);
 	atomic_store(&c.log.block, 0);
 	for (uint32_t j = 0; j < JOBS; j++) {
 		snprintf(name, sizeof name, "job-%u", j);
