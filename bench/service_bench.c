@@ -2,8 +2,9 @@
 // it hands in, over the state of a real applier. There are jobs with nothing but resources, with an affinity, an even
 // spread, a distinct_property, with all of them, with a static port, with a device, with a host volume, with a
 // constraint, an affinity, a spread or a distinct_property of what is unique to nodes, with an affinity for devices,
-// with a reserved core, and with a snapshot. The reference looks at every node for every instance
-// (bench/naive/naive_service.h); both must choose the same nodes, which is checked before anything is timed.
+// with a reserved core, with a snapshot, and with a spread beside an affinity for a node. The reference looks at every
+// node for every instance (bench/naive/naive_service.h); both must choose the same nodes, which is checked before
+// anything is timed.
 #include "bench/harness/bench.h"
 #include "bench/harness/controller.h"
 #include "bench/harness/service_fleet.h"

@@ -35,6 +35,7 @@ const struct service_shape service_shapes[SERVICE_SHAPES] = {
 	{.name = "spread over nodes", .spread = true, .by_name = true},
 	{.name = "distinct_property of nodes", .distinct = true, .by_name = true},
 	{.name = "snapshot", .snapshot = true},
+	{.name = "spread beside an affinity for a node", .spread = true, .likes_node = true},
 };
 
 static const struct resources sizes[] = {{8000, 16384, 200000}, {16000, 32768, 200000},

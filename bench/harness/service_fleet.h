@@ -17,7 +17,7 @@ struct service_shape {
 		core, snapshot;
 	bool by_name; // spread and distinct are about the names of nodes, not about racks
 };
-#define SERVICE_SHAPES 15u
+#define SERVICE_SHAPES 16u
 #define SERVICE_PORT 8080 // that a job with a port asks for
 extern const struct service_shape service_shapes[SERVICE_SHAPES];
 

@@ -11,6 +11,7 @@ static void release_ratings(void *attached)
 
 	bounds_tree_release(&r->tree);
 	bounds_best_release(&r->best);
+	victim_trees_release(&r->sums);
 	free(r->affinities);
 	free(r->devices);
 	free(r->cpu_mhz);
@@ -23,7 +24,8 @@ static void release_ratings(void *attached)
 
 struct rating {
 	uint32_t shortage;
-	double score;
+	double sum;     // of the scores
+	uint8_t scores; // 0: no instance will do there
 	uint8_t rank;
 };
 
@@ -62,19 +64,19 @@ static struct rating rate_slot(struct node_ratings *r, const struct class_set *s
 {
 	const struct fit_node *n = fit_index_node(x, slot);
 	const struct class_in_set *in = class_set_of(s, slot, n);
-	uint32_t scores = 1;
+	uint8_t scores = 1;
 
 	if (!fit_is_ready(n) || !class_set_passes(s, slot) || in->verdict != CLASS_TAKEN)
-		return (struct rating){NODE_SHORTAGES, BOUND_NONE};
+		return (struct rating){.shortage = NODE_SHORTAGES};
 	if (ask->devices && !devices_will_do(r, x, ask, n))
-		return (struct rating){SHORT_OF_DEVICES, BOUND_NONE};
+		return (struct rating){.shortage = SHORT_OF_DEVICES};
 	if (ask->cores && !ask->cores(ask->context, slot))
-		return (struct rating){SHORT_OF_CORES, BOUND_NONE};
+		return (struct rating){.shortage = SHORT_OF_CORES};
 	struct resources room = s->ask.room;
 	room.cpu_mhz = r->cpu_mhz ? r->cpu_mhz[slot] : room.cpu_mhz;
 	enum fit_shortage shortage = fit_shortage_of(n, &room);
 	if (shortage != FIT_SHORTAGES)
-		return (struct rating){shortage, BOUND_NONE};
+		return (struct rating){.shortage = shortage};
 	double affinity = r->affinities ? r->affinities[slot] : in->affinity;
 	double sum = fit_of(fit_index_algorithm(x), n, &room);
 	if (ask->devices) {
@@ -86,7 +88,7 @@ static struct rating rate_slot(struct node_ratings *r, const struct class_set *s
 		scores++;
 	}
 	uint8_t rank = ask->rank ? ask->rank(ask->context, fit_index_snapshot(x, slot)) : 0;
-	return (struct rating){NODE_SHORTAGES, sum / scores, rank};
+	return (struct rating){NODE_SHORTAGES, sum, scores, rank};
 }
 
 static void count_slot(
@@ -124,7 +126,10 @@ static void make_room(struct node_ratings *r, const struct class_set *s, const s
 	const struct rating_ask *ask)
 {
 	r->slots = fit_index_slots(x);
-	bounds_tree_make_room(&r->tree, r->slots, ask->rank != NULL);
+	if (ask->by_sums)
+		victim_trees_begin(&r->sums, r->slots);
+	else
+		bounds_tree_make_room(&r->tree, r->slots, ask->rank != NULL);
 	if (ask->affinity)
 		r->affinities =
 			memory_resize(r->affinities, (r->slots + 1) * sizeof r->affinities[0]);
@@ -140,6 +145,46 @@ static void make_room(struct node_ratings *r, const struct class_set *s, const s
 	r->of_class = memory_take_array(s->class_count + 1, sizeof r->of_class[0]);
 }
 
+static double mean_of(const struct rating *rating)
+{
+	return rating->scores > 0 ? rating->sum / rating->scores : BOUND_NONE;
+}
+
+// Among nodes of one tree a spread changes no order.
+static void put_sum(struct node_ratings *r, const struct class_set *s, uint32_t slot,
+	const struct rating *rating)
+{
+	const struct victim_tree where = {.group = s->classes[r->classes[slot]].group,
+		.scores = rating->scores,
+		.tier = rating->rank};
+
+	victim_trees_put(&r->sums, slot, rating->scores > 0 ? &where : NULL,
+		(struct victim_scores){rating->sum, 0});
+}
+
+static void begin_rating(struct node_ratings *r, const struct class_set *s, uint32_t slot,
+	const struct rating *rating)
+{
+	if (r->by_sums) {
+		put_sum(r, s, slot, rating);
+		return;
+	}
+	r->tree.levels[0][slot] = mean_of(rating);
+	if (r->tree.ranks[0])
+		r->tree.ranks[0][slot] = rating->rank;
+}
+
+static void change_rating(struct node_ratings *r, const struct class_set *s, uint32_t slot,
+	const struct rating *rating)
+{
+	if (r->by_sums) {
+		put_sum(r, s, slot, rating);
+		return;
+	}
+	bounds_tree_put(&r->tree, slot, rating->rank, mean_of(rating));
+	bounds_best_follow(&r->best, &r->tree, slot);
+}
+
 static void rate_all(struct node_ratings *r, const struct class_set *s, const struct fit_index *x,
 	const struct rating_ask *ask)
 {
@@ -148,11 +193,10 @@ static void rate_all(struct node_ratings *r, const struct class_set *s, const st
 		if (fit_index_described(x, slot) > r->seen)
 			ask_node(r, ask, slot);
 		struct rating rating = note_rating(r, s, x, ask, slot);
-		r->tree.levels[0][slot] = rating.score;
-		if (ask->rank)
-			r->tree.ranks[0][slot] = rating.rank;
+		begin_rating(r, s, slot, &rating);
 	}
-	bounds_tree_find_greatest(&r->tree);
+	if (!r->by_sums)
+		bounds_tree_find_greatest(&r->tree);
 	r->best.is_known = false;
 	r->is_begun = true;
 }
@@ -164,8 +208,7 @@ static void follow_change(struct node_ratings *r, const struct class_set *s,
 	if (change->described_anew)
 		ask_node(r, ask, change->slot);
 	struct rating rating = note_rating(r, s, x, ask, change->slot);
-	bounds_tree_put(&r->tree, change->slot, rating.rank, rating.score);
-	bounds_best_follow(&r->best, &r->tree, change->slot);
+	change_rating(r, s, change->slot, &rating);
 }
 
 static bool is_to_begin_anew(
@@ -182,8 +225,10 @@ struct node_ratings *node_ratings_of(
 
 	if (!r) {
 		r = s->attached = memory_take(sizeof *r);
+		r->by_sums = ask->by_sums;
 		s->release_attached = release_ratings;
 	}
+	CHECK(r->by_sums == ask->by_sums);
 	CHECK(!r->is_begun || (r->affinities != NULL) == (ask->affinity != NULL));
 	if (is_to_begin_anew(r, s, x))
 		rate_all(r, s, x, ask);

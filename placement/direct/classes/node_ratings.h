@@ -4,6 +4,7 @@
 #pragma once
 #include "placement/direct/classes/bounds_best.h"
 #include "placement/direct/classes/class_set.h"
+#include "placement/direct/victims/victim_trees.h"
 
 // What a node may be short of, besides enum fit_shortage: devices, then cores come before those.
 #define SHORT_OF_DEVICES FIT_SHORTAGES
@@ -24,6 +25,8 @@ struct rating_ask {
 	bool (*cores)(void *context, uint32_t slot);
 	// The rank of a node by what its last snapshot was, or NULL when it is not idle; NULL: nodes have none.
 	uint8_t (*rank)(void *context, const char *snapshot);
+	// Spreads come to the scores of nodes of which not all have equally many, so that no mean ranks them.
+	bool by_sums;
 	void *context;
 };
 
@@ -36,7 +39,10 @@ struct rated_devices {
 };
 
 struct node_ratings {
-	struct bounds_tree tree; // scores; exact but for what is noticed when a node is tried
+	// Exact but for what is noticed when a node is tried.
+	struct bounds_tree tree; // scores, unless by_sums
+	struct victim_trees
+		sums; // if by_sums: of scores, by the group of the node's class, their number and the rank
 	struct bounds_best best; // of the tree
 	double *affinities;      // by slot; NULL: classes have them
 	double *devices;         // by slot, their scores; NULL: they have none
@@ -48,7 +54,7 @@ struct node_ratings {
 	uint32_t slots;
 	uint64_t seen;   // changes of the index
 	uint64_t judged; // classes by the set
-	bool is_begun;
+	bool is_begun, by_sums;
 	struct rated_devices newest;
 };
 

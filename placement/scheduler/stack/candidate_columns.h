@@ -95,6 +95,9 @@ struct row_finder {
 	uint32_t
 		joined_nodes; // at least theirs; JOINED_MANY: of too many classes, so that nothing holds
 	struct bounds_search search; // by ratings
+	struct sum_search
+		*sums; // by sums of scores, one for each tree of its group; NULL: none yet
+	uint32_t sum_count, sums_epoch;
 	// Found by the newest search, best first; those from waiting_at on have no rows yet. Of another epoch:
 	// forgotten.
 	struct fit_candidate *waiting;
@@ -312,6 +315,9 @@ void candidate_columns_refuse_class(
 	struct candidate_columns *, struct column_class *, const char *refusal);
 
 // candidate_columns_finders.c
+// Makes the row of a node that a finder found, unless it has one or its class is of another finder by now.
+void candidate_columns_make_found(
+	struct candidate_columns *, uint32_t finder, const struct fit_candidate *);
 void candidate_columns_open_finders(struct candidate_columns *);
 void candidate_columns_release_finders(struct candidate_columns *);
 // The number of the finder of a key, which may be new.
@@ -346,7 +352,7 @@ void candidate_columns_make_own_rows(struct candidate_columns *);
 void candidate_columns_place_row(struct candidate_columns *, uint32_t row);
 // Puts a row into the bin of another finder.
 void candidate_columns_move_row(struct candidate_columns *, uint32_t row, uint32_t finder);
-// Makes rows of all nodes that share an own value with this one, and visits them.
+// Makes rows of all nodes that share an own value with this one, and visits those that a value may refuse.
 typedef void candidate_columns_row_visit(struct candidate_columns *, uint32_t row);
 void candidate_columns_each_own(
 	struct candidate_columns *, const struct node *, candidate_columns_row_visit *);
@@ -357,9 +363,15 @@ bool candidate_columns_are_rated(const struct candidate_columns *);
 void candidate_columns_open_ratings(struct candidate_columns *);
 // The slots that ratings know to be the best.
 const struct bounds_best *candidate_columns_best_rated(struct candidate_columns *);
+// Whether ratings are sums of scores, to which the spread of a node's values comes.
+bool candidate_columns_rank_by_sums(const struct candidate_columns *);
 // As fit_tree_search(), by ratings; begins anew where the query does.
 uint32_t candidate_columns_search_rated(struct candidate_columns *, struct row_finder *,
 	const struct fit_query *, uint32_t count, struct fit_candidate best[]);
+
+// candidate_columns_sums.c: the same by sums of scores.
+void candidate_columns_fetch_by_sums(struct candidate_columns *, uint32_t wanted);
+void candidate_columns_release_sums(struct row_finder *);
 
 // candidate_columns_rows.c
 // Fills a row that was just made, at the end of its block. found: of a node that holds nothing of the job; NULL: is to

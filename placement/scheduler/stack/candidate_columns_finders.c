@@ -79,8 +79,7 @@ double candidate_columns_greatest_score(
 {
 	bool devices = c->g->devices.weights > 0;
 
-	CHECK(!c->g->affinity_unique || spread == 0);
-	if (c->g->affinity_unique)
+	if (c->g->affinity_unique) // by sums nobody asks
 		return 1;
 	return (1 + devices + affinity + spread) / (1 + devices + (affinity != 0) + (spread != 0));
 }
@@ -121,6 +120,7 @@ void candidate_columns_release_finders(struct candidate_columns *c)
 		free(c->finders[i].waiting);
 		free(c->finders[i].joined);
 		bounds_search_release(&c->finders[i].search);
+		candidate_columns_release_sums(&c->finders[i]);
 		if (c->property_count)
 			free(c->finders[i].classes);
 	}
@@ -217,7 +217,7 @@ static void search_more(struct candidate_columns *c, struct row_finder *finder, 
 	finder->has_all = finder->waiting_count < finder->at_once;
 }
 
-static void make_found_row(
+void candidate_columns_make_found(
 	struct candidate_columns *c, uint32_t number, const struct fit_candidate *found)
 {
 	const struct row_finder *finder = &c->finders[number];
@@ -262,7 +262,7 @@ static void fetch_rows(struct candidate_columns *c, uint32_t number, uint32_t wa
 	while (has_waiting(finder) && finder->open < wanted) {
 		fetch_waiting(c, finder, finder->waiting_at + 2 * AHEAD, false);
 		fetch_waiting(c, finder, finder->waiting_at + AHEAD, true);
-		make_found_row(c, number, &finder->waiting[finder->waiting_at++]);
+		candidate_columns_make_found(c, number, &finder->waiting[finder->waiting_at++]);
 	}
 }
 
@@ -306,9 +306,12 @@ static bool is_beaten(struct candidate_columns *c, double bound, uint32_t wanted
 void candidate_columns_fetch(struct candidate_columns *c, uint32_t wanted)
 {
 	CHECK(wanted > 0);
+	bool by_sums = c->ratings && c->ratings->by_sums;
 	if (c->bounds)
 		candidate_columns_fetch_evicting(c, wanted);
-	while (c->fleet && !c->bounds) {
+	if (by_sums)
+		candidate_columns_fetch_by_sums(c, wanted);
+	while (c->fleet && !c->bounds && !by_sums) {
 		uint32_t next = next_finder(c, wanted);
 		if (next == c->finder_count || is_beaten(c, c->finders[next].bound, wanted))
 			return;

@@ -76,7 +76,8 @@ static bool has_value(const struct candidate_columns *c, const struct property_s
 	return its ? value && strcmp(its, value) == 0 : !value;
 }
 
-// value: NULL for nodes that have none. visit: NULL when the rows are enough.
+// value: NULL for nodes that have none. visit: of rows that the property may refuse; NULL when the rows are enough. A
+// spread moves its rows, and leaves what is known of their nodes.
 static void visit_value(struct candidate_columns *c, const struct own_property *own,
 	const char *value, candidate_columns_row_visit *visit)
 {
@@ -88,7 +89,8 @@ static void visit_value(struct candidate_columns *c, const struct own_property *
 			continue;
 		if (own->spread)
 			candidate_columns_place_row(c, row);
-		visit(c, row);
+		else
+			visit(c, row);
 	}
 }
 

@@ -70,6 +70,13 @@ bool candidate_columns_are_rated(const struct candidate_columns *c)
 	       (g->affinity_unique || g->devices.weights > 0 || g->cores || g->snapshot);
 }
 
+// Nodes that may have an affinity more than others of their class have a score more, too. What a spread adds then ranks
+// them anew.
+bool candidate_columns_rank_by_sums(const struct candidate_columns *c)
+{
+	return c->g->affinity_unique && c->g->spread_count > 0;
+}
+
 void candidate_columns_open_ratings(struct candidate_columns *c)
 {
 	const struct rating_ask ask = {
@@ -78,6 +85,7 @@ void candidate_columns_open_ratings(struct candidate_columns *c)
 		.cpu = c->g->cores ? rate_cpu : NULL,
 		.cores = c->g->cores ? rate_cores : NULL,
 		.rank = c->g->snapshot ? rate_snapshot : NULL,
+		.by_sums = candidate_columns_rank_by_sums(c),
 		.context = c,
 	};
 

@@ -90,13 +90,6 @@ static bool nodes_decide(const struct candidate_columns *c)
 	return c->g->volumes || c->g->constraints.escapes || c->s->job_rules.constraints.escapes;
 }
 
-// Nodes that may have an affinity more than others of their class are ranked by the mean of their scores; a spread that
-// comes to that would rank them anew.
-static bool affinities_decide(const struct candidate_columns *c)
-{
-	return !c->g->affinity_unique || (!c->evictions && c->g->spread_count == 0);
-}
-
 // Whether a node without allocations of the job is not refused for its own value.
 static bool is_limited(const struct property_set *set)
 {
@@ -119,8 +112,8 @@ static bool classes_decide(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->row_property_count; i++)
 		if (!is_limited(c->row_properties[i].set))
 			return false;
-	return (!c->evictions || !asks_of_single_nodes(c)) &&
-	       c->property_count <= CLASS_VALUES_MAX && affinities_decide(c);
+	return (!c->evictions || (!asks_of_single_nodes(c) && !c->g->affinity_unique)) &&
+	       c->property_count <= CLASS_VALUES_MAX;
 }
 
 // Notes the verdict on a class as if its nodes had been looked at.

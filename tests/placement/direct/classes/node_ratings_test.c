@@ -143,7 +143,8 @@ static uint32_t shortage_of(struct world *w, uint32_t slot)
 									    : NODE_SHORTAGES;
 }
 
-static double score_of(struct world *w, uint32_t slot, const struct class_judgement *j)
+static double sum_of(
+	struct world *w, uint32_t slot, const struct class_judgement *j, uint8_t *scores)
 {
 	const struct fit_input *n = &w->nodes[slot];
 	struct resources room = room_of(w, slot);
@@ -151,14 +152,55 @@ static double score_of(struct world *w, uint32_t slot, const struct class_judgem
 		n->used.cpu_mhz + room.cpu_mhz, n->used.memory_mb + room.memory_mb, 0};
 	double sum = placement_score(fit_index_algorithm(w->index), n->capacity, used), score;
 	double affinity = w->ask.affinity ? affinity_of(w, slot) : j->affinity;
-	int scores = 1 + (affinity != 0);
+	*scores = (uint8_t)(1 + (affinity != 0));
 
 	if (w->ask.devices) {
 		(void)devices_will_do(NULL, n->class_record, n->devices_free, &score);
 		sum += score;
-		scores++;
+		*scores += 1;
 	}
-	return (sum + affinity) / scores;
+	return sum + affinity;
+}
+
+// scores: 0 for a node that will not do.
+static void check_rating(
+	struct world *w, const struct node_ratings *r, uint32_t slot, double sum, uint8_t scores)
+{
+	uint8_t rank = scores && w->ask.rank ? rank_of(NULL, w->nodes[slot].snapshot) : 0;
+
+	assert_true(r->tree.levels[0][slot] == (scores ? sum / scores : BOUND_NONE));
+	if (w->ask.rank)
+		assert_int_equal(r->tree.ranks[0][slot], rank);
+}
+
+static void check_sum(struct world *w, const struct class_set *s, const struct node_ratings *r,
+	uint32_t slot, double sum, uint8_t scores)
+{
+	assert_int_equal(r->sums.tree_of[slot] != 0, scores != 0);
+	if (scores == 0)
+		return;
+	const struct victim_tree *tree = &r->sums.items[r->sums.tree_of[slot] - 1];
+	assert_int_equal(tree->group, s->classes[w->nodes[slot].node_class].group);
+	assert_int_equal(tree->scores, scores);
+	assert_int_equal(tree->tier, w->ask.rank ? rank_of(NULL, w->nodes[slot].snapshot) : 0);
+	assert_true(r->sums.scores[slot].sum == sum && r->sums.scores[slot].victims == 0);
+}
+
+// Each place of a tree knows the greatest sum of its slots.
+static void check_greatest(const struct victim_trees *t, const struct victim_tree *tree)
+{
+	uint32_t step = 1;
+
+	for (uint32_t level = 1; level < t->level_count; level++) {
+		step *= BOUNDS_A_STEP;
+		for (uint32_t at = 0; at < t->counts[level]; at++) {
+			double most = BOUND_NONE;
+			for (uint32_t i = at * step; i < (at + 1) * step && i < t->counts[0]; i++)
+				if (t->tree_of[i] == tree - t->items + 1 && t->scores[i].sum > most)
+					most = t->scores[i].sum;
+			assert_true(victim_trees_most(t, tree, level, at).sum == most);
+		}
+	}
 }
 
 static void check_ratings(struct world *w)
@@ -170,21 +212,24 @@ static void check_ratings(struct world *w)
 
 	for (uint32_t i = 0; i < r->slots; i++) {
 		struct class_judgement j = {0};
-		double score = BOUND_NONE;
+		double sum = 0;
+		uint8_t scores = 0;
 		if (w->is_there[i])
 			judge(NULL, w->nodes[i].class_record, 0, &j);
 		bool is_asked = w->nodes[i].ready && j.verdict == CLASS_TAKEN;
 		uint32_t shortage = is_asked ? shortage_of(w, i) : NODE_SHORTAGES;
 		if (is_asked && shortage == NODE_SHORTAGES)
-			score = score_of(w, i, &j);
+			sum = sum_of(w, i, &j, &scores);
 		assert_int_equal(r->shortages[i], shortage);
-		assert_true(r->tree.levels[0][i] == score);
-		if (w->ask.rank)
-			assert_int_equal(r->tree.ranks[0][i],
-				score == BOUND_NONE ? 0 : rank_of(NULL, w->nodes[i].snapshot));
+		if (w->ask.by_sums)
+			check_sum(w, s, r, i, sum, scores);
+		else
+			check_rating(w, r, i, sum, scores);
 		if (shortage != NODE_SHORTAGES)
 			shorts[w->nodes[i].node_class][shortage]++;
 	}
+	for (uint32_t i = 0; i < r->sums.count; i++)
+		check_greatest(&r->sums, &r->sums.items[i]);
 	for (uint32_t id = 0; id < CLASSES && id < s->class_count; id++) {
 		assert_memory_equal(r->of_class[id], shorts[id], sizeof shorts[id]);
 		for (uint32_t k = 0; k < NODE_SHORTAGES; k++)
@@ -207,7 +252,7 @@ static void begin(struct world *w, uint64_t seed)
 		.room = {seed & 8 ? 100 : 0, 200, 50},
 		.ask = {seed & 2 ? affinity_of : NULL, seed & 4 ? devices_will_do : NULL,
 			seed & 16 ? cpu_of : NULL, seed & 16 ? has_cores : NULL,
-			seed % 3 ? rank_of : NULL, w}};
+			seed % 3 ? rank_of : NULL, seed % 4 > 1 && seed & 1, w}};
 	w->sets = class_sets_create(w->index);
 	prng_seed(&w->prng, seed);
 	for (uint32_t i = 0; i < 200; i++)

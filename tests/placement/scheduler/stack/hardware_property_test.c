@@ -34,6 +34,7 @@ struct run {
 	struct stack *stacks[WAYS];
 	struct job *job;
 	uint32_t placed, first_slot;
+	bool likes_nodes; // and spreads its instances
 };
 
 static uint32_t below(struct run *r, uint32_t bound)
@@ -72,6 +73,8 @@ static void make_node(struct run *r)
 			" cores=0-%u attr.cpu.numcores=%u", below(r, 4), 1 + below(r, 6));
 	if (chance(r, 10))
 		at += snprintf(words + at, sizeof words - (size_t)at, " ineligible");
+	if (r->likes_nodes && chance(r, 50))
+		at += snprintf(words + at, sizeof words - (size_t)at, " snapshot=s%u", below(r, 2));
 	if (chance(r, 20))
 		at += snprintf(words + at, sizeof words - (size_t)at, " ports=8000");
 	if (chance(r, 60))
@@ -161,6 +164,21 @@ static void ask_devices(struct run *r)
 	}
 }
 
+// Nodes of a class have other affinities, and spreads come to that.
+static void like_nodes(struct run *r, struct task_group *g)
+{
+	static const char *const attributes[] = {
+		"${meta.rack}", "${node.class}", "${node.unique.name}", "${attr.unique.hostname}"};
+	static const char *const names[] = {"h5", "h1", "h7"};
+
+	for (uint32_t i = below(r, 3); i < 3; i++)
+		prefer_value(r, &g->affinities, "${attr.unique.hostname}", names[i]);
+	for (uint32_t i = below(r, 2); i < 2; i++)
+		spread_over(&g->spreads, attributes[below(r, 4)])->weight = 1 + below(r, 100);
+	if (chance(r, 30))
+		set(&g->snapshot, "s0");
+}
+
 static void add_second_group(struct run *r)
 {
 	struct task_group *g = add_group(r->job, "b");
@@ -196,6 +214,8 @@ static void make_job(struct run *r)
 		prefer_value(r, &g->affinities, "${meta.rack}", "r1");
 	if (chance(r, 50))
 		ask_of_nodes(r, g);
+	if (r->likes_nodes)
+		like_nodes(r, g);
 	if (chance(r, 40))
 		add_second_group(r);
 	world_job_changed(r->job);
@@ -234,9 +254,10 @@ static void fill(struct run *r)
 	}
 }
 
-static void begin(struct run *r, uint64_t seed, uint32_t nodes)
+static void begin(struct run *r, uint64_t seed, uint32_t nodes, bool likes_nodes)
 {
-	*r = (struct run){.world = world_create(), .fleet = view_fleet_create()};
+	*r = (struct run){
+		.world = world_create(), .fleet = view_fleet_create(), .likes_nodes = likes_nodes};
 	prng_seed(&r->prng, seed);
 	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
 	for (uint32_t i = nodes ? nodes : 1 + below(r, chance(r, 10) ? 250 : 40); i > 0; i--)
@@ -284,8 +305,10 @@ static void offer(const struct run *r, struct plain_answer *plain, struct stack_
 {
 	struct stack_option *best = &plain->best;
 	bool is_first = o->slot - r->first_slot < best->slot - r->first_slot;
-	bool better =
-		!best->node || o->score > best->score || (o->score == best->score && is_first);
+	double tier = o->scores[SCORE_SNAPSHOT], other = best->scores[SCORE_SNAPSHOT];
+	bool better = !best->node || tier > other ||
+		      (tier == other &&
+			      (o->score > best->score || (o->score == best->score && is_first)));
 	option_keep_scores(o, &plain->scores);
 	alloc_details_release(better ? best->details : o->details);
 	if (better)
@@ -454,7 +477,7 @@ static void the_best_of_all_nodes(void **state)
 	uint32_t found = 0, not_found = 0, by_index = 0;
 	for (uint64_t seed = 0; seed < 300 / BUILD_SLOWNESS; seed++) {
 		struct run r;
-		begin(&r, seed, 0);
+		begin(&r, seed, 0, false);
 		if (seed % 4 == 0)
 			ask_one(&r);
 		uint32_t left = 12;
@@ -473,12 +496,24 @@ static void the_best_of_all_nodes(void **state)
 	assert_true(by_index > 100 / BUILD_SLOWNESS);
 }
 
+static void the_best_where_spreads_meet_what_is_liked(void **state)
+{
+	for (uint64_t seed = 0; seed < 80 / BUILD_SLOWNESS; seed++) {
+		struct run r;
+		begin(&r, seed, 60, true);
+		for (uint32_t left = 12; left > 0 && check_best(&r);)
+			left--;
+		assert_int_equal(r.stacks[BY_INDEX]->gathered, 0);
+		end(&r);
+	}
+}
+
 // More than are looked at one by one.
 static void the_best_of_many_that_pass(void **state)
 {
 	for (uint64_t seed = 0; seed < 6; seed += BUILD_SLOWNESS) {
 		struct run r;
-		begin(&r, seed, 6 * OWN_NODES_FEW / 5 + 400 * (uint32_t)seed);
+		begin(&r, seed, 6 * OWN_NODES_FEW / 5 + 400 * (uint32_t)seed, false);
 		for (uint32_t left = 8; left > 0 && check_best(&r);)
 			left--;
 		end(&r);
@@ -534,6 +569,7 @@ static void each_group_gets_the_devices_that_it_prefers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_of_all_nodes),
+		cmocka_unit_test(the_best_where_spreads_meet_what_is_liked),
 		cmocka_unit_test(the_best_of_many_that_pass),
 		cmocka_unit_test(each_group_gets_the_devices_that_it_prefers)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
