@@ -410,10 +410,18 @@ static void a_class_of_used_nodes_is_refused(void **state)
 }
 
 // A search that went on beyond the first rack goes back to it once its value is free.
-static void a_value_that_comes_free_is_searched_again(void **state)
+static void check_value_that_comes_free(bool by_sums)
 {
 	struct run r = {.world = world_create()};
 	make_racks(&r);
+	if (by_sums) { // of which no node has more than others
+		spread_over(&group_of(r.job)->spreads, "${node.datacenter}")->weight = 100;
+		struct affinity *a = prefer(&group_of(r.job)->affinities);
+		a->weight = 100;
+		set(&a->l_target, "${node.unique.name}");
+		set(&a->r_target, "nobody");
+		world_job_changed(r.job);
+	}
 	begin_with_index(&r);
 	for (uint32_t i = 0; i < 4; i++)
 		check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
@@ -424,7 +432,14 @@ static void a_value_that_comes_free_is_searched_again(void **state)
 	check_used(&r, "distinct_property: ${meta.rack}=r0 used by 1 allocs");
 	stack_plan_stop(r.stack, r.held[2], STOP_NOT_NEEDED, false, NULL);
 	check_chosen(&r, 0);
+	assert_int_equal(r.stack->gathered, 0);
 	random_run_end(&r);
+}
+
+static void a_value_that_comes_free_is_searched_again(void **state)
+{
+	check_value_that_comes_free(false);
+	check_value_that_comes_free(true);
 }
 
 static void check_node(struct run *r, uint32_t group, uint32_t slot)
