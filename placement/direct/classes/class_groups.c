@@ -9,32 +9,43 @@ void class_groups_release(struct class_set *s)
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		free(s->groups[i].classes);
 		free(s->groups[i].best);
+		free(s->groups[i].marks);
 	}
 	s->group_count = 0;
 }
 
 // What the classes of a group have in common, besides their affinity.
-static void marks_of(const struct class_set *s, uint32_t id, uint32_t marks[CLASS_VALUES_MAX])
+static void find_marks(struct class_set *s, uint32_t id)
 {
-	memset(marks, 0, CLASS_VALUES_MAX * sizeof marks[0]);
 	for (uint32_t i = 0; i < s->ask.values; i++)
-		marks[i] = s->are_few[i] ? s->values[i].number_of[id] : s->classes[id].marks[i];
+		s->sought[i] =
+			s->are_few[i] ? s->values[i].number_of[id] : class_set_marks(s, id)[i];
+}
+
+static bool is_sought(const struct class_set *s, const struct class_group *g, double affinity)
+{
+	uint32_t values = s->ask.values;
+	return g->affinity == affinity &&
+	       (values == 0 || memcmp(g->marks, s->sought, values * sizeof g->marks[0]) == 0);
 }
 
 // Returns the number of the group of a class; CLASS_GROUPS_MAX when there is no room for one more.
 static uint32_t group_of(struct class_set *s, uint32_t id)
 {
-	struct class_group wanted = {.affinity = s->classes[id].affinity};
+	double affinity = s->classes[id].affinity;
 
-	marks_of(s, id, wanted.marks);
+	find_marks(s, id);
 	for (uint32_t i = 0; i < s->group_count; i++)
-		if (s->groups[i].affinity == wanted.affinity &&
-			memcmp(s->groups[i].marks, wanted.marks, sizeof wanted.marks) == 0)
+		if (is_sought(s, &s->groups[i], affinity))
 			return i;
 	if (s->group_count == CLASS_GROUPS_MAX)
 		return CLASS_GROUPS_MAX;
-	wanted.classes = memory_take(s->class_room / 8);
-	s->groups[s->group_count] = wanted;
+	struct class_group *g = &s->groups[s->group_count];
+	*g = (struct class_group){.affinity = affinity, .classes = memory_take(s->class_room / 8)};
+	if (s->ask.values > 0) {
+		g->marks = memory_take_array(s->ask.values, sizeof g->marks[0]);
+		memcpy(g->marks, s->sought, s->ask.values * sizeof g->marks[0]);
+	}
 	return s->group_count++;
 }
 

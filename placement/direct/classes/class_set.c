@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/node.h"
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,15 @@ enum fit_shortage fit_shortage_of(const struct fit_node *n, const struct resourc
 	if (room->disk_mb > n->disk_free || over & FIT_OVER_DISK)
 		return SHORT_OF_DISK;
 	return FIT_SHORTAGES;
+}
+
+static void begin_values(struct class_set *s)
+{
+	s->values = memory_take_array(s->ask.values, sizeof s->values[0]);
+	s->are_few = memory_take_array(s->ask.values, sizeof s->are_few[0]);
+	s->sought = memory_take_array(s->ask.values, sizeof s->sought[0]);
+	for (uint32_t i = 0; i < s->ask.values; i++)
+		class_values_begin(&s->values[i]);
 }
 
 struct class_set *class_set_create(const void *key, uint32_t key_bytes, uint64_t hash,
@@ -34,8 +44,8 @@ struct class_set *class_set_create(const void *key, uint32_t key_bytes, uint64_t
 	CHECK(ask->values <= CLASS_VALUES_MAX);
 	CHECK(!kinds || (!ask->by_first && !ask->by_node));
 	CHECK(!ask->speech || (kinds && kinds->looks.networks));
-	for (uint32_t i = 0; i < ask->values; i++)
-		class_values_begin(&s->values[i]);
+	if (ask->values > 0)
+		begin_values(s);
 	return s;
 }
 
@@ -43,6 +53,10 @@ void class_set_destroy(struct class_set *s)
 {
 	for (uint32_t i = 0; i < s->ask.values; i++)
 		class_values_release(&s->values[i]);
+	free(s->values);
+	free(s->are_few);
+	free(s->sought);
+	free(s->marks);
 	if (s->attached)
 		s->release_attached(s->attached);
 	if (s->kinds && --s->kinds->takers == 0)
@@ -72,6 +86,9 @@ static void make_room(struct class_set *s, uint32_t count)
 		}
 		for (uint32_t i = 0; i < s->ask.values; i++)
 			class_values_make_room(&s->values[i], room);
+		if (s->ask.values > 0) // written when the class is judged
+			s->marks = memory_resize(
+				s->marks, (size_t)room * s->ask.values * sizeof s->marks[0]);
 		s->class_room = room;
 	}
 	s->class_count = count > s->class_count ? count : s->class_count;
@@ -375,9 +392,18 @@ static void forget_judgement(struct class_set *s, uint32_t id)
 
 static void keep_values(struct class_set *s, uint32_t id, const struct class_judgement *judgement)
 {
-	memcpy(s->classes[id].marks, judgement->marks, sizeof judgement->marks);
-	for (uint32_t i = 0; i < s->ask.values; i++)
+	for (uint32_t i = 0; i < s->ask.values; i++) {
+		class_set_marks(s, id)[i] = judgement->marks[i];
 		class_values_put(&s->values[i], id, judgement->values[i]);
+	}
+}
+
+// Values that nobody asks for stay as they are: there may be a thousand bytes of them.
+static void begin_judgement(const struct class_set *s, struct class_judgement *judgement)
+{
+	memset(judgement, 0, offsetof(struct class_judgement, values));
+	memset(judgement->values, 0, s->ask.values * sizeof judgement->values[0]);
+	memset(judgement->marks, 0, s->ask.values * sizeof judgement->marks[0]);
 }
 
 static void judge_class(struct class_set *s, uint32_t id, const struct fit_index *x,
@@ -385,8 +411,9 @@ static void judge_class(struct class_set *s, uint32_t id, const struct fit_index
 {
 	struct class_in_set *c = &s->classes[id];
 	const struct node_class *node_class = class_set_class(s, x, id);
-	struct class_judgement judgement = {0};
+	struct class_judgement judgement;
 
+	begin_judgement(s, &judgement);
 	forget_judgement(s, id);
 	uint32_t first = s->kinds ? class_kinds_speaker(s->kinds, id) : c->first;
 	judge(context, node_class, first, &judgement);

@@ -7,6 +7,7 @@
 #include "placement/direct/classes/class_values.h"
 #include "placement/direct/classes/own_refusals.h"
 #include "placement/direct/fit_index.h"
+#include "state/base/limits.h"
 
 enum class_verdict_of_group {
 	CLASS_UNJUDGED,
@@ -15,9 +16,8 @@ enum class_verdict_of_group {
 	CLASS_TAKEN,
 };
 
-// Properties whose values tell the classes of a group apart (spreads, distinct properties); more are looked at node by
-// node.
-#define CLASS_VALUES_MAX 8u
+// Properties whose values tell the classes of a group apart (spreads, distinct properties): as many as a job may have.
+#define CLASS_VALUES_MAX (JOB_RANKINGS_MAX + JOB_CONSTRAINTS_MAX)
 // The classes of a property with at most so many values are grouped by value, unless that makes too many groups.
 #define CLASS_VALUES_FEW 16u
 
@@ -27,6 +27,7 @@ struct class_judgement {
 	bool by_job;         // refused by what the whole job asks
 	// Of a class that is taken.
 	double affinity;
+	// By property, as many as the ask says.
 	const char *values[CLASS_VALUES_MAX]; // NULL: it has none; valid as the refusal
 	uint32_t marks[CLASS_VALUES_MAX];     // what the group sees in values that are not few
 };
@@ -60,7 +61,6 @@ struct class_in_set {
 	enum class_verdict_of_group verdict;
 	bool by_job;
 	double affinity;
-	uint32_t marks[CLASS_VALUES_MAX];
 	uint32_t group;                       // of a class that is taken; CLASS_GROUPS_MAX: none
 	uint32_t available;                   // its tallies
 	uint32_t tally;                       // among those refused, or short
@@ -90,7 +90,7 @@ static inline uint32_t class_in_set_nodes(const struct class_in_set *c)
 // The classes of one affinity, and of one value or mark of each property.
 struct class_group {
 	double affinity;
-	uint32_t marks[CLASS_VALUES_MAX];
+	uint32_t *marks;         // by property
 	uint64_t bits;           // as fit_query wants them
 	uint64_t *classes;       // bit map, as the set's classes
 	uint32_t ready;          // nodes that are not refused for what is their own
@@ -115,9 +115,11 @@ struct class_set {
 	struct own_refusals own; // if the ask is by_node
 	struct class_aside *asides;
 	uint32_t aside_count, aside_room;
-	struct class_values values[CLASS_VALUES_MAX];
-	uint32_t few_most;              // values of a property that are few
-	bool are_few[CLASS_VALUES_MAX]; // those are the marks of its groups
+	struct class_values *values; // by property
+	uint32_t *marks;             // by class and property
+	uint32_t *sought;            // marks of the group that is looked for
+	uint32_t few_most;           // values of a property that are few
+	bool *are_few;               // by property: those are the marks of its groups
 	struct class_group groups[CLASS_GROUPS_MAX];
 	uint32_t group_count;
 	bool has_too_many_groups; // then groups say nothing
@@ -148,6 +150,11 @@ static inline const struct class_in_set *class_set_of(
 	const struct class_set *s, uint32_t slot, const struct fit_node *n)
 {
 	return &s->classes[class_set_number(s, slot, n)];
+}
+// What the group sees in the values of a class, by property.
+static inline uint32_t *class_set_marks(const struct class_set *s, uint32_t number)
+{
+	return &s->marks[(size_t)number * s->ask.values];
 }
 // The record of one of the fleet's classes, or of any of a kind; NULL: no node is in it.
 const struct node_class *class_set_class(

@@ -64,12 +64,18 @@ struct contender {
 	uint8_t tier;
 };
 
-// What nodes of a finder have in common.
+// What nodes of a finder have in common of a property.
+struct finder_value {
+	uint32_t
+		mark; // as struct class_group; of single nodes' properties their own (candidate_columns_mark_of)
+	uint32_t number; // of few values: among the counts; VALUE_NONE: it has none
+	int64_t used;    // how often; 0: of few values, or of none
+	const struct spread_bucket *bucket; // of spreads
+};
+
 struct finder_key {
-	uint32_t group; // of the class set
-	// By property: as struct class_group; of properties of single nodes the node's own (candidate_columns_mark_of).
-	uint32_t marks[CLASS_VALUES_MAX];
-	int64_t used[CLASS_VALUES_MAX]; // how often; 0: of few values, or of none
+	uint32_t group;              // of the class set
+	struct finder_value *values; // by property
 };
 
 // Finds rows in the fleet's index, among classes that score alike but for their nodes' fit: of one affinity, with the
@@ -77,11 +83,8 @@ struct finder_key {
 // rows whose own values are used has nothing to find.
 struct row_finder {
 	struct finder_key key;
-	// By property: of few values, the value's number among the counts; VALUE_NONE: it has none.
-	uint32_t numbers[CLASS_VALUES_MAX];
-	const struct spread_bucket *buckets[CLASS_VALUES_MAX]; // of spreads
 	uint64_t *classes,
-		bits;         // as struct class_group; its own when properties tell classes apart
+		bits; // as struct class_group; its own, with the values, when properties tell classes apart
 	uint32_t ready, rows; // nodes, and those that have rows
 	bool is_changed;      // what its bin says is new to its rows
 	double bound;         // no node's score is above
@@ -105,6 +108,12 @@ struct row_finder {
 };
 #define FINDER_NONE 0u
 #define JOINED_MANY UINT32_MAX
+
+// How often the value of some classes is used; 0: of few values.
+struct value_use {
+	uint32_t number; // of the class set
+	int64_t used;
+};
 
 // A property of which nodes of one class may differ, where but few nodes have rows: all whose values are used, have a
 // bucket of their own, or are missing. To all others it is the same.
@@ -211,7 +220,10 @@ struct candidate_columns {
 	struct node_values *by_class; // nodes by their class; NULL: nobody asked for it yet
 	struct own_property *owns;    // when only some nodes have rows
 	uint32_t own_count;
-	bool are_own[CLASS_VALUES_MAX]; // properties that make bins
+	bool *are_own; // by property that makes bins
+	// By property: of the finder and of the classes that are looked at.
+	struct finder_value *wanted;
+	struct value_use *uses;
 	struct column_block *blocks;
 	struct contender *tree; // [1]: the best of all; leaves, by block, at the end
 	uint32_t *stale; // blocks whose leaf is out of date; lies behind the tree, like is_stale
@@ -320,8 +332,8 @@ void candidate_columns_make_found(
 	struct candidate_columns *, uint32_t finder, const struct fit_candidate *);
 void candidate_columns_open_finders(struct candidate_columns *);
 void candidate_columns_release_finders(struct candidate_columns *);
-// The number of the finder of a key, which may be new.
-uint32_t candidate_columns_finder_for(struct candidate_columns *, const struct finder_key *);
+// The number of the finder of a group whose marks and uses are those of c->wanted; it may be new.
+uint32_t candidate_columns_finder_for(struct candidate_columns *, uint32_t group);
 // No fit and no score of devices is above 1, and no mean of such and affinities.
 double candidate_columns_greatest_score(
 	const struct candidate_columns *, double affinity, double spread);

@@ -28,50 +28,65 @@ static void know_values(const struct candidate_columns *c, struct row_finder *fi
 	for (uint32_t i = 0; i < c->property_count; i++) {
 		const struct compiled_spread *spread =
 			i < distinct ? NULL : &c->g->spreads[i - distinct];
-		uint32_t mark = finder->key.marks[i];
-		finder->numbers[i] = VALUE_NONE;
+		struct finder_value *of = &finder->key.values[i];
+		uint32_t mark = of->mark;
+		of->number = VALUE_NONE;
+		of->bucket = NULL;
 		if (mark == 0)
 			continue;
 		if (c->set->are_few[i] && !c->are_own[i]) {
 			const char *value = c->set->values[i].texts[mark];
-			finder->numbers[i] = property_set_number(c->properties[i], value);
-			finder->buckets[i] = spread ? spread_bucket_of(spread, value) : NULL;
+			of->number = property_set_number(c->properties[i], value);
+			of->bucket = spread ? spread_bucket_of(spread, value) : NULL;
 		} else if (spread) {
-			finder->buckets[i] = mark == MARK_OTHER
-						     ? spread_rest(spread)
-						     : &spread->buckets[mark - MARK_OTHER - 1];
+			of->bucket = mark == MARK_OTHER ? spread_rest(spread)
+							: &spread->buckets[mark - MARK_OTHER - 1];
 		}
 	}
 }
 
-static uint32_t add_finder(struct candidate_columns *c, const struct finder_key *key)
+// Its classes and values lie in one piece.
+static void take_own(const struct candidate_columns *c, struct row_finder *finder)
+{
+	size_t words = class_words(c), values = c->property_count * sizeof *finder->key.values;
+
+	finder->classes = memory_take(words * sizeof *finder->classes + values);
+	finder->key.values = (struct finder_value *)(finder->classes + words);
+	memcpy(finder->key.values, c->wanted, values);
+	know_values(c, finder);
+}
+
+static uint32_t add_finder(struct candidate_columns *c, uint32_t group)
 {
 	uint32_t room = c->finder_room;
 	GROW(c->finders, c->finder_count, c->finder_room);
-	c->finders[c->finder_count] = (struct row_finder){.key = *key};
+	c->finders[c->finder_count] = (struct row_finder){.key.group = group};
 	if (c->property_count) {
 		if (room != c->finder_room)
 			c->bins = memory_resize(c->bins, c->finder_room * sizeof *c->bins);
 		c->bins[c->bin_count++] = (struct column_bin){0};
-		c->finders[c->finder_count].classes =
-			memory_take_array(class_words(c) + 1, sizeof(uint64_t));
-		know_values(c, &c->finders[c->finder_count]);
+		take_own(c, &c->finders[c->finder_count]);
 		c->properties_seen = 0; // they said nothing of it yet
 		CHECK(c->bin_count == c->finder_count + 1);
 	}
 	return c->finder_count++;
 }
 
-uint32_t candidate_columns_finder_for(struct candidate_columns *c, const struct finder_key *key)
+static bool is_wanted(const struct candidate_columns *c, const struct finder_key *key)
 {
-	for (uint32_t i = 0; i < c->finder_count; i++) {
-		const struct finder_key *other = &c->finders[i].key;
-		if (other->group == key->group &&
-			memcmp(other->marks, key->marks, sizeof key->marks) == 0 &&
-			memcmp(other->used, key->used, sizeof key->used) == 0)
+	for (uint32_t i = 0; i < c->property_count; i++)
+		if (key->values[i].mark != c->wanted[i].mark ||
+			key->values[i].used != c->wanted[i].used)
+			return false;
+	return true;
+}
+
+uint32_t candidate_columns_finder_for(struct candidate_columns *c, uint32_t group)
+{
+	for (uint32_t i = 0; i < c->finder_count; i++)
+		if (c->finders[i].key.group == group && is_wanted(c, &c->finders[i].key))
 			return i;
-	}
-	return add_finder(c, key);
+	return add_finder(c, group);
 }
 
 double candidate_columns_greatest_score(
@@ -87,11 +102,11 @@ double candidate_columns_greatest_score(
 static void add_finder_of_group(struct candidate_columns *c, uint32_t group)
 {
 	const struct class_group *of = &c->set->groups[group];
-	struct finder_key key = {.group = group};
 
 	for (uint32_t i = 0; i < c->property_count; i++)
-		key.marks[i] = c->are_own[i] ? MARK_OTHER : of->marks[i];
-	uint32_t number = add_finder(c, &key);
+		c->wanted[i] =
+			(struct finder_value){.mark = c->are_own[i] ? MARK_OTHER : of->marks[i]};
+	uint32_t number = add_finder(c, group);
 	struct row_finder *finder = &c->finders[number];
 	finder->bits = of->bits;
 	finder->ready = of->ready;

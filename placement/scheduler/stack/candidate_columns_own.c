@@ -145,15 +145,16 @@ void candidate_columns_move_row(struct candidate_columns *c, uint32_t row, uint3
 void candidate_columns_place_row(struct candidate_columns *c, uint32_t row)
 {
 	CHECK(c->class_of && row < c->row_count);
-	struct finder_key key = c->finders[c->classes[c->class_of[row]].finder].key;
+	const struct finder_key *of_class = &c->finders[c->classes[c->class_of[row]].finder].key;
 	char id[UUID_TEXT_BYTES];
 
 	for (uint32_t i = 0; i < c->property_count; i++) {
+		c->wanted[i] = of_class->values[i];
 		if (!c->are_own[i])
 			continue;
 		const char *value = property_set_value(c->properties[i], c->nodes[row], id);
-		key.marks[i] = candidate_columns_mark_of(c, i, value);
-		key.used[i] = value ? property_set_used(c->properties[i], value) : 0;
+		c->wanted[i].mark = candidate_columns_mark_of(c, i, value);
+		c->wanted[i].used = value ? property_set_used(c->properties[i], value) : 0;
 	}
-	candidate_columns_move_row(c, row, candidate_columns_finder_for(c, &key));
+	candidate_columns_move_row(c, row, candidate_columns_finder_for(c, of_class->group));
 }

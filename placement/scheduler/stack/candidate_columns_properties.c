@@ -21,12 +21,24 @@ static uint32_t distinct_count(const struct candidate_columns *c)
 	return c->s->job_rules.distinct.property_count + c->g->distinct.property_count;
 }
 
+// In one piece, with what is noted of them while classes and rows are placed.
+static void take_properties(struct candidate_columns *c, uint32_t count)
+{
+	size_t each =
+		sizeof *c->properties + sizeof *c->wanted + sizeof *c->uses + sizeof *c->are_own;
+
+	c->properties = memory_take_array(count, each);
+	c->wanted = (struct finder_value *)(c->properties + count);
+	c->uses = (struct value_use *)(c->wanted + count);
+	c->are_own = (bool *)(c->uses + count);
+}
+
 void candidate_columns_find_properties(struct candidate_columns *c)
 {
 	uint32_t distinct = distinct_count(c), all = distinct + c->g->spread_count;
 	if (all == 0)
 		return;
-	c->properties = memory_take_array(all + 1, sizeof(*c->properties));
+	take_properties(c, all);
 	c->row_properties = memory_take_array(distinct + 1, sizeof *c->row_properties);
 	for (uint32_t i = 0; i < all; i++) {
 		struct property_set *set = property_at(c, i);

@@ -37,17 +37,15 @@ static const char *value_in(const struct candidate_columns *c, uint32_t property
 
 // What the plan says of the values of a class, for the classes that have the same.
 struct uses {
-	uint32_t values[CLASS_VALUES_MAX]; // numbers
-	int64_t used[CLASS_VALUES_MAX];    // of values that are not few
-	const char *refusal;               // by distinct_property; NULL: none
-	uint32_t group, finder;            // of the newest class
+	const char *refusal;    // by distinct_property; NULL: none
+	uint32_t group, finder; // of the newest class
 	bool is_known;
 };
 
 static bool are_of_values(const struct candidate_columns *c, uint32_t id, const struct uses *u)
 {
 	for (uint32_t i = 0; i < c->property_count; i++)
-		if (c->set->values[i].number_of[id] != u->values[i])
+		if (c->set->values[i].number_of[id] != c->uses[i].number)
 			return false;
 	return u->is_known;
 }
@@ -174,10 +172,18 @@ static void count_uses(struct candidate_columns *c, uint32_t id, struct uses *u)
 	*u = (struct uses){.group = CLASS_GROUPS_MAX, .is_known = true};
 	for (uint32_t i = 0; i < c->property_count; i++) {
 		const char *value = c->set->are_few[i] ? NULL : value_in(c, i, id);
-		u->values[i] = c->set->values[i].number_of[id];
-		u->used[i] = value ? property_set_used(c->properties[i], value) : 0;
+		c->uses[i].number = c->set->values[i].number_of[id];
+		c->uses[i].used = value ? property_set_used(c->properties[i], value) : 0;
 	}
 	u->refusal = class_refusal(c, id);
+}
+
+static void want_uses(struct candidate_columns *c, const struct finder_key *of)
+{
+	for (uint32_t i = 0; i < c->property_count; i++) {
+		c->wanted[i] = of->values[i];
+		c->wanted[i].used = c->uses[i].used;
+	}
 }
 
 // Puts a class where others of its values' uses are.
@@ -191,9 +197,8 @@ static void place_class(struct candidate_columns *c, uint32_t id, struct uses *k
 		count_uses(c, id, known);
 	struct column_class *of = candidate_columns_class(c, id);
 	if (known->group != in->group) {
-		struct finder_key key = c->finders[of->finder].key;
-		memcpy(key.used, known->used, sizeof key.used);
-		known->finder = candidate_columns_finder_for(c, &key);
+		want_uses(c, &c->finders[of->finder].key);
+		known->finder = candidate_columns_finder_for(c, c->finders[of->finder].key.group);
 		known->group = in->group;
 	}
 	if (of->finder != known->finder)
@@ -301,12 +306,13 @@ void candidate_columns_follow_values(struct candidate_columns *c, const struct n
 static int64_t uses_in(
 	const struct candidate_columns *c, const struct row_finder *finder, uint32_t property)
 {
-	uint32_t number = finder->numbers[property];
+	const struct finder_value *of = &finder->key.values[property];
 
-	if (finder->key.marks[property] == 0)
+	if (of->mark == 0)
 		return SPREAD_NO_VALUE;
-	return number == VALUE_NONE ? finder->key.used[property]
-				    : property_count_left(&c->properties[property]->counts[number]);
+	return of->number == VALUE_NONE
+		       ? of->used
+		       : property_count_left(&c->properties[property]->counts[of->number]);
 }
 
 static double boost_of(const struct candidate_columns *c, uint32_t spread,
@@ -314,14 +320,14 @@ static double boost_of(const struct candidate_columns *c, uint32_t spread,
 {
 	uint32_t property = candidate_columns_distinct_count(c) + spread;
 	return spread_boost(&c->g->spreads[spread], uses_in(c, finder, property),
-		finder->buckets[property], unlisted);
+		finder->key.values[property].bucket, unlisted);
 }
 
 static void note_lowest(
 	struct candidate_columns *c, const struct row_finder *finder, const int64_t *unlisted)
 {
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
-		if (!finder->buckets[candidate_columns_distinct_count(c) + i])
+		if (!finder->key.values[candidate_columns_distinct_count(c) + i].bucket)
 			continue;
 		double boost = boost_of(c, i, finder, unlisted[i]);
 		if (boost < *c->g->lowest_boost) // never true of NaN

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #define FEW_HOSTS 6u
+#define PROPERTIES 14u
 
 static void make_node(struct run *r)
 {
-	char words[384];
+	char words[768];
 	int at = snprintf(words, sizeof words,
 		"dc=%s class=%s cpu=%u memory=%u disk=%u attr.arch=%s",
 		chance(r, 80) ? "dc1" : "dc2", below(r, 2) ? "large" : "small",
@@ -31,7 +32,7 @@ static void make_node(struct run *r)
 	if (chance(r, 40))
 		at += snprintf(
 			words + at, sizeof words - (size_t)at, " meta.serial=%u", below(r, 20));
-	for (uint32_t i = 0; i < 6 && r->asked == OF_MANY; i++)
+	for (uint32_t i = 0; i < PROPERTIES && r->asked == OF_MANY; i++)
 		at += snprintf(words + at, sizeof words - (size_t)at, " meta.p%u=v%u", i,
 			below(r, 3 + 2 * i));
 	world_node(r->world, words);
@@ -187,7 +188,8 @@ static void make_job_of_many(struct run *r)
 	r->job = world_job(r->world, "service web dc=dc*");
 	struct task_group *g = group_of(r->job);
 	g->count = 1 + below(r, 9);
-	for (uint32_t i = below(r, 3); i < 6; i++) {
+	uint32_t end = below(r, 2) ? 6 : PROPERTIES;
+	for (uint32_t i = below(r, 3); i < end; i++) {
 		snprintf(property, sizeof property, "${meta.p%u}", i);
 		if (chance(r, 20))
 			constrain(&g->constraints, property, "distinct_property", "3");

@@ -7,7 +7,7 @@
 #include "tests/placement/scheduler/stack/naive.h"
 
 // What a run asks for: anything; only what racks decide; at most six instances in each of many racks; what names of
-// nodes and hosts decide, too; what up to six properties decide; spreads beside affinities for single nodes.
+// nodes and hosts decide, too; what up to fourteen properties decide; spreads beside affinities for single nodes.
 enum asked { ANYTHING, OF_RACKS, SIX_IN_A_RACK, OF_NODES, OF_MANY, OF_LIKED };
 
 struct run {
