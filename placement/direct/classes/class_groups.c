@@ -32,7 +32,7 @@ static bool is_sought(const struct class_set *s, const struct class_group *g, do
 // Returns the number of the group of a class; CLASS_GROUPS_MAX when there is no room for one more.
 static uint32_t group_of(struct class_set *s, uint32_t id)
 {
-	double affinity = s->classes[id].affinity;
+	double affinity = s->mixes_affinities ? 0 : s->classes[id].affinity;
 
 	find_marks(s, id);
 	for (uint32_t i = 0; i < s->group_count; i++)
@@ -99,10 +99,25 @@ static bool lower_few(struct class_set *s)
 	return true;
 }
 
+// Whether there may be fewer groups than there were. Nodes of a class whose affinities are mixed need ratings, so that
+// comes last.
+static bool make_fewer(struct class_set *s)
+{
+	if (lower_few(s))
+		return true;
+	if (s->mixes_affinities)
+		return false;
+	s->mixes_affinities = true;
+	s->few_most = CLASS_VALUES_FEW;
+	forget_groups(s);
+	return true;
+}
+
 static void group_classes(struct class_set *s)
 {
 	// There may be fewer by now.
-	if (s->has_too_many_groups) {
+	if (s->has_too_many_groups || s->mixes_affinities) {
+		s->mixes_affinities = false;
 		s->few_most = CLASS_VALUES_FEW;
 		forget_groups(s);
 	}
@@ -111,7 +126,7 @@ static void group_classes(struct class_set *s)
 			forget_groups(s);
 		for (uint32_t id = 0; id < s->class_count; id++)
 			put_in_group(s, id);
-	} while (s->has_too_many_groups && lower_few(s));
+	} while (s->has_too_many_groups && make_fewer(s));
 }
 
 static void find_bits(const struct class_set *s, struct class_group *g)

@@ -89,7 +89,7 @@ static inline uint32_t class_in_set_nodes(const struct class_in_set *c)
 
 // The classes of one affinity, and of one value or mark of each property.
 struct class_group {
-	double affinity;
+	double affinity;         // 0 where its classes have several
 	uint32_t *marks;         // by property
 	uint64_t bits;           // as fit_query wants them
 	uint64_t *classes;       // bit map, as the set's classes
@@ -122,6 +122,7 @@ struct class_set {
 	bool *are_few;               // by property: those are the marks of its groups
 	struct class_group groups[CLASS_GROUPS_MAX];
 	uint32_t group_count;
+	bool mixes_affinities;    // groups are of any affinity, because it would make too many
 	bool has_too_many_groups; // then groups say nothing
 	uint64_t class_epoch;     // of the index or its kinds, when classes were judged last
 	uint64_t judged;          // how often a class was

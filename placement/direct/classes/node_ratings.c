@@ -225,11 +225,11 @@ struct node_ratings *node_ratings_of(
 
 	if (!r) {
 		r = s->attached = memory_take(sizeof *r);
-		r->by_sums = ask->by_sums;
 		s->release_attached = release_ratings;
 	}
-	CHECK(r->by_sums == ask->by_sums);
 	CHECK(!r->is_begun || (r->affinities != NULL) == (ask->affinity != NULL));
+	r->is_begun &= r->by_sums == ask->by_sums; // else its groups are others
+	r->by_sums = ask->by_sums;
 	if (is_to_begin_anew(r, s, x))
 		rate_all(r, s, x, ask);
 	else

@@ -25,7 +25,7 @@ struct rating_ask {
 	bool (*cores)(void *context, uint32_t slot);
 	// The rank of a node by what its last snapshot was, or NULL when it is not idle; NULL: nodes have none.
 	uint8_t (*rank)(void *context, const char *snapshot);
-	// Spreads come to the scores of nodes of which not all have equally many, so that no mean ranks them.
+	// Spreads come to the scores of nodes, of which not all in a group have equally many: no mean ranks them.
 	bool by_sums;
 	void *context;
 };

@@ -334,7 +334,7 @@ void candidate_columns_open_finders(struct candidate_columns *);
 void candidate_columns_release_finders(struct candidate_columns *);
 // The number of the finder of a group whose marks and uses are those of c->wanted; it may be new.
 uint32_t candidate_columns_finder_for(struct candidate_columns *, uint32_t group);
-// No fit and no score of devices is above 1, and no mean of such and affinities.
+// No fit and no score of devices is above 1, and no mean of such and affinities: what is rated by node counts as none.
 double candidate_columns_greatest_score(
 	const struct candidate_columns *, double affinity, double spread);
 // Makes rows until the best `wanted` rows are the best of all nodes.
@@ -375,8 +375,6 @@ bool candidate_columns_are_rated(const struct candidate_columns *);
 void candidate_columns_open_ratings(struct candidate_columns *);
 // The slots that ratings know to be the best.
 const struct bounds_best *candidate_columns_best_rated(struct candidate_columns *);
-// Whether ratings are sums of scores, to which the spread of a node's values comes.
-bool candidate_columns_rank_by_sums(const struct candidate_columns *);
 // As fit_tree_search(), by ratings; begins anew where the query does.
 uint32_t candidate_columns_search_rated(struct candidate_columns *, struct row_finder *,
 	const struct fit_query *, uint32_t count, struct fit_candidate best[]);

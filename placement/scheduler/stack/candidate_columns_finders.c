@@ -52,6 +52,7 @@ static void take_own(const struct candidate_columns *c, struct row_finder *finde
 
 	finder->classes = memory_take(words * sizeof *finder->classes + values);
 	finder->key.values = (struct finder_value *)(finder->classes + words);
+	CHECK(values > 0);
 	memcpy(finder->key.values, c->wanted, values);
 	know_values(c, finder);
 }
@@ -94,8 +95,6 @@ double candidate_columns_greatest_score(
 {
 	bool devices = c->g->devices.weights > 0;
 
-	if (c->g->affinity_unique) // by sums nobody asks
-		return 1;
 	return (1 + devices + affinity + spread) / (1 + devices + (affinity != 0) + (spread != 0));
 }
 

@@ -63,18 +63,24 @@ static uint8_t rate_snapshot(void *context, const char *last)
 	return (uint8_t)snapshot_tier(c->g->snapshot, last, last != NULL);
 }
 
+// Whether nodes of a finder may have different affinities.
+static bool are_affinities_rated(const struct candidate_columns *c)
+{
+	return c->g->affinity_unique || c->set->mixes_affinities;
+}
+
 bool candidate_columns_are_rated(const struct candidate_columns *c)
 {
 	const struct group_rules *g = c->g;
 	return !c->evictions &&
-	       (g->affinity_unique || g->devices.weights > 0 || g->cores || g->snapshot);
+	       (are_affinities_rated(c) || g->devices.weights > 0 || g->cores || g->snapshot);
 }
 
-// Nodes that may have an affinity more than others of their class have a score more, too. What a spread adds then ranks
+// Nodes that may have an affinity more than others of their group have a score more, too. What a spread adds then ranks
 // them anew.
-bool candidate_columns_rank_by_sums(const struct candidate_columns *c)
+static bool are_ranked_by_sums(const struct candidate_columns *c)
 {
-	return c->g->affinity_unique && c->g->spread_count > 0;
+	return are_affinities_rated(c) && c->g->spread_count > 0;
 }
 
 void candidate_columns_open_ratings(struct candidate_columns *c)
@@ -85,7 +91,7 @@ void candidate_columns_open_ratings(struct candidate_columns *c)
 		.cpu = c->g->cores ? rate_cpu : NULL,
 		.cores = c->g->cores ? rate_cores : NULL,
 		.rank = c->g->snapshot ? rate_snapshot : NULL,
-		.by_sums = candidate_columns_rank_by_sums(c),
+		.by_sums = are_ranked_by_sums(c),
 		.context = c,
 	};
 

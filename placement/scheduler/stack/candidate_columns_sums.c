@@ -30,6 +30,7 @@ static double score_below(const void *context, uint32_t level, uint32_t at)
 
 static void begin_search(struct candidate_columns *c, struct sum_search *of, double spread)
 {
+	CHECK(of->tree->scores > 0);
 	of->spread = spread;
 	bounds_search_begin_with(&of->search, score_below, of, of->trees->counts,
 		of->trees->level_count, c->s->first_slot);
@@ -124,6 +125,7 @@ static const struct contender *last_of_best(struct candidate_columns *c, uint32_
 static bool outdoes(
 	const struct candidate_columns *c, const struct contender *row, const struct sum_search *of)
 {
+	CHECK(of->search.count > 0);
 	double bound = of->search.items[0].bound;
 
 	if (!row || row->tier != of->tree->tier)

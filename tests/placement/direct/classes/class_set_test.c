@@ -622,6 +622,48 @@ static void judge_by_hash(void *context, const struct node_class *c, uint32_t un
 		.values = {w->value[0]}};
 }
 
+static void set_class(struct world *w, uint32_t id, uint64_t hash)
+{
+	w->classes[id] = (struct node_class){.id = id, .hash = hash, .datacenter = "dc1"};
+	w->nodes[id] = (struct fit_input){.node_class = id,
+		.class_hash = hash,
+		.class_record = &w->classes[id],
+		.ready = true};
+	fit_index_set(w->index, id, &w->nodes[id]);
+}
+
+static void affinities_that_make_too_many_groups_are_mixed(void **state)
+{
+	static struct world w;
+	struct class_ask ask = {.room = {1, 1, 1}, .values = 1};
+
+	open_world(&w, 1);
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++)
+			set_class(&w, id, round % 2 ? 100 * (id + 1) : id);
+		struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_hash, &w);
+		// So many affinities; then so many values, which tell no groups apart any more.
+		assert_int_equal(s->mixes_affinities, round % 2 == 0);
+		assert_false(s->has_too_many_groups);
+		assert_int_equal(s->group_count, 1);
+		assert_true(s->groups[0].affinity == 0);
+		assert_int_equal(s->groups[0].ready, CLASS_GROUPS_MAX + 1);
+		class_sets_give(w.sets, s);
+	}
+	close_world(&w);
+}
+
+static void judge_by_marks(void *context, const struct node_class *c, uint32_t unused,
+	struct class_judgement *judgement)
+{
+	struct world *w = context;
+
+	snprintf(w->value[0], sizeof w->value[0], "v%u", (uint32_t)c->hash);
+	*judgement = (struct class_judgement){.verdict = CLASS_TAKEN,
+		.values = {w->value[0]},
+		.marks = {(uint32_t)c->hash % 100}};
+}
+
 static void too_many_groups_are_told_until_they_are_fewer(void **state)
 {
 	static struct world w;
@@ -629,17 +671,9 @@ static void too_many_groups_are_told_until_they_are_fewer(void **state)
 
 	open_world(&w, 1);
 	for (uint32_t round = 0; round < 2; round++) {
-		for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++) {
-			w.classes[id] = (struct node_class){
-				.id = id, .hash = round ? 100 * (id + 1) : id, .datacenter = "dc1"};
-			w.nodes[id] = (struct fit_input){.node_class = id,
-				.class_hash = w.classes[id].hash,
-				.class_record = &w.classes[id],
-				.ready = true};
-			fit_index_set(w.index, id, &w.nodes[id]);
-		}
-		struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_hash, &w);
-		// So many affinities; then so many values, which tell no groups apart any more.
+		for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++)
+			set_class(&w, id, round ? 100 * (id + 1) : id);
+		struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_marks, &w);
 		assert_int_equal(s->has_too_many_groups, round == 0);
 		assert_int_equal(s->group_count, round ? 1 : CLASS_GROUPS_MAX);
 		class_sets_give(w.sets, s);
@@ -665,14 +699,8 @@ static void values_that_make_too_many_groups_are_not_few(void **state)
 	struct class_ask ask = {.room = {1, 1, 1}, .values = 2};
 
 	open_world(&w, 1);
-	for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++) {
-		w.classes[id] = (struct node_class){.id = id, .hash = id, .datacenter = "dc1"};
-		w.nodes[id] = (struct fit_input){.node_class = id,
-			.class_hash = id,
-			.class_record = &w.classes[id],
-			.ready = true};
-		fit_index_set(w.index, id, &w.nodes[id]);
-	}
+	for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++)
+		set_class(&w, id, id);
 	struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_values, &w);
 	assert_true(s->are_few[0]);
 	assert_false(s->are_few[1]);
@@ -693,6 +721,7 @@ int main(void)
 		cmocka_unit_test(more_reasons_than_numbers_are_told),
 		cmocka_unit_test(sets_that_nobody_uses_go),
 		cmocka_unit_test(a_key_is_not_the_beginning_of_another),
+		cmocka_unit_test(affinities_that_make_too_many_groups_are_mixed),
 		cmocka_unit_test(too_many_groups_are_told_until_they_are_fewer),
 		cmocka_unit_test(values_that_make_too_many_groups_are_not_few),
 	};

@@ -181,7 +181,7 @@ static void make_job_of_nodes(struct run *r)
 	world_job_changed(r->job);
 }
 
-// Of few values each, which together make more groups of classes than are searched.
+// Of few values each, which together make more groups of classes than are searched; so may affinities for them.
 static void make_job_of_many(struct run *r)
 {
 	char property[32];
@@ -189,12 +189,20 @@ static void make_job_of_many(struct run *r)
 	struct task_group *g = group_of(r->job);
 	g->count = 1 + below(r, 9);
 	uint32_t end = below(r, 2) ? 6 : PROPERTIES;
+	uint32_t likes = below(r, 3); // 0: none of the values, 1: too, 2: instead of spreads
 	for (uint32_t i = below(r, 3); i < end; i++) {
 		snprintf(property, sizeof property, "${meta.p%u}", i);
 		if (chance(r, 20))
 			constrain(&g->constraints, property, "distinct_property", "3");
-		else
+		else if (likes < 2)
 			spread_over(&g->spreads, property)->weight = 1 + below(r, 100);
+		struct affinity *a = likes > 0 ? prefer(&g->affinities) : NULL;
+		if (!a)
+			continue;
+		a->weight = chance(r, 70) ? 1 + below(r, 100) : -1 - (int64_t)below(r, 100);
+		set(&a->l_target, property);
+		set(&a->operand, "regexp");
+		set(&a->r_target, "v[02468]");
 	}
 	world_job_changed(r->job);
 }

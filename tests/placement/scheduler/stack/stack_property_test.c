@@ -286,7 +286,7 @@ static void the_best_where_single_nodes_are_told_apart(void **state)
 
 static void the_best_where_many_properties_are_asked_for(void **state)
 {
-	for (uint64_t seed = 0; seed < 6; seed += BUILD_SLOWNESS) {
+	for (uint64_t seed = 0; seed < 18; seed += BUILD_SLOWNESS) {
 		struct run r;
 		random_run_begin(&r, seed, OF_MANY);
 		for (uint32_t i = 0; i < 15; i++) {
