@@ -38,8 +38,9 @@ static uint32_t group_of(struct class_set *s, uint32_t id)
 	for (uint32_t i = 0; i < s->group_count; i++)
 		if (is_sought(s, &s->groups[i], affinity))
 			return i;
-	if (s->group_count == CLASS_GROUPS_MAX)
+	if (s->group_count == s->groups_most)
 		return CLASS_GROUPS_MAX;
+	s->groups = memory_one_more(s->groups, s->group_count, &s->group_room, sizeof s->groups[0]);
 	struct class_group *g = &s->groups[s->group_count];
 	*g = (struct class_group){.affinity = affinity, .classes = memory_take(s->class_room / 8)};
 	if (s->ask.values > 0) {
@@ -99,32 +100,36 @@ static bool lower_few(struct class_set *s)
 	return true;
 }
 
-// Whether there may be fewer groups than there were. Nodes of a class whose affinities are mixed need ratings, so that
-// comes last.
+// Begins anew with all values that are few. Nodes need ratings where affinities are mixed.
+static void begin_groups(struct class_set *s, bool mixes_affinities, uint32_t most)
+{
+	s->mixes_affinities = mixes_affinities;
+	s->groups_most = most;
+	s->few_most = CLASS_VALUES_FEW;
+	forget_groups(s);
+}
+
+// Whether there may be fewer groups than there were, or so many.
 static bool make_fewer(struct class_set *s)
 {
 	if (lower_few(s))
 		return true;
-	if (s->mixes_affinities)
+	if (s->mixes_affinities && s->groups_most == CLASS_GROUPS_MAX)
 		return false;
-	s->mixes_affinities = true;
-	s->few_most = CLASS_VALUES_FEW;
-	forget_groups(s);
+	begin_groups(
+		s, !s->mixes_affinities, s->mixes_affinities ? CLASS_GROUPS_MAX : s->groups_most);
 	return true;
 }
 
 static void group_classes(struct class_set *s)
 {
 	// There may be fewer by now.
-	if (s->has_too_many_groups || s->mixes_affinities) {
-		s->mixes_affinities = false;
-		s->few_most = CLASS_VALUES_FEW;
-		forget_groups(s);
-	}
+	if (s->mixes_affinities || s->groups_most == CLASS_GROUPS_MAX)
+		begin_groups(s, false, CLASS_GROUPS_FEW);
 	do {
 		if (count_values(s))
 			forget_groups(s);
-		for (uint32_t id = 0; id < s->class_count; id++)
+		for (uint32_t id = 0; id < s->class_count && !s->has_too_many_groups; id++)
 			put_in_group(s, id);
 	} while (s->has_too_many_groups && make_fewer(s));
 }

@@ -41,6 +41,7 @@ struct class_set *class_set_create(const void *key, uint32_t key_bytes, uint64_t
 	s->key_bytes = key_bytes;
 	s->ask = *ask;
 	s->few_most = CLASS_VALUES_FEW;
+	s->groups_most = CLASS_GROUPS_FEW;
 	CHECK(ask->values <= CLASS_VALUES_MAX);
 	CHECK(!kinds || (!ask->by_first && !ask->by_node));
 	CHECK(!ask->speech || (kinds && kinds->looks.networks));
@@ -64,6 +65,7 @@ void class_set_destroy(struct class_set *s)
 	class_tallies_release(&s->tallies);
 	own_refusals_release(&s->own);
 	free(s->asides);
+	free(s->groups);
 	free(s->classes);
 	free(s->key);
 	free(s);

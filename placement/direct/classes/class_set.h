@@ -97,8 +97,9 @@ struct class_group {
 	struct class_best *best; // what class_set_best() keeps; NULL: nobody asked for it
 };
 
-// More groups than this are not worth a search each.
-#define CLASS_GROUPS_MAX 64u
+// More groups than these few are made only where nothing makes them fewer: each may take a search.
+#define CLASS_GROUPS_FEW 64u
+#define CLASS_GROUPS_MAX 1024u
 
 // To be read between class_sets_take() and class_sets_give().
 struct class_set {
@@ -120,8 +121,9 @@ struct class_set {
 	uint32_t *sought;            // marks of the group that is looked for
 	uint32_t few_most;           // values of a property that are few
 	bool *are_few;               // by property: those are the marks of its groups
-	struct class_group groups[CLASS_GROUPS_MAX];
-	uint32_t group_count;
+	struct class_group *groups;
+	uint32_t group_count, group_room;
+	uint32_t groups_most;     // that are made
 	bool mixes_affinities;    // groups are of any affinity, because it would make too many
 	bool has_too_many_groups; // then groups say nothing
 	uint64_t class_epoch;     // of the index or its kinds, when classes were judged last

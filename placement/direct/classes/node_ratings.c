@@ -154,7 +154,8 @@ static double mean_of(const struct rating *rating)
 static void put_sum(struct node_ratings *r, const struct class_set *s, uint32_t slot,
 	const struct rating *rating)
 {
-	const struct victim_tree where = {.group = s->classes[r->classes[slot]].group,
+	uint32_t group = s->classes[r->classes[slot]].group;
+	const struct victim_tree where = {.group = node_ratings_group(s, group),
 		.scores = rating->scores,
 		.tier = rating->rank};
 

@@ -58,6 +58,11 @@ struct node_ratings {
 	struct rated_devices newest;
 };
 
+// The group by which nodes of a class are in the trees of sums: trees of many would take much memory.
+static inline uint32_t node_ratings_group(const struct class_set *s, uint32_t group)
+{
+	return s->group_count > CLASS_GROUPS_FEW ? 0 : group;
+}
 // The ratings that belong to a set, up to date with it and the index; valid until the set is given back.
 struct node_ratings *node_ratings_of(
 	struct class_set *, const struct fit_index *, const struct rating_ask *);

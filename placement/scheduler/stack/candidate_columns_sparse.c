@@ -304,14 +304,27 @@ static void take_set(struct candidate_columns *c, const struct victims *victims)
 	class_key_release(&key);
 }
 
+// Each of many groups may take a search, and with victims trees of its own. Where each has but few nodes, a look at all
+// takes less: measured with 91 groups of 37 nodes, of which a look took 0.4 ms, and an evaluation 1 to 3.
+#define NODES_A_GROUP 128u
+
+static bool are_groups_worth_it(const struct candidate_columns *c)
+{
+	uint32_t groups = c->set->group_count;
+	bool are_few = groups <= CLASS_GROUPS_FEW;
+
+	return !c->set->has_too_many_groups &&
+	       (are_few || (!c->evictions && groups * NODES_A_GROUP <= c->slots));
+}
+
 static bool open_set(struct candidate_columns *c)
 {
 	c->fleet = fleet_index(c->s->view.fleet, c->s->algorithm);
 	candidate_columns_open_own(c);
 	struct victims *victims = c->evictions ? candidate_columns_evictable(c) : NULL;
 	take_set(c, victims);
-	return !c->set->has_too_many_groups && !c->set->own.has_too_many_reasons &&
-	       !is_contradicted(c) && (!victims || candidate_columns_open_bounds(c, victims));
+	return are_groups_worth_it(c) && !c->set->own.has_too_many_reasons && !is_contradicted(c) &&
+	       (!victims || candidate_columns_open_bounds(c, victims));
 }
 
 bool candidate_columns_open_sparse(struct candidate_columns *c)

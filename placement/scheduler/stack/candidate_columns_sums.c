@@ -39,11 +39,12 @@ static void begin_search(struct candidate_columns *c, struct sum_search *of, dou
 static void open_searches(struct candidate_columns *c, struct row_finder *finder)
 {
 	const struct victim_trees *trees = &c->ratings->sums;
+	uint32_t group = node_ratings_group(c->set, finder->key.group);
 
 	CHECK(!finder->sums);
 	finder->sums = memory_take_array(trees->count + 1, sizeof finder->sums[0]);
 	for (uint32_t i = 0; i < trees->count; i++)
-		if (trees->items[i].group == finder->key.group)
+		if (trees->items[i].group == group)
 			finder->sums[finder->sum_count++] =
 				(struct sum_search){.trees = trees, .tree = &trees->items[i]};
 }

@@ -624,12 +624,13 @@ static void judge_by_hash(void *context, const struct node_class *c, uint32_t un
 
 static void set_class(struct world *w, uint32_t id, uint64_t hash)
 {
-	w->classes[id] = (struct node_class){.id = id, .hash = hash, .datacenter = "dc1"};
-	w->nodes[id] = (struct fit_input){.node_class = id,
-		.class_hash = hash,
-		.class_record = &w->classes[id],
-		.ready = true};
-	fit_index_set(w->index, id, &w->nodes[id]);
+	static struct node_class many[CLASS_GROUPS_MAX + 1];
+	many[id] = (struct node_class){.id = id, .hash = hash, .datacenter = "dc1"};
+	fit_index_set(w->index, id,
+		&(struct fit_input){.node_class = id,
+			.class_hash = hash,
+			.class_record = &many[id],
+			.ready = true});
 }
 
 static void affinities_that_make_too_many_groups_are_mixed(void **state)
@@ -639,7 +640,7 @@ static void affinities_that_make_too_many_groups_are_mixed(void **state)
 
 	open_world(&w, 1);
 	for (uint32_t round = 0; round < 3; round++) {
-		for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++)
+		for (uint32_t id = 0; id <= CLASS_GROUPS_FEW; id++)
 			set_class(&w, id, round % 2 ? 100 * (id + 1) : id);
 		struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_hash, &w);
 		// So many affinities; then so many values, which tell no groups apart any more.
@@ -647,7 +648,7 @@ static void affinities_that_make_too_many_groups_are_mixed(void **state)
 		assert_false(s->has_too_many_groups);
 		assert_int_equal(s->group_count, 1);
 		assert_true(s->groups[0].affinity == 0);
-		assert_int_equal(s->groups[0].ready, CLASS_GROUPS_MAX + 1);
+		assert_int_equal(s->groups[0].ready, CLASS_GROUPS_FEW + 1);
 		class_sets_give(w.sets, s);
 	}
 	close_world(&w);
@@ -661,7 +662,7 @@ static void judge_by_marks(void *context, const struct node_class *c, uint32_t u
 	snprintf(w->value[0], sizeof w->value[0], "v%u", (uint32_t)c->hash);
 	*judgement = (struct class_judgement){.verdict = CLASS_TAKEN,
 		.values = {w->value[0]},
-		.marks = {(uint32_t)c->hash % 100}};
+		.marks = {(uint32_t)c->hash % 2000}};
 }
 
 static void too_many_groups_are_told_until_they_are_fewer(void **state)
@@ -670,12 +671,17 @@ static void too_many_groups_are_told_until_they_are_fewer(void **state)
 	struct class_ask ask = {.room = {1, 1, 1}, .values = 1};
 
 	open_world(&w, 1);
-	for (uint32_t round = 0; round < 2; round++) {
+	// The last round has few again.
+	for (uint32_t round = 0; round < 3; round++) {
+		uint32_t wanted = round == 0   ? CLASS_GROUPS_MAX + 1
+				  : round == 1 ? CLASS_GROUPS_MAX
+					       : CLASS_GROUPS_FEW;
 		for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++)
-			set_class(&w, id, round ? 100 * (id + 1) : id);
+			set_class(&w, id, 2000 * round + id % wanted);
 		struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_marks, &w);
 		assert_int_equal(s->has_too_many_groups, round == 0);
-		assert_int_equal(s->group_count, round ? 1 : CLASS_GROUPS_MAX);
+		assert_int_equal(s->group_count, round < 2 ? CLASS_GROUPS_MAX : CLASS_GROUPS_FEW);
+		assert_int_equal(s->mixes_affinities, round == 0);
 		class_sets_give(w.sets, s);
 	}
 	close_world(&w);
@@ -699,7 +705,7 @@ static void values_that_make_too_many_groups_are_not_few(void **state)
 	struct class_ask ask = {.room = {1, 1, 1}, .values = 2};
 
 	open_world(&w, 1);
-	for (uint32_t id = 0; id <= CLASS_GROUPS_MAX; id++)
+	for (uint32_t id = 0; id <= CLASS_GROUPS_FEW; id++)
 		set_class(&w, id, id);
 	struct class_set *s = class_sets_take(w.sets, "a", 2, &ask, judge_by_values, &w);
 	assert_true(s->are_few[0]);

@@ -372,6 +372,50 @@ static void nodes_that_a_spread_names_are_found(void **state)
 	random_run_end(&r);
 }
 
+#define TARGETS 70u
+
+// More combinations of named targets than few groups of classes, and an affinity for one of them or of one node.
+static void check_many_targets(enum asked likes)
+{
+	char words[96];
+	struct run r = {.world = world_create()};
+	for (uint32_t i = 0; i < TARGETS * 130; i++) {
+		snprintf(words, sizeof words,
+			"cpu=%u memory=8000 meta.rack=r%u attr.unique.hostname=h%u",
+			4000 + 100 * (i % 7), i % TARGETS, i % 1700);
+		world_node(r.world, words);
+	}
+	r.job = world_job(r.world, "service web dc=dc* count=40");
+	struct spread *spread = spread_over(&group_of(r.job)->spreads, "${meta.rack}");
+	spread->weight = 100;
+	for (uint32_t i = 0; i < TARGETS - 1; i++) {
+		struct spread_target *t = array_append(&spread->targets, sizeof *t);
+		snprintf(words, sizeof words, "r%u", i);
+		set(&t->value, words);
+		t->percent = i % 4 ? 1 : 2 - i / 60;
+	}
+	struct affinity *a = likes != ANYTHING ? prefer(&group_of(r.job)->affinities) : NULL;
+	if (a)
+		a->weight = 100;
+	if (a) {
+		set(&a->l_target, likes == OF_RACKS ? "${meta.rack}" : "${attr.unique.hostname}");
+		set(&a->r_target, likes == OF_RACKS ? "r7" : "h77");
+	}
+	world_job_changed(r.job);
+	begin_with_index(&r);
+	for (uint32_t i = 0; i < 12; i++)
+		check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
+	assert_int_equal(r.stack->gathered, 0);
+	random_run_end(&r);
+}
+
+static void a_spread_may_name_many_targets(void **state)
+{
+	check_many_targets(ANYTHING);
+	check_many_targets(OF_RACKS);
+	check_many_targets(OF_LIKED);
+}
+
 // However good the nodes of one class are, one of another class may be the one that is liked.
 static void a_liked_node_is_found_in_any_class(void **state)
 {
@@ -484,6 +528,7 @@ int main(void)
 		cmocka_unit_test(the_best_where_many_properties_are_asked_for),
 		cmocka_unit_test(metrics_of_many_instances),
 		cmocka_unit_test(nodes_that_a_spread_names_are_found),
+		cmocka_unit_test(a_spread_may_name_many_targets),
 		cmocka_unit_test(a_liked_node_is_found_in_any_class),
 		cmocka_unit_test(a_class_of_used_nodes_is_refused),
 		cmocka_unit_test(a_value_that_comes_free_is_searched_again),
