@@ -73,6 +73,7 @@ static void renew_searches(struct candidate_columns *c, struct row_finder *finde
 		}
 	}
 	finder->sums_epoch = finder->epoch;
+	finder->joined_nodes = 0;
 }
 
 static bool is_searched(const struct candidate_columns *c, uint32_t number)
@@ -138,14 +139,17 @@ static bool outdoes(
 
 void candidate_columns_fetch_by_sums(struct candidate_columns *c, uint32_t wanted)
 {
-	const struct contender *last = last_of_best(c, wanted);
 	struct sum_search *next = NULL;
 	uint32_t number;
 
 	CHECK(c->property_count > 0);
 	for (uint32_t i = 0; i < c->finder_count; i++)
+		if (is_searched(c, i) && c->finders[i].joined_count > 0)
+			candidate_columns_look_at_joined(c, i);
+	for (uint32_t i = 0; i < c->finder_count; i++)
 		if (is_searched(c, i))
 			renew_searches(c, &c->finders[i], c->bins[i].spread);
+	const struct contender *last = last_of_best(c, wanted);
 	while ((number = most_promising_sum(c, &next)) < c->finder_count &&
 		!outdoes(c, last, next)) {
 		uint32_t slot = bounds_search_take(&next->search), rows = c->row_count;

@@ -14,13 +14,12 @@
 #define ALIKE_RACKS 20u
 #define ALIKE_NODES 2100u // too many for all to get rows at once
 #define OTHER_NODES 20u
-#define FEW_HOSTS 6u
 
 // Where an instance failed before, some of them twice: more than there are nodes, at times.
 #define PENALTIES 40u
 
-// Whole racks of nodes that are all alike; the last nodes of the first hold three of the job, which may have one in a
-// rack.
+// Whole racks of nodes that are all alike; the last nodes of the first, a large one, hold three of the job, which may
+// have one in a rack.
 static void make_racks(struct run *r)
 {
 	char words[64];
