@@ -22,6 +22,7 @@ static void release(void *attached)
 		free(b->reasons[i]);
 	free(b->outcomes);
 	free(b->classes);
+	free(b->affinities);
 	free(b->refused);
 	free(b->refused_of_class);
 	free(b->looks);
@@ -78,8 +79,7 @@ struct asking {
 	struct victim_bounds *b;
 	const struct class_set *set;
 	const struct fit_index *index;
-	victim_looker *look; // NULL: room says it all
-	void *context;
+	const struct victim_ask *ask;
 };
 
 // Room alone.
@@ -127,7 +127,7 @@ static const struct victim_look_kept *look_at_node(const struct asking *of, uint
 	CHECK(slot < of->b->look_count);
 	if (kept->scores > 0)
 		return kept;
-	if (!of->look(of->context, slot, &look)) {
+	if (!of->ask->look(of->ask->look_context, slot, &look)) {
 		kept->outcome = VICTIMS_NOT_ASKED; // whoever comes there is looked at
 		return kept;
 	}
@@ -172,9 +172,10 @@ static void count_slot(const struct asking *of, uint32_t slot, uint32_t by)
 static void put_scores(const struct asking *of, uint32_t slot, const struct victim_look_kept *look)
 {
 	const struct class_in_set *in = &of->set->classes[of->b->classes[slot]];
-	double sum = in->affinity != 0 ? look->sum + in->affinity : look->sum;
+	double affinity = of->b->affinities ? of->b->affinities[slot] : in->affinity;
+	double sum = affinity != 0 ? look->sum + affinity : look->sum;
 	const struct victim_tree where = {.group = in->group,
-		.scores = (uint8_t)(look->scores + (in->affinity != 0) + (look->victims != 0)),
+		.scores = (uint8_t)(look->scores + (affinity != 0) + (look->victims != 0)),
 		.tier = look->tier};
 
 	victim_trees_put(&of->b->trees, slot, &where, (struct victim_scores){sum, look->victims});
@@ -185,8 +186,10 @@ static void judge_slot(const struct asking *of, uint32_t slot)
 	struct victim_bounds *b = of->b;
 	struct victim_look_kept look = {.outcome = VICTIMS_NOT_ASKED};
 
+	if (of->ask->affinity && fit_index_described(of->index, slot) > b->described)
+		b->affinities[slot] = of->ask->affinity(of->ask->affinity_context, slot);
 	if (is_asked(of, slot)) {
-		look = of->look ? *look_at_node(of, slot) : count_victims(of, slot);
+		look = of->ask->look ? *look_at_node(of, slot) : count_victims(of, slot);
 		b->classes[slot] = class_set_number(of->set, slot, fit_index_node(of->index, slot));
 	}
 	b->outcomes[slot] = look.outcome;
@@ -208,7 +211,7 @@ static void make_room_for_looks(struct victim_bounds *b, uint32_t slots)
 
 static void forget_look(const struct asking *of, uint32_t slot)
 {
-	if (of->look && slot < of->b->look_count)
+	if (of->ask->look && slot < of->b->look_count)
 		of->b->looks[slot].scores = 0;
 }
 
@@ -232,8 +235,10 @@ static void judge_all(const struct asking *of)
 	victim_trees_begin(&b->trees, slots);
 	b->outcomes = memory_resize(b->outcomes, slots + 1);
 	b->classes = memory_resize(b->classes, (slots + 1) * sizeof b->classes[0]);
+	if (of->ask->affinity)
+		b->affinities = memory_resize(b->affinities, (slots + 1) * sizeof b->affinities[0]);
 	begin_counts(of);
-	if (of->look)
+	if (of->ask->look)
 		make_room_for_looks(b, slots);
 	for (uint32_t slot = 0; slot < slots; slot++)
 		judge_slot(of, slot);
@@ -277,10 +282,10 @@ static struct victim_bounds *bounds_with(struct class_set *s)
 }
 
 struct victim_bounds *victim_bounds_of(struct class_set *s, const struct fit_index *x,
-	struct victims *v, victim_looker *look, void *context)
+	struct victims *v, const struct victim_ask *ask)
 {
 	struct victim_bounds *b = bounds_with(s);
-	struct asking of = {b, s, x, look, context};
+	struct asking of = {b, s, x, ask};
 
 	CHECK(!s->has_too_many_groups);
 	follow_victims(&of, v);
@@ -294,5 +299,6 @@ struct victim_bounds *victim_bounds_of(struct class_set *s, const struct fit_ind
 	}
 	b->judged = s->judged;
 	b->seen = victims_head(v);
+	b->described = fit_index_head(x);
 	return b;
 }

@@ -373,6 +373,8 @@ void candidate_columns_each_own(
 // Whether nodes of a class may score differently though they have the same room.
 bool candidate_columns_are_rated(const struct candidate_columns *);
 void candidate_columns_open_ratings(struct candidate_columns *);
+// Of a slot's node; the context: struct candidate_columns.
+double candidate_columns_rate_affinity(void *context, uint32_t slot);
 // The slots that ratings know to be the best.
 const struct bounds_best *candidate_columns_best_rated(struct candidate_columns *);
 // As fit_tree_search(), by ratings; begins anew where the query does.
@@ -441,8 +443,8 @@ void candidate_columns_fetch_evicting(struct candidate_columns *, uint32_t wante
 
 // candidate_columns_looks.c: looks at nodes for their bounds.
 struct looker *candidate_columns_open_looker(const struct candidate_columns *);
-void candidate_columns_close_looker(struct looker *); // NULL is fine
-victim_looker candidate_columns_look;                 // its context: struct looker
+void candidate_columns_close_looker(struct looker *);                            // NULL is fine
+bool candidate_columns_look(void *context, uint32_t slot, struct victim_look *); // struct looker
 
 // candidate_columns_properties.c: finds the properties that make bins, and what properties say of bins and rows.
 void candidate_columns_find_properties(struct candidate_columns *);

@@ -8,7 +8,7 @@
 #include "state/base/check.h"
 #include <string.h>
 
-static double rate_affinity(void *context, uint32_t slot)
+double candidate_columns_rate_affinity(void *context, uint32_t slot)
 {
 	const struct candidate_columns *c = context;
 	const struct node *n = view_node_in_no_order(&c->s->view, slot);
@@ -86,7 +86,7 @@ static bool are_ranked_by_sums(const struct candidate_columns *c)
 void candidate_columns_open_ratings(struct candidate_columns *c)
 {
 	const struct rating_ask ask = {
-		.affinity = c->g->affinity_unique ? rate_affinity : NULL,
+		.affinity = c->g->affinity_unique ? candidate_columns_rate_affinity : NULL,
 		.devices = c->g->devices.weights > 0 ? rate_devices : NULL,
 		.cpu = c->g->cores ? rate_cpu : NULL,
 		.cores = c->g->cores ? rate_cores : NULL,

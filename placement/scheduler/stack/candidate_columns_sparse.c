@@ -96,15 +96,6 @@ static bool is_limited(const struct property_set *set)
 	return set->usable && set->limit > 0;
 }
 
-// Spreads and distinct properties of what is unique to a node.
-static bool asks_of_single_nodes(const struct candidate_columns *c)
-{
-	for (uint32_t i = 0; i < c->property_count; i++)
-		if (node_property_is_node_unique(c->properties[i]->property))
-			return true;
-	return c->row_property_count > 0;
-}
-
 // Whether all that tells two free nodes apart is their class, their room and whether they are refused for what is their
 // own, or how good they are by it, but for ports and devices that are gone: those are noticed when a node is tried.
 static bool classes_decide(const struct candidate_columns *c)
@@ -112,8 +103,7 @@ static bool classes_decide(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->row_property_count; i++)
 		if (!is_limited(c->row_properties[i].set))
 			return false;
-	return (!c->evictions || (!asks_of_single_nodes(c) && !c->g->affinity_unique)) &&
-	       c->property_count <= CLASS_VALUES_MAX;
+	return c->property_count <= CLASS_VALUES_MAX;
 }
 
 // Notes the verdict on a class as if its nodes had been looked at.

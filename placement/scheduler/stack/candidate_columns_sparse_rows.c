@@ -199,6 +199,14 @@ static void count_out(struct candidate_columns *c, uint32_t slot, struct column_
 		of->short_rows[shortage]++;
 }
 
+static double affinity_of(
+	const struct candidate_columns *c, const struct class_in_set *in, uint32_t slot)
+{
+	if (!c->g->affinity_unique)
+		return in->affinity;
+	return c->bounds ? c->bounds->affinities[slot] : c->ratings->affinities[slot];
+}
+
 // Makes a row of a node that the index has among those in question. found: by the finder, counted from 1.
 static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint32_t slot,
 	const struct fit_candidate *found, uint32_t finder)
@@ -217,8 +225,7 @@ static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint
 	if (of)
 		put_in_class(c, row, of);
 	if (c->affinities)
-		c->affinities[row] =
-			c->g->affinity_unique ? c->ratings->affinities[slot] : in->affinity;
+		c->affinities[row] = affinity_of(c, in, slot);
 	c->has_neighbours[row] = finder == FINDER_NONE;
 	c->finder_of[row] = finder;
 	c->finder_epoch[row] = finder ? c->finders[finder - 1].epoch : 0;

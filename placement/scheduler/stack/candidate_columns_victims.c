@@ -8,7 +8,8 @@
 #include "state/base/memory.h"
 #include <stdlib.h>
 
-// What spreads and distinct properties say of the classes of a group, which the finders of its classes know.
+// What spreads and distinct properties say of the nodes of a group that have no rows, which the finders of its classes
+// know.
 struct group_spread {
 	bool is_open; // some finder's values are not used up
 	bool has_none;
@@ -47,7 +48,8 @@ static void find_spreads(const struct candidate_columns *c, struct group_spread 
 	for (uint32_t i = 0; i < c->finder_count; i++) {
 		struct group_spread *of = &spreads[c->finders[i].key.group];
 		const struct column_bin *bin = c->property_count ? &c->bins[i] : NULL;
-		if (c->finders[i].ready == 0 || (bin && bin->refused_by))
+		bool all_have_rows = c->finders[i].ready == c->finders[i].rows;
+		if (all_have_rows || (bin && bin->refused_by))
 			continue;
 		of->is_open = true;
 		if (!bin || bin->spread == 0)
@@ -193,8 +195,11 @@ bool candidate_columns_open_bounds(struct candidate_columns *c, struct victims *
 {
 	bool room_says_it_all = c->g->plain && !c->g->snapshot;
 	struct looker *l = room_says_it_all ? NULL : candidate_columns_open_looker(c);
-	c->bounds = victim_bounds_of(
-		c->set, c->fleet->fit, victims, l ? candidate_columns_look : NULL, l);
+	const struct victim_ask ask = {.look = l ? candidate_columns_look : NULL,
+		.look_context = l,
+		.affinity = c->g->affinity_unique ? candidate_columns_rate_affinity : NULL,
+		.affinity_context = c};
+	c->bounds = victim_bounds_of(c->set, c->fleet->fit, victims, &ask);
 	candidate_columns_close_looker(l);
 	if (c->bounds->has_too_many_reasons)
 		return false;

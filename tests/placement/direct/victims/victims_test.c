@@ -33,7 +33,7 @@ struct world {
 	struct fit_input nodes[SLOTS];
 	bool is_there[SLOTS];
 	struct held held[SLOTS];
-	uint32_t slots, reads, looks, anew;
+	uint32_t slots, reads, looks, asked, anew;
 };
 
 static uint32_t below(struct world *w, uint32_t bound)
@@ -90,6 +90,15 @@ static bool look(void *context, uint32_t slot, struct victim_look *l)
 	if (held->count > 2)
 		l->victims = 0.5 / (double)(1 + held->allocations[0].job->priority);
 	return w->is_there[slot];
+}
+
+// Of the node, whatever its class likes.
+static double like(void *context, uint32_t slot)
+{
+	struct world *w = context;
+
+	w->asked++;
+	return w->nodes[slot].stamp % 3 ? 0 : 0.25;
 }
 
 static void hold(struct world *w, uint32_t slot)
@@ -282,18 +291,28 @@ static void check_same(const struct class_set *kept_set, const struct victim_bou
 	assert_memory_equal(is, should, sizeof is);
 }
 
-static void check_looked_at(
-	const struct world *w, const struct class_set *set, const struct victim_trees *t)
+static double affinity_at(
+	const struct world *w, const struct class_set *set, bool is_own, uint32_t slot)
 {
+	if (is_own)
+		return w->nodes[slot].stamp % 3 ? 0 : 0.25;
+	return set->classes[w->nodes[slot].node_class].affinity;
+}
+
+static void check_looked_at(
+	const struct world *w, const struct class_set *set, const struct victim_bounds *b)
+{
+	const struct victim_trees *t = &b->trees;
 	for (uint32_t slot = 0; slot < t->counts[0]; slot++) {
 		if (!t->tree_of[slot])
 			continue;
 		const struct victim_tree *in = &t->items[t->tree_of[slot] - 1];
 		const struct class_in_set *c = &set->classes[w->nodes[slot].node_class];
+		double affinity = affinity_at(w, set, b->affinities, slot);
 		uint32_t held = w->held[slot].count;
-		assert_int_equal(in->scores, 2 + (held > 2) + (c->affinity != 0));
+		assert_int_equal(in->scores, 2 + (held > 2) + (affinity != 0));
 		assert_int_equal(in->tier, held == 2);
-		assert_true(t->scores[slot].sum == 0.25 * held + c->affinity);
+		assert_true(t->scores[slot].sum == 0.25 * held + affinity);
 		assert_int_equal(in->group, c->group);
 	}
 }
@@ -302,23 +321,25 @@ static void check_kept(struct world *w)
 {
 	struct class_ask ask = {.room = {600, 500, 100}, .by_node = judge_own};
 	struct victims *fresh = victims_create(PRIORITY);
-	static const char *const names[] = {"kept1", "kept2"};
+	static const char *const names[] = {"kept1", "kept2", "kept3", "kept4"};
 	uint32_t key = ++w->anew;
 
 	catch_up(w, w->kept);
 	catch_up(w, fresh);
 	for (uint32_t slot = 0; slot < w->slots; slot++)
 		check_sums(w, slot);
-	for (uint32_t i = 0; i < 2; i++) {
-		victim_looker *looker = i ? look : NULL;
+	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const struct victim_ask of = {.look = i % 2 ? look : NULL,
+			.look_context = w,
+			.affinity = i > 1 ? like : NULL,
+			.affinity_context = w};
 		struct class_set *set = class_sets_take(w->sets, names[i], 5, &ask, judge, w);
 		struct class_set *other =
 			class_sets_take(w->sets, &key, sizeof key, &ask, judge, w);
-		check_same(set, victim_bounds_of(set, w->index, w->kept, looker, w), other,
-			victim_bounds_of(other, w->index, fresh, looker, w));
-		if (looker)
-			check_looked_at(
-				w, set, &((const struct victim_bounds *)set->attached)->trees);
+		check_same(set, victim_bounds_of(set, w->index, w->kept, &of), other,
+			victim_bounds_of(other, w->index, fresh, &of));
+		if (of.look)
+			check_looked_at(w, set, set->attached);
 		class_sets_give(w->sets, set);
 		class_sets_give(w->sets, other);
 		key = ++w->anew;
@@ -372,8 +393,9 @@ static struct victim_bounds *bounds_by_looks(struct world *w)
 {
 	struct class_ask ask = {.room = {600, 500, 100}};
 	struct class_set *set = class_sets_take(w->sets, "looks", 5, &ask, judge, w);
+	const struct victim_ask of = {look, w, like, w};
 	class_sets_give(w->sets, set);
-	return victim_bounds_of(set, w->index, w->kept, look, w);
+	return victim_bounds_of(set, w->index, w->kept, &of);
 }
 
 // Also when a class is judged anew.
@@ -385,7 +407,8 @@ static void only_what_was_touched_is_looked_at_again(void **state)
 	catch_up(&w, w.kept);
 	(void)bounds_by_looks(&w);
 	assert_true(w.looks > 100);
-	w.looks = 0;
+	assert_int_equal(w.asked, w.slots);
+	w.looks = w.asked = 0;
 	for (uint32_t slot = 0; slot < 5; slot++)
 		victims_touch(w.kept, slot);
 	catch_up(&w, w.kept);
@@ -398,6 +421,7 @@ static void only_what_was_touched_is_looked_at_again(void **state)
 	uint32_t in_class = fit_index_class_ready(w.index, 0);
 	(void)bounds_by_looks(&w);
 	assert_in_range(w.looks, 1, 5 + in_class);
+	assert_int_equal(w.asked, 1); // the first of the class that is another one now
 	close_world(&w);
 }
 

@@ -1,15 +1,10 @@
 // Random fleets without room: the best node of all for a group that may evict others, with victims, scores and metrics,
 // must be what a look at every node finds.
-#include "placement/scheduler/node/checks.h"
-#include "placement/scheduler/node/fit.h"
-#include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
-#include "placement/scheduler/stack/stack.h"
-#include "placement/scheduler/stack/view_fleet.h"
-#include "state/base/prng.h"
 #include "state/records/allocation_end.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
+#include "tests/placement/scheduler/stack/evicting.h"
 #include "tests/support/core/slowness.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,42 +15,17 @@
 
 #include <cmocka.h>
 
-#define OTHERS 8u
-#define VICTIMS_MAX 64u
-
-// Where an instance failed before, some of them twice: more than there are nodes, at times.
-#define PENALTIES 40u
-
-struct run {
-	struct prng prng;
-	struct world *world;
-	struct scheduler_view view;
-	struct view_fleet *fleet;
-	struct job *job, *others[OTHERS];
-	// The first is asked; of the second every node is looked at.
-	struct plan *plans[2];
-	struct stack *stacks[2];
-	uint32_t first_slot, placed, with_victims, refused;
-	bool is_by_index;
-};
-
-struct answer {
-	struct stack_option option;
-	const struct allocation *victims[VICTIMS_MAX];
-	struct alloc_metrics metrics;
-};
-
-static uint32_t below(struct run *r, uint32_t bound)
+static uint32_t below(struct evicting *r, uint32_t bound)
 {
 	return (uint32_t)prng_below(&r->prng, bound);
 }
 
-static bool chance(struct run *r, uint32_t percent)
+static bool chance(struct evicting *r, uint32_t percent)
 {
 	return below(r, 100) < percent;
 }
 
-static void make_node(struct run *r, bool are_alike, uint32_t racks)
+static void make_node(struct evicting *r, bool are_alike, uint32_t racks)
 {
 	char words[512];
 	int at = snprintf(words, sizeof words,
@@ -66,6 +36,9 @@ static void make_node(struct run *r, bool are_alike, uint32_t racks)
 	if (chance(r, 80))
 		at += snprintf(
 			words + at, sizeof words - (size_t)at, " meta.rack=r%u", below(r, racks));
+	if (chance(r, 70))
+		at += snprintf(words + at, sizeof words - (size_t)at, " meta.unique.place=p%u",
+			below(r, 400));
 	if (chance(r, 5))
 		at += snprintf(words + at, sizeof words - (size_t)at, " no-driver");
 	if (chance(r, 5))
@@ -90,7 +63,7 @@ static void make_node(struct run *r, bool are_alike, uint32_t racks)
 	world_node(r->world, words);
 }
 
-static void make_others(struct run *r, bool are_alike)
+static void make_others(struct evicting *r, bool are_alike)
 {
 	for (uint32_t i = 0; i < OTHERS; i++) {
 		char words[128];
@@ -106,7 +79,7 @@ static void make_others(struct run *r, bool are_alike)
 	}
 }
 
-static void hold_more(struct run *r, struct allocation *a)
+static void hold_more(struct evicting *r, struct allocation *a)
 {
 	if (chance(r, 4))
 		a->client_status = ALLOC_FAILED;
@@ -124,7 +97,7 @@ static void hold_more(struct run *r, struct allocation *a)
 		world_hold_cores(a, "t", below(r, 3), 1);
 }
 
-static void fill(struct run *r)
+static void fill(struct evicting *r)
 {
 	uint32_t own = chance(r, 70) ? 3 : 15;
 	for (uint32_t slot = 0; slot < r->world->node_count; slot++) {
@@ -143,9 +116,9 @@ static void fill(struct run *r)
 	}
 }
 
-static void random_spread(struct run *r, struct task_group *g, const char *attribute)
+static void random_spread(struct evicting *r, struct task_group *g, const char *attribute)
 {
-	static const char *const values[] = {"r0", "r1", "large"};
+	static const char *const values[] = {"r0", "r1", "large", "h2", "node-3", "p7"};
 	struct spread *spread = spread_over(&g->spreads, attribute);
 	spread->weight = 50;
 	for (uint32_t i = 0; i < COUNT(values) && chance(r, 60); i++) {
@@ -155,7 +128,31 @@ static void random_spread(struct run *r, struct task_group *g, const char *attri
 	}
 }
 
-static void random_rules(struct run *r, struct task_group *g)
+// Of what is unique to a node.
+static void random_own_rules(struct evicting *r, struct task_group *g)
+{
+	static const char *const properties[] = {
+		"${attr.unique.hostname}", "${node.unique.name}", "${meta.unique.place}"};
+	static const char *const liked[][2] = {{"${attr.unique.hostname}", "h[1-3]"},
+		{"${node.unique.name}", "node-1"}, {"${meta.unique.place}", "p1"}};
+	static const char *const limits[] = {"", "2", "4"};
+	for (uint32_t i = below(r, 3); i > 0; i--) {
+		const char *const *like = liked[below(r, COUNT(liked))];
+		struct affinity *a = prefer(&g->affinities);
+		set(&a->l_target, like[0]);
+		set(&a->operand, "regexp");
+		set(&a->r_target, like[1]);
+		a->weight = (int64_t)below(r, 100) - 50;
+		a->weight += a->weight == 0;
+	}
+	if (chance(r, 50))
+		random_spread(r, g, properties[below(r, COUNT(properties))]);
+	if (chance(r, 40))
+		constrain(&g->constraints, properties[below(r, COUNT(properties))],
+			"distinct_property", limits[below(r, COUNT(limits))]);
+}
+
+static void random_rules(struct evicting *r, struct task_group *g)
 {
 	static const char *const rows[][3] = {{"${attr.arch}", "=", "amd64"},
 		{"${node.class}", "=", "large"}, {"${attr.unique.hostname}", "regexp", "h[0-3]"},
@@ -179,7 +176,7 @@ static void random_rules(struct run *r, struct task_group *g)
 		set(&g->snapshot, "s1");
 }
 
-static void ask_ports(struct run *r)
+static void ask_ports(struct evicting *r)
 {
 	struct network_ask *ask = ask_network(r->job, "host");
 	if (chance(r, 70))
@@ -188,14 +185,14 @@ static void ask_ports(struct run *r)
 		ask_port(&ask->dynamic_ports, "q", 0, 0);
 }
 
-static void ask_task_ports(struct run *r)
+static void ask_task_ports(struct evicting *r)
 {
 	struct array *networks = &task_of(r->job)->resources.networks;
 	struct network_ask *ask = array_append(networks, sizeof *ask);
 	ask_port(&ask->reserved_ports, "t", 7998 + below(r, 2), 0); // no dynamic port meets it
 }
 
-static void ask_devices(struct run *r)
+static void ask_devices(struct evicting *r)
 {
 	struct device_ask *ask =
 		ask_device(r->job, chance(r, 70) ? "gpu" : "nvidia/gpu/t4", 1 + below(r, 2));
@@ -208,7 +205,7 @@ static void ask_devices(struct run *r)
 }
 
 // Something besides room.
-static void ask_hardware(struct run *r)
+static void ask_hardware(struct evicting *r)
 {
 	struct task *task = task_of(r->job);
 	if (chance(r, 50))
@@ -224,7 +221,7 @@ static void ask_hardware(struct run *r)
 }
 
 // plain: only room is asked for.
-static void make_job(struct run *r, bool plain)
+static void make_job(struct evicting *r, bool plain)
 {
 	char words[128];
 	snprintf(words, sizeof words, "service web priority=50 dc=dc* cpu=%u memory=%u disk=%u",
@@ -234,25 +231,15 @@ static void make_job(struct run *r, bool plain)
 	g->count = 30;
 	if (chance(r, 60))
 		random_rules(r, g);
+	if (chance(r, 40))
+		random_own_rules(r, g);
 	if (!plain)
 		ask_hardware(r);
 	world_job_changed(r->job);
 }
 
-// Such groups are found by bounds, without a look at all nodes.
-static bool has_bounds(struct job *job)
-{
-	const struct task_group *g = group_of(job);
-	for (uint32_t i = 0; i < g->constraints.count; i++) {
-		const struct constraint *c = ARRAY_AT(&g->constraints, struct constraint, i);
-		if (strcmp(c->operand, "distinct_property") == 0 && strstr(c->l_target, "unique"))
-			return false;
-	}
-	return true;
-}
-
 // Asks for something else of nodes.
-static void differ_in_one(struct run *r, struct job *job)
+static void differ_in_one(struct evicting *r, struct job *job)
 {
 	struct task *task = task_of(job);
 	struct array *networks = &group_of(job)->networks, *devices = &task->resources.devices;
@@ -288,7 +275,7 @@ static void differ_in_one(struct run *r, struct job *job)
 }
 
 // Another job of the same kind asks before, or of nearly the same: what is kept for the kind must hold for both.
-static void ask_for_twin(struct run *r)
+static void ask_for_twin(struct evicting *r)
 {
 	const struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
 	struct job *twin = job_copy(r->job);
@@ -309,9 +296,9 @@ static void ask_for_twin(struct run *r)
 	job_free(twin);
 }
 
-static void begin(struct run *r, uint64_t seed)
+static void begin(struct evicting *r, uint64_t seed)
 {
-	*r = (struct run){.world = world_create()};
+	*r = (struct evicting){.world = world_create()};
 	prng_seed(&r->prng, seed);
 	bool are_alike = chance(r, 40);
 	r->world->config.algorithm = below(r, 2) ? ALGORITHM_SPREAD : ALGORITHM_BINPACK;
@@ -329,309 +316,23 @@ static void begin(struct run *r, uint64_t seed)
 		view_fleet_begin(r->fleet, &r->view);
 	if (chance(r, 50))
 		ask_for_twin(r);
-	r->is_by_index = r->view.fleet && has_bounds(r->job);
+	r->is_by_index = r->view.fleet;
 	r->first_slot = below(r, nodes);
-	for (uint32_t i = 0; i < 2; i++) {
-		r->plans[i] = plan_create();
-		r->stacks[i] = stack_create(STACK_GENERIC, &r->view, r->plans[i]);
-		stack_break_ties(r->stacks[i], r->first_slot);
-		stack_set_job(r->stacks[i], r->job);
-	}
-}
-
-static void end(struct run *r)
-{
-	for (uint32_t i = 0; i < 2; i++) {
-		stack_destroy(r->stacks[i]);
-		plan_free(r->plans[i]);
-	}
-	view_fleet_destroy(r->fleet);
-	world_destroy(r->world);
-}
-
-static void look_at_node(struct stack *s, const struct stack_request *request, const struct node *n,
-	const char *refusal, struct stack_option *o)
-{
-	struct group_rules *g = stack_group(s, request->group);
-	option_begin(o, n);
-	if (!refusal)
-		refusal = stack_check_distinct(s, g, n);
-	if (refusal) {
-		o->outcome = STACK_FILTERED;
-		o->reason = refusal;
-	} else if (stack_fit(s, g, n, true, o)) {
-		stack_rank(s, g, request, o);
-	}
-}
-
-static void keep_answer(struct answer *a, struct stack_option *o)
-{
-	alloc_details_release(a->option.details);
-	a->option = *o;
-	a->option.preempted = a->victims;
-	assert_in_range(o->preempted_count, 0, VICTIMS_MAX);
-	if (o->preempted_count)
-		memcpy(a->victims, o->preempted, o->preempted_count * sizeof *a->victims);
-}
-
-static void offer(struct answer *a, struct stack_option *o)
-{
-	stack_count(o, &a->metrics);
-	if (o->outcome == STACK_FITS && (!a->option.node || option_is_better(o, &a->option)))
-		keep_answer(a, o);
-	else
-		alloc_details_release(o->details);
-}
-
-static const struct node *candidate_at(struct run *r, struct stack *s, uint32_t slot)
-{
-	const struct node *n = r->world->nodes[slot % r->world->node_count];
-	return n && node_is_usable(n) && stack_targets_node(s, n) ? n : NULL;
-}
-
-// The boosts of the node's values, of which the lowest is that of values that no bucket wants.
-static void note_lowest(struct group_rules *g, const struct node *n)
-{
-	char id[UUID_TEXT_BYTES];
-
-	for (uint32_t i = 0; i < g->spread_count; i++) {
-		const struct compiled_spread *spread = &g->spreads[i];
-		const char *value = property_set_value(&spread->counts, n, id);
-		const struct spread_bucket *bucket =
-			value && spread->bucket_count ? spread_bucket_of(spread, value) : NULL;
-		if (!bucket)
-			continue;
-		double boost = spread_boost(spread, property_set_used(&spread->counts, value),
-			bucket, spread_unlisted(spread));
-		if (boost < *g->lowest_boost) // never true of NaN
-			*g->lowest_boost = boost;
-	}
-}
-
-static void look_at_all(struct run *r, const struct stack_request *request, struct answer *a)
-{
-	struct stack *s = r->stacks[1];
-	struct group_rules *g = stack_group(s, request->group);
-	candidate_columns_remember_classes(s);
-	// The memo says but once why a class is refused.
-	const char **refusals = memory_take_array(r->world->node_count, sizeof *refusals);
-	for (uint32_t slot = 0; slot < r->world->node_count; slot++) {
-		const struct node *n = candidate_at(r, s, slot);
-		refusals[slot] = n ? stack_check_static(s, g, n, request->name_index) : NULL;
-		if (n && !refusals[slot])
-			note_lowest(g, n);
-	}
-	for (uint32_t i = 0; i < r->world->node_count; i++) {
-		struct stack_option o;
-		const struct node *n = candidate_at(r, s, r->first_slot + i);
-		if (!n)
-			continue;
-		look_at_node(s, request, n, refusals[n->slot], &o);
-		offer(a, &o);
-	}
-	free(refusals);
-}
-
-static void forget(struct answer *a)
-{
-	metrics_release(&a->metrics);
-	a->metrics = (struct alloc_metrics){0};
-}
-
-static bool look_at_preferred(struct run *r, const struct stack_request *request, struct answer *a)
-{
-	struct stack *s = r->stacks[1];
-	struct stack_option o;
-	const struct node *n = request->preferred_slot != NODE_SLOT_NONE
-				       ? candidate_at(r, s, request->preferred_slot)
-				       : NULL;
-	if (!n)
-		return false;
-	look_at_node(
-		s, request, n, stack_check_static(s, stack_group(s, request->group), n, 0), &o);
-	offer(a, &o);
-	if (!a->option.node)
-		forget(a);
-	return a->option.node;
-}
-
-// The first pass is what a stack that never evicts finds.
-static void ask_naive(struct run *r, const struct stack_request *request, struct answer *a)
-{
-	struct stack *s = r->stacks[1];
-	s->preemption = false;
-	if (stack_select(s, request, &a->option, &a->metrics))
-		return;
-	s->preemption = true;
-	forget(a);
-	option_begin(&a->option, NULL);
-	if (!look_at_preferred(r, request, a))
-		look_at_all(r, request, a);
-}
-
-static void ask_stack(struct run *r, const struct stack_request *request, struct answer *a)
-{
-	struct stack_option o;
-	if (stack_select(r->stacks[0], request, &o, &a->metrics))
-		keep_answer(a, &o);
-}
-
-static void check_counts(const struct array *counts, const struct array *wanted)
-{
-	assert_int_equal(counts->count, wanted->count);
-	for (uint32_t i = 0; i < counts->count; i++) {
-		const struct named_count *count = ARRAY_AT(counts, struct named_count, i);
-		assert_string_equal(count->name, ARRAY_AT(wanted, struct named_count, i)->name);
-		assert_int_equal(count->count, ARRAY_AT(wanted, struct named_count, i)->count);
-	}
-}
-
-static void check_scores(const struct array *scores, const struct array *wanted)
-{
-	assert_int_equal(scores->count, wanted->count);
-	for (uint32_t i = 0; i < scores->count; i++) {
-		const struct node_score *s = ARRAY_AT(scores, struct node_score, i),
-					*w = ARRAY_AT(wanted, struct node_score, i);
-		assert_memory_equal(&s->node_id, &w->node_id, sizeof s->node_id);
-		assert_memory_equal(&s->norm_score, &w->norm_score, sizeof s->norm_score);
-		assert_int_equal(s->scores.count, w->scores.count);
-		for (uint32_t k = 0; k < s->scores.count; k++)
-			assert_memory_equal(&ARRAY_AT(&s->scores, struct named_number, k)->number,
-				&ARRAY_AT(&w->scores, struct named_number, k)->number,
-				sizeof(double));
-	}
-}
-
-static void check_metrics(const struct alloc_metrics *m, const struct alloc_metrics *wanted)
-{
-	assert_int_equal(m->nodes_evaluated, wanted->nodes_evaluated);
-	assert_int_equal(m->nodes_filtered, wanted->nodes_filtered);
-	assert_int_equal(m->nodes_exhausted, wanted->nodes_exhausted);
-	check_counts(&m->constraint_filtered, &wanted->constraint_filtered);
-	check_counts(&m->dimension_exhausted, &wanted->dimension_exhausted);
-	check_counts(&m->class_filtered, &wanted->class_filtered);
-	check_counts(&m->class_exhausted, &wanted->class_exhausted);
-	check_scores(&m->score_metadata, &wanted->score_metadata);
-}
-
-static void check_option(const struct answer *got, const struct answer *wanted)
-{
-	const struct stack_option *o = &got->option, *w = &wanted->option;
-	assert_int_equal(o->slot, w->slot);
-	assert_memory_equal(&o->score, &w->score, sizeof o->score);
-	assert_memory_equal(o->scores, w->scores, sizeof o->scores);
-	assert_int_equal(o->recorded, w->recorded);
-	assert_int_equal(o->preempted_count, w->preempted_count);
-	for (uint32_t i = 0; i < o->preempted_count; i++)
-		assert_ptr_equal(got->victims[i], wanted->victims[i]);
-}
-
-static void place(struct run *r, struct stack *s, struct plan *plan, const struct answer *a)
-{
-	struct plan_placement p = {.slot = a->option.slot,
-		.node_id = a->option.node->id,
-		.resources = a->option.resources,
-		.devices = a->option.devices,
-		.details = alloc_details_share(a->option.details),
-		.metrics = PLAN_NO_METRICS};
-	p.id.bytes[0] = 0xb0;
-	p.id.bytes[15] = (uint8_t)(r->placed + 1);
-	for (uint32_t i = 0; i < a->option.preempted_count; i++)
-		stack_plan_preempt(s, a->victims[i], &p.id);
-	stack_plan_place(s, &p);
-	CHECK(plan->placements.count > 0);
-}
-
-static void check_placement(struct run *r, struct answer *got, struct answer *wanted)
-{
-	struct alloc_metrics told;
-	check_option(got, wanted);
-	uint32_t number = stack_keep_metrics(r->stacks[0], &got->metrics);
-	shared_metrics_read(
-		*ARRAY_AT(&r->plans[0]->metrics, struct shared_metrics *, number), &told);
-	// Without victims the stack looks for ports and devices where it would place; this model, once nothing fits.
-	if (got->option.preempted_count || stack_group(r->stacks[0], 0)->plain)
-		check_metrics(&told, &wanted->metrics);
-	metrics_release(&told);
-	place(r, r->stacks[0], r->plans[0], wanted);
-	place(r, r->stacks[1], r->plans[1], wanted);
-	r->placed++;
-	r->with_victims += got->option.preempted_count > 0;
-}
-
-static void check_instance(struct run *r)
-{
-	struct uuid penalties[PENALTIES];
-	struct stack_request request = {.preferred_slot = NODE_SLOT_NONE,
-		.penalty_nodes = penalties,
-		.penalty_count = chance(r, 20) ? below(r, PENALTIES + 1) : 0};
-	for (uint32_t i = 0; i < PENALTIES; i++)
-		penalties[i] = r->world->nodes[below(r, r->world->node_count)]->id;
-	if (chance(r, 10))
-		request.preferred_slot = below(r, r->world->node_count);
-	struct answer got = {0}, wanted = {0};
-	option_begin(&got.option, NULL);
-	ask_stack(r, &request, &got);
-	ask_naive(r, &request, &wanted);
-	assert_int_equal(!got.option.node, !wanted.option.node);
-	if (wanted.option.node) {
-		check_placement(r, &got, &wanted);
-	} else {
-		check_metrics(&got.metrics, &wanted.metrics);
-		r->refused++;
-	}
-	alloc_details_release(got.option.details);
-	alloc_details_release(wanted.option.details);
-	metrics_release(&got.metrics);
-	metrics_release(&wanted.metrics);
-}
-
-static bool is_planned(const struct array *stops, const struct allocation *a)
-{
-	for (uint32_t i = 0; i < stops->count; i++)
-		if (uuid_equal(&ARRAY_AT(stops, struct plan_stop, i)->id, &a->id))
-			return true;
-	return false;
-}
-
-static void change_plan(struct run *r)
-{
-	const struct world_allocation *a = r->world->allocations;
-	bool is_own = chance(r, 50);
-	for (uint32_t at = below(r, r->world->allocation_count + 1); a && at > 0; at--)
-		a = a->next;
-	while (a && is_own && a->record.job != r->job)
-		a = a->next;
-	if (!a || is_planned(&r->plans[0]->preemptions, &a->record) ||
-		is_planned(&r->plans[0]->stops, &a->record))
-		return;
-	for (uint32_t i = 0; i < 2; i++)
-		if (a->record.job == r->job)
-			stack_plan_stop(r->stacks[i], &a->record, STOP_NOT_NEEDED, false, NULL);
-		else if (allocation_holds_room(&a->record))
-			stack_plan_preempt(r->stacks[i], &a->record, &(struct uuid){{1}});
-}
-
-static void be_strict_somewhere(struct run *r)
-{
-	struct uuid id = r->world->nodes[below(r, r->world->node_count)]->id;
-	struct array ids = {&id, 1};
-	for (uint32_t i = 0; i < 2; i++)
-		stack_be_strict_on(r->stacks[i], &ids);
+	evicting_open_stacks(r);
 }
 
 static void the_best_of_all_nodes_with_victims(void **state)
 {
-	uint32_t with_victims = 0, refused = 0, by_index = 0, by_looks = 0;
+	uint32_t with_victims = 0, refused = 0, by_index = 0, by_looks = 0, by_own = 0;
 	for (uint64_t seed = 0; seed < 2000 / BUILD_SLOWNESS; seed++) {
-		struct run r;
+		struct evicting r;
 		begin(&r, seed);
 		if (chance(&r, 20))
-			be_strict_somewhere(&r);
+			evicting_be_strict_somewhere(&r);
 		for (uint32_t i = 0; i < 20; i++) {
-			check_instance(&r);
+			evicting_check_instance(&r);
 			if (chance(&r, 20))
-				change_plan(&r);
+				evicting_change_plan(&r);
 		}
 		with_victims += r.with_victims;
 		refused += r.refused;
@@ -641,16 +342,91 @@ static void the_best_of_all_nodes_with_victims(void **state)
 			assert_non_null(evicting->bounds);
 		by_index += r.is_by_index ? r.with_victims : 0;
 		by_looks += r.is_by_index && !is_plain ? r.with_victims : 0;
-		end(&r);
+		by_own += r.is_by_index && evicting && evicting->own_count > 0 ? r.with_victims : 0;
+		evicting_end(&r);
 	}
 	assert_true(with_victims > 1000 / BUILD_SLOWNESS && refused > 100 / BUILD_SLOWNESS);
 	assert_true(by_index > 2000 / BUILD_SLOWNESS && by_looks > 1000 / BUILD_SLOWNESS);
+	assert_true(by_own > 500 / BUILD_SLOWNESS);
+}
+
+static void like_a_node(struct task_group *g)
+{
+	struct affinity *a = prefer(&g->affinities);
+	set(&a->l_target, "${node.unique.name}");
+	set(&a->r_target, "node-61");
+	a->weight = 100;
+}
+
+static void spread_over_nodes(struct task_group *g)
+{
+	spread_over(&g->spreads, "${node.unique.name}")->weight = 100;
+}
+
+static void be_one_a_node(struct task_group *g)
+{
+	constrain(&g->constraints, "${node.unique.name}", "distinct_property", "1");
+}
+
+static void be_two_a_host(struct task_group *g)
+{
+	constrain(&g->constraints, "${attr.unique.hostname}", "distinct_property", "2");
+	spread_over(&g->spreads, "${node.class}")->weight = 100;
+}
+
+// Nodes that are full of less important work, two of each name of a host.
+static void begin_full(struct evicting *r, void (*rule)(struct task_group *))
+{
+	*r = (struct evicting){.world = world_create(), .fleet = view_fleet_create()};
+	prng_seed(&r->prng, 1);
+	r->world->config.preemption.service = true;
+	for (uint32_t i = 0; i < 3; i++) {
+		char words[64];
+		snprintf(words, sizeof words, "service low%u priority=%u cpu=%u", i, 10 + 10 * i,
+			1000 / (i + 1));
+		r->others[i] = world_job(r->world, words);
+	}
+	for (uint32_t i = 0; i < 200; i++) {
+		char words[64];
+		snprintf(words, sizeof words,
+			"cpu=1000 memory=1000 class=%s attr.unique.hostname=h%u",
+			i % 5 ? "small" : "large", i / 2);
+		world_node(r->world, words);
+		for (uint32_t j = 0; j < i % 3 + 1; j++)
+			(void)world_allocate(r->world, r->others[i % 3], 0, i, j);
+	}
+	r->job = world_job(r->world, "service web priority=50 cpu=300");
+	group_of(r->job)->count = 20;
+	rule(group_of(r->job));
+	world_job_changed(r->job);
+	r->view = world_view(r->world);
+	view_fleet_begin(r->fleet, &r->view);
+	evicting_open_stacks(r);
+}
+
+static void nothing_is_gathered_where_single_nodes_are_told_apart(void **state)
+{
+	static void (*const rules[])(struct task_group *) = {
+		like_a_node, spread_over_nodes, be_one_a_node, be_two_a_host};
+	for (uint32_t i = 0; i < COUNT(rules); i++) {
+		struct evicting r;
+		begin_full(&r, rules[i]);
+		for (uint32_t k = 0; k < 20; k++) {
+			evicting_check_instance(&r);
+			if (chance(&r, 20))
+				evicting_change_plan(&r);
+		}
+		assert_true(r.with_victims > 10);
+		assert_int_equal(r.stacks[0]->gathered, 0);
+		assert_true(r.stacks[0]->evicting[0]->row_count < 100);
+		evicting_end(&r);
+	}
 }
 
 #define RACKS 20u // more than few values of a property
 
 // A full node in each rack; an instance of the job uses the first rack, on a node that takes no more.
-static struct allocation *use_first_rack(struct run *r)
+static struct allocation *use_first_rack(struct evicting *r)
 {
 	struct job *low = world_job(r->world, "service low priority=20 cpu=1000");
 	struct job *higher = world_job(r->world, "service higher priority=30 cpu=1000");
@@ -671,7 +447,7 @@ static struct allocation *use_first_rack(struct run *r)
 static void a_value_that_comes_back_is_in_question_again(void **state)
 {
 	const struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
-	struct run r = {.world = world_create(), .fleet = view_fleet_create()};
+	struct evicting r = {.world = world_create(), .fleet = view_fleet_create()};
 	struct allocation *own = use_first_rack(&r);
 	struct plan *plan = plan_create();
 	struct alloc_metrics metrics = {0};
@@ -699,6 +475,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_nodes_with_victims),
+		cmocka_unit_test(nothing_is_gathered_where_single_nodes_are_told_apart),
 		cmocka_unit_test(a_value_that_comes_back_is_in_question_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
