@@ -32,7 +32,8 @@ static bool is_sought(const struct class_set *s, const struct class_group *g, do
 // Returns the number of the group of a class; CLASS_GROUPS_MAX when there is no room for one more.
 static uint32_t group_of(struct class_set *s, uint32_t id)
 {
-	double affinity = s->mixes_affinities ? 0 : s->classes[id].affinity;
+	bool are_mixed = s->mixes_affinities || s->ask.rates_nodes;
+	double affinity = are_mixed ? 0 : s->classes[id].affinity;
 
 	find_marks(s, id);
 	for (uint32_t i = 0; i < s->group_count; i++)

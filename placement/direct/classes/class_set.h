@@ -36,6 +36,7 @@ struct class_judgement {
 struct class_ask {
 	struct resources room;
 	uint32_t values;     // properties
+	bool rates_nodes;    // each by itself, affinity included: that makes no groups of classes
 	uint32_t by_first;   // 1: a class's first node speaks for all of them
 	node_judge *by_node; // nodes of a class may differ; NULL: but for their room they do not
 	// What the judge looks at of classes, in order: the set knows kinds of them instead. The caller frees. NULL:
@@ -87,7 +88,7 @@ static inline uint32_t class_in_set_nodes(const struct class_in_set *c)
 	       (c->verdict == CLASS_TAKEN ? c->refused_last : 0);
 }
 
-// The classes of one affinity, and of one value or mark of each property.
+// The classes of one affinity, unless nodes are rated by themselves, and of one value or mark of each property.
 struct class_group {
 	double affinity;         // 0 where its classes have several
 	uint32_t *marks;         // by property

@@ -281,6 +281,7 @@ static void take_set(struct candidate_columns *c, const struct victims *victims)
 	const struct class_ask ask = {
 		.room = c->g->ask,
 		.values = c->property_count,
+		.rates_nodes = victims != NULL,
 		.by_first = is_by_first(c) && !classes_say_it_all(c),
 		.by_node = nodes_decide(c) ? judge_node : NULL,
 		.looks = classes_say_it_all(c) ? looks_at_classes : NULL,

@@ -423,6 +423,46 @@ static void nothing_is_gathered_where_single_nodes_are_told_apart(void **state)
 	}
 }
 
+// Each of them adds another weight.
+#define LIKED 7u
+
+// More sums of affinities than are worth a search each.
+static void every_sum_of_affinities_is_bounded(void **state)
+{
+	struct evicting r = {.world = world_create(), .fleet = view_fleet_create()};
+	char words[256];
+	prng_seed(&r.prng, 1);
+	r.world->config.preemption.service = true;
+	r.others[0] = world_job(r.world, "service low priority=20 cpu=1000");
+	r.job = world_job(r.world, "service web priority=50 cpu=1000");
+	group_of(r.job)->count = 20;
+	for (uint32_t k = 0; k < LIKED; k++) {
+		struct affinity *a = prefer(&group_of(r.job)->affinities);
+		snprintf(words, sizeof words, "${meta.m%u}", k);
+		set(&a->l_target, words);
+		set(&a->r_target, "1");
+		a->weight = 1 << k;
+	}
+	for (uint32_t i = 0; i < 1 << LIKED; i++) {
+		int at = snprintf(words, sizeof words, "cpu=1000 memory=1000");
+		for (uint32_t k = 0; k < LIKED; k++)
+			at += snprintf(words + at, sizeof words - (size_t)at, " meta.m%u=%u", k,
+				(i * 37 >> k) & 1);
+		world_node(r.world, words);
+		(void)world_allocate(r.world, r.others[0], 0, i, i);
+	}
+	world_job_changed(r.job);
+	r.view = world_view(r.world);
+	view_fleet_begin(r.fleet, &r.view);
+	evicting_open_stacks(&r);
+	for (uint32_t k = 0; k < 20; k++)
+		evicting_check_instance(&r);
+	assert_int_equal(r.with_victims, 20);
+	assert_non_null(r.stacks[0]->evicting[0]->bounds);
+	assert_true(r.stacks[0]->evicting[0]->row_count < 1 << LIKED);
+	evicting_end(&r);
+}
+
 #define RACKS 20u // more than few values of a property
 
 // A full node in each rack; an instance of the job uses the first rack, on a node that takes no more.
@@ -476,6 +516,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_of_all_nodes_with_victims),
 		cmocka_unit_test(nothing_is_gathered_where_single_nodes_are_told_apart),
+		cmocka_unit_test(every_sum_of_affinities_is_bounded),
 		cmocka_unit_test(a_value_that_comes_back_is_in_question_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
