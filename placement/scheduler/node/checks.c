@@ -232,7 +232,7 @@ static bool has_collision(const struct stack *s, const struct group_rules *g, co
 	return search.found;
 }
 
-static const char *check_property(
+const char *stack_check_property(
 	struct stack *s, const struct property_set *set, const struct node *n)
 {
 	CHECK(!set->usable || set->limit >= 0);
@@ -255,7 +255,7 @@ static const char *check_properties(
 {
 	const char *refusal = NULL;
 	for (uint32_t i = 0; i < distinct->property_count && !refusal; i++)
-		refusal = check_property(s, &distinct->properties[i], n);
+		refusal = stack_check_property(s, &distinct->properties[i], n);
 	return refusal;
 }
 

@@ -18,6 +18,7 @@ const char *stack_check_class(
 const char *stack_check_own(struct stack *, const struct group_rules *, const struct node *,
 	uint32_t name_index, bool *by_job);
 // Checks distinct properties alone.
+const char *stack_check_property(struct stack *, const struct property_set *, const struct node *);
 const char *stack_check_properties(struct stack *, struct group_rules *, const struct node *);
 // Checks everything that depends on the plan: distinct hosts and properties.
 const char *stack_check_distinct(struct stack *, struct group_rules *, const struct node *);

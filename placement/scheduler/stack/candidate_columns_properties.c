@@ -122,8 +122,9 @@ static void refresh_refusal(struct candidate_columns *c, uint32_t at)
 		return;
 	bin->refused_by = refused_by;
 	bin->refused_at = used;
-	candidate_columns_set_bin_refusal(
-		c, bin, refused_by ? stack_check_properties(c->s, c->g, bin->node) : NULL);
+	candidate_columns_set_bin_refusal(c, bin,
+		refused_by ? stack_check_property(c->s, c->properties[refused_by - 1], bin->node)
+			   : NULL);
 	bin_changed(c, bin);
 }
 
@@ -256,7 +257,7 @@ const char *candidate_columns_row_refusal(const struct candidate_columns *c, uin
 		const struct property_set *set = c->row_properties[i].set;
 		const char *value = property_set_value(set, n, id);
 		if (!set->usable || !value || property_set_used(set, value) >= set->limit)
-			return stack_check_properties(c->s, c->g, n);
+			return stack_check_property(c->s, set, n);
 	}
 	return NULL;
 }

@@ -50,8 +50,8 @@ static bool are_of_values(const struct candidate_columns *c, uint32_t id, const 
 	return u->is_known;
 }
 
-// Why a class is refused by its values; NULL: it is not. Classes of a value come one after the other, so the text of
-// the newest refusal is kept.
+// Why a class is refused by its values; NULL: it is not. What is its nodes' own refuses none without a row, even where
+// that is asked for first. Classes of a value come one after the other, so the text of the newest refusal is kept.
 static const char *class_refusal(struct candidate_columns *c, uint32_t id)
 {
 	struct class_refusal *newest = &c->newest_refusal;
@@ -66,7 +66,7 @@ static const char *class_refusal(struct candidate_columns *c, uint32_t id)
 			continue;
 		if (newest->set != set || newest->value != value || newest->used != used)
 			*newest = (struct class_refusal){
-				set, value, used, stack_check_properties(c->s, c->g, &any)};
+				set, value, used, stack_check_property(c->s, set, &any)};
 		return newest->text;
 	}
 	return NULL;

@@ -229,9 +229,12 @@ static void make_job(struct evicting *r, bool plain)
 	r->job = world_job(r->world, words);
 	struct task_group *g = group_of(r->job);
 	g->count = 30;
+	bool own_first = chance(r, 20);
+	if (own_first)
+		random_own_rules(r, g);
 	if (chance(r, 60))
 		random_rules(r, g);
-	if (chance(r, 40))
+	if (!own_first && chance(r, 30))
 		random_own_rules(r, g);
 	if (!plain)
 		ask_hardware(r);

@@ -433,6 +433,36 @@ static void another_look_says_what_the_job_refuses_first(void **state)
 	asking_teardown(&b);
 }
 
+// Its own value is used up on one of them alone, though that is asked for first.
+static void nodes_of_a_value_that_is_used_up_say_so_each(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	world_node(b.world, "attr.unique.hostname=a meta.rack=r0");
+	world_node(b.world, "attr.unique.hostname=b meta.rack=r0");
+	world_node(b.world, "attr.unique.hostname=c meta.rack=r1");
+	struct job *job = world_job(b.world, "service web count=3");
+	constrain(&group_of(job)->constraints, "${attr.unique.hostname}", "distinct_property", "1");
+	constrain(&group_of(job)->constraints, "${meta.rack}", "distinct_property", "1");
+	world_job_changed(job);
+	asking_begin(&b, STACK_GENERIC, job);
+	struct alloc_metrics m = {0};
+	struct stack_request r = any();
+	assert_int_equal(select_with(&b, &r, &m), 0);
+	metrics_release(&m);
+	asking_place(&b, 0);
+	m = (struct alloc_metrics){0};
+	assert_int_equal(select_with(&b, &r, &m), 2);
+	assert_int_equal(count_get(&m.constraint_filtered,
+				 "distinct_property: ${attr.unique.hostname}=a used by 1 allocs"),
+		1);
+	assert_int_equal(count_get(&m.constraint_filtered,
+				 "distinct_property: ${meta.rack}=r0 used by 1 allocs"),
+		1);
+	metrics_release(&m);
+	asking_teardown(&b);
+}
+
 static int64_t memory_max_of(const struct asking *b)
 {
 	const struct alloc_details *details = b->option.details;
@@ -549,6 +579,7 @@ int main(void)
 		cmocka_unit_test(full_nodes_are_looked_into_when_nothing_fits),
 		cmocka_unit_test(the_first_reason_is_counted_when_spreads_look_first),
 		cmocka_unit_test(another_look_says_what_the_job_refuses_first),
+		cmocka_unit_test(nodes_of_a_value_that_is_used_up_say_so_each),
 		cmocka_unit_test(a_pool_sets_its_own_algorithm_and_memory),
 		cmocka_unit_test(cores_and_device_scores_rank_nodes),
 	};
