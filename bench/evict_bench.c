@@ -241,14 +241,18 @@ static void measure(struct evict *e, uint32_t count)
 static void measure_shapes(struct evict *e)
 {
 	uint64_t shape = bench_option(&e->bench, "shape", 0);
+	uint64_t instances = bench_option(&e->bench, "instances", e->rounds > 0);
 
 	for (uint32_t i = 0; i < SERVICE_SHAPES; i++) {
 		e->shape = &service_shapes[i];
 		if (shape > 0 && i + 1 != shape)
 			continue;
+		if (instances > 0) {
+			measure(e, (uint32_t)instances);
+			continue;
+		}
 		measure(e, 1);
-		if (e->rounds == 0)
-			measure(e, e->bench.smoke ? 5 : 100);
+		measure(e, e->bench.smoke ? 5 : 100);
 	}
 }
 
@@ -270,8 +274,8 @@ static void measure_fleet(struct evict *e, uint32_t nodes)
 	service_fleet_close(&e->fleet);
 }
 
-// --nodes N measures that size alone, --shape N one kind of job (1: plain, as in service_shapes), --rounds N runs the
-// subject alone with one instance, unmeasured, for a profiler.
+// --nodes N measures that size alone, --shape N one kind of job (1: plain, as in service_shapes), --instances N so many
+// of it, --rounds N runs the subject alone, unmeasured, for a profiler.
 int main(int count, char **arguments)
 {
 	static const uint32_t fleets[] = {1000, 10000, 100000};
