@@ -311,6 +311,9 @@ void candidate_columns_make_full_rows(struct candidate_columns *);
 // candidate_columns_sparse_rows.c
 // What a node is short of that has no row yet, where nobody evicts; NODE_SHORTAGES: nothing that is known.
 uint32_t candidate_columns_shortage(const struct candidate_columns *, uint32_t slot);
+// How many nodes of a class without rows are short of something that is known, where nobody evicts.
+uint32_t candidate_columns_short_without_rows(
+	const struct candidate_columns *, const struct column_class *);
 // The row of a node that may need one by now; ROW_NONE: the node is out of the question.
 uint32_t candidate_columns_row_for(struct candidate_columns *, uint32_t slot);
 // Makes the row of a node that a finder found.

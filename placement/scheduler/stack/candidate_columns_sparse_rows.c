@@ -58,6 +58,18 @@ static void count_shortages(
 			by * (nodes[i] - of->short_rows[i]));
 }
 
+uint32_t candidate_columns_short_without_rows(
+	const struct candidate_columns *c, const struct column_class *of)
+{
+	const uint32_t *nodes =
+		c->ratings ? c->ratings->of_class[of->id] : c->set->classes[of->id].short_of;
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < (c->ratings ? NODE_SHORTAGES : FIT_SHORTAGES) && !c->bounds; i++)
+		sum += nodes[i] - of->short_rows[i];
+	return sum;
+}
+
 // The same with victims.
 static void count_bounded(
 	struct candidate_columns *c, const struct column_class *of, const char *name, int64_t by)

@@ -81,16 +81,18 @@ static void leave_finder(struct candidate_columns *c, const struct column_class 
 	finder->rows -= of->rows - of->own_rows;
 }
 
-static uint32_t nodes_of(const struct candidate_columns *c, const struct column_class *of)
+// Nodes of the class that a search may find.
+static uint32_t open_nodes_of(const struct candidate_columns *c, const struct column_class *of)
 {
-	return class_in_set_nodes(&c->set->classes[of->id]);
+	return class_in_set_nodes(&c->set->classes[of->id]) - of->rows -
+	       candidate_columns_short_without_rows(c, of);
 }
 
 // Each use of a value moves its classes, and the finder that they come to would have to search anew, perhaps for few
 // nodes among many. If all nodes of the newcomers get rows, it need not.
 #define JOINED_NODES_FEW 2048u
 
-// Leaves out those that moved on or have rows by now.
+// Leaves out those that moved on, or whose nodes are full or have rows by now.
 static void count_joined(const struct candidate_columns *c, struct row_finder *finder)
 {
 	uint32_t count = 0;
@@ -99,10 +101,11 @@ static void count_joined(const struct candidate_columns *c, struct row_finder *f
 	for (uint32_t i = 0; i < finder->joined_count; i++) {
 		const struct column_class *of =
 			&c->classes[slot_map_get(&c->class_at, finder->joined[i]) - 1];
-		if (&c->finders[of->finder] != finder || of->rows == nodes_of(c, of))
+		uint32_t open = open_nodes_of(c, of);
+		if (&c->finders[of->finder] != finder || open == 0)
 			continue;
 		finder->joined[count++] = of->id;
-		finder->joined_nodes += nodes_of(c, of) - of->rows;
+		finder->joined_nodes += open;
 	}
 	finder->joined_count = count;
 }
@@ -124,7 +127,7 @@ static void note_joined(
 		return;
 	GROW(finder->joined, finder->joined_count, finder->joined_room);
 	finder->joined[finder->joined_count++] = of->id;
-	finder->joined_nodes += nodes_of(c, of) - of->rows;
+	finder->joined_nodes += open_nodes_of(c, of);
 	if (finder->joined_nodes > JOINED_NODES_FEW)
 		count_joined(c, finder);
 	if (finder->joined_nodes > JOINED_NODES_FEW)
@@ -138,9 +141,9 @@ static void join_finder(struct candidate_columns *c, struct column_class *of, ui
 	of->finder = number;
 	finder->classes[of->id / 64] |= 1ull << of->id % 64;
 	finder->bits |= class_set_bits(c->set, of->id);
-	finder->ready += nodes_of(c, of) - of->own_rows;
+	finder->ready += class_in_set_nodes(&c->set->classes[of->id]) - of->own_rows;
 	finder->rows += of->rows - of->own_rows;
-	if (of->rows < nodes_of(c, of))
+	if (open_nodes_of(c, of) > 0)
 		note_joined(c, finder, of);
 }
 
@@ -235,17 +238,25 @@ static uint32_t hash_of_class(void *context, uint32_t slot)
 	return fit_index_node(c->fleet->fit, slot)->node_class + 1;
 }
 
+static bool is_open(const struct candidate_columns *c, uint32_t slot)
+{
+	return fit_is_ready(fit_index_node(c->fleet->fit, slot)) &&
+	       candidate_columns_shortage(c, slot) == NODE_SHORTAGES;
+}
+
 static void make_rows_of_class(struct candidate_columns *c, uint32_t id)
 {
 	const struct column_class *of = candidate_columns_class(c, id);
 
-	if (c->set->classes[id].verdict != CLASS_TAKEN || of->rows == nodes_of(c, of))
+	if (c->set->classes[id].verdict != CLASS_TAKEN || open_nodes_of(c, of) == 0)
 		return;
+	bool all_open = candidate_columns_short_without_rows(c, of) == 0;
 	uint32_t at = class_set_first(c->set, id);
 	for (; at != CLASS_NONE; at = class_set_next(c->set, at)) {
 		uint32_t slot = node_values_first(c->by_class, at + 1);
 		for (; slot != NODE_VALUES_END; slot = node_values_next(c->by_class, slot))
-			(void)candidate_columns_row_for(c, slot);
+			if (all_open || is_open(c, slot))
+				(void)candidate_columns_row_for(c, slot);
 	}
 }
 
