@@ -296,77 +296,71 @@ void scheduler_run_tell_failed(const struct scheduler_run *run, struct evaluatio
 	}
 }
 
-// Moves an array into an empty one, and leaves the source empty.
-static void array_move(struct array *to, struct array *from)
+// The evaluation to be changed and shown to the planner, which keeps nothing: texts and lists are those of others.
+static struct evaluation evaluation_lent(const struct scheduler_run *run)
 {
-	CHECK(to != from && !to->items);
-	*to = *from;
-	*from = (struct array){0};
-}
-
-// Copies the evaluation and sets the fields that every end sets.
-static struct evaluation *evaluation_ended(
-	struct scheduler_run *run, enum eval_status status, const char *description)
-{
-	CHECK(status != EVAL_PENDING);
-	struct evaluation *eval = evaluation_copy(run->eval);
-	eval->status = status;
-	free(eval->status_description);
-	eval->status_description = text_copy(text_of(description));
-	eval->blocked_eval = run->blocked_eval;
-	eval->deployment_id = run->deployment;
-	if (!uuid_is_zero(&run->next_eval))
-		eval->next_eval = run->next_eval;
-	clear_failed(&eval->failed_groups);
-	eval->modify_time_ns = run->settings->now_ns;
+	struct evaluation eval = *run->eval;
+	eval.record.older = NULL;
 	return eval;
 }
 
-static int store_evaluation(struct scheduler_run *run, struct evaluation *eval)
+// Sets the fields that every end sets.
+static struct evaluation evaluation_ended(
+	const struct scheduler_run *run, enum eval_status status, const char *description)
+{
+	CHECK(status != EVAL_PENDING);
+	struct evaluation eval = evaluation_lent(run);
+	eval.status = status;
+	eval.status_description = (char *)description;
+	eval.blocked_eval = run->blocked_eval;
+	eval.deployment_id = run->deployment;
+	if (!uuid_is_zero(&run->next_eval))
+		eval.next_eval = run->next_eval;
+	eval.failed_groups = (struct array){0};
+	eval.modify_time_ns = run->settings->now_ns;
+	return eval;
+}
+
+static int store_evaluation(const struct scheduler_run *run, const struct evaluation *eval)
 {
 	const struct planner *planner = &run->settings->planner;
 	CHECK(!run->in_view);
 	struct check_guard *guard = leave_guard();
 	int error = planner->update_eval(planner->context, eval);
 	return_to_guard(guard);
-	evaluation_free(eval);
 	return error;
 }
 
-// The evaluation takes over what the last attempt found.
-static void take_findings(struct scheduler_run *run, struct evaluation *eval)
+// Tells what the last attempt found.
+static void tell_findings(const struct scheduler_run *run, struct evaluation *eval)
 {
-	clear_failed(&eval->failed_groups);
-	array_move(&eval->failed_groups, &run->failed_groups);
-	map_free(&eval->queued, sizeof(struct named_count));
-	array_move(&eval->queued, &run->queued);
+	eval->failed_groups = run->failed_groups;
+	eval->queued = run->queued;
 }
 
-int scheduler_run_reblock(struct scheduler_run *run, struct evaluation *eligibility)
+int scheduler_run_reblock(struct scheduler_run *run, const struct evaluation *eligibility)
 {
 	CHECK(run->eval->status == EVAL_BLOCKED);
 	CHECK(eligibility);
 	const struct planner *planner = &run->settings->planner;
-	struct evaluation *eval = evaluation_copy(run->eval);
-	eval->escaped_computed_class = eligibility->escaped_computed_class;
-	map_free(&eval->class_eligibility, sizeof(struct named_count));
-	array_move(&eval->class_eligibility, &eligibility->class_eligibility);
-	take_findings(run, eval);
-	scheduler_run_tell_quota(run, eval);
+	struct evaluation eval = evaluation_lent(run);
+	eval.escaped_computed_class = eligibility->escaped_computed_class;
+	eval.class_eligibility = eligibility->class_eligibility;
+	eval.quota_limit_reached = run->quota;
+	tell_findings(run, &eval);
 	CHECK(!run->in_view);
 	struct check_guard *guard = leave_guard();
-	int error = planner->reblock_eval(planner->context, eval);
+	int error = planner->reblock_eval(planner->context, &eval);
 	return_to_guard(guard);
-	evaluation_free(eval);
 	return error;
 }
 
 int scheduler_run_end(struct scheduler_run *run, enum eval_status status, const char *description)
 {
 	CHECK(status == EVAL_COMPLETE || status == EVAL_FAILED);
-	struct evaluation *eval = evaluation_ended(run, status, description);
-	take_findings(run, eval);
-	return store_evaluation(run, eval);
+	struct evaluation eval = evaluation_ended(run, status, description);
+	tell_findings(run, &eval);
+	return store_evaluation(run, &eval);
 }
 
 int scheduler_run_exhausted(struct scheduler_run *run, uint32_t limit)
@@ -383,7 +377,8 @@ int scheduler_run_broken(struct scheduler_run *run)
 	CHECK(run->guard.text[0]);
 	if (settings->broken)
 		settings->broken(settings->notes_context, run->eval, run->guard.text);
-	return store_evaluation(run, evaluation_ended(run, EVAL_FAILED, run->guard.text));
+	struct evaluation eval = evaluation_ended(run, EVAL_FAILED, run->guard.text);
+	return store_evaluation(run, &eval);
 }
 
 int scheduler_run_refuse_trigger(struct scheduler_run *run)
@@ -393,5 +388,6 @@ int scheduler_run_refuse_trigger(struct scheduler_run *run)
 	const char *unknown = run->settings->unknown_trigger;
 	snprintf(text, sizeof text, "scheduler cannot handle '%s' evaluation reason",
 		unknown ? unknown : eval_trigger_names[run->eval->triggered_by]);
-	return store_evaluation(run, evaluation_ended(run, EVAL_FAILED, text));
+	struct evaluation eval = evaluation_ended(run, EVAL_FAILED, text);
+	return store_evaluation(run, &eval);
 }

@@ -79,9 +79,8 @@ struct evaluation *scheduler_run_follow_up(
 // Copies the failures that are known by now into an evaluation that waits for room.
 void scheduler_run_tell_failed(const struct scheduler_run *, struct evaluation *to);
 
-// Blocks the evaluation again, with what is still missing and the classes known now, which it takes over from
-// `eligibility`.
-int scheduler_run_reblock(struct scheduler_run *, struct evaluation *eligibility);
+// Blocks the evaluation again, with what is still missing and the classes known now, which are those of `eligibility`.
+int scheduler_run_reblock(struct scheduler_run *, const struct evaluation *eligibility);
 // Stores the end of the evaluation: its failed groups and queued counts, and the follow-ups.
 int scheduler_run_end(struct scheduler_run *, enum eval_status, const char *description);
 // "maximum attempts reached (<limit>)"
