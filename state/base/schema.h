@@ -33,7 +33,8 @@ enum field_kind {
 	// struct array of struct named_count or named_number; sorted and unique like FIELD_MAP
 	FIELD_COUNT_MAP,  // named_count
 	FIELD_FLAG_MAP,   // named_count; in JSON true unless 0
-	FIELD_NUMBER_MAP, // named_number; with .names they have only those, which are not copied
+	FIELD_NUMBER_MAP, // named_number
+	FIELD_NUMBERS, // struct numbers of some of .names, which are in order; stored and shown as a FIELD_NUMBER_MAP
 	// Stores nothing: its JSON is always the first of .names. Without names: any value is accepted, none is shown.
 	FIELD_FIXED,
 	// In bodies of log entries, never in JSON. FIELD_TEXT is a view: the record neither owns nor copies it.
@@ -52,6 +53,12 @@ struct optional_bool {
 	bool value;
 };
 
+#define NUMBERS_MAX 8u
+struct numbers {
+	uint64_t there;         // a bit for each that is, by the place of its name
+	double at[NUMBERS_MAX]; // by the same; 0 where there is none
+};
+
 struct record_type;
 
 struct field {
@@ -59,7 +66,7 @@ struct field {
 	enum field_kind kind;
 	uint32_t offset;
 	const struct record_type *type; // STRUCT, OPTIONAL, ARRAY, STRUCT_MAP
-	const char *const *names;       // ENUM, FIXED, NUMBER_MAP; NULL-ended
+	const char *const *names;       // ENUM, FIXED, NUMBERS; NULL-ended
 	uint32_t flags;
 	int64_t initial; // I64 and BOOL: what it is until something else is read or set
 };

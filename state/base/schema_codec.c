@@ -70,15 +70,12 @@ static int pair_decode(struct string_pair *pair, struct bytes_reader *r)
 	return 0;
 }
 
-static int count_decode(const struct field *f, struct named_count *count, struct bytes_reader *r)
+static int count_decode(struct named_count *count, struct bytes_reader *r)
 {
 	struct text name;
 	if (!string_take(r, &name))
 		return -ERROR_CORRUPT;
-	char *kept = f->names ? field_own_name(f, name) : text_copy(name);
-	if (!kept)
-		return -ERROR_CORRUPT;
-	*count = (struct named_count){kept, (int64_t)bytes_take_u64(r)};
+	*count = (struct named_count){text_copy(name), (int64_t)bytes_take_u64(r)};
 	return 0;
 }
 
@@ -96,7 +93,7 @@ static int item_decode(const struct field *f, void *item, struct bytes_reader *r
 	case FIELD_MAP: return pair_decode(item, r);
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: return count_decode(f, item, r);
+	case FIELD_NUMBER_MAP: return count_decode(item, r);
 	default: return record_decode(f->type, item, r);
 	}
 }
@@ -142,6 +139,17 @@ static int array_decode(const struct field *f, struct array *a, struct bytes_rea
 	return field_is_map(f->kind) && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
 }
 
+static void numbers_encode(
+	const struct field *f, const struct numbers *numbers, struct bytes_writer *w)
+{
+	bytes_put_u32(w, (uint32_t)__builtin_popcountll(numbers->there));
+	for (uint64_t left = numbers->there; left; left &= left - 1) {
+		int at = __builtin_ctzll(left);
+		bytes_put_text32(w, text_of(f->names[at]));
+		bytes_put_f64(w, numbers->at[at]);
+	}
+}
+
 static void field_encode(const struct field *f, const void *at, struct bytes_writer *w)
 {
 	const struct optional_i64 *number = at;
@@ -177,6 +185,7 @@ static void field_encode(const struct field *f, const void *at, struct bytes_wri
 		bytes_put_u64(w, number->set ? (uint64_t)number->value : 0);
 		break;
 	case FIELD_OPTIONAL_BOOL: bytes_put_u8(w, flag->set ? 1 + flag->value : 0); break;
+	case FIELD_NUMBERS: numbers_encode(f, at, w); break;
 	case FIELD_FIXED: break;
 	default: array_encode(f, at, w);
 	}
@@ -205,6 +214,26 @@ static void optional_bool_decode(struct optional_bool *out, struct bytes_reader 
 	if (byte > 2)
 		r->failed = true;
 	*out = (struct optional_bool){.set = byte > 0, .value = byte == 2};
+}
+
+// Names come in order, as numbers_encode() writes them.
+static void numbers_decode(const struct field *f, struct numbers *out, struct bytes_reader *r)
+{
+	struct text name;
+	uint32_t at = 0;
+
+	*out = (struct numbers){0};
+	for (uint32_t left = bytes_take_u32(r); left > 0 && !r->failed; left--, at++) {
+		string_take(r, &name);
+		while (at < NUMBERS_MAX && f->names[at] && !text_equal(text_of(f->names[at]), name))
+			at++;
+		if (r->failed || at == NUMBERS_MAX || !f->names[at]) {
+			r->failed = true;
+			return;
+		}
+		out->there |= 1ull << at;
+		out->at[at] = bytes_take_f64(r);
+	}
 }
 
 static void enum_decode(const struct field *f, int *out, struct bytes_reader *r)
@@ -246,6 +275,7 @@ static int field_decode(const struct field *f, void *at, struct bytes_reader *r)
 		number->value = (int64_t)bytes_take_u64(r);
 		break;
 	case FIELD_OPTIONAL_BOOL: optional_bool_decode(at, r); break;
+	case FIELD_NUMBERS: numbers_decode(f, at, r); break;
 	case FIELD_FIXED: break;
 	default: return array_decode(f, at, r);
 	}
@@ -260,6 +290,7 @@ union scalar {
 	struct text text;
 	struct optional_i64 optional;
 	struct optional_bool choice;
+	struct numbers numbers;
 };
 
 static int record_walk(
@@ -277,7 +308,7 @@ static int item_walk(const struct field *f, struct text *name, struct bytes_read
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP:
-		if (!string_take(r, name) || (f->names && !field_own_name(f, *name)))
+		if (!string_take(r, name))
 			return -ERROR_CORRUPT;
 		(void)bytes_take_u64(r);
 		return 0;
@@ -302,12 +333,6 @@ static int array_walk(const struct field *f, struct bytes_reader *r)
 		ascends &= i == 0 || text_order(before, name) < 0;
 	}
 	return field_is_map(f->kind) && !ascends ? -ERROR_CORRUPT : 0;
-}
-
-static bool field_is_scalar(enum field_kind kind)
-{
-	return !field_is_array(kind) && kind != FIELD_STRUCT && kind != FIELD_OPTIONAL &&
-	       kind != FIELD_STRING && kind != FIELD_JSON;
 }
 
 // name: where a string goes that the record begins with.
@@ -363,7 +388,7 @@ int record_decode_scalars(const struct record_type *type, void *record, struct b
 
 static bool array_is_sound(const struct field *f, const struct array *a)
 {
-	if (field_is_map(f->kind) && !names_ascend(f, a))
+	if (a->count > 1 && field_is_map(f->kind) && !names_ascend(f, a))
 		return false;
 	for (uint32_t i = 0; f->type && i < a->count; i++)
 		if (!record_is_sound(f->type, field_item_at(f, a, i)))
@@ -385,11 +410,16 @@ static bool field_is_sound(const struct field *f, const void *at)
 	}
 }
 
+// Most fields are scalars, which are sound unless they are enums.
 bool record_is_sound(const struct record_type *type, const void *record)
 {
-	for (uint32_t i = 0; i < type->field_count; i++)
-		if (!field_is_sound(&type->fields[i], field_member_const(&type->fields[i], record)))
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct field *f = &type->fields[i];
+		if (field_is_scalar(f->kind) && f->kind != FIELD_ENUM)
+			continue;
+		if (!field_is_sound(f, field_member_const(f, record)))
 			return false;
+	}
 	return true;
 }
 

@@ -29,6 +29,12 @@ static inline bool field_is_array(enum field_kind kind)
 	}
 }
 
+static inline bool field_is_scalar(enum field_kind kind)
+{
+	return !field_is_array(kind) && kind != FIELD_STRUCT && kind != FIELD_OPTIONAL &&
+	       kind != FIELD_STRING && kind != FIELD_JSON;
+}
+
 static inline bool field_is_map(enum field_kind kind)
 {
 	return kind == FIELD_MAP || kind == FIELD_STRUCT_MAP || kind == FIELD_COUNT_MAP ||
@@ -52,15 +58,6 @@ static inline size_t field_item_bytes(const struct field *f)
 static inline void *field_item_at(const struct field *f, const struct array *a, uint32_t i)
 {
 	return (char *)a->items + (size_t)i * field_item_bytes(f);
-}
-
-// Of a FIELD_NUMBER_MAP with names of its own, that which reads like the text; NULL: none does.
-static inline char *field_own_name(const struct field *f, struct text text)
-{
-	for (const char *const *name = f->names; *name; name++)
-		if (text_equal(text_of(*name), text))
-			return (char *)*name;
-	return NULL;
 }
 
 // Frees what the field owns; array and pointers are empty then.

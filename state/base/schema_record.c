@@ -29,10 +29,7 @@ static void item_release(const struct field *f, void *item)
 	case FIELD_UUIDS: break;
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP:
-		if (!f->names)
-			free(*(char **)item);
-		break;
+	case FIELD_NUMBER_MAP: free(*(char **)item); break;
 	case FIELD_MAP:
 		free(pair->name);
 		free(pair->value);
@@ -52,8 +49,8 @@ static void item_copy(const struct field *f, void *to, const void *from)
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP: // a number is copied by its bits
-		*(struct named_count *)to = (struct named_count){
-			f->names ? count->name : item_string_copy(count->name), count->count};
+		*(struct named_count *)to =
+			(struct named_count){item_string_copy(count->name), count->count};
 		break;
 	case FIELD_MAP:
 		*(struct string_pair *)to = (struct string_pair){
@@ -123,6 +120,7 @@ static size_t scalar_bytes(enum field_kind kind)
 	case FIELD_UUID: return sizeof(struct uuid);
 	case FIELD_OPTIONAL_I64: return sizeof(struct optional_i64);
 	case FIELD_OPTIONAL_BOOL: return sizeof(struct optional_bool);
+	case FIELD_NUMBERS: return sizeof(struct numbers);
 	case FIELD_I64:
 	case FIELD_U64:
 	case FIELD_F64: return sizeof(uint64_t);
@@ -219,10 +217,19 @@ void record_init(const struct record_type *type, void *record)
 	}
 }
 
+// Whether the field may own something: all but structs that do begin with a pointer to it.
+static inline bool field_owns(const struct field *f, const void *at)
+{
+	return !field_is_scalar(f->kind) && (f->kind == FIELD_STRUCT || *(void *const *)at);
+}
+
 void record_release(const struct record_type *type, void *record)
 {
-	for (uint32_t i = 0; i < type->field_count; i++)
-		field_release(&type->fields[i], field_member(&type->fields[i], record));
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct field *f = &type->fields[i];
+		if (field_owns(f, field_member(f, record)))
+			field_release(f, field_member(f, record));
+	}
 	memset(record, 0, type->size);
 }
 

@@ -22,13 +22,22 @@ static const struct field exhausted_resources_fields[] = {
 };
 static DESCRIBE(exhausted_resources_description, exhausted_resources);
 
-const char *const score_kind_names[SCORE_KINDS + 1] = {"binpack", "devices", "job-anti-affinity",
-	"node-reschedule-penalty", "node-affinity", "allocation-spread", "preemption",
+const char *const score_names[SCORE_KINDS + 1] = {"allocation-spread", "binpack", "devices",
+	"job-anti-affinity", "node-affinity", "node-reschedule-penalty", "preemption",
 	"snapshot-affinity"};
+const uint8_t score_places[SCORE_KINDS] = {[SCORE_SPREAD] = 0,
+	[SCORE_BINPACK] = 1,
+	[SCORE_DEVICES] = 2,
+	[SCORE_ANTI_AFFINITY] = 3,
+	[SCORE_AFFINITY] = 4,
+	[SCORE_RESCHEDULE_PENALTY] = 5,
+	[SCORE_PREEMPTION] = 6,
+	[SCORE_SNAPSHOT] = 7};
+_Static_assert(SCORE_KINDS <= NUMBERS_MAX, "all scores of a node are numbers of one field");
 
 static const struct field node_score_fields[] = {
 	{"NodeID", FIELD_UUID, OF(node_score, node_id)},
-	{"Scores", FIELD_NUMBER_MAP, OF(node_score, scores), NULL, score_kind_names},
+	{"Scores", FIELD_NUMBERS, OF(node_score, scores), NULL, score_names},
 	{"NormScore", FIELD_F64, OF(node_score, norm_score)},
 };
 DESCRIBE(node_score_description, node_score);

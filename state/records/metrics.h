@@ -21,12 +21,25 @@ enum score_kind {
 	SCORE_SNAPSHOT, // comes before all others and is not in their mean
 	SCORE_KINDS
 };
-extern const char *const score_kind_names[SCORE_KINDS + 1]; // "binpack" "devices" …; NULL ends them
+// In the order of their names, and the place of each kind among them.
+extern const char
+	*const score_names[SCORE_KINDS + 1]; // "allocation-spread" "binpack" …; NULL ends them
+extern const uint8_t score_places[SCORE_KINDS];
 struct node_score {
 	struct uuid node_id;
-	struct array scores; // named_number, whose names are those of the kinds
+	struct numbers scores; // of score_names
 	double norm_score;
 };
+static inline void node_score_put(struct node_score *of, enum score_kind kind, double score)
+{
+	of->scores.there |= 1ull << score_places[kind];
+	of->scores.at[score_places[kind]] = score;
+}
+// 0 when it is not there.
+static inline double node_score_get(const struct node_score *of, enum score_kind kind)
+{
+	return of->scores.at[score_places[kind]];
+}
 
 // The best that are kept of each placement (row A65).
 #define SCORES_KEPT 5u

@@ -33,6 +33,19 @@ static uint64_t optional_sum(const struct field *f, const void *record, uint64_t
 	return record ? record_sum(f->type, record, sum) : sum;
 }
 
+// As of a map with these names.
+static uint64_t numbers_sum(const struct field *f, const struct numbers *numbers, uint64_t sum)
+{
+	sum = sum_u64(sum, (uint64_t)__builtin_popcountll(numbers->there));
+	for (uint64_t left = numbers->there; left; left &= left - 1) {
+		int at = __builtin_ctzll(left);
+		uint64_t bits;
+		memcpy(&bits, &numbers->at[at], sizeof bits);
+		sum = sum_u64(sum_string(sum, f->names[at]), bits);
+	}
+	return sum;
+}
+
 static uint64_t number_sum(const struct field *f, const void *at, uint64_t sum)
 {
 	const struct optional_i64 *i = at;
@@ -61,6 +74,7 @@ static uint64_t field_sum(const struct field *f, const void *at, uint64_t sum)
 	case FIELD_OPTIONAL: return optional_sum(f, *(void *const *)at, sum);
 	case FIELD_STRING:
 	case FIELD_JSON: return sum_string(sum, *(char *const *)at);
+	case FIELD_NUMBERS: return numbers_sum(f, at, sum);
 	case FIELD_TEXT: return sum_bytes(sum, text->data, text->size);
 	case FIELD_UUID: return sum_uuid(sum, at);
 	default: return field_is_array(f->kind) ? array_sum(f, at, sum) : number_sum(f, at, sum);

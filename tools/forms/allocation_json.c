@@ -84,15 +84,13 @@ void allocation_json_stub(struct json_writer *w, const struct state *state,
 	json_end_object(w);
 }
 
-static const char score_name[] = "binpack";
-
 // Adds the placement's own score to metrics without scores, which many placements share.
 static void put_metrics_with_score(
 	struct json_writer *w, const struct alloc_metrics *shared, const struct allocation *a)
 {
-	struct named_number number = {(char *)score_name, a->score};
-	struct node_score score = {a->node_id, {&number, 1}, a->score};
+	struct node_score score = {.node_id = a->node_id, .norm_score = a->score};
 	struct alloc_metrics metrics = *shared;
+	node_score_put(&score, SCORE_BINPACK, a->score);
 	if (!metrics.score_metadata.count)
 		metrics.score_metadata = (struct array){&score, 1};
 	json_record_members(w, &metrics_description, &metrics, 0);

@@ -354,16 +354,6 @@ static void read_named_value(struct reader *r, const struct field *f, void *item
 	}
 }
 
-static void *named_item(const struct field *f, struct array *at, const char *name)
-{
-	struct named_count *item = map_item(at, sizeof *item, name);
-	char *own = f->names ? field_own_name(f, text_of(name)) : item->name;
-	if (item->name != own)
-		free(item->name);
-	item->name = own;
-	return item;
-}
-
 static void read_named(struct reader *r, const struct field *f, struct array *at, json_t *object)
 {
 	const char *name;
@@ -371,10 +361,7 @@ static void read_named(struct reader *r, const struct field *f, struct array *at
 	json_object_foreach(object, name, value)
 	{
 		size_t before = path_add(r, "[\"%s\"]", name);
-		if (f->names && !field_own_name(f, text_of(name)))
-			report_unknown(r, f, name);
-		else
-			read_named_value(r, f, named_item(f, at, name), value);
+		read_named_value(r, f, map_item(at, sizeof(struct named_count), name), value);
 		path_cut(r, before);
 	}
 }
@@ -446,6 +433,31 @@ static void read_optional_bool(struct reader *r, struct optional_bool *at, const
 	read_bool(r, &at->value, value);
 }
 
+static void read_numbers(
+	struct reader *r, const struct field *f, struct numbers *numbers, json_t *object)
+{
+	const char *name;
+	json_t *value;
+	if (!json_is_object(object)) {
+		mismatch(r, "an object", object);
+		return;
+	}
+	json_object_foreach(object, name, value)
+	{
+		size_t before = path_add(r, "[\"%s\"]", name);
+		uint32_t at = 0;
+		while (f->names[at] && strcmp(f->names[at], name) != 0)
+			at++;
+		if (f->names[at])
+			numbers->there |= 1ull << at;
+		if (f->names[at])
+			read_f64(r, &numbers->at[at], value);
+		else
+			report_unknown(r, f, name);
+		path_cut(r, before);
+	}
+}
+
 static void read_value(struct reader *r, const struct field *f, void *at, json_t *value)
 {
 	switch (f->kind) {
@@ -470,6 +482,7 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	case FIELD_JSON: read_json(f, at, value); break;
 	case FIELD_OPTIONAL_I64: read_optional_i64(r, f, at, value); break;
 	case FIELD_OPTIONAL_BOOL: read_optional_bool(r, at, value); break;
+	case FIELD_NUMBERS: read_numbers(r, f, at, value); break;
 	case FIELD_FIXED: break;
 	case FIELD_U8:
 	case FIELD_U16:

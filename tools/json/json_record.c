@@ -73,6 +73,17 @@ static void put_named(struct json_writer *w, enum field_kind kind, const struct 
 	json_end_object(w);
 }
 
+static void put_numbers(struct json_writer *w, const struct field *f, const struct numbers *numbers)
+{
+	json_begin_object(w);
+	for (uint64_t left = numbers->there; left; left &= left - 1) {
+		int at = __builtin_ctzll(left);
+		json_write_key(w, f->names[at]);
+		json_write_f64(w, numbers->at[at]);
+	}
+	json_end_object(w);
+}
+
 static void put_optional(struct json_writer *w, const struct record_type *type, const void *record)
 {
 	if (record)
@@ -180,6 +191,7 @@ void json_write_field(struct json_writer *w, const struct field *f, const void *
 	case FIELD_JSON: put_json(w, f, *(char *const *)at); break;
 	case FIELD_OPTIONAL_I64: put_optional_i64(w, f, at); break;
 	case FIELD_OPTIONAL_BOOL: put_optional_bool(w, at); break;
+	case FIELD_NUMBERS: put_numbers(w, f, at); break;
 	case FIELD_FIXED: json_write_raw(w, text_of(f->names[0])); break;
 	case FIELD_U8:
 	case FIELD_U16:
@@ -207,6 +219,7 @@ static bool is_empty(const struct field *f, const void *at)
 	case FIELD_OPTIONAL: return !*(void *const *)at;
 	case FIELD_OPTIONAL_I64: return !((const struct optional_i64 *)at)->set;
 	case FIELD_OPTIONAL_BOOL: return !((const struct optional_bool *)at)->set;
+	case FIELD_NUMBERS: return !((const struct numbers *)at)->there;
 	case FIELD_ENUM:
 	case FIELD_STRUCT:
 	case FIELD_FIXED: return false;

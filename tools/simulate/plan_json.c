@@ -70,14 +70,14 @@ static void put_preemption(
 static void put_metrics(
 	struct json_writer *w, const struct plan *plan, const struct plan_placement *p)
 {
-	struct named_number number = {(char[]){"binpack"}, p->score};
-	struct node_score score = {p->node_id, {&number, 1}, p->score};
+	struct node_score score = {.node_id = p->node_id, .norm_score = p->score};
 	if (p->metrics == PLAN_NO_METRICS)
 		return;
 	struct alloc_metrics metrics, shown;
 	shared_metrics_read(
 		*ARRAY_AT(&plan->metrics, struct shared_metrics *, p->metrics), &metrics);
 	shown = metrics;
+	node_score_put(&score, SCORE_BINPACK, p->score);
 	if (!shown.score_metadata.count)
 		shown.score_metadata = (struct array){&score, 1};
 	json_write_key(w, "Metrics");

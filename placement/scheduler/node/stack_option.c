@@ -41,40 +41,19 @@ bool stack_option_is_plain(const struct stack_option *o)
 	return o->outcome == STACK_FITS && o->shown == 1u << SCORE_BINPACK;
 }
 
-// In the order of their names, as maps are.
-static const enum score_kind kinds_by_name[SCORE_KINDS] = {SCORE_SPREAD, SCORE_BINPACK,
-	SCORE_DEVICES, SCORE_ANTI_AFFINITY, SCORE_AFFINITY, SCORE_RESCHEDULE_PENALTY,
-	SCORE_PREEMPTION, SCORE_SNAPSHOT};
-
 static void put_scores(const struct stack_option *o, struct node_score *to)
 {
-	CHECK(o->node && !to->scores.items);
-	struct named_number *items =
-		memory_resize(NULL, (uint32_t)__builtin_popcount(o->shown) * sizeof *items);
-	to->node_id = o->node->id;
-	to->norm_score = o->score;
-	to->scores.items = items;
-	for (uint32_t i = 0; i < SCORE_KINDS; i++) {
-		enum score_kind kind = kinds_by_name[i];
-		if (o->shown >> kind & 1)
-			items[to->scores.count++] = (struct named_number){
-				(char *)score_kind_names[kind], o->scores[kind]};
+	CHECK(o->node);
+	*to = (struct node_score){.node_id = o->node->id, .norm_score = o->score};
+	for (uint32_t left = o->shown; left; left &= left - 1) {
+		enum score_kind kind = (enum score_kind)__builtin_ctz(left);
+		node_score_put(to, kind, o->scores[kind]);
 	}
-}
-
-static double kept_snapshot(const struct node_score *kept)
-{
-	for (uint32_t i = 0; i < kept->scores.count; i++) {
-		const struct named_number *n = ARRAY_AT(&kept->scores, struct named_number, i);
-		if (n->name == score_kind_names[SCORE_SNAPSHOT])
-			return n->number;
-	}
-	return 0;
 }
 
 static bool is_better_than_kept(const struct stack_option *o, const struct node_score *kept)
 {
-	double snapshot = o->shown >> SCORE_SNAPSHOT & 1 ? kept_snapshot(kept) : 0;
+	double snapshot = node_score_get(kept, SCORE_SNAPSHOT);
 	if (o->scores[SCORE_SNAPSHOT] != snapshot)
 		return o->scores[SCORE_SNAPSHOT] > snapshot;
 	return o->score > kept->norm_score;
@@ -89,14 +68,12 @@ void option_keep_scores(const struct stack_option *o, struct array *kept)
 	if (at == SCORES_KEPT)
 		return;
 	if (kept->count == SCORES_KEPT)
-		record_release(
-			&node_score_description, ARRAY_AT(kept, struct node_score, --kept->count));
+		kept->count--;
 	if (!kept->items)
-		kept->items = memory_take_array(SCORES_KEPT, sizeof(struct node_score));
+		kept->items = memory_resize(NULL, SCORES_KEPT * sizeof(struct node_score));
 	struct node_score *items = kept->items;
 	kept->count++;
 	memmove(&items[at + 1], &items[at], (kept->count - 1 - at) * sizeof *items);
-	items[at] = (struct node_score){0};
 	put_scores(o, &items[at]);
 	CHECK(kept->count <= SCORES_KEPT);
 }

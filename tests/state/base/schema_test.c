@@ -368,35 +368,72 @@ static void scalars_alone_are_refused_when_the_record_is(void **unused)
 }
 
 struct graded {
+	struct numbers grades;
+};
+struct free_graded {
 	struct array grades; // named_number
 };
-static const char *const grade_names[] = {"even", "odd", NULL};
-static const struct field free_fields[] = {{"Grades", FIELD_NUMBER_MAP, AT(graded, grades)}};
+static const char *const grade_names[] = {"even", "odd", "prime", NULL};
+static const struct field free_fields[] = {{"Grades", FIELD_NUMBER_MAP, AT(free_graded, grades)}};
 static const struct field known_fields[] = {
-	{"Grades", FIELD_NUMBER_MAP, AT(graded, grades), NULL, grade_names}};
-static const struct record_type free_type = {"free", sizeof(struct graded), free_fields, 1},
+	{"Grades", FIELD_NUMBERS, AT(graded, grades), NULL, grade_names}};
+static const struct record_type free_type = {"free", sizeof(struct free_graded), free_fields, 1},
 				known_type = {"known", sizeof(struct graded), known_fields, 1};
 
-// What reads the whole record refuses the name, and so does what only checks it. A known one is the literal itself.
-static void numbers_with_names_of_their_own_have_no_others(void **unused)
+static struct bytes_writer encoded_grades(const char *const *names, uint32_t count)
 {
-	static const char *const names[] = {"even", "odd", "od", "odds", ""};
-	for (uint32_t i = 0; i < COUNT(names); i++) {
-		struct graded all = {0}, read;
+	struct free_graded all = {0};
+	for (uint32_t i = 0; i < count; i++) {
 		struct named_number *number = array_append(&all.grades, sizeof *number);
-		*number = (struct named_number){text_copy(text_of(names[i])), 0.5};
-		struct bytes_writer writer = encoded(&free_type, &all);
+		*number = (struct named_number){text_copy(text_of(names[i])), 0.5 + i};
+	}
+	struct bytes_writer writer = encoded(&free_type, &all);
+	record_release(&free_type, &all);
+	return writer;
+}
+
+// What reads the whole record refuses others and those out of order, and so does what only checks it.
+static void numbers_have_only_their_names_in_order(void **unused)
+{
+	static const struct {
+		const char *names[4];
+		uint32_t count;
+		uint64_t there; // 0: refused
+	} cases[] = {{{"even"}, 1, 1}, {{"prime"}, 1, 4}, {{"even", "prime"}, 2, 5},
+		{{"even", "odd", "prime"}, 3, 7}, {{"od"}, 1, 0}, {{"odds"}, 1, 0}, {{""}, 1, 0},
+		{{"odd", "even"}, 2, 0}, {{"odd", "odd"}, 2, 0},
+		{{"even", "odd", "prime", "prime"}, 4, 0}};
+	for (uint32_t i = 0; i < COUNT(cases); i++) {
+		struct graded read;
+		struct bytes_writer writer = encoded_grades(cases[i].names, cases[i].count);
 		struct bytes_reader one = bytes_reader_over(writer.data, writer.size), other = one;
-		int error = i < 2 ? 0 : -ERROR_CORRUPT;
+		int error = cases[i].there ? 0 : -ERROR_CORRUPT;
 		assert_int_equal(record_decode(&known_type, &read, &one), error);
-		if (error == 0)
-			assert_ptr_equal(ARRAY_AT(&read.grades, struct named_number, 0)->name,
-				grade_names[i]);
-		record_release(&known_type, &read);
+		assert_int_equal(read.grades.there, cases[i].there);
+		for (uint32_t at = 0, n = 0; at < 3; at++) {
+			bool is_there = cases[i].there >> at & 1;
+			assert_float_equal(read.grades.at[at], is_there ? 0.5 + n++ : 0, 0);
+		}
 		assert_int_equal(record_decode_scalars(&known_type, &read, &other), error);
-		record_release(&free_type, &all);
 		bytes_writer_free(&writer);
 	}
+}
+
+// They are stored as a map is, and equal ones are equal.
+static void numbers_come_back(void **unused)
+{
+	static const char *const names[] = {"even", "prime"};
+	struct graded all = {{.there = 5, .at = {0.5, 0, 1.5}}}, read;
+	struct bytes_writer map = encoded_grades(names, 2), writer = encoded(&known_type, &all);
+	struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+	assert_int_equal(writer.size, map.size);
+	assert_memory_equal(writer.data, map.data, map.size);
+	assert_int_equal(record_decode(&known_type, &read, &reader), 0);
+	assert_true(record_equal(&known_type, &all, &read));
+	read.grades.at[2] = 2;
+	assert_false(record_equal(&known_type, &all, &read));
+	bytes_writer_free(&writer);
+	bytes_writer_free(&map);
 }
 
 static void count_larger_than_what_is_left_is_refused(void **unused)
@@ -563,7 +600,8 @@ int main(void)
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(corruption_is_refused_or_still_a_record),
 		cmocka_unit_test(scalars_alone_are_refused_when_the_record_is),
-		cmocka_unit_test(numbers_with_names_of_their_own_have_no_others),
+		cmocka_unit_test(numbers_have_only_their_names_in_order),
+		cmocka_unit_test(numbers_come_back),
 		cmocka_unit_test(count_larger_than_what_is_left_is_refused),
 		cmocka_unit_test(maps_out_of_order_are_refused),
 		cmocka_unit_test(items_of_maps_are_put_in_order),

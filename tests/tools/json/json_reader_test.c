@@ -29,7 +29,8 @@ struct thing {
 	struct optional_i64 wait_ns;
 	struct optional_bool choice;
 	int64_t secret, derived;
-	struct array ids, counts, flags, ratios, scores;
+	struct array ids, counts, flags, ratios;
+	struct numbers scores;
 	int64_t at_ns, ended_ns, omitted;
 	struct whole_inside {
 		int64_t inside;
@@ -78,7 +79,7 @@ static const struct field thing_fields[] = {
 	{"Counts", FIELD_COUNT_MAP, AT(counts), NULL, NULL, FIELD_NULL_EMPTY},
 	{"Flags", FIELD_FLAG_MAP, AT(flags)},
 	{"Ratios", FIELD_NUMBER_MAP, AT(ratios)},
-	{"Scores", FIELD_NUMBER_MAP, AT(scores), NULL, score_names},
+	{"Scores", FIELD_NUMBERS, AT(scores), NULL, score_names},
 	{"Fixed", FIELD_FIXED, 0, NULL, null},
 	{"At", FIELD_I64, AT(at_ns), NULL, NULL, FIELD_TIME},
 	{"Ended", FIELD_I64, AT(ended_ns), NULL, NULL, FIELD_TIME | FIELD_NULL_ZERO},

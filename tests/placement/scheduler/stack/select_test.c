@@ -138,9 +138,8 @@ static void the_score_is_a_mean_of_what_is_recorded(void **state)
 	assert_float_equal(b.option.scores[SCORE_AFFINITY], 40.0 / 80, NEAR);
 	assert_float_equal(b.option.score, (fit - 0.5 - 1 + 0.5) / 4, NEAR);
 	const struct node_score *s = ARRAY_AT(&m.score_metadata, struct node_score, 0);
-	assert_int_equal(s->scores.count, 4);
-	assert_string_equal(
-		ARRAY_AT(&s->scores, struct named_number, 3)->name, "node-reschedule-penalty");
+	assert_int_equal(__builtin_popcountll(s->scores.there), 4);
+	assert_float_equal(node_score_get(s, SCORE_RESCHEDULE_PENALTY), -1, NEAR);
 	metrics_release(&m);
 	asking_teardown(&b);
 }
@@ -154,10 +153,12 @@ static void parts_of_a_score_have_their_names(void **state)
 		[SCORE_RESCHEDULE_PENALTY] = "node-reschedule-penalty",
 		[SCORE_AFFINITY] = "node-affinity",
 		[SCORE_SPREAD] = "allocation-spread",
-		[SCORE_PREEMPTION] = "preemption"};
+		[SCORE_PREEMPTION] = "preemption",
+		[SCORE_SNAPSHOT] = "snapshot-affinity"};
 	for (uint32_t kind = 0; kind < SCORE_KINDS; kind++)
-		if (names[kind])
-			assert_string_equal(score_kind_names[kind], names[kind]);
+		assert_string_equal(score_names[score_places[kind]], names[kind]);
+	for (uint32_t at = 1; at < SCORE_KINDS; at++) // as they are stored
+		assert_true(strcmp(score_names[at - 1], score_names[at]) < 0);
 }
 
 static void scores_of_zero_are_shown_but_not_recorded(void **state)
@@ -171,7 +172,7 @@ static void scores_of_zero_are_shown_but_not_recorded(void **state)
 	assert_int_equal(select_with(&b, &r, &m), 0);
 	assert_int_equal(b.option.recorded, 1u << SCORE_BINPACK);
 	const struct node_score *s = ARRAY_AT(&m.score_metadata, struct node_score, 0);
-	assert_int_equal(s->scores.count, 4); // three of them 0
+	assert_int_equal(__builtin_popcountll(s->scores.there), 4); // three of them 0
 	assert_float_equal(s->norm_score, b.option.scores[SCORE_BINPACK], 0);
 	metrics_release(&m);
 	asking_teardown(&b);
