@@ -41,74 +41,28 @@ static void writer_grow(struct bytes_writer *w, size_t least)
 	w->capacity = capacity;
 }
 
-// Room for the next size bytes, or NULL (and failed).
-static uint8_t *writer_reserve(struct bytes_writer *w, size_t size)
+bool bytes_make_room(struct bytes_writer *w, size_t size)
 {
+	if (!w->failed && (!w->grows || size > SIZE_MAX - w->size))
+		w->failed = true;
 	if (w->failed)
-		return NULL;
-	if (size > w->capacity - w->size) {
-		if (!w->grows || size > SIZE_MAX - w->size) {
-			w->failed = true;
-			return NULL;
-		}
-		writer_grow(w, w->size + size);
-	}
-	uint8_t *at = w->data + w->size;
-	w->size += size;
-	return at;
-}
-
-void bytes_put(struct bytes_writer *w, const void *data, size_t size)
-{
-	uint8_t *at = writer_reserve(w, size);
-	if (at && size)
-		memcpy(at, data, size);
+		return false;
+	writer_grow(w, w->size + size);
+	return true;
 }
 
 void bytes_put_zeros(struct bytes_writer *w, size_t size)
 {
-	uint8_t *at = writer_reserve(w, size);
+	uint8_t *at = bytes_reserve(w, size);
 	if (at && size)
 		memset(at, 0, size);
-}
-
-#define BYTES_PUT(bits)                                                      \
-	void bytes_put_u##bits(struct bytes_writer *w, uint##bits##_t value) \
-	{                                                                    \
-		uint8_t *at = writer_reserve(w, sizeof value);               \
-		value = htole##bits(value);                                  \
-		if (at)                                                      \
-			memcpy(at, &value, sizeof value);                    \
-	}
-BYTES_PUT(16)
-BYTES_PUT(32)
-BYTES_PUT(64)
-#undef BYTES_PUT
-
-void bytes_put_u8(struct bytes_writer *w, uint8_t value)
-{
-	uint8_t *at = writer_reserve(w, 1);
-	if (at)
-		*at = value;
-}
-
-void bytes_put_f64(struct bytes_writer *w, double value)
-{
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof bits);
-	bytes_put_u64(w, bits);
-}
-
-void bytes_put_uuid(struct bytes_writer *w, const struct uuid *id)
-{
-	bytes_put(w, id->bytes, sizeof id->bytes);
 }
 
 // Writes length and characters, or neither.
 static inline void put_text(
 	struct bytes_writer *w, struct text t, size_t length_bytes, uint32_t longest)
 {
-	uint8_t *at = t.size <= longest ? writer_reserve(w, length_bytes + t.size) : NULL;
+	uint8_t *at = t.size <= longest ? bytes_reserve(w, length_bytes + t.size) : NULL;
 	uint32_t length = htole32(t.size);
 	w->failed |= !at;
 	if (!at)

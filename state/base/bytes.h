@@ -19,6 +19,8 @@ struct bytes_writer {
 // Over the caller's memory.
 static inline struct bytes_writer bytes_writer_over(void *data, size_t capacity)
 {
+	// Else gcc would warn of writes past the end of an array of constant size that are never reached.
+	__asm__("" : "+r"(capacity));
 	return (struct bytes_writer){.data = data, .capacity = capacity};
 }
 // Growing; bytes_writer_free releases it.
@@ -27,14 +29,54 @@ void bytes_writer_free(struct bytes_writer *);
 // Gives back what a growing writer took beyond `capacity`, and what it wrote.
 void bytes_writer_shrink(struct bytes_writer *, size_t capacity);
 
-void bytes_put(struct bytes_writer *, const void *data, size_t size);
+// For the functions below: makes room for size bytes more where there is none. False: it failed.
+bool bytes_make_room(struct bytes_writer *, size_t size);
+// Room for the next size bytes, or NULL (and failed).
+static inline uint8_t *bytes_reserve(struct bytes_writer *w, size_t size)
+{
+	bool has_room = !w->failed && size <= w->capacity - w->size;
+	if (!has_room && !bytes_make_room(w, size))
+		return NULL;
+	uint8_t *at = w->data + w->size;
+	w->size += size;
+	return at;
+}
+
+static inline void bytes_put(struct bytes_writer *w, const void *data, size_t size)
+{
+	uint8_t *at = bytes_reserve(w, size);
+	if (at && size)
+		memcpy(at, data, size);
+}
 void bytes_put_zeros(struct bytes_writer *, size_t size);
-void bytes_put_u8(struct bytes_writer *, uint8_t);
-void bytes_put_u16(struct bytes_writer *, uint16_t);
-void bytes_put_u32(struct bytes_writer *, uint32_t);
-void bytes_put_u64(struct bytes_writer *, uint64_t);
-void bytes_put_f64(struct bytes_writer *, double);
-void bytes_put_uuid(struct bytes_writer *, const struct uuid *);
+static inline void bytes_put_u8(struct bytes_writer *w, uint8_t value)
+{
+	uint8_t *at = bytes_reserve(w, 1);
+	if (at)
+		*at = value;
+}
+#define BYTES_PUT(bits)                                                                    \
+	static inline void bytes_put_u##bits(struct bytes_writer *w, uint##bits##_t value) \
+	{                                                                                  \
+		uint8_t *at = bytes_reserve(w, sizeof value);                              \
+		value = htole##bits(value);                                                \
+		if (at)                                                                    \
+			memcpy(at, &value, sizeof value);                                  \
+	}
+BYTES_PUT(16)
+BYTES_PUT(32)
+BYTES_PUT(64)
+#undef BYTES_PUT
+static inline void bytes_put_f64(struct bytes_writer *w, double value)
+{
+	uint64_t bits;
+	memcpy(&bits, &value, sizeof bits);
+	bytes_put_u64(w, bits);
+}
+static inline void bytes_put_uuid(struct bytes_writer *w, const struct uuid *id)
+{
+	bytes_put(w, id->bytes, sizeof id->bytes);
+}
 // u8 length, then the characters; longer than 255 fails.
 void bytes_put_text8(struct bytes_writer *, struct text);
 // u16 length, then the characters; longer than 65535 fails.
