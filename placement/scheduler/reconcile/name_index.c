@@ -15,44 +15,51 @@ static uint64_t bit_of(uint32_t number)
 	return 1ull << (number % WORD_BITS);
 }
 
+static uint64_t *words_of(struct number_set *set)
+{
+	return word_count(set->size) > 1 ? set->more : &set->few;
+}
+
 void number_set_init(struct number_set *set, uint32_t size)
 {
-	set->words = memory_take_array(word_count(size), sizeof *set->words);
-	set->size = size;
-	CHECK(set->words);
+	*set = (struct number_set){.size = size};
+	if (word_count(size) > 1)
+		set->more = memory_take_array(word_count(size), sizeof *set->more);
 }
 
 void number_set_release(struct number_set *set)
 {
-	free(set->words);
+	free(set->more);
 	*set = (struct number_set){0};
 }
 
 void number_set_add(struct number_set *set, uint32_t number)
 {
 	CHECK(number < set->size);
-	set->words[number / WORD_BITS] |= bit_of(number);
+	words_of(set)[number / WORD_BITS] |= bit_of(number);
 }
 
 void number_set_remove(struct number_set *set, uint32_t number)
 {
 	CHECK(number < set->size);
-	set->words[number / WORD_BITS] &= ~bit_of(number);
+	words_of(set)[number / WORD_BITS] &= ~bit_of(number);
 }
 
 bool number_set_has(const struct number_set *set, uint32_t number)
 {
-	return number < set->size && (set->words[number / WORD_BITS] & bit_of(number));
+	const uint64_t *words = word_count(set->size) > 1 ? set->more : &set->few;
+
+	return number < set->size && (words[number / WORD_BITS] & bit_of(number));
 }
 
 void number_set_move_highest(struct number_set *from, struct number_set *to, int64_t n)
 {
 	CHECK(from->size == to->size && n >= 0);
 	for (uint32_t w = word_count(from->size); w > 0 && n > 0; w--)
-		for (uint64_t *word = &from->words[w - 1]; *word && n > 0; n--) {
+		for (uint64_t *word = &words_of(from)[w - 1]; *word && n > 0; n--) {
 			uint64_t highest = 1ull << (WORD_BITS - 1 - __builtin_clzll(*word));
 			*word &= ~highest;
-			to->words[w - 1] |= highest;
+			words_of(to)[w - 1] |= highest;
 		}
 }
 

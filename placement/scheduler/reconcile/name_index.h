@@ -4,8 +4,9 @@
 #include <stdint.h>
 
 struct number_set {
-	uint64_t *words;
-	uint32_t size; // the set has no number from here on
+	uint64_t few;   // the only word of a small set
+	uint64_t *more; // the words of others
+	uint32_t size;  // the set has no number from here on
 };
 
 void number_set_init(struct number_set *, uint32_t size);

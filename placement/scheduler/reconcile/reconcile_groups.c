@@ -191,12 +191,14 @@ void reconcile_members(struct reconciler *r)
 {
 	CHECK(!r->members);
 	uint32_t count = r->ask->allocation_count;
+	if (count == 0)
+		return;
 	struct sort_key *keys = memory_take_array((size_t)2 * count + 2, sizeof *keys);
 	struct sorting s = {.keys = keys, .other = keys + count + 1, .count = count};
 	collect_keys(&s, r->ask);
 	order_spans(&s);
 	sort_keys(&s);
-	r->members = memory_take_array((size_t)count + 1, sizeof *r->members);
+	r->members = memory_take_array(count, sizeof *r->members);
 	r->member_count = count;
 	fill_members(r, &s);
 	free(keys);

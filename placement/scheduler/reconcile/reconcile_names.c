@@ -71,9 +71,12 @@ static void repair_places(struct repair *r, struct array *places, uint32_t first
 	}
 }
 
+// Without allocations no two have one name.
 void repair_names(struct group_pass *g)
 {
 	CHECK(g->first_place <= g->r->result->place.count);
+	if (g->count == 0)
+		return;
 	struct reconciliation *result = g->r->result;
 	struct repair r = {.names = &g->names};
 	number_set_init(&r.given, g->names.taken.size);

@@ -33,29 +33,36 @@ static void without_a_free_one_they_overlap_from_the_start(void **state)
 	name_index_release(&names);
 }
 
-static void the_highest_are_moved(void **state)
+static void move_highest(const uint32_t *numbers, uint32_t count, uint32_t size)
 {
-	static const uint32_t numbers[] = {0, 5, 63, 64, 130, 199};
 	struct number_set from, to;
-	number_set_init(&from, 200);
-	number_set_init(&to, 200);
-	for (size_t i = 0; i < 6; i++)
+	number_set_init(&from, size);
+	number_set_init(&to, size);
+	for (uint32_t i = 0; i < count; i++)
 		number_set_add(&from, numbers[i]);
 	number_set_move_highest(&from, &to, 0);
-	assert_true(number_set_has(&from, 199));
+	assert_true(number_set_has(&from, numbers[count - 1]));
 	number_set_move_highest(&from, &to, 3);
-	for (size_t i = 0; i < 6; i++) {
-		assert_int_equal(number_set_has(&to, numbers[i]), i >= 3);
-		assert_int_equal(number_set_has(&from, numbers[i]), i < 3);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(number_set_has(&to, numbers[i]), i + 3 >= count);
+		assert_int_equal(number_set_has(&from, numbers[i]), i + 3 < count);
 	}
 	number_set_move_highest(&from, &to, 100);
-	for (size_t i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < count; i++)
 		assert_true(number_set_has(&to, numbers[i]));
-	assert_false(number_set_has(&to, 200));
-	number_set_remove(&to, 0);
-	assert_false(number_set_has(&to, 0));
+	assert_false(number_set_has(&to, size));
+	number_set_remove(&to, numbers[0]);
+	assert_false(number_set_has(&to, numbers[0]));
 	number_set_release(&from);
 	number_set_release(&to);
+}
+
+static void the_highest_are_moved(void **state)
+{
+	static const uint32_t many[] = {0, 5, 63, 64, 130, 199}, few[] = {0, 5, 31, 62};
+	move_highest(many, 6, 200);
+	move_highest(many, 3, 64);
+	move_highest(few, 4, 63);
 }
 
 int main(void)
