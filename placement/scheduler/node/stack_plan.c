@@ -12,7 +12,8 @@ static void *append_item(struct array *to, uint32_t *room, size_t bytes_each)
 {
 	CHECK(to->count <= *room);
 	if (to->count >= *room) {
-		*room = to->count + to->count / 2 + 8;
+		// So few of any kind are of a size that malloc() has at hand.
+		*room = to->count + to->count / 2 + 4;
 		to->items = memory_resize(to->items, *room * bytes_each);
 	}
 	void *item = (char *)to->items + to->count++ * bytes_each;

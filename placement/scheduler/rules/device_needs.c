@@ -11,8 +11,11 @@ static void compile_need(struct device_need *need, const struct device_ask *ask,
 	CHECK(ask);
 	struct constraint_error ignored; // validation has refused what does not compile
 	*need = (struct device_need){.ask = ask, .task = task};
-	need->constraints = memory_take_array(ask->constraints.count + 1, sizeof(void *));
-	need->affinities = memory_take_array(ask->affinities.count + 1, sizeof *need->affinities);
+	if (ask->constraints.count > 0)
+		need->constraints = memory_take_array(ask->constraints.count, sizeof(void *));
+	if (ask->affinities.count > 0)
+		need->affinities =
+			memory_take_array(ask->affinities.count, sizeof *need->affinities);
 	for (uint32_t i = 0; i < ask->constraints.count; i++) {
 		const struct constraint *c = ARRAY_AT(&ask->constraints, struct constraint, i);
 		need->constraints[i] =
@@ -32,7 +35,9 @@ void device_needs_compile(struct device_needs *needs, const struct task_group *g
 	*needs = (struct device_needs){0};
 	for (uint32_t i = 0; i < group->tasks.count; i++)
 		needs->count += ARRAY_AT(&group->tasks, struct task, i)->resources.devices.count;
-	needs->items = memory_take_array(needs->count + 1, sizeof *needs->items);
+	if (needs->count == 0)
+		return;
+	needs->items = memory_take_array(needs->count, sizeof *needs->items);
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < group->tasks.count; i++) {
 		const struct array *asks =

@@ -211,6 +211,8 @@ static void settle_attributes(struct group_rules *g, uint32_t of_job)
 static void share_weights(struct group_rules *g, uint32_t of_job)
 {
 	double sum = 0;
+	if (g->spread_count == 0)
+		return;
 	for (uint32_t i = 0; i < g->spread_count; i++)
 		sum += g->spreads[i].weight;
 	settle_attributes(g, of_job);
@@ -220,7 +222,6 @@ static void share_weights(struct group_rules *g, uint32_t of_job)
 
 static void add_driver(struct group_rules *g, const char *driver)
 {
-	CHECK(g->drivers);
 	for (uint32_t i = 0; i < g->driver_count; i++)
 		if (text_is(driver, g->drivers[i]))
 			return;
@@ -228,13 +229,15 @@ static void add_driver(struct group_rules *g, const char *driver)
 	CHECK(g->driver_count <= g->group->tasks.count);
 }
 
+static bool oversubscribes(const struct group_rules *g, const struct scheduler_view *view)
+{
+	return node_pool_oversubscribes(
+		view->pool(view->context, g->job->node_pool), view->config(view->context));
+}
+
 static void look_at_tasks(
 	struct group_rules *g, const struct scheduler_view *view, struct reasons *reasons)
 {
-	CHECK(!g->drivers);
-	bool oversubscribes = node_pool_oversubscribes(
-		view->pool(view->context, g->job->node_pool), view->config(view->context));
-	g->drivers = memory_take_array(g->group->tasks.count + 1, sizeof *g->drivers);
 	for (uint32_t i = 0; i < g->group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&g->group->tasks, struct task, i);
 		add_driver(g, task->driver);
@@ -243,8 +246,9 @@ static void look_at_tasks(
 		add_affinities(g, &task->affinities);
 		g->task_networks |= task->resources.networks.count > 0;
 		g->cores |= task->resources.cores > 0;
-		g->memory_max |= oversubscribes && task->resources.memory_max_mb > 0;
+		g->memory_max |= task->resources.memory_max_mb > 0;
 	}
+	g->memory_max = g->memory_max && oversubscribes(g, view);
 }
 
 static void look_at_volumes(struct group_rules *g)
@@ -260,9 +264,10 @@ struct group_rules *group_rules_create(struct job_rules *of_job, const struct jo
 	uint32_t group, const struct scheduler_view *view, struct reasons *reasons)
 {
 	CHECK(group < job->task_groups.count && group < job->asks.count);
-	struct group_rules *g = memory_take(sizeof *g);
+	const struct task_group *of = ARRAY_AT(&job->task_groups, struct task_group, group);
+	struct group_rules *g = memory_take(sizeof *g + of->tasks.count * sizeof g->drivers[0]);
 	g->job = job;
-	g->group = ARRAY_AT(&job->task_groups, struct task_group, group);
+	g->group = of;
 	g->number = group;
 	g->lowest_boost = &of_job->lowest_boost;
 	g->ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources;
@@ -299,7 +304,6 @@ void group_rules_destroy(struct group_rules *g)
 	}
 	free(g->affinities);
 	free(g->spreads);
-	free(g->drivers);
 	device_needs_release(&g->devices);
 	free(g);
 }

@@ -52,7 +52,6 @@ struct group_rules {
 	uint32_t number;
 	struct rule_list constraints; // of the group and its tasks
 	struct distinct_rules distinct;
-	const char **drivers;
 	uint32_t driver_count;
 	struct device_needs devices;
 	const struct network_ask *network; // of the group; NULL: none
@@ -68,6 +67,7 @@ struct group_rules {
 	struct compiled_spread *spreads;
 	uint32_t spread_count;
 	double *lowest_boost; // of the job
+	const char *drivers[];
 };
 
 static inline bool group_asks_ports(const struct group_rules *g)

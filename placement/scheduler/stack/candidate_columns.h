@@ -22,7 +22,7 @@
 #define BLOCK_ROWS 64u
 #define ROW_NONE 0xffffffffu
 // So many rows are wanted at once, but of an instance that failed on many nodes.
-#define ROWS_WANTED_FEW 16u
+#define ROWS_WANTED_FEW 8u
 // Fit, and maybe anti-affinity, affinity, devices and victims.
 #define ROW_SCORES_MAX 5u
 
@@ -165,8 +165,9 @@ struct candidate_columns {
 	uint32_t name_index;         // of the instance, if its volumes are its own; else 0
 	uint32_t candidates;         // nodes looked at: rows, and those filtered at once
 	struct evictions *evictions; // victims make room in rows without; NULL: nobody does
-	struct refusal_counts first,
-		later; // nodes filtered at once: the first time, and later with the memo
+	// Nodes filtered at once: the first time, and later with the memo (candidate_columns_count_later).
+	struct refusal_counts first, later;
+	bool is_later_counted;
 	struct refusal_counts refused; // rows that are refused now
 	uint32_t row_count, row_room, bin_count, block_count;
 	// By row, all of them in row_memory.
@@ -305,6 +306,8 @@ void candidate_columns_close_sparse(struct candidate_columns *);
 // put it.
 void candidate_columns_remember_classes(struct stack *);
 void candidate_columns_remember_class(struct candidate_columns *, uint32_t id);
+// Counts the nodes that are filtered when the group is asked for again, which few groups are.
+void candidate_columns_count_later(struct candidate_columns *);
 // Makes rows of all nodes that are short of something.
 void candidate_columns_make_full_rows(struct candidate_columns *);
 

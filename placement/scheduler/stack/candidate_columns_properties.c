@@ -197,7 +197,8 @@ static void refresh_spreads(struct candidate_columns *c, const int64_t *unlisted
 void candidate_columns_refresh_bins(struct candidate_columns *c)
 {
 	uint64_t changes = property_changes(c);
-	if (changes == c->properties_seen && *c->g->lowest_boost == c->lowest_seen)
+	bool is_new = changes != c->properties_seen || *c->g->lowest_boost != c->lowest_seen;
+	if (!c->property_count || !is_new)
 		return;
 	c->properties_seen = changes;
 	int64_t *unlisted = count_unlisted(c);

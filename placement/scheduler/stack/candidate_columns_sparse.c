@@ -161,16 +161,26 @@ static void count_refused(struct candidate_columns *c, const struct refused_tall
 {
 	bool is_known = c->evictions || (t->by == REFUSED_BY_JOB && c->s->is_job_judged);
 	uint32_t explained = t->by == REFUSED_ITSELF ? t->nodes : is_known ? 0 : t->classes;
-	const char *refusal = reasons_keep(&c->s->reasons, t->refusal);
 
 	CHECK(t->nodes >= t->classes);
 	if (t->nodes == 0)
 		return;
-	refusal_counts_add(&c->first, refusal, t->class_name, STACK_FILTERED, explained);
+	refusal_counts_add(&c->first, t->refusal, t->class_name, STACK_FILTERED, explained);
 	refusal_counts_add(&c->first, reason_class_ineligible, t->class_name, STACK_FILTERED,
 		t->nodes - explained);
-	refusal_counts_add(&c->later, t->by == REFUSED_ITSELF ? refusal : reason_class_ineligible,
-		t->class_name, STACK_FILTERED, t->nodes);
+}
+
+void candidate_columns_count_later(struct candidate_columns *c)
+{
+	if (!c->fleet || c->is_later_counted)
+		return;
+	c->is_later_counted = true;
+	for (uint32_t i = 0; i < c->set->tallies.refused_count; i++) {
+		const struct refused_tally *t = &c->set->tallies.refused[i];
+		bool says_why = t->by == REFUSED_ITSELF;
+		refusal_counts_add(&c->later, says_why ? t->refusal : reason_class_ineligible,
+			t->class_name, STACK_FILTERED, t->nodes);
+	}
 }
 
 // Classes of which a single node was looked at before say no more why.
@@ -186,8 +196,7 @@ static void count_remembered(struct candidate_columns *c, uint32_t id)
 		known != CLASS_INELIGIBLE || (in->by_job && c->s->is_job_judged))
 		return;
 	const struct refused_tally *t = &c->set->tallies.refused[in->tally];
-	const char *refusal = reasons_keep(&c->s->reasons, t->refusal);
-	refusal_counts_add(&c->first, refusal, t->class_name, STACK_FILTERED, -1);
+	refusal_counts_add(&c->first, t->refusal, t->class_name, STACK_FILTERED, -1);
 	refusal_counts_add(&c->first, reason_class_ineligible, t->class_name, STACK_FILTERED, 1);
 }
 
@@ -291,7 +300,8 @@ static void take_set(struct candidate_columns *c, const struct victims *victims)
 	class_key_make(&key, c->g, &c->s->job_rules, c->name_index);
 	if (victims)
 		class_key_add_victims(&key, c->g, victims_priority(victims));
-	c->set = class_sets_take(c->fleet->sets, key.bytes, key.size, &ask, judge_class, c);
+	c->set = class_sets_take(
+		c->fleet->sets, class_key_bytes(&key), key.size, &ask, judge_class, c);
 	class_key_release(&key);
 }
 

@@ -408,8 +408,6 @@ static void tell_rows(struct candidate_columns *c)
 
 void candidate_columns_refresh_finders(struct candidate_columns *c, const int64_t *unlisted)
 {
-	if (!c->property_count)
-		return;
 	for (uint32_t i = 0; i < c->finder_count; i++)
 		if (c->finders[i].ready > 0)
 			note_lowest(c, &c->finders[i], unlisted);

@@ -4,13 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void make_room(struct class_key *k, size_t size)
+{
+	bool was_few = !k->many;
+
+	k->room = 2 * k->room + (uint32_t)size;
+	k->many = memory_resize(k->many, k->room);
+	if (was_few)
+		memcpy(k->many, k->few, k->size);
+}
+
 static void add_bytes(struct class_key *k, const void *bytes, size_t size)
 {
-	if (k->size + size > k->room) {
-		k->room = 2 * k->room + (uint32_t)size + 256;
-		k->bytes = memory_resize(k->bytes, k->room);
-	}
-	memcpy(k->bytes + k->size, bytes, size);
+	if (k->size + size > k->room)
+		make_room(k, size);
+	memcpy((k->many ? k->many : k->few) + k->size, bytes, size);
 	k->size += (uint32_t)size;
 	CHECK(k->size <= k->room);
 }
@@ -155,7 +163,9 @@ static void add_spreads(struct class_key *k, const struct group_rules *g)
 void class_key_make(struct class_key *k, const struct group_rules *g,
 	const struct job_rules *of_job, uint32_t name_index)
 {
-	*k = (struct class_key){0};
+	k->size = 0;
+	k->room = sizeof k->few;
+	k->many = NULL;
 	add_count(k, g->ask.cpu_mhz);
 	add_count(k, g->ask.memory_mb);
 	add_count(k, g->ask.disk_mb);
@@ -198,5 +208,5 @@ void class_key_add_victims(struct class_key *k, const struct group_rules *g, int
 
 void class_key_release(struct class_key *k)
 {
-	free(k->bytes);
+	free(k->many);
 }

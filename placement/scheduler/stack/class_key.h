@@ -3,9 +3,15 @@
 #include "placement/scheduler/rules/rules.h"
 
 struct class_key {
-	char *bytes;
 	uint32_t size, room;
+	char *many; // NULL: few will do
+	char few[256];
 };
+
+static inline const char *class_key_bytes(const struct class_key *k)
+{
+	return k->many ? k->many : k->few;
+}
 
 // name_index: of the instance, which may have volumes of its own.
 void class_key_make(struct class_key *, const struct group_rules *, const struct job_rules *,

@@ -77,13 +77,24 @@ static void follow_counts(struct refusal_counts *t)
 		grow_buckets(t);
 }
 
+static uint32_t *sorted_of(const struct refusal_reasons *r)
+{
+	return (uint32_t *)(r->items + r->room);
+}
+
+static uint32_t *changed_of(const struct refusal_reasons *r)
+{
+	return sorted_of(r) + r->room;
+}
+
 // Whether a text is there; *at: its place in the order, or where it would go.
 static bool find_text(const struct refusal_reasons *r, const char *text, uint32_t *at)
 {
+	const uint32_t *sorted = sorted_of(r);
 	uint32_t low = 0, high = r->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		int order = strcmp(r->items[r->sorted[middle]].text, text);
+		int order = strcmp(r->items[sorted[middle]].text, text);
 		if (order == 0) {
 			*at = middle;
 			return true;
@@ -102,16 +113,13 @@ static void make_room(struct refusal_reasons *r)
 	struct refusal_reasons wider = *r;
 
 	wider.room = r->room + r->room / 2 + 4;
-	wider.items = memory_take_array(
-		wider.room, sizeof *r->items + sizeof *r->sorted + sizeof *r->changed);
-	wider.sorted = (uint32_t *)(wider.items + wider.room);
-	wider.changed = wider.sorted + wider.room;
+	wider.items = memory_take_array(wider.room, sizeof *r->items + 2 * sizeof(uint32_t));
 	for (uint32_t i = 0; i < r->count; i++) {
 		wider.items[i] = r->items[i];
-		wider.sorted[i] = r->sorted[i];
+		sorted_of(&wider)[i] = sorted_of(r)[i];
 	}
 	for (uint32_t i = 0; i < r->changed_count; i++)
-		wider.changed[i] = r->changed[i];
+		changed_of(&wider)[i] = changed_of(r)[i];
 	free(r->items);
 	*r = wider;
 	CHECK(r->count < r->room);
@@ -122,11 +130,12 @@ static uint32_t reason_number(struct refusal_reasons *r, const char *text)
 {
 	uint32_t at;
 	if (find_text(r, text, &at))
-		return r->sorted[at];
+		return sorted_of(r)[at];
 	if (r->count == r->room)
 		make_room(r);
-	memmove(&r->sorted[at + 1], &r->sorted[at], (r->count - at) * sizeof *r->sorted);
-	r->sorted[at] = r->count;
+	uint32_t *sorted = sorted_of(r);
+	memmove(&sorted[at + 1], &sorted[at], (r->count - at) * sizeof *sorted);
+	sorted[at] = r->count;
 	r->items[r->count] = (struct refusal_reason){.text = text};
 	CHECK(r->count < r->room);
 	return r->count++;
@@ -164,7 +173,7 @@ static void note_changed(struct refusal_reasons *r, uint32_t number)
 		return;
 	r->items[number].is_changed = true;
 	CHECK(r->changed_count < r->room);
-	r->changed[r->changed_count++] = number;
+	changed_of(r)[r->changed_count++] = number;
 }
 
 void refusal_counts_add(struct refusal_counts *t, const char *reason, const char *class_name,
@@ -210,7 +219,7 @@ static void make_counts(const struct refusal_reasons *r, struct array *counts)
 	CHECK(counts->count == 0);
 	struct named_count *items = memory_take_array(r->count + 1, sizeof *items);
 	for (uint32_t i = 0; i < r->count; i++) {
-		const struct refusal_reason *reason = &r->items[r->sorted[i]];
+		const struct refusal_reason *reason = &r->items[sorted_of(r)[i]];
 		if (reason->count)
 			items[counts->count++] = (struct named_count){
 				text_copy(text_of(reason->text)), reason->count};
@@ -238,7 +247,7 @@ void refusal_counts_report(const struct refusal_counts *t, struct alloc_metrics 
 static int64_t count_of(const struct refusal_reasons *r, const char *text)
 {
 	uint32_t at;
-	return find_text(r, text, &at) ? r->items[r->sorted[at]].count : 0;
+	return find_text(r, text, &at) ? r->items[sorted_of(r)[at]].count : 0;
 }
 
 void refusal_counts_report_changes(const struct refusal_counts *t,
@@ -249,7 +258,7 @@ void refusal_counts_report_changes(const struct refusal_counts *t,
 	report_classes(t, m);
 	report_classes(beside, m);
 	for (uint32_t i = 0; i < r->changed_count; i++) {
-		const struct refusal_reason *reason = &r->items[r->changed[i]];
+		const struct refusal_reason *reason = &r->items[changed_of(r)[i]];
 		count_add(&m->constraint_filtered, reason->text,
 			reason->count + count_of(&beside->filtered, reason->text));
 	}
@@ -260,7 +269,7 @@ void refusal_counts_report_changes(const struct refusal_counts *t,
 static void forget_changes(struct refusal_reasons *r)
 {
 	for (uint32_t i = 0; i < r->changed_count; i++)
-		r->items[r->changed[i]].is_changed = false;
+		r->items[changed_of(r)[i]].is_changed = false;
 	r->changed_count = 0;
 }
 

@@ -18,9 +18,8 @@ struct refusal_reason { // nodes refused for what reads the same
 };
 
 struct refusal_reasons {
-	struct refusal_reason *items; // the two lists lie behind them
-	uint32_t *sorted;             // their numbers, by text
-	uint32_t *changed;            // numbers
+	struct refusal_reason
+		*items; // behind them: their numbers by text, and those of changed ones
 	uint32_t count, changed_count, room;
 };
 
@@ -33,8 +32,8 @@ struct refusal_counts {
 	uint32_t first_class; // the newest of the counts for any reason, counted from 1; 0: none
 };
 
-// Counts refused nodes, or takes some off when `by` is negative. The reason is kept once (struct reasons), and the
-// class name outlives the counts.
+// Counts refused nodes, or takes some off when `by` is negative. Reason and class name outlive the counts, and are
+// mostly the same pointers for the same texts.
 void refusal_counts_add(struct refusal_counts *, const char *reason, const char *class_name,
 	enum stack_outcome, int64_t by);
 void refusal_counts_release(struct refusal_counts *);

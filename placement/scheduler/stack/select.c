@@ -250,6 +250,8 @@ static bool select_by_columns(const struct scan *scan)
 	// With preemption a second pass finds out why.
 	if (!scan->best->node && !s->preemption)
 		candidate_columns_look_into_full(c);
+	if (again)
+		candidate_columns_count_later(c);
 	candidate_columns_count(c, again, scan->best->node, scan->metrics);
 	s->counted = again ? c : NULL;
 	scan->metrics->score_metadata = scores;

@@ -80,6 +80,18 @@ static void another_port(struct job *job)
 	(void)ask_port(&ask_network(job, NULL)->reserved_ports, "http", 8081, 0);
 }
 
+static void many_constraints(struct job *job)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		constrain(&job->constraints, "${attr.arch}", "!=", "arm64");
+}
+
+static void many_other_constraints(struct job *job)
+{
+	many_constraints(job);
+	constrain(&job->constraints, "${attr.arch}", "!=", "arm32");
+}
+
 typedef void job_change(struct job *);
 
 static struct class_key key_of(job_change *change, uint32_t name_index, const int64_t *priority)
@@ -102,7 +114,8 @@ static struct class_key key_of(job_change *change, uint32_t name_index, const in
 
 static bool have_one_key(struct class_key a, struct class_key b)
 {
-	bool are_same = a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
+	bool are_same =
+		a.size == b.size && memcmp(class_key_bytes(&a), class_key_bytes(&b), a.size) == 0;
 
 	class_key_release(&a);
 	class_key_release(&b);
@@ -114,7 +127,7 @@ static void what_nodes_see_tells_groups_apart(void **state)
 	static job_change *const changes[] = {nothing, more_memory, a_constraint,
 		the_same_of_the_job, a_snapshot, another_snapshot, a_core, two_cores,
 		a_core_and_another_task, a_device, a_device_that_is_liked, a_volume, a_volume_each,
-		a_spread, a_port};
+		a_spread, a_port, many_constraints, many_other_constraints};
 	uint32_t count = sizeof changes / sizeof changes[0];
 
 	for (uint32_t i = 0; i < count; i++)
