@@ -32,9 +32,11 @@ static void *take_cleared(size_t count, size_t bytes_each)
 	if (count > AT_HAND_BYTES || bytes_each > AT_HAND_BYTES ||
 		count * bytes_each > AT_HAND_BYTES)
 		return calloc(count, bytes_each);
-	void *memory = malloc(count * bytes_each);
-	__asm__("" : "+r"(memory)); // gcc would make a calloc() of it
-	return memory ? memset(memory, 0, count * bytes_each) : NULL;
+	size_t bytes = count * bytes_each;
+	void *memory = malloc(bytes);
+	// gcc would make a calloc() of it, or clear so few bytes by an instruction that is slow to begin.
+	__asm__("" : "+r"(memory), "+r"(bytes));
+	return memory ? memset(memory, 0, bytes) : NULL;
 }
 
 void *memory_take_array(size_t count, size_t bytes_each)

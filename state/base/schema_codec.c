@@ -390,7 +390,8 @@ static bool array_is_sound(const struct field *f, const struct array *a)
 {
 	if (a->count > 1 && field_is_map(f->kind) && !names_ascend(f, a))
 		return false;
-	for (uint32_t i = 0; f->type && i < a->count; i++)
+	bool is_plain = !f->type || type_is_plain(f->type);
+	for (uint32_t i = 0; i < a->count && !is_plain; i++)
 		if (!record_is_sound(f->type, field_item_at(f, a, i)))
 			return false;
 	return true;

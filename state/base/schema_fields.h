@@ -35,6 +35,17 @@ static inline bool field_is_scalar(enum field_kind kind)
 	       kind != FIELD_STRING && kind != FIELD_JSON;
 }
 
+// Whether records own nothing, and nothing in them can be unsound.
+static inline bool type_is_plain(const struct record_type *type)
+{
+	bool is_plain = true;
+
+	for (uint32_t i = 0; i < type->field_count; i++)
+		is_plain &=
+			field_is_scalar(type->fields[i].kind) && type->fields[i].kind != FIELD_ENUM;
+	return is_plain;
+}
+
 static inline bool field_is_map(enum field_kind kind)
 {
 	return kind == FIELD_MAP || kind == FIELD_STRUCT_MAP || kind == FIELD_COUNT_MAP ||

@@ -25,6 +25,8 @@ static void item_release(const struct field *f, void *item)
 	struct string_pair *pair = item;
 	switch (f->kind) {
 	case FIELD_STRINGS: free(*(char **)item); break;
+	case FIELD_INTEGERS:
+	case FIELD_UUIDS: break;
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
 	case FIELD_NUMBER_MAP: free(*(char **)item); break;
@@ -74,21 +76,12 @@ static bool item_equal(const struct field *f, const void *a, const void *b, uint
 	}
 }
 
-// Whether items may own something.
-static bool items_own(const struct field *f)
-{
-	bool own = !f->type && f->kind != FIELD_INTEGERS && f->kind != FIELD_UUIDS;
-
-	for (uint32_t i = 0; f->type && !own && i < f->type->field_count; i++)
-		own = !field_is_scalar(f->type->fields[i].kind);
-	return own;
-}
-
 static void array_release(const struct field *f, struct array *a)
 {
 	if (!a->items)
 		return;
-	for (uint32_t i = 0; i < a->count && (i > 0 || items_own(f)); i++)
+	bool own_nothing = f->type && type_is_plain(f->type);
+	for (uint32_t i = 0; i < a->count && !own_nothing; i++)
 		item_release(f, field_item_at(f, a, i));
 	free(a->items);
 	*a = (struct array){0};
