@@ -101,6 +101,7 @@ void candidate_columns_open_ratings(struct candidate_columns *c)
 
 const struct bounds_best *candidate_columns_best_rated(struct candidate_columns *c)
 {
+	CHECK(c->ratings && !c->ratings->by_sums);
 	bounds_best_find(&c->ratings->best, &c->ratings->tree, c->s->first_slot);
 	return &c->ratings->best;
 }

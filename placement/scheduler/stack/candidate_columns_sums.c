@@ -41,7 +41,7 @@ static void open_searches(struct candidate_columns *c, struct row_finder *finder
 	const struct victim_trees *trees = &c->ratings->sums;
 	uint32_t group = node_ratings_group(c->set, finder->key.group);
 
-	CHECK(!finder->sums);
+	CHECK(!finder->sums && c->ratings->by_sums);
 	finder->sums = memory_take_array(trees->count + 1, sizeof finder->sums[0]);
 	for (uint32_t i = 0; i < trees->count; i++)
 		if (trees->items[i].group == group)
@@ -61,6 +61,7 @@ static void renew_searches(struct candidate_columns *c, struct row_finder *finde
 {
 	bool is_new = !finder->sums;
 
+	CHECK(finder->joined_count == 0);
 	if (is_new)
 		open_searches(c, finder);
 	for (uint32_t i = 0; i < finder->sum_count; i++) {
@@ -79,12 +80,14 @@ static void renew_searches(struct candidate_columns *c, struct row_finder *finde
 static bool is_searched(const struct candidate_columns *c, uint32_t number)
 {
 	const struct row_finder *finder = &c->finders[number];
+	CHECK(finder->rows <= finder->ready);
 	return finder->ready > finder->rows && !c->bins[number].refused_by;
 }
 
 static bool goes_before(
 	const struct stack *s, const struct sum_search *of, const struct sum_search *than)
 {
+	CHECK(of->search.count > 0 && than->search.count > 0);
 	double bound = of->search.items[0].bound, other = than->search.items[0].bound;
 
 	if (of->tree->tier != than->tree->tier)
@@ -118,6 +121,7 @@ static uint32_t most_promising_sum(const struct candidate_columns *c, struct sum
 // The last of so many best blocks; NULL: there are fewer.
 static const struct contender *last_of_best(struct candidate_columns *c, uint32_t wanted)
 {
+	CHECK(wanted > 0);
 	if (c->row_count < wanted || candidate_columns_best_blocks(c, wanted) < wanted)
 		return NULL;
 	return &c->tree[c->leaves + c->best_blocks[wanted - 1]];

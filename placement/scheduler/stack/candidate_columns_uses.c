@@ -84,8 +84,11 @@ static void leave_finder(struct candidate_columns *c, const struct column_class 
 // Nodes of the class that a search may find.
 static uint32_t open_nodes_of(const struct candidate_columns *c, const struct column_class *of)
 {
-	return class_in_set_nodes(&c->set->classes[of->id]) - of->rows -
-	       candidate_columns_short_without_rows(c, of);
+	uint32_t nodes = class_in_set_nodes(&c->set->classes[of->id]) - of->rows;
+	uint32_t full = candidate_columns_short_without_rows(c, of);
+
+	CHECK(full <= nodes);
+	return nodes - full;
 }
 
 // Each use of a value moves its classes, and the finder that they come to would have to search anew, perhaps for few
@@ -97,6 +100,7 @@ static void count_joined(const struct candidate_columns *c, struct row_finder *f
 {
 	uint32_t count = 0;
 
+	CHECK(finder->joined_count <= finder->joined_room);
 	finder->joined_nodes = 0;
 	for (uint32_t i = 0; i < finder->joined_count; i++) {
 		const struct column_class *of =
@@ -240,6 +244,7 @@ static uint32_t hash_of_class(void *context, uint32_t slot)
 
 static bool is_open(const struct candidate_columns *c, uint32_t slot)
 {
+	CHECK(slot < fit_index_slots(c->fleet->fit));
 	return fit_is_ready(fit_index_node(c->fleet->fit, slot)) &&
 	       candidate_columns_shortage(c, slot) == NODE_SHORTAGES;
 }
@@ -248,6 +253,7 @@ static void make_rows_of_class(struct candidate_columns *c, uint32_t id)
 {
 	const struct column_class *of = candidate_columns_class(c, id);
 
+	CHECK(c->by_class);
 	if (c->set->classes[id].verdict != CLASS_TAKEN || open_nodes_of(c, of) == 0)
 		return;
 	bool all_open = candidate_columns_short_without_rows(c, of) == 0;
@@ -264,6 +270,7 @@ void candidate_columns_look_at_joined(struct candidate_columns *c, uint32_t numb
 {
 	struct row_finder *finder = &c->finders[number];
 
+	CHECK(!c->bounds && number < c->finder_count);
 	count_joined(c, finder);
 	uint32_t *joined = finder->joined, count = finder->joined_count;
 	// Rows whose own values are used may come to new finders meanwhile.

@@ -191,8 +191,9 @@ static void check_search(struct world *w, struct class_set *s, uint32_t group, u
 
 static void check_set(struct world *w, uint32_t number)
 {
-	struct class_ask ask = {{100 * number, 60 * (7 - number), 50}, 0, number / 2 % 2,
-		number % 2 ? judge_own : NULL};
+	struct class_ask ask = {.room = {100 * number, 60 * (7 - number), 50},
+		.by_first = number / 2 % 2,
+		.by_node = number % 2 ? judge_own : NULL};
 	struct class_set *s = class_sets_take(
 		w->sets, &number, sizeof number, &ask, ask.by_first ? judge_by_first : judge, w);
 	uint32_t first_slot = below(w, 4) ? 0 : below(w, 3) * 100;
