@@ -236,9 +236,24 @@ void snapshot_consider(struct store *s, bool starved)
 	pthread_mutex_unlock(&s->waking);
 }
 
+// A snapshot of a large fleet takes seconds of a processor, and nobody waits for it.
+#define SNAPSHOT_NICER 5
+
+// Of this thread alone, as Linux has it.
+static void be_nicer(void)
+{
+	errno = 0;
+	if (nice(SNAPSHOT_NICER) == -1 && errno != 0)
+		log_warn("snapshot-priority",
+			"error=\"%s\" consequence=\"snapshots take as much of the processors as "
+			"others\"",
+			error_text(-errno));
+}
+
 static void *snapshots_run(void *context)
 {
 	struct store *s = context;
+	be_nicer();
 	pthread_mutex_lock(&s->waking);
 	while (!s->stop) {
 		if (!s->starved && !due(s)) {
@@ -262,6 +277,8 @@ int store_start_snapshots(struct store *s, struct state *state)
 	s->stop = false;
 	int error = -pthread_create(&s->thread, NULL, snapshots_run, s);
 	s->running = error == 0;
+	if (s->running)
+		(void)pthread_setname_np(s->thread, "snapshots");
 	return error;
 }
 
