@@ -88,6 +88,12 @@ static uint32_t desks_wanted(const struct pipeline *p)
 	return wanted < processors ? wanted : processors;
 }
 
+// The applier wants a processor for the plans that are on their way.
+static uint32_t desks_beside_plans(uint32_t desks)
+{
+	return desks > 1 && desks >= processors_available() ? desks - 1 : desks;
+}
+
 static void create_parts(struct pipeline *p)
 {
 	const struct pipeline_settings *s = &p->settings;
@@ -115,7 +121,8 @@ static void create_parts(struct pipeline *p)
 	p->housekeeping = housekeeping_create(p);
 	p->reschedules = reschedules_create();
 	p->claims = p->thread_count > 1 ? claims_create(s->state) : NULL;
-	p->desks = desks_create(s->state, p->claims, p->desk_count);
+	p->desks =
+		desks_create(s->state, p->claims, p->desk_count, desks_beside_plans(p->desk_count));
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		p->threads[i] = scheduler_thread_create(p, i);
 }

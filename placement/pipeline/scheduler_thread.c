@@ -136,6 +136,13 @@ bool scheduler_thread_turn(struct scheduler_thread *w, uint32_t timeout_ms)
 	return true;
 }
 
+// B4. Where more threads wait than may decide at once, the others look up less often: each look costs an idle machine
+// something, and whoever has to do something is woken.
+static uint32_t dequeue_timeout_ms(const struct scheduler_thread *w)
+{
+	return DEQUEUE_TIMEOUT_MS * (1 + w->number / w->pipeline->desk_count);
+}
+
 static void *scheduler_thread_main(void *argument)
 {
 	struct scheduler_thread *w = argument;
@@ -143,7 +150,7 @@ static void *scheduler_thread_main(void *argument)
 
 	while (!submitter_is_stopping(p->submitter)) {
 		pipeline_await_unpaused(p);
-		(void)scheduler_thread_turn(w, DEQUEUE_TIMEOUT_MS);
+		(void)scheduler_thread_turn(w, dequeue_timeout_ms(w));
 	}
 	return NULL;
 }

@@ -51,7 +51,7 @@ static void no_more_decide_than_there_are_desks(void **state)
 	_Atomic uint32_t at_once = 0;
 
 	cluster_init(&c, 1);
-	struct desks *desks = desks_create(c.state, NULL, DESKS);
+	struct desks *desks = desks_create(c.state, NULL, DESKS, DESKS);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		takers[i] = (struct taker){.desks = desks, .number = i, .at_once = &at_once};
 		assert_int_equal(pthread_create(&takers[i].thread, NULL, work, &takers[i]), 0);
@@ -91,7 +91,7 @@ static void the_most_important_comes_first_then_who_asked_first(void **state)
 	_Atomic uint32_t served = 0;
 
 	cluster_init(&c, 1);
-	struct desks *desks = desks_create(c.state, NULL, 1);
+	struct desks *desks = desks_create(c.state, NULL, 1, 1);
 	struct fleet_mirror *desk = desks_take(desks, 50);
 	for (uint32_t i = 0; i < 5; i++)
 		begin_taker(&takers[i], desks, priorities[i], i + 1, &served);
@@ -111,7 +111,7 @@ static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 	_Atomic uint32_t served = 0;
 
 	cluster_init(&c, 1);
-	struct desks *desks = desks_create(c.state, NULL, 1);
+	struct desks *desks = desks_create(c.state, NULL, 1, 1);
 	desks_plan_begins(desks, 10);
 	desks_give(desks, desks_take(desks, 50)); // a small one does
 	desks_plan_begins(desks, MANY);
@@ -120,6 +120,26 @@ static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 	assert_int_equal(served, 0);
 	desks_plan_ends(desks, MANY);
 	assert_int_equal(pthread_join(taker.thread, NULL), 0);
+	desks_destroy(desks);
+	cluster_free(&c);
+}
+
+// The applier works on it, for which it wants a processor.
+static void a_plan_takes_a_desk(void **state)
+{
+	struct cluster c;
+	struct taker taker;
+	_Atomic uint32_t served = 0;
+
+	cluster_init(&c, 1);
+	struct desks *desks = desks_create(c.state, NULL, 2, 1);
+	desks_plan_begins(desks, 10);
+	struct fleet_mirror *desk = desks_take(desks, 50);
+	begin_taker(&taker, desks, 50, 1, &served);
+	assert_int_equal(served, 0);
+	desks_plan_ends(desks, 10);
+	assert_int_equal(pthread_join(taker.thread, NULL), 0);
+	desks_give(desks, desk);
 	desks_destroy(desks);
 	cluster_free(&c);
 }
@@ -187,6 +207,7 @@ int main(void)
 		cmocka_unit_test(no_more_decide_than_there_are_desks),
 		cmocka_unit_test(the_most_important_comes_first_then_who_asked_first),
 		cmocka_unit_test(a_large_plan_lets_nothing_be_decided_ahead),
+		cmocka_unit_test(a_plan_takes_a_desk),
 		cmocka_unit_test(others_decide_while_a_plan_is_on_its_way),
 		cmocka_unit_test(desks_are_no_more_than_processors),
 	};
