@@ -16,10 +16,6 @@ struct named_count {
 	char *name;
 	int64_t count;
 };
-struct named_number {
-	char *name;
-	double number;
-};
 
 // Array access: ARRAY_AT(&job->task_groups, struct task_group, i)
 #define ARRAY_AT(array, type, i) (&((type *)(array)->items)[i])

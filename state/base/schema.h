@@ -30,11 +30,10 @@ enum field_kind {
 	FIELD_OPTIONAL_I64,  // struct optional_i64
 	FIELD_OPTIONAL_BOOL, // struct optional_bool
 	FIELD_UUIDS,         // struct array of struct uuid
-	// struct array of struct named_count or named_number; sorted and unique like FIELD_MAP
-	FIELD_COUNT_MAP,  // named_count
-	FIELD_FLAG_MAP,   // named_count; in JSON true unless 0
-	FIELD_NUMBER_MAP, // named_number
-	FIELD_NUMBERS, // struct numbers of some of .names, which are in order; stored and shown as a FIELD_NUMBER_MAP
+	FIELD_COUNT_MAP,     // struct array of struct named_count, sorted and unique like FIELD_MAP
+	FIELD_FLAG_MAP,      // the same; in JSON true unless 0
+	// struct numbers of some of .names, which are in order; stored as a FIELD_COUNT_MAP whose counts are their bits
+	FIELD_NUMBERS,
 	// Stores nothing: its JSON is always the first of .names. Without names: any value is accepted, none is shown.
 	FIELD_FIXED,
 	// In bodies of log entries, never in JSON. FIELD_TEXT is a view: the record neither owns nor copies it.

@@ -32,8 +32,7 @@ static size_t item_encoded_least(const struct field *f)
 	case FIELD_INTEGERS:
 	case FIELD_MAP: return 8;
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: return 12;
+	case FIELD_FLAG_MAP: return 12;
 	case FIELD_UUIDS: return 16;
 	default: return 2;
 	}
@@ -49,7 +48,6 @@ static void item_encode(const struct field *f, const void *item, struct bytes_wr
 	case FIELD_UUIDS: bytes_put_uuid(w, item); break;
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP:
 		bytes_put_text32(w, text_of(count->name));
 		bytes_put_u64(w, (uint64_t)count->count);
 		break;
@@ -92,8 +90,7 @@ static int item_decode(const struct field *f, void *item, struct bytes_reader *r
 	case FIELD_UUIDS: *(struct uuid *)item = bytes_take_uuid(r); return 0;
 	case FIELD_MAP: return pair_decode(item, r);
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: return count_decode(item, r);
+	case FIELD_FLAG_MAP: return count_decode(item, r);
 	default: return record_decode(f->type, item, r);
 	}
 }
@@ -307,7 +304,6 @@ static int item_walk(const struct field *f, struct text *name, struct bytes_read
 	case FIELD_MAP: return string_take(r, name) && string_take(r, &value) ? 0 : -ERROR_CORRUPT;
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP:
 		if (!string_take(r, name))
 			return -ERROR_CORRUPT;
 		(void)bytes_take_u64(r);

@@ -72,10 +72,6 @@ static void compact_item(struct compaction *c, const struct field *f, const void
 		put_text(c, ((const struct named_count *)item)->name);
 		put_integer(c, (uint64_t)((const struct named_count *)item)->count);
 		break;
-	case FIELD_NUMBER_MAP:
-		put_text(c, ((const struct named_number *)item)->name);
-		bytes_put(c->w, &((const struct named_number *)item)->number, sizeof(double));
-		break;
 	case FIELD_MAP:
 		put_text(c, ((const struct string_pair *)item)->name);
 		put_text(c, ((const struct string_pair *)item)->value);
@@ -101,6 +97,13 @@ static void compact_optional(struct compaction *c, const struct field *f, const 
 	compact_record(c, f->type, pointed);
 }
 
+static void compact_numbers(struct compaction *c, const struct numbers *numbers)
+{
+	put_integer(c, numbers->there);
+	for (uint64_t left = numbers->there; left; left &= left - 1)
+		bytes_put(c->w, &numbers->at[__builtin_ctzll(left)], sizeof numbers->at[0]);
+}
+
 static void compact_field(struct compaction *c, const struct field *f, const void *at)
 {
 	const struct optional_i64 *number = at;
@@ -124,6 +127,7 @@ static void compact_field(struct compaction *c, const struct field *f, const voi
 	case FIELD_OPTIONAL_BOOL:
 		bytes_put_u8(c->w, (uint8_t)(choice->set | choice->value << 1));
 		break;
+	case FIELD_NUMBERS: compact_numbers(c, at); break;
 	case FIELD_FIXED: break;
 	default: CHECK(field_is_array(f->kind)); compact_array(c, f, at);
 	}
@@ -206,10 +210,6 @@ static void expand_item(struct expansion *e, const struct field *f, void *item)
 		((struct named_count *)item)->name = take_text(e);
 		((struct named_count *)item)->count = (int64_t)take_integer(e);
 		break;
-	case FIELD_NUMBER_MAP:
-		((struct named_number *)item)->name = take_text(e);
-		take_bytes(e, &((struct named_number *)item)->number, sizeof(double));
-		break;
 	case FIELD_MAP:
 		((struct string_pair *)item)->name = take_text(e);
 		((struct string_pair *)item)->value = take_text(e);
@@ -231,6 +231,13 @@ static void expand_optional(struct expansion *e, const struct field *f, void **a
 	*at = *e->at++ ? take_items(e, f->type->size) : NULL;
 	if (*at)
 		expand_record(e, f->type, *at);
+}
+
+static void expand_numbers(struct expansion *e, struct numbers *numbers)
+{
+	numbers->there = take_integer(e);
+	for (uint64_t left = numbers->there; left; left &= left - 1)
+		take_bytes(e, &numbers->at[__builtin_ctzll(left)], sizeof numbers->at[0]);
 }
 
 static void expand_field(struct expansion *e, const struct field *f, void *at)
@@ -256,6 +263,7 @@ static void expand_field(struct expansion *e, const struct field *f, void *at)
 		flags = *e->at++;
 		*(struct optional_bool *)at = (struct optional_bool){flags & 1, flags >> 1};
 		break;
+	case FIELD_NUMBERS: expand_numbers(e, at); break;
 	case FIELD_FIXED: break;
 	default: CHECK(field_is_array(f->kind)); expand_array(e, f, at);
 	}

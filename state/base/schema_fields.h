@@ -23,8 +23,7 @@ static inline bool field_is_array(enum field_kind kind)
 	case FIELD_UUIDS:
 	case FIELD_MAP:
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: return true;
+	case FIELD_FLAG_MAP: return true;
 	default: return false;
 	}
 }
@@ -49,7 +48,7 @@ static inline bool type_is_plain(const struct record_type *type)
 static inline bool field_is_map(enum field_kind kind)
 {
 	return kind == FIELD_MAP || kind == FIELD_STRUCT_MAP || kind == FIELD_COUNT_MAP ||
-	       kind == FIELD_FLAG_MAP || kind == FIELD_NUMBER_MAP;
+	       kind == FIELD_FLAG_MAP;
 }
 
 static inline size_t field_item_bytes(const struct field *f)
@@ -61,7 +60,6 @@ static inline size_t field_item_bytes(const struct field *f)
 	case FIELD_MAP: return sizeof(struct string_pair);
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP: return sizeof(struct named_count);
-	case FIELD_NUMBER_MAP: return sizeof(struct named_number);
 	default: return f->type->size;
 	}
 }

@@ -28,8 +28,7 @@ static void item_release(const struct field *f, void *item)
 	case FIELD_INTEGERS:
 	case FIELD_UUIDS: break;
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: free(*(char **)item); break;
+	case FIELD_FLAG_MAP: free(*(char **)item); break;
 	case FIELD_MAP:
 		free(pair->name);
 		free(pair->value);
@@ -48,7 +47,6 @@ static void item_copy(const struct field *f, void *to, const void *from)
 	case FIELD_UUIDS: *(struct uuid *)to = *(const struct uuid *)from; break;
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: // a number is copied by its bits
 		*(struct named_count *)to =
 			(struct named_count){item_string_copy(count->name), count->count};
 		break;
@@ -69,8 +67,7 @@ static bool item_equal(const struct field *f, const void *a, const void *b, uint
 	case FIELD_INTEGERS: return *(const int64_t *)a == *(const int64_t *)b;
 	case FIELD_UUIDS: return uuid_equal(a, b);
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: return string_equal(m->name, n->name) && m->count == n->count;
+	case FIELD_FLAG_MAP: return string_equal(m->name, n->name) && m->count == n->count;
 	case FIELD_MAP: return string_equal(p->name, q->name) && string_equal(p->value, q->value);
 	default: return record_equal_except(f->type, a, b, except);
 	}

@@ -11,9 +11,7 @@ static uint64_t item_sum(const struct field *f, const void *item, uint64_t sum)
 	case FIELD_INTEGERS: return sum_u64(sum, (uint64_t) * (const int64_t *)item);
 	case FIELD_UUIDS: return sum_uuid(sum, item);
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: // a number is summed by its bits
-		return sum_u64(sum_string(sum, count->name), (uint64_t)count->count);
+	case FIELD_FLAG_MAP: return sum_u64(sum_string(sum, count->name), (uint64_t)count->count);
 	case FIELD_MAP: return sum_string(sum_string(sum, pair->name), pair->value);
 	default: return record_sum(f->type, item, sum);
 	}

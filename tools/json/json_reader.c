@@ -340,18 +340,16 @@ static void read_uuids(struct reader *r, struct array *at, json_t *list)
 	}
 }
 
-static void read_named_value(struct reader *r, const struct field *f, void *item, json_t *value)
+static void read_named_value(
+	struct reader *r, const struct field *f, struct named_count *count, json_t *value)
 {
-	struct named_count *count = item;
 	bool flag = false;
-	switch (f->kind) {
-	case FIELD_COUNT_MAP: read_i64(r, f, &count->count, value); break;
-	case FIELD_FLAG_MAP:
-		read_bool(r, &flag, value);
-		count->count = flag;
-		break;
-	default: read_f64(r, &((struct named_number *)item)->number, value);
+	if (f->kind == FIELD_COUNT_MAP) {
+		read_i64(r, f, &count->count, value);
+		return;
 	}
+	read_bool(r, &flag, value);
+	count->count = flag;
 }
 
 static void read_named(struct reader *r, const struct field *f, struct array *at, json_t *object)
@@ -415,8 +413,7 @@ static void read_list(struct reader *r, const struct field *f, struct array *at,
 	case FIELD_UUIDS: read_uuids(r, at, value); break;
 	case FIELD_MAP: read_map(r, at, value); break;
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: read_named(r, f, at, value); break;
+	case FIELD_FLAG_MAP: read_named(r, f, at, value); break;
 	default: read_struct_map(r, f->type, at, value); break;
 	}
 }
@@ -477,7 +474,6 @@ static void read_value(struct reader *r, const struct field *f, void *at, json_t
 	case FIELD_MAP:
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP:
 	case FIELD_STRUCT_MAP: read_list(r, f, at, value); break;
 	case FIELD_JSON: read_json(f, at, value); break;
 	case FIELD_OPTIONAL_I64: read_optional_i64(r, f, at, value); break;

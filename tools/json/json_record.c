@@ -65,10 +65,8 @@ static void put_named(struct json_writer *w, enum field_kind kind, const struct 
 		json_write_key(w, item->name ? item->name : "");
 		if (kind == FIELD_COUNT_MAP)
 			json_write_i64(w, item->count);
-		else if (kind == FIELD_FLAG_MAP)
-			json_write_bool(w, item->count != 0);
 		else
-			json_write_f64(w, ARRAY_AT(array, struct named_number, i)->number);
+			json_write_bool(w, item->count != 0);
 	}
 	json_end_object(w);
 }
@@ -111,8 +109,7 @@ static void put_list(struct json_writer *w, const struct field *f, const struct 
 	case FIELD_UUIDS: put_uuids(w, array); break;
 	case FIELD_MAP: put_map(w, array); break;
 	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP: put_named(w, f->kind, array); break;
+	case FIELD_FLAG_MAP: put_named(w, f->kind, array); break;
 	default: put_struct_map(w, f->type, array); break;
 	}
 }
@@ -186,7 +183,6 @@ void json_write_field(struct json_writer *w, const struct field *f, const void *
 	case FIELD_MAP:
 	case FIELD_COUNT_MAP:
 	case FIELD_FLAG_MAP:
-	case FIELD_NUMBER_MAP:
 	case FIELD_STRUCT_MAP: put_list(w, f, at); break;
 	case FIELD_JSON: put_json(w, f, *(char *const *)at); break;
 	case FIELD_OPTIONAL_I64: put_optional_i64(w, f, at); break;

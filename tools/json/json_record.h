@@ -29,7 +29,7 @@ static inline void json_put_records(struct json_writer *w, const char *key,
 		records);
 }
 
-// A key and an object: of FIELD_MAP, FIELD_COUNT_MAP, FIELD_FLAG_MAP or FIELD_NUMBER_MAP.
+// A key and an object: of FIELD_MAP, FIELD_COUNT_MAP or FIELD_FLAG_MAP.
 static inline void json_put_map(
 	struct json_writer *w, const char *key, enum field_kind kind, const struct array *map)
 {

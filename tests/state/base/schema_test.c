@@ -35,7 +35,8 @@ struct whole {
 	char *json;
 	struct optional_i64 limit;
 	struct optional_bool choice;
-	struct array ids, counts, flags, ratios;
+	struct array ids, counts, flags;
+	struct numbers grades;
 };
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
@@ -51,6 +52,7 @@ static const struct field part_fields[] = {
 static const struct record_type part_type = {
 	"part", sizeof(struct part), part_fields, COUNT(part_fields)};
 
+static const char *const grade_names[] = {"even", "odd", "prime", NULL};
 static const struct field whole_fields[] = {
 	{"Flag", FIELD_BOOL, AT(whole, flag)},
 	{"Number", FIELD_I64, AT(whole, number)},
@@ -72,7 +74,7 @@ static const struct field whole_fields[] = {
 	{"IDs", FIELD_UUIDS, AT(whole, ids)},
 	{"Counts", FIELD_COUNT_MAP, AT(whole, counts)},
 	{"Flags", FIELD_FLAG_MAP, AT(whole, flags)},
-	{"Ratios", FIELD_NUMBER_MAP, AT(whole, ratios)},
+	{"Grades", FIELD_NUMBERS, AT(whole, grades), NULL, grade_names},
 };
 static const char *const nothing[] = {"null"};
 // One field that keeps nothing.
@@ -151,12 +153,9 @@ static void random_arrays(struct prng *prng, struct whole *w)
 		*(struct uuid *)array_append(&w->ids, sizeof(struct uuid)) = prng_uuid(prng);
 	random_counts(prng, &w->counts);
 	random_counts(prng, &w->flags);
-	for (uint64_t n = prng_below(prng, 6); n > 0; n--) {
-		char *name = distinct_name(prng, prng_below(prng, 4));
-		struct named_number *item = map_item(&w->ratios, sizeof *item, name);
-		item->number += prng_unit(prng);
-		free(name);
-	}
+	w->grades.there = prng_below(prng, 8);
+	for (uint64_t left = w->grades.there; left; left &= left - 1)
+		w->grades.at[__builtin_ctzll(left)] = prng_unit(prng);
 }
 
 static void random_whole(struct prng *prng, struct whole *w)
@@ -371,10 +370,9 @@ struct graded {
 	struct numbers grades;
 };
 struct free_graded {
-	struct array grades; // named_number
+	struct array grades; // named_count, of the numbers' bits
 };
-static const char *const grade_names[] = {"even", "odd", "prime", NULL};
-static const struct field free_fields[] = {{"Grades", FIELD_NUMBER_MAP, AT(free_graded, grades)}};
+static const struct field free_fields[] = {{"Grades", FIELD_COUNT_MAP, AT(free_graded, grades)}};
 static const struct field known_fields[] = {
 	{"Grades", FIELD_NUMBERS, AT(graded, grades), NULL, grade_names}};
 static const struct record_type free_type = {"free", sizeof(struct free_graded), free_fields, 1},
@@ -384,8 +382,10 @@ static struct bytes_writer encoded_grades(const char *const *names, uint32_t cou
 {
 	struct free_graded all = {0};
 	for (uint32_t i = 0; i < count; i++) {
-		struct named_number *number = array_append(&all.grades, sizeof *number);
-		*number = (struct named_number){text_copy(text_of(names[i])), 0.5 + i};
+		struct named_count *number = array_append(&all.grades, sizeof *number);
+		double value = 0.5 + i;
+		number->name = text_copy(text_of(names[i]));
+		memcpy(&number->count, &value, sizeof value);
 	}
 	struct bytes_writer writer = encoded(&free_type, &all);
 	record_release(&free_type, &all);
