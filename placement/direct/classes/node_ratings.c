@@ -11,7 +11,7 @@ static void release_ratings(void *attached)
 
 	bounds_tree_release(&r->tree);
 	bounds_best_release(&r->best);
-	victim_trees_release(&r->sums);
+	score_trees_release(&r->sums);
 	free(r->affinities);
 	free(r->devices);
 	free(r->cpu_mhz);
@@ -127,7 +127,7 @@ static void make_room(struct node_ratings *r, const struct class_set *s, const s
 {
 	r->slots = fit_index_slots(x);
 	if (ask->by_sums)
-		victim_trees_begin(&r->sums, r->slots);
+		score_trees_begin(&r->sums, r->slots);
 	else
 		bounds_tree_make_room(&r->tree, r->slots, ask->rank != NULL);
 	if (ask->affinity)
@@ -155,12 +155,12 @@ static void put_sum(struct node_ratings *r, const struct class_set *s, uint32_t 
 	const struct rating *rating)
 {
 	uint32_t group = s->classes[r->classes[slot]].group;
-	const struct victim_tree where = {.group = node_ratings_group(s, group),
+	const struct score_tree where = {.group = node_ratings_group(s, group),
 		.scores = rating->scores,
 		.tier = rating->rank};
 
-	victim_trees_put(&r->sums, slot, rating->scores > 0 ? &where : NULL,
-		(struct victim_scores){rating->sum, 0});
+	score_trees_put(&r->sums, slot, rating->scores > 0 ? &where : NULL,
+		(struct tree_scores){rating->sum, 0});
 }
 
 static void begin_rating(struct node_ratings *r, const struct class_set *s, uint32_t slot,

@@ -4,7 +4,7 @@
 #pragma once
 #include "placement/direct/classes/bounds_best.h"
 #include "placement/direct/classes/class_set.h"
-#include "placement/direct/victims/victim_trees.h"
+#include "placement/direct/classes/score_trees.h"
 
 // What a node may be short of, besides enum fit_shortage: devices, then cores come before those.
 #define SHORT_OF_DEVICES FIT_SHORTAGES
@@ -41,7 +41,7 @@ struct rated_devices {
 struct node_ratings {
 	// Exact but for what is noticed when a node is tried.
 	struct bounds_tree tree; // scores, unless by_sums
-	struct victim_trees
+	struct score_trees
 		sums; // if by_sums: of scores, by the group of the node's class, their number and the rank
 	struct bounds_best best; // of the tree
 	double *affinities;      // by slot; NULL: classes have them
@@ -63,6 +63,7 @@ static inline uint32_t node_ratings_group(const struct class_set *s, uint32_t gr
 {
 	return s->group_count > CLASS_GROUPS_FEW ? 0 : group;
 }
+
 // The ratings that belong to a set, up to date with it and the index; valid until the set is given back.
 struct node_ratings *node_ratings_of(
 	struct class_set *, const struct fit_index *, const struct rating_ask *);

@@ -17,7 +17,7 @@ static void release(void *attached)
 {
 	struct victim_bounds *b = attached;
 
-	victim_trees_release(&b->trees);
+	score_trees_release(&b->trees);
 	for (uint32_t i = FIT_SHORTAGES; i < b->reason_count; i++)
 		free(b->reasons[i]);
 	free(b->outcomes);
@@ -174,11 +174,11 @@ static void put_scores(const struct asking *of, uint32_t slot, const struct vict
 	const struct class_in_set *in = &of->set->classes[of->b->classes[slot]];
 	double affinity = of->b->affinities ? of->b->affinities[slot] : in->affinity;
 	double sum = affinity != 0 ? look->sum + affinity : look->sum;
-	const struct victim_tree where = {.group = in->group,
+	const struct score_tree where = {.group = in->group,
 		.scores = (uint8_t)(look->scores + (affinity != 0) + (look->victims != 0)),
 		.tier = look->tier};
 
-	victim_trees_put(&of->b->trees, slot, &where, (struct victim_scores){sum, look->victims});
+	score_trees_put(&of->b->trees, slot, &where, (struct tree_scores){sum, look->victims});
 }
 
 static void judge_slot(const struct asking *of, uint32_t slot)
@@ -197,7 +197,7 @@ static void judge_slot(const struct asking *of, uint32_t slot)
 	if (look.outcome == VICTIMS_SUFFICE)
 		put_scores(of, slot, &look);
 	else
-		victim_trees_put(&b->trees, slot, NULL, (struct victim_scores){0, 0});
+		score_trees_put(&b->trees, slot, NULL, (struct tree_scores){0, 0});
 }
 
 static void make_room_for_looks(struct victim_bounds *b, uint32_t slots)
@@ -232,7 +232,7 @@ static void judge_all(const struct asking *of)
 	struct victim_bounds *b = of->b;
 	uint32_t slots = fit_index_slots(of->index);
 
-	victim_trees_begin(&b->trees, slots);
+	score_trees_begin(&b->trees, slots);
 	b->outcomes = memory_resize(b->outcomes, slots + 1);
 	b->classes = memory_resize(b->classes, (slots + 1) * sizeof b->classes[0]);
 	if (of->ask->affinity)

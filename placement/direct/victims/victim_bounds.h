@@ -4,7 +4,7 @@
 // victims say it all; else somebody looks at each node, once and whenever what is on it changes.
 #pragma once
 #include "placement/direct/classes/class_set.h"
-#include "placement/direct/victims/victim_trees.h"
+#include "placement/direct/classes/score_trees.h"
 #include "placement/direct/victims/victims.h"
 
 enum victim_outcome {
@@ -35,7 +35,7 @@ struct victim_ask {
 };
 
 struct victim_bounds {
-	struct victim_trees trees;
+	struct score_trees trees;
 	uint8_t *outcomes;                                // by slot
 	uint32_t *classes;                                // by slot, of a node that was asked
 	double *affinities;                               // by slot; NULL: classes have them

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 struct sum_search {
-	const struct victim_trees *trees;
-	const struct victim_tree *tree;
+	const struct score_trees *trees;
+	const struct score_tree *tree;
 	double spread;
 	struct bounds_search search;
 };
@@ -23,7 +23,7 @@ static double score_with(const struct sum_search *of, double sum)
 static double score_below(const void *context, uint32_t level, uint32_t at)
 {
 	const struct sum_search *of = context;
-	double sum = victim_trees_most(of->trees, of->tree, level, at).sum;
+	double sum = score_trees_most(of->trees, of->tree, level, at).sum;
 
 	return sum == BOUND_NONE ? BOUND_NONE : score_with(of, sum);
 }
@@ -38,7 +38,7 @@ static void begin_search(struct candidate_columns *c, struct sum_search *of, dou
 
 static void open_searches(struct candidate_columns *c, struct row_finder *finder)
 {
-	const struct victim_trees *trees = &c->ratings->sums;
+	const struct score_trees *trees = &c->ratings->sums;
 	uint32_t group = node_ratings_group(c->set, finder->key.group);
 
 	CHECK(!finder->sums && c->ratings->by_sums);

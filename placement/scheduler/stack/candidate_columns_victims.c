@@ -18,7 +18,7 @@ struct group_spread {
 
 struct tree_search {
 	const struct candidate_columns *columns;
-	const struct victim_tree *tree;
+	const struct score_tree *tree;
 	struct group_spread spread;
 	struct bounds_search search;
 };
@@ -26,9 +26,9 @@ struct tree_search {
 static double bound_in_search(const void *context, uint32_t level, uint32_t at)
 {
 	const struct tree_search *t = context;
-	const struct victim_tree *tree = t->tree;
-	const struct victim_scores most =
-		victim_trees_most(&t->columns->bounds->trees, tree, level, at);
+	const struct score_tree *tree = t->tree;
+	const struct tree_scores most =
+		score_trees_most(&t->columns->bounds->trees, tree, level, at);
 	double bound = BOUND_NONE;
 
 	if (most.sum == BOUND_NONE)
@@ -66,7 +66,7 @@ static bool are_same(const struct group_spread *a, const struct group_spread *b)
 
 static void begin_searches(struct candidate_columns *c, const struct group_spread *spreads)
 {
-	const struct victim_trees *trees = &c->bounds->trees;
+	const struct score_trees *trees = &c->bounds->trees;
 
 	c->searches = memory_take_array(trees->count + 1, sizeof *c->searches);
 	for (uint32_t i = 0; i < trees->count; i++) {
@@ -82,8 +82,9 @@ static void begin_searches(struct candidate_columns *c, const struct group_sprea
 // Brings the searches up to what is planned now.
 static void renew_searches(struct candidate_columns *c)
 {
-	struct group_spread spreads[CLASS_GROUPS_MAX];
+	struct group_spread spreads[CLASS_GROUPS_FEW];
 
+	CHECK(c->set->group_count <= CLASS_GROUPS_FEW); // else all nodes were gathered
 	find_spreads(c, spreads);
 	if (!c->searches)
 		begin_searches(c, spreads);

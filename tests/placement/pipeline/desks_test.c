@@ -104,11 +104,21 @@ static void the_most_important_comes_first_then_who_asked_first(void **state)
 	cluster_free(&c);
 }
 
+// Somebody who asks now is served when the plan of so many placements comes to its end, and no earlier.
+static void check_waits_for_plan(struct desks *desks, uint32_t placements)
+{
+	struct taker taker;
+	_Atomic uint32_t served = 0;
+
+	begin_taker(&taker, desks, 50, 1, &served);
+	assert_int_equal(served, 0);
+	desks_plan_ends(desks, placements);
+	assert_int_equal(pthread_join(taker.thread, NULL), 0);
+}
+
 static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 {
 	struct cluster c;
-	struct taker taker;
-	_Atomic uint32_t served = 0;
 
 	cluster_init(&c, 1);
 	struct desks *desks = desks_create(c.state, NULL, 1, 1);
@@ -116,10 +126,7 @@ static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 	desks_give(desks, desks_take(desks, 50)); // a small one does
 	desks_plan_begins(desks, MANY);
 	desks_plan_ends(desks, 10);
-	begin_taker(&taker, desks, 50, 1, &served); // as many in work as there are desks
-	assert_int_equal(served, 0);
-	desks_plan_ends(desks, MANY);
-	assert_int_equal(pthread_join(taker.thread, NULL), 0);
+	check_waits_for_plan(desks, MANY); // as many in work as there are desks
 	desks_destroy(desks);
 	cluster_free(&c);
 }
@@ -128,17 +135,12 @@ static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 static void a_plan_takes_a_desk(void **state)
 {
 	struct cluster c;
-	struct taker taker;
-	_Atomic uint32_t served = 0;
 
 	cluster_init(&c, 1);
 	struct desks *desks = desks_create(c.state, NULL, 2, 1);
 	desks_plan_begins(desks, 10);
 	struct fleet_mirror *desk = desks_take(desks, 50);
-	begin_taker(&taker, desks, 50, 1, &served);
-	assert_int_equal(served, 0);
-	desks_plan_ends(desks, 10);
-	assert_int_equal(pthread_join(taker.thread, NULL), 0);
+	check_waits_for_plan(desks, 10);
 	desks_give(desks, desk);
 	desks_destroy(desks);
 	cluster_free(&c);

@@ -179,7 +179,7 @@ static void check_sum(struct world *w, const struct class_set *s, const struct n
 	assert_int_equal(r->sums.tree_of[slot] != 0, scores != 0);
 	if (scores == 0)
 		return;
-	const struct victim_tree *tree = &r->sums.items[r->sums.tree_of[slot] - 1];
+	const struct score_tree *tree = &r->sums.items[r->sums.tree_of[slot] - 1];
 	assert_int_equal(tree->group, s->classes[w->nodes[slot].node_class].group);
 	assert_int_equal(tree->scores, scores);
 	assert_int_equal(tree->tier, w->ask.rank ? rank_of(NULL, w->nodes[slot].snapshot) : 0);
@@ -187,7 +187,7 @@ static void check_sum(struct world *w, const struct class_set *s, const struct n
 }
 
 // Each place of a tree knows the greatest sum of its slots.
-static void check_greatest(const struct victim_trees *t, const struct victim_tree *tree)
+static void check_greatest(const struct score_trees *t, const struct score_tree *tree)
 {
 	uint32_t step = 1;
 
@@ -198,7 +198,7 @@ static void check_greatest(const struct victim_trees *t, const struct victim_tre
 			for (uint32_t i = at * step; i < (at + 1) * step && i < t->counts[0]; i++)
 				if (t->tree_of[i] == tree - t->items + 1 && t->scores[i].sum > most)
 					most = t->scores[i].sum;
-			assert_true(victim_trees_most(t, tree, level, at).sum == most);
+			assert_true(score_trees_most(t, tree, level, at).sum == most);
 		}
 	}
 }

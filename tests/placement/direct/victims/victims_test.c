@@ -241,34 +241,34 @@ static void sum_refused(
 				b->refused[i][j];
 }
 
-static struct victim_scores more_of(struct victim_scores a, struct victim_scores b)
+static struct tree_scores more_of(struct tree_scores a, struct tree_scores b)
 {
-	return (struct victim_scores){
+	return (struct tree_scores){
 		a.sum > b.sum ? a.sum : b.sum, a.victims > b.victims ? a.victims : b.victims};
 }
 
-static void check_levels(const struct victim_trees *t, const struct victim_tree *tree)
+static void check_levels(const struct score_trees *t, const struct score_tree *tree)
 {
 	assert_true(t->counts[t->level_count - 1] <= BOUNDS_A_STEP);
 	for (uint32_t level = 1; level < t->level_count; level++)
 		for (uint32_t at = 0; at < t->counts[level]; at++) {
-			struct victim_scores most = {BOUND_NONE, 0},
-					     is = victim_trees_most(t, tree, level, at);
+			struct tree_scores most = {BOUND_NONE, 0},
+					   is = score_trees_most(t, tree, level, at);
 			for (uint32_t i = at * BOUNDS_A_STEP;
 				i < (at + 1) * BOUNDS_A_STEP && i < t->counts[level - 1]; i++)
-				most = more_of(most, victim_trees_most(t, tree, level - 1, i));
+				most = more_of(most, score_trees_most(t, tree, level - 1, i));
 			assert_memory_equal(&is, &most, sizeof is);
 		}
 }
 
 static void check_same_place(
-	const struct victim_trees *a, const struct victim_trees *b, uint32_t slot)
+	const struct score_trees *a, const struct score_trees *b, uint32_t slot)
 {
 	assert_int_equal(!a->tree_of[slot], !b->tree_of[slot]);
 	if (!a->tree_of[slot])
 		return;
-	const struct victim_tree *in = &a->items[a->tree_of[slot] - 1],
-				 *other = &b->items[b->tree_of[slot] - 1];
+	const struct score_tree *in = &a->items[a->tree_of[slot] - 1],
+				*other = &b->items[b->tree_of[slot] - 1];
 	assert_int_equal(in->scores, other->scores);
 	assert_int_equal(in->tier, other->tier);
 	assert_memory_equal(&a->scores[slot], &b->scores[slot], sizeof a->scores[slot]);
@@ -302,11 +302,11 @@ static double affinity_at(
 static void check_looked_at(
 	const struct world *w, const struct class_set *set, const struct victim_bounds *b)
 {
-	const struct victim_trees *t = &b->trees;
+	const struct score_trees *t = &b->trees;
 	for (uint32_t slot = 0; slot < t->counts[0]; slot++) {
 		if (!t->tree_of[slot])
 			continue;
-		const struct victim_tree *in = &t->items[t->tree_of[slot] - 1];
+		const struct score_tree *in = &t->items[t->tree_of[slot] - 1];
 		const struct class_in_set *c = &set->classes[w->nodes[slot].node_class];
 		double affinity = affinity_at(w, set, b->affinities, slot);
 		uint32_t held = w->held[slot].count;

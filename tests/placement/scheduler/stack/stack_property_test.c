@@ -235,69 +235,41 @@ static void the_best_of_all_nodes(void **state)
 	}
 }
 
-// Values of which there are too many for a search of each, used more and more often.
-static void the_best_where_racks_tell_classes_apart(void **state)
+static void check_runs(enum asked asked, uint64_t seeds, uint32_t instances, uint32_t changes)
 {
-	for (uint64_t seed = 0; seed < 8 / BUILD_SLOWNESS; seed++) {
+	for (uint64_t seed = 0; seed < seeds / BUILD_SLOWNESS; seed++) {
 		struct run r;
-		random_run_begin(&r, seed, OF_RACKS);
-		for (uint32_t i = 0; i < 40; i++) {
-			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
-			check_best(&r, &request);
-			if (chance(&r, 20))
-				change_plan(&r);
-		}
-		random_run_end(&r);
-	}
-}
-
-static void the_best_where_spreads_meet_what_is_liked(void **state)
-{
-	for (uint64_t seed = 0; seed < 30 / BUILD_SLOWNESS; seed++) {
-		struct run r;
-		random_run_begin(&r, seed, OF_LIKED);
-		for (uint32_t i = 0; i < 25; i++) {
-			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
-			check_best(&r, &request);
-			if (chance(&r, 30))
+		random_run_begin(&r, seed, asked);
+		for (uint32_t i = 0; i < instances; i++) {
+			check_best(&r, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE});
+			if (chance(&r, changes))
 				change_plan(&r);
 		}
 		assert_true(!r.view.fleet || r.stack->gathered == 0);
 		random_run_end(&r);
 	}
+}
+
+// Values of which there are too many for a search of each, used more and more often.
+static void the_best_where_racks_tell_classes_apart(void **state)
+{
+	check_runs(OF_RACKS, 8, 40, 20);
+}
+
+static void the_best_where_spreads_meet_what_is_liked(void **state)
+{
+	check_runs(OF_LIKED, 30, 25, 30);
 }
 
 // Few values are used; nodes with others are found without a look at all.
 static void the_best_where_single_nodes_are_told_apart(void **state)
 {
-	for (uint64_t seed = 0; seed < 10 / BUILD_SLOWNESS; seed++) {
-		struct run r;
-		random_run_begin(&r, seed, OF_NODES);
-		for (uint32_t i = 0; i < 25; i++) {
-			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
-			check_best(&r, &request);
-			if (chance(&r, 30))
-				change_plan(&r);
-		}
-		assert_true(!r.view.fleet || r.stack->gathered == 0);
-		random_run_end(&r);
-	}
+	check_runs(OF_NODES, 10, 25, 30);
 }
 
 static void the_best_where_many_properties_are_asked_for(void **state)
 {
-	for (uint64_t seed = 0; seed < 18; seed += BUILD_SLOWNESS) {
-		struct run r;
-		random_run_begin(&r, seed, OF_MANY);
-		for (uint32_t i = 0; i < 15; i++) {
-			struct stack_request request = {.preferred_slot = NODE_SLOT_NONE};
-			check_best(&r, &request);
-			if (chance(&r, 30))
-				change_plan(&r);
-		}
-		assert_true(!r.view.fleet || r.stack->gathered == 0);
-		random_run_end(&r);
-	}
+	check_runs(OF_MANY, 18, 15, 30);
 }
 
 // Metrics that rest on others begin anew now and then, and read the same.

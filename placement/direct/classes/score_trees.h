@@ -4,32 +4,32 @@
 #pragma once
 #include "placement/direct/classes/bounds_tree.h"
 
-struct victim_scores {
+struct tree_scores {
 	double sum;     // of all but what victims say; BOUND_NONE: of no node
 	double victims; // 0: there are none
 };
 
-struct victim_tree {
+struct score_tree {
 	uint32_t group;
-	uint8_t scores, tier;                       // how many a node has without a spread
-	struct victim_scores *levels[BOUND_LEVELS]; // the greatest of each, apart; [0]: not used
+	uint8_t scores, tier;                     // how many a node has without a spread
+	struct tree_scores *levels[BOUND_LEVELS]; // the greatest of each, apart; [0]: not used
 };
 
-struct victim_trees {
-	struct victim_scores *scores; // by slot
-	uint16_t *tree_of;            // by slot, counted from 1; 0: none
+struct score_trees {
+	struct tree_scores *scores; // by slot
+	uint16_t *tree_of;          // by slot, counted from 1; 0: none
 	uint32_t counts[BOUND_LEVELS];
 	uint32_t level_count; // the last has at most BOUNDS_A_STEP
-	struct victim_tree *items;
+	struct score_tree *items;
 	uint32_t count, room;
 };
 
 // Begins anew, without nodes.
-void victim_trees_begin(struct victim_trees *, uint32_t slots);
-void victim_trees_release(struct victim_trees *);
+void score_trees_begin(struct score_trees *, uint32_t slots);
+void score_trees_release(struct score_trees *);
 // where: group, scores and tier; NULL: the node is in none.
-void victim_trees_put(struct victim_trees *, uint32_t slot, const struct victim_tree *where,
-	struct victim_scores);
+void score_trees_put(
+	struct score_trees *, uint32_t slot, const struct score_tree *where, struct tree_scores);
 // At least what each node below the place has.
-struct victim_scores victim_trees_most(
-	const struct victim_trees *, const struct victim_tree *, uint32_t level, uint32_t at);
+struct tree_scores score_trees_most(
+	const struct score_trees *, const struct score_tree *, uint32_t level, uint32_t at);

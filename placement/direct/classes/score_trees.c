@@ -1,13 +1,13 @@
-#include "placement/direct/victims/victim_trees.h"
+#include "placement/direct/classes/score_trees.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct victim_scores none = {BOUND_NONE, 0};
+static const struct tree_scores none = {BOUND_NONE, 0};
 
-static void release_trees(struct victim_trees *t)
+static void release_trees(struct score_trees *t)
 {
 	for (uint32_t i = 0; i < t->count; i++)
 		for (uint32_t level = 1; level < BOUND_LEVELS; level++)
@@ -15,7 +15,7 @@ static void release_trees(struct victim_trees *t)
 	t->count = 0;
 }
 
-void victim_trees_release(struct victim_trees *t)
+void score_trees_release(struct score_trees *t)
 {
 	release_trees(t);
 	free(t->items);
@@ -23,7 +23,7 @@ void victim_trees_release(struct victim_trees *t)
 	free(t->tree_of);
 }
 
-void victim_trees_begin(struct victim_trees *t, uint32_t slots)
+void score_trees_begin(struct score_trees *t, uint32_t slots)
 {
 	uint32_t count = slots;
 
@@ -39,14 +39,14 @@ void victim_trees_begin(struct victim_trees *t, uint32_t slots)
 	}
 }
 
-static uint32_t add_tree(struct victim_trees *t, const struct victim_tree *where)
+static uint32_t add_tree(struct score_trees *t, const struct score_tree *where)
 {
 	if (t->count == t->room) {
 		t->room = t->room ? 2 * t->room : 4;
 		t->items = memory_resize(t->items, t->room * sizeof t->items[0]);
 	}
-	struct victim_tree *tree = &t->items[t->count++];
-	*tree = (struct victim_tree){
+	struct score_tree *tree = &t->items[t->count++];
+	*tree = (struct score_tree){
 		.group = where->group, .scores = where->scores, .tier = where->tier};
 	for (uint32_t level = 1; level < t->level_count; level++) {
 		tree->levels[level] =
@@ -59,7 +59,7 @@ static uint32_t add_tree(struct victim_trees *t, const struct victim_tree *where
 }
 
 // Counted from 1.
-static uint32_t find_tree(struct victim_trees *t, const struct victim_tree *where)
+static uint32_t find_tree(struct score_trees *t, const struct score_tree *where)
 {
 	for (uint32_t i = 0; i < t->count; i++)
 		if (t->items[i].group == where->group && t->items[i].scores == where->scores &&
@@ -68,8 +68,8 @@ static uint32_t find_tree(struct victim_trees *t, const struct victim_tree *wher
 	return add_tree(t, where);
 }
 
-struct victim_scores victim_trees_most(
-	const struct victim_trees *t, const struct victim_tree *tree, uint32_t level, uint32_t at)
+struct tree_scores score_trees_most(
+	const struct score_trees *t, const struct score_tree *tree, uint32_t level, uint32_t at)
 {
 	CHECK(level < t->level_count && at < t->counts[level]);
 	if (level > 0)
@@ -78,7 +78,7 @@ struct victim_scores victim_trees_most(
 }
 
 // Returns whether there was less.
-static bool raise_to(struct victim_scores *most, struct victim_scores to)
+static bool raise_to(struct tree_scores *most, struct tree_scores to)
 {
 	bool is_less = most->sum < to.sum || most->victims < to.victims;
 
@@ -87,20 +87,20 @@ static bool raise_to(struct victim_scores *most, struct victim_scores to)
 	return is_less;
 }
 
-static void find_most(struct victim_trees *t, struct victim_tree *tree, uint32_t level, uint32_t at)
+static void find_most(struct score_trees *t, struct score_tree *tree, uint32_t level, uint32_t at)
 {
 	uint32_t from = at * BOUNDS_A_STEP, to = from + BOUNDS_A_STEP;
-	struct victim_scores most = none;
+	struct tree_scores most = none;
 
 	to = to < t->counts[level - 1] ? to : t->counts[level - 1];
 	for (uint32_t i = from; i < to; i++)
-		(void)raise_to(&most, victim_trees_most(t, tree, level - 1, i));
+		(void)raise_to(&most, score_trees_most(t, tree, level - 1, i));
 	tree->levels[level][at] = most;
 }
 
-static void take_out(struct victim_trees *t, uint32_t slot)
+static void take_out(struct score_trees *t, uint32_t slot)
 {
-	struct victim_tree *tree = &t->items[t->tree_of[slot] - 1];
+	struct score_tree *tree = &t->items[t->tree_of[slot] - 1];
 
 	t->tree_of[slot] = 0;
 	for (uint32_t level = 1, at = slot; level < t->level_count; level++) {
@@ -109,8 +109,8 @@ static void take_out(struct victim_trees *t, uint32_t slot)
 	}
 }
 
-void victim_trees_put(struct victim_trees *t, uint32_t slot, const struct victim_tree *where,
-	struct victim_scores scores)
+void score_trees_put(struct score_trees *t, uint32_t slot, const struct score_tree *where,
+	struct tree_scores scores)
 {
 	CHECK(slot < t->counts[0]);
 	if (t->tree_of[slot])
