@@ -1,9 +1,11 @@
 // Rows B24–B39 one by one, on a clock that stands still.
 #include "placement/broker/broker.h"
+#include "placement/broker/broker_places.h"
 #include "state/base/error.h"
 #include "state/base/time_units.h"
 #include "tests/placement/broker/evals.h"
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -677,6 +679,48 @@ static void no_more_are_given_out_than_are_decided(void **state)
 	broker_destroy(limited.broker);
 }
 
+static void *take_one(void *argument)
+{
+	struct taker *t = argument;
+	uint64_t token, index;
+	struct evaluation *e = broker_dequeue(t->broker, ALL, 3600000, &token, &index);
+
+	t->taken = e ? eval_number(e) : 0;
+	evaluation_free(e);
+	return NULL;
+}
+
+static void await_sleeper(struct broker *b)
+{
+	for (bool is_asleep = false; !is_asleep; sched_yield()) {
+		pthread_mutex_lock(&b->mutex);
+		is_asleep = !cds_list_empty(&b->sleepers);
+		broker_unlock(b);
+	}
+}
+
+static void whoever_waits_is_woken_when_another_one_is_decided(void **state)
+{
+	struct broker_settings settings = {.time = &time_source_real,
+		.nack_timeout_ns = 60 * NS_PER_S,
+		.delivery_limit = 3,
+		.deciding_max = 1};
+	struct fixture f = {.broker = broker_create(&settings)};
+	struct taker taker = {.broker = f.broker};
+	uint64_t token;
+
+	broker_set_enabled(f.broker, true);
+	enqueue(&f, (struct eval_ask){.number = 1, .job = "a"});
+	enqueue(&f, (struct eval_ask){.number = 2, .job = "b"});
+	assert_int_equal(dequeue(&f, ALL, &token), 1);
+	assert_int_equal(pthread_create(&taker.thread, NULL, take_one, &taker), 0);
+	await_sleeper(f.broker);
+	broker_decided(f.broker);
+	assert_int_equal(pthread_join(taker.thread, NULL), 0);
+	assert_int_equal(taker.taken, 2);
+	broker_destroy(f.broker);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -692,6 +736,7 @@ int main(void)
 		cmocka_unit_test(b28_it_waits_for_work),
 		cmocka_unit_test(nobody_sleeps_beside_what_is_ready),
 		TEST(no_more_are_given_out_than_are_decided),
+		cmocka_unit_test(whoever_waits_is_woken_when_another_one_is_decided),
 		TEST(b29_ack_knows_id_and_token),
 		TEST(b29_too_late_is_told),
 		TEST(b30_silence_is_a_nack),

@@ -203,6 +203,28 @@ static void desks_are_no_more_than_processors(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
+// Of as many desks as processors one stays free beside a plan.
+static void the_applier_has_a_processor_for_a_plan(void **state)
+{
+	struct cluster c;
+	struct fleet_mirror *taken[PIPELINE_THREADS_MAX];
+	cpu_set_t may;
+
+	assert_int_equal(sched_getaffinity(0, sizeof may, &may), 0);
+	uint32_t most = (uint32_t)CPU_COUNT(&may) - 1;
+	if (most == 0 || most >= PIPELINE_THREADS_MAX)
+		skip();
+	cluster_init_deciding(&c, PIPELINE_THREADS_MAX, PIPELINE_THREADS_MAX);
+	struct desks *desks = c.pipeline->desks;
+	desks_plan_begins(desks, 10);
+	for (uint32_t i = 0; i < most; i++)
+		taken[i] = desks_take(desks, 50);
+	check_waits_for_plan(desks, 10);
+	for (uint32_t i = 0; i < most; i++)
+		desks_give(desks, taken[i]);
+	cluster_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_plan_takes_a_desk),
 		cmocka_unit_test(others_decide_while_a_plan_is_on_its_way),
 		cmocka_unit_test(desks_are_no_more_than_processors),
+		cmocka_unit_test(the_applier_has_a_processor_for_a_plan),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,14 @@
-// How much log there is between two snapshots.
+// How much log there is between two snapshots, and how they step aside.
 #include "state/base/log.h"
 #include "state/store/store_private.h"
 #include "tests/state/store/world.h"
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +29,32 @@ static uint64_t snapshot_bytes(const struct world *w)
 	snapshot_name(w, path, sizeof path);
 	assert_int_equal(stat(path, &file), 0);
 	return (uint64_t)file.st_size;
+}
+
+static bool is_named(const char *task, const char *name)
+{
+	char path[288], own[32] = "";
+	snprintf(path, sizeof path, "/proc/self/task/%s/comm", task);
+	FILE *file = fopen(path, "re");
+	bool is_read = file && fgets(own, sizeof own, file);
+	if (file)
+		fclose(file);
+	own[strcspn(own, "\n")] = '\0';
+	return is_read && strcmp(own, name) == 0;
+}
+
+// Of the thread of this process with that name.
+static int niceness_of(const char *name)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+	assert_non_null(tasks);
+	while ((task = readdir(tasks)) && !is_named(task->d_name, name)) {
+	}
+	assert_non_null(task);
+	int niceness = getpriority(PRIO_PROCESS, (id_t)strtoul(task->d_name, NULL, 10));
+	closedir(tasks);
+	return niceness;
 }
 
 // A snapshot of much is not taken again before there is half as much log.
@@ -50,6 +80,8 @@ static void a_large_snapshot_waits_for_more_log(void **unused)
 		while (atomic_load(&counters->snapshots) == 0)
 			assert_int_equal(world_register(&w, node++), OUTCOME_DONE);
 		uint64_t appended = atomic_load(&counters->appends) - before;
+		int own = getpriority(PRIO_PROCESS, 0);
+		assert_true(own == 19 || niceness_of("snapshots") > own); // nobody waits for it
 		assert_true((replayed + appended + 1) * BLOCK_BYTES >= half);
 		store_stop_snapshots(w.store);
 		world_close(&w);
