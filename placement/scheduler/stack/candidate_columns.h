@@ -210,8 +210,8 @@ struct candidate_columns {
 	uint32_t *finder_of, *finder_epoch; // by row: its finder, counted from 1, or FINDER_NONE
 	uint32_t *class_of, *next_of_class; // by row: place in classes; the next row of the class
 	uint32_t slots, block_rows;
-	bool has_reopened; // some class is no longer refused
-	bool is_of_value;  // rows that are made now are of whole classes
+	bool has_reopened;  // some class is no longer refused
+	bool makes_classes; // rows that are made now are of whole classes
 	struct column_bin *bins;
 	struct bin_value *values; // by bin and property
 	uint32_t property_count;  // properties that make bins: distinct ones, then spreads

@@ -122,7 +122,7 @@ void candidate_columns_refuse_class(
 
 static bool shares_block(const struct candidate_columns *c, const struct column_class *of)
 {
-	if (!c->is_of_value || c->block_count == 0 || c->own_count > 0)
+	if (!c->makes_classes || c->block_count == 0 || c->own_count > 0)
 		return false;
 	const struct column_block *last = &c->blocks[c->block_count - 1];
 	uint32_t other = c->classes[c->class_of[last->first]].id;

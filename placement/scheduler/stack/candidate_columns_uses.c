@@ -127,11 +127,13 @@ static void forget_found(struct row_finder *finder)
 static void note_joined(
 	struct candidate_columns *c, struct row_finder *finder, const struct column_class *of)
 {
-	if (finder->joined_nodes == JOINED_MANY)
+	uint32_t open = open_nodes_of(c, of);
+
+	if (open == 0 || finder->joined_nodes == JOINED_MANY)
 		return;
 	GROW(finder->joined, finder->joined_count, finder->joined_room);
 	finder->joined[finder->joined_count++] = of->id;
-	finder->joined_nodes += open_nodes_of(c, of);
+	finder->joined_nodes += open;
 	if (finder->joined_nodes > JOINED_NODES_FEW)
 		count_joined(c, finder);
 	if (finder->joined_nodes > JOINED_NODES_FEW)
@@ -147,7 +149,7 @@ static void join_finder(struct candidate_columns *c, struct column_class *of, ui
 	finder->bits |= class_set_bits(c->set, of->id);
 	finder->ready += class_in_set_nodes(&c->set->classes[of->id]) - of->own_rows;
 	finder->rows += of->rows - of->own_rows;
-	if (open_nodes_of(c, of) > 0)
+	if (!c->bounds) // those are not searched anew
 		note_joined(c, finder, of);
 }
 
@@ -278,10 +280,10 @@ void candidate_columns_look_at_joined(struct candidate_columns *c, uint32_t numb
 	finder->joined_count = finder->joined_room = finder->joined_nodes = 0;
 	if (!c->by_class)
 		c->by_class = node_values_take(c->fleet->values, "class", hash_of_class, c);
-	c->is_of_value = true;
+	c->makes_classes = true;
 	for (uint32_t i = 0; i < count; i++)
 		make_rows_of_class(c, joined[i]);
-	c->is_of_value = false;
+	c->makes_classes = false;
 	free(joined);
 }
 
