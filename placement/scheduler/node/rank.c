@@ -34,7 +34,7 @@ int64_t spread_unlisted(const struct compiled_spread *spread)
 	int64_t sum = spread->counts.total;
 	for (uint32_t i = 0; i < spread->bucket_count; i++) {
 		const struct spread_bucket *bucket = &spread->buckets[i];
-		if (bucket->value && spread_bucket_of(spread, bucket->value) == bucket)
+		if (bucket->value)
 			sum -= property_set_used(&spread->counts, bucket->value);
 	}
 	CHECK(sum >= 0);
@@ -92,6 +92,20 @@ double spread_boost(const struct compiled_spread *spread, int64_t used,
 	if (!spread->bucket_count)
 		return even_boost(spread, used);
 	return target_boost(spread, bucket, bucket && !bucket->value ? unlisted : used);
+}
+
+void spread_note_lowest(
+	const struct group_rules *g, const struct compiled_spread *spread, int64_t unlisted)
+{
+	for (uint32_t i = 0; i < spread->bucket_count; i++) {
+		const struct spread_bucket *bucket = &spread->buckets[i];
+		double boost = target_boost(spread, bucket,
+			bucket->value ? property_set_used(&spread->counts, bucket->value)
+				      : unlisted);
+		if (boost < *g->lowest_boost) // never true of NaN
+			*g->lowest_boost = boost;
+	}
+	CHECK(*g->lowest_boost <= -1);
 }
 
 // The boost of a value by its text.

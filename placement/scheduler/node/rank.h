@@ -20,6 +20,10 @@ const struct spread_bucket *spread_bucket_of(const struct compiled_spread *, con
 // That of values which no other bucket has; NULL: there is none.
 const struct spread_bucket *spread_rest(const struct compiled_spread *);
 int64_t spread_unlisted(const struct compiled_spread *);
+// Notes the lowest boost that a target gives by now, whether or not a node has its value: a value whose target is 0
+// gets the lowest so far (row A59).
+void spread_note_lowest(
+	const struct group_rules *, const struct compiled_spread *, int64_t unlisted);
 
 // Records all scores of the generic stack except those of fit and preemption, which are recorded already.
 void stack_rank(struct stack *, const struct group_rules *, const struct stack_request *,

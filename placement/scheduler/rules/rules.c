@@ -137,7 +137,16 @@ static void add_affinities(struct group_rules *g, const struct array *affinities
 	CHECK(g->affinity_weights >= 0);
 }
 
-// The unlisted values share what the listed values leave of the count.
+static bool is_listed(const struct compiled_spread *spread, const char *value)
+{
+	for (uint32_t i = 0; i < spread->bucket_count; i++)
+		if (strcmp(spread->buckets[i].value, value) == 0)
+			return true;
+	return false;
+}
+
+// The unlisted values share what the listed values leave of the count. Of two targets of one value the first counts,
+// but both are listed.
 static void add_buckets(struct compiled_spread *to, const struct spread *spread, double count)
 {
 	CHECK(!to->buckets);
@@ -146,9 +155,10 @@ static void add_buckets(struct compiled_spread *to, const struct spread *spread,
 	for (uint32_t i = 0; i < spread->targets.count; i++) {
 		const struct spread_target *t = ARRAY_AT(&spread->targets, struct spread_target, i);
 		double desired = (double)t->percent / 100.0 * count;
-		to->buckets[to->bucket_count++] =
-			(struct spread_bucket){text_or_empty(t->value), desired};
 		sum += desired;
+		if (!is_listed(to, text_or_empty(t->value)))
+			to->buckets[to->bucket_count++] =
+				(struct spread_bucket){text_or_empty(t->value), desired};
 	}
 	if (sum > 0 && sum < count)
 		to->buckets[to->bucket_count++] = (struct spread_bucket){NULL, count - sum};

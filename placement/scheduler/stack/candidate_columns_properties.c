@@ -140,22 +140,6 @@ static int64_t used_of(const struct property_set *set, const struct bin_value *v
 				       : property_count_left(&set->counts[v->number]);
 }
 
-// Values that no bucket wants get the lowest boost, so it has to be known before any score.
-static void note_lowest(struct candidate_columns *c, uint32_t spread, int64_t unlisted)
-{
-	CHECK(spread < c->g->spread_count);
-	const struct compiled_spread *s = &c->g->spreads[spread];
-	for (uint32_t i = 0; i < c->bin_count; i++) {
-		const struct bin_value *v =
-			&values_of(c, i)[candidate_columns_distinct_count(c) + spread];
-		if (v->number == VALUE_NONE || !v->bucket)
-			continue;
-		double boost = spread_boost(s, used_of(&s->counts, v), v->bucket, unlisted);
-		if (boost < *c->g->lowest_boost) // never true of NaN
-			*c->g->lowest_boost = boost;
-	}
-}
-
 static double spread_of(struct candidate_columns *c, uint32_t bin, const int64_t *unlisted)
 {
 	const struct bin_value *values = values_of(c, bin) + candidate_columns_distinct_count(c);
@@ -176,15 +160,14 @@ static int64_t *count_unlisted(const struct candidate_columns *c)
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
 		property_set_settle(&c->g->spreads[i].counts);
 		unlisted[i] = spread_unlisted(&c->g->spreads[i]);
+		// Before any score, for it may be a part of all.
+		spread_note_lowest(c->g, &c->g->spreads[i], unlisted[i]);
 	}
 	return unlisted;
 }
 
 static void refresh_spreads(struct candidate_columns *c, const int64_t *unlisted)
 {
-	for (uint32_t i = 0; i < c->g->spread_count; i++)
-		if (c->g->spreads[i].bucket_count)
-			note_lowest(c, i, unlisted[i]);
 	for (uint32_t i = 0; i < c->bin_count && c->g->spread_count; i++) {
 		double spread = spread_of(c, i, unlisted);
 		if (spread == c->bins[i].spread)

@@ -343,18 +343,6 @@ static double boost_of(const struct candidate_columns *c, uint32_t spread,
 		finder->key.values[property].bucket, unlisted);
 }
 
-static void note_lowest(
-	struct candidate_columns *c, const struct row_finder *finder, const int64_t *unlisted)
-{
-	for (uint32_t i = 0; i < c->g->spread_count; i++) {
-		if (!finder->key.values[candidate_columns_distinct_count(c) + i].bucket)
-			continue;
-		double boost = boost_of(c, i, finder, unlisted[i]);
-		if (boost < *c->g->lowest_boost) // never true of NaN
-			*c->g->lowest_boost = boost;
-	}
-}
-
 static void find_bound(
 	struct candidate_columns *c, struct row_finder *finder, const int64_t *unlisted)
 {
@@ -417,9 +405,6 @@ static void tell_rows(struct candidate_columns *c)
 
 void candidate_columns_refresh_finders(struct candidate_columns *c, const int64_t *unlisted)
 {
-	for (uint32_t i = 0; i < c->finder_count; i++)
-		if (c->finders[i].ready > 0)
-			note_lowest(c, &c->finders[i], unlisted);
 	for (uint32_t i = 0; i < c->finder_count; i++) {
 		if (c->finders[i].ready > 0)
 			find_bound(c, &c->finders[i], unlisted);

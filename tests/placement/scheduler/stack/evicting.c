@@ -93,25 +93,6 @@ static const struct node *candidate_at(struct evicting *r, struct stack *s, uint
 	return n && node_is_usable(n) && stack_targets_node(s, n) ? n : NULL;
 }
 
-// The boosts of the node's values, of which the lowest is that of values that no bucket wants.
-static void note_lowest(struct group_rules *g, const struct node *n)
-{
-	char id[UUID_TEXT_BYTES];
-
-	for (uint32_t i = 0; i < g->spread_count; i++) {
-		const struct compiled_spread *spread = &g->spreads[i];
-		const char *value = property_set_value(&spread->counts, n, id);
-		const struct spread_bucket *bucket =
-			value && spread->bucket_count ? spread_bucket_of(spread, value) : NULL;
-		if (!bucket)
-			continue;
-		double boost = spread_boost(spread, property_set_used(&spread->counts, value),
-			bucket, spread_unlisted(spread));
-		if (boost < *g->lowest_boost) // never true of NaN
-			*g->lowest_boost = boost;
-	}
-}
-
 static void look_at_all(struct evicting *r, const struct stack_request *request, struct answer *a)
 {
 	struct stack *s = r->stacks[1];
@@ -122,9 +103,9 @@ static void look_at_all(struct evicting *r, const struct stack_request *request,
 	for (uint32_t slot = 0; slot < r->world->node_count; slot++) {
 		const struct node *n = candidate_at(r, s, slot);
 		refusals[slot] = n ? stack_check_static(s, g, n, request->name_index) : NULL;
-		if (n && !refusals[slot])
-			note_lowest(g, n);
 	}
+	for (uint32_t i = 0; i < g->spread_count; i++)
+		spread_note_lowest(g, &g->spreads[i], spread_unlisted(&g->spreads[i]));
 	for (uint32_t i = 0; i < r->world->node_count; i++) {
 		struct stack_option o;
 		const struct node *n = candidate_at(r, s, r->first_slot + i);

@@ -247,13 +247,10 @@ static double even(const struct value_count *c, const char *value)
 
 // NaN: no target wants the value.
 static double boost(const struct naive *m, const struct task_group *g, const struct spread *s,
-	double share, const struct node *n)
+	double share, const char *value)
 {
 	static struct value_count counts;
-	char value[256];
 	double desired = -1, listed = 0;
-	if (!value_of(s->attribute, n, value))
-		return -1;
 	count_values(m, s->attribute, g->name, &counts);
 	if (s->targets.count == 0)
 		return even(&counts, value);
@@ -292,23 +289,53 @@ static const struct spread *last_over(
 	return last;
 }
 
-static double spreads(struct naive *m, const struct task_group *g, const struct node *n, bool note)
+static double spread_weights(const struct naive *m, const struct task_group *g)
 {
 	const struct array *lists[] = {&m->job->spreads, &g->spreads};
-	double weights = 0, sum = 0;
+	double weights = 0;
 	for (uint32_t i = 0; i < 2; i++)
 		for (uint32_t j = 0; j < lists[i]->count; j++)
 			weights += (double)ARRAY_AT(lists[i], struct spread, j)->weight;
+	return weights;
+}
+
+static double spreads(struct naive *m, const struct task_group *g, const struct node *n)
+{
+	const struct array *lists[] = {&m->job->spreads, &g->spreads};
+	double weights = spread_weights(m, g), sum = 0;
 	for (uint32_t i = 0; i < 2; i++)
 		for (uint32_t j = 0; j < lists[i]->count; j++) {
 			const struct spread *s =
 				last_over(m, g, ARRAY_AT(lists[i], struct spread, j)->attribute);
-			double b = boost(m, g, s, (double)s->weight / weights, n);
-			if (note && s->targets.count && b < m->lowest_boost)
-				m->lowest_boost = b;
+			char value[256];
+			double b = value_of(s->attribute, n, value)
+					   ? boost(m, g, s, (double)s->weight / weights, value)
+					   : -1;
 			sum += isnan(b) ? m->lowest_boost : b;
 		}
 	return sum;
+}
+
+// Of all targets, and of a value that none has.
+static void note_lowest(struct naive *m, const struct task_group *g)
+{
+	const struct array *lists[] = {&m->job->spreads, &g->spreads};
+	double weights = spread_weights(m, g);
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t j = 0; j < lists[i]->count; j++) {
+			const struct spread *s =
+				last_over(m, g, ARRAY_AT(lists[i], struct spread, j)->attribute);
+			for (uint32_t k = 0; s->targets.count && k <= s->targets.count; k++) {
+				const char *value =
+					k < s->targets.count
+						? ARRAY_AT(&s->targets, struct spread_target, k)
+							  ->value
+						: "no target's";
+				double b = boost(m, g, s, (double)s->weight / weights, value);
+				if (b < m->lowest_boost)
+					m->lowest_boost = b;
+			}
+		}
 }
 
 static bool is_penalised(const struct stack_request *r, const struct node *n)
@@ -344,7 +371,7 @@ static double mean_score(struct naive *m, const struct stack_request *r, const s
 	if (is_penalised(r, n))
 		parts[2] = -1;
 	parts[3] = affinity(m, g, n);
-	parts[4] = spreads(m, g, n, false);
+	parts[4] = spreads(m, g, n);
 	double sum = parts[0], count = 1;
 	for (uint32_t i = 1; i < 5; i++) {
 		sum += parts[i];
@@ -392,32 +419,11 @@ struct naive_verdict naive_node(
 		.preference = preference(r, g, n, t.all == 0)};
 }
 
-static bool passes_static(const struct naive *m, const struct task_group *g, const struct node *n)
-{
-	struct naive without = *m;
-	struct job job = *m->job;
-	// Only constraints that do not depend on other allocations.
-	struct tally_of_node none = {.m = m};
-	without.job = &job;
-	for (uint32_t i = 0; i < job.constraints.count; i++) {
-		const struct constraint *c = ARRAY_AT(&job.constraints, struct constraint, i);
-		if (strncmp(c->operand, "distinct", 8) != 0 &&
-			!holds(c->l_target, c->r_target, c->operand, n))
-			return false;
-	}
-	job.constraints = (struct array){0};
-	return may_run(&without, g, n, &none, false);
-}
-
 struct naive_answer naive_select(struct naive *m, const struct stack_request *r)
 {
 	struct naive_answer best = {.slot = NODE_SLOT_NONE};
 	const struct task_group *g = ARRAY_AT(&m->job->task_groups, struct task_group, r->group);
-	for (uint32_t slot = 0; slot < m->world->node_count; slot++) {
-		const struct node *n = m->world->nodes[slot];
-		if (naive_is_candidate(m, n) && passes_static(m, g, n))
-			spreads(m, g, n, true);
-	}
+	note_lowest(m, g);
 	for (uint32_t i = 0; i < m->world->node_count; i++) {
 		uint32_t slot = (m->first_slot + i) % m->world->node_count;
 		const struct node *n = m->world->nodes[slot];

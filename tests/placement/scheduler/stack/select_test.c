@@ -95,6 +95,9 @@ static void a_spread_with_targets(void **state)
 	ARRAY_AT(&spread->targets, struct spread_target, 1)->percent = 0;
 	assert_float_equal(boost_on(&b, job, 2), -1, NEAR);
 	assert_float_equal(boost_on(&b, job, 1), -1, NEAR);
+	// r1 has two where one was wanted, and no node that could be chosen.
+	ARRAY_AT(&spread->targets, struct spread_target, 0)->percent = 10;
+	assert_float_equal(boost_on(&b, job, 1), (1 - 3.0) / 1, NEAR);
 	asking_teardown(&b);
 }
 
