@@ -16,7 +16,7 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/store/files.h"
-#include "state/store/lmdb_log.h"
+#include "state/store/lmdb/lmdb_log.h"
 #include "state/store/segment_format.h"
 #include "state/store/segments.h"
 #include <dirent.h>

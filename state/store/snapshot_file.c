@@ -20,6 +20,7 @@
 #include "state/base/crc32c.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/store/direct_stream.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -40,35 +41,14 @@
 #define BLOCK_BYTES_MAX (64u * 1024 * 1024)
 
 struct snapshot_writer {
-	int fd;
-	int error; // the first; later writes do nothing
-	uint64_t index, blocks, items, written;
+	struct direct_stream *file;
+	int error; // the first that is not the file's
+	uint64_t index, blocks, items;
 	uint32_t crc;
 	struct bytes_writer block; // begins with room for its header
 	uint32_t block_items;
 	size_t item_at; // start of the item being written
 };
-
-static void write_all(struct snapshot_writer *w, const uint8_t *data, size_t size)
-{
-	uint64_t from = w->written;
-	while (size > 0 && w->error == 0) {
-		ssize_t n = write(w->fd, data, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			w->error = -errno;
-			return;
-		}
-		data += n;
-		size -= (size_t)n;
-		w->written += (uint64_t)n;
-	}
-	// Starts writing to disk now, so that the sync at the end does not delay the log's.
-	if (w->error == 0)
-		(void)sync_file_range(
-			w->fd, (off_t)from, (off_t)(w->written - from), SYNC_FILE_RANGE_WRITE);
-}
 
 static void block_begin(struct snapshot_writer *w)
 {
@@ -93,7 +73,7 @@ static void block_flush(struct snapshot_writer *w)
 	w->crc = crc32c(w->crc, w->block.data, 12);
 	w->crc = crc32c(w->crc, w->block.data + BLOCK_HEADER_BYTES, payload);
 	bytes_put_u32(&header, w->crc);
-	write_all(w, w->block.data, w->block.size);
+	direct_stream_write(w->file, w->block.data, w->block.size);
 	w->blocks++;
 	w->items += w->block_items;
 	block_begin(w);
@@ -111,7 +91,7 @@ static void put_header(struct snapshot_writer *w, uint32_t items_version)
 	w->crc = crc32c(0, header, b.size);
 	bytes_put_u32(&b, w->crc);
 	CHECK(!b.failed && b.size == HEADER_BYTES);
-	write_all(w, header, sizeof header);
+	direct_stream_write(w->file, header, sizeof header);
 }
 
 static void put_end(struct snapshot_writer *w)
@@ -125,17 +105,18 @@ static void put_end(struct snapshot_writer *w)
 	bytes_put_u64(&b, w->index);
 	bytes_put_u32(&b, crc32c(w->crc, end, b.size));
 	CHECK(!b.failed && b.size == END_BYTES);
-	write_all(w, end, sizeof end);
+	direct_stream_write(w->file, end, sizeof end);
 }
 
 int snapshot_writer_open(
 	const char *path, uint32_t items_version, uint64_t index, struct snapshot_writer **out)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-	if (fd < 0)
-		return -errno;
+	struct direct_stream *file;
+	int error = direct_stream_create(path, &file);
+	if (error < 0)
+		return error;
 	struct snapshot_writer *w = memory_take(sizeof *w);
-	*w = (struct snapshot_writer){.fd = fd,
+	*w = (struct snapshot_writer){.file = file,
 		.index = index,
 		.block = bytes_writer_growing(BLOCK_BYTES + BLOCK_BYTES / 4)};
 	put_header(w, items_version);
@@ -174,11 +155,7 @@ int snapshot_writer_close(struct snapshot_writer *w)
 {
 	block_flush(w);
 	put_end(w);
-	if (w->error == 0 && fsync(w->fd) < 0)
-		w->error = -errno;
-	if (close(w->fd) < 0 && w->error == 0)
-		w->error = -errno;
-	int error = w->error;
+	int of_file = direct_stream_close(w->file), error = w->error ? w->error : of_file;
 	bytes_writer_free(&w->block);
 	free(w);
 	return error;

@@ -1,8 +1,8 @@
 // A log that the first version wrote is read, and the log goes on in segments.
 #include "state/base/error.h"
 #include "state/base/log.h"
-#include "state/store/lmdb_format.h"
-#include "tests/state/store/lmdb_maker.h"
+#include "state/store/lmdb/lmdb_format.h"
+#include "tests/state/store/lmdb/lmdb_maker.h"
 #include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
 #include <setjmp.h>

@@ -10,10 +10,10 @@
 // A file passes when the newest tree is whole: every page where its parent says, every node inside
 // its page, keys ascending, the counts of the meta page met, and no page used twice or listed as
 // free. What is free or was never used may hold anything.
-#include "state/store/lmdb_check.h"
+#include "state/store/lmdb/lmdb_check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/store/lmdb_format.h"
+#include "state/store/lmdb/lmdb_format.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

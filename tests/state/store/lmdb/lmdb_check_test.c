@@ -2,8 +2,8 @@
 // what is read is exactly what was written. Never a crash, never another answer.
 #include "state/base/error.h"
 #include "state/base/prng.h"
-#include "state/store/lmdb_log.h"
-#include "tests/state/store/lmdb_maker.h"
+#include "state/store/lmdb/lmdb_log.h"
+#include "tests/state/store/lmdb/lmdb_maker.h"
 #include "tests/state/store/store_dir.h"
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
-#include "tests/state/store/lmdb_maker.h"
+#include "tests/state/store/lmdb/lmdb_maker.h"
 #include "state/base/bytes.h"
 #include "state/base/crc32c.h"
-#include "state/store/lmdb_format.h"
+#include "state/store/lmdb/lmdb_format.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #define MAP_BYTES (64ul << 20)
 
-// As state/store/lmdb_format.c has it; no program writes it any more.
+// As state/store/lmdb/lmdb_format.c has it; no program writes it any more.
 static void write_header(uint8_t to[static LMDB_HEADER_BYTES], uint64_t transaction,
 	const struct journal_batch *batch)
 {

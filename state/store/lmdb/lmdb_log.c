@@ -1,8 +1,8 @@
-#include "state/store/lmdb_log.h"
+#include "state/store/lmdb/lmdb_log.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
-#include "state/store/lmdb_check.h"
-#include "state/store/lmdb_format.h"
+#include "state/store/lmdb/lmdb_check.h"
+#include "state/store/lmdb/lmdb_format.h"
 #include <errno.h>
 #include <lmdb.h>
 #include <stdlib.h>

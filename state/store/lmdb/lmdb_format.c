@@ -12,7 +12,7 @@
 //
 // Numbers in values are little-endian. Key 0 holds a batch of no entries: it says that this is a
 // log.
-#include "state/store/lmdb_format.h"
+#include "state/store/lmdb/lmdb_format.h"
 #include "state/base/bytes.h"
 #include "state/base/crc32c.h"
 #include "state/base/error.h"
