@@ -1,11 +1,12 @@
-// The burst that the three passes hand to each other; it lies on the stack of hot_receive().
+// The burst that the three passes hand to each other; it lies on the stack of hot_receive(). The second and the third
+// pass take some of its frames at a time: what lies between them is then still in the first-level cache, and the
+// processor begins with the tags of the next ones while it still updates the nodes of these.
 #pragma once
 #include "dataplane/hot/hot_worker.h"
 #include "dataplane/wire/beats.h"
 
 enum frame_kind {
-	FRAME_DROPPED,   // refused in the second pass
-	FRAME_HEARTBEAT, // of the usual length; verified in the next lane, with the others
+	FRAME_HEARTBEAT, // of the usual length; verified with others
 	FRAME_OTHER,     // verified by itself
 };
 
@@ -21,6 +22,7 @@ struct frame {
 // A node's frame whose node and key are known. The key is a copy: it verifies the frame and signs the answer, even
 // when the line changes in between.
 struct lane {
+	const struct frame *frame;
 	struct node_line *line;
 	struct wire_key key;
 	uint32_t slot;
@@ -30,10 +32,12 @@ struct lane {
 struct burst {
 	struct frame frames[BURST_MAX]; // in order of arrival
 	uint32_t count;
-	struct lane lanes[BURST_MAX]; // of the frames that are heartbeats, in the same order
+	// Of the newest heartbeats that the second pass took, in the same order.
+	struct lane lanes[WIRE_BEATS_MAX];
+	struct wire_beats beats;
+	uint32_t received; // of them, by the third pass
 	uint32_t accepted;
 	uint32_t acknowledged;
-	struct wire_beats beats; // one for each lane
 };
 
 static inline void hot_refuse(struct hot_worker *w, enum hot_refusal reason)

@@ -7,6 +7,7 @@
 
 static inline bool find_lane(struct hot_worker *w, const struct frame *f, struct lane *lane)
 {
+	lane->frame = f;
 	lane->slot = load32(f->data + 8);
 	lane->line = node_table_line(w->table, lane->slot);
 	lane->generation = lane->line == NULL ? 0
@@ -43,7 +44,8 @@ static inline uint16_t foreign_owner(const struct hot_worker *w, uint32_t slot)
 	return owner == w->number ? NODE_BLOCK_UNOWNED : owner;
 }
 
-void lane_verified(const struct hot_worker *w, const struct frame *f, const struct lane *lane)
+static inline void keep_key(
+	const struct hot_worker *w, const struct frame *f, const struct lane *lane)
 {
 	uint8_t key_id = f->data[6];
 	if (__builtin_expect(LINE_GET(lane->line->key_id) == key_id, 1) ||
@@ -54,7 +56,13 @@ void lane_verified(const struct hot_worker *w, const struct frame *f, const stru
 	LINE_SET(lane->line->key_id, key_id);
 }
 
-bool lane_accept(struct hot_worker *w, const struct frame *f, const struct lane *lane)
+void lane_verified(const struct hot_worker *w, const struct frame *f, const struct lane *lane)
+{
+	keep_key(w, f, lane);
+}
+
+static inline bool accept_sequence(
+	struct hot_worker *w, const struct frame *f, const struct lane *lane)
 {
 	struct node_line *line = lane->line;
 	uint64_t sequence = LINE_GET(line->sequence), window = LINE_GET(line->window);
@@ -65,6 +73,11 @@ bool lane_accept(struct hot_worker *w, const struct frame *f, const struct lane 
 	LINE_SET(line->sequence, sequence);
 	LINE_SET(line->window, window);
 	return true;
+}
+
+bool lane_accept(struct hot_worker *w, const struct frame *f, const struct lane *lane)
+{
+	return accept_sequence(w, f, lane);
 }
 
 void lane_refuse(struct hot_worker *w, const struct frame *f, const struct lane *lane,
@@ -99,23 +112,21 @@ static inline void put_beat(const struct hot_worker *w, struct wire_beats *beats
 	beats->ack_end[number] = w->ttl_ms | (uint64_t)directives << 32;
 }
 
-void heartbeats_tag(struct hot_worker *w, struct burst *b)
+uint32_t heartbeats_tag(struct hot_worker *w, struct burst *b, uint32_t first)
 {
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < b->count; i++) {
-		struct frame *f = &b->frames[i];
-		if (f->kind != FRAME_HEARTBEAT)
+	uint32_t n = 0, i = first;
+	for (; i < b->count && n < WIRE_BEATS_MAX; i++) {
+		const struct frame *f = &b->frames[i];
+		if (f->kind != FRAME_HEARTBEAT || !find_lane(w, f, &b->lanes[n]))
 			continue;
-		if (!find_lane(w, f, &b->lanes[n])) {
-			f->kind = FRAME_DROPPED;
-			continue;
-		}
 		put_beat(w, &b->beats, n, f, &b->lanes[n]);
 		n++;
 	}
 	b->beats.count = n;
 	b->beats.term = w->table->term;
+	b->received = 0;
 	wire_beats_tag(&b->beats);
+	return i;
 }
 
 // Only the owner reports a node, so that the node's reports are in order: it finds the time written here, which is on
@@ -223,14 +234,14 @@ static __attribute__((noinline)) void refuse_term(struct hot_worker *w, struct b
 	acknowledge(w, b, f, number); // with RESYNC
 }
 
-void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame *f,
+static inline void receive_beat(struct hot_worker *w, struct burst *b, const struct frame *f,
 	const struct lane *lane, uint32_t number)
 {
 	if (b->beats.differs[number] != 0) {
 		hot_refuse(w, HOT_REFUSED_BAD_TAG);
 		return;
 	}
-	lane_verified(w, f, lane);
+	keep_key(w, f, lane);
 	if (load32(f->data + 12) != lane->generation) {
 		lane_refuse(
 			w, f, lane, HOT_REFUSED_STALE_GENERATION, WIRE_REFUSED_STALE_GENERATION);
@@ -244,10 +255,20 @@ void heartbeat_receive(struct hot_worker *w, struct burst *b, const struct frame
 		refuse_term(w, b, f, lane, number);
 		return;
 	}
-	if (!lane_accept(w, f, lane) || !is_in_time(w, lane))
+	if (!accept_sequence(w, f, lane) || !is_in_time(w, lane))
 		return;
 	heard(w, lane);
 	follow_source(w, f, lane);
 	b->accepted++;
 	acknowledge(w, b, f, number);
+}
+
+void heartbeats_receive(struct hot_worker *w, struct burst *b, const struct frame *before)
+{
+	for (; b->received < b->beats.count; b->received++) {
+		const struct lane *lane = &b->lanes[b->received];
+		if (lane->frame >= before)
+			return;
+		receive_beat(w, b, lane->frame, lane, b->received);
+	}
 }

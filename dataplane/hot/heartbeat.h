@@ -13,8 +13,9 @@ bool lane_accept(struct hot_worker *, const struct frame *, const struct lane *)
 void lane_refuse(struct hot_worker *, const struct frame *, const struct lane *, enum hot_refusal,
 	enum wire_refusal);
 
-// Second pass: computes the tags that the burst's heartbeats should have, and those of their acknowledgements.
-void heartbeats_tag(struct hot_worker *, struct burst *);
-// Third pass, for the heartbeat of the given lane: compares, updates, turns it into its acknowledgement.
-void heartbeat_receive(struct hot_worker *, struct burst *, const struct frame *,
-	const struct lane *, uint32_t lane);
+// Second pass, from the frame first on: takes as many heartbeats as are tagged at a time, and computes the tags that
+// they should have, and those of their acknowledgements. Returns the first frame that it did not look at.
+uint32_t heartbeats_tag(struct hot_worker *, struct burst *, uint32_t first);
+// Third pass, for those of the newest heartbeats that came before the given frame: compares, updates, turns them into
+// their acknowledgements.
+void heartbeats_receive(struct hot_worker *, struct burst *, const struct frame *before);

@@ -75,24 +75,29 @@ static void receive_other(struct hot_worker *w, const struct frame *f)
 		receive_from_sender(w, f, &header);
 }
 
+// The second and the third pass, in which frames keep their order. Returns the first frame that is still to come.
+static uint32_t receive_some(struct hot_worker *w, struct burst *b, uint32_t first)
+{
+	uint32_t end = heartbeats_tag(w, b, first);
+	for (uint32_t i = first; i < end; i++) {
+		if (b->frames[i].kind == FRAME_HEARTBEAT)
+			continue;
+		heartbeats_receive(w, b, &b->frames[i]);
+		receive_other(w, &b->frames[i]);
+	}
+	heartbeats_receive(w, b, &b->frames[end]);
+	return end;
+}
+
 void hot_receive(struct hot_worker *w, struct packet *packets, uint32_t packet_count)
 {
 	struct burst b;
 	HOT_CHECK(packet_count <= BURST_MAX);
 	counter_add(&w->counters->received, packet_count);
 	parse_burst(w, packets, packet_count, &b);
-	heartbeats_tag(w, &b);
 	b.acknowledged = b.accepted = 0;
-	uint32_t lane = 0;
-	for (uint32_t i = 0; i < b.count; i++) {
-		const struct frame *f = &b.frames[i];
-		if (f->kind == FRAME_HEARTBEAT) {
-			heartbeat_receive(w, &b, f, &b.lanes[lane], lane);
-			lane++;
-		} else if (f->kind == FRAME_OTHER) {
-			receive_other(w, f);
-		}
-	}
+	for (uint32_t i = 0; i < b.count;)
+		i = receive_some(w, &b, i);
 	counter_add(&w->counters->heartbeats, b.accepted);
 	counter_add(&w->counters->replies, b.acknowledged);
 }

@@ -33,10 +33,10 @@ static void take_tags(struct wire_beats *b, uint32_t i, const uint8_t *own, cons
 
 void wire_beats_tag_by(siphash_burst *burst, struct wire_beats *b)
 {
-	struct wire_key keys[BURST_MAX];
-	const struct wire_key *key_of[2 * BURST_MAX] = {NULL};
-	const uint8_t *data[2 * BURST_MAX] = {NULL};
-	uint8_t acks[BURST_MAX][ACK_BYTES], tags[2 * BURST_MAX][WIRE_TAG_BYTES];
+	struct wire_key keys[WIRE_BEATS_MAX];
+	const struct wire_key *key_of[2 * WIRE_BEATS_MAX] = {NULL};
+	const uint8_t *data[2 * WIRE_BEATS_MAX] = {NULL};
+	uint8_t acks[WIRE_BEATS_MAX][ACK_BYTES], tags[2 * WIRE_BEATS_MAX][WIRE_TAG_BYTES];
 	uint32_t count = b->count;
 	for (uint32_t i = 0; i < count; i++) {
 		keys[i] = (struct wire_key){{b->key[0][i], b->key[1][i]}};

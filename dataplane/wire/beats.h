@@ -2,28 +2,28 @@
 // so both tags are made side by side, from one load of key and frame; that of a refused heartbeat is thrown away.
 #pragma once
 #include "dataplane/wire/siphash.h"
-#include "state/base/limits.h"
 
 // Words of 8 bytes before a heartbeat's tag, which is two more.
 #define WIRE_BEAT_WORDS ((WIRE_HEARTBEAT_BYTES - WIRE_TAG_BYTES) / 8)
 // Makes the first word of an acknowledgement out of that of its heartbeat.
 #define WIRE_BEAT_TO_ACK ((uint64_t)(WIRE_HEARTBEAT ^ WIRE_HEARTBEAT_ACK) << 24)
 
-struct wire_beats {
-	_Alignas(64) const uint8_t *frames[BURST_MAX]; // WIRE_HEARTBEAT_BYTES each
-	uint64_t key[2][BURST_MAX];
-	// The last two words of the acknowledgements: alloc_index; ttl_ms and directives.
-	uint64_t ack_index[BURST_MAX], ack_end[BURST_MAX];
-	// Results.
-	uint64_t differs[BURST_MAX]; // 0: the heartbeat's tag is right
-	uint64_t ack_tag[2][BURST_MAX];
-	uint64_t ack_sum
-		[BURST_MAX]; // of the 32-bit little-endian words of the acknowledgement, tag included
-	uint64_t term;       // the controller's, for all acknowledgements
-	uint32_t count;      // at most BURST_MAX
-};
+// So many at a time: as many as the widest method works on side by side.
+#define WIRE_BEATS_MAX 16u
 
-_Static_assert(BURST_MAX % 16 == 0, "columns are worked on sixteen at a time");
+struct wire_beats {
+	_Alignas(64) const uint8_t *frames[WIRE_BEATS_MAX]; // WIRE_HEARTBEAT_BYTES each
+	uint64_t key[2][WIRE_BEATS_MAX];
+	// The last two words of the acknowledgements: alloc_index; ttl_ms and directives.
+	uint64_t ack_index[WIRE_BEATS_MAX], ack_end[WIRE_BEATS_MAX];
+	// Results.
+	uint64_t differs[WIRE_BEATS_MAX]; // 0: the heartbeat's tag is right
+	uint64_t ack_tag[2][WIRE_BEATS_MAX];
+	uint64_t ack_sum
+		[WIRE_BEATS_MAX]; // of the 32-bit little-endian words of the acknowledgement, tag included
+	uint64_t term;            // the controller's, for all acknowledgements
+	uint32_t count;
+};
 
 typedef void wire_beats_method(struct wire_beats *);
 wire_beats_method wire_beats_tag_scalar, wire_beats_tag_avx2, wire_beats_tag_avx512;

@@ -11,6 +11,8 @@
 // States that are worked on side by side: neither waits for its own rounds alone, and both stay in registers.
 #define CHAINS 2u
 
+_Static_assert(WIRE_BEATS_MAX % LANES == 0, "idle lanes have columns");
+
 struct state {
 	__m256i v0, v1, v2, v3;
 };

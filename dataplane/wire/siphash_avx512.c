@@ -16,6 +16,8 @@
 // Heartbeats and their acknowledgements are four groups: their words are few, and half of them are the same.
 #define CHAINS (2 * GROUPS_MAX)
 
+_Static_assert(WIRE_BEATS_MAX == LANES_MAX, "heartbeats are tagged all at once");
+
 struct state {
 	__m512i v0, v1, v2, v3;
 };
@@ -210,14 +212,14 @@ STEP __m512i ack_word(const struct wire_beats *b, uint32_t first, uint32_t i, __
 	}
 }
 
-// Heartbeats first … first + 15: each group is tagged beside its acknowledgements.
-TARGET static void tag_beats(struct wire_beats *b, uint32_t first)
+// Each group is tagged beside its acknowledgements.
+TARGET static void tag_beats(struct wire_beats *b)
 {
 	struct state s[CHAINS];
 	__m512i rows[GROUPS_MAX][LANES], sums[GROUPS_MAX], low[CHAINS], high[CHAINS];
 #pragma GCC unroll 2
 	for (uint32_t g = 0; g < GROUPS_MAX; g++) {
-		uint32_t at = first + g * LANES;
+		uint32_t at = g * LANES;
 		start(&s[g], _mm512_load_si512(&b->key[0][at]), _mm512_load_si512(&b->key[1][at]));
 		s[GROUPS_MAX + g] = s[g];
 #pragma GCC unroll 8
@@ -232,7 +234,7 @@ TARGET static void tag_beats(struct wire_beats *b, uint32_t first)
 #pragma GCC unroll 2
 		for (uint32_t g = 0; g < GROUPS_MAX; g++) {
 			words[g] = rows[g][i];
-			words[GROUPS_MAX + g] = ack_word(b, first + g * LANES, i, rows[g][i]);
+			words[GROUPS_MAX + g] = ack_word(b, g * LANES, i, rows[g][i]);
 			sums[g] = add_halves(sums[g], words[GROUPS_MAX + g]);
 		}
 		compress(s, words, CHAINS);
@@ -242,7 +244,7 @@ TARGET static void tag_beats(struct wire_beats *b, uint32_t first)
 	finish_both(s, low, high, CHAINS);
 #pragma GCC unroll 2
 	for (uint32_t g = 0; g < GROUPS_MAX; g++) {
-		uint32_t at = first + g * LANES;
+		uint32_t at = g * LANES;
 		__m512i ack_low = low[GROUPS_MAX + g], ack_high = high[GROUPS_MAX + g];
 		_mm512_store_si512(&b->differs[at],
 			_mm512_or_si512(_mm512_xor_si512(low[g], rows[g][WIRE_BEAT_WORDS]),
@@ -259,8 +261,7 @@ TARGET void wire_beats_tag_avx512(struct wire_beats *b)
 	if (b->count == 0)
 		return;
 	wire_beats_fill_lanes(b, LANES_MAX);
-	for (uint32_t first = 0; first < b->count; first += LANES_MAX)
-		tag_beats(b, first);
+	tag_beats(b);
 }
 
 #else

@@ -10,9 +10,10 @@
 
 struct burst_of_beats {
 	struct wire_beats beats;
-	struct wire_key keys[BURST_MAX];
-	uint8_t *frames[BURST_MAX]; // blocks of their exact size: a read behind the end is seen
-	bool forged[BURST_MAX];
+	struct wire_key keys[WIRE_BEATS_MAX];
+	uint8_t *
+		frames[WIRE_BEATS_MAX]; // blocks of their exact size: a read behind the end is seen
+	bool forged[WIRE_BEATS_MAX];
 };
 
 static void fill(struct burst_of_beats *b, struct prng *prng, uint32_t count)
@@ -97,7 +98,7 @@ static void beats_equal_frames_one_by_one(void **state)
 	struct prng prng;
 	prng_seed(&prng, 5);
 	for (uint32_t round = 0; round < 10; round++)
-		for (uint32_t count = 0; count <= BURST_MAX; count++)
+		for (uint32_t count = 0; count <= WIRE_BEATS_MAX; count++)
 			check_burst(&prng, count);
 	assert_true(wire_tag_burst_force(NULL));
 }
