@@ -50,7 +50,8 @@ static void dpdk_take(void *context, struct packet_burst *burst, uint32_t count)
 static uint32_t dpdk_finish(void *context, struct packet_burst *burst)
 {
 	const struct dpdk_queue *q = context;
-	struct rte_mbuf *replies[BURST_MAX], *dropped[BURST_MAX];
+	// Replies move up in the burst itself: a list of their own would be more of the first-level cache.
+	struct rte_mbuf *dropped[BURST_MAX], **replies = (struct rte_mbuf **)burst->handles;
 	uint16_t reply_count = 0;
 	uint32_t drop_count = 0;
 	for (uint32_t i = 0; i < burst->count; i++) {
