@@ -102,6 +102,12 @@ static inline __attribute__((always_inline)) struct checksum_sum checksum_add(
 	return sum;
 }
 
+// The same sum as a number to which many more 32-bit words can be added without a carry.
+static inline uint64_t checksum_halves(struct checksum_sum sum)
+{
+	return (sum.low & UINT32_MAX) + (sum.low >> 32) + sum.carries;
+}
+
 // Folds a sum; 0xffff when the words include their right checksum. Adding a word to itself with its halves swapped
 // leaves the carry of each half where it belongs.
 static inline uint16_t checksum_fold(struct checksum_sum sum)

@@ -11,6 +11,7 @@ void hot_turn_around(
 	bool ipv6 = type == ETHERTYPE_IPV6;
 	HOT_CHECK(offset + frame_bytes <= packet->capacity);
 	headers_turn_around(&w->port, data, offset, frame_bytes, ipv6,
-		checksum_add((struct checksum_sum){0}, data + offset, frame_bytes));
+		checksum_halves(
+			checksum_add((struct checksum_sum){0}, data + offset, frame_bytes)));
 	packet->size = offset + frame_bytes;
 }

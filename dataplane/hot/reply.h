@@ -13,25 +13,23 @@ static inline void ethernet_turn_around(const struct hot_port *port, uint8_t *da
 	word32_put(data + 8, (uint32_t)(ours >> 16));
 }
 
-// Swaps source and destination. Returns their sum, which stays the same.
-static inline struct checksum_sum ipv4_turn_around(
-	uint8_t *ip, uint32_t total_bytes, uint8_t protocol)
+// Swaps source and destination. Returns the sum of their 32-bit words, which stays the same.
+static inline uint64_t ipv4_turn_around(uint8_t *ip, uint32_t total_bytes, uint8_t protocol)
 {
 	uint32_t source = word32(ip + 12), destination = word32(ip + 16);
 	uint64_t addresses = (uint64_t)source + destination;
 	// A datagram that is never cut needs no identification (RFC 6864).
 	uint64_t start = 0x45 | (uint64_t)swapped16(total_bytes) << 16 | 0x40ull << 48;
 	uint32_t hops = HOP_LIMIT | (uint32_t)protocol << 8;
-	struct checksum_sum sum =
-		checksum_add_word((struct checksum_sum){start, 0}, addresses + hops);
-	uint16_t checksum = (uint16_t)~checksum_fold(sum);
+	uint64_t sum = addresses + hops + checksum_halves((struct checksum_sum){start, 0});
+	uint16_t checksum = (uint16_t)~checksum_fold((struct checksum_sum){sum, 0});
 	word64_put(ip, start);
 	word64_put(ip + 8, hops | (uint64_t)checksum << 16 | (uint64_t)destination << 32);
 	word32_put(ip + 16, source);
-	return (struct checksum_sum){addresses, 0};
+	return addresses;
 }
 
-static inline struct checksum_sum ipv6_turn_around(
+static inline uint64_t ipv6_turn_around(
 	uint8_t *ip, uint32_t payload_bytes, uint8_t next_header, uint8_t hop_limit)
 {
 	uint8_t addresses[32];
@@ -40,26 +38,23 @@ static inline struct checksum_sum ipv6_turn_around(
 	memcpy(ip + 24, addresses, 16);
 	word64_put(ip, 0x60 | (uint64_t)swapped16(payload_bytes) << 32 |
 			       (uint64_t)next_header << 48 | (uint64_t)hop_limit << 56);
-	return checksum_add((struct checksum_sum){0}, addresses, 32);
+	return checksum_halves(checksum_add((struct checksum_sum){0}, addresses, 32));
 }
 
-// Turns the headers around a finished frame, whose words add up to frame_sum.
+// Turns the headers around a finished frame, whose 32-bit words add up to frame_sum.
 static inline void headers_turn_around(const struct hot_port *port, uint8_t *data, uint32_t offset,
-	uint32_t frame_bytes, bool ipv6, struct checksum_sum frame_sum)
+	uint32_t frame_bytes, bool ipv6, uint64_t frame_sum)
 {
 	uint8_t *udp = data + offset - UDP_BYTES;
 	uint32_t udp_bytes = UDP_BYTES + frame_bytes;
 	ethernet_turn_around(port, data);
-	struct checksum_sum sum =
-		ipv6 ? ipv6_turn_around(udp - IPV6_BYTES, udp_bytes, PROTOCOL_UDP, HOP_LIMIT)
-		     : ipv4_turn_around(udp - IPV4_BYTES, IPV4_BYTES + udp_bytes, PROTOCOL_UDP);
+	uint64_t sum = frame_sum + swapped16(PROTOCOL_UDP);
+	sum += ipv6 ? ipv6_turn_around(udp - IPV6_BYTES, udp_bytes, PROTOCOL_UDP, HOP_LIMIT)
+		    : ipv4_turn_around(udp - IPV4_BYTES, IPV4_BYTES + udp_bytes, PROTOCOL_UDP);
 	uint32_t ports = word32(udp);
 	uint64_t start = (ports << 16 | ports >> 16) | (uint64_t)swapped16(udp_bytes) << 32;
-	sum = checksum_add_word(sum, start);
-	sum = checksum_add_word(sum, swapped16(udp_bytes) + swapped16(PROTOCOL_UDP));
-	sum = checksum_add_word(sum, frame_sum.low);
-	sum.carries += frame_sum.carries;
-	uint16_t checksum = (uint16_t)~checksum_fold(sum);
+	sum += ports + 2ull * swapped16(udp_bytes); // which is in both headers
+	uint16_t checksum = (uint16_t)~checksum_fold((struct checksum_sum){sum, 0});
 	// A checksum of zero would mean that there is none.
 	word64_put(udp, start | (uint64_t)(checksum == 0 ? 0xffff : checksum) << 48);
 }
