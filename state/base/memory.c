@@ -24,13 +24,11 @@ void *memory_take(size_t bytes)
 	return memory_take_array(1, bytes);
 }
 
-// malloc() has pieces of this size at hand that were given back last, and calloc() of glibc does not look there.
-#define AT_HAND_BYTES 1024u
-
+// calloc() of glibc does not look at what is at hand.
 static void *take_cleared(size_t count, size_t bytes_each)
 {
-	if (count > AT_HAND_BYTES || bytes_each > AT_HAND_BYTES ||
-		count * bytes_each > AT_HAND_BYTES)
+	if (count > MEMORY_AT_HAND_BYTES || bytes_each > MEMORY_AT_HAND_BYTES ||
+		count * bytes_each > MEMORY_AT_HAND_BYTES)
 		return calloc(count, bytes_each);
 	size_t bytes = count * bytes_each;
 	void *memory = malloc(bytes);
@@ -52,7 +50,9 @@ void *memory_take_array(size_t count, size_t bytes_each)
 
 void *memory_resize(void *memory, size_t bytes)
 {
-	void *resized = realloc(memory, bytes ? bytes : 1);
+	size_t least = bytes ? bytes : 1;
+	// realloc() of glibc takes a way round for what is new.
+	void *resized = memory ? realloc(memory, least) : malloc(least);
 	if (!resized)
 		out_of_memory(bytes);
 	return resized;

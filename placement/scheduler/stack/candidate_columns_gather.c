@@ -274,6 +274,9 @@ static void gather_all(struct candidate_columns *c)
 	CHECK(c->row_count <= c->candidates);
 }
 
+_Static_assert(
+	sizeof(struct candidate_columns) <= MEMORY_AT_HAND_BYTES, "taken for each evaluation");
+
 struct candidate_columns *candidate_columns_create(
 	struct stack *s, struct group_rules *rules, uint32_t name_index, bool evict)
 {
