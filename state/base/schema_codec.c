@@ -136,14 +136,29 @@ static int array_decode(const struct field *f, struct array *a, struct bytes_rea
 	return field_is_map(f->kind) && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
 }
 
+// A name and its number as one piece.
+static void number_encode(const char *name, double number, struct bytes_writer *w)
+{
+	uint32_t length = (uint32_t)strlen(name), size = htole32(length);
+	uint8_t *at = bytes_reserve(w, sizeof size + length + sizeof number);
+	uint64_t bits;
+
+	if (!at)
+		return;
+	memcpy(&bits, &number, sizeof bits);
+	bits = htole64(bits);
+	memcpy(at, &size, sizeof size);
+	memcpy(at + sizeof size, name, length);
+	memcpy(at + sizeof size + length, &bits, sizeof bits);
+}
+
 static void numbers_encode(
 	const struct field *f, const struct numbers *numbers, struct bytes_writer *w)
 {
 	bytes_put_u32(w, (uint32_t)__builtin_popcountll(numbers->there));
 	for (uint64_t left = numbers->there; left; left &= left - 1) {
 		int at = __builtin_ctzll(left);
-		bytes_put_text32(w, text_of(f->names[at]));
-		bytes_put_f64(w, numbers->at[at]);
+		number_encode(f->names[at], numbers->at[at], w);
 	}
 }
 
