@@ -95,7 +95,7 @@ static void preempt_victims(
 }
 
 static void place_instance(
-	struct placing *p, struct stack_option *option, struct alloc_metrics *metrics)
+	struct placing *p, struct stack_option *option, const struct alloc_metrics *metrics)
 {
 	CHECK(option->node && option->outcome == STACK_FITS);
 	CHECK(option->slot == option->node->slot);
@@ -113,16 +113,15 @@ static void place_instance(
 		.details = generic_details(a, p->wanted, option, &p->version.deployment),
 		.report = generic_handles(p->wanted, group_of(p)),
 		.metrics = stack_keep_metrics(a->stack, metrics)};
-	metrics_release(metrics);
 	preempt_victims(p, option, &placement.id);
 	stack_plan_place(a->stack, &placement);
 	CHECK(placement.metrics < a->plan->metrics.count);
 }
 
-static void fail_group(struct placing *p, struct alloc_metrics *metrics)
+static void fail_group(struct placing *p, const struct alloc_metrics *metrics)
 {
 	struct failed_group *failed = map_item(&p->a->run->failed_groups, sizeof *failed, p->group);
-	failed->metrics = *metrics;
+	metrics_copy(&failed->metrics, metrics);
 	stack_count_exhausted(group_of(p), 1, &failed->metrics);
 }
 
@@ -140,16 +139,33 @@ static bool failed_before(struct placing *p, int64_t instances)
 	return true;
 }
 
-// Row B45. The stack sees what the plan stops and places.
-static bool quota_has_room(struct placing *p, struct alloc_metrics *metrics)
+// Row B45. The stack sees what the plan stops and places. The group fails for what lacks.
+static bool quota_has_room(struct placing *p)
 {
 	struct generic_attempt *a = p->a;
+	struct alloc_metrics metrics = {0};
 	generic_use_version(a, p->version.job);
-	const char *quota =
-		stack_quota_lacks(a->stack, p->version.group, &metrics->quota_exhausted);
-	if (quota)
-		scheduler_run_note_quota(a->run, quota);
-	return !quota;
+	const char *quota = stack_quota_lacks(a->stack, p->version.group, &metrics.quota_exhausted);
+	if (!quota)
+		return true;
+	scheduler_run_note_quota(a->run, quota);
+	fail_group(p, &metrics);
+	metrics_release(&metrics);
+	return false;
+}
+
+// The group fails where no node takes the instance.
+static bool find_place(struct placing *p)
+{
+	struct alloc_metrics metrics;
+	struct stack_option option;
+	bool found = select_node(p, &option, &metrics);
+	CHECK(found == (metrics.score_metadata.count > 0));
+	if (found)
+		place_instance(p, &option, &metrics);
+	else
+		fail_group(p, &metrics);
+	return found;
 }
 
 static void place_one(struct placing *p)
@@ -157,18 +173,12 @@ static void place_one(struct placing *p)
 	CHECK(!p->wanted->destructive || p->wanted->previous);
 	struct generic_attempt *a = p->a;
 	const struct allocation *replaced = p->wanted->destructive ? p->wanted->previous : NULL;
-	struct alloc_metrics metrics = {0};
-	struct stack_option option;
 	if (failed_before(p, 1))
 		return;
 	if (replaced)
 		stack_plan_stop(a->stack, replaced, STOP_UPDATING, false, NULL);
-	if (quota_has_room(p, &metrics) && select_node(p, &option, &metrics)) {
-		place_instance(p, &option, &metrics);
-		return;
-	}
-	fail_group(p, &metrics);
-	if (replaced)
+	bool is_placed = quota_has_room(p) && find_place(p);
+	if (replaced && !is_placed)
 		stack_plan_unstop(a->stack, &replaced->id);
 }
 

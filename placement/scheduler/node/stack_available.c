@@ -14,29 +14,34 @@ bool stack_targets_node(struct stack *s, const struct node *n)
 }
 
 // Shows the named datacenters even when they have no nodes.
-static void name_datacenters(const struct job *job, struct array *available)
+static void name_datacenters(struct stack *s)
 {
+	const struct job *job = s->job;
 	for (uint32_t i = 0; i < job->datacenters.count; i++) {
 		const char *name = *ARRAY_AT(&job->datacenters, char *, i);
 		if (!strchr(name, '*'))
-			count_add(available, name, 0);
+			(void)arena_map_item(
+				&s->memory, &s->available, sizeof(struct named_count), name);
 	}
 }
 
 void stack_forget_available(struct stack *s)
 {
 	CHECK(s->job);
-	map_free(&s->available, sizeof(struct named_count));
+	s->available = (struct array){0};
 	s->available_in_pool = 0;
-	name_datacenters(s->job, &s->available);
+	name_datacenters(s);
 	s->available_known = true;
 }
 
 void stack_note_available(struct stack *s, const char *datacenter, uint32_t nodes)
 {
 	CHECK(s->available_known);
-	if (nodes)
-		count_add(&s->available, datacenter, nodes);
+	if (nodes) {
+		struct named_count *of =
+			arena_map_item(&s->memory, &s->available, sizeof *of, datacenter);
+		of->count += nodes;
+	}
 	s->available_in_pool += nodes;
 }
 
@@ -107,10 +112,7 @@ void stack_nodes_available(struct stack *s, struct alloc_metrics *m)
 {
 	if (!s->available_known)
 		count_available(s);
-	for (uint32_t i = 0; i < s->available.count; i++) {
-		const struct named_count *count = ARRAY_AT(&s->available, struct named_count, i);
-		count_add(&m->nodes_available, count->name, count->count);
-	}
+	m->nodes_available = s->available;
 	m->nodes_in_pool = s->available_in_pool;
 	CHECK(s->available_known);
 }

@@ -9,7 +9,8 @@ struct stack;
 // True when the node is in one of the datacenters of the stack's job (globs) and in its pool. The answer is remembered
 // by class.
 bool stack_targets_node(struct stack *, const struct node *);
-// Counts usable nodes by datacenter of the job (NodesAvailable), and in its pool.
+// Counts usable nodes by datacenter of the job (NodesAvailable), and in its pool. The list is lent by the stack, until
+// its job changes.
 void stack_nodes_available(struct stack *, struct alloc_metrics *);
 
 // For a caller that knows the numbers, once for each datacenter after the first call.

@@ -1,6 +1,7 @@
 // What one attempt at an evaluation knows of nodes: the inside of a stack, for code that looks at a node.
 #pragma once
 #include "placement/direct/placement.h"
+#include "placement/scheduler/common/arena.h"
 #include "placement/scheduler/node/class_memo.h"
 #include "placement/scheduler/node/ports.h"
 #include "placement/scheduler/node/proposal.h"
@@ -72,8 +73,10 @@ struct stack {
 	struct victim_basis basis;
 	const struct allocation **best_victims; // of the best node so far
 	uint32_t best_victim_room;
+	struct arena memory; // what lives as long as the stack
+	struct arena lent;   // what metrics name, until the next selection
 	// Usable nodes, for metrics; counted once a caller looks at all nodes.
-	struct array available; // named_count, by datacenter
+	struct array available; // named_count, by datacenter; in memory
 	int64_t available_in_pool;
 	bool available_known;
 	uint32_t *changed_slots; // touched by the plan since columns were last brought up to date

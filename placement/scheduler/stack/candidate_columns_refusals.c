@@ -78,12 +78,12 @@ void candidate_columns_count(
 	m->nodes_evaluated += c->candidates;
 	if (in_part && told && told->bases < METRICS_BASES_MAX &&
 		reasons->count > REASONS_IN_PART) {
-		refusal_counts_report_changes(&c->refused, &c->later, m);
+		refusal_counts_report_changes(&c->refused, &c->later, m, &c->s->lent);
 		m->back = c->s->plan->metrics.count - (c->told - 1);
 		return;
 	}
-	refusal_counts_report(&c->refused, m);
-	refusal_counts_report(again ? &c->later : &c->first, m);
+	refusal_counts_report(&c->refused, m, &c->s->lent);
+	refusal_counts_report(again ? &c->later : &c->first, m, &c->s->lent);
 }
 
 void candidate_columns_are_told(struct candidate_columns *c, uint32_t number)

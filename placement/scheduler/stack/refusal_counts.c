@@ -1,7 +1,6 @@
 #include "placement/scheduler/stack/refusal_counts.h"
 #include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
-#include "state/base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,51 +196,47 @@ void refusal_counts_add(struct refusal_counts *t, const char *reason, const char
 	note_changed(reasons, count->of_reason);
 }
 
-static void report_class(const struct refusal_count *of, struct alloc_metrics *m)
+static void lend_count(struct arena *arena, struct array *counts, const char *name, int64_t by)
+{
+	struct named_count *count = arena_map_item(arena, counts, sizeof *count, name);
+	count->count += by;
+}
+
+static void report_class(
+	const struct refusal_count *of, struct alloc_metrics *m, struct arena *arena)
 {
 	bool filtered = of->outcome == STACK_FILTERED;
 
 	*(filtered ? &m->nodes_filtered : &m->nodes_exhausted) += of->count;
 	if (of->count && of->class_name && of->class_name[0])
-		count_add(filtered ? &m->class_filtered : &m->class_exhausted, of->class_name,
-			of->count);
+		lend_count(arena, filtered ? &m->class_filtered : &m->class_exhausted,
+			of->class_name, of->count);
 }
 
-static void report_classes(const struct refusal_counts *t, struct alloc_metrics *m)
+static void report_classes(
+	const struct refusal_counts *t, struct alloc_metrics *m, struct arena *arena)
 {
 	for (uint32_t at = t->first_class; at; at = t->items[at - 1].next_class)
-		report_class(&t->items[at - 1], m);
+		report_class(&t->items[at - 1], m, arena);
 }
 
-// Texts come in order, so each is appended.
-static void make_counts(const struct refusal_reasons *r, struct array *counts)
+// In the order of the texts, so that each of the first is appended.
+static void report_reasons(
+	const struct refusal_reasons *r, struct array *counts, struct arena *arena)
 {
-	CHECK(counts->count == 0);
-	struct named_count *items = memory_take_array(r->count + 1, sizeof *items);
 	for (uint32_t i = 0; i < r->count; i++) {
 		const struct refusal_reason *reason = &r->items[sorted_of(r)[i]];
 		if (reason->count)
-			items[counts->count++] = (struct named_count){
-				text_copy(text_of(reason->text)), reason->count};
+			lend_count(arena, counts, reason->text, reason->count);
 	}
-	counts->items = items;
 }
 
-static void report_reasons(const struct refusal_reasons *r, struct array *counts)
+void refusal_counts_report(
+	const struct refusal_counts *t, struct alloc_metrics *m, struct arena *arena)
 {
-	if (r->count && !counts->items)
-		make_counts(r, counts);
-	else
-		for (uint32_t i = 0; i < r->count; i++)
-			if (r->items[i].count)
-				count_add(counts, r->items[i].text, r->items[i].count);
-}
-
-void refusal_counts_report(const struct refusal_counts *t, struct alloc_metrics *m)
-{
-	report_classes(t, m);
-	report_reasons(&t->filtered, &m->constraint_filtered);
-	report_reasons(&t->exhausted, &m->dimension_exhausted);
+	report_classes(t, m, arena);
+	report_reasons(&t->filtered, &m->constraint_filtered, arena);
+	report_reasons(&t->exhausted, &m->dimension_exhausted, arena);
 }
 
 static int64_t count_of(const struct refusal_reasons *r, const char *text)
@@ -251,19 +246,19 @@ static int64_t count_of(const struct refusal_reasons *r, const char *text)
 }
 
 void refusal_counts_report_changes(const struct refusal_counts *t,
-	const struct refusal_counts *beside, struct alloc_metrics *m)
+	const struct refusal_counts *beside, struct alloc_metrics *m, struct arena *arena)
 {
 	const struct refusal_reasons *r = &t->filtered;
 
-	report_classes(t, m);
-	report_classes(beside, m);
+	report_classes(t, m, arena);
+	report_classes(beside, m, arena);
 	for (uint32_t i = 0; i < r->changed_count; i++) {
 		const struct refusal_reason *reason = &r->items[changed_of(r)[i]];
-		count_add(&m->constraint_filtered, reason->text,
+		lend_count(arena, &m->constraint_filtered, reason->text,
 			reason->count + count_of(&beside->filtered, reason->text));
 	}
-	report_reasons(&t->exhausted, &m->dimension_exhausted);
-	report_reasons(&beside->exhausted, &m->dimension_exhausted);
+	report_reasons(&t->exhausted, &m->dimension_exhausted, arena);
+	report_reasons(&beside->exhausted, &m->dimension_exhausted, arena);
 }
 
 static void forget_changes(struct refusal_reasons *r)

@@ -1,5 +1,6 @@
 // Refused nodes by reason and node class name, as metrics want them.
 #pragma once
+#include "placement/scheduler/common/arena.h"
 #include "placement/scheduler/node/stack_option.h"
 
 struct refusal_count {      // nodes refused for one reason, of one node class name
@@ -37,10 +38,10 @@ struct refusal_counts {
 void refusal_counts_add(struct refusal_counts *, const char *reason, const char *class_name,
 	enum stack_outcome, int64_t by);
 void refusal_counts_release(struct refusal_counts *);
-// Adds all counts to metrics.
-void refusal_counts_report(const struct refusal_counts *, struct alloc_metrics *);
+// Adds all counts to metrics, whose lists lie in the arena and have the names of the counts.
+void refusal_counts_report(const struct refusal_counts *, struct alloc_metrics *, struct arena *);
 // Adds all counts of both, but of the reasons why nodes were filtered only those that changed in the first, as they
 // are now.
-void refusal_counts_report_changes(
-	const struct refusal_counts *, const struct refusal_counts *beside, struct alloc_metrics *);
+void refusal_counts_report_changes(const struct refusal_counts *,
+	const struct refusal_counts *beside, struct alloc_metrics *, struct arena *);
 void refusal_counts_forget_changes(struct refusal_counts *);

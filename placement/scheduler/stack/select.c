@@ -51,16 +51,13 @@ static void keep_victims(struct stack *s, struct stack_option *o)
 	o->preempted = s->best_victims;
 }
 
-static void offer_option(const struct scan *scan, struct stack_option *o)
+// Its memory is the stack's, until the next selection.
+static void keep_scores(const struct scan *scan, const struct stack_option *o)
 {
-	struct stack_option *best = scan->best;
-	stack_count(o, scan->metrics);
-	bool better = o->outcome == STACK_FITS && (!best->node || option_is_better(o, best));
-	alloc_details_release(better ? best->details : o->details);
-	if (!better)
-		return;
-	*best = *o;
-	keep_victims(scan->s, best);
+	struct array *scores = &scan->metrics->score_metadata;
+	if (!scores->items)
+		scores->items = arena_room(&scan->s->lent, SCORES_KEPT * sizeof(struct node_score));
+	option_keep_scores(o, scores);
 }
 
 static bool is_candidate(struct stack *s, const struct node *n)
@@ -95,25 +92,18 @@ static bool try_row(const struct scan *scan, struct candidate_columns *c, uint32
 	return o->outcome == STACK_FITS;
 }
 
-static void offer_row(const struct scan *scan, struct stack_option *o, struct array *scores)
+static void offer_row(const struct scan *scan, struct stack_option *o)
 {
 	CHECK(o->outcome == STACK_FITS);
 	struct stack_option *best = scan->best;
 	bool better = !best->node || option_is_better(o, best) ||
 		      (!option_is_better(best, o) && stack_is_first(scan->s, o->slot, best->slot));
-	option_keep_scores(o, scores);
+	keep_scores(scan, o);
 	alloc_details_release(better ? best->details : o->details);
 	if (!better)
 		return;
 	*best = *o;
 	keep_victims(scan->s, best);
-}
-
-static void drop_scores(struct array *scores)
-{
-	struct alloc_metrics dropped = {.score_metadata = *scores};
-	metrics_release(&dropped);
-	*scores = (struct array){0};
 }
 
 static void order_by_slot(const struct candidate_columns *c, uint32_t *rows, uint32_t count)
@@ -196,7 +186,7 @@ static void find_rows(struct trial *t, struct candidate_columns *c, const struct
 }
 
 // False: one of the rows turned out to be exhausted, so there may be others.
-static bool try_top(const struct scan *scan, struct candidate_columns *c, struct array *scores)
+static bool try_top(const struct scan *scan, struct candidate_columns *c)
 {
 	struct trial t;
 	bool all_fit = true;
@@ -208,7 +198,7 @@ static bool try_top(const struct scan *scan, struct candidate_columns *c, struct
 		if (c->refusals[row])
 			continue;
 		if (try_row(scan, c, row, rows_have(t.penalised, t.penalties, row), &o))
-			offer_row(scan, &o, scores);
+			offer_row(scan, &o);
 		else
 			all_fit &= o.outcome != STACK_EXHAUSTED;
 	}
@@ -238,12 +228,11 @@ static bool select_by_columns(const struct scan *scan)
 {
 	CHECK(scan->g->number < scan->s->group_count);
 	struct stack *s = scan->s;
-	struct array scores = {0};
 	bool again;
 	struct candidate_columns *c = take_columns(scan, &again);
 	candidate_columns_catch_up(c);
-	while (!try_top(scan, c, &scores)) {
-		drop_scores(&scores);
+	while (!try_top(scan, c)) {
+		scan->metrics->score_metadata.count = 0;
 		alloc_details_release(scan->best->details);
 		option_begin(scan->best, NULL);
 	}
@@ -254,7 +243,6 @@ static bool select_by_columns(const struct scan *scan)
 		candidate_columns_count_later(c);
 	candidate_columns_count(c, again, scan->best->node, scan->metrics);
 	s->counted = again ? c : NULL;
-	scan->metrics->score_metadata = scores;
 	return scan->best->node;
 }
 
@@ -269,14 +257,11 @@ static bool try_preferred(const struct scan *scan)
 	if (!is_candidate(scan->s, n))
 		return false;
 	evaluate_node(scan, n, &o);
-	offer_option(scan, &o);
-	return scan->best->node;
-}
-
-static void forget_metrics(const struct scan *scan)
-{
-	metrics_release(scan->metrics);
-	*scan->metrics = (struct alloc_metrics){0};
+	if (o.outcome != STACK_FITS)
+		return false;
+	scan->metrics->nodes_evaluated = 1;
+	offer_row(scan, &o);
+	return true;
 }
 
 uint32_t stack_keep_metrics(struct stack *s, const struct alloc_metrics *metrics)
@@ -303,16 +288,12 @@ static bool select_once(struct stack *s, const struct stack_request *r, struct s
 	CHECK(r->penalty_count == 0 || r->penalty_nodes);
 	struct scan scan = {s, stack_group(s, r->group), r, false, o, metrics};
 	option_begin(o, NULL);
+	arena_clear(&s->lent);
 	for (uint32_t pass = 0; pass < (s->preemption ? 2u : 1u); pass++) {
 		scan.evict = pass == 1;
 		s->counted = NULL;
-		if (pass == 1)
-			forget_metrics(&scan);
-		if (try_preferred(&scan))
-			return true;
-		if (metrics->nodes_evaluated > 0) // the preferred one
-			forget_metrics(&scan);
-		if (select_by_columns(&scan))
+		*metrics = (struct alloc_metrics){0};
+		if (try_preferred(&scan) || select_by_columns(&scan))
 			return true;
 	}
 	CHECK(!o->node);
@@ -322,11 +303,8 @@ static bool select_once(struct stack *s, const struct stack_request *r, struct s
 bool stack_select(struct stack *s, const struct stack_request *r, struct stack_option *o,
 	struct alloc_metrics *metrics)
 {
-	while (select_once(s, r, o, metrics)) {
+	while (select_once(s, r, o, metrics))
 		if (stack_claim(s, o))
 			return true;
-		metrics_release(metrics);
-		*metrics = (struct alloc_metrics){0};
-	}
 	return false;
 }

@@ -44,7 +44,7 @@ static void forget_job(struct stack *s)
 	}
 	free(s->groups);
 	job_rules_release(&s->job_rules);
-	map_free(&s->available, sizeof(struct named_count));
+	s->available = (struct array){0};
 	s->available_known = false;
 	s->groups = NULL;
 	s->columns = NULL;
@@ -71,6 +71,8 @@ void stack_destroy(struct stack *s)
 	free(s->best_victims);
 	free(s->changed_slots);
 	free(s->strict);
+	arena_release(&s->lent);
+	arena_release(&s->memory);
 	free(s);
 }
 

@@ -46,7 +46,8 @@ bool stack_stay_on_node(
 // Selects the exact best of all usable nodes that the job targets, by the snapshot that it asks for, then by all
 // scores; ties go by slot. It preempts only if no node fits without and the configuration allows it.
 // The node is claimed for the instance, which is then placed there (stack_plan_place): others see it at once.
-// Metrics (cleared or new) get the findings of the deciding pass over the nodes.
+// Metrics are set to the findings of the deciding pass over the nodes; what they name is lent by the stack until its
+// next selection, and not to be released.
 bool stack_select(struct stack *, const struct stack_request *, struct stack_option *,
 	struct alloc_metrics *);
 

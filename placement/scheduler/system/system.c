@@ -163,7 +163,6 @@ static void release_view_part(struct system_attempt *a)
 	for (uint32_t i = 0; a->groups && i < a->job->task_groups.count; i++)
 		metrics_release(&a->groups[i].filtered);
 	free(a->groups);
-	metrics_release(&a->available);
 	free(a->place.items);
 	system_diff_release(&a->diff);
 	version_changes_release(&a->changes);

@@ -21,7 +21,7 @@ struct system_attempt {
 	struct stack *stack;
 	struct system_diff diff;
 	struct group_progress *groups;
-	struct alloc_metrics available; // nodes by datacenter and in the pool
+	struct alloc_metrics available; // nodes by datacenter and in the pool; lent by the stack
 	struct diff_list place;         // destructive updates included
 	int64_t looking_since_ns;       // at the node of the current placement
 	bool limit_reached;             // of the rolling update

@@ -49,10 +49,19 @@ const char *ask(struct asking *b, uint32_t slot)
 	return ask_index(b, slot, 0);
 }
 
+bool select_keeping(struct stack *s, const struct stack_request *r, struct stack_option *o,
+	struct alloc_metrics *m)
+{
+	struct alloc_metrics lent;
+	bool found = stack_select(s, r, o, &lent);
+	metrics_copy(m, &lent);
+	return found;
+}
+
 uint32_t select_with(struct asking *b, const struct stack_request *r, struct alloc_metrics *m)
 {
 	alloc_details_release(b->option.details);
-	bool found = stack_select(b->stack, r, &b->option, m);
+	bool found = select_keeping(b->stack, r, &b->option, m);
 	CHECK(found == (b->option.slot != NODE_SLOT_NONE));
 	return b->option.slot;
 }

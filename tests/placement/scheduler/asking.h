@@ -14,6 +14,9 @@ struct asking {
 };
 
 void asking_setup(struct asking *);
+// As stack_select(), with metrics that the caller releases.
+bool select_keeping(struct stack *, const struct stack_request *, struct stack_option *,
+	struct alloc_metrics *);
 // Makes a plan and a stack for the job, in place of earlier ones.
 void asking_begin(struct asking *, enum stack_kind, const struct job *);
 void asking_teardown(struct asking *);

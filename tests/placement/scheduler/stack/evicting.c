@@ -5,6 +5,7 @@
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "tests/placement/scheduler/asking.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,7 +147,7 @@ static void ask_naive(struct evicting *r, const struct stack_request *request, s
 {
 	struct stack *s = r->stacks[1];
 	s->preemption = false;
-	if (stack_select(s, request, &a->option, &a->metrics))
+	if (select_keeping(s, request, &a->option, &a->metrics))
 		return;
 	s->preemption = true;
 	forget(a);
@@ -158,7 +159,7 @@ static void ask_naive(struct evicting *r, const struct stack_request *request, s
 static void ask_stack(struct evicting *r, const struct stack_request *request, struct answer *a)
 {
 	struct stack_option o;
-	if (stack_select(r->stacks[0], request, &o, &a->metrics))
+	if (select_keeping(r->stacks[0], request, &o, &a->metrics))
 		keep_answer(a, &o);
 }
 

@@ -291,7 +291,7 @@ static void ask_for_twin(struct evicting *r)
 		differ_in_one(r, twin);
 	world_job_changed(twin);
 	stack_set_job(s, twin);
-	(void)stack_select(s, &request, &option, &metrics);
+	(void)select_keeping(s, &request, &option, &metrics);
 	alloc_details_release(option.details);
 	metrics_release(&metrics);
 	stack_destroy(s);
@@ -500,12 +500,12 @@ static void a_value_that_comes_back_is_in_question_again(void **state)
 	view_fleet_begin(r.fleet, &r.view);
 	struct stack *s = stack_create(STACK_GENERIC, &r.view, plan);
 	stack_set_job(s, r.job);
-	assert_true(stack_select(s, &request, &option, &metrics));
+	assert_true(select_keeping(s, &request, &option, &metrics));
 	assert_int_equal(option.slot, 1);
 	metrics_release(&metrics);
 	metrics = (struct alloc_metrics){0};
 	stack_plan_stop(s, own, STOP_NOT_NEEDED, false, NULL);
-	assert_true(stack_select(s, &request, &option, &metrics));
+	assert_true(select_keeping(s, &request, &option, &metrics));
 	assert_int_equal(option.slot, 0);
 	metrics_release(&metrics);
 	stack_destroy(s);

@@ -9,6 +9,7 @@
 #include "state/base/prng.h"
 #include "state/records/allocation_end.h"
 #include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/asking.h"
 #include "tests/placement/scheduler/world.h"
 #include "tests/support/core/slowness.h"
 #include <setjmp.h>
@@ -92,7 +93,7 @@ static void make_node(struct run *r)
 	world_node(r->world, words);
 }
 
-static void ask_port(struct run *r, struct array *ports, const char *label, int64_t value)
+static void ask_for_port(struct run *r, struct array *ports, const char *label, int64_t value)
 {
 	struct port *port = array_append(ports, sizeof *port);
 	set(&port->label, label);
@@ -101,15 +102,15 @@ static void ask_port(struct run *r, struct array *ports, const char *label, int6
 	port->value = value;
 }
 
-static void ask_network(struct run *r, struct task_group *g)
+static void ask_for_network(struct run *r, struct task_group *g)
 {
 	struct network_ask *n = array_append(&g->networks, sizeof *n);
 	if (chance(r, 20))
 		set(&n->mode, "bridge");
 	if (chance(r, 60))
-		ask_port(r, &n->reserved_ports, "static", 8000 + below(r, 3));
+		ask_for_port(r, &n->reserved_ports, "static", 8000 + below(r, 3));
 	for (uint32_t i = below(r, 3); i > 0; i--)
-		ask_port(r, &n->dynamic_ports, i == 1 ? "one" : "two", 0);
+		ask_for_port(r, &n->dynamic_ports, i == 1 ? "one" : "two", 0);
 }
 
 static void prefer_value(
@@ -184,7 +185,7 @@ static void add_second_group(struct run *r)
 	struct task_group *g = add_group(r->job, "b");
 	add_task(g, "t")->resources.cpu = 100;
 	if (chance(r, 50))
-		ask_network(r, g);
+		ask_for_network(r, g);
 	if (chance(r, 50))
 		ask_of_nodes(r, g);
 	if (chance(r, 50))
@@ -201,7 +202,7 @@ static void make_job(struct run *r)
 	if (chance(r, 40))
 		task_of(r->job)->resources.cores = 1 + below(r, 2);
 	if (chance(r, 75))
-		ask_network(r, g);
+		ask_for_network(r, g);
 	if (chance(r, 50))
 		ask_devices(r);
 	if (chance(r, 25))
@@ -428,7 +429,7 @@ static bool check_best(struct run *r)
 	struct plain_answer plain;
 	look_at_all(r, group, request.name_index, &plain);
 	for (uint32_t way = BY_INDEX; way <= BY_COLUMNS; way++)
-		(void)stack_select(r->stacks[way], &request, &options[way], &metrics[way]);
+		(void)select_keeping(r->stacks[way], &request, &options[way], &metrics[way]);
 	check_plain(ARRAY_AT(&r->job->task_groups, struct task_group, group), &plain,
 		&options[BY_INDEX], &metrics[BY_INDEX]);
 	assert_int_equal(options[BY_INDEX].slot, options[BY_COLUMNS].slot);
@@ -557,7 +558,7 @@ static void each_group_gets_the_devices_that_it_prefers(void **state)
 		struct stack_request request = {.group = group, .preferred_slot = NODE_SLOT_NONE};
 		struct stack_option o;
 		struct alloc_metrics m = {0};
-		assert_true(stack_select(r.stacks[BY_INDEX], &request, &o, &m));
+		assert_true(select_keeping(r.stacks[BY_INDEX], &request, &o, &m));
 		assert_int_equal(o.slot, 8 * group);
 		alloc_details_release(o.details);
 		metrics_release(&m);

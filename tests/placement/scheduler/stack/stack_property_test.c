@@ -1,5 +1,6 @@
 // Random fleets, jobs and plans: single nodes and the best of all must match the naive model.
 #include "tests/placement/job_check/job_build.h"
+#include "tests/placement/scheduler/asking.h"
 #include "tests/placement/scheduler/stack/random_run.h"
 #include "tests/support/core/slowness.h"
 #include <math.h>
@@ -128,7 +129,7 @@ static void check_told(struct run *r, const struct stack_request *request, bool 
 {
 	struct stack_option o;
 	struct alloc_metrics told = {0}, whole = {0};
-	assert_int_equal(stack_select(r->twin, request, &o, &whole), found);
+	assert_int_equal(select_keeping(r->twin, request, &o, &whole), found);
 	if (found) {
 		alloc_details_release(o.details);
 		uint32_t number = stack_keep_metrics(r->stack, m);
@@ -144,7 +145,7 @@ static void check_best(struct run *r, const struct stack_request *request)
 {
 	struct stack_option o;
 	struct alloc_metrics m = {0};
-	bool found = stack_select(r->stack, request, &o, &m);
+	bool found = select_keeping(r->stack, request, &o, &m);
 	struct naive_answer wanted = naive_select(&r->naive, request);
 	assert_int_equal(found, wanted.slot != NODE_SLOT_NONE);
 	assert_int_equal(m.nodes_evaluated, wanted.evaluated);
@@ -296,7 +297,7 @@ static void check_used(struct run *r, const char *text, uint32_t nodes)
 {
 	struct stack_option o;
 	struct alloc_metrics m = {0};
-	assert_true(stack_select(
+	assert_true(select_keeping(
 		r->stack, &(struct stack_request){.preferred_slot = NODE_SLOT_NONE}, &o, &m));
 	alloc_details_release(o.details);
 	assert_int_equal(count_get(&m.constraint_filtered, text), nodes);
