@@ -383,6 +383,8 @@ void candidate_columns_open_ratings(struct candidate_columns *);
 double candidate_columns_rate_affinity(void *context, uint32_t slot);
 // The slots that ratings know to be the best.
 const struct bounds_best *candidate_columns_best_rated(struct candidate_columns *);
+// A node that ratings found, with its room as the index knows it.
+struct fit_candidate candidate_columns_rated(const struct candidate_columns *, uint32_t slot);
 // As fit_tree_search(), by ratings; begins anew where the query does.
 uint32_t candidate_columns_search_rated(struct candidate_columns *, struct row_finder *,
 	const struct fit_query *, uint32_t count, struct fit_candidate best[]);

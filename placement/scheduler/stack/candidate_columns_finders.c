@@ -185,15 +185,17 @@ static void take_best(struct candidate_columns *c, struct row_finder *finder)
 	finder->has_all = best->complete;
 }
 
-// The same by ratings, which tell nothing of the nodes' room.
+// The same by ratings.
 static void take_best_rated(struct candidate_columns *c, struct row_finder *finder)
 {
 	const struct bounds_best *best = candidate_columns_best_rated(c);
 
 	finder->at_once = best->count;
 	finder->waiting = memory_resize(NULL, best->count * sizeof finder->waiting[0]);
-	for (uint32_t i = 0; i < best->count; i++)
-		take_kept(c, finder, &(struct fit_candidate){.slot = best->slots[i]});
+	for (uint32_t i = 0; i < best->count; i++) {
+		struct fit_candidate one = candidate_columns_rated(c, best->slots[i]);
+		take_kept(c, finder, &one);
+	}
 	finder->has_all = best->is_complete;
 }
 

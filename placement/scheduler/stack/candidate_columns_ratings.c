@@ -106,6 +106,17 @@ const struct bounds_best *candidate_columns_best_rated(struct candidate_columns 
 	return &c->ratings->best;
 }
 
+struct fit_candidate candidate_columns_rated(const struct candidate_columns *c, uint32_t slot)
+{
+	CHECK(slot < fit_index_slots(c->fleet->fit));
+	const struct fit_node *n = fit_index_node(c->fleet->fit, slot);
+	return (struct fit_candidate){.slot = slot,
+		.cpu_free = n->cpu_free,
+		.memory_free = n->memory_free,
+		.cpu_capacity = n->cpu_capacity,
+		.memory_capacity = n->memory_capacity};
+}
+
 uint32_t candidate_columns_search_rated(struct candidate_columns *c, struct row_finder *finder,
 	const struct fit_query *q, uint32_t count, struct fit_candidate best[])
 {
@@ -121,8 +132,7 @@ uint32_t candidate_columns_search_rated(struct candidate_columns *c, struct row_
 			continue;
 		const struct fit_node *n = fit_index_node(c->fleet->fit, slot);
 		if (fit_query_takes(q, n->node_class) && q->accepts(q->context, slot, n))
-			// Its room is not told, so that its row is looked at.
-			best[found++] = (struct fit_candidate){.slot = slot};
+			best[found++] = candidate_columns_rated(c, slot);
 	}
 	return found;
 }

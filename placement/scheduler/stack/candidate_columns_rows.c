@@ -209,22 +209,34 @@ static void offer_to_block(const struct candidate_columns *c, struct column_bloc
 		*best = row;
 }
 
-// The index knows what the fit depends on, so the node's record is not read.
-static double score_of_found(struct candidate_columns *c, const struct fit_candidate *found)
+// Whether index and ratings know what the scores of a row depend on, so that the node's record is not read. The index
+// takes no capacity for 1.
+static bool is_told(const struct candidate_columns *c, const struct fit_candidate *found)
+{
+	if (!found || found->cpu_capacity <= 1 || found->memory_capacity <= 1 || c->tiers)
+		return false;
+	return !c->ratings || c->ratings->shortages[found->slot] == NODE_SHORTAGES;
+}
+
+static void score_found(
+	struct candidate_columns *c, uint32_t row, const struct fit_candidate *found)
 {
 	const struct resources capacity = {found->cpu_capacity, found->memory_capacity, 0};
 	const struct resources used = {found->cpu_capacity - found->cpu_free,
 		found->memory_capacity - found->memory_free, 0};
 
-	return newest_score(c, &capacity, &used, &c->g->ask);
+	const struct resources ask = c->ratings ? ask_of_row(c, row) : c->g->ask;
+
+	sum_scores(c, row, newest_score(c, &capacity, &used, &ask),
+		c->devices ? c->ratings->devices[found->slot] : 0, 0);
 }
 
 void candidate_columns_enter(
 	struct candidate_columns *c, uint32_t row, const struct fit_candidate *found)
 {
-	if (found && found->cpu_capacity > 1 && found->memory_capacity > 1)
-		sum_scores(c, row, score_of_found(c, found), 0, 0);
-	else // the index takes no capacity for 1
+	if (is_told(c, found))
+		score_found(c, row, found);
+	else
 		refresh_row(c, row);
 	offer_to_block(c, &c->blocks[c->block_of[row]], row);
 	candidate_columns_block_changed(c, c->block_of[row]);

@@ -159,7 +159,8 @@ void candidate_columns_fetch_by_sums(struct candidate_columns *c, uint32_t wante
 		uint32_t slot = bounds_search_take(&next->search), rows = c->row_count;
 		if (slot == BOUNDS_SEARCH_ON || slot >= c->slots)
 			continue;
-		candidate_columns_make_found(c, number, &(struct fit_candidate){.slot = slot});
+		struct fit_candidate one = candidate_columns_rated(c, slot);
+		candidate_columns_make_found(c, number, &one);
 		if (c->row_count > rows)
 			last = last_of_best(c, wanted);
 	}
