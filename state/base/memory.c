@@ -19,33 +19,31 @@ static _Noreturn void out_of_memory(size_t bytes)
 	abort();
 }
 
-void *memory_take(size_t bytes)
-{
-	return memory_take_array(1, bytes);
-}
-
 // calloc() of glibc does not look at what is at hand.
-static void *take_cleared(size_t count, size_t bytes_each)
+static void *take_cleared(size_t bytes)
 {
-	if (count > MEMORY_AT_HAND_BYTES || bytes_each > MEMORY_AT_HAND_BYTES ||
-		count * bytes_each > MEMORY_AT_HAND_BYTES)
-		return calloc(count, bytes_each);
-	size_t bytes = count * bytes_each;
-	void *memory = malloc(bytes);
+	void *memory = bytes > MEMORY_AT_HAND_BYTES ? calloc(1, bytes) : malloc(bytes);
+	if (!memory)
+		out_of_memory(bytes);
+	if (bytes > MEMORY_AT_HAND_BYTES)
+		return memory;
 	// gcc would make a calloc() of it, or clear so few bytes by an instruction that is slow to begin.
 	__asm__("" : "+r"(memory), "+r"(bytes));
-	return memory ? memset(memory, 0, bytes) : NULL;
+	return memset(memory, 0, bytes);
+}
+
+void *memory_take(size_t bytes)
+{
+	// Zero bytes may be answered with NULL; callers are promised memory.
+	return take_cleared(bytes ? bytes : 1);
 }
 
 void *memory_take_array(size_t count, size_t bytes_each)
 {
-	// Zero bytes may be answered with NULL; callers are promised memory.
-	if (!count || !bytes_each)
-		count = bytes_each = 1;
-	void *memory = take_cleared(count, bytes_each);
-	if (!memory)
-		out_of_memory(count > SIZE_MAX / bytes_each ? SIZE_MAX : count * bytes_each);
-	return memory;
+	size_t bytes;
+	if (__builtin_mul_overflow(count, bytes_each, &bytes))
+		out_of_memory(SIZE_MAX);
+	return memory_take(bytes);
 }
 
 void *memory_resize(void *memory, size_t bytes)
