@@ -399,7 +399,9 @@ int record_decode_scalars(const struct record_type *type, void *record, struct b
 
 static bool array_is_sound(const struct field *f, const struct array *a)
 {
-	if (a->count > 1 && field_is_map(f->kind) && !names_ascend(f, a))
+	if (a->count == 0)
+		return true;
+	if (field_is_map(f->kind) && !names_ascend(f, a))
 		return false;
 	bool is_plain = !f->type || type_is_plain(f->type);
 	for (uint32_t i = 0; i < a->count && !is_plain; i++)

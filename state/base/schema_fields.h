@@ -13,25 +13,24 @@ static inline const void *field_member_const(const struct field *f, const void *
 	return (const char *)record + f->offset;
 }
 
+// A bit for each kind.
+#define FIELD_BIT(kind) (1u << (kind))
+#define FIELD_ARRAY_BITS                                                                    \
+	(FIELD_BIT(FIELD_ARRAY) | FIELD_BIT(FIELD_STRUCT_MAP) | FIELD_BIT(FIELD_STRINGS) |  \
+		FIELD_BIT(FIELD_INTEGERS) | FIELD_BIT(FIELD_UUIDS) | FIELD_BIT(FIELD_MAP) | \
+		FIELD_BIT(FIELD_COUNT_MAP) | FIELD_BIT(FIELD_FLAG_MAP))
+#define FIELD_OWNER_BITS                                                          \
+	(FIELD_ARRAY_BITS | FIELD_BIT(FIELD_STRUCT) | FIELD_BIT(FIELD_OPTIONAL) | \
+		FIELD_BIT(FIELD_STRING) | FIELD_BIT(FIELD_JSON))
+
 static inline bool field_is_array(enum field_kind kind)
 {
-	switch (kind) {
-	case FIELD_ARRAY:
-	case FIELD_STRUCT_MAP:
-	case FIELD_STRINGS:
-	case FIELD_INTEGERS:
-	case FIELD_UUIDS:
-	case FIELD_MAP:
-	case FIELD_COUNT_MAP:
-	case FIELD_FLAG_MAP: return true;
-	default: return false;
-	}
+	return FIELD_ARRAY_BITS >> kind & 1;
 }
 
 static inline bool field_is_scalar(enum field_kind kind)
 {
-	return !field_is_array(kind) && kind != FIELD_STRUCT && kind != FIELD_OPTIONAL &&
-	       kind != FIELD_STRING && kind != FIELD_JSON;
+	return !(FIELD_OWNER_BITS >> kind & 1);
 }
 
 // Whether records own nothing, and nothing in them can be unsound.
