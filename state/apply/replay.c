@@ -4,9 +4,12 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/log/batch.h"
+#include "state/tables/client.h"
+#include "state/tables/jobs/alloc_table.h"
 #include "state/tables/nodes/node_cell.h"
 #include "state/tables/nodes/node_class.h"
 #include "state/tables/publish.h"
+#include "state/tables/table.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 #include <string.h>
@@ -88,26 +91,14 @@ void replay_batch_decode(struct replay_batch *b)
 		b->error = -ERROR_CORRUPT;
 }
 
-static void approach_registration(
-	const struct state *state, uint32_t *backed, const struct entry_node_register *e)
-{
-	struct bytes_reader description = e->stored;
-	struct uuid node = bytes_take_uuid(&description); // stands first
-
-	CHECK(!description.failed);
-	node_cells_back(state, backed, e->slot);
-	state_node_prefetch_id(state, &node);
-}
-
-void replay_batch_approach(
+void replay_batch_back(
 	const struct replay_batch *b, const struct state *state, uint32_t *slots_backed)
 {
 	CHECK(b->applied_end == 0);
-	for (size_t at = 0; at < b->end;) {
+	for (size_t at = 0; at < b->end; at += entry_room(entry_at(b, at))) {
 		const struct entry *e = entry_at(b, at);
 		if (entry_is_registration(e))
-			approach_registration(state, slots_backed, &e->node_register);
-		at += entry_room(e);
+			node_cells_back(state, slots_backed, e->node_register.slot);
 	}
 }
 
@@ -125,6 +116,41 @@ void replay_batch_free(struct replay_batch *b)
 size_t replay_batch_bytes(const struct replay_batch *b)
 {
 	return sizeof *b + b->size + b->room;
+}
+
+static void approach_registration(const struct state *state, const struct entry_node_register *e)
+{
+	struct bytes_reader description = e->stored;
+	struct uuid node = bytes_take_uuid(&description); // stands first
+
+	CHECK(!description.failed);
+	table_hash_approach(state, STATE_NODES, uuid_hash(&node));
+	node_cell_prefetch(state, e->slot);
+}
+
+static void approach(const struct state *state, const struct entry *e)
+{
+	const struct entry_place_request *request = &e->place_request;
+
+	if (entry_is_registration(e))
+		approach_registration(state, &e->node_register);
+	else if (e->kind == ENTRY_ALLOC_PLACE)
+		alloc_cell_approach(state, &e->alloc_place.id, e->alloc_place.slot);
+	else if (e->kind == ENTRY_PLACE_REQUEST || e->kind == ENTRY_PLACE_IN_PART)
+		place_request_approach(
+			state, request->client, request->issued_ms, request->request);
+}
+
+// What the next entries will touch lies anywhere in memory, so it is fetched ahead.
+static void approach_ahead(const struct replay_batch *b, const struct state *state, size_t *ahead)
+{
+	enum { AHEAD_BYTES = 4096 };
+
+	while (*ahead < b->end && *ahead < b->applied_end + AHEAD_BYTES) {
+		const struct entry *e = entry_at(b, *ahead);
+		approach(state, e);
+		*ahead += entry_room(e);
+	}
 }
 
 static int check_and_apply(struct state *state, struct entry *e)
@@ -150,8 +176,10 @@ static int apply_waiting(
 static int apply_decoded(struct replay_batch *b, struct state *state)
 {
 	struct node_registration description;
+	size_t ahead = 0;
 
 	while (b->applied_end < b->end) {
+		approach_ahead(b, state, &ahead);
 		struct entry *e = entry_at(b, b->applied_end);
 		size_t bytes = entry_room(e);
 		int error = apply_waiting(state, e, &description);

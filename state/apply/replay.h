@@ -11,10 +11,8 @@ struct replay_batch;
 struct replay_batch *replay_batch_open(const void *batch, uint32_t size);
 // Decodes it as far as it can be; whoever applies it hears of what is wrong. Once. Any thread.
 void replay_batch_decode(struct replay_batch *);
-// Brings near what applying a batch that is decoded will touch, and backs memory for its nodes; slots_backed: how many
-// were so far. In a read section, while batches before this one are applied.
-void replay_batch_approach(
-	const struct replay_batch *, const struct state *, uint32_t *slots_backed);
+// Backs memory for the nodes of a batch that is decoded; slots_backed: how many were so far. Any thread.
+void replay_batch_back(const struct replay_batch *, const struct state *, uint32_t *slots_backed);
 // Whether it was applied or not.
 void replay_batch_free(struct replay_batch *);
 size_t replay_batch_bytes(const struct replay_batch *); // of memory

@@ -165,8 +165,12 @@ static size_t body_bytes(const struct entry *e)
 	return codec->fields ? codec->fields->size : codec->bytes;
 }
 
+// Most requests ask for few of the instances that there is room for.
 size_t entry_bytes(const struct entry *e)
 {
+	if (e->kind == ENTRY_PLACE_REQUEST || e->kind == ENTRY_PLACE_IN_PART)
+		return offsetof(struct entry, place_request.items) +
+		       e->place_request.count * sizeof e->place_request.items[0];
 	return offsetof(struct entry, body) + body_bytes(e);
 }
 

@@ -66,9 +66,7 @@ struct snapshot_load *snapshot_load_begin(struct state *state)
 
 	l->state = state;
 	l->ahead.metrics = snapshot_metrics_create();
-	for (uint32_t i = 0; i < STATE_TABLES; i++)
-		if (state_kinds[i]->is_same)
-			table_gather(state, i);
+	tables_gather(state, false);
 	state_read_begin();
 	return l;
 }
@@ -288,7 +286,7 @@ static int add_gathered(struct snapshot_load *l, int rank)
 	widen_tables(l->state);
 	for (uint8_t i = 0; i < STATE_TABLES; i++)
 		if (l->state->tables[i].gathered && rank_of(i) < rank)
-			all_differ &= table_add_gathered(l->state, i);
+			all_differ &= table_add_gathered(l->state, i, true);
 	return corrupt_unless(all_differ);
 }
 

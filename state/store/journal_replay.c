@@ -2,6 +2,8 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/store/read_ahead.h"
+#include "state/tables/table.h"
+#include "state/tables/widener.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -59,14 +61,6 @@ static struct piece *piece_create(struct journal_reading *reading)
 	return piece;
 }
 
-static void prepare_batch(struct journal_reading *reading, struct replay_batch *replay)
-{
-	replay_batch_decode(replay);
-	state_read_begin();
-	replay_batch_approach(replay, reading->state, &reading->slots_backed);
-	state_read_end();
-}
-
 static int gather_batch(void *context, const struct journal_batch *batch)
 {
 	struct journal_reading *reading = context;
@@ -75,8 +69,10 @@ static int gather_batch(void *context, const struct journal_batch *batch)
 	if (!reading->open)
 		reading->open = piece_create(reading);
 	struct piece *piece = reading->open;
-	if (piece->is_decoded_ahead)
-		prepare_batch(reading, replay);
+	if (piece->is_decoded_ahead) {
+		replay_batch_decode(replay);
+		replay_batch_back(replay, reading->state, &reading->slots_backed);
+	}
 	piece->batches[piece->count].journal = *batch;
 	piece->batches[piece->count].journal.data = NULL;
 	piece->batches[piece->count++].replay = replay;
@@ -107,19 +103,29 @@ static int apply_piece(struct piece *piece, journal_apply *apply, void *context)
 	return error;
 }
 
-int journal_replay(struct journal *j, uint64_t index, const struct state *state,
-	journal_apply *apply, void *context, const struct complaint *complaint)
+static int apply_all(struct read_ahead *ahead, journal_apply *apply, void *context)
+{
+	struct piece *piece;
+	int error = 0;
+
+	while (!error && (piece = read_ahead_take(ahead)))
+		error = apply_piece(piece, apply, context);
+	return error;
+}
+
+int journal_replay(struct journal *j, uint64_t index, struct state *state, journal_apply *apply,
+	void *context, const struct complaint *complaint)
 {
 	struct journal_reading reading = {.journal = j, .index = index, .state = state};
 	struct read_ahead *ahead;
-	struct piece *piece;
 
 	int error = read_ahead_begin(&ahead, read_batches, &reading);
 	if (error)
 		return complain(complaint, error, "cannot start the thread that reads the log: %s",
 			error_text(error));
-	while (!error && (piece = read_ahead_take(ahead)))
-		error = apply_piece(piece, apply, context);
+	tables_gather(state, true);
+	error = apply_all(ahead, apply, context);
+	tables_add_gathered(state);
 	read_ahead_end(ahead, piece_free);
 	if (error || !reading.error)
 		return error;

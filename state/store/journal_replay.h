@@ -8,5 +8,5 @@ typedef int journal_apply(void *context, const struct journal_batch *, struct re
 // As journal_walk: the same batches in the same order, the same error and sentence, which come when every batch before
 // them is applied. An error of apply ends it, and the sentence is the caller's.
 // state: the one that apply changes.
-int journal_replay(struct journal *, uint64_t index, const struct state *, journal_apply *,
-	void *context, const struct complaint *);
+int journal_replay(struct journal *, uint64_t index, struct state *, journal_apply *, void *context,
+	const struct complaint *);

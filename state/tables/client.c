@@ -100,9 +100,10 @@ static int has_same_key(struct cds_lfht_node *node, const void *other)
 	return request_matches(node, &key);
 }
 
-static struct cds_lfht *requests_of(const struct state *state)
+static void request_leave_table(struct state *state, struct place_request *request)
 {
-	return state->tables[STATE_PLACE_REQUESTS].hash.buckets;
+	struct request_key key = {request->client, request->issued_ms, request->request};
+	table_hash_remove(state, STATE_PLACE_REQUESTS, request_hash(key), &request->by_key);
 }
 
 // Clients count upwards, so that nearly every request is known to be new without a look into the table.
@@ -117,14 +118,20 @@ struct place_request *place_request_find(
 	const struct state *state, uint32_t client, int64_t issued_ms, uint64_t number)
 {
 	struct request_key key = {client, issued_ms, number};
-	struct cds_lfht_iter iter;
 
 	CHECK(client == CLIENT_NONE || client < state->client_count);
 	if (client != CLIENT_NONE && is_newer(state->clients[client], &key))
 		return NULL;
-	cds_lfht_lookup(requests_of(state), request_hash(key), request_matches, &key, &iter);
-	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	struct cds_lfht_node *node = table_hash_find(
+		state, STATE_PLACE_REQUESTS, request_hash(key), request_matches, &key);
 	return node ? caa_container_of(node, struct place_request, by_key) : NULL;
+}
+
+void place_request_approach(
+	const struct state *state, uint32_t client, int64_t issued_ms, uint64_t number)
+{
+	struct request_key key = {client, issued_ms, number};
+	table_hash_approach(state, STATE_PLACE_REQUESTS, request_hash(key));
 }
 
 void place_request_add(struct state *state, struct place_request *request)
@@ -147,7 +154,7 @@ void place_request_forget(struct state *state, struct place_request *request, ui
 {
 	CHECK(!request->forgotten_index && index >= request->index);
 	CHECK(state->counts.place_requests > 0);
-	CHECK(cds_lfht_del(requests_of(state), &request->by_key) == 0);
+	request_leave_table(state, request);
 	atomic_store(&request->forgotten_index, index);
 	state->counts.place_requests--;
 	grave_add(state, STATE_PLACE_REQUESTS, request);
@@ -172,7 +179,7 @@ static void destroy_place_requests(struct state *state)
 
 	while ((request = sequence_next(&state->tables[STATE_PLACE_REQUESTS].order, &cursor))) {
 		if (!request->forgotten_index)
-			CHECK(cds_lfht_del(requests_of(state), &request->by_key) == 0);
+			request_leave_table(state, request);
 		free(request);
 	}
 }

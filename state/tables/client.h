@@ -40,5 +40,8 @@ struct client *client_add(struct state *, struct text name, uint64_t index);
 
 struct place_request *place_request_find(
 	const struct state *, uint32_t client, int64_t issued_ms, uint64_t request);
+// Fetches what remembering this answer will touch.
+void place_request_approach(
+	const struct state *, uint32_t client, int64_t issued_ms, uint64_t request);
 void place_request_add(struct state *, struct place_request *);
 void place_request_forget(struct state *, struct place_request *, uint64_t index);

@@ -87,6 +87,12 @@ static void replace_contents(const struct kind *kind, struct record *to, struct 
 	free(from);
 }
 
+uint32_t table_count(const struct state *state, enum state_table table)
+{
+	const struct table *t = &state->tables[table];
+	return t->kind->count ? t->kind->count(state) : t->order.count;
+}
+
 void table_hash_add(
 	struct state *state, enum state_table table, uint64_t hash, struct cds_lfht_node *node)
 {
@@ -98,15 +104,51 @@ void table_hash_add(
 		cds_lfht_add(t->hash.buckets, hash, node);
 }
 
-void table_gather(struct state *state, enum state_table table)
+void table_hash_remove(
+	struct state *state, enum state_table table, uint64_t hash, struct cds_lfht_node *node)
 {
 	struct table *t = &state->tables[table];
 
-	CHECK(t->kind->is_same && !t->gathered);
-	t->gathered = memory_take(sizeof *t->gathered);
+	if (!t->gathered || !gathered_forget(t->gathered, hash, node))
+		CHECK(cds_lfht_del(t->hash.buckets, node) == 0);
 }
 
-bool table_add_gathered(struct state *state, enum state_table table)
+struct cds_lfht_node *table_hash_find(const struct state *state, enum state_table table,
+	uint64_t hash, cds_lfht_match_fct matches, const void *key)
+{
+	const struct table *t = &state->tables[table];
+	struct cds_lfht_iter iter;
+	const struct gathered *g = t->gathered;
+	struct cds_lfht_node *node = g && !g->is_list ? gathered_find(g, hash, matches, key) : NULL;
+
+	if (node || (g && g->is_all))
+		return node;
+	cds_lfht_lookup(t->hash.buckets, hash, matches, key, &iter);
+	return cds_lfht_iter_get_node(&iter);
+}
+
+void table_hash_approach(const struct state *state, enum state_table table, uint64_t hash)
+{
+	const struct table *t = &state->tables[table];
+
+	if (t->gathered)
+		gathered_approach(t->gathered, hash);
+}
+
+void tables_gather(struct state *state, bool are_found)
+{
+	for (uint32_t i = 0; i < STATE_TABLES; i++) {
+		struct table *t = &state->tables[i];
+		CHECK(!t->gathered);
+		if (!t->kind->is_same)
+			continue;
+		t->gathered = memory_take(sizeof *t->gathered);
+		t->gathered->is_list = !are_found;
+		t->gathered->is_all = table_count(state, i) == 0;
+	}
+}
+
+bool table_add_gathered(struct state *state, enum state_table table, bool may_be_same)
 {
 	struct table *t = &state->tables[table];
 	struct gathered *gathered = t->gathered;
@@ -115,7 +157,8 @@ bool table_add_gathered(struct state *state, enum state_table table)
 	CHECK(gathered);
 	t->gathered = NULL;
 	bool all_differ = gathered_add(gathered, t->hash.buckets,
-		given > TABLE_BUCKETS_MIN ? given : TABLE_BUCKETS_MIN, t->kind->is_same);
+		given > TABLE_BUCKETS_MIN ? given : TABLE_BUCKETS_MIN,
+		may_be_same ? t->kind->is_same : NULL);
 	free(gathered);
 	return all_differ;
 }

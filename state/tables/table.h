@@ -12,12 +12,20 @@ void publish_loaded(enum state_table, void *cell, void *record);
 // Notes a deleted thing for the next burial.
 void grave_add(struct state *, enum state_table, void *item);
 
-// Adds a thing to the hash table of its kind.
+// The hash table of a kind that has is_same. A thing is found by any thread under read lock, unless it is gathered.
 void table_hash_add(struct state *, enum state_table, uint64_t hash, struct cds_lfht_node *);
-// From now on things of the kind, which has is_same, only wait to be added, and are not found, until all are added
-// together. False: some have the same key. In a read section.
-void table_gather(struct state *, enum state_table);
-bool table_add_gathered(struct state *, enum state_table);
+void table_hash_remove(struct state *, enum state_table, uint64_t hash, struct cds_lfht_node *);
+struct cds_lfht_node *table_hash_find(const struct state *, enum state_table, uint64_t hash,
+	cds_lfht_match_fct matches, const void *key);
+// Fetches what adding or finding a thing of this hash will read, while things are gathered.
+void table_hash_approach(const struct state *, enum state_table, uint64_t hash);
+// How many things that table is to have room for.
+uint32_t table_count(const struct state *, enum state_table);
+// From now on things of all kinds that have is_same are gathered until all of a kind are added together: only this
+// thread finds them meanwhile, or nobody. may_be_same: their keys were not looked up before; false: some have the same.
+// In a read section.
+void tables_gather(struct state *, bool are_found);
+bool table_add_gathered(struct state *, enum state_table, bool may_be_same);
 
 // key: a struct uuid or a struct text. The first may be called by any thread under read lock; NULL: there is no cell.
 struct cell *table_find(const struct state *, enum state_table, const void *key);

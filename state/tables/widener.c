@@ -8,6 +8,7 @@
 #include "state/base/memory.h"
 #include "state/tables/buckets.h"
 #include "state/tables/state.h"
+#include "state/tables/table.h"
 #include "state/tables/tables.h"
 #include <stdlib.h>
 #include <urcu-qsbr.h>
@@ -53,8 +54,7 @@ bool tables_want(struct state *state)
 
 	for (uint32_t i = 0; i < STATE_TABLES; i++) {
 		struct table *table = &state->tables[i];
-		uint64_t count = table->kind->count ? table->kind->count(state)
-						    : (uint64_t)table->order.count + table->coming;
+		uint64_t count = (uint64_t)table_count(state, i) + table->coming;
 		if (table->hash.buckets)
 			want_buckets(&table->hash, count, &raised);
 		if (table->other.buckets)
@@ -80,6 +80,17 @@ void tables_widen(struct state *state)
 		widen_hash(&state->tables[i].hash);
 		widen_hash(&state->tables[i].other);
 	}
+}
+
+void tables_add_gathered(struct state *state)
+{
+	if (tables_want(state))
+		tables_widen(state);
+	state_read_begin();
+	for (uint32_t i = 0; i < STATE_TABLES; i++)
+		if (state->tables[i].gathered)
+			(void)table_add_gathered(state, i, false);
+	state_read_end();
 }
 
 static bool widener_wait(struct widener *w)

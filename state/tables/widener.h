@@ -9,6 +9,8 @@ bool tables_want(struct state *);
 bool tables_lack(struct state *, uint32_t allocations);
 // Adds the wanted buckets. One thread at a time, registered with RCU and outside a read section. The applier may go on.
 void tables_widen(struct state *);
+// Adds what was gathered (table.h), whose keys were all looked up before, to tables that have buckets for it.
+void tables_add_gathered(struct state *);
 // A thread that calls tables_widen() when kicked.
 struct widener;
 int widener_start(struct state *, struct widener **);

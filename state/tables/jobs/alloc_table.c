@@ -25,11 +25,6 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
-static struct cds_lfht *allocations_of(const struct state *state)
-{
-	return state->tables[STATE_ALLOCATIONS].hash.buckets;
-}
-
 static int working_id_matches(struct cds_lfht_node *node, const void *id)
 {
 	return uuid_equal(alloc_cell_id(caa_container_of(node, struct alloc_cell, by_id)), id);
@@ -52,16 +47,20 @@ static int published_id_matches(struct cds_lfht_node *node, const void *id)
 static struct alloc_cell *find_by_id(
 	const struct state *state, const struct uuid *id, cds_lfht_match_fct matches)
 {
-	struct cds_lfht_iter iter;
-
-	cds_lfht_lookup(allocations_of(state), uuid_hash(id), matches, id, &iter);
-	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	struct cds_lfht_node *node =
+		table_hash_find(state, STATE_ALLOCATIONS, uuid_hash(id), matches, id);
 	return node ? caa_container_of(node, struct alloc_cell, by_id) : NULL;
 }
 
 struct alloc_cell *alloc_cell_find(const struct state *state, const struct uuid *id)
 {
 	return find_by_id(state, id, working_id_matches);
+}
+
+void alloc_cell_approach(const struct state *state, const struct uuid *id, uint32_t slot)
+{
+	table_hash_approach(state, STATE_ALLOCATIONS, uuid_hash(id));
+	node_cell_prefetch(state, slot);
 }
 
 // A node has few allocations and reports about its newest: its list costs fewer cache misses than the table.
@@ -212,6 +211,11 @@ static void leave_list(struct state *state, struct alloc_cell *cell)
 	CHECK(state->cells[cell->working->node_slot].allocation_count > 0);
 	cds_list_del_rcu(&cell->on_node);
 	change_count(&state->cells[cell->working->node_slot], -1);
+}
+
+static void leave_table(struct state *state, struct alloc_cell *cell)
+{
+	table_hash_remove(state, STATE_ALLOCATIONS, uuid_hash(alloc_cell_id(cell)), &cell->by_id);
 }
 
 void alloc_cell_leave_node(struct state *state, struct alloc_cell *cell, uint64_t index)
@@ -386,7 +390,7 @@ static bool bury_allocation(struct state *state, void *item)
 	if (cell->published != cell->working)
 		return false;
 	CHECK(cell->working->record.deleted);
-	CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
+	leave_table(state, cell);
 	if (cell->working->node_slot != NODE_SLOT_NONE)
 		leave_list(state, cell);
 	job_allocations_remove(job_cell, cell);
@@ -403,7 +407,7 @@ static void destroy_allocations(struct state *state)
 	struct alloc_cell *cell;
 
 	while ((cell = sequence_next(&state->tables[STATE_ALLOCATIONS].order, &cursor))) {
-		CHECK(cds_lfht_del(allocations_of(state), &cell->by_id) == 0);
+		leave_table(state, cell);
 		cell_free_versions(&allocation_kind, cell);
 		slab_give(cell, sizeof *cell);
 	}

@@ -11,6 +11,8 @@ struct job_cell;
 extern const struct kind allocation_kind;
 
 struct alloc_cell *alloc_cell_find(const struct state *, const struct uuid *);
+// Fetches what an allocation that comes to the node of this slot will touch.
+void alloc_cell_approach(const struct state *, const struct uuid *, uint32_t slot);
 // The same of an allocation that is most likely on the node of this slot. Applier thread.
 struct alloc_cell *alloc_cell_find_near(const struct state *, const struct uuid *, uint32_t slot);
 // Puts a built allocation into every table. Takes over the references of the record and adds one to its job.

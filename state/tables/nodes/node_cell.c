@@ -71,10 +71,8 @@ static int published_id_matches(struct cds_lfht_node *node, const void *id)
 static struct node_cell *find_node_cell(
 	const struct state *state, const struct uuid *id, cds_lfht_match_fct matches)
 {
-	struct cds_lfht_iter iter;
-
-	cds_lfht_lookup(state->tables[STATE_NODES].hash.buckets, uuid_hash(id), matches, id, &iter);
-	struct cds_lfht_node *node = cds_lfht_iter_get_node(&iter);
+	struct cds_lfht_node *node =
+		table_hash_find(state, STATE_NODES, uuid_hash(id), matches, id);
 	return node ? caa_container_of(node, struct node_cell, by_id) : NULL;
 }
 
@@ -266,7 +264,7 @@ static void destroy_node(struct state *state, struct node_cell *cell)
 	if (!newest)
 		return;
 	if (newest != cell->published || !newest->record.deleted)
-		CHECK(cds_lfht_del(state->tables[STATE_NODES].hash.buckets, &cell->by_id) == 0);
+		table_hash_remove(state, STATE_NODES, uuid_hash(&newest->id), &cell->by_id);
 	cell->working = newest;
 	cell_free_versions(&node_kind, cell);
 }

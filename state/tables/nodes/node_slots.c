@@ -141,7 +141,7 @@ void node_slot_follow(struct state *state, struct node_cell *cell, const struct 
 	}
 	// If the node is still alive, it has to register again.
 	atomic_store_explicit(&line->directives, NODE_DIRECTIVE_REGISTER, memory_order_relaxed);
-	CHECK(cds_lfht_del(state->tables[STATE_NODES].hash.buckets, &cell->by_id) == 0);
+	table_hash_remove(state, STATE_NODES, uuid_hash(&after->id), &cell->by_id);
 	CHECK(node_slot_gone(cell) == after || cell->working);
 	struct rest *rest = memory_take(sizeof *rest);
 	rest->extra = cell->extra;

@@ -237,9 +237,7 @@ static int visit_decoding(void *context, const struct journal_batch *batch)
 
 	without.data = NULL;
 	replay_batch_decode(decoded);
-	state_read_begin();
-	replay_batch_approach(decoded, replayed->c.state, &replayed->slots_backed);
-	state_read_end();
+	replay_batch_back(decoded, replayed->c.state, &replayed->slots_backed);
 	int error = apply_decoded(context, &without, decoded);
 	replay_batch_free(decoded);
 	return error;

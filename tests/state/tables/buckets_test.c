@@ -75,11 +75,44 @@ static uint64_t hash_of(const struct thing *thing)
 	return (thing->key % 997) * 0x9e3779b97f4a7c15ull;
 }
 
-// Every entry is in the table, once, whether it has the key of another one or not.
-static void check_gathered(struct thing *things, uint64_t buckets, bool all_differ)
+// What came and went again is not there, and everything else is, before it is added and behind it.
+static void what_is_gathered_is_found_until_it_is_forgotten(void **state)
 {
+	static struct thing things[ENTRIES];
 	struct cds_lfht *table = buckets_create(TABLE_BUCKETS_MIN);
 	struct gathered gathered = {0};
+
+	assert_null(gathered_find(&gathered, 17, is_same, &things[0].node));
+	assert_false(gathered_forget(&gathered, 17, &things[0].node));
+	gathered_approach(&gathered, 17);
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		things[i].key = i;
+		gathered_note(&gathered, hash_of(&things[i]), &things[i].node);
+		if (i % 3 == 0)
+			assert_true(
+				gathered_forget(&gathered, hash_of(&things[i]), &things[i].node));
+	}
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		uint64_t hash = hash_of(&things[i]);
+		gathered_approach(&gathered, hash);
+		assert_ptr_equal(gathered_find(&gathered, hash, is_same, &things[i].node),
+			i % 3 == 0 ? NULL : &things[i].node);
+	}
+	assert_false(gathered_forget(&gathered, hash_of(&things[0]), &things[0].node));
+	state_read_begin();
+	assert_false(gathered_add(&gathered, table, TABLE_BUCKETS_MIN, NULL));
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		if (i % 3 != 0)
+			assert_int_equal(cds_lfht_del(table, &things[i].node), 0);
+	state_read_end();
+	assert_int_equal(cds_lfht_destroy(table, NULL), 0);
+}
+
+// Every entry is in the table, once, whether it has the key of another one or not.
+static void check_gathered(struct thing *things, uint64_t buckets, bool is_list, bool all_differ)
+{
+	struct cds_lfht *table = buckets_create(TABLE_BUCKETS_MIN);
+	struct gathered gathered = {.is_list = is_list};
 
 	if (buckets > TABLE_BUCKETS_MIN)
 		buckets_widen(table, buckets);
@@ -107,9 +140,9 @@ static void what_was_gathered_is_added(void **state)
 	for (size_t i = 0; i < sizeof buckets / sizeof buckets[0]; i++) {
 		for (uint32_t j = 0; j < ENTRIES; j++)
 			things[j].key = j;
-		check_gathered(things, buckets[i], true);
+		check_gathered(things, buckets[i], i % 2, true);
 		things[ENTRIES - 1].key = 17;
-		check_gathered(things, buckets[i], false);
+		check_gathered(things, buckets[i], i % 2, false);
 	}
 }
 
@@ -117,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_adds_buckets_reads_items_in_a_read_section),
+		cmocka_unit_test(what_is_gathered_is_found_until_it_is_forgotten),
 		cmocka_unit_test(what_was_gathered_is_added),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
