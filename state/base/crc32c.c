@@ -2,6 +2,7 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <nmmintrin.h>
+#include <wmmintrin.h>
 #endif
 
 // Remainder of each byte for the reflected polynomial 0x82f63b78.
@@ -53,16 +54,48 @@ uint32_t crc32c_portable(uint32_t crc, const void *data, size_t size)
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(
-	uint32_t crc, const void *data, size_t size)
+#define TARGET __attribute__((target("sse4.2,pclmul")))
+#define STEP TARGET static inline __attribute__((always_inline))
+
+STEP uint64_t add_word(uint64_t rest, const uint8_t *at)
+{
+	uint64_t word;
+	memcpy(&word, at, sizeof word);
+	return _mm_crc32_u64(rest, word);
+}
+
+// What a rest becomes when zeros follow: it is multiplied by the factor, x^(8 · zeros − 33) reflected.
+STEP uint64_t add_zeros(uint64_t rest, uint64_t factor)
+{
+	__m128i product = _mm_clmulepi64_si128(
+		_mm_cvtsi64_si128((long long)rest), _mm_cvtsi64_si128((long long)factor), 0);
+	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
+}
+
+// One step waits for the one before it, and the processor could do three meanwhile.
+#define CHAIN_BYTES 256u
+#define AFTER_ONE_CHAIN 0xb9e02b86u
+#define AFTER_TWO_CHAINS 0xdd7e3b0cu
+
+STEP uint64_t add_chains(uint64_t first, const uint8_t *at)
+{
+	uint64_t second = 0, third = 0;
+	for (uint32_t i = 0; i < CHAIN_BYTES; i += 8) {
+		first = add_word(first, at + i);
+		second = add_word(second, at + CHAIN_BYTES + i);
+		third = add_word(third, at + 2 * CHAIN_BYTES + i);
+	}
+	return add_zeros(first, AFTER_TWO_CHAINS) ^ add_zeros(second, AFTER_ONE_CHAIN) ^ third;
+}
+
+TARGET static uint32_t crc32c_sse42(uint32_t crc, const void *data, size_t size)
 {
 	const uint8_t *at = data;
 	uint64_t rest = ~crc;
-	for (; size >= 8; size -= 8, at += 8) {
-		uint64_t word;
-		memcpy(&word, at, sizeof word);
-		rest = _mm_crc32_u64(rest, word);
-	}
+	for (; size >= 3 * CHAIN_BYTES; size -= 3 * CHAIN_BYTES, at += 3 * CHAIN_BYTES)
+		rest = add_chains(rest, at);
+	for (; size >= 8; size -= 8, at += 8)
+		rest = add_word(rest, at);
 	for (; size; size--, at++)
 		rest = _mm_crc32_u8((uint32_t)rest, *at);
 	return ~(uint32_t)rest;
@@ -70,7 +103,7 @@ __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t size)
 {
-	if (__builtin_cpu_supports("sse4.2"))
+	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
 		return crc32c_sse42(crc, data, size);
 	return crc32c_portable(crc, data, size);
 }

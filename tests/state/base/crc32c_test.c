@@ -31,13 +31,13 @@ static void published_values(void **unused)
 
 static void pieces_give_what_the_whole_gives(void **unused)
 {
-	uint8_t data[300];
+	uint8_t data[4000];
 	struct prng prng;
 	prng_seed(&prng, 5);
 	for (size_t i = 0; i < sizeof data; i++)
 		data[i] = (uint8_t)prng_u64(&prng);
-	for (int round = 0; round < 1000; round++) {
-		size_t from = prng_below(&prng, 16), size = prng_below(&prng, 280);
+	for (int round = 0; round < 2000; round++) {
+		size_t from = prng_below(&prng, 16), size = prng_below(&prng, sizeof data - 16);
 		size_t cut = prng_below(&prng, size + 1);
 		uint32_t whole = crc32c_portable(0, data + from, size);
 		assert_int_equal(crc32c(0, data + from, size), whole);

@@ -16,10 +16,10 @@
 
 static void unique_is_a_part_of_a_name(void **unused)
 {
-	static const char *const own[] = {
-		"unique.hostname", "platform.unique.id", "unique.", "a.unique.b.c"};
-	static const char *const shared[] = {
-		"unique", "hostname", "nonunique.id", "a.uniques.b", "x.unique", ""};
+	static const char *const own[] = {"unique.hostname", "platform.unique.id", "unique.",
+		"a.unique.b.c", "nonunique.unique.id", "q.q.unique.q"};
+	static const char *const shared[] = {"unique", "hostname", "nonunique.id", "a.uniques.b",
+		"x.unique", "", "que.name", "a.qunique.", "ni.que.id"};
 
 	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
 		assert_true(attribute_is_unique(text_of(own[i])));
