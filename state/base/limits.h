@@ -91,6 +91,8 @@
 #define NODE_DEVICE_GROUPS_MAX 4u
 // A one-word bit map holds the instances of one device group.
 #define NODE_DEVICES_MAX 64u
+// Cores of a node that tasks may have to themselves; the largest machines have as many.
+#define CORES_MAX 1024u
 // An operator's metadata of a drain: a few lines.
 #define NODE_DRAIN_META_MAX 32u
 #define NAME_BYTES_MAX 255u

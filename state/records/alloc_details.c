@@ -3,6 +3,7 @@
 #include "state/records/alloc_details.h"
 #include "state/base/memory.h"
 #include "state/base/schema_compact.h"
+#include "state/base/schema_fields.h"
 #include "state/base/schema_table.h"
 #include "state/records/job.h"
 #include "state/records/slab.h"
@@ -38,9 +39,10 @@ static const struct field allocated_device_fields[] = {
 };
 DESCRIBE(allocated_device_description, allocated_device);
 
+enum { TASK_NETWORKS = 1 }; // the row
 static const struct field allocated_task_fields[] = {
 	{"Task", FIELD_STRING, OF(allocated_task, task)},
-	{"Networks", FIELD_ARRAY, OF(allocated_task, networks),
+	[TASK_NETWORKS] = {"Networks", FIELD_ARRAY, OF(allocated_task, networks),
 		OR_NULL(allocated_network_description)},
 	{"Devices", FIELD_ARRAY, OF(allocated_task, devices),
 		OR_NULL(allocated_device_description)},
@@ -106,9 +108,15 @@ DESCRIBE(alloc_details_description, alloc_details);
 
 struct alloc_details *alloc_details_create(void)
 {
-	struct alloc_details *details = slab_take(sizeof *details);
+	return alloc_details_create_with_room(0);
+}
+
+struct alloc_details *alloc_details_create_with_room(size_t bytes)
+{
+	struct alloc_details *details = slab_take(sizeof *details + bytes);
 
 	atomic_init(&details->references, 1);
+	details->room_bytes = (uint32_t)bytes;
 	return details;
 }
 
@@ -144,13 +152,24 @@ struct alloc_details *alloc_details_unite(
 	return alloc_details_share(other);
 }
 
+static void leave_room(struct array *tasks)
+{
+	for (uint32_t i = 0; i < tasks->count; i++)
+		field_release(&allocated_task_fields[TASK_NETWORKS],
+			&ARRAY_AT(tasks, struct allocated_task, i)->networks);
+	*tasks = (struct array){0};
+}
+
 void alloc_details_release(struct alloc_details *details)
 {
 	if (!details ||
 		atomic_fetch_sub_explicit(&details->references, 1, memory_order_acq_rel) > 1)
 		return;
+	size_t room_bytes = details->room_bytes;
+	if (room_bytes > 0)
+		leave_room(&details->tasks);
 	record_release(&alloc_details_description, details);
-	slab_give(details, sizeof *details);
+	slab_give(details, sizeof *details + room_bytes);
 }
 
 int alloc_details_decode(struct alloc_details **out, struct bytes_reader *r)

@@ -49,7 +49,8 @@ struct alloc_deployment_status {
 };
 
 struct alloc_details {
-	_Atomic uint32_t references; // not described
+	_Atomic uint32_t references; // not described, as is the next
+	uint32_t room_bytes;         // behind it, where its tasks lie; 0: in pieces of their own
 	struct uuid previous_allocation, next_allocation, followup_eval, preempted_by,
 		deployment_id;
 	struct desired_transition transition;
@@ -68,6 +69,12 @@ extern const struct record_type alloc_details_description, allocated_task_descri
 	alloc_deployment_status_description;
 
 struct alloc_details *alloc_details_create(void); // one reference
+// The same with zeroed room for all of its tasks and what they own; only networks of tasks are pieces of their own.
+struct alloc_details *alloc_details_create_with_room(size_t bytes);
+static inline uint8_t *alloc_details_room(struct alloc_details *details)
+{
+	return (uint8_t *)(details + 1);
+}
 struct alloc_details *alloc_details_copy(
 	const struct alloc_details *);                             // NULL: empty; one reference
 struct alloc_details *alloc_details_share(struct alloc_details *); // NULL is fine

@@ -1,9 +1,9 @@
 #include "tools/forms/node_resources_json.h"
+#include "state/base/limits.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CORES_MAX 1024u
 // Range of dynamic ports for a node that reported none.
 enum { PORT_LEAST = 20000, PORT_MOST = 32000 };
 

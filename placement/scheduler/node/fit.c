@@ -82,7 +82,7 @@ struct fitting {
 	struct resources used;
 	struct device_set devices_used, devices_taken;
 	struct core_set cores_used;
-	struct alloc_details *details;
+	struct task_room room;
 };
 
 static bool add_details(const struct proposed_allocation *a, void *context)
@@ -118,19 +118,19 @@ static void look_again(struct fitting *f)
 	f->cores_used = (struct core_set){0};
 	proposal_walk_details(&s->proposal, f->node->slot, add_unless_victim, f);
 	if (group_asks_ports(f->g))
-		port_index_take(&s->ports, f->details);
-	core_set_add_details(&f->cores_used, f->details);
+		port_index_take(&s->ports, f->room.details);
+	core_set_add_details(&f->cores_used, f->room.details);
 	CHECK(f->victims_gone == f->s->victim_count);
 }
 
 static void fitting_begin(struct fitting *f)
 {
-	CHECK(!f->details);
+	CHECK(!f->room.details);
 	struct stack *s = f->s;
 	struct node_use use = proposal_use(&s->proposal, f->node->slot);
 	f->used = use.used;
 	f->devices_used = use.devices;
-	f->details = alloc_details_create();
+	task_room_begin(&f->room, f->g->group, f->node->node_class);
 	if (group_asks_ports(f->g))
 		port_index_begin(&s->ports, f->node);
 	if (use.with_details > 0)
@@ -160,35 +160,35 @@ static bool fit_group_network(struct fitting *f)
 	const struct network_ask *ask = f->g->network;
 	if (!ask)
 		return true;
-	const char *why = ports_assign_group(&s->ports, &s->reasons, ask, f->details);
+	const char *why = ports_assign_group(&s->ports, &s->reasons, ask, f->room.details);
 	if (!why)
 		return true;
 	if (!f->evict)
 		return network_exhausted(f, why);
-	drop_group_network(f->details);
+	drop_group_network(f->room.details);
 	look_again(f);
 	if (!preempt_for_ports(s, f->node, ask))
 		return network_exhausted(f, why);
 	look_again(f);
-	why = ports_assign_group(&s->ports, &s->reasons, ask, f->details);
+	why = ports_assign_group(&s->ports, &s->reasons, ask, f->room.details);
 	return why ? network_exhausted(f, why) : true;
 }
 
 static bool fit_task_network(struct fitting *f, const struct task *task)
 {
-	CHECK(f->details);
+	CHECK(f->room.details);
 	struct stack *s = f->s;
 	if (task->resources.networks.count == 0)
 		return true;
 	const struct network_ask *ask = ARRAY_AT(&task->resources.networks, struct network_ask, 0);
 	const char *why = ports_assign_task(
-		&s->ports, &s->reasons, ask, details_task(f->details, task->name));
+		&s->ports, &s->reasons, ask, task_room_entry(&f->room, task->name));
 	if (!why)
 		return true;
 	if (!f->evict || !preempt_for_task_ports(s, f->node, ask))
 		return network_exhausted(f, why);
 	look_again(f);
-	why = ports_assign_task(&s->ports, &s->reasons, ask, details_task(f->details, task->name));
+	why = ports_assign_task(&s->ports, &s->reasons, ask, task_room_entry(&f->room, task->name));
 	return why ? network_exhausted(f, why) : true;
 }
 
@@ -283,7 +283,7 @@ static bool fit_devices(struct fitting *f)
 		(!f->evict || !make_room_for_devices(f, &choice)))
 		return stack_lacks_devices(f->option);
 	left = free_devices(f);
-	device_needs_assign(needs, f->g->group, c, &left, &choice, &f->devices_taken, f->details);
+	device_needs_assign(needs, f->g->group, c, &left, &choice, &f->devices_taken, &f->room);
 	if (needs->weights > 0)
 		option_record(f->option, SCORE_DEVICES, choice.matched / needs->weights);
 	CHECK(needs->count <= DEVICE_NEEDS_MAX);
@@ -325,8 +325,8 @@ static bool fit_cores(struct fitting *f)
 		const struct task *task = ARRAY_AT(&f->g->group->tasks, struct task, i);
 		if (task->resources.cores <= 0)
 			continue;
-		struct allocated_task *given = details_task(f->details, task->name);
-		if (!core_set_take(&left, task->resources.cores, given))
+		struct allocated_task *given = task_room_entry(&f->room, task->name);
+		if (!core_set_take(&left, task->resources.cores, &f->room, given))
 			return option_exhausted(f->option, shortage_reasons[SHORT_OF_CORES]);
 		given->cpu_shares = task->resources.cores * shares_per_core;
 	}
@@ -339,7 +339,7 @@ static void grant_memory(struct fitting *f)
 	for (uint32_t i = 0; f->g->memory_max && i < f->g->group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&f->g->group->tasks, struct task, i);
 		if (task->resources.memory_max_mb > 0)
-			details_task(f->details, task->name)->memory_max_mb =
+			task_room_entry(&f->room, task->name)->memory_max_mb =
 				task->resources.memory_max_mb;
 	}
 }
@@ -367,12 +367,12 @@ static bool fit_with_details(struct stack *s, const struct group_rules *g, const
 	struct fitting f = {.s = s, .g = g, .node = n, .option = o, .evict = evict};
 	fitting_begin(&f);
 	if (!fit_all(&f)) {
-		alloc_details_release(f.details);
+		alloc_details_release(f.room.details);
 		return false;
 	}
 	grant_memory(&f);
 	o->devices = f.devices_taken;
-	o->details = f.details;
+	o->details = f.room.details;
 	return true;
 }
 

@@ -50,16 +50,19 @@ void core_set_add_details(struct core_set *set, const struct alloc_details *deta
 	}
 }
 
-bool core_set_take(struct core_set *set, int64_t count, struct allocated_task *task)
+bool core_set_take(
+	struct core_set *set, int64_t count, struct task_room *room, struct allocated_task *task)
 {
-	CHECK(count > 0);
+	CHECK(count > 0 && task->reserved_cores.count == 0);
 	if (core_set_count(set) < count)
 		return false;
+	int64_t *cores = task_room_items(room, (size_t)count * sizeof *cores);
+	task->reserved_cores.items = cores;
 	for (uint32_t i = 0; i < CORES_MAX / 64; i++)
 		for (; count > 0 && set->words[i]; count--) {
-			int64_t core = (int64_t)i * 64 + __builtin_ctzll(set->words[i]);
+			cores[task->reserved_cores.count++] =
+				(int64_t)i * 64 + __builtin_ctzll(set->words[i]);
 			set->words[i] &= set->words[i] - 1;
-			*(int64_t *)array_append(&task->reserved_cores, sizeof core) = core;
 		}
 	CHECK(count == 0);
 	return true;

@@ -1,10 +1,7 @@
 // Cores that tasks have to themselves (row A52).
 #pragma once
-#include "state/records/alloc_details.h"
-#include "state/records/job.h"
-#include "state/records/nodes/node.h"
-
-#define CORES_MAX 1024u
+#include "placement/scheduler/rules/task_room.h"
+#include "state/base/limits.h"
 
 struct core_set {
 	uint64_t words[CORES_MAX / 64];
@@ -17,7 +14,7 @@ void core_set_remove(struct core_set *, const struct core_set *);
 // Adds the cores that an allocation holds.
 void core_set_add_details(struct core_set *, const struct alloc_details *);
 // Takes the lowest cores of the set for a task; false when there are not enough.
-bool core_set_take(struct core_set *, int64_t count, struct allocated_task *);
+bool core_set_take(struct core_set *, int64_t count, struct task_room *, struct allocated_task *);
 
 // All that the tasks of a group have to themselves.
 int64_t group_cores(const struct task_group *);

@@ -1,8 +1,7 @@
 // What the tasks of a group ask of a node's devices, and which instances they get (row A49).
 #pragma once
 #include "placement/constraint/constraint.h"
-#include "state/records/alloc_details.h"
-#include "state/records/job.h"
+#include "placement/scheduler/rules/task_room.h"
 
 struct device_affinity {
 	struct compiled_constraint *condition; // NULL: no device meets it
@@ -45,10 +44,7 @@ bool device_needs_choose(const struct device_needs *, const struct node_class *,
 // The same without the choice. *score: of affinities, as a share of the weights; 0 when there are none.
 bool device_needs_score(const struct device_needs *, const struct node_class *,
 	const struct device_set *free, double *score);
-// Writes the chosen instances into taken, and into details by task.
+// Writes the chosen instances into taken, and into the entries of their tasks.
 void device_needs_assign(const struct device_needs *, const struct task_group *,
 	const struct node_class *, const struct device_set *free, const struct device_choice *,
-	struct device_set *taken, struct alloc_details *);
-
-// The entry of a task; created when there is none.
-struct allocated_task *details_task(struct alloc_details *, const char *task);
+	struct device_set *taken, struct task_room *);

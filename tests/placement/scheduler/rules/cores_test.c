@@ -23,17 +23,23 @@ static void cores_by_their_ranges(void **state)
 		assert_int_equal(core_set_count(&set), rows[i].count);
 	}
 	struct core_set some = core_set_parse("0-7"), gone = core_set_parse("1-2");
-	struct alloc_details *details = alloc_details_create();
-	struct allocated_task *task = details_task(details, "t");
+	struct world *w = world_create();
+	const struct node *n = world_node(w, "cpu=8000");
+	struct job *job = world_job(w, "service web");
+	add_task(group_of(job), "t")->resources.cores = 3;
+	struct task_room room;
+	task_room_begin(&room, group_of(job), n->node_class);
+	struct allocated_task *task = task_room_entry(&room, "t");
 	core_set_remove(&some, &gone);
-	assert_false(core_set_take(&some, 7, task));
+	assert_false(core_set_take(&some, 7, &room, task));
 	assert_int_equal(task->reserved_cores.count, 0);
-	assert_true(core_set_take(&some, 3, task));
+	assert_true(core_set_take(&some, 3, &room, task));
 	assert_int_equal(*ARRAY_AT(&task->reserved_cores, int64_t, 2), 4);
 	struct core_set taken = {{0}};
-	core_set_add_details(&taken, details);
+	core_set_add_details(&taken, room.details);
 	assert_int_equal(core_set_count(&taken), 3);
-	alloc_details_release(details);
+	alloc_details_release(room.details);
+	world_destroy(w);
 }
 
 static void cores_stand_for_cpu_in_the_footprint(void **state)

@@ -26,10 +26,11 @@ static void devices_are_shared_out_so_that_all_asks_are_served(void **state)
 	assert_true(device_needs_choose(&needs, n->node_class, &all, &choice));
 	assert_int_equal(choice.groups[0], 1);
 	assert_int_equal(choice.groups[1], 0);
-	struct alloc_details *details = alloc_details_create();
-	device_needs_assign(&needs, group_of(job), n->node_class, &all, &choice, &taken, details);
+	struct task_room room;
+	task_room_begin(&room, group_of(job), n->node_class);
+	device_needs_assign(&needs, group_of(job), n->node_class, &all, &choice, &taken, &room);
 	assert_memory_equal(&taken, &all, sizeof all);
-	alloc_details_release(details);
+	alloc_details_release(room.details);
 	device_needs_release(&needs);
 	world_destroy(w);
 }
@@ -53,17 +54,18 @@ static void a_choice_that_nobody_can_serve_fails_its_work_alone(void **state)
 	ask_device(job, "gpu", 2);
 	device_needs_compile(&needs, group_of(job));
 	struct device_set all = device_set_of_class(n->node_class), taken;
-	struct alloc_details *details = alloc_details_create();
+	struct task_room room;
+	task_room_begin(&room, group_of(job), n->node_class);
 	if (setjmp(guard.back) == 0) {
 		check_guard_set(&guard);
 		device_needs_assign(
-			&needs, group_of(job), n->node_class, &all, &choice, &taken, details);
+			&needs, group_of(job), n->node_class, &all, &choice, &taken, &room);
 		check_guard_set(NULL);
 		fail();
 	}
 	assert_non_null(strstr(guard.text, "device_needs.c:"));
 	assert_non_null(strstr(guard.text, "invariant broken: left.groups[from]"));
-	alloc_details_release(details);
+	alloc_details_release(room.details);
 	device_needs_release(&needs);
 	world_destroy(w);
 }
