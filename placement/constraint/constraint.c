@@ -19,7 +19,7 @@ typedef const char *target_value(const struct target *, struct subject *); // NU
 
 struct target {
 	target_value *value;
-	char *text; // a literal, or the name of an attribute
+	const char *text; // a literal, or the name of an attribute
 	bool node_unique;
 };
 
@@ -27,6 +27,7 @@ struct compiled_constraint {
 	const struct constraint_operator *operation;
 	struct target left, right;
 	void *program; // of a literal right side
+	char texts[];  // of both sides
 };
 
 static const char *literal_text(const struct target *t, struct subject *s)
@@ -105,42 +106,45 @@ static const char *device_attribute(const struct target *t, struct subject *s)
 }
 
 static const struct {
-	const char *text; // ends in '.': a prefix, a name and "}" follow
+	struct text text; // ends in '.': a prefix, a name and "}" follow
 	target_value *value;
 	bool node_unique;
 } targets[] = {
-	{"${node.unique.id}", node_id, true},
-	{"${node.unique.name}", node_name, true},
-	{"${node.datacenter}", node_datacenter, false},
-	{"${node.class}", node_class_name, false},
-	{"${node.pool}", node_pool, false},
-	{"${device.type}", device_type, false},
-	{"${device.vendor}", device_vendor, false},
-	{"${device.model}", device_model, false},
-	{"${device.attr.", device_attribute, false},
-	{"${attr.", node_attribute_of, false},
-	{"${meta.", node_meta_of, false},
+	{TEXT("${node.unique.id}"), node_id, true},
+	{TEXT("${node.unique.name}"), node_name, true},
+	{TEXT("${node.datacenter}"), node_datacenter, false},
+	{TEXT("${node.class}"), node_class_name, false},
+	{TEXT("${node.pool}"), node_pool, false},
+	{TEXT("${device.type}"), device_type, false},
+	{TEXT("${device.vendor}"), device_vendor, false},
+	{TEXT("${device.model}"), device_model, false},
+	{TEXT("${device.attr."), device_attribute, false},
+	{TEXT("${attr."), node_attribute_of, false},
+	{TEXT("${meta."), node_meta_of, false},
 };
 
-static bool names_target(const char *text, const char *row)
+static bool names_target(struct text text, struct text row)
 {
-	size_t size = strlen(row);
-	return row[size - 1] == '.' ? strncmp(text, row, size) == 0 : strcmp(text, row) == 0;
+	bool is_prefix = row.data[row.size - 1] == '.';
+
+	return (is_prefix ? text.size >= row.size : text.size == row.size) &&
+	       memcmp(text.data, row.data, row.size) == 0;
 }
 
-static struct target target_compile(const char *text)
+// Writes the target's text into the room, which is zeroed and has space for all of the text and one byte more.
+static struct target target_compile(struct text text, char *room)
 {
-	if (strncmp(text, "${", 2) != 0)
-		return (struct target){literal_text, text_copy(text_of(text)), false};
+	if (text.size < 2 || text.data[0] != '$' || text.data[1] != '{')
+		return (struct target){literal_text, memcpy(room, text.data, text.size), false};
 	for (uint32_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+		uint32_t size = targets[i].text.size;
 		if (!names_target(text, targets[i].text))
 			continue;
-		struct text name = text_of(text + strlen(targets[i].text));
+		struct text name = {text.data + size, text.size - size};
 		if (name.size > 0 && name.data[name.size - 1] == '}')
 			name.size--;
-		char *copy = text_copy(name);
-		return (struct target){targets[i].value, copy,
-			targets[i].node_unique || attribute_is_unique(text_of(copy))};
+		return (struct target){targets[i].value, memcpy(room, name.data, name.size),
+			targets[i].node_unique || attribute_is_unique(name)};
 	}
 	return (struct target){no_value, NULL, false};
 }
@@ -148,14 +152,13 @@ static struct target target_compile(const char *text)
 // What a side of a constraint may have: lists are compared item by item with those of nodes.
 #define TARGET_BYTES_MAX 4096u
 
-static const struct constraint_operator *operator_check(const char *l_target, const char *r_target,
-	const char *operand, struct constraint_error *error)
+static const struct constraint_operator *operator_check(
+	struct text left, struct text right, const char *operand, struct constraint_error *error)
 {
 	char names[256];
 	if (operand[0] == 0)
 		return constraint_refuse(error, "missing constraint operator");
-	if (strnlen(l_target, TARGET_BYTES_MAX + 1) > TARGET_BYTES_MAX ||
-		strnlen(r_target, TARGET_BYTES_MAX + 1) > TARGET_BYTES_MAX)
+	if (left.size > TARGET_BYTES_MAX || right.size > TARGET_BYTES_MAX)
 		return constraint_refuse(
 			error, "LTarget and RTarget may have %u bytes each", TARGET_BYTES_MAX);
 	const struct constraint_operator *operation = operator_find(operand);
@@ -163,12 +166,12 @@ static const struct constraint_operator *operator_check(const char *l_target, co
 		return constraint_refuse(error,
 			"operator \"%.40s\" is not known; known operators are %s", operand,
 			operator_names(names, sizeof names));
-	if (operation->needs_value && r_target[0] == 0)
+	if (operation->needs_value && right.size == 0)
 		return constraint_refuse(error, "operator \"%s\" requires an RTarget", operand);
-	if (!operation->needs_value && r_target[0] != 0)
+	if (!operation->needs_value && right.size > 0)
 		return constraint_refuse(
 			error, "operator \"%s\" does not support an RTarget", operand);
-	if (l_target[0] == 0)
+	if (left.size == 0)
 		return constraint_refuse(
 			error, "no LTarget provided but operator \"%s\" requires one", operand);
 	return operation;
@@ -177,16 +180,16 @@ static const struct constraint_operator *operator_check(const char *l_target, co
 struct compiled_constraint *constraint_compile(const char *l_target, const char *r_target,
 	const char *operand, struct constraint_error *error)
 {
-	l_target = l_target ? l_target : "";
-	r_target = r_target ? r_target : "";
+	struct text left = text_of(l_target ? l_target : "");
+	struct text right = text_of(r_target ? r_target : "");
 	const struct constraint_operator *operation =
-		operator_check(l_target, r_target, operand ? operand : "", error);
+		operator_check(left, right, operand ? operand : "", error);
 	if (!operation)
 		return NULL;
-	struct compiled_constraint *c = memory_take(sizeof *c);
+	struct compiled_constraint *c = memory_take(sizeof *c + left.size + right.size + 2);
 	c->operation = operation;
-	c->left = target_compile(l_target);
-	c->right = target_compile(r_target);
+	c->left = target_compile(left, c->texts);
+	c->right = target_compile(right, c->texts + left.size + 1);
 	if (operation->compile && c->right.value == literal_text) {
 		c->program = operation->compile(c->right.text, error);
 		if (!c->program) {
@@ -203,8 +206,6 @@ void constraint_free(struct compiled_constraint *c)
 		return;
 	if (c->program)
 		c->operation->release(c->program);
-	free(c->left.text);
-	free(c->right.text);
 	free(c);
 }
 
@@ -265,19 +266,19 @@ bool constraint_matches_device(const struct compiled_constraint *c,
 
 struct node_property {
 	struct target target;
+	char text[];
 };
 
 struct node_property *node_property_compile(const char *target)
 {
-	struct node_property *p = memory_take(sizeof *p);
-	p->target = target_compile(target ? target : "");
+	struct text text = text_of(target ? target : "");
+	struct node_property *p = memory_take(sizeof *p + text.size + 1);
+	p->target = target_compile(text, p->text);
 	return p;
 }
 
 void node_property_free(struct node_property *p)
 {
-	if (p)
-		free(p->target.text);
 	free(p);
 }
 

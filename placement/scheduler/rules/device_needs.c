@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void compile_need(struct device_need *need, const struct device_ask *ask, uint32_t task)
+// Conditions are written into the room behind all needs.
+static uint8_t *compile_need(
+	struct device_need *need, const struct device_ask *ask, uint32_t task, uint8_t *room)
 {
 	CHECK(ask);
 	struct constraint_error ignored; // validation has refused what does not compile
-	*need = (struct device_need){.ask = ask, .task = task};
-	if (ask->constraints.count > 0)
-		need->constraints = memory_take_array(ask->constraints.count, sizeof(void *));
-	if (ask->affinities.count > 0)
-		need->affinities =
-			memory_take_array(ask->affinities.count, sizeof *need->affinities);
+	*need = (struct device_need){.ask = ask,
+		.task = task,
+		.affinities = (void *)room,
+		.constraints = (void *)(room + ask->affinities.count * sizeof *need->affinities)};
 	for (uint32_t i = 0; i < ask->constraints.count; i++) {
 		const struct constraint *c = ARRAY_AT(&ask->constraints, struct constraint, i);
 		need->constraints[i] =
@@ -28,23 +28,42 @@ static void compile_need(struct device_need *need, const struct device_ask *ask,
 		need->affinities[i].weight = a->weight;
 		need->weights += fabs((double)a->weight);
 	}
+	return (uint8_t *)(need->constraints + ask->constraints.count);
+}
+
+// Counts the needs of a task; returns what their conditions take.
+static size_t count_needs(struct device_needs *needs, const struct task *task)
+{
+	const struct array *asks = &task->resources.devices;
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < asks->count; i++) {
+		const struct device_ask *ask = ARRAY_AT(asks, struct device_ask, i);
+		bytes += ask->affinities.count * sizeof(struct device_affinity) +
+			 ask->constraints.count * sizeof(struct compiled_constraint *);
+	}
+	needs->count += asks->count;
+	return bytes;
 }
 
 void device_needs_compile(struct device_needs *needs, const struct task_group *group)
 {
+	size_t bytes = 0;
 	*needs = (struct device_needs){0};
 	for (uint32_t i = 0; i < group->tasks.count; i++)
-		needs->count += ARRAY_AT(&group->tasks, struct task, i)->resources.devices.count;
+		bytes += count_needs(needs, ARRAY_AT(&group->tasks, struct task, i));
 	if (needs->count == 0)
 		return;
-	needs->items = memory_take_array(needs->count, sizeof *needs->items);
+	needs->items = memory_take(needs->count * sizeof *needs->items + bytes);
+	uint8_t *room = (uint8_t *)(needs->items + needs->count);
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < group->tasks.count; i++) {
 		const struct array *asks =
 			&ARRAY_AT(&group->tasks, struct task, i)->resources.devices;
 		for (uint32_t j = 0; j < asks->count; j++) {
-			compile_need(&needs->items[at], ARRAY_AT(asks, struct device_ask, j), i);
-			needs->weights += needs->items[at++].weights;
+			struct device_need *need = &needs->items[at++];
+			room = compile_need(need, ARRAY_AT(asks, struct device_ask, j), i, room);
+			needs->weights += need->weights;
 		}
 	}
 	CHECK(at == needs->count);
@@ -58,8 +77,6 @@ void device_needs_release(struct device_needs *needs)
 			constraint_free(need->constraints[j]);
 		for (uint32_t j = 0; j < need->ask->affinities.count; j++)
 			constraint_free(need->affinities[j].condition);
-		free(need->constraints);
-		free(need->affinities);
 	}
 	free(needs->items);
 	*needs = (struct device_needs){0};
