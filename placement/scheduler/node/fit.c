@@ -308,7 +308,7 @@ static bool add_cores(const struct proposed_allocation *a, void *context)
 bool stack_serves_cores(const struct stack *s, const struct group_rules *g, const struct node *n)
 {
 	CHECK(g->cores);
-	struct core_set left = core_set_parse(node_fittings(n)->reservable_cores), used = {0};
+	struct core_set left = node_reservable_cores(n), used = {0};
 	if (proposal_use(&s->proposal, n->slot).with_details > 0)
 		proposal_walk_details(&s->proposal, n->slot, add_cores, &used);
 	core_set_remove(&left, &used);
@@ -318,9 +318,9 @@ bool stack_serves_cores(const struct stack *s, const struct group_rules *g, cons
 static bool fit_cores(struct fitting *f)
 {
 	CHECK(f->g->cores);
-	struct core_set left = core_set_parse(node_fittings(f->node)->reservable_cores);
+	struct core_set left = node_reservable_cores(f->node);
+	int64_t shares_per_core = node_shares_of_cores(f->node, &left);
 	core_set_remove(&left, &f->cores_used);
-	int64_t shares_per_core = node_shares_per_core(f->node);
 	for (uint32_t i = 0; i < f->g->group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&f->g->group->tasks, struct task, i);
 		if (task->resources.cores <= 0)

@@ -21,6 +21,11 @@ struct core_set core_set_parse(const char *ranges)
 	return set;
 }
 
+struct core_set node_reservable_cores(const struct node *node)
+{
+	return core_set_parse(node_fittings(node)->reservable_cores);
+}
+
 uint32_t core_set_count(const struct core_set *set)
 {
 	uint32_t count = 0;
@@ -81,10 +86,15 @@ int64_t group_cores(const struct task_group *group)
 
 int64_t node_shares_per_core(const struct node *node)
 {
+	struct core_set reservable = node_reservable_cores(node);
+	return node_shares_of_cores(node, &reservable);
+}
+
+int64_t node_shares_of_cores(const struct node *node, const struct core_set *reservable)
+{
 	const char *reported = node_attribute(node, "cpu.numcores");
 	long cores = reported ? strtol(reported, NULL, 10) : 0;
-	struct core_set reservable = core_set_parse(node_fittings(node)->reservable_cores);
-	int64_t least = core_set_count(&reservable);
+	int64_t least = core_set_count(reservable);
 	if (cores < least)
 		cores = least;
 	return cores > 0 ? node->total.cpu_mhz / cores : 0;
