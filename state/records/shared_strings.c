@@ -23,6 +23,27 @@ static uint64_t hash_word(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 32;
 }
 
+// Up to seven bytes as a number, without a step for each.
+static uint64_t short_word(const uint8_t *bytes, uint32_t size)
+{
+	uint64_t word = 0;
+	uint16_t two;
+	uint32_t four;
+
+	if (size & 1)
+		word = bytes[--size];
+	if (size & 2) {
+		size -= 2;
+		memcpy(&two, bytes + size, sizeof two);
+		word = word << 16 | le16toh(two);
+	}
+	if (size & 4) {
+		memcpy(&four, bytes, sizeof four);
+		word = word << 32 | le32toh(four);
+	}
+	return word;
+}
+
 uint64_t hash_bytes(uint64_t seed, const void *data, uint32_t size)
 {
 	const uint8_t *bytes = data;
@@ -32,12 +53,7 @@ uint64_t hash_bytes(uint64_t seed, const void *data, uint32_t size)
 		memcpy(&word, bytes, sizeof word); // of a known size, which takes no call
 		hash = hash_word(hash, le64toh(word));
 	}
-	if (size == 0)
-		return hash;
-	word = 0;
-	for (uint32_t i = 0; i < size; i++)
-		word |= (uint64_t)bytes[i] << (8 * i);
-	return hash_word(hash, word);
+	return size ? hash_word(hash, short_word(bytes, size)) : hash;
 }
 
 void strings_init(struct strings *s)
