@@ -13,6 +13,12 @@ struct arena_block {
 };
 _Static_assert(sizeof(struct arena_block) == PIECE_BYTES, "the first piece is aligned");
 
+void arena_begin(struct arena *a, void *memory, size_t bytes)
+{
+	CHECK((uintptr_t)memory % PIECE_BYTES == 0 && bytes % PIECE_BYTES == 0);
+	*a = (struct arena){.at = memory, .end = (uint8_t *)memory + bytes, .first = memory};
+}
+
 // Few pieces fit into a first block of what malloc() has at hand; blocks grow with their number.
 static void add_block(struct arena *a, size_t least)
 {
@@ -31,7 +37,7 @@ static void add_block(struct arena *a, size_t least)
 void *arena_room(struct arena *a, size_t bytes)
 {
 	bytes = (bytes + PIECE_BYTES - 1) / PIECE_BYTES * PIECE_BYTES;
-	if (bytes > (size_t)(a->end - a->at))
+	if (bytes >= (size_t)(a->end - a->at)) // so that zero bytes, too, have a block
 		add_block(a, bytes);
 	void *piece = a->at;
 	a->at += bytes;
@@ -43,6 +49,15 @@ void *arena_take(struct arena *a, size_t bytes)
 	return memset(arena_room(a, bytes), 0, bytes);
 }
 
+void *arena_widen(struct arena *a, const void *piece, size_t bytes, size_t wanted)
+{
+	CHECK(bytes <= wanted);
+	void *wider = arena_room(a, wanted);
+	if (bytes > 0)
+		memcpy(wider, piece, bytes);
+	return wider;
+}
+
 // A list has room for LIST_FIRST items, or for the power of two that is not below its count.
 static void make_room(struct arena *a, struct array *list, size_t bytes_each)
 {
@@ -51,10 +66,7 @@ static void make_room(struct arena *a, struct array *list, size_t bytes_each)
 	if (!is_full)
 		return;
 	size_t room = list->count ? 2 * (size_t)list->count : LIST_FIRST;
-	void *items = arena_room(a, room * bytes_each);
-	if (list->count)
-		memcpy(items, list->items, list->count * bytes_each);
-	list->items = items;
+	list->items = arena_widen(a, list->items, list->count * bytes_each, room * bytes_each);
 }
 
 // Names often come in order.
@@ -93,8 +105,10 @@ static void free_blocks(struct arena_block *newest)
 
 void arena_clear(struct arena *a)
 {
-	if (!a->newest)
+	if (!a->newest) {
+		a->at = a->first;
 		return;
+	}
 	free_blocks(a->newest->before);
 	a->newest->before = NULL;
 	a->at = (uint8_t *)(a->newest + 1);

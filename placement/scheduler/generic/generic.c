@@ -57,7 +57,7 @@ static void look_at_job(struct generic_attempt *a)
 	if (!a->batch)
 		a->deployment =
 			view->latest_deployment(view->context, eval->namespace_name, eval->job_id);
-	a->stack = stack_create(STACK_GENERIC, view, a->plan);
+	a->stack = stack_create_in(a->memory, STACK_GENERIC, view, a->plan);
 	stack_break_ties(a->stack, scheduler_run_ties(a->run));
 	if (a->job && !a->job->stop)
 		generic_use_version(a, a->job);
@@ -261,6 +261,7 @@ struct process {
 	struct generic_attempt attempt;
 	struct evaluation *eligibility; // the last attempt's knowledge of classes; NULL: not needed
 	bool is_followed_up;            // a pass that was cut created follow-ups
+	struct stack_memory *memory;    // of each attempt
 };
 
 static void release_attempt(void *context)
@@ -281,7 +282,8 @@ static int attempt_generic(struct scheduler_run *run, void *context)
 {
 	struct process *process = context;
 	struct generic_attempt *a = &process->attempt;
-	*a = (struct generic_attempt){.run = run, .is_followed_up = process->is_followed_up};
+	*a = (struct generic_attempt){
+		.run = run, .memory = process->memory, .is_followed_up = process->is_followed_up};
 	int result = scheduler_run_begin_view(run, &a->view);
 	if (result < 0)
 		return result;
@@ -326,7 +328,8 @@ int generic_scheduler_process(
 {
 	CHECK(eval->type == EVAL_SERVICE || eval->type == EVAL_BATCH);
 	uint32_t limit = job_traits[eval->type].runs_to_end ? BATCH_ATTEMPTS : SERVICE_ATTEMPTS;
-	struct process process = {0};
+	struct stack_memory memory; // malloc() would take longer
+	struct process process = {.memory = &memory};
 	struct scheduler_run run;
 	scheduler_run_init(&run, settings, eval);
 	if (!is_accepted(eval))

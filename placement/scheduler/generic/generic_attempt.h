@@ -17,6 +17,7 @@ struct generic_attempt {
 	const struct job *job; // NULL: purged; it may be stopped
 	bool batch;
 	struct plan *plan;
+	struct stack_memory *memory; // of the stack
 	struct stack *stack;
 	const struct job *stack_job;         // the version that the stack places; NULL: none yet
 	const struct deployment *deployment; // the latest, or the one that begins; NULL: none

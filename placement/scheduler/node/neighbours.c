@@ -1,7 +1,5 @@
 #include "placement/scheduler/node/neighbours.h"
-#include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
-#include <stdlib.h>
 #include <string.h>
 
 struct counting {
@@ -37,7 +35,7 @@ static bool count_allocation(const struct allocation *a, void *context)
 		return true;
 	uint32_t at = slot_map_get(&counts->at, a->node_slot);
 	if (at == 0) {
-		GROW(counts->items, counts->count, counts->room);
+		ARENA_GROW(counts->at.arena, counts->items, counts->count, counts->room);
 		counts->items[counts->count++] = (struct neighbour_count){.slot = a->node_slot};
 		at = counts->count;
 		slot_map_put(&counts->at, a->node_slot, at);
@@ -48,13 +46,13 @@ static bool count_allocation(const struct allocation *a, void *context)
 	return true;
 }
 
-struct neighbour_counts *neighbour_counts_create(const struct stack *s, const struct group_rules *g)
+struct neighbour_counts *neighbour_counts_create(struct stack *s, const struct group_rules *g)
 {
 	CHECK(g->job == s->job);
-	struct neighbour_counts *counts = memory_take(sizeof *counts);
+	struct neighbour_counts *counts = arena_take(&s->of_job, sizeof *counts);
 	struct counting counting = {.counts = counts, .group = g->group->name};
 
-	slot_map_begin(&counts->at, s->proposal.slots);
+	slot_map_begin(&counts->at, s->proposal.slots, &s->of_job);
 	for (uint32_t i = 0; s->allocations && i < s->allocations->count; i++)
 		(void)count_allocation(
 			*ARRAY_AT(s->allocations, const struct allocation *, i), &counting);
@@ -62,15 +60,6 @@ struct neighbour_counts *neighbour_counts_create(const struct stack *s, const st
 		s->view.job_allocations(s->view.context, s->job->namespace_name, s->job->id,
 			count_allocation, &counting);
 	return counts;
-}
-
-void neighbour_counts_destroy(struct neighbour_counts *counts)
-{
-	if (!counts)
-		return;
-	slot_map_release(&counts->at);
-	free(counts->items);
-	free(counts);
 }
 
 static bool is_of_job(const struct stack *s, const struct job *job)

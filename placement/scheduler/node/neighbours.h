@@ -22,8 +22,8 @@ struct neighbour_counts {
 };
 
 // Counts what holds room of its node, as if there were no plan.
-struct neighbour_counts *neighbour_counts_create(const struct stack *, const struct group_rules *);
-void neighbour_counts_destroy(struct neighbour_counts *); // NULL is fine
+// They end with the stack's job.
+struct neighbour_counts *neighbour_counts_create(struct stack *, const struct group_rules *);
 // What the node will hold by the counts and by the plan.
 struct neighbours neighbour_counts_of(const struct neighbour_counts *, const struct stack *,
 	const struct group_rules *, uint32_t slot);

@@ -1,22 +1,14 @@
 #include "placement/scheduler/node/proposal.h"
 #include "placement/direct/claims.h"
-#include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
-#include <stdlib.h>
 
-void proposal_begin(struct proposal *p, const struct scheduler_view *view, const struct plan *plan)
+void proposal_begin(struct proposal *p, const struct scheduler_view *view, const struct plan *plan,
+	struct arena *arena)
 {
 	CHECK(plan);
-	*p = (struct proposal){.view = view, .plan = plan, .slots = view->slots(view->context)};
-	slot_map_begin(&p->touched_at, p->slots);
-}
-
-void proposal_release(struct proposal *p)
-{
-	slot_map_release(&p->touched_at);
-	free(p->touched);
-	free(p->gone);
-	free(p->fresh);
+	*p = (struct proposal){
+		.view = view, .plan = plan, .arena = arena, .slots = view->slots(view->context)};
+	slot_map_begin(&p->touched_at, p->slots, arena);
 }
 
 // NULL for NODE_SLOT_NONE or a slot that came after the proposal began: this view has no node there.
@@ -26,7 +18,7 @@ static struct touched_node *touch_node(struct proposal *p, uint32_t slot)
 		return NULL;
 	uint32_t at = slot_map_get(&p->touched_at, slot);
 	if (at == 0) {
-		GROW(p->touched, p->touched_count, p->touched_room);
+		ARENA_GROW(p->arena, p->touched, p->touched_count, p->touched_room);
 		p->touched[p->touched_count++] = (struct touched_node){.slot = slot};
 		at = p->touched_count;
 		slot_map_put(&p->touched_at, slot, at);
@@ -64,7 +56,7 @@ void proposal_remove(struct proposal *p, const struct allocation *a)
 	if (before) {
 		before->withdrawn = false;
 	} else {
-		GROW(p->gone, p->gone_count, p->gone_room);
+		ARENA_GROW(p->arena, p->gone, p->gone_count, p->gone_room);
 		p->gone[p->gone_count++] = (struct gone_allocation){a, t->gone, false};
 		t->gone = p->gone_count;
 	}
@@ -130,7 +122,7 @@ static void add_fresh(struct proposal *p, uint32_t slot, const struct fresh_allo
 	struct touched_node *t = touch_node(p, slot);
 	if (!t)
 		return;
-	GROW(p->fresh, p->fresh_count, p->fresh_room);
+	ARENA_GROW(p->arena, p->fresh, p->fresh_count, p->fresh_room);
 	p->fresh[p->fresh_count] = *fresh;
 	p->fresh[p->fresh_count++].next = t->fresh;
 	t->fresh = p->fresh_count;

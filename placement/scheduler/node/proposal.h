@@ -42,6 +42,7 @@ struct proposed_allocation {
 struct proposal {
 	const struct scheduler_view *view;
 	const struct plan *plan;
+	struct arena *arena;
 	struct slot_map touched_at; // place in touched, counted from 1
 	uint32_t slots;
 	struct touched_node *touched;
@@ -50,8 +51,9 @@ struct proposal {
 	uint32_t touched_count, touched_room, gone_count, gone_room, fresh_count, fresh_room;
 };
 
-void proposal_begin(struct proposal *, const struct scheduler_view *, const struct plan *);
-void proposal_release(struct proposal *);
+// All memory is of the arena, and ends with it.
+void proposal_begin(
+	struct proposal *, const struct scheduler_view *, const struct plan *, struct arena *);
 
 void proposal_remove(struct proposal *, const struct allocation *);
 // Undoes a removal; false when there was none.

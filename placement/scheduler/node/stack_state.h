@@ -73,7 +73,8 @@ struct stack {
 	struct victim_basis basis;
 	const struct allocation **best_victims; // of the best node so far
 	uint32_t best_victim_room;
-	struct arena memory; // what lives as long as the stack
+	struct arena memory; // of the stack itself, and of what lives as long
+	struct arena of_job; // what is known of the job's groups
 	struct arena lent;   // what metrics name, until the next selection
 	// Usable nodes, for metrics; counted once a caller looks at all nodes.
 	struct array available; // named_count, by datacenter; in memory

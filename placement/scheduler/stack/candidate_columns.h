@@ -160,6 +160,8 @@ struct evictions {
 };
 
 struct candidate_columns {
+	// The columns lie in memory of the stack's job, or in their own if they are of one instance.
+	struct arena *memory, own;
 	struct stack *s;
 	struct group_rules *g;
 	uint32_t name_index;         // of the instance, if its volumes are its own; else 0
@@ -170,8 +172,7 @@ struct candidate_columns {
 	bool is_later_counted;
 	struct refusal_counts refused; // rows that are refused now
 	uint32_t row_count, row_room, bin_count, block_count;
-	// By row, all of them in row_memory.
-	void *row_memory;
+	// By row, all of them in one piece.
 	const struct node **nodes;
 	double *sums;          // of the recorded scores without spread and victims
 	double *fits, *antis;  // of those, the fit and the anti-affinity
@@ -482,7 +483,6 @@ void candidate_columns_look_into_full(struct candidate_columns *);
 // candidate_columns_tree.c: finds the best blocks.
 // blocks: the most that there will be.
 void candidate_columns_tree_create(struct candidate_columns *, uint32_t blocks);
-void candidate_columns_tree_release(struct candidate_columns *);
 void candidate_columns_block_changed(struct candidate_columns *, uint32_t block);
 // Of all rows; minus infinity: none is open.
 double candidate_columns_best_score(struct candidate_columns *);

@@ -2,13 +2,11 @@
 // affinity whose values are used equally often: what is left to tell their nodes apart is the fit. As long as enough of
 // the rows that it found are as it found them, no node of its classes without a row can be among the best.
 #include "placement/direct/classes/class_search.h"
-#include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/common/snapshot_tier.h"
 #include "placement/scheduler/node/checks.h"
 #include "placement/scheduler/node/rank.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +48,7 @@ static void take_own(const struct candidate_columns *c, struct row_finder *finde
 {
 	size_t words = class_words(c), values = c->property_count * sizeof *finder->key.values;
 
-	finder->classes = memory_take(words * sizeof *finder->classes + values);
+	finder->classes = arena_take(c->memory, words * sizeof *finder->classes + values);
 	finder->key.values = (struct finder_value *)(finder->classes + words);
 	CHECK(values > 0);
 	memcpy(finder->key.values, c->wanted, values);
@@ -60,11 +58,12 @@ static void take_own(const struct candidate_columns *c, struct row_finder *finde
 static uint32_t add_finder(struct candidate_columns *c, uint32_t group)
 {
 	uint32_t room = c->finder_room;
-	GROW(c->finders, c->finder_count, c->finder_room);
+	ARENA_GROW(c->memory, c->finders, c->finder_count, c->finder_room);
 	c->finders[c->finder_count] = (struct row_finder){.key.group = group};
 	if (c->property_count) {
 		if (room != c->finder_room)
-			c->bins = memory_resize(c->bins, c->finder_room * sizeof *c->bins);
+			c->bins = arena_widen(c->memory, c->bins, room * sizeof *c->bins,
+				c->finder_room * sizeof *c->bins);
 		c->bins[c->bin_count++] = (struct column_bin){0};
 		take_own(c, &c->finders[c->finder_count]);
 		c->properties_seen = 0; // they said nothing of it yet
@@ -119,9 +118,9 @@ static void add_finder_of_group(struct candidate_columns *c, uint32_t group)
 void candidate_columns_open_finders(struct candidate_columns *c)
 {
 	c->finder_room = c->set->group_count;
-	c->finders = memory_resize(NULL, c->finder_room * sizeof *c->finders);
+	c->finders = arena_room(c->memory, c->finder_room * sizeof *c->finders);
 	if (c->property_count)
-		c->bins = memory_resize(NULL, c->finder_room * sizeof *c->bins);
+		c->bins = arena_room(c->memory, c->finder_room * sizeof *c->bins);
 	for (uint32_t i = 0; i < c->set->group_count; i++)
 		add_finder_of_group(c, i);
 	candidate_columns_place_classes(c);
@@ -131,15 +130,10 @@ void candidate_columns_open_finders(struct candidate_columns *c)
 void candidate_columns_release_finders(struct candidate_columns *c)
 {
 	for (uint32_t i = 0; i < c->finder_count; i++) {
-		free(c->finders[i].waiting);
 		free(c->finders[i].joined);
 		bounds_search_release(&c->finders[i].search);
 		candidate_columns_release_sums(&c->finders[i]);
-		if (c->property_count)
-			free(c->finders[i].classes);
 	}
-	free(c->finders);
-	c->finders = NULL;
 	c->finder_count = 0;
 }
 
@@ -172,14 +166,21 @@ static void take_kept(
 		finder->waiting[finder->waiting_count++] = *one;
 }
 
+static void make_waiting_room(
+	const struct candidate_columns *c, struct row_finder *finder, uint32_t at_once)
+{
+	if (!finder->waiting || at_once > finder->at_once)
+		finder->waiting = arena_room(c->memory, at_once * sizeof finder->waiting[0]);
+	finder->at_once = at_once;
+}
+
 // What the set knows to be the best of the group, of which the finder's classes are some, is found without a search.
 static void take_best(struct candidate_columns *c, struct row_finder *finder)
 {
 	const struct shortlist *best =
 		class_set_best(c->set, finder->key.group, c->fleet->fit, c->s->first_slot);
 
-	finder->at_once = best->count;
-	finder->waiting = memory_resize(NULL, best->count * sizeof finder->waiting[0]);
+	make_waiting_room(c, finder, best->count);
 	for (uint32_t i = 0; i < best->count; i++)
 		take_kept(c, finder, &best->at[i]);
 	finder->has_all = best->complete;
@@ -190,8 +191,7 @@ static void take_best_rated(struct candidate_columns *c, struct row_finder *find
 {
 	const struct bounds_best *best = candidate_columns_best_rated(c);
 
-	finder->at_once = best->count;
-	finder->waiting = memory_resize(NULL, best->count * sizeof finder->waiting[0]);
+	make_waiting_room(c, finder, best->count);
 	for (uint32_t i = 0; i < best->count; i++) {
 		struct fit_candidate one = candidate_columns_rated(c, best->slots[i]);
 		take_kept(c, finder, &one);
@@ -222,11 +222,8 @@ static void search_more(struct candidate_columns *c, struct row_finder *finder, 
 		last = finder->waiting[finder->waiting_count - 1];
 		query.after = &last;
 	}
-	finder->at_once = finder->at_once * 2 > wanted ? finder->at_once * 2 : wanted;
-	if (finder->at_once > FOUND_MOST)
-		finder->at_once = FOUND_MOST;
-	finder->waiting =
-		memory_resize(finder->waiting, finder->at_once * sizeof finder->waiting[0]);
+	uint32_t at_once = finder->at_once * 2 > wanted ? finder->at_once * 2 : wanted;
+	make_waiting_room(c, finder, at_once < FOUND_MOST ? at_once : FOUND_MOST);
 	finder->waiting_count = search_nodes(c, finder, &query);
 	finder->waiting_at = 0;
 	finder->waiting_epoch = finder->epoch;

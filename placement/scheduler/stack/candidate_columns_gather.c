@@ -105,7 +105,7 @@ static uint32_t find_bin(struct bin_search *b, const struct node *n)
 	while (b->table[at] && !same_values(c, c->bins[b->table[at] - 1].node, n))
 		at = (at + 1) & b->mask;
 	if (!b->table[at]) {
-		GROW(c->bins, c->bin_count, b->bin_room);
+		ARENA_GROW(c->memory, c->bins, c->bin_count, b->bin_room);
 		c->bins[c->bin_count++] = (struct column_bin){.node = n};
 		b->table[at] = c->bin_count;
 	}
@@ -152,7 +152,7 @@ static void find_bins(struct candidate_columns *c, const struct gathering *g, ui
 static void one_bin(struct candidate_columns *c, const struct gathering *g)
 {
 	CHECK(c->bin_count == 0);
-	c->bins = memory_take(sizeof *c->bins);
+	c->bins = arena_take(c->memory, sizeof *c->bins);
 	c->bin_count = g->count > 0;
 	if (g->count > 0)
 		*c->bins = (struct column_bin){.node = g->rows[0].node, .rows = g->count};
@@ -198,7 +198,7 @@ static void divide_into_blocks(struct candidate_columns *c)
 		c->bins[bin].first_block = c->block_count;
 		for (uint32_t end = row + c->bins[bin].rows; row < end;) {
 			uint32_t to = end - row < BLOCK_ROWS ? end : row + BLOCK_ROWS;
-			GROW(c->blocks, c->block_count, room);
+			ARENA_GROW(c->memory, c->blocks, c->block_count, room);
 			c->blocks[c->block_count] =
 				(struct column_block){.first = row, .end = to, .bin = bin};
 			for (; row < to; row++)
@@ -274,19 +274,21 @@ static void gather_all(struct candidate_columns *c)
 	CHECK(c->row_count <= c->candidates);
 }
 
-_Static_assert(
-	sizeof(struct candidate_columns) <= MEMORY_AT_HAND_BYTES, "taken for each evaluation");
-
 struct candidate_columns *candidate_columns_create(
 	struct stack *s, struct group_rules *rules, uint32_t name_index, bool evict)
 {
 	CHECK(rules->job == s->job);
-	struct candidate_columns *c = memory_take(sizeof *c);
+	struct arena own = {0};
+	struct candidate_columns *c =
+		arena_take(rules->volumes_per_alloc ? &own : &s->of_job, sizeof *c);
+	c->own = own;
+	c->memory = rules->volumes_per_alloc ? &c->own : &s->of_job;
 	c->s = s;
 	c->g = rules;
 	c->name_index = rules->volumes_per_alloc ? name_index : 0;
 	c->slots = s->view.slots(s->view.context);
-	slot_map_begin(&c->row_of, c->slots);
+	slot_map_begin(&c->row_of, c->slots, c->memory);
+	c->first.arena = c->later.arena = c->refused.arena = c->memory;
 	candidate_columns_find_properties(c);
 	if (!s->near[rules->number])
 		s->near[rules->number] = neighbour_counts_create(s, rules);
@@ -302,17 +304,11 @@ void candidate_columns_destroy(struct candidate_columns *c)
 {
 	if (!c)
 		return;
-	void *owned[] = {c->row_memory, c->bins, c->blocks, c->cache, c->classes, c->many_best};
-	for (uint32_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-		free(owned[i]);
+	struct arena own = c->own;
+	free(c->cache);
+	free(c->many_best);
 	candidate_columns_close_evictions(c);
-	slot_map_release(&c->row_of);
-	slot_map_release(&c->class_at);
 	candidate_columns_close_sparse(c);
-	refusal_counts_release(&c->first);
-	refusal_counts_release(&c->later);
-	refusal_counts_release(&c->refused);
-	candidate_columns_tree_release(c);
 	candidate_columns_release_properties(c);
-	free(c);
+	arena_release(&own); // and with it the columns
 }

@@ -2,8 +2,6 @@
 // each column took longer than to fill them.
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define COLUMN_ALIGNMENT 16u
@@ -89,9 +87,7 @@ void candidate_columns_make_room(struct candidate_columns *c, uint32_t room)
 
 	CHECK(room > c->row_room && c->row_room >= c->row_count);
 	carve_all(c, &k);
-	k.memory = memory_take(k.bytes);
+	k.memory = arena_take(c->memory, k.bytes);
 	carve_all(c, &k);
-	free(c->row_memory);
-	c->row_memory = k.memory;
 	c->row_room = room;
 }

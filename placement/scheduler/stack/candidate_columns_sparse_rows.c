@@ -1,20 +1,18 @@
 // The rows of columns that have but few.
-#include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/stack/candidate_columns.h"
 #include "state/base/check.h"
-#include "state/base/memory.h"
 #include <string.h>
 
-// With more, their columns would not be of a size that malloc() has at hand.
+// A group of few instances needs no more.
 #define ROWS_FIRST 8u
 
 static void make_room(struct candidate_columns *c)
 {
 	candidate_columns_make_room(c, c->row_room ? 2 * c->row_room : ROWS_FIRST);
 	uint32_t blocks = c->row_room / c->block_rows;
-	c->blocks = memory_resize(c->blocks, blocks * sizeof *c->blocks);
-	candidate_columns_tree_release(c);
+	c->blocks = arena_widen(c->memory, c->blocks, c->block_count * sizeof *c->blocks,
+		blocks * sizeof *c->blocks);
 	candidate_columns_tree_create(c, blocks);
 }
 
@@ -27,10 +25,10 @@ void candidate_columns_begin_rows(struct candidate_columns *c)
 {
 	c->block_rows = c->property_count || c->evictions ? 1 : FEW_BLOCK_ROWS;
 	if (!c->property_count) {
-		c->bins = memory_take(sizeof *c->bins);
+		c->bins = arena_take(c->memory, sizeof *c->bins);
 		c->bin_count = 1;
 	}
-	slot_map_begin(&c->class_at, c->set->class_count);
+	slot_map_begin(&c->class_at, c->set->class_count, c->memory);
 	make_room(c);
 }
 
@@ -38,7 +36,7 @@ struct column_class *candidate_columns_class(struct candidate_columns *c, uint32
 {
 	uint32_t at = slot_map_get(&c->class_at, id);
 	if (at == 0) {
-		GROW(c->classes, c->class_count, c->class_room);
+		ARENA_GROW(c->memory, c->classes, c->class_count, c->class_room);
 		c->classes[c->class_count++] = (struct column_class){
 			.id = id, .finder = c->set->classes[id].group, .first_row = ROW_NONE};
 		at = c->class_count;

@@ -15,7 +15,8 @@ void candidate_columns_tree_create(struct candidate_columns *c, uint32_t blocks)
 	while (c->leaves < blocks)
 		c->leaves *= 2;
 	size_t places = 2 * (size_t)c->leaves, stale = (size_t)blocks + 1;
-	c->tree = memory_take(places * sizeof *c->tree + stale * sizeof *c->stale + stale);
+	c->tree =
+		arena_take(c->memory, places * sizeof *c->tree + stale * sizeof *c->stale + stale);
 	c->stale = (uint32_t *)(c->tree + places);
 	c->is_stale = (bool *)(c->stale + stale);
 	for (uint32_t i = 0; i < 2 * c->leaves; i++)
@@ -24,11 +25,6 @@ void candidate_columns_tree_create(struct candidate_columns *c, uint32_t blocks)
 	for (uint32_t i = 0; i < c->block_count; i++)
 		candidate_columns_block_changed(c, i);
 	CHECK(c->leaves >= c->block_count && c->leaves > 0);
-}
-
-void candidate_columns_tree_release(struct candidate_columns *c)
-{
-	free(c->tree);
 }
 
 static void make_room_for_best(struct candidate_columns *c, uint32_t wanted)

@@ -1,19 +1,9 @@
 #include "placement/scheduler/stack/refusal_counts.h"
-#include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
-#include <stdlib.h>
 #include <string.h>
 
 // So few are compared one by one.
 #define COUNTS_FEW 16u
-
-void refusal_counts_release(struct refusal_counts *t)
-{
-	free(t->filtered.items);
-	free(t->exhausted.items);
-	free(t->items);
-	free(t->buckets);
-}
 
 // Pointers tell reasons and class names apart, as each is kept once; where one is not, equal texts are one reason, and
 // the metrics add up equal class names.
@@ -60,8 +50,7 @@ static void put_in_bucket(struct refusal_counts *t, uint32_t number)
 static void grow_buckets(struct refusal_counts *t)
 {
 	t->mask = t->buckets ? t->mask * 2 + 1 : 4 * COUNTS_FEW - 1;
-	free(t->buckets);
-	t->buckets = memory_take_array((size_t)t->mask + 1, sizeof *t->buckets);
+	t->buckets = arena_take(t->arena, ((size_t)t->mask + 1) * sizeof *t->buckets);
 	for (uint32_t number = 1; number <= t->count; number++)
 		put_in_bucket(t, number);
 	CHECK(t->count <= t->mask);
@@ -107,31 +96,31 @@ static bool find_text(const struct refusal_reasons *r, const char *text, uint32_
 	return false;
 }
 
-static void make_room(struct refusal_reasons *r)
+static void make_room(struct refusal_reasons *r, struct arena *arena)
 {
 	struct refusal_reasons wider = *r;
 
-	wider.room = r->room + r->room / 2 + 4;
-	wider.items = memory_take_array(wider.room, sizeof *r->items + 2 * sizeof(uint32_t));
+	wider.room = 2 * r->room + 4;
+	wider.items =
+		arena_room(arena, (size_t)wider.room * (sizeof *r->items + 2 * sizeof(uint32_t)));
 	for (uint32_t i = 0; i < r->count; i++) {
 		wider.items[i] = r->items[i];
 		sorted_of(&wider)[i] = sorted_of(r)[i];
 	}
 	for (uint32_t i = 0; i < r->changed_count; i++)
 		changed_of(&wider)[i] = changed_of(r)[i];
-	free(r->items);
 	*r = wider;
 	CHECK(r->count < r->room);
 }
 
 // Reasons are kept in order, so that the maps of metrics are made in order.
-static uint32_t reason_number(struct refusal_reasons *r, const char *text)
+static uint32_t reason_number(struct refusal_reasons *r, const char *text, struct arena *arena)
 {
 	uint32_t at;
 	if (find_text(r, text, &at))
 		return sorted_of(r)[at];
 	if (r->count == r->room)
-		make_room(r);
+		make_room(r, arena);
 	uint32_t *sorted = sorted_of(r);
 	memmove(&sorted[at + 1], &sorted[at], (r->count - at) * sizeof *sorted);
 	sorted[at] = r->count;
@@ -147,7 +136,7 @@ static uint32_t count_number(struct refusal_counts *t, const char *reason, const
 	uint32_t number = find_count(t, reason, class_name, outcome);
 	if (number)
 		return number - 1;
-	GROW(t->items, t->count, t->room);
+	ARENA_GROW(t->arena, t->items, t->count, t->room);
 	t->items[t->count++] = (struct refusal_count){
 		.reason = reason, .class_name = class_name, .outcome = outcome};
 	follow_counts(t);
@@ -186,7 +175,7 @@ void refusal_counts_add(struct refusal_counts *t, const char *reason, const char
 	if (number == before) {
 		uint32_t of_class = class_number(t, class_name, outcome);
 		t->items[number].of_class = of_class;
-		t->items[number].of_reason = reason_number(reasons, reason);
+		t->items[number].of_reason = reason_number(reasons, reason, t->arena);
 	}
 	struct refusal_count *count = &t->items[number];
 	count->count += by;

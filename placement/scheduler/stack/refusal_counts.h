@@ -25,6 +25,7 @@ struct refusal_reasons {
 };
 
 struct refusal_counts {
+	struct arena *arena; // of all that the counts have
 	struct refusal_count *items;
 	uint32_t count, room;
 	uint32_t *buckets; // open addressing: numbers, counted from 1; NULL: counts are few
@@ -37,7 +38,6 @@ struct refusal_counts {
 // mostly the same pointers for the same texts.
 void refusal_counts_add(struct refusal_counts *, const char *reason, const char *class_name,
 	enum stack_outcome, int64_t by);
-void refusal_counts_release(struct refusal_counts *);
 // Adds all counts to metrics, whose lists lie in the arena and have the names of the counts.
 void refusal_counts_report(const struct refusal_counts *, struct alloc_metrics *, struct arena *);
 // Adds all counts of both, but of the reasons why nodes were filtered only those that changed in the first, as they

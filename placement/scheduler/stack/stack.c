@@ -16,11 +16,29 @@ static uint64_t seed_of(const struct stack *s)
 	return uuid_hash(&s->plan->eval_id) ^ s->view.index(s->view.context);
 }
 
-struct stack *stack_create(
-	enum stack_kind kind, const struct scheduler_view *view, struct plan *plan)
+// Parts of the first memory of a stack, of which an evaluation of few instances needs no more.
+#define OF_JOB_BYTES 8192u
+#define LENT_BYTES 1024u
+
+static void lend_memory(struct stack *s, struct arena *to, size_t bytes)
+{
+	CHECK(to != &s->memory);
+	arena_begin(to, arena_room(&s->memory, bytes), bytes);
+}
+
+static struct stack *make_stack(struct arena memory)
+{
+	struct stack *s = arena_take(&memory, sizeof *s);
+	s->memory = memory;
+	lend_memory(s, &s->of_job, OF_JOB_BYTES);
+	lend_memory(s, &s->lent, LENT_BYTES);
+	return s;
+}
+
+static struct stack *begin_stack(
+	struct stack *s, enum stack_kind kind, const struct scheduler_view *view, struct plan *plan)
 {
 	CHECK(plan);
-	struct stack *s = memory_take(sizeof *s);
 	s->kind = kind;
 	s->view = *view;
 	s->plan = plan;
@@ -28,10 +46,24 @@ struct stack *stack_create(
 	s->preemption_room = plan->preemptions.count;
 	s->placement_room = plan->placements.count;
 	s->update_room = plan->updates.count;
-	proposal_begin(&s->proposal, &s->view, plan);
+	proposal_begin(&s->proposal, &s->view, plan, &s->memory);
 	stack_quota_begin(s);
 	prng_seed(&s->ports.prng, seed_of(s));
 	return s;
+}
+
+struct stack *stack_create(
+	enum stack_kind kind, const struct scheduler_view *view, struct plan *plan)
+{
+	return begin_stack(make_stack((struct arena){0}), kind, view, plan);
+}
+
+struct stack *stack_create_in(struct stack_memory *first, enum stack_kind kind,
+	const struct scheduler_view *view, struct plan *plan)
+{
+	struct arena memory;
+	arena_begin(&memory, first->bytes, sizeof first->bytes);
+	return begin_stack(make_stack(memory), kind, view, plan);
 }
 
 static void forget_job(struct stack *s)
@@ -39,11 +71,10 @@ static void forget_job(struct stack *s)
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		candidate_columns_destroy(s->columns[i]);
 		candidate_columns_destroy(s->evicting[i]);
-		neighbour_counts_destroy(s->near[i]);
 		group_rules_destroy(s->groups[i]);
 	}
-	free(s->groups);
 	job_rules_release(&s->job_rules);
+	arena_clear(&s->of_job);
 	s->available = (struct array){0};
 	s->available_known = false;
 	s->groups = NULL;
@@ -60,7 +91,6 @@ void stack_destroy(struct stack *s)
 	if (!s)
 		return;
 	forget_job(s);
-	proposal_release(&s->proposal);
 	stack_quota_release(s);
 	reasons_release(&s->reasons);
 	class_memo_release(&s->classes);
@@ -72,8 +102,9 @@ void stack_destroy(struct stack *s)
 	free(s->changed_slots);
 	free(s->strict);
 	arena_release(&s->lent);
-	arena_release(&s->memory);
-	free(s);
+	arena_release(&s->of_job);
+	struct arena memory = s->memory;
+	arena_release(&memory); // and with it the stack
 }
 
 // What is known of groups lies in one piece.
@@ -82,7 +113,7 @@ static void make_groups(struct stack *s)
 	size_t each =
 		sizeof *s->groups + sizeof *s->columns + sizeof *s->evicting + sizeof *s->near;
 
-	s->groups = memory_take_array(s->group_count + 1, each);
+	s->groups = arena_take(&s->of_job, s->group_count * each);
 	s->columns = (struct candidate_columns **)(s->groups + s->group_count);
 	s->evicting = s->columns + s->group_count;
 	s->near = (struct neighbour_counts **)(s->evicting + s->group_count);

@@ -7,12 +7,20 @@
 #include "placement/scheduler/node/stack_plan.h"
 #include "placement/scheduler/node/stack_quota.h"
 
+#define STACK_MEMORY_BYTES 12288u
+
 struct stack;
 struct group_rules;
 
 // plan: what is planned so far. The stack also sees what is appended later (proposed allocations, row A47) and keeps
 // indexes over it: append through stack_plan_*(). The plan, the view and the job must outlive the stack.
 struct stack *stack_create(enum stack_kind, const struct scheduler_view *, struct plan *);
+// The same in memory that outlives the stack, and is enough for most evaluations.
+struct stack_memory {
+	_Alignas(16) uint8_t bytes[STACK_MEMORY_BYTES];
+};
+struct stack *stack_create_in(
+	struct stack_memory *, enum stack_kind, const struct scheduler_view *, struct plan *);
 void stack_destroy(struct stack *); // NULL is fine
 // Sets the job version whose groups are asked for; call it first. Preemption follows the configuration for the job's
 // type. A later call (a downgraded version) keeps what was planned and starts the class memo anew.

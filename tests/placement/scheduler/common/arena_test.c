@@ -46,6 +46,37 @@ static void what_is_cleared_serves_again(void **unused)
 	arena_release(&a);
 }
 
+static void what_is_lent_comes_first(void **unused)
+{
+	_Alignas(16) uint8_t lent[64];
+	struct arena a;
+	arena_begin(&a, lent, sizeof lent);
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t at = 0; at + 16 < sizeof lent; at += 16)
+			assert_ptr_equal(arena_take(&a, 10), lent + at);
+		assert_null(a.newest);
+		arena_clear(&a);
+	}
+	(void)arena_take(&a, sizeof lent + 1);
+	assert_non_null(a.newest);
+	arena_release(&a);
+}
+
+static void what_grows_keeps_its_items(void **unused)
+{
+	struct arena a = {0};
+	uint32_t *items = NULL, count = 0, room = 0;
+	while (count < PIECES) {
+		ARENA_GROW(&a, items, count, room);
+		items[count] = count;
+		count++;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(items[i], i);
+	assert_true(room >= count && room < 2 * count + 8);
+	arena_release(&a);
+}
+
 // Two lists grow in turn, each in an order of its own.
 static void lists_of_names_are_ordered(void **unused)
 {
@@ -79,6 +110,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
 		cmocka_unit_test(what_is_cleared_serves_again),
+		cmocka_unit_test(what_is_lent_comes_first),
+		cmocka_unit_test(what_grows_keeps_its_items),
 		cmocka_unit_test(lists_of_names_are_ordered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
