@@ -1,9 +1,9 @@
 #include "placement/scheduler/node/stack_plan.h"
 #include "placement/direct/claims.h"
-#include "placement/scheduler/common/growing.h"
 #include "placement/scheduler/node/stack_quota.h"
 #include "placement/scheduler/node/stack_state.h"
 #include "state/base/check.h"
+#include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void note_changed(struct stack *s, uint32_t slot)
 {
 	if (s->kind != STACK_GENERIC)
 		return;
-	GROW(s->changed_slots, s->changed_count, s->changed_room);
+	ARENA_GROW(&s->memory, s->changed_slots, s->changed_count, s->changed_room);
 	s->changed_slots[s->changed_count++] = slot;
 }
 

@@ -271,11 +271,13 @@ static void look_at_volumes(struct group_rules *g)
 }
 
 struct group_rules *group_rules_create(struct job_rules *of_job, const struct job *job,
-	uint32_t group, const struct scheduler_view *view, struct reasons *reasons)
+	uint32_t group, const struct scheduler_view *view, struct reasons *reasons,
+	struct arena *arena)
 {
 	CHECK(group < job->task_groups.count && group < job->asks.count);
 	const struct task_group *of = ARRAY_AT(&job->task_groups, struct task_group, group);
-	struct group_rules *g = memory_take(sizeof *g + of->tasks.count * sizeof g->drivers[0]);
+	struct group_rules *g =
+		arena_take(arena, sizeof *g + of->tasks.count * sizeof g->drivers[0]);
 	g->job = job;
 	g->group = of;
 	g->number = group;
@@ -300,7 +302,7 @@ struct group_rules *group_rules_create(struct job_rules *of_job, const struct jo
 	return g;
 }
 
-void group_rules_destroy(struct group_rules *g)
+void group_rules_release(struct group_rules *g)
 {
 	if (!g)
 		return;
@@ -315,7 +317,6 @@ void group_rules_destroy(struct group_rules *g)
 	free(g->affinities);
 	free(g->spreads);
 	device_needs_release(&g->devices);
-	free(g);
 }
 
 struct property_set *group_rules_property(struct group_rules *g, uint32_t at)

@@ -1,6 +1,7 @@
 // What a job and one of its groups require of a node, compiled once for each attempt.
 #pragma once
 #include "placement/constraint/constraint.h"
+#include "placement/scheduler/common/arena.h"
 #include "placement/scheduler/common/reasons.h"
 #include "placement/scheduler/rules/device_needs.h"
 #include "placement/scheduler/rules/property_set.h"
@@ -79,9 +80,10 @@ static inline bool group_asks_ports(const struct group_rules *g)
 void job_rules_compile(
 	struct job_rules *, const struct job *, const struct scheduler_view *, struct reasons *);
 void job_rules_release(struct job_rules *);
+// The rules themselves end with the arena.
 struct group_rules *group_rules_create(struct job_rules *, const struct job *, uint32_t group,
-	const struct scheduler_view *, struct reasons *);
-void group_rules_destroy(struct group_rules *); // NULL is fine
+	const struct scheduler_view *, struct reasons *, struct arena *);
+void group_rules_release(struct group_rules *); // NULL is fine
 
 // The properties of a job, or of a group (with spreads), by position; NULL after the last.
 struct property_set *job_rules_property(struct job_rules *, uint32_t at);

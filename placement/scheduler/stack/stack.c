@@ -71,7 +71,7 @@ static void forget_job(struct stack *s)
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		candidate_columns_destroy(s->columns[i]);
 		candidate_columns_destroy(s->evicting[i]);
-		group_rules_destroy(s->groups[i]);
+		group_rules_release(s->groups[i]);
 	}
 	job_rules_release(&s->job_rules);
 	arena_clear(&s->of_job);
@@ -99,7 +99,6 @@ void stack_destroy(struct stack *s)
 	free(s->candidates);
 	free(s->victims);
 	free(s->best_victims);
-	free(s->changed_slots);
 	free(s->strict);
 	arena_release(&s->lent);
 	arena_release(&s->of_job);
@@ -189,8 +188,8 @@ struct group_rules *stack_group(struct stack *s, uint32_t group)
 	CHECK(group < s->group_count);
 	if (!s->groups[group]) {
 		struct property_set *set;
-		s->groups[group] =
-			group_rules_create(&s->job_rules, s->job, group, &s->view, &s->reasons);
+		s->groups[group] = group_rules_create(
+			&s->job_rules, s->job, group, &s->view, &s->reasons, &s->of_job);
 		for (uint32_t i = 0; (set = group_rules_property(s->groups[group], i)); i++)
 			stack_count_planned(s, set);
 	}
