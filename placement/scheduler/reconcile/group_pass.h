@@ -77,7 +77,7 @@ struct group_pass {
 	uint32_t number;                // of the group in the job
 	struct member *members;
 	uint32_t count;
-	struct desired_updates *desired;
+	struct desired_updates *desired, unshown; // in the result, or here if nobody asks
 	struct deployment_group *dstate, fresh;
 	bool had_dstate, had_version; // had_version: an allocation has this version of the job
 	struct name_index names;

@@ -46,7 +46,9 @@ static bool job_is_stopped(const struct reconciler *r)
 static bool visit_group(struct group_pass *g)
 {
 	CHECK(g->name && g->desired == NULL);
-	g->desired = map_item(&g->r->result->desired, sizeof *g->desired, g->name);
+	g->desired = g->r->ask->eval->annotate_plan
+			     ? map_item(&g->r->result->desired, sizeof *g->desired, g->name)
+			     : &g->unshown;
 	g->first_destructive = g->r->result->destructive.count;
 	g->first_place = g->r->result->place.count;
 	if (!g->group) {

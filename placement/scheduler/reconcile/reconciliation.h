@@ -11,7 +11,7 @@ struct reconcile_ask {
 	const struct scheduler_view *view; // nodes, and whether clients may be disconnected
 	const struct job *job;             // NULL: purged; a stopped job asks for nothing
 	const struct evaluation
-		*eval; // namespace, job id, priority; follow-ups name it as previous
+		*eval; // namespace, job id, priority, dry run; follow-ups name it as previous
 	bool batch;
 	// Of every incarnation of the job; terminal ones included.
 	const struct allocation *const *allocations;
@@ -68,7 +68,7 @@ struct reconciliation {
 				 // scheduler, owned here
 	struct deployment *deployment;   // as plan.deployment
 	struct array deployment_updates; // deployment_update
-	struct array desired;            // desired_updates, by group: what a dry run shows
+	struct array desired;            // desired_updates, by group: only for a dry run
 	// The active deployment that new allocations join: the stored one, or the one that begins with this plan;
 	// NULL: none. Borrowed from the ask, or `deployment` above.
 	const struct deployment *current;

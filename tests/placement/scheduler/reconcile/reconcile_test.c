@@ -30,6 +30,7 @@ static void missing_instances_are_kept_as_runs(void **state)
 	static const struct scene_row row = {"", "count=4000000", NULL, "1000000", NULL, ""};
 	struct scene s;
 	scene_open(&s, &row);
+	s.eval->annotate_plan = true;
 	struct reconcile_ask ask = {.view = &s.view,
 		.job = s.job,
 		.eval = s.eval,
