@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_DEFAULT "default"
-#define POOL_ALL "all"
-
 struct device_constraints {
 	uint32_t count;
 	struct compiled_constraint *items[JOB_CONSTRAINTS_MAX];
@@ -207,31 +204,12 @@ static bool match_devices(const struct feasibility *f, const struct node_class *
 	return devices_suffice(f->ask, matches, all);
 }
 
-static bool in_datacenters(const struct job *job, const char *datacenter)
-{
-	for (uint32_t i = 0; i < job->datacenters.count; i++)
-		if (glob_matches(*ARRAY_AT(&job->datacenters, char *, i), datacenter))
-			return true;
-	return job->datacenters.count == 0;
-}
-
-static const char *pool_of(const char *name)
-{
-	return name && name[0] ? name : POOL_DEFAULT;
-}
-
-static bool in_pool(const struct job *job, const char *pool)
-{
-	const char *wanted = pool_of(job->node_pool);
-	return strcmp(wanted, POOL_ALL) == 0 || strcmp(wanted, pool_of(pool)) == 0;
-}
-
 uint8_t feasibility_of_class(const struct feasibility *f, const struct node_class *node_class,
 	struct device_matches *matches)
 {
-	if (!in_datacenters(f->job, node_class->datacenter ? node_class->datacenter : ""))
+	if (!job_takes_datacenter(f->job, node_class->datacenter))
 		return VERDICT_DATACENTER;
-	if (!in_pool(f->job, node_class->pool))
+	if (!job_takes_pool(f->job, node_class->pool))
 		return VERDICT_POOL;
 	for (uint32_t i = 0; i < f->constraint_count; i++)
 		if (!(f->node_unique >> i & 1) &&

@@ -1,6 +1,8 @@
 #include "state/records/job.h"
 #include "state/base/memory.h"
+#include "state/base/text.h"
 #include <stdlib.h>
+#include <string.h>
 
 const char *const job_status_names[] = {"pending", "running", "dead", NULL};
 
@@ -23,6 +25,23 @@ struct job *job_copy(const struct job *from)
 	if (from->asks.count > 0)
 		job_derive(job);
 	return job;
+}
+
+bool job_takes_pool(const struct job *job, const char *pool)
+{
+	const char *wanted = job->node_pool && job->node_pool[0] ? job->node_pool : "default";
+
+	return strcmp(wanted, "all") == 0 ||
+	       strcmp(wanted, pool && pool[0] ? pool : "default") == 0;
+}
+
+bool job_takes_datacenter(const struct job *job, const char *datacenter)
+{
+	for (uint32_t i = 0; i < job->datacenters.count; i++)
+		if (glob_matches(
+			    *ARRAY_AT(&job->datacenters, char *, i), datacenter ? datacenter : ""))
+			return true;
+	return job->datacenters.count == 0;
 }
 
 bool job_admits_client(const struct job *job, struct text client)

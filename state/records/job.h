@@ -242,6 +242,10 @@ static inline bool job_makes_jobs(const struct job *job)
 {
 	return job->periodic || (job->parameterized && !job->dispatched);
 }
+// Whether the job is for nodes of this pool, or of this datacenter. NULL and "" are the default pool, and no
+// datacenter. A job without datacenters is for all.
+bool job_takes_pool(const struct job *, const char *pool);
+bool job_takes_datacenter(const struct job *, const char *datacenter);
 // Whether a client of this name may place instances of the direct job. An operator, who has none, may.
 bool job_admits_client(const struct job *, struct text client);
 // Index of a task group by name, or -1.

@@ -39,15 +39,8 @@ void job_mark_add(struct state *state, struct job_cell *cell, const struct job *
 bool job_targets_node(const struct job *job, const struct node *node)
 {
 	CHECK(node->node_class);
-	const char *pool = job->node_pool ? job->node_pool : "default";
-
-	if (strcmp(pool, "all") != 0 && strcmp(pool, node->node_class->pool) != 0)
-		return false;
-	for (uint32_t i = 0; i < job->datacenters.count; i++)
-		if (glob_matches(
-			    *ARRAY_AT(&job->datacenters, char *, i), node->node_class->datacenter))
-			return true;
-	return false;
+	return job_takes_pool(job, node->node_class->pool) &&
+	       job_takes_datacenter(job, node->node_class->datacenter);
 }
 
 static void note_node_change(struct state *state)
