@@ -19,15 +19,18 @@ struct idle_tree {
 	struct fit_node *nodes;
 };
 
+struct slot_note {
+	uint32_t stamp : 31, has_details : 1;
+};
+
 struct fit_index {
 	enum placement_algorithm algorithm;
 	struct fit_tree *tree;
 	struct fit_node *nodes;
 	struct idle_tree idle[FIT_IDLE_TREES];
-	uint32_t *stamps;       // beside the nodes: the search does not look at them
-	const char **snapshots; // likewise
-	bool *have_details;     // likewise
-	uint64_t *described;    // likewise: the newest change of what the node is, counted from 1
+	struct slot_note *notes; // beside the nodes: the search does not look at them
+	const char **snapshots;  // likewise
+	uint64_t *described;     // likewise: the newest change of what the node is, counted from 1
 	struct strings strings;
 	uint32_t slots, room;
 	uint32_t node_count, not_ready_count;
@@ -59,9 +62,8 @@ void fit_index_destroy(struct fit_index *x)
 	}
 	if (x->room > 0) {
 		memory_unmap(x->nodes, x->room * sizeof *x->nodes);
-		memory_unmap(x->stamps, x->room * sizeof *x->stamps);
+		memory_unmap(x->notes, x->room * sizeof *x->notes);
 		memory_unmap(x->snapshots, x->room * sizeof *x->snapshots);
-		memory_unmap(x->have_details, x->room * sizeof *x->have_details);
 		memory_unmap(x->described, x->room * sizeof *x->described);
 	}
 	strings_destroy(&x->strings);
@@ -89,10 +91,8 @@ static void make_room(struct fit_index *x, uint32_t slot)
 		while (room <= slot)
 			room *= 2;
 		x->nodes = enlarge_index(x->nodes, x->room, room, sizeof *x->nodes);
-		x->stamps = enlarge_index(x->stamps, x->room, room, sizeof *x->stamps);
+		x->notes = enlarge_index(x->notes, x->room, room, sizeof *x->notes);
 		x->snapshots = enlarge_index(x->snapshots, x->room, room, sizeof *x->snapshots);
-		x->have_details =
-			enlarge_index(x->have_details, x->room, room, sizeof *x->have_details);
 		x->described = enlarge_index(x->described, x->room, room, sizeof *x->described);
 		for (uint32_t i = 0; i < FIT_IDLE_TREES; i++)
 			if (x->idle[i].tree)
@@ -105,9 +105,8 @@ static void make_room(struct fit_index *x, uint32_t slot)
 			if (x->idle[i].tree)
 				x->idle[i].nodes[x->slots].place = FIT_ABSENT;
 		x->nodes[x->slots] = (struct fit_node){.place = FIT_ABSENT};
-		x->stamps[x->slots] = 0;
+		x->notes[x->slots] = (struct slot_note){0};
 		x->snapshots[x->slots] = NULL;
-		x->have_details[x->slots] = false;
 		x->described[x->slots] = 0;
 	}
 }
@@ -222,8 +221,8 @@ static bool take_snapshot(struct fit_index *x, uint32_t slot, const char *snapsh
 // Returns whether details may differ from those before.
 static bool take_details(struct fit_index *x, uint32_t slot, bool has_details)
 {
-	bool may_differ = x->have_details[slot] || has_details;
-	x->have_details[slot] = has_details;
+	bool may_differ = x->notes[slot].has_details || has_details;
+	x->notes[slot].has_details = has_details;
 	return may_differ;
 }
 
@@ -293,11 +292,11 @@ void fit_index_set(struct fit_index *x, uint32_t slot, const struct fit_input *i
 	struct fit_node before = x->nodes[slot];
 	struct fit_node after = in ? node_of(in) : (struct fit_node){.place = FIT_ABSENT};
 	bool is_new_class = in && class_enter(x, in);
-	uint32_t stamp = in ? in->stamp : 0;
+	uint32_t stamp = in ? in->stamp & INT32_MAX : 0;
 	bool described_anew = (before.place == FIT_ABSENT) != (after.place == FIT_ABSENT) ||
-			      x->stamps[slot] != stamp || before.node_class != after.node_class ||
-			      is_new_class;
-	x->stamps[slot] = stamp;
+			      x->notes[slot].stamp != stamp ||
+			      before.node_class != after.node_class || is_new_class;
+	x->notes[slot].stamp = stamp;
 	bool is_other = described_anew || !is_same(&before, &after);
 	bool is_changed = take_snapshot(x, slot, in ? in->snapshot : NULL) || is_other;
 	is_changed |= take_details(x, slot, in && in->has_details);
