@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct hcl_document {
-	struct hcl_memory memory;
+	struct arena memory;
 	struct hcl_body body;
 };
 
@@ -74,7 +74,7 @@ static bool read_list(struct reader *reader, struct hcl_value *value)
 	if (!enter(reader))
 		return false;
 	while (!is_sign(reader, ']')) {
-		*end = hcl_take(reader->tokens.memory, sizeof **end);
+		*end = arena_take(reader->tokens.memory, sizeof **end);
 		if (!read_value(reader, *end))
 			return false;
 		end = &(*end)->next;
@@ -155,7 +155,7 @@ static bool read_items(struct reader *reader, struct hcl_body *body)
 {
 	struct hcl_item **end = &body->first;
 	while (is_name(reader)) {
-		*end = hcl_take(reader->tokens.memory, sizeof **end);
+		*end = arena_take(reader->tokens.memory, sizeof **end);
 		if (!read_item(reader, *end))
 			return false;
 		end = &(*end)->next;
@@ -220,6 +220,6 @@ void hcl_free(struct hcl_document *document)
 {
 	if (!document)
 		return;
-	hcl_memory_free(&document->memory);
+	arena_release(&document->memory);
 	free(document);
 }

@@ -95,7 +95,7 @@ const char *hcl_quoted_text(struct hcl_tokens *tokens)
 			tokens->error, line, column, "the string has no closing quote on its line");
 		return NULL;
 	}
-	char *text = hcl_take(tokens->memory, left + 1), *to = text;
+	char *text = arena_take(tokens->memory, left + 1), *to = text;
 	while (left > 0) {
 		uint32_t used = 1;
 		if (*tokens->rest.data != '\\')
@@ -156,9 +156,9 @@ static bool skip_lines(struct hcl_tokens *tokens, struct text mark, uint32_t *in
 }
 
 // Copies the lines, each without so many of its first blanks.
-static const char *copy_lines(struct hcl_memory *memory, struct text lines, uint32_t indentation)
+static const char *copy_lines(struct arena *memory, struct text lines, uint32_t indentation)
 {
-	char *text = hcl_take(memory, lines.size + 1), *to = text;
+	char *text = arena_take(memory, lines.size + 1), *to = text;
 	while (lines.size) {
 		struct text line = line_of(lines);
 		uint32_t all = line.size + (line.size < lines.size);

@@ -108,7 +108,7 @@ static void take_word(struct hcl_tokens *tokens, struct hcl_token *token)
 {
 	uint32_t size = word_size(tokens);
 	token->kind = HCL_TOKEN_WORD;
-	token->text = hcl_take_text(tokens->memory, tokens->rest.data, size);
+	token->text = memcpy(arena_take(tokens->memory, size + 1), tokens->rest.data, size);
 	hcl_advance(tokens, size);
 }
 

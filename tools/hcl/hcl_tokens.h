@@ -1,8 +1,8 @@
 // The words and signs of a configuration text, one after the other.
 #pragma once
+#include "state/base/arena/arena.h"
 #include "state/base/text.h"
 #include "tools/hcl/hcl.h"
-#include "tools/hcl/hcl_memory.h"
 
 enum hcl_token_kind {
 	HCL_TOKEN_END,
@@ -24,7 +24,7 @@ struct hcl_token {
 struct hcl_tokens {
 	struct text rest; // what is not read yet
 	uint32_t line, column;
-	struct hcl_memory *memory;
+	struct arena *memory;
 	struct hcl_error *error;
 };
 

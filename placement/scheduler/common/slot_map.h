@@ -2,7 +2,7 @@
 // the fleet is: pages of slots are made as they are needed and found by hashing. Neighbours share a page, because
 // system jobs put a number for every node; reading is inline, because they ask for every node, too.
 #pragma once
-#include "placement/scheduler/common/arena.h"
+#include "state/base/arena/arena.h"
 
 #define SLOT_MAP_PAGE 64u
 

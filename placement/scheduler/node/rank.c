@@ -29,18 +29,6 @@ enum snapshot_tier stack_snapshot_tier(
 	return snapshot_tier(g->snapshot, n->snapshot, proposal_is_idle(&s->proposal, n->slot));
 }
 
-int64_t spread_unlisted(const struct compiled_spread *spread)
-{
-	int64_t sum = spread->counts.total;
-	for (uint32_t i = 0; i < spread->bucket_count; i++) {
-		const struct spread_bucket *bucket = &spread->buckets[i];
-		if (bucket->value)
-			sum -= property_set_used(&spread->counts, bucket->value);
-	}
-	CHECK(sum >= 0);
-	return sum;
-}
-
 const struct spread_bucket *spread_rest(const struct compiled_spread *spread)
 {
 	if (spread->bucket_count == 0)
@@ -69,6 +57,23 @@ static double target_boost(
 	return (bucket->desired - (double)(used + 1)) / bucket->desired * spread->weight;
 }
 
+int64_t spread_unlisted(const struct compiled_spread *spread, double *lowest)
+{
+	int64_t left = spread->counts.total;
+	for (uint32_t i = 0; i < spread->bucket_count; i++) {
+		const struct spread_bucket *bucket = &spread->buckets[i];
+		// The bucket of all others comes last.
+		int64_t used =
+			bucket->value ? property_set_used(&spread->counts, bucket->value) : left;
+		left -= bucket->value ? used : 0;
+		double boost = target_boost(spread, bucket, used);
+		if (lowest && boost < *lowest) // never true of NaN
+			*lowest = boost;
+	}
+	CHECK(left >= 0);
+	return left;
+}
+
 // docs/spec/scoring.md, "Even spread".
 static double even_boost(const struct compiled_spread *spread, int64_t current)
 {
@@ -94,20 +99,6 @@ double spread_boost(const struct compiled_spread *spread, int64_t used,
 	return target_boost(spread, bucket, bucket && !bucket->value ? unlisted : used);
 }
 
-void spread_note_lowest(
-	const struct group_rules *g, const struct compiled_spread *spread, int64_t unlisted)
-{
-	for (uint32_t i = 0; i < spread->bucket_count; i++) {
-		const struct spread_bucket *bucket = &spread->buckets[i];
-		double boost = target_boost(spread, bucket,
-			bucket->value ? property_set_used(&spread->counts, bucket->value)
-				      : unlisted);
-		if (boost < *g->lowest_boost) // never true of NaN
-			*g->lowest_boost = boost;
-	}
-	CHECK(*g->lowest_boost <= -1);
-}
-
 // The boost of a value by its text.
 static double boost_of(const struct compiled_spread *spread, const char *value)
 {
@@ -117,7 +108,7 @@ static double boost_of(const struct compiled_spread *spread, const char *value)
 	const struct spread_bucket *bucket = spread_bucket_of(spread, value);
 	bool rest = bucket && !bucket->value;
 	return target_boost(spread, bucket,
-		rest ? spread_unlisted(spread) : property_set_used(&spread->counts, value));
+		rest ? spread_unlisted(spread, NULL) : property_set_used(&spread->counts, value));
 }
 
 double spread_score(const struct group_rules *g, const struct node *n)

@@ -19,11 +19,9 @@ double spread_boost(const struct compiled_spread *, int64_t used, const struct s
 const struct spread_bucket *spread_bucket_of(const struct compiled_spread *, const char *value);
 // That of values which no other bucket has; NULL: there is none.
 const struct spread_bucket *spread_rest(const struct compiled_spread *);
-int64_t spread_unlisted(const struct compiled_spread *);
-// Notes the lowest boost that a target gives by now, whether or not a node has its value: a value whose target is 0
-// gets the lowest so far (row A59).
-void spread_note_lowest(
-	const struct group_rules *, const struct compiled_spread *, int64_t unlisted);
+// How many allocations have values that no target names. lowest: takes on the lowest boost that a target gives by now,
+// whether or not a node has its value; a value whose target is 0 gets the lowest so far (row A59). NULL: nobody asks.
+int64_t spread_unlisted(const struct compiled_spread *, double *lowest);
 
 // Records all scores of the generic stack except those of fit and preemption, which are recorded already.
 void stack_rank(struct stack *, const struct group_rules *, const struct stack_request *,

@@ -1,13 +1,13 @@
 // What one attempt at an evaluation knows of nodes: the inside of a stack, for code that looks at a node.
 #pragma once
 #include "placement/direct/placement.h"
-#include "placement/scheduler/common/arena.h"
 #include "placement/scheduler/node/class_memo.h"
 #include "placement/scheduler/node/ports.h"
 #include "placement/scheduler/node/proposal.h"
 #include "placement/scheduler/node/stack_option.h"
 #include "placement/scheduler/node/victim_counts.h"
 #include "placement/scheduler/rules/rules.h"
+#include "state/base/arena/arena.h"
 #include "state/records/namespaces/quota.h"
 
 // An allocation of another job that a node holds, while victims are looked for.

@@ -1,10 +1,10 @@
 // What a job and one of its groups require of a node, compiled once for each attempt.
 #pragma once
 #include "placement/constraint/constraint.h"
-#include "placement/scheduler/common/arena.h"
 #include "placement/scheduler/common/reasons.h"
 #include "placement/scheduler/rules/device_needs.h"
 #include "placement/scheduler/rules/property_set.h"
+#include "state/base/arena/arena.h"
 #include "state/records/job.h"
 
 struct compiled_rule {

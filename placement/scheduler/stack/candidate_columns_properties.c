@@ -159,9 +159,8 @@ static int64_t *count_unlisted(const struct candidate_columns *c)
 	int64_t *unlisted = memory_take_array(c->g->spread_count + 1, sizeof *unlisted);
 	for (uint32_t i = 0; i < c->g->spread_count; i++) {
 		property_set_settle(&c->g->spreads[i].counts);
-		unlisted[i] = spread_unlisted(&c->g->spreads[i]);
-		// Before any score, for it may be a part of all.
-		spread_note_lowest(c->g, &c->g->spreads[i], unlisted[i]);
+		// The lowest boost before any score, for it may be a part of all.
+		unlisted[i] = spread_unlisted(&c->g->spreads[i], c->g->lowest_boost);
 	}
 	return unlisted;
 }

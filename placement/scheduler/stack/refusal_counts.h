@@ -1,7 +1,7 @@
 // Refused nodes by reason and node class name, as metrics want them.
 #pragma once
-#include "placement/scheduler/common/arena.h"
 #include "placement/scheduler/node/stack_option.h"
+#include "state/base/arena/arena.h"
 
 struct refusal_count {      // nodes refused for one reason, of one node class name
 	const char *reason; // NULL: for any

@@ -106,7 +106,7 @@ static void look_at_all(struct evicting *r, const struct stack_request *request,
 		refusals[slot] = n ? stack_check_static(s, g, n, request->name_index) : NULL;
 	}
 	for (uint32_t i = 0; i < g->spread_count; i++)
-		spread_note_lowest(g, &g->spreads[i], spread_unlisted(&g->spreads[i]));
+		(void)spread_unlisted(&g->spreads[i], g->lowest_boost);
 	for (uint32_t i = 0; i < r->world->node_count; i++) {
 		struct stack_option o;
 		const struct node *n = candidate_at(r, s, r->first_slot + i);

@@ -1,4 +1,4 @@
-#include "placement/scheduler/common/arena.h"
+#include "state/base/arena/arena.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "placement/scheduler/common/arena.h"
+#include "state/base/arena/arena.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
