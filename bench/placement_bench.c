@@ -101,6 +101,7 @@ static void make_jobs(struct side *s)
 	struct candidate_source source = {class_at, node_at, s};
 	for (uint32_t i = 0; i < JOBS; i++) {
 		struct job *job = job_create();
+		job->type = JOB_DIRECT;
 		struct task_group *group = array_append(&job->task_groups, sizeof *group);
 		record_init(&task_group_description, group);
 		struct task *task = array_append(&group->tasks, sizeof *task);

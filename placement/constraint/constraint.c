@@ -246,10 +246,10 @@ static bool constraint_matches(const struct compiled_constraint *c, struct subje
 	return matched;
 }
 
-bool constraint_matches_class(
-	const struct compiled_constraint *c, const struct node_class *node_class)
+bool constraint_is_distinct(const char *operand)
 {
-	return constraint_matches(c, (struct subject){.node_class = node_class});
+	static const char *const distinct[] = {"distinct_hosts", "distinct_property"};
+	return operand && (strcmp(operand, distinct[0]) == 0 || strcmp(operand, distinct[1]) == 0);
 }
 
 bool constraint_matches_node(const struct compiled_constraint *c, const struct node *node)

@@ -16,6 +16,9 @@ struct compiled_constraint *constraint_compile(const char *l_target, const char 
 	const char *operand, struct constraint_error *error);
 void constraint_free(struct compiled_constraint *); // NULL is fine
 
+// True for distinct_hosts and distinct_property, which are about allocations: they do not compile. NULL is fine.
+bool constraint_is_distinct(const char *operand);
+
 // True when the constraint tests what differs between nodes of one class ("${node.unique.…}", "${attr.unique.…}",
 // "${meta.unique.…}"): then only constraint_matches_node decides it.
 bool constraint_is_node_unique(const struct compiled_constraint *);
@@ -23,8 +26,8 @@ bool constraint_is_node_unique(const struct compiled_constraint *);
 // True when its work depends on a pattern that its author chose. The applier, for which all wait, has no time for that.
 bool constraint_searches(const struct compiled_constraint *);
 
-// Under read lock, or on the applier's thread. For a class, what is unique to a node counts as missing.
-bool constraint_matches_class(const struct compiled_constraint *, const struct node_class *);
+// Under read lock, or on the applier's thread. A node that has nothing but its class will do for a constraint that does
+// not test what is unique to a node.
 bool constraint_matches_node(const struct compiled_constraint *, const struct node *);
 bool constraint_matches_device(
 	const struct compiled_constraint *, const struct node_class *, const struct device_group *);

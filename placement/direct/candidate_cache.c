@@ -1,6 +1,7 @@
 #include "placement/direct/candidate_cache.h"
 #include "placement/direct/refusal.h"
 #include "placement/direct/shortlist.h"
+#include "placement/direct/verdicts.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
@@ -26,12 +27,12 @@ struct ranking {
 struct candidate_cache {
 	struct fit_index *index;
 	struct candidate_source source;
-	struct feasibility *feasibility;
-	const struct group_ask *ask;
+	struct verdicts asked;
+	const struct device_needs *devices; // of the group
 
 	// By class.
 	uint8_t *verdicts;
-	struct device_matches *matches;
+	uint8_t *matches;  // and by device need
 	uint64_t *classes; // bit map of classes that pass
 	uint32_t class_count, class_room;
 	uint64_t class_epoch;
@@ -59,13 +60,17 @@ struct candidate_cache {
 	uint32_t scans;
 };
 
+static uint8_t *matches_of(const struct candidate_cache *p, uint32_t node_class)
+{
+	return &p->matches[(size_t)node_class * p->devices->count];
+}
+
 static bool accepts(void *context, uint32_t slot, const struct fit_node *n)
 {
 	const struct candidate_cache *p = context;
 	if (p->node_unique && p->node_verdicts[slot] != VERDICT_PASS)
 		return false;
-	return p->ask->device_count == 0 ||
-	       devices_suffice(p->ask, &p->matches[n->node_class], n->devices_free);
+	return refusal_devices_suffice(&p->asked, n, matches_of(p, n->node_class));
 }
 
 static uint8_t category_of(const struct candidate_cache *, uint32_t slot, const struct fit_node *);
@@ -84,16 +89,16 @@ static void make_ranking(struct candidate_cache *p, uint32_t i)
 {
 	struct ranking *r = &p->rankings[i];
 	*r = (struct ranking){.of = p,
-		.query = {.cpu = p->ask->resources.cpu_mhz,
-			.memory = p->ask->resources.memory_mb,
-			.disk = p->ask->resources.disk_mb,
+		.query = {.cpu = p->asked.room.cpu_mhz,
+			.memory = p->asked.room.memory_mb,
+			.disk = p->asked.room.disk_mb,
 			.context = p},
 		.list = {.algorithm = fit_index_algorithm(p->index), .query = &r->query},
 		.wanted = SHORTLIST_FIRST};
-	for (uint32_t d = 0; d < p->ask->device_count; d++)
-		if (p->ask->devices[d].count > r->query.devices)
-			r->query.devices = p->ask->devices[d].count;
-	if (p->node_unique || p->ask->device_count > 0)
+	for (uint32_t d = 0; d < p->devices->count; d++)
+		if (p->devices->items[d].ask->count > (int64_t)r->query.devices)
+			r->query.devices = (uint32_t)p->devices->items[d].ask->count;
+	if (p->node_unique || p->devices->count > 0)
 		r->query.accepts = accepts;
 }
 
@@ -136,9 +141,9 @@ struct candidate_cache *candidate_cache_create(struct fit_index *index,
 	struct candidate_cache *p = memory_take(sizeof *p);
 	p->index = index;
 	p->source = *source;
-	p->feasibility = feasibility_create(job, group);
-	p->ask = feasibility_ask(p->feasibility);
-	p->node_unique = feasibility_is_node_unique(p->feasibility);
+	verdicts_begin(&p->asked, job, group);
+	p->devices = &p->asked.of_group.devices;
+	p->node_unique = verdicts_are_of_nodes(&p->asked);
 	p->members = p->node_unique ? memory_take_array(MEMBERS_MAX, sizeof *p->members) : NULL;
 	make_rankings(p, ARRAY_AT(&job->task_groups, struct task_group, group)->snapshot);
 	return p;
@@ -148,7 +153,7 @@ void candidate_cache_destroy(struct candidate_cache *p)
 {
 	if (!p)
 		return;
-	feasibility_destroy(p->feasibility);
+	verdicts_release(&p->asked);
 	for (uint32_t i = 0; i < p->ranking_count; i++)
 		fit_index_snapshot_release(p->index, p->rankings[i].snapshot);
 	free(p->rankings);
@@ -172,11 +177,12 @@ static void make_class_room(struct candidate_cache *p, uint32_t count)
 {
 	if (count > p->class_room) {
 		uint32_t room = (2 * count + 63) / 64 * 64;
+		size_t needs = p->devices->count;
 		p->verdicts = memory_resize(p->verdicts, room);
-		p->matches = memory_resize(p->matches, room * sizeof *p->matches);
+		p->matches = memory_resize(p->matches, room * needs + 1);
 		p->classes = memory_resize(p->classes, room / 8);
 		memset(p->verdicts + p->class_room, VERDICT_UNKNOWN, room - p->class_room);
-		memset(p->matches + p->class_room, 0, (room - p->class_room) * sizeof *p->matches);
+		memset(p->matches + p->class_room * needs, 0, (room - p->class_room) * needs);
 		memset(p->classes + p->class_room / 64, 0, (room - p->class_room) / 8);
 		p->class_room = room;
 	}
@@ -185,16 +191,19 @@ static void make_class_room(struct candidate_cache *p, uint32_t count)
 
 static void judge_class(struct candidate_cache *p, uint32_t id)
 {
-	struct device_matches matches = {0};
+	uint8_t matches[DEVICE_NEEDS_MAX] = {0};
 	const struct node_class *c = p->source.class_at(p->source.context, id);
-	uint8_t verdict = c ? feasibility_of_class(p->feasibility, c, &matches) : VERDICT_UNKNOWN;
-	if (p->verdicts[id] == verdict && memcmp(&matches, &p->matches[id], sizeof matches) == 0)
+	uint8_t verdict = c ? verdict_of_class(&p->asked, c) : VERDICT_UNKNOWN;
+	if (c && p->devices->count <= DEVICE_NEEDS_MAX)
+		device_needs_match(p->devices, c, matches);
+	if (p->verdicts[id] == verdict &&
+		memcmp(matches, matches_of(p, id), p->devices->count) == 0)
 		return;
 	// The number meant another class before: whatever was derived from that is void.
 	if (p->verdicts[id] != VERDICT_UNKNOWN)
 		forget_candidates(p);
 	p->verdicts[id] = verdict;
-	p->matches[id] = matches;
+	memcpy(matches_of(p, id), matches, p->devices->count);
 	// Constraints on single nodes are tested later: here the class must let its nodes pass.
 	uint64_t bit = 1ull << (id % 64);
 	if (verdict == VERDICT_PASS)
@@ -239,7 +248,7 @@ static uint8_t judge_node(struct candidate_cache *p, uint32_t slot)
 	const struct node *record = p->source.node_at(p->source.context, slot);
 	if (n->place == FIT_ABSENT || !record)
 		return VERDICT_UNKNOWN;
-	return feasibility_of_node(p->feasibility, record, p->verdicts[n->node_class]);
+	return verdict_of_node(&p->asked, record, p->verdicts[n->node_class]);
 }
 
 static void member_add(struct candidate_cache *p, uint32_t slot)
@@ -295,9 +304,9 @@ static uint8_t verdict_of(const struct candidate_cache *p, uint32_t slot, const 
 
 static uint8_t category_of(const struct candidate_cache *p, uint32_t slot, const struct fit_node *n)
 {
-	const struct device_matches *matches =
-		n->node_class < p->class_count ? &p->matches[n->node_class] : NULL;
-	return refusal_category(p->ask, n, verdict_of(p, slot, n), matches);
+	const uint8_t *matches =
+		n->node_class < p->class_count ? matches_of(p, n->node_class) : NULL;
+	return refusal_category(&p->asked, n, verdict_of(p, slot, n), matches);
 }
 
 // Moves a changed node to its place in a ranking.
@@ -459,15 +468,21 @@ void candidate_cache_refusal(struct candidate_cache *p, struct place_refusal *re
 	catch_up(p);
 	if (!p->counts_known)
 		count_all(p);
-	refusal_fill(p->counts, feasibility_constraints(p->feasibility), refusal);
+	refusal_fill(p->counts, verdicts_constraints(&p->asked), refusal);
 }
 
 bool candidate_cache_devices(const struct candidate_cache *p, uint32_t slot,
 	const struct device_set *free, struct device_set *chosen)
 {
+	struct device_choice choice;
+	uint8_t counts[NODE_DEVICE_GROUPS_MAX];
 	uint32_t node_class = fit_index_node(p->index, slot)->node_class;
 	CHECK(node_class < p->class_count);
-	return devices_choose(p->ask, &p->matches[node_class], free, chosen);
+	device_counts(free, counts);
+	if (!device_needs_choose(p->devices, NULL, matches_of(p, node_class), counts, &choice))
+		return false;
+	device_choice_take(p->devices, &choice, free, chosen);
+	return true;
 }
 
 uint32_t candidate_cache_take_scans(struct candidate_cache *p)

@@ -2,8 +2,8 @@
 // constraints need them, the shortlist, and the counts of a refusal. Each call first catches up with the fleet's
 // changes.
 #pragma once
-#include "placement/direct/feasibility.h"
 #include "placement/direct/fit_index.h"
+#include "state/records/job.h"
 
 // Where records come from; both return NULL for a hole.
 struct candidate_source {

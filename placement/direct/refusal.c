@@ -5,22 +5,32 @@ static bool is_over(const struct fit_node *n, uint32_t dimension)
 	return n->place >= FIT_OVER && (n->place & dimension);
 }
 
-uint8_t refusal_category(const struct group_ask *ask, const struct fit_node *n, uint8_t verdict,
-	const struct device_matches *matches)
+bool refusal_devices_suffice(
+	const struct verdicts *v, const struct fit_node *n, const uint8_t *matches)
 {
+	struct device_choice ignored;
+	const struct device_needs *needs = &v->of_group.devices;
+	return needs->count == 0 ||
+	       device_needs_choose(needs, NULL, matches, n->devices_free, &ignored);
+}
+
+uint8_t refusal_category(
+	const struct verdicts *v, const struct fit_node *n, uint8_t verdict, const uint8_t *matches)
+{
+	const struct resources *room = &v->room;
 	if (n->place == FIT_ABSENT)
 		return CATEGORY_ABSENT;
 	if (n->place == FIT_NOT_READY)
 		return CATEGORY_NOT_READY;
 	if (verdict != VERDICT_PASS)
 		return verdict;
-	if (ask->resources.cpu_mhz > n->cpu_free || is_over(n, FIT_OVER_CPU))
+	if (room->cpu_mhz > n->cpu_free || is_over(n, FIT_OVER_CPU))
 		return CATEGORY_CPU;
-	if (ask->resources.memory_mb > n->memory_free || is_over(n, FIT_OVER_MEMORY))
+	if (room->memory_mb > n->memory_free || is_over(n, FIT_OVER_MEMORY))
 		return CATEGORY_MEMORY;
-	if (ask->resources.disk_mb > n->disk_free || is_over(n, FIT_OVER_DISK))
+	if (room->disk_mb > n->disk_free || is_over(n, FIT_OVER_DISK))
 		return CATEGORY_DISK;
-	if (ask->device_count > 0 && !devices_suffice(ask, matches, n->devices_free))
+	if (!refusal_devices_suffice(v, n, matches))
 		return CATEGORY_DEVICE;
 	return CATEGORY_FITS;
 }

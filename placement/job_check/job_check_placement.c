@@ -26,11 +26,6 @@ static void check_distinct_property(struct checker *c, const struct constraint *
 			count);
 }
 
-static bool is_distinct(const char *operand)
-{
-	return text_is(operand, "distinct_hosts") || text_is(operand, "distinct_property");
-}
-
 static void check_compiles(struct checker *c, const char *what, const char *left, const char *right,
 	const char *operand)
 {
@@ -48,7 +43,7 @@ void check_constraints(struct checker *c, const struct array *constraints, bool 
 {
 	for (uint32_t i = 0; i < constraints->count && i < JOB_CONSTRAINTS_MAX; i++) {
 		const struct constraint *item = ARRAY_AT(constraints, struct constraint, i);
-		if (!is_distinct(item->operand))
+		if (!constraint_is_distinct(item->operand))
 			check_compiles(c, of_device ? "device constraint" : "constraint",
 				item->l_target, item->r_target, item->operand);
 		else if (of_device)
@@ -71,7 +66,7 @@ void check_affinities(struct checker *c, const struct array *affinities, bool of
 		return;
 	for (uint32_t i = 0; i < affinities->count && i < JOB_RANKINGS_MAX; i++) {
 		const struct affinity *item = ARRAY_AT(affinities, struct affinity, i);
-		if (is_distinct(item->operand))
+		if (constraint_is_distinct(item->operand))
 			checker_mistake(c,
 				"affinity %s makes no sense: it belongs into a constraint",
 				item->operand);

@@ -1,5 +1,6 @@
 #include "tools/forms/explanation.h"
-#include "placement/constraint/constraint.h"
+#include "placement/feasibility/node_needs.h"
+#include "placement/scheduler/common/reasons.h"
 #include "placement/scheduler/common/snapshot_tier.h"
 #include "placement/scheduler/stack/stack.h"
 #include "state/base/memory.h"
@@ -11,12 +12,6 @@
 #define TEXT_BYTES 1024u
 
 const char *const reason_kind_names[] = {"node", "filtered", "exhausted"};
-
-// A constraint of the job, its group or one of its tasks.
-struct checked_constraint {
-	char *text; // "${attr.kernel.name} = linux"
-	struct compiled_constraint *compiled;
-};
 
 // Results for a class of nodes: bit i is set when the class fails constraint i.
 struct class_verdict {
@@ -31,14 +26,14 @@ struct explainer {
 	uint32_t group;
 	struct stack *stack;
 	struct group_explanation *out;
-	struct checked_constraint *constraints;
-	uint32_t constraint_count;
+	struct node_needs of_job, of_group;
+	struct arena memory; // of these
+	struct reasons texts;
 	struct class_verdict *classes; // by id
 	uint32_t class_capacity;
 	uint32_t first, last; // slots to visit
 	uint8_t *running;     // by slot, from first on: has a living instance
 };
-#define CONSTRAINTS_CHECKED_MAX 64u
 
 static struct reason *reason_for(struct group_explanation *out, int kind, const char *text)
 {
@@ -72,21 +67,6 @@ static void count_lack(struct explainer *e, const struct node *node, const char 
 	reason->unit = unit;
 	reason->nearest = node->id;
 	reason->nearest_name = text_copy(text_of(node->name));
-}
-
-static bool matches_datacenter(const struct job *job, const struct node *node)
-{
-	for (uint32_t i = 0; i < job->datacenters.count; i++)
-		if (glob_matches(
-			    *ARRAY_AT(&job->datacenters, char *, i), node->node_class->datacenter))
-			return true;
-	return false;
-}
-
-static bool matches_pool(const struct job *job, const struct node *node)
-{
-	return strcmp(job->node_pool, "all") == 0 ||
-	       strcmp(job->node_pool, node->node_class->pool) == 0;
 }
 
 __attribute__((format(printf, 2, 3))) static void refuse_node(
@@ -124,33 +104,30 @@ static bool node_takes(struct explainer *e, const struct node *node)
 		refuse_node(e, "node is draining");
 	else if (node->eligibility != NODE_ELIGIBLE)
 		refuse_node(e, "node is not eligible");
-	if (!matches_datacenter(e->job, node))
+	if (!job_takes_datacenter(e->job, node->node_class->datacenter))
 		refuse_node(e, "datacenter %s is not asked for", node->node_class->datacenter);
-	if (!matches_pool(e->job, node))
+	if (!job_takes_pool(e->job, node->node_class->pool))
 		refuse_node(e, "node pool %s is not asked for", node->node_class->pool);
 	return false;
 }
 
-static bool is_about_other_instances(const struct constraint *c)
+// The rules of the job, then those of its group and tasks; NULL after the last.
+static struct compiled_rule *rule_at(const struct explainer *e, uint32_t i)
 {
-	return strcmp(c->operand, "distinct_hosts") == 0 ||
-	       strcmp(c->operand, "distinct_property") == 0;
+	uint32_t of_job = e->of_job.rules.count;
+	if (i < of_job)
+		return &e->of_job.rules.items[i];
+	return i - of_job < e->of_group.rules.count ? &e->of_group.rules.items[i - of_job] : NULL;
 }
 
-static void add_constraints(struct explainer *e, const struct array *constraints)
+static const char *rule_text(struct explainer *e, struct compiled_rule *rule)
 {
-	for (uint32_t i = 0; i < constraints->count; i++) {
-		const struct constraint *c = ARRAY_AT(constraints, struct constraint, i);
-		struct constraint_error error;
-		char text[TEXT_BYTES];
-		if (e->constraint_count == CONSTRAINTS_CHECKED_MAX || is_about_other_instances(c))
-			continue;
-		snprintf(text, sizeof text, "%s %s %s", c->l_target ? c->l_target : "",
-			c->operand ? c->operand : "", c->r_target ? c->r_target : "");
-		e->constraints[e->constraint_count++] =
-			(struct checked_constraint){text_copy(text_of(text)),
-				constraint_compile(c->l_target, c->r_target, c->operand, &error)};
+	char text[RULE_TEXT_BYTES];
+	if (!rule->text) {
+		compiled_rule_print(rule, text);
+		rule->text = reasons_keep(&e->texts, text);
 	}
+	return rule->text;
 }
 
 static struct class_verdict *verdict_of(struct explainer *e, const struct node_class *class)
@@ -166,29 +143,26 @@ static struct class_verdict *verdict_of(struct explainer *e, const struct node_c
 	if (verdict->serial == class->serial + 1)
 		return verdict;
 	*verdict = (struct class_verdict){.serial = class->serial + 1};
-	for (uint32_t i = 0; i < e->constraint_count; i++) {
-		const struct compiled_constraint *c = e->constraints[i].compiled;
-		if (!c || (!constraint_is_node_unique(c) && !constraint_matches_class(c, class)))
+	const struct node any = {.node_class = (struct node_class *)class};
+	for (uint32_t i = 0; i < JOB_CONSTRAINTS_MAX && rule_at(e, i); i++)
+		if (compiled_rule_refuses(rule_at(e, i), &any, RULES_OF_CLASS))
 			verdict->failed |= 1ull << i;
-	}
 	return verdict;
 }
 
 static void count_constraints(struct explainer *e, const struct node *node)
 {
 	uint64_t failed = verdict_of(e, node->node_class)->failed;
-	for (uint32_t i = 0; i < e->constraint_count; i++) {
-		const struct compiled_constraint *c = e->constraints[i].compiled;
-		bool own = c && constraint_is_node_unique(c) && !constraint_matches_node(c, node);
-		if (own || (failed >> i & 1))
-			count_nodes(e, REASON_FILTERED, e->constraints[i].text);
-	}
+	for (uint32_t i = 0; i < JOB_CONSTRAINTS_MAX && rule_at(e, i); i++)
+		if ((failed >> i & 1) || compiled_rule_refuses(rule_at(e, i), node, RULES_OF_NODE))
+			count_nodes(e, REASON_FILTERED, rule_text(e, rule_at(e, i)));
 }
 
-static bool is_constraint(const struct explainer *e, const char *text)
+static bool is_constraint(struct explainer *e, const char *text)
 {
-	for (uint32_t i = 0; i < e->constraint_count; i++)
-		if (strcmp(e->constraints[i].text, text) == 0)
+	struct compiled_rule *rule;
+	for (uint32_t i = 0; (rule = rule_at(e, i)); i++)
+		if (strcmp(rule_text(e, rule), text) == 0)
 			return true;
 	return false;
 }
@@ -282,13 +256,10 @@ static int by_nodes(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static void begin_explaining(struct explainer *e, const struct task_group *group)
+static void begin_explaining(struct explainer *e)
 {
-	e->constraints = memory_take_array(CONSTRAINTS_CHECKED_MAX, sizeof e->constraints[0]);
-	add_constraints(e, &e->job->constraints);
-	add_constraints(e, &group->constraints);
-	for (uint32_t i = 0; i < group->tasks.count; i++)
-		add_constraints(e, &ARRAY_AT(&group->tasks, struct task, i)->constraints);
+	node_needs_of_job(&e->of_job, e->job, &e->memory);
+	node_needs_of_group(&e->of_group, e->job, e->group, &e->memory);
 	e->running = memory_take_array(e->last - e->first + 1, 1);
 	// A node has fewer allocations than a job can have.
 	if (e->last == e->first + 1)
@@ -300,11 +271,10 @@ static void begin_explaining(struct explainer *e, const struct task_group *group
 
 static void end_explaining(struct explainer *e)
 {
-	for (uint32_t i = 0; i < e->constraint_count; i++) {
-		free(e->constraints[i].text);
-		constraint_free(e->constraints[i].compiled);
-	}
-	free(e->constraints);
+	node_needs_release(&e->of_job);
+	node_needs_release(&e->of_group);
+	arena_release(&e->memory);
+	reasons_release(&e->texts);
 	free(e->classes);
 	free(e->running);
 }
@@ -328,7 +298,7 @@ void explain_group(const struct scheduler_view *view, const struct job *job, uin
 		.last = last < slots ? last : slots};
 	e.stack = stack_create(runs_once_a_node(job) ? STACK_SYSTEM : STACK_GENERIC, view, plan);
 	stack_set_job(e.stack, job);
-	begin_explaining(&e, asked);
+	begin_explaining(&e);
 	for (uint32_t slot = e.first; slot < e.last; slot++) {
 		const struct node *node = view->node_at(view->context, slot);
 		if (!node)

@@ -3,6 +3,7 @@
 #include "placement/scheduler/node/fit.h"
 #include "placement/scheduler/node/preempt.h"
 #include "placement/scheduler/rules/cores.h"
+#include "placement/scheduler/rules/device_assign.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
@@ -157,7 +158,7 @@ static void drop_group_network(struct alloc_details *details)
 static bool fit_group_network(struct fitting *f)
 {
 	struct stack *s = f->s;
-	const struct network_ask *ask = f->g->network;
+	const struct network_ask *ask = f->g->needs.network;
 	if (!ask)
 		return true;
 	const char *why = ports_assign_group(&s->ports, &s->reasons, ask, f->room.details);
@@ -207,15 +208,23 @@ static void remove_lowest(uint64_t *set, int64_t count)
 		*set &= *set - 1;
 }
 
+static bool choose_devices(const struct device_needs *needs, const struct node_class *c,
+	const struct device_set *left, struct device_choice *choice)
+{
+	uint8_t counts[NODE_DEVICE_GROUPS_MAX];
+	device_counts(left, counts);
+	return device_needs_choose(needs, c, NULL, counts, choice);
+}
+
 // Finds the first need that cannot be served, after earlier needs have taken theirs from `left`.
 static const struct device_need *first_unserved(const struct fitting *f, struct device_set *left)
 {
-	CHECK(f->g->devices.count > 0);
-	const struct device_needs *all = &f->g->devices;
+	CHECK(f->g->needs.devices.count > 0);
+	const struct device_needs *all = &f->g->needs.devices;
 	struct device_needs some = *all;
 	struct device_choice choice, before;
 	for (some.count = 1; some.count <= all->count; some.count++) {
-		if (!device_needs_choose(&some, f->node->node_class, left, &choice))
+		if (!choose_devices(&some, f->node->node_class, left, &choice))
 			break;
 		before = choice;
 	}
@@ -227,14 +236,14 @@ static const struct device_need *first_unserved(const struct fitting *f, struct 
 static bool make_room_for_devices(struct fitting *f, struct device_choice *choice)
 {
 	CHECK(f->evict);
-	for (uint32_t tries = 0; tries < f->g->devices.count; tries++) {
+	for (uint32_t tries = 0; tries < f->g->needs.devices.count; tries++) {
 		struct device_set left = free_devices(f);
 		const struct device_need *need = first_unserved(f, &left);
 		if (!need || !preempt_for_devices(f->s, f->node, need, &left))
 			return false;
 		look_again(f);
 		left = free_devices(f);
-		if (device_needs_choose(&f->g->devices, f->node->node_class, &left, choice))
+		if (choose_devices(&f->g->needs.devices, f->node->node_class, &left, choice))
 			return true;
 	}
 	return false;
@@ -253,15 +262,17 @@ bool stack_serves_devices(
 {
 	struct node_use use = proposal_use(&s->proposal, n->slot);
 	struct device_set left = device_set_of_class(n->node_class);
+	uint8_t counts[NODE_DEVICE_GROUPS_MAX];
 
-	CHECK(g->devices.count > 0);
+	CHECK(g->needs.devices.count > 0);
 	*score = 0;
 	// The class takes the group, so all of its devices are enough.
-	if (g->devices.weights == 0 && !any_is_in(&use.devices))
+	if (g->needs.devices.weights == 0 && !any_is_in(&use.devices))
 		return true;
 	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
 		left.groups[i] &= ~use.devices.groups[i];
-	return device_needs_score(&g->devices, n->node_class, &left, score);
+	device_counts(&left, counts);
+	return device_needs_score(&g->needs.devices, n->node_class, counts, score);
 }
 
 bool stack_lacks_devices(struct stack_option *o)
@@ -273,13 +284,13 @@ bool stack_lacks_devices(struct stack_option *o)
 
 static bool fit_devices(struct fitting *f)
 {
-	const struct device_needs *needs = &f->g->devices;
+	const struct device_needs *needs = &f->g->needs.devices;
 	const struct node_class *c = f->node->node_class;
 	struct device_choice choice;
 	struct device_set left = free_devices(f);
 	if (needs->count == 0)
 		return true;
-	if (!device_needs_choose(needs, c, &left, &choice) &&
+	if (!choose_devices(needs, c, &left, &choice) &&
 		(!f->evict || !make_room_for_devices(f, &choice)))
 		return stack_lacks_devices(f->option);
 	left = free_devices(f);

@@ -1,5 +1,4 @@
 #include "placement/scheduler/node/ports.h"
-#include "placement/constraint/constraint.h"
 #include "placement/scheduler/common/growing.h"
 #include "state/base/check.h"
 #include <stdlib.h>
@@ -114,35 +113,6 @@ bool port_is_taken(const struct port_index *index, const char *address, int64_t 
 {
 	const struct port_map *map = map_of(index, address);
 	return map && port >= 0 && port < PORTS && is_taken(map, port);
-}
-
-const char *port_host_network(
-	const struct node *node, const char *host_network, char id[UUID_TEXT_BYTES])
-{
-	const char *name = host_network ? host_network : "";
-	if (strncmp(name, "${", 2) != 0)
-		return name;
-	struct node_property *target = node_property_compile(name);
-	const char *value = node_property_value(target, node, id);
-	node_property_free(target);
-	return value;
-}
-
-const char *port_address(const struct node *node, const char *host_network)
-{
-	char id[UUID_TEXT_BYTES];
-	const char *name = port_host_network(node, host_network, id);
-	if (!name || (host_network && host_network[0] && !name[0]))
-		return NULL;
-	const char *alias = name[0] ? name : "default";
-	const struct node_fittings *fittings = node_fittings(node);
-	for (uint32_t i = 0; i < fittings->network_count; i++)
-		for (uint32_t j = 0; j < fittings->networks[i].address_count; j++) {
-			const struct node_address *a = &fittings->networks[i].addresses[j];
-			if (a->alias && a->address && strcmp(a->alias, alias) == 0)
-				return a->address;
-		}
-	return NULL;
 }
 
 // Finds a free dynamic port; -1: none is left. A few random probes spread new ports over the range, so that a port is

@@ -1,5 +1,6 @@
 // Ports of a node: which are taken on each of its addresses, and giving out more (row A53).
 #pragma once
+#include "placement/feasibility/host_network.h"
 #include "placement/scheduler/common/reasons.h"
 #include "state/base/prng.h"
 #include "state/records/alloc_details.h"
@@ -29,12 +30,6 @@ void port_index_begin(struct port_index *, const struct node *);
 // Takes the ports that an allocation holds; addresses that the node does not have (any more) are passed over.
 void port_index_take(struct port_index *, const struct alloc_details *);
 bool port_is_taken(const struct port_index *, const char *address, int64_t port);
-// The name of a host network on this node, where text with "${…}" is filled in; id is room for the text of the node's
-// id. NULL: the node has no such value.
-const char *port_host_network(
-	const struct node *, const char *host_network, char id[UUID_TEXT_BYTES]);
-// The first address of the host network, "" being "default". NULL: none.
-const char *port_address(const struct node *, const char *host_network);
 
 // Gives the group's ask its ports: entries of details->ports and details->networks. NULL: done. Otherwise why not
 // ("reserved port collision http=80"), and details may be half filled.

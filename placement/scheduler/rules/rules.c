@@ -1,6 +1,6 @@
 #include "placement/scheduler/rules/rules.h"
+#include "placement/feasibility/condition.h"
 #include "state/base/check.h"
-#include "state/base/log.h"
 #include "state/base/memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -15,46 +15,6 @@ static bool text_is(const char *text, const char *word)
 static const char *text_or_empty(const char *text)
 {
 	return text ? text : "";
-}
-
-static struct compiled_constraint *compile_condition(
-	const struct job *job, const char *left, const char *right, const char *operand)
-{
-	struct constraint_error error;
-	char reason[CONSTRAINT_ERROR_BYTES];
-	struct compiled_constraint *c = constraint_compile(left, right, operand, &error);
-	if (!c)
-		log_warn("constraint-unusable", "job=%s error=%s", job->id,
-			log_quote(error.text, reason, sizeof reason));
-	return c;
-}
-
-static bool is_distinct(const struct constraint *c)
-{
-	return text_is(c->operand, "distinct_hosts") || text_is(c->operand, "distinct_property");
-}
-
-static void add_rules(struct rule_list *list, const struct job *job,
-	const struct array *constraints, struct reasons *reasons)
-{
-	for (uint32_t i = 0; i < constraints->count; i++) {
-		const struct constraint *c = ARRAY_AT(constraints, struct constraint, i);
-		if (is_distinct(c))
-			continue;
-		list->items = memory_resize(list->items, (list->count + 1) * sizeof *list->items);
-		struct compiled_rule *rule = &list->items[list->count++];
-		rule->condition = compile_condition(job, c->l_target, c->r_target, c->operand);
-		rule->text = reasons_format(reasons, "%s %s %s", text_or_empty(c->l_target),
-			text_or_empty(c->operand), text_or_empty(c->r_target));
-		list->escapes |= rule->condition && constraint_is_node_unique(rule->condition);
-	}
-}
-
-static void rules_release(struct rule_list *list)
-{
-	for (uint32_t i = 0; i < list->count; i++)
-		constraint_free(list->items[i].condition);
-	free(list->items);
 }
 
 // "" and any text that is no truth value mean yes.
@@ -103,16 +63,16 @@ static void distinct_release(struct distinct_rules *distinct)
 }
 
 void job_rules_compile(struct job_rules *rules, const struct job *job,
-	const struct scheduler_view *view, struct reasons *reasons)
+	const struct scheduler_view *view, struct arena *arena)
 {
 	*rules = (struct job_rules){.lowest_boost = -1};
-	add_rules(&rules->constraints, job, &job->constraints, reasons);
+	node_needs_of_job(&rules->needs, job, arena);
 	add_distinct(&rules->distinct, &job->constraints, NULL, job, view);
 }
 
 void job_rules_release(struct job_rules *rules)
 {
-	rules_release(&rules->constraints);
+	node_needs_release(&rules->needs);
 	distinct_release(&rules->distinct);
 	*rules = (struct job_rules){0};
 }
@@ -129,7 +89,7 @@ static void add_affinities(struct group_rules *g, const struct array *affinities
 		g->affinities = memory_resize(
 			g->affinities, (g->affinity_count + 1) * sizeof *g->affinities);
 		struct compiled_affinity *to = &g->affinities[g->affinity_count++];
-		to->condition = compile_condition(g->job, a->l_target, a->r_target, a->operand);
+		to->condition = condition_compile(g->job, a->l_target, a->operand, a->r_target);
 		to->weight = (double)a->weight;
 		g->affinity_weights += fabs(to->weight);
 		g->affinity_unique |= to->condition && constraint_is_node_unique(to->condition);
@@ -230,28 +190,16 @@ static void share_weights(struct group_rules *g, uint32_t of_job)
 		g->spreads[i].weight /= sum;
 }
 
-static void add_driver(struct group_rules *g, const char *driver)
-{
-	for (uint32_t i = 0; i < g->driver_count; i++)
-		if (text_is(driver, g->drivers[i]))
-			return;
-	g->drivers[g->driver_count++] = text_or_empty(driver);
-	CHECK(g->driver_count <= g->group->tasks.count);
-}
-
 static bool oversubscribes(const struct group_rules *g, const struct scheduler_view *view)
 {
 	return node_pool_oversubscribes(
 		view->pool(view->context, g->job->node_pool), view->config(view->context));
 }
 
-static void look_at_tasks(
-	struct group_rules *g, const struct scheduler_view *view, struct reasons *reasons)
+static void look_at_tasks(struct group_rules *g, const struct scheduler_view *view)
 {
 	for (uint32_t i = 0; i < g->group->tasks.count; i++) {
 		const struct task *task = ARRAY_AT(&g->group->tasks, struct task, i);
-		add_driver(g, task->driver);
-		add_rules(&g->constraints, g->job, &task->constraints, reasons);
 		add_distinct(&g->distinct, &task->constraints, g->group->name, g->job, view);
 		add_affinities(g, &task->affinities);
 		g->task_networks |= task->resources.networks.count > 0;
@@ -261,43 +209,28 @@ static void look_at_tasks(
 	g->memory_max = g->memory_max && oversubscribes(g, view);
 }
 
-static void look_at_volumes(struct group_rules *g)
-{
-	for (uint32_t i = 0; i < g->group->volumes.count; i++) {
-		const struct volume_ask *ask = ARRAY_AT(&g->group->volumes, struct volume_ask, i);
-		g->volumes = true;
-		g->volumes_per_alloc |= ask->per_alloc;
-	}
-}
-
 struct group_rules *group_rules_create(struct job_rules *of_job, const struct job *job,
-	uint32_t group, const struct scheduler_view *view, struct reasons *reasons,
-	struct arena *arena)
+	uint32_t group, const struct scheduler_view *view, struct arena *arena)
 {
 	CHECK(group < job->task_groups.count && group < job->asks.count);
-	const struct task_group *of = ARRAY_AT(&job->task_groups, struct task_group, group);
-	struct group_rules *g =
-		arena_take(arena, sizeof *g + of->tasks.count * sizeof g->drivers[0]);
+	struct group_rules *g = arena_take(arena, sizeof *g);
 	g->job = job;
-	g->group = of;
+	g->group = ARRAY_AT(&job->task_groups, struct task_group, group);
 	g->number = group;
 	g->lowest_boost = &of_job->lowest_boost;
 	g->ask = ARRAY_AT(&job->asks, struct group_ask, group)->resources;
-	add_rules(&g->constraints, job, &g->group->constraints, reasons);
+	node_needs_of_group(&g->needs, job, group, arena);
 	add_distinct(&g->distinct, &g->group->constraints, g->group->name, job, view);
 	add_affinities(g, &job->affinities);
 	add_affinities(g, &g->group->affinities);
-	look_at_tasks(g, view, reasons);
+	look_at_tasks(g, view);
 	add_spreads(g, &job->spreads, view);
 	add_spreads(g, &g->group->spreads, view);
 	share_weights(g, job->spreads.count);
-	look_at_volumes(g);
-	device_needs_compile(&g->devices, g->group);
-	if (g->group->networks.count > 0)
-		g->network = ARRAY_AT(&g->group->networks, struct network_ask, 0);
 	if (g->group->snapshot && g->group->snapshot[0])
 		g->snapshot = g->group->snapshot;
-	g->plain = !group_asks_ports(g) && !g->cores && !g->memory_max && g->devices.count == 0;
+	g->plain =
+		!group_asks_ports(g) && !g->cores && !g->memory_max && g->needs.devices.count == 0;
 	CHECK(g->spread_count == job->spreads.count + g->group->spreads.count);
 	return g;
 }
@@ -306,7 +239,7 @@ void group_rules_release(struct group_rules *g)
 {
 	if (!g)
 		return;
-	rules_release(&g->constraints);
+	node_needs_release(&g->needs);
 	distinct_release(&g->distinct);
 	for (uint32_t i = 0; i < g->affinity_count; i++)
 		constraint_free(g->affinities[i].condition);
@@ -316,7 +249,6 @@ void group_rules_release(struct group_rules *g)
 	}
 	free(g->affinities);
 	free(g->spreads);
-	device_needs_release(&g->devices);
 }
 
 struct property_set *group_rules_property(struct group_rules *g, uint32_t at)

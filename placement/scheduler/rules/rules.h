@@ -1,22 +1,9 @@
 // What a job and one of its groups require of a node, compiled once for each attempt.
 #pragma once
-#include "placement/constraint/constraint.h"
-#include "placement/scheduler/common/reasons.h"
-#include "placement/scheduler/rules/device_needs.h"
+#include "placement/feasibility/node_needs.h"
 #include "placement/scheduler/rules/property_set.h"
 #include "state/base/arena/arena.h"
 #include "state/records/job.h"
-
-struct compiled_rule {
-	struct compiled_constraint *condition; // NULL: no node meets it
-	const char *text;                      // "${attr.arch} = arm64"
-};
-
-struct rule_list {
-	struct compiled_rule *items;
-	uint32_t count;
-	bool escapes; // a rule looks at what is unique to a node: the class memo is of no use
-};
 
 struct distinct_rules {
 	bool hosts;
@@ -42,7 +29,7 @@ struct compiled_spread {
 };
 
 struct job_rules {
-	struct rule_list constraints;
+	struct node_needs needs;
 	struct distinct_rules distinct;
 	double lowest_boost; // of any spread so far, at most -1
 };
@@ -51,12 +38,9 @@ struct group_rules {
 	const struct job *job;
 	const struct task_group *group;
 	uint32_t number;
-	struct rule_list constraints; // of the group and its tasks
+	struct node_needs needs; // of the group and its tasks
 	struct distinct_rules distinct;
-	uint32_t driver_count;
-	struct device_needs devices;
-	const struct network_ask *network; // of the group; NULL: none
-	bool task_networks, cores, volumes, volumes_per_alloc;
+	bool task_networks, cores;
 	struct resources ask; // of a group whose tasks have no cores
 	const char *snapshot; // nodes with it are preferred; NULL: none
 	bool memory_max;      // tasks are granted more memory than they ask for, if there is some
@@ -68,21 +52,20 @@ struct group_rules {
 	struct compiled_spread *spreads;
 	uint32_t spread_count;
 	double *lowest_boost; // of the job
-	const char *drivers[];
 };
 
 static inline bool group_asks_ports(const struct group_rules *g)
 {
-	return g->network || g->task_networks;
+	return g->needs.network || g->task_networks;
 }
 
 // Properties are loaded from the view with the job's allocations as they are; the caller adds what is planned.
 void job_rules_compile(
-	struct job_rules *, const struct job *, const struct scheduler_view *, struct reasons *);
+	struct job_rules *, const struct job *, const struct scheduler_view *, struct arena *);
 void job_rules_release(struct job_rules *);
 // The rules themselves end with the arena.
 struct group_rules *group_rules_create(struct job_rules *, const struct job *, uint32_t group,
-	const struct scheduler_view *, struct reasons *, struct arena *);
+	const struct scheduler_view *, struct arena *);
 void group_rules_release(struct group_rules *); // NULL is fine
 
 // The properties of a job, or of a group (with spreads), by position; NULL after the last.

@@ -92,7 +92,7 @@ uint32_t candidate_columns_finder_for(struct candidate_columns *c, uint32_t grou
 double candidate_columns_greatest_score(
 	const struct candidate_columns *c, double affinity, double spread)
 {
-	bool devices = c->g->devices.weights > 0;
+	bool devices = c->g->needs.devices.weights > 0;
 
 	return (1 + devices + affinity + spread) / (1 + devices + (affinity != 0) + (spread != 0));
 }

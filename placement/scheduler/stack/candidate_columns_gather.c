@@ -280,12 +280,12 @@ struct candidate_columns *candidate_columns_create(
 	CHECK(rules->job == s->job);
 	struct arena own = {0};
 	struct candidate_columns *c =
-		arena_take(rules->volumes_per_alloc ? &own : &s->of_job, sizeof *c);
+		arena_take(rules->needs.volumes_per_alloc ? &own : &s->of_job, sizeof *c);
 	c->own = own;
-	c->memory = rules->volumes_per_alloc ? &c->own : &s->of_job;
+	c->memory = rules->needs.volumes_per_alloc ? &c->own : &s->of_job;
 	c->s = s;
 	c->g = rules;
-	c->name_index = rules->volumes_per_alloc ? name_index : 0;
+	c->name_index = rules->needs.volumes_per_alloc ? name_index : 0;
 	c->slots = s->view.slots(s->view.context);
 	slot_map_begin(&c->row_of, c->slots, c->memory);
 	c->first.arena = c->later.arena = c->refused.arena = c->memory;

@@ -20,11 +20,8 @@ static bool rate_devices(void *context, const struct node_class *node_class,
 	const uint8_t free[NODE_DEVICE_GROUPS_MAX], double *score)
 {
 	const struct candidate_columns *c = context;
-	struct device_set left = {0};
 
-	for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
-		left.groups[i] = free[i] >= NODE_DEVICES_MAX ? ~0ull : (1ull << free[i]) - 1;
-	return device_needs_score(&c->g->devices, node_class, &left, score);
+	return device_needs_score(&c->g->needs.devices, node_class, free, score);
 }
 
 static uint32_t rate_cpu(void *context, uint32_t slot)
@@ -73,7 +70,7 @@ bool candidate_columns_are_rated(const struct candidate_columns *c)
 {
 	const struct group_rules *g = c->g;
 	return !c->evictions &&
-	       (are_affinities_rated(c) || g->devices.weights > 0 || g->cores || g->snapshot);
+	       (are_affinities_rated(c) || g->needs.devices.weights > 0 || g->cores || g->snapshot);
 }
 
 // Nodes that may have an affinity more than others of their group have a score more, too. What a spread adds then ranks
@@ -87,7 +84,7 @@ void candidate_columns_open_ratings(struct candidate_columns *c)
 {
 	const struct rating_ask ask = {
 		.affinity = c->g->affinity_unique ? candidate_columns_rate_affinity : NULL,
-		.devices = c->g->devices.weights > 0 ? rate_devices : NULL,
+		.devices = c->g->needs.devices.weights > 0 ? rate_devices : NULL,
 		.cpu = c->g->cores ? rate_cpu : NULL,
 		.cores = c->g->cores ? rate_cores : NULL,
 		.rank = c->g->snapshot ? rate_snapshot : NULL,

@@ -35,7 +35,7 @@ static void carve_scores(struct candidate_columns *c, struct carving *k)
 	carve(k, &c->bounded, sizeof *c->bounded);
 	if (c->g->affinity_count)
 		carve(k, &c->affinities, sizeof *c->affinities);
-	if (c->g->devices.weights > 0)
+	if (c->g->needs.devices.weights > 0)
 		carve(k, &c->devices, sizeof *c->devices);
 	if (c->g->snapshot)
 		carve(k, &c->tiers, sizeof *c->tiers);

@@ -279,7 +279,7 @@ bool candidate_columns_know_scores(const struct candidate_columns *c)
 static bool lacks_devices(const struct candidate_columns *c, uint32_t row)
 {
 	double unused;
-	return c->g->devices.count > 0 && !c->devices &&
+	return c->g->needs.devices.count > 0 && !c->devices &&
 	       !stack_serves_devices(c->s, c->g, c->nodes[row], &unused);
 }
 

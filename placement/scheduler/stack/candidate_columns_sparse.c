@@ -29,7 +29,7 @@ static void judge_values(const struct candidate_columns *c, const struct node *a
 
 static bool is_by_first(const struct candidate_columns *c)
 {
-	return c->g->network && !c->g->constraints.escapes;
+	return c->g->needs.network && !c->g->needs.rules.escapes;
 }
 
 // Networks are of nodes; what the first node that is looked at says of them holds for its class.
@@ -87,7 +87,8 @@ static bool is_worth_finders(const struct candidate_columns *c)
 
 static bool nodes_decide(const struct candidate_columns *c)
 {
-	return c->g->volumes || c->g->constraints.escapes || c->s->job_rules.constraints.escapes;
+	return c->g->needs.volumes || c->g->needs.rules.escapes ||
+	       c->s->job_rules.needs.rules.escapes;
 }
 
 // Whether a node without allocations of the job is not refused for its own value.
@@ -119,9 +120,9 @@ void candidate_columns_remember_class(struct candidate_columns *c, uint32_t id)
 	uint8_t verdict = in->verdict == CLASS_TAKEN ? CLASS_ELIGIBLE : CLASS_INELIGIBLE;
 
 	memo->targeted = CLASS_ELIGIBLE;
-	if (!c->s->job_rules.constraints.escapes)
+	if (!c->s->job_rules.needs.rules.escapes)
 		memo->job = in->by_job ? CLASS_INELIGIBLE : CLASS_ELIGIBLE;
-	if (!in->by_job && !c->g->constraints.escapes && in->ready > in->refused_first)
+	if (!in->by_job && !c->g->needs.rules.escapes && in->ready > in->refused_first)
 		memo->groups[c->g->number] = verdict;
 }
 
@@ -139,7 +140,7 @@ static bool is_contradicted(const struct candidate_columns *c)
 {
 	const struct class_memo *memo = &c->s->classes;
 
-	for (uint32_t i = 0; i < memo->known_count && c->g->network; i++) {
+	for (uint32_t i = 0; i < memo->known_count && c->g->needs.network; i++) {
 		uint32_t id = memo->known[i];
 		if (id >= fit_index_classes(c->fleet->fit) ||
 			fit_index_class_ready(c->fleet->fit, id) == 0)

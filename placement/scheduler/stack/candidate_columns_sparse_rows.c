@@ -227,7 +227,7 @@ static uint32_t make_row(struct candidate_columns *c, const struct node *n, uint
 	uint32_t row = add_row(c, n, slot, of);
 
 	CHECK(in->verdict == CLASS_TAKEN);
-	if (c->g->network) // else its own network speaks when it is looked at
+	if (c->g->needs.network) // else its own network speaks when it is looked at
 		candidate_columns_remember_class(
 			c, fit_index_node(c->fleet->fit, slot)->node_class);
 	count_out(c, slot, of);

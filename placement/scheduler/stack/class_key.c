@@ -171,8 +171,8 @@ void class_key_make(struct class_key *k, const struct group_rules *g,
 	add_count(k, g->ask.disk_mb);
 	add_job(k, g->job);
 	add_group(k, g->group);
-	add_network(k, g->network);
-	add_devices(k, &g->devices);
+	add_network(k, g->needs.network);
+	add_devices(k, &g->needs.devices);
 	add_cores(k, g);
 	add_volumes(k, &g->group->volumes, name_index);
 	add_distinct(k, &of_job->distinct);
@@ -195,8 +195,8 @@ void class_key_add_victims(struct class_key *k, const struct group_rules *g, int
 {
 	add_bytes(k, &priority, sizeof priority);
 	add_count(k, g->plain);
-	if (g->network)
-		add_port_numbers(k, g->network);
+	if (g->needs.network)
+		add_port_numbers(k, g->needs.network);
 	for (uint32_t i = 0; i < g->group->tasks.count; i++) {
 		const struct array *networks =
 			&ARRAY_AT(&g->group->tasks, struct task, i)->resources.networks;

@@ -71,8 +71,8 @@ static bool name_networks(const struct array *ports)
 
 bool group_looks_at_networks(const struct group_rules *g)
 {
-	return g->network && !name_networks(&g->network->dynamic_ports) &&
-	       !name_networks(&g->network->reserved_ports);
+	return g->needs.network && !name_networks(&g->needs.network->dynamic_ports) &&
+	       !name_networks(&g->needs.network->reserved_ports);
 }
 
 struct driver_looks {
@@ -82,13 +82,13 @@ struct driver_looks {
 // A class that says nothing of a driver may have an attribute for it.
 static struct driver_looks *add_drivers(struct look_texts *to, const struct group_rules *g)
 {
-	struct driver_looks *looks = memory_take_array(g->driver_count + 1, sizeof *looks);
+	struct driver_looks *looks = memory_take_array(g->needs.driver_count + 1, sizeof *looks);
 
-	for (uint32_t i = 0; i < g->driver_count; i++) {
+	for (uint32_t i = 0; i < g->needs.driver_count; i++) {
 		snprintf(looks[i].driver, sizeof looks[i].driver, LOOK_AT_DRIVER "%s",
-			g->drivers[i]);
+			g->needs.drivers[i]);
 		snprintf(looks[i].attribute, sizeof looks[i].attribute, "${attr.driver.%s}",
-			g->drivers[i]);
+			g->needs.drivers[i]);
 		add_text(to, looks[i].driver);
 		add_text(to, looks[i].attribute);
 	}
@@ -105,7 +105,7 @@ struct look_bytes group_looks(const struct group_rules *g)
 	add_constraints(&texts, &g->job->constraints);
 	add_affinities(&texts, &g->job->affinities);
 	add_group(&texts, g);
-	add_devices(&texts, &g->devices);
+	add_devices(&texts, &g->needs.devices);
 	if (group_looks_at_networks(g))
 		add_text(&texts, LOOK_AT_NETWORKS);
 	struct driver_looks *of_drivers = add_drivers(&texts, g);

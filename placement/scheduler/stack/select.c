@@ -215,7 +215,8 @@ static struct candidate_columns *take_columns(const struct scan *scan, bool *aga
 	uint32_t name_index = scan->request->name_index;
 
 	*again = *of_group;
-	if (*of_group && scan->g->volumes_per_alloc && (*of_group)->name_index != name_index) {
+	if (*of_group && scan->g->needs.volumes_per_alloc &&
+		(*of_group)->name_index != name_index) {
 		candidate_columns_destroy(*of_group);
 		*of_group = NULL;
 	}

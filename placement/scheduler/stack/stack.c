@@ -146,7 +146,7 @@ void stack_set_job(struct stack *s, const struct job *job)
 	s->group_count = job->task_groups.count;
 	make_groups(s);
 	class_memo_begin(&s->classes, s->group_count);
-	job_rules_compile(&s->job_rules, job, &s->view, &s->reasons);
+	job_rules_compile(&s->job_rules, job, &s->view, &s->of_job);
 	for (uint32_t i = 0; (set = job_rules_property(&s->job_rules, i)); i++)
 		stack_count_planned(s, set);
 	CHECK(s->group_count == job->task_groups.count);
@@ -188,8 +188,8 @@ struct group_rules *stack_group(struct stack *s, uint32_t group)
 	CHECK(group < s->group_count);
 	if (!s->groups[group]) {
 		struct property_set *set;
-		s->groups[group] = group_rules_create(
-			&s->job_rules, s->job, group, &s->view, &s->reasons, &s->of_job);
+		s->groups[group] =
+			group_rules_create(&s->job_rules, s->job, group, &s->view, &s->of_job);
 		for (uint32_t i = 0; (set = group_rules_property(s->groups[group], i)); i++)
 			stack_count_planned(s, set);
 	}
@@ -262,13 +262,13 @@ static enum class_verdict class_verdict_of(const struct remembered_class *e, uin
 
 static bool group_escapes(struct stack *s, uint32_t group)
 {
-	return stack_group(s, group)->constraints.escapes;
+	return stack_group(s, group)->needs.rules.escapes;
 }
 
 void stack_eligibility(struct stack *s, struct evaluation *e)
 {
 	CHECK(s->job);
-	e->escaped_computed_class |= s->job_rules.constraints.escapes;
+	e->escaped_computed_class |= s->job_rules.needs.rules.escapes;
 	for (uint32_t i = 0; i < s->group_count; i++)
 		e->escaped_computed_class |= group_escapes(s, i);
 	if (!e->escaped_computed_class)

@@ -18,6 +18,7 @@ static const struct node *node_at(void *context, uint32_t slot)
 static struct job *job_of(uint32_t groups)
 {
 	struct job *job = job_create();
+	job->type = JOB_DIRECT;
 	for (uint32_t i = 0; i < groups; i++) {
 		struct task_group *group = array_append(&job->task_groups, sizeof *group);
 		record_init(&task_group_description, group);

@@ -1,4 +1,5 @@
 #include "tests/placement/direct/fleet.h"
+#include "placement/constraint/constraint.h"
 #include "state/base/memory.h"
 #include <fnmatch.h>
 #include <setjmp.h>
@@ -207,6 +208,7 @@ static struct job *random_job(struct fleet *f)
 	static const char *const globs[] = {"dc1", "dc*", "*", "east-*", "*-1"};
 	struct job *job = job_create();
 	struct task_group *group = array_append(&job->task_groups, sizeof *group);
+	job->type = JOB_DIRECT;
 	record_init(&task_group_description, group);
 	struct task *task = array_append(&group->tasks, sizeof *task);
 	record_init(&task_description, task);
@@ -293,29 +295,26 @@ static bool device_fits(
 	return true;
 }
 
-// Asks with the same name are one ask for their sum, under all their constraints. Tries every assignment.
+// Tries every assignment of asks to device groups.
 static bool devices_fit(const struct job *job, const struct node *n, const uint32_t *free)
 {
 	const struct task_group *g = ARRAY_AT(&job->task_groups, struct task_group, 0);
 	const struct array *asks = &ARRAY_AT(&g->tasks, struct task, 0)->resources.devices;
-	const struct group_ask *sums = ARRAY_AT(&job->asks, struct group_ask, 0);
 	uint32_t ways = 1;
-	for (uint32_t i = 0; i < sums->device_count; i++)
+	for (uint32_t i = 0; i < asks->count; i++)
 		ways *= NODE_DEVICE_GROUPS_MAX;
 	for (uint32_t way = 0; way < ways; way++) {
-		uint32_t left[NODE_DEVICE_GROUPS_MAX];
-		memcpy(left, free, sizeof left);
+		int64_t left[NODE_DEVICE_GROUPS_MAX];
 		bool good = true;
-		for (uint32_t i = 0, w = way; i < sums->device_count && good; i++, w /= 4) {
-			uint32_t group = w % 4;
-			good = group < n->node_class->device_count &&
-			       left[group] >= sums->devices[i].count;
-			for (uint32_t a = 0; a < asks->count && good; a++) {
-				const struct device_ask *ask = ARRAY_AT(asks, struct device_ask, a);
-				if (strcmp(ask->name, sums->devices[i].name) == 0)
-					good = device_fits(ask, n, &n->node_class->devices[group]);
-			}
-			left[group] -= good ? sums->devices[i].count : 0;
+		for (uint32_t i = 0; i < NODE_DEVICE_GROUPS_MAX; i++)
+			left[i] = free[i];
+		for (uint32_t i = 0, w = way; i < asks->count && good;
+			i++, w /= NODE_DEVICE_GROUPS_MAX) {
+			const struct device_ask *ask = ARRAY_AT(asks, struct device_ask, i);
+			uint32_t group = w % NODE_DEVICE_GROUPS_MAX;
+			left[group] -= ask->count;
+			good = group < n->node_class->device_count && left[group] >= 0 &&
+			       device_fits(ask, n, &n->node_class->devices[group]);
 		}
 		if (good)
 			return true;

@@ -8,12 +8,14 @@
 
 static void every_node_has_one_category(void **state)
 {
-	static const struct group_ask some = {.resources = {100, 200, 300}};
-	static const struct group_ask nothing = {.device_count = 0};
-	static const struct group_ask gpu = {.device_count = 1, .devices = {{"gpu", 2}}};
-	static const struct device_matches matches = {{0x2}};
+	static const struct device_ask two = {.count = 2};
+	static struct device_need need = {.ask = &two};
+	static const struct verdicts some = {.room = {100, 200, 300}};
+	static const struct verdicts nothing = {0};
+	static const struct verdicts gpu = {.of_group.devices = {&need, 1, 0}};
+	static const uint8_t matches[] = {0x2};
 	const struct {
-		const struct group_ask *ask;
+		const struct verdicts *ask;
 		struct fit_node node;
 		uint8_t verdict, category;
 	} rows[] = {
@@ -36,7 +38,7 @@ static void every_node_has_one_category(void **state)
 		{&gpu, {.devices_free = {0, 2}}, VERDICT_PASS, CATEGORY_FITS},
 	};
 	for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (refusal_category(rows[i].ask, &rows[i].node, rows[i].verdict, &matches) !=
+		if (refusal_category(rows[i].ask, &rows[i].node, rows[i].verdict, matches) !=
 			rows[i].category)
 			fail_msg("row %u", i);
 }

@@ -2,6 +2,7 @@
 #include "state/base/prng.h"
 #include "state/base/text.h"
 #include <ctype.h>
+#include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,9 +163,28 @@ static void utf8_agrees_with_the_textbook(void **unused)
 	assert_int_equal(text_utf8_bytes(TEXT("")), 0);
 }
 
+static void globs_match_as_fnmatch_says(void **unused)
+{
+	struct prng p;
+	prng_seed(&p, 1);
+	for (uint32_t i = 0; i < 200000; i++) {
+		char pattern[8] = "", text[12] = "";
+		for (uint32_t j = (uint32_t)prng_below(&p, 8); j > 0; j--)
+			pattern[j - 1] = "ab*"[prng_below(&p, 3)];
+		pattern[7] = 0;
+		for (uint32_t j = (uint32_t)prng_below(&p, 11); j > 0; j--)
+			text[j - 1] = "ab"[prng_below(&p, 2)];
+		if (glob_matches(pattern, text) != (fnmatch(pattern, text, 0) == 0))
+			fail_msg("pattern \"%s\" text \"%s\"", pattern, text);
+	}
+	assert_true(glob_matches("dc*-east", "dc-prod-east"));
+	assert_false(glob_matches("dc?", "dc1")); // only the star is special
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(globs_match_as_fnmatch_says),
 		cmocka_unit_test(copies_end_and_compare),
 		cmocka_unit_test(only_clean_utf8_is_printable),
 		cmocka_unit_test(what_is_not_plain_shows_wherever_it_stands),

@@ -1,6 +1,6 @@
 // Cores that tasks reserve for themselves.
 #include "placement/scheduler/rules/cores.h"
-#include "placement/scheduler/rules/device_needs.h"
+#include "placement/scheduler/rules/device_assign.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world.h"
 #include <setjmp.h>

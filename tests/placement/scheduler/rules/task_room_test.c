@@ -1,6 +1,6 @@
 // Details that hold what tasks are given in one piece.
 #include "placement/scheduler/rules/cores.h"
-#include "placement/scheduler/rules/device_needs.h"
+#include "placement/scheduler/rules/device_assign.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/world.h"
 #include <setjmp.h>
@@ -21,17 +21,21 @@ static struct job *asking_job(struct world *w)
 	return job;
 }
 
-static void assign_devices(
-	const struct task_group *group, const struct node_class *c, struct task_room *room)
+static void assign_devices(struct job *job, const struct node_class *c, struct task_room *room)
 {
+	const struct task_group *group = group_of(job);
 	struct device_needs needs;
+	struct arena memory = {0};
 	struct device_choice choice;
 	struct device_set all = device_set_of_class(c), taken;
 
-	device_needs_compile(&needs, group);
-	assert_true(device_needs_choose(&needs, c, &all, &choice));
+	uint8_t counts[NODE_DEVICE_GROUPS_MAX];
+	device_needs_compile(&needs, job, group, &memory);
+	device_counts(&all, counts);
+	assert_true(device_needs_choose(&needs, c, NULL, counts, &choice));
 	device_needs_assign(&needs, group, c, &all, &choice, &taken, room);
 	device_needs_release(&needs);
+	arena_release(&memory);
 }
 
 // Entries stand in the order of names; networks, which nobody can size before, are pieces of their own.
@@ -40,12 +44,13 @@ static void tasks_lie_in_the_room_but_for_their_networks(void **state)
 	struct world *w = world_create();
 	const struct node *n =
 		world_node(w, "device.nvidia/gpu/a100=2 device.nvidia/gpu/t4=1 cores=0-3");
-	const struct task_group *group = group_of(asking_job(w));
+	struct job *job = asking_job(w);
+	const struct task_group *group = group_of(job);
 	struct core_set cores = core_set_parse("0-3");
 	struct task_room room;
 
 	task_room_begin(&room, group, n->node_class);
-	assign_devices(group, n->node_class, &room);
+	assign_devices(job, n->node_class, &room);
 	struct allocated_task *second = task_room_entry(&room, "a");
 	assert_true(core_set_take(&cores, 2, &room, second));
 	struct allocated_network *network = array_append(&second->networks, sizeof *network);
