@@ -12,12 +12,27 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #define MIB ((size_t)1024 * 1024)
+
+static size_t write_bytes_most = SIZE_MAX; // that one call takes
+static int write_error;                    // of every call; 0: none
+
+// Stands before the system's.
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	size_t taken = size < write_bytes_most ? size : write_bytes_most;
+	if (write_error) {
+		errno = write_error;
+		return -1;
+	}
+	return syscall(SYS_pwrite64, fd, data, taken, offset);
+}
 
 struct written {
 	char directory[64], path[128];
@@ -79,6 +94,37 @@ static void what_was_written_is_read(void **unused)
 			check_whole(&f);
 			end(&f);
 		}
+}
+
+// Behind a part that ends anywhere, the rest cannot go past the page cache any more.
+static void a_disk_that_takes_parts_gets_all_of_them(void **unused)
+{
+	const size_t parts[] = {4096, 100 * 4096, 5000, 300001};
+	for (uint32_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		struct written f;
+		begin(&f, 2 * MIB + 17, i);
+		write_bytes_most = parts[i];
+		int error = write_in_parts(&f, MIB, i);
+		write_bytes_most = SIZE_MAX;
+		assert_int_equal(error, 0);
+		check_whole(&f);
+		end(&f);
+	}
+}
+
+// EINVAL is also what a way past the page cache is refused with; through it, it is an error as others are.
+static void a_disk_that_refuses_everything_is_told(void **unused)
+{
+	const int errors[] = {EINVAL, EIO, ENOSPC};
+	for (uint32_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+		struct written f;
+		begin(&f, 2 * MIB + 17, i);
+		write_error = errors[i];
+		int error = write_in_parts(&f, MIB, i);
+		write_error = 0;
+		assert_int_equal(error, -errors[i]);
+		end(&f);
+	}
 }
 
 static void a_longer_file_of_before_is_gone(void **unused)
@@ -150,6 +196,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(a_disk_that_takes_parts_gets_all_of_them),
+		cmocka_unit_test(a_disk_that_refuses_everything_is_told),
 		cmocka_unit_test(a_longer_file_of_before_is_gone),
 		cmocka_unit_test(it_takes_no_room_of_the_page_cache),
 		cmocka_unit_test(the_first_error_is_told),

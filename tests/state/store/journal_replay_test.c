@@ -253,9 +253,14 @@ static int walk_decoding(struct journal *j, struct replayed *r)
 	return journal_walk(j, 0, visit_decoding, r, &complaint);
 }
 
+// However it ended, everything is in the tables, where threads find it that do not know what was gathered.
 static int replay_ahead(struct journal *j, struct replayed *r)
 {
-	return journal_replay(j, 0, r->c.state, apply_decoded, r, &complaint);
+	int error = journal_replay(j, 0, r->c.state, apply_decoded, r, &complaint);
+
+	for (uint32_t i = 0; i < STATE_TABLES; i++)
+		assert_null(r->c.state->tables[i].gathered);
+	return error;
 }
 
 static void replay(const struct fixture *f, int how(struct journal *, struct replayed *),

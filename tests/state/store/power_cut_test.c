@@ -1,5 +1,5 @@
-// Power cuts: a file system of its own is shut down under the working log, without a last word to the
-// disk, and mounted again. Takes privileges and loop devices.
+// Power cuts: a file system of its own is shut down under the working log, or behind a file that was written, without a
+// last word to the disk, and mounted again. Takes privileges and loop devices.
 //
 // The mounts are made in a mount namespace of the test's own. In the namespace of everybody, any process
 // that makes itself one (`ip netns exec` does) takes along a copy of the mount; the file system that was
@@ -7,6 +7,7 @@
 // every read is EIO.
 #include "state/base/log.h"
 #include "state/base/prng.h"
+#include "state/store/direct_stream.h"
 #include "state/store/journal.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/core/slowness.h"
@@ -17,6 +18,7 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -172,10 +174,54 @@ static void everything_acknowledged_survives_power_cuts(void **unused)
 	}
 }
 
+static void cut_and_mount_again(void)
+{
+	uint32_t flags = SHUTDOWN_WITHOUT_FLUSH;
+	int fd = open(mounted, O_RDONLY | O_DIRECTORY);
+	assert_true(fd >= 0);
+	assert_int_equal(ioctl(fd, SHUTDOWN, &flags), 0);
+	close(fd);
+	assert_int_equal(umount(mounted), 0);
+	assert_int_equal(mount_image(), 0);
+}
+
+static void write_stream(const char *path, const uint8_t *data, size_t size)
+{
+	struct direct_stream *s;
+	assert_int_equal(direct_stream_create(path, &s), 0);
+	direct_stream_write(s, data, size);
+	assert_int_equal(direct_stream_close(s), 0);
+}
+
+// Its name is on disk before: that is for who writes it to see to.
+static void a_stream_survives_a_power_cut_once_it_is_closed(void **unused)
+{
+	static uint8_t data[(3 << 20) + 17];
+	const size_t sizes[] = {5000, 1 << 20, sizeof data};
+	struct prng prng;
+	char path[80];
+	prng_seed(&prng, 12);
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (uint8_t)prng_u64(&prng);
+	snprintf(path, sizeof path, "%s/stream", mounted);
+	for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		size_t size;
+		write_stream(path, data, 0);
+		sync();
+		write_stream(path, data, sizes[i]);
+		cut_and_mount_again();
+		uint8_t *found = file_read(path, &size);
+		assert_int_equal(size, sizes[i]);
+		assert_memory_equal(found, data, size);
+		free(found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_acknowledged_survives_power_cuts),
+		cmocka_unit_test(a_stream_survives_a_power_cut_once_it_is_closed),
 	};
 	log_configure(LOG_ERROR + 1, false);
 	snprintf(directory, sizeof directory, "%s", dir_create());

@@ -75,6 +75,8 @@ static uint64_t hash_of(const struct thing *thing)
 	return (thing->key % 997) * 0x9e3779b97f4a7c15ull;
 }
 
+#define LATER (ENTRIES / 3) // until then many others came, also with the same hash, and lie behind
+
 // What came and went again is not there, and everything else is, before it is added and behind it.
 static void what_is_gathered_is_found_until_it_is_forgotten(void **state)
 {
@@ -85,12 +87,15 @@ static void what_is_gathered_is_found_until_it_is_forgotten(void **state)
 	assert_null(gathered_find(&gathered, 17, is_same, &things[0].node));
 	assert_false(gathered_forget(&gathered, 17, &things[0].node));
 	gathered_approach(&gathered, 17);
-	for (uint32_t i = 0; i < ENTRIES; i++) {
-		things[i].key = i;
-		gathered_note(&gathered, hash_of(&things[i]), &things[i].node);
-		if (i % 3 == 0)
-			assert_true(
-				gathered_forget(&gathered, hash_of(&things[i]), &things[i].node));
+	for (uint32_t i = 0; i < ENTRIES + LATER; i++) {
+		if (i < ENTRIES) {
+			things[i].key = i;
+			gathered_note(&gathered, hash_of(&things[i]), &things[i].node);
+		}
+		if (i < LATER || (i - LATER) % 3 != 0)
+			continue;
+		const struct thing *old = &things[i - LATER];
+		assert_true(gathered_forget(&gathered, hash_of(old), &old->node));
 	}
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		uint64_t hash = hash_of(&things[i]);

@@ -29,6 +29,36 @@ static void pieces_are_zeroed_aligned_and_apart(void **unused)
 	assert_null(a.newest);
 }
 
+static void zero_bytes_have_a_place_of_their_own(void **unused)
+{
+	_Alignas(16) uint8_t lent[64];
+	struct arena a = {0};
+	assert_non_null(arena_room(&a, 0));
+	arena_release(&a);
+	arena_begin(&a, lent, sizeof lent);
+	(void)arena_room(&a, 48);
+	(void)arena_room(&a, 16);
+	uint8_t *empty = arena_room(&a, 0);
+	assert_true(empty < lent || empty >= lent + sizeof lent);
+	arena_release(&a);
+}
+
+// A million pieces are in a few dozen blocks.
+static void blocks_grow_with_their_number(void **unused)
+{
+	enum { EACH = 64 };
+	struct arena a = {0};
+	const uint8_t *before = arena_room(&a, EACH);
+	uint32_t blocks = 1;
+	for (uint32_t i = 1; i < 1000000; i++) {
+		const uint8_t *piece = arena_room(&a, EACH);
+		blocks += piece != before + EACH;
+		before = piece;
+	}
+	assert_in_range(blocks, 2, 30);
+	arena_release(&a);
+}
+
 static void what_is_cleared_serves_again(void **unused)
 {
 	struct arena a = {0};
@@ -109,6 +139,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_are_zeroed_aligned_and_apart),
+		cmocka_unit_test(zero_bytes_have_a_place_of_their_own),
+		cmocka_unit_test(blocks_grow_with_their_number),
 		cmocka_unit_test(what_is_cleared_serves_again),
 		cmocka_unit_test(what_is_lent_comes_first),
 		cmocka_unit_test(what_grows_keeps_its_items),
