@@ -169,7 +169,8 @@ static void targets(void **state)
 		{"${node.class}", "=", "big", true}, {"${node.pool}", "=", "default", true},
 		{"${meta.rack}", "=", "r1", true}, {"${attr.unique.host}", "=", "h1", true},
 		{"${meta.my.unique.tag}", "=", "t1", true}, {"${node.status}", "is_set", "", false},
-		{"${node.class", "is_set", "", false}, {"${}", "is_set", "", false},
+		{"${node.class", "is_set", "", false}, {"${node.class}x", "is_set", "", false},
+		{"${}", "is_set", "", false},
 		{"$attr.arch", "=", "$attr.arch", true}, // no "${": a literal
 	};
 	assert_rows(rows, COUNT(rows));

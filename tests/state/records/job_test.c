@@ -201,6 +201,46 @@ static void groups_are_found_by_name(void **unused)
 	job_free(job);
 }
 
+static bool takes_pool(const char *wanted, const char *pool)
+{
+	struct job *job = job_create();
+	free(job->node_pool);
+	job->node_pool = wanted ? text_copy(text_of(wanted)) : NULL;
+	bool takes = job_takes_pool(job, pool);
+	job_free(job);
+	return takes;
+}
+
+static void no_pool_is_the_default_pool(void **unused)
+{
+	static const char *const names[] = {NULL, "", "default"};
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t j = 0; j < 3; j++)
+			assert_true(takes_pool(names[i], names[j]));
+		assert_false(takes_pool(names[i], "gpu"));
+		assert_false(takes_pool("gpu", names[i]));
+		assert_true(takes_pool("all", names[i]));
+	}
+	assert_true(takes_pool("gpu", "gpu"));
+	assert_true(takes_pool("all", "gpu"));
+	assert_false(takes_pool("gpu", "all"));
+}
+
+static void datacenters_are_patterns_and_none_is_all(void **unused)
+{
+	struct job *job = job_create();
+	assert_true(job_takes_datacenter(job, "dc1"));
+	assert_true(job_takes_datacenter(job, NULL));
+	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("a"));
+	*(char **)array_append(&job->datacenters, sizeof(char *)) = text_copy(TEXT("dc*"));
+	assert_true(job_takes_datacenter(job, "dc1"));
+	assert_true(job_takes_datacenter(job, "a"));
+	assert_false(job_takes_datacenter(job, "b"));
+	assert_false(job_takes_datacenter(job, ""));
+	assert_false(job_takes_datacenter(job, NULL));
+	job_free(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +252,8 @@ int main(void)
 		cmocka_unit_test(specification_ignores_what_the_applier_keeps),
 		cmocka_unit_test(a_stored_job_is_the_same_job),
 		cmocka_unit_test(groups_are_found_by_name),
+		cmocka_unit_test(no_pool_is_the_default_pool),
+		cmocka_unit_test(datacenters_are_patterns_and_none_is_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

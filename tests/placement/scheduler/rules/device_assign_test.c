@@ -39,6 +39,38 @@ static void devices_are_shared_out_so_that_all_asks_are_served(void **state)
 	world_destroy(w);
 }
 
+// Conditions of all asks lie in one piece.
+static void each_ask_has_conditions_of_its_own(void **state)
+{
+	static const char *const models[] = {"t4", "a100", "v100"};
+	struct world *w = world_create();
+	const struct node *n = world_node(
+		w, "device.nvidia/gpu/a100=1 device.nvidia/gpu/t4=1 device.nvidia/gpu/v100=1");
+	struct job *job = world_job(w, "service web");
+	struct device_needs needs;
+	struct arena memory = {0};
+	struct device_choice choice;
+	uint8_t counts[NODE_DEVICE_GROUPS_MAX];
+	for (uint32_t i = 0; i < COUNT(models); i++) {
+		struct device_ask *ask = ask_device(job, "gpu", 1);
+		struct affinity *affinity = prefer(&ask->affinities);
+		set(&affinity->l_target, "${device.model}");
+		set(&affinity->r_target, models[i]);
+		affinity->weight = 50;
+		constrain(&ask->constraints, "${device.vendor}", "=", "nvidia");
+		constrain(&ask->constraints, "${device.model}", "=", models[i]);
+	}
+	device_needs_compile(&needs, job, group_of(job), &memory);
+	struct device_set all = device_set_of_class(n->node_class);
+	device_counts(&all, counts);
+	assert_true(device_needs_choose(&needs, n->node_class, NULL, counts, &choice));
+	for (uint32_t i = 0; i < COUNT(models); i++)
+		assert_string_equal(n->node_class->devices[choice.groups[i]].name, models[i]);
+	device_needs_release(&needs);
+	arena_release(&memory);
+	world_destroy(w);
+}
+
 // The failing function's arrays are lost (GUARDED_FAILURES_MAX of state/base/limits.h).
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
@@ -80,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(devices_are_shared_out_so_that_all_asks_are_served),
+		cmocka_unit_test(each_ask_has_conditions_of_its_own),
 		cmocka_unit_test(a_choice_that_nobody_can_serve_fails_its_work_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,10 +70,53 @@ static void tasks_lie_in_the_room_but_for_their_networks(void **state)
 	world_destroy(w);
 }
 
+// Which device of a class an ask gets is not known when the room is made.
+static void the_longest_names_of_a_class_have_room(void **state)
+{
+	static const char *const order[] = {
+		"device.a/gpu/b=1 device.nvidia/gpu/with-a-long-name=1",
+		"device.nvidia/gpu/with-a-long-name=1 device.a/gpu/b=1",
+		"device.a/gpu/b=1 device.nvidia/gpu/with-a-long-name=1 device.c/gpu/d=1",
+	};
+	for (uint32_t i = 0; i < COUNT(order); i++) {
+		struct world *w = world_create();
+		const struct node *n = world_node(w, order[i]);
+		struct job *job = world_job(w, "service web");
+		struct task_room room;
+		ask_device(job, "nvidia/gpu/with-a-long-name", 1);
+		task_room_begin(&room, group_of(job), n->node_class);
+		assign_devices(job, n->node_class, &room);
+		const struct allocated_task *task =
+			ARRAY_AT(&room.details->tasks, struct allocated_task, 0);
+		const struct allocated_device *device =
+			ARRAY_AT(&task->devices, struct allocated_device, 0);
+		assert_string_equal(device->name, "with-a-long-name");
+		alloc_details_release(room.details);
+		world_destroy(w);
+	}
+}
+
+// It is refused later, and takes little memory until then.
+static void who_asks_for_more_than_there_can_be_gets_room_for_what_can_be(void **state)
+{
+	struct world *w = world_create();
+	const struct node *n = world_node(w, "device.nvidia/gpu/a100=2 cores=0-3");
+	struct job *job = world_job(w, "service web");
+	struct task_room room;
+	ask_device(job, "gpu", INT32_MAX);
+	task_of(job)->resources.cores = INT32_MAX;
+	task_room_begin(&room, group_of(job), n->node_class);
+	assert_true(room.end - room.at < 100000);
+	alloc_details_release(room.details);
+	world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tasks_lie_in_the_room_but_for_their_networks),
+		cmocka_unit_test(the_longest_names_of_a_class_have_room),
+		cmocka_unit_test(who_asks_for_more_than_there_can_be_gets_room_for_what_can_be),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // The best of all nodes: the parts of its score, and the order in which nodes are tried.
 #include "placement/direct/placement.h"
+#include "placement/scheduler/node/stack_state.h"
 #include "tests/placement/job_check/job_build.h"
 #include "tests/placement/scheduler/asking.h"
 #include <math.h>
@@ -98,6 +99,10 @@ static void a_spread_with_targets(void **state)
 	// r1 has two where one was wanted, and no node that could be chosen.
 	ARRAY_AT(&spread->targets, struct spread_target, 0)->percent = 10;
 	assert_float_equal(boost_on(&b, job, 1), (1 - 3.0) / 1, NEAR);
+	// Of two targets of one value the first counts, also when there are others: they share what both leave.
+	target(spread, "r1", 60);
+	assert_float_equal(boost_on(&b, job, 0), (1 - 3.0) / 1, NEAR);
+	assert_float_equal(boost_on(&b, job, 2), (3 - 2.0) / 3, NEAR);
 	asking_teardown(&b);
 }
 
@@ -563,12 +568,46 @@ static void full_nodes_are_looked_into_when_nothing_fits(void **state)
 	asking_teardown(&b);
 }
 
+static void check_growth(struct asking *b, const struct job *job)
+{
+	const struct arena_block *lent = NULL, *of_job = NULL;
+	asking_begin(b, STACK_GENERIC, job);
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct stack_request r = any();
+		struct alloc_metrics m;
+		r.name_index = i;
+		(void)stack_select(b->stack, &r, &b->option, &m);
+		if (i > 0) {
+			assert_ptr_equal(b->stack->lent.newest, lent);
+			assert_ptr_equal(b->stack->of_job.newest, of_job);
+		}
+		lent = b->stack->lent.newest;
+		of_job = b->stack->of_job.newest;
+	}
+}
+
+// However often it is asked, what an answer lends and what was known for one instance serve again.
+static void the_stack_does_not_grow_with_its_selections(void **state)
+{
+	struct asking b;
+	asking_setup(&b);
+	for (uint32_t i = 0; i < 10; i++)
+		world_node(b.world, "");
+	struct job *job = world_job(b.world, "service web count=2000");
+	check_growth(&b, job);
+	struct volume_ask *volume = map_item(&group_of(job)->volumes, sizeof *volume, "data");
+	volume->per_alloc = true;
+	check_growth(&b, job);
+	asking_teardown(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_even_spread),
 		cmocka_unit_test(a_spread_with_targets),
 		cmocka_unit_test(spreads_share_their_weight),
+		cmocka_unit_test(the_stack_does_not_grow_with_its_selections),
 		cmocka_unit_test(the_score_is_a_mean_of_what_is_recorded),
 		cmocka_unit_test(parts_of_a_score_have_their_names),
 		cmocka_unit_test(scores_of_zero_are_shown_but_not_recorded),
