@@ -364,6 +364,26 @@ static void a_nodes_return_is_reported_once(void **state)
 	fleet_destroy(f);
 }
 
+static void the_first_heartbeat_of_a_new_node_is_reported_but_is_no_return(void **state)
+{
+	struct fleet *f = fleet_create();
+	f->table->lines[SLOT].flags = NODE_LINE_NEW;
+	assert_true(send_beat(f, beat_of(SLOT, 1)).is);
+	assert_int_equal(f->report_count, 1);
+	assert_int_equal(f->counters.returned, 0);
+	assert_int_equal(f->table->lines[SLOT].flags, 0);
+	fleet_destroy(f);
+}
+
+static void a_node_that_beats_has_registered(void **state)
+{
+	struct fleet *f = fleet_create();
+	f->table->lines[SLOT].registers_ms = 700;
+	assert_true(send_beat(f, beat_of(SLOT, 1)).is);
+	assert_int_equal(f->table->lines[SLOT].registers_ms, 0);
+	fleet_destroy(f);
+}
+
 // A node whose packets reach another worker than its owner: the column is on the owner's clock, the line's
 // flags and key are the owner's to write, and so is the report.
 static void foreign_nodes_are_kept_on_their_owners_clock(void **state)
@@ -378,6 +398,7 @@ static void foreign_nodes_are_kept_on_their_owners_clock(void **state)
 	assert_int_equal(heard(f, SLOT), 123456);
 	assert_int_equal(f->counters.foreign, 1);
 	assert_int_equal(f->table->lines[SLOT].key_id, 0);
+	assert_int_equal(f->table->lines[SLOT].source, 0);
 	assert_int_equal(f->table->lines[SLOT].sequence, 1);
 	assert_false(send_beat(f, beat_of(SLOT, 1)).is);
 	f->table->lines[SLOT].flags = NODE_LINE_DOWN;
@@ -416,6 +437,8 @@ int main(void)
 		cmocka_unit_test(a_node_that_outlived_the_state_has_to_register),
 		cmocka_unit_test(bad_bodies_are_refused_aloud),
 		cmocka_unit_test(a_nodes_return_is_reported_once),
+		cmocka_unit_test(the_first_heartbeat_of_a_new_node_is_reported_but_is_no_return),
+		cmocka_unit_test(a_node_that_beats_has_registered),
 		cmocka_unit_test(foreign_nodes_are_kept_on_their_owners_clock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
