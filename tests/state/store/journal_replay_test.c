@@ -354,12 +354,39 @@ static void a_damaged_record_is_met_at_the_same_batch(void **unused)
 	end(&f);
 }
 
+// As when a snapshot holds what the log still has.
+static void what_is_in_the_state_is_passed_over(void **unused)
+{
+	struct fixture f;
+	struct replayed r = {0};
+
+	begin(&f, 24);
+	write_journal(&f, UINT32_MAX);
+	struct journal *j = open_journal(&f.settings);
+	controller_init(&r.c, (struct state_limits){.nodes = 4096, .allocations = 100000});
+	assert_int_equal(replay_ahead(j, &r), 0);
+	struct bytes_writer before = controller_image(&r.c);
+	assert_int_equal(replay_ahead(j, &r), 0);
+	assert_int_equal(walk_decoding(j, &r), 0);
+	assert_int_equal(r.batches, 3 * f.journal_batches);
+	struct bytes_writer after = controller_image(&r.c);
+	assert_int_equal(before.size, after.size);
+	assert_memory_equal(before.data, after.data, before.size);
+	bytes_writer_free(&before);
+	bytes_writer_free(&after);
+	controller_free(&r.c);
+	journal_close(j);
+	dir_remove(f.settings.directory);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_changed_batch_gives_the_same_state_or_the_same_error),
 		cmocka_unit_test(a_limit_that_is_too_low_is_met_at_the_same_batch),
 		cmocka_unit_test(a_damaged_record_is_met_at_the_same_batch),
+		cmocka_unit_test(what_is_in_the_state_is_passed_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

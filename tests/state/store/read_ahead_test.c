@@ -132,6 +132,30 @@ static void large_pieces_are_far(void **unused)
 	expect_far(LARGE_BYTES, (bool[5]){[3] = true, [4] = true});
 }
 
+static void come_near(struct read_ahead *ahead, void *context)
+{
+	bool *is_far = context;
+
+	for (uint32_t i = 0; i < 5; i++)
+		assert_true(read_ahead_put(ahead, memory_take(1), LARGE_BYTES));
+	while ((*is_far = read_ahead_is_far(ahead)))
+		sched_yield();
+	(void)read_ahead_put(ahead, memory_take(1), 1);
+}
+
+static void what_was_taken_is_far_no_more(void **unused)
+{
+	bool is_far = true;
+	struct read_ahead *ahead;
+
+	assert_int_equal(read_ahead_begin(&ahead, come_near, &is_far), 0);
+	for (uint32_t i = 0; i < 6; i++)
+		free(read_ahead_take(ahead));
+	assert_null(read_ahead_take(ahead));
+	assert_false(is_far);
+	read_ahead_end(ahead, drop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +164,7 @@ int main(void)
 		cmocka_unit_test(who_wants_no_more_stops_the_thread),
 		cmocka_unit_test(a_few_pieces_are_far),
 		cmocka_unit_test(large_pieces_are_far),
+		cmocka_unit_test(what_was_taken_is_far_no_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,8 @@ static void unique_is_a_part_of_a_name(void **unused)
 		assert_true(attribute_is_unique(text_of(own[i])));
 	for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
 		assert_false(attribute_is_unique(text_of(shared[i])));
+	// What lies before a name is not of it.
+	assert_false(attribute_is_unique((struct text){own[3] + 5, 7}));
 }
 
 // As it was first written: what was shown once of a class stays the same.
