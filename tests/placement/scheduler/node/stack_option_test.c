@@ -69,7 +69,7 @@ static void the_best_five_scores_are_kept(void **state)
 	asking_teardown(&b);
 }
 
-static void nodes_are_available_by_datacenter(void **state)
+static void check_available(enum stack_kind kind, const char *job)
 {
 	struct asking b;
 	struct alloc_metrics m = {0};
@@ -82,7 +82,7 @@ static void nodes_are_available_by_datacenter(void **state)
 	world_node(b.world, "dc=east-1 status=down");
 	world_node(b.world, "dc=east-1 pool=gpu");
 	world_node(b.world, "dc=west");
-	asking_begin(&b, STACK_SYSTEM, world_job(b.world, "system sys dc=east-* dc=north"));
+	asking_begin(&b, kind, world_job(b.world, job));
 	stack_nodes_available(b.stack, &m);
 	assert_int_equal(m.nodes_in_pool, 3);
 	assert_int_equal(m.nodes_available.count, 3);
@@ -90,6 +90,13 @@ static void nodes_are_available_by_datacenter(void **state)
 	assert_int_equal(count_get(&m.nodes_available, "east-2"), 1);
 	assert_int_equal(count_get(&m.nodes_available, "north"), 0);
 	asking_teardown(&b);
+}
+
+// Counted node by node, or by the classes of the index.
+static void nodes_are_available_by_datacenter(void **state)
+{
+	check_available(STACK_SYSTEM, "system sys dc=east-* dc=north");
+	check_available(STACK_GENERIC, "service web dc=east-* dc=north");
 }
 
 int main(void)

@@ -39,6 +39,11 @@ static void cores_by_their_ranges(void **state)
 	core_set_add_details(&taken, room.details);
 	assert_int_equal(core_set_count(&taken), 3);
 	alloc_details_release(room.details);
+	task_room_begin(&room, group_of(job), n->node_class);
+	assert_int_equal(core_set_count(&some), 3); // as many as are wanted
+	assert_true(core_set_take(&some, 3, &room, task_room_entry(&room, "t")));
+	assert_int_equal(core_set_count(&some), 0);
+	alloc_details_release(room.details);
 	world_destroy(w);
 }
 
@@ -55,8 +60,11 @@ static void cores_stand_for_cpu_in_the_footprint(void **state)
 	assert_int_equal(node_shares_per_core(n), 2000);
 	n = world_node(w, "cpu=8000 cores=0-3 attr.cpu.numcores=8");
 	assert_int_equal(node_shares_per_core(n), 1000);
+	n = world_node(w, "cpu=8000 cores=0-3 attr.cpu.numcores=2"); // it has those that it gives
+	assert_int_equal(node_shares_per_core(n), 2000);
 	n = world_node(w, "cpu=8000");
 	assert_int_equal(node_shares_per_core(n), 0);
+	assert_int_equal(cpu_with_cores(group_of(job), ASK_MAX), ASK_MAX);
 	world_destroy(w);
 }
 
