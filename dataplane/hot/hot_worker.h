@@ -21,6 +21,7 @@ struct hot_port {
 	uint16_t vlan_id;     // 0: untagged or any; else only this one
 	bool trust_checksum;  // the port verifies receive checksums (never on a virtual device)
 	bool promiscuous_mac; // accept any destination MAC (pcap replay, ring)
+	bool local_senders; // may be on this machine: the kernel lets nobody else have its addresses
 };
 
 // A verified frame that up.request is handed, and where it lies in its packet.

@@ -42,11 +42,13 @@ static inline int parse_ethernet(const struct hot_port *port, struct headers *h)
 	return port->vlan_id == 0 || port->vlan_id == id ? PARSED : HOT_REFUSED_VLAN;
 }
 
-// True for a host's address that is not ours, which can be answered.
+// True for a host's address, which can be answered: of another machine, if the port's senders are on others.
 static inline bool ipv4_can_answer(const struct hot_port *port, const uint8_t *address)
 {
 	uint8_t first = address[0];
-	return first != 0 && first != 127 && first < 224 && !port_has_ipv4(port, address);
+	if (UNLIKELY(first == 0 || first >= 224))
+		return false;
+	return LIKELY(first != 127 && !port_has_ipv4(port, address)) || port->local_senders;
 }
 
 static inline int parse_ipv4(const struct hot_port *port, struct headers *h)
@@ -86,7 +88,9 @@ static bool ipv6_can_answer(const struct hot_port *port, const uint8_t *address)
 {
 	bool near_zero = word64(address) == 0 && word32(address + 8) == 0 &&
 			 net16(address + 12) == 0 && address[14] == 0 && address[15] <= 1;
-	return !near_zero && address[0] != 0xff && !port_has_ipv6(port, address);
+	if (address[0] == 0xff || (near_zero && address[15] == 0))
+		return false;
+	return (!near_zero && !port_has_ipv6(port, address)) || port->local_senders;
 }
 
 // True when the destination is ours, or is the solicited-node group of one of ours in a frame to the Ethernet group of

@@ -72,6 +72,10 @@ static void random_packet(struct world *w, uint32_t i)
 		memcpy(r.ipv4, port->ipv4[1], 4);
 		memcpy(r.address_ipv6, port->ipv6[1], 16);
 	}
+	if (one_in(w, 6)) { // from this machine
+		memcpy(r.source_ipv4, one_in(w, 2) ? port->ipv4[0] : (uint8_t[4]){127, 0, 0, 1}, 4);
+		memcpy(r.source_ipv6, one_in(w, 2) ? port->ipv6[0] : (uint8_t[16]){[15] = 1}, 16);
+	}
 	r.no_udp_checksum = one_in(w, 8);
 	uint32_t size = udp_build(&r, frame, random_frame(w, frame), w->data[i]);
 	if (one_in(w, 6)) // any bit of the packet, the checksums then being wrong …
@@ -99,6 +103,7 @@ static void random_settings(struct world *w)
 	port->vlan_id = one_in(w, 4) ? 5 : 0;
 	port->promiscuous_mac = one_in(w, 4);
 	port->trust_checksum = one_in(w, 4);
+	port->local_senders = one_in(w, 4);
 	port->ipv4_count = one_in(w, 8) ? (uint8_t)prng_below(&w->prng, 3) : 2;
 	w->fleet->worker.now_ms += (uint32_t)prng_below(&w->prng, 50);
 	w->fleet->worker.turn_ns = w->fleet->worker.now_ms * 1000000ull;

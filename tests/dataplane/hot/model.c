@@ -63,7 +63,9 @@ static int model_ipv4(const struct hot_port *port, struct view *v)
 		return HOT_REFUSED_FRAGMENT;
 	if (!ours(port, ip + 16, false))
 		return HOT_REFUSED_NOT_OURS_IP;
-	if (ip[12] == 0 || ip[12] == 127 || ip[12] >= 224 || ours(port, ip + 12, false))
+	if (ip[12] == 0 || ip[12] >= 224)
+		return HOT_REFUSED_SOURCE;
+	if (!port->local_senders && (ip[12] == 127 || ours(port, ip + 12, false)))
 		return HOT_REFUSED_SOURCE;
 	v->l4 = v->l3 + 20;
 	v->end = v->l3 + be16(ip + 2);
@@ -90,7 +92,10 @@ static int model_ipv6(const struct hot_port *port, struct view *v)
 	if (group ? !solicited(port, ip + 24) || memcmp(v->data, group_mac, 6) != 0
 		  : !ours(port, ip + 24, true))
 		return HOT_REFUSED_NOT_OURS_IP;
-	if ((all_zero(ip + 8, 15) && ip[23] <= 1) || ip[8] == 0xff || ours(port, ip + 8, true))
+	if (all_zero(ip + 8, 16) || ip[8] == 0xff)
+		return HOT_REFUSED_SOURCE;
+	bool is_loopback = all_zero(ip + 8, 15) && ip[23] == 1;
+	if (!port->local_senders && (is_loopback || ours(port, ip + 8, true)))
 		return HOT_REFUSED_SOURCE;
 	v->l4 = v->l3 + 40;
 	v->end = v->l4 + be16(ip + 4);

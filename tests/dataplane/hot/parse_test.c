@@ -276,6 +276,46 @@ static void promiscuous_answers_come_from_our_own_port(void **state)
 	fleet_destroy(f);
 }
 
+// A port of the kernel's hears its own machine, and still nobody who cannot be answered.
+static void local_senders_are_heard_where_they_may_be(void **state)
+{
+	static const struct {
+		bool ipv6;
+		uint8_t source[16];
+		bool heard;
+	} cases[] = {
+		{false, {127, 0, 0, 1}, true},
+		{false, {10, 1, 0, 1}, true}, // ours
+		{false, {0, 0, 0, 0}, false},
+		{false, {224, 0, 0, 1}, false},
+		{false, {255, 255, 255, 255}, false},
+		{true, {[15] = 1}, true},
+		{true, {0xfd, [13] = 0xab, 0xcd, 0xef}, true}, // ours
+		{true, {0}, false},
+		{true, {0xff, 2, [15] = 1}, false},
+	};
+	struct fleet *f = fleet_create();
+	uint64_t heard = 0, refused = 0;
+	f->worker.port.local_senders = true;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		uint8_t frame[FRAME_BYTES_MAX], data[PACKET_BYTES_MAX];
+		struct route route = route_from(1, cases[i].ipv6, false);
+		memcpy(cases[i].ipv6 ? route.source_ipv6 : route.source_ipv4, cases[i].source,
+			cases[i].ipv6 ? 16 : 4);
+		uint32_t bytes = fleet_heartbeat(f, 3, 60 + i, frame);
+		uint32_t size = udp_build(&route, frame, bytes, data);
+		struct packet p = fleet_receive(f, data, size);
+		heard += cases[i].heard;
+		refused += !cases[i].heard;
+		assert_int_equal(f->counters.heartbeats, heard);
+		assert_int_equal(fleet_refused(f, HOT_REFUSED_SOURCE), refused);
+		if (cases[i].heard)
+			reply_check(&route, &p, size, &bytes);
+	}
+	assert_true(fleet_balances(f));
+	fleet_destroy(f);
+}
+
 // The port's word about a checksum counts only when it is trusted, and only when it is good.
 static void checksum_flags_need_trust(void **state)
 {
@@ -338,6 +378,7 @@ int main(void)
 		cmocka_unit_test(good_heartbeats_are_accepted_on_every_kind_of_packet),
 		cmocka_unit_test(harmless_differences_are_accepted),
 		cmocka_unit_test(promiscuous_answers_come_from_our_own_port),
+		cmocka_unit_test(local_senders_are_heard_where_they_may_be),
 		cmocka_unit_test(checksum_flags_need_trust),
 		cmocka_unit_test(payloads_that_are_no_frame_are_refused),
 	};
