@@ -5,6 +5,7 @@
 #include "dataplane/port/numa.h"
 #include "dataplane/port/port.h"
 #include "dataplane/port/port_lock.h"
+#include "dataplane/port/socket_port.h"
 #include "dataplane/requests/follow.h"
 #include "dataplane/roles.h"
 #include "dataplane/watch.h"
@@ -94,9 +95,19 @@ static int lock_ports(struct dataplane *d, char *message, uint32_t message_size)
 	return 0;
 }
 
+bool dataplane_needs_eal(const struct dataplane_settings *s)
+{
+	for (uint32_t i = 0; i < s->port_count; i++)
+		if (!port_is_sockets(&s->ports[i]))
+			return true;
+	return false;
+}
+
 static int start_eal(struct dataplane *d, char *message, uint32_t message_size)
 {
 	const struct dataplane_settings *s = &d->settings;
+	if (!dataplane_needs_eal(s))
+		return 0;
 	struct eal_ask ask = {.devices = d->devices,
 		.device_count = s->port_count,
 		.main_cpu = d->plan.main_cpu,
@@ -119,11 +130,11 @@ static void attach_workers(struct dataplane *d, uint32_t index)
 			continue;
 		struct packet_worker *w = &d->workers->items[i];
 		packet_worker_attach(
-			w, dpdk_queue_io(&port->queues[place->queue]), &port->hot, &port->signs);
+			w, port_queue_io(port, place->queue), &port->hot, &port->signs);
 		if (place->queue == 0) {
 			w->meter = port_meter;
 			w->meter_context = port;
-			w->announces = true;
+			w->announces = !port->device.is_sockets; // the kernel says whose its are
 		}
 		if (d->settings.starts_as_follower) {
 			struct hot_port own = roles_own(&port->hot, d->settings.own_address);
@@ -200,6 +211,8 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 		.alloc_spec_context = settings->alloc_spec_context};
 	d->workers = packet_workers_create(plan->worker_count, &worker_settings);
 	pthread_mutex_init(&d->leader_lock, NULL);
+	for (uint32_t i = 0; i < settings->port_count; i++)
+		socket_port_addresses(&d->settings.ports[i]);
 	int error = add_own_address(d, message, message_size);
 	if (error == 0)
 		error = resolve_devices(d, message, message_size);
@@ -215,6 +228,12 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 	}
 	*out = d;
 	return 0;
+}
+
+static void *socket_worker_main(void *context)
+{
+	packet_worker_run(context);
+	return NULL;
 }
 
 static void *worker_main(void *context)
@@ -242,8 +261,9 @@ static int launch_worker(struct dataplane *d, uint32_t number)
 	CPU_SET(d->plan.workers[number].cpu, &cpus);
 	error = pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
 	if (error == 0)
-		error = pthread_create(
-			&d->threads[number], &attributes, worker_main, &d->workers->items[number]);
+		error = pthread_create(&d->threads[number], &attributes,
+			d->eal_started ? worker_main : socket_worker_main,
+			&d->workers->items[number]);
 	pthread_attr_destroy(&attributes);
 	if (error != 0)
 		return -error;

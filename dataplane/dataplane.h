@@ -53,6 +53,8 @@ struct dataplane;
 
 // Fills the planner's ask from the settings, with the NUMA node of each device.
 void dataplane_topology_ask(const struct dataplane_settings *, struct topology_ask *);
+// Whether a port is one of DPDK's.
+bool dataplane_needs_eal(const struct dataplane_settings *);
 // Checks before EAL starts what would go wrong: huge pages, permissions, missing devices or interfaces, drivers,
 // address families. Adds problems to the plan.
 void dataplane_preflight(const struct dataplane_settings *, struct topology_plan *);

@@ -2,8 +2,10 @@
 #include "dataplane/port/address.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/port_memory.h"
+#include "dataplane/port/socket_port.h"
 #include "dataplane/roles.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/capability.h>
 #include <rte_build_config.h>
 #include <stdio.h>
@@ -26,12 +28,12 @@ struct check {
 };
 
 // A message of device_resolve() and friends is "what; what to do".
-static void add_message(struct topology_plan *plan, const char *message)
+static void add_message(
+	struct topology_plan *plan, enum topology_severity severity, const char *message)
 {
 	const char *remedy = strrchr(message, ';');
 	int length = remedy != NULL ? (int)(remedy - message) : (int)strlen(message);
-	topology_problem(
-		plan, TOPOLOGY_ERROR, remedy != NULL ? remedy + 2 : "", "%.*s", length, message);
+	topology_problem(plan, severity, remedy != NULL ? remedy + 2 : "", "%.*s", length, message);
 }
 
 static void check_pci(const struct check *c)
@@ -137,7 +139,8 @@ static void check_interface(const struct check *c)
 			"(counted as udp-checksum)",
 			c->index, interface);
 	if (!host_capable(CAP_NET_RAW))
-		topology_problem(c->plan, TOPOLOGY_ERROR, "run with CAP_NET_RAW",
+		topology_problem(c->plan, TOPOLOGY_ERROR,
+			"run with CAP_NET_RAW, or set io to socket",
 			"port %u: raw packets on %s are not permitted", c->index, interface);
 	check_addresses(c);
 	if (strcmp(c->device.driver, "net_af_xdp") == 0) {
@@ -175,20 +178,70 @@ static void check_vdev(const struct check *c)
 #endif
 }
 
+static void check_socket_address(const struct check *c, const struct hot_port *port, uint32_t i)
+{
+	int error = socket_port_try(port, i, c->device.interface);
+	char message[256];
+	if (error == 0)
+		return;
+	socket_port_refusal(port, i, c->index, error, message, sizeof message);
+	// A daemon that runs already may be the very one that is asked about.
+	add_message(c->plan, error == -EADDRINUSE ? TOPOLOGY_WARNING : TOPOLOGY_ERROR, message);
+}
+
+static void check_buffer(const struct check *c)
+{
+	char line[32], remedy[96];
+	uint32_t wanted = socket_port_buffer(c->port);
+	if (host_capable(CAP_NET_ADMIN) ||
+		!host_read_line("/proc/sys/net/core/rmem_max", line, sizeof line) ||
+		strtoul(line, NULL, 10) >= wanted)
+		return;
+	snprintf(remedy, sizeof remedy, "sysctl net.core.rmem_max=%u", wanted);
+	topology_problem(c->plan, TOPOLOGY_NOTE, remedy,
+		"port %u: the kernel keeps %lu KiB of what has come, not %u; what it drops is "
+		"counted",
+		c->index, strtoul(line, NULL, 10) >> 10, wanted >> 10);
+}
+
+// The addresses of the kernel stay where they are when another member leads.
+static void check_service_addresses(const struct check *c, const struct hot_port *port)
+{
+	struct hot_port own = roles_own(port, c->settings->own_address);
+	if (c->settings->starts_as_follower &&
+		own.ipv4_count + own.ipv6_count < port->ipv4_count + port->ipv6_count)
+		topology_problem(c->plan, TOPOLOGY_WARNING,
+			"list only this member's own address, and all members at the nodes",
+			"port %u: sockets do not take service addresses along when another member "
+			"leads",
+			c->index);
+}
+
+static void check_sockets(const struct check *c, struct hot_port *port)
+{
+	port->udp_port = c->settings->udp_port;
+	for (uint32_t i = 0; i < (uint32_t)port->ipv4_count + port->ipv6_count; i++)
+		check_socket_address(c, port, i);
+	check_buffer(c);
+	check_service_addresses(c, port);
+}
+
 static void check_port(struct check *c)
 {
 	char message[512];
 	struct hot_port addresses;
 	if (device_resolve(c->port, c->index, &c->device, message, sizeof message) != 0) {
-		add_message(c->plan, message);
+		add_message(c->plan, TOPOLOGY_ERROR, message);
 		return;
 	}
 	if (port_addresses(c->port, c->index, &addresses, message, sizeof message) != 0)
-		add_message(c->plan, message);
+		add_message(c->plan, TOPOLOGY_ERROR, message);
 	if (c->device.why[0] != '\0')
 		topology_problem(c->plan, TOPOLOGY_NOTE, "", "port %u: %s is used: %s", c->index,
 			c->device.driver, c->device.why);
-	if (!device_is_virtual(&c->device))
+	if (c->device.is_sockets)
+		check_sockets(c, &addresses);
+	else if (!device_is_virtual(&c->device))
 		check_pci(c);
 	else if (c->device.interface[0] != '\0')
 		check_interface(c);
@@ -201,7 +254,7 @@ static void check_huge(const struct dataplane_settings *s, struct topology_plan 
 	char remedy[160];
 	uint64_t needed = ports_memory_bytes(s->ports, s->port_count, true),
 		 free_bytes = host_huge_free_bytes();
-	if (free_bytes >= needed || strcmp(s->huge, "no") == 0)
+	if (free_bytes >= needed || strcmp(s->huge, "no") == 0 || !dataplane_needs_eal(s))
 		return;
 	snprintf(remedy, sizeof remedy, "echo %llu > /proc/sys/vm/nr_hugepages (pages of 2 MiB)",
 		(unsigned long long)(needed >> 21) + 1);
@@ -263,13 +316,16 @@ int dataplane_try_arguments(
 	return eal_try(s->eal_extra, message, message_size);
 }
 
-// With the own address on the port that will have it, so that it is looked at like the others.
-static const struct dataplane_settings *with_own_address(const struct dataplane_settings *s,
+// With the addresses that a start would add: those of the interfaces of sockets, and the own one on the port that will
+// have it, so that they are looked at like the others.
+static const struct dataplane_settings *with_added_addresses(const struct dataplane_settings *s,
 	struct dataplane_settings *copy, struct topology_plan *plan)
 {
-	if (!s->starts_as_follower || s->own_address[0] == '\0' || s->port_count == 0)
-		return s;
 	*copy = *s;
+	for (uint32_t i = 0; i < copy->port_count; i++)
+		socket_port_addresses(&copy->ports[i]);
+	if (!s->starts_as_follower || s->own_address[0] == '\0' || s->port_count == 0)
+		return copy;
 	if (!roles_add_own(copy->ports, copy->port_count, copy->own_address))
 		topology_problem(plan, TOPOLOGY_ERROR,
 			"write one IPv4 or IPv6 address that a port has, or for which the first "
@@ -281,7 +337,7 @@ static const struct dataplane_settings *with_own_address(const struct dataplane_
 void dataplane_preflight(const struct dataplane_settings *asked, struct topology_plan *plan)
 {
 	struct dataplane_settings copy;
-	const struct dataplane_settings *s = with_own_address(asked, &copy, plan);
+	const struct dataplane_settings *s = with_added_addresses(asked, &copy, plan);
 	if (s->port_count == 0)
 		topology_problem(plan, TOPOLOGY_ERROR, "give at least one under ports",
 			"no port is configured");

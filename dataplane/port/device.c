@@ -131,6 +131,22 @@ static int interface_by_io(
 	return 0;
 }
 
+static bool take_interface(const struct port_settings *s, uint32_t index, struct device *d,
+	char *message, uint32_t message_size)
+{
+	if (host_interface_exists(s->device) && strlen(s->device) < sizeof d->interface) {
+		snprintf(d->interface, sizeof d->interface, "%.*s", IFNAMSIZ - 1, s->device);
+		return true;
+	}
+	char list[160];
+	host_interfaces(list, sizeof list);
+	snprintf(message, message_size,
+		"port %u: there is no interface \"%s\"; name one of %s, a PCI address "
+		"(0000:03:00.0) or a DPDK device (net_…)",
+		index, s->device, list);
+	return false;
+}
+
 static int resolve_interface(const struct port_settings *s, uint32_t index, struct device *d,
 	char *message, uint32_t message_size)
 {
@@ -140,16 +156,8 @@ static int resolve_interface(const struct port_settings *s, uint32_t index, stru
 		name_vdev(d);
 		return 0;
 	}
-	if (!host_interface_exists(s->device) || strlen(s->device) >= sizeof d->interface) {
-		char list[160];
-		host_interfaces(list, sizeof list);
-		snprintf(message, message_size,
-			"port %u: there is no interface \"%s\"; name one of %s, a PCI address "
-			"(0000:03:00.0) or a DPDK device (net_…)",
-			index, s->device, list);
+	if (!take_interface(s, index, d, message, message_size))
 		return -ENODEV;
-	}
-	snprintf(d->interface, sizeof d->interface, "%.*s", IFNAMSIZ - 1, s->device);
 	d->automatic = strcmp(io, "auto") == 0;
 	if (d->automatic)
 		io = pick_io(d, s->queues > 0 ? s->queues : 1);
@@ -161,9 +169,35 @@ static int resolve_interface(const struct port_settings *s, uint32_t index, stru
 			index, s->device);
 	else if (error != 0)
 		snprintf(message, message_size,
-			"port %u: unknown io \"%s\"; use auto, af_xdp, af_packet, tap or pci",
+			"port %u: unknown io \"%s\"; use auto, af_xdp, af_packet, socket, tap or "
+			"pci",
 			index, io);
 	return error;
+}
+
+// The interface is looked at only for its link and its NUMA node.
+static int resolve_sockets(const struct port_settings *s, uint32_t index, struct device *d,
+	char *message, uint32_t message_size)
+{
+	char pci[HOST_NAME_BYTES];
+	d->is_sockets = true;
+	snprintf(d->name, sizeof d->name, "socket%u", index);
+	snprintf(d->driver, sizeof d->driver, "socket");
+	if (s->vlan_id != 0 || s->promiscuous) {
+		snprintf(message, message_size,
+			"port %u: sockets see no %s; give the address of the interface itself, and "
+			"leave that out",
+			index, s->vlan_id != 0 ? "vlan_id" : "Ethernet (promiscuous)");
+		return -EINVAL;
+	}
+	if (s->device[0] == '\0') {
+		host_interface_of(s->address_count > 0 ? s->addresses[0] : "", d->interface);
+	} else if (!take_interface(s, index, d, message, message_size)) {
+		return -ENODEV;
+	}
+	host_interface_pci(d->interface, pci);
+	d->numa_node = pci[0] != '\0' ? host_pci_numa_node(pci) : -1;
+	return 0;
 }
 
 static int resolve_pci(const struct port_settings *s, uint32_t index, struct device *d,
@@ -183,6 +217,8 @@ int device_resolve(const struct port_settings *s, uint32_t index, struct device 
 {
 	*d = (struct device){.numa_node = -1};
 	message[0] = '\0';
+	if (port_is_sockets(s))
+		return resolve_sockets(s, index, d, message, message_size);
 	if (is_pci_address(s->device))
 		return resolve_pci(s, index, d, message, message_size);
 	if (!is_vdev(s->device))

@@ -1,4 +1,4 @@
-// What a port's settings mean: which DPDK device, and what kind of thing it is.
+// What a port's settings mean: which DPDK device or whose sockets, and what kind of thing it is.
 #pragma once
 #include "dataplane/port/host.h"
 #include "dataplane/port/port_settings.h"
@@ -9,11 +9,12 @@ struct device {
 	char pci[HOST_NAME_BYTES];              // for EAL's allow list; "" for a virtual device
 	char arguments[DEVICE_ARGUMENTS_BYTES]; // for --vdev; "" for a PCI device
 	char name[64];                          // of the Ethernet device once EAL has started
-	char driver[HOST_NAME_BYTES]; // "net_af_xdp"; for a PCI device the kernel's driver
+	char driver[HOST_NAME_BYTES]; // "net_af_xdp", "socket"; of a PCI device the kernel's
 	char interface[IFNAMSIZ];     // kernel interface behind it, or ""
 	char why[128];                // how "auto" was decided, or ""
 	int numa_node;                // -1 unknown
 	bool automatic;               // io was "auto"
+	bool is_sockets;              // no device of DPDK's: UDP sockets of the kernel
 	bool any_mac;                 // carries no traffic of its own address: a capture, a loop
 };
 

@@ -1,4 +1,5 @@
 #include "dataplane/port/host.h"
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -157,6 +158,20 @@ bool host_interface_has_address(const char *interface, int family, const void *a
 			same_address(i->ifa_addr, family, address);
 	freeifaddrs(all);
 	return found;
+}
+
+void host_interface_of(const char *address, char interface[static IFNAMSIZ])
+{
+	struct ifaddrs *all;
+	uint8_t bytes[16];
+	int family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET;
+	interface[0] = '\0';
+	if (inet_pton(family, address, bytes) != 1 || getifaddrs(&all) != 0)
+		return;
+	for (struct ifaddrs *i = all; i != NULL && interface[0] == '\0'; i = i->ifa_next)
+		if (same_address(i->ifa_addr, family, bytes))
+			snprintf(interface, IFNAMSIZ, "%.*s", IFNAMSIZ - 1, i->ifa_name);
+	freeifaddrs(all);
 }
 
 bool host_pci_exists(const char *pci)

@@ -28,6 +28,9 @@ uint32_t host_interface_mtu(const char *interface); // 0: unknown
 // True when the kernel itself holds this address (4 or 16 bytes) on that interface.
 bool host_interface_has_address(const char *interface, int family, const void *address);
 
+// The interface on which the kernel holds the address; "" when there is none.
+void host_interface_of(const char *address, char interface[static IFNAMSIZ]);
+
 bool host_pci_exists(const char *pci);
 void host_pci_driver(const char *pci, char driver[static HOST_NAME_BYTES]); // "" unbound
 int host_pci_numa_node(const char *pci);                                    // -1 unknown

@@ -1,5 +1,6 @@
-// Where a worker's packets come from and go to: one call per burst, never per packet. DPDK queues
-// in packet_io_dpdk.c; arrays, for tests and simulation, in packet_io_memory.c. And what is known of their port.
+// Where a worker's packets come from and go to: one call per burst, never per packet. DPDK queues in packet_io_dpdk.c;
+// UDP sockets of the kernel in packet_io_socket.c; arrays, for tests and simulation, in packet_io_memory.c. And what is
+// known of their port.
 #pragma once
 #include "dataplane/hot/packet.h"
 #include <stdatomic.h>

@@ -171,7 +171,7 @@ void port_stop(struct ethernet_port *port)
 	if (!port->started)
 		return;
 	port_meter(port);
-	int error = rte_eth_dev_stop(port->id);
+	int error = port->device.is_sockets ? 0 : rte_eth_dev_stop(port->id);
 	if (error != 0)
 		log_warn("port-not-stopped", "device=%s error=\"%s\"", port->device.name,
 			strerror(-error));
@@ -181,6 +181,8 @@ void port_stop(struct ethernet_port *port)
 void port_close(struct ethernet_port *port)
 {
 	port_stop(port);
+	if (port->device.is_sockets)
+		socket_port_close(&port->sockets);
 	if (port->opened) {
 		rte_eth_dev_close(port->id);
 		eal_remove_device(&port->device);
@@ -230,6 +232,20 @@ static void note_program(struct ethernet_port *port)
 			port->device.name, strerror(-error));
 }
 
+static int start_sockets(struct ethernet_port *port, const struct port_settings *settings,
+	uint32_t index, char *message, uint32_t message_size)
+{
+	int error = socket_port_open(&port->sockets, settings, index, port->device.interface,
+		&port->hot, message, message_size);
+	if (error != 0)
+		return error;
+	port->started = true;
+	log_info("port", "port=%u device=%s driver=%s queues=%u bells=%u buffer=%u interface=%s",
+		index, port->device.name, port->device.driver, port->sockets.queue_count,
+		port->sockets.queue_count, port->sockets.buffer_bytes, port->device.interface);
+	return 0;
+}
+
 int port_start(struct ethernet_port *port, const struct port_settings *settings, uint32_t index,
 	uint16_t udp_port, const int *numa_nodes, char *message, uint32_t message_size)
 {
@@ -240,6 +256,8 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 	int error = port_addresses(settings, index, &port->hot, message, message_size);
 	if (error != 0)
 		return error;
+	if (port->device.is_sockets)
+		return start_sockets(port, settings, index, message, message_size);
 	for (;;) {
 		port->queue_count = (uint16_t)(settings->queues > 0 ? settings->queues : 1);
 		error = run_steps(&s, numa_nodes);
@@ -257,15 +275,36 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 	return 0;
 }
 
+struct packet_io port_queue_io(struct ethernet_port *port, uint32_t queue)
+{
+	return port->device.is_sockets ? socket_queue_io(port->sockets.queues[queue])
+				       : dpdk_queue_io(&port->queues[queue]);
+}
+
 static void store_counter(_Atomic uint64_t *to, uint64_t value)
 {
 	atomic_store_explicit(to, value, memory_order_relaxed);
+}
+
+static void meter_sockets(struct ethernet_port *port)
+{
+	struct socket_port_sums sums = socket_port_read(&port->sockets);
+	store_counter(&port->received, sums.received);
+	store_counter(&port->received_bytes, sums.received_bytes);
+	store_counter(&port->sent, sums.sent);
+	store_counter(&port->sent_bytes, sums.sent_bytes);
+	store_counter(&port->signs.missed, sums.missed);
+	store_counter(&port->errors, sums.errors);
 }
 
 void port_meter(void *context)
 {
 	struct ethernet_port *port = context;
 	struct rte_eth_stats stats;
+	if (port->device.is_sockets) {
+		meter_sockets(port);
+		return;
+	}
 	if (rte_eth_stats_get(port->id, &stats) != 0)
 		return;
 	store_counter(&port->received, stats.ipackets);

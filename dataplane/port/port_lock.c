@@ -17,7 +17,8 @@ static bool name_lock(
 	struct port_lock *lock, const char *directory, const struct device *d, uint32_t queue)
 {
 	struct stat namespace_file = {0};
-	unsigned interface = d->interface[0] != '\0' ? if_nametoindex(d->interface) : 0;
+	unsigned interface =
+		!d->is_sockets && d->interface[0] != '\0' ? if_nametoindex(d->interface) : 0;
 	if (d->pci[0] != '\0') {
 		snprintf(lock->path, sizeof lock->path, "%.64s/port-%.31s-%u.lock", directory,
 			d->pci, queue);

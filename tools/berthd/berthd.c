@@ -125,6 +125,13 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 	return true;
 }
 
+// As a member of a cluster the dataplane follows at first, and has an address of its own.
+static void set_role(const struct config *config, struct dataplane_settings *settings)
+{
+	settings->starts_as_follower = *config->cluster_name != '\0';
+	membership_own_address(config, settings->own_address, sizeof settings->own_address);
+}
+
 bool berthd_plan(const struct config *config, struct topology_plan *plan, char *message)
 {
 	hwloc_topology_t machine;
@@ -140,7 +147,9 @@ bool berthd_plan(const struct config *config, struct topology_plan *plan, char *
 	hwloc_topology_destroy(machine);
 	if (error != 0)
 		return refuse_start(message, "planning threads to cores", error);
-	dataplane_preflight(&config->dataplane, plan);
+	struct dataplane_settings settings = config->dataplane;
+	set_role(config, &settings);
+	dataplane_preflight(&settings, plan);
 	return true;
 }
 
@@ -185,13 +194,11 @@ static bool start_dataplane(struct berthd *b, char *message)
 	b->config.dataplane.vm_spec = vm_spec_json;
 	b->config.dataplane.expiry_changed = expiry_changed;
 	b->config.dataplane.expiry_context = b;
-	b->config.dataplane.starts_as_follower = b->cluster != NULL;
+	set_role(&b->config, &b->config.dataplane);
 	if (b->cluster) {
 		b->config.dataplane.leads_surely = leads_surely;
 		b->config.dataplane.lead_context = b;
 	}
-	membership_own_address(&b->config, b->config.dataplane.own_address,
-		sizeof b->config.dataplane.own_address);
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
 		    BERTHD_MESSAGE_BYTES) != 0)
 		return false;

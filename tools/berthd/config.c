@@ -247,11 +247,14 @@ static const struct setting settings[] = {
 // Settings of each entry of the list `ports`.
 static const struct setting port_settings_table[] = {
 	{"device", SETTING_TEXT, PORT(device), .preset = "",
-		.help = "kernel interface, PCI address, or DPDK vdev string"},
+		.help = "kernel interface, PCI address, or DPDK vdev string; with io: socket an "
+			"interface, or nothing"},
 	{"io", SETTING_TEXT, PORT(io), .preset = "auto",
-		.help = "for a kernel interface: auto, af_xdp, af_packet, tap"},
+		.help = "for a kernel interface: auto, af_xdp, af_packet, tap; or socket: UDP "
+			"sockets of the kernel, without rights, huge pages or DPDK"},
 	{"addresses", SETTING_ADDRESSES, PORT(addresses), .preset = "",
-		.help = "Berth's own IPv4 and IPv6 addresses on this port"},
+		.help = "Berth's own IPv4 and IPv6 addresses on this port; with io: socket those "
+			"of the machine"},
 	{"vlan_id", SETTING_U16, PORT(vlan_id), NUMBER(0, 4094), .preset = "0",
 		.help = "the 802.1Q tag to expect; 0: any"},
 	{"queues", SETTING_U32, PORT(queues), NUMBER(1, WORKERS_MAX), .preset = "1",
@@ -466,6 +469,21 @@ static bool check_cluster(const struct config *c, char *message)
 	return true;
 }
 
+// Sockets take the addresses of their interface, or are where their addresses are.
+static bool check_port_place(const struct port_settings *port, const char *name, char *message)
+{
+	bool has_device = port->device[0] != '\0', has_address = port->address_count > 0;
+	if (port_is_sockets(port))
+		return has_device || has_address ||
+		       refuse_setting(message, name,
+			       "addresses is empty; list addresses of this machine, or name their "
+			       "interface as device");
+	if (!has_device)
+		return refuse_setting(message, name, "device is missing");
+	return has_address || refuse_setting(message, name,
+				      "addresses is empty; Berth needs an address of its own");
+}
+
 bool config_check(const struct config *config, char *message)
 {
 	if (!check_listening(config, message) || !check_cluster(config, message))
@@ -479,11 +497,8 @@ bool config_check(const struct config *config, char *message)
 	for (uint32_t i = 0; i < d->port_count; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "ports.%u", i);
-		if (!d->ports[i].device[0])
-			return refuse_setting(message, name, "device is missing");
-		if (d->ports[i].address_count == 0)
-			return refuse_setting(message, name,
-				"addresses is empty; Berth needs an address of its own");
+		if (!check_port_place(&d->ports[i], name, message))
+			return false;
 		workers += d->ports[i].queues;
 	}
 	if (workers > WORKERS_MAX)
