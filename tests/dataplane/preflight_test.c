@@ -2,11 +2,15 @@
 // on them is expected.
 #include "dataplane/dataplane.h"
 #include "dataplane/port/host.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -117,6 +121,66 @@ static void kernel_holds_the_address(void **state)
 	assert_false(finds(&plan, TOPOLOGY_WARNING, "the kernel holds", ""));
 }
 
+static struct dataplane_settings sockets(const char *address, int fd)
+{
+	struct sockaddr_in name = {0};
+	socklen_t size = sizeof name;
+	struct dataplane_settings s = settings("", address);
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "socket");
+	snprintf(s.huge, sizeof s.huge, "yes"); // of which they need none
+	s.ports[0].rx_descriptors = 1;
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&name, &size), 0);
+	s.udp_port = ntohs(name.sin_port);
+	return s;
+}
+
+static void sockets_of_this_machine(void **state)
+{
+	(void)state;
+	struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof name), 0);
+	struct dataplane_settings s = sockets("127.0.0.1", fd);
+	assert_false(dataplane_needs_eal(&s));
+	struct topology_plan plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_WARNING, "of 127.0.0.1: Address already in use",
+		"stop what has it"));
+	assert_int_equal(plan.problem_count, 1);
+	close(fd);
+	plan = checked(&s);
+	assert_int_equal(plan.problem_count, 0);
+	snprintf(s.ports[0].addresses[0], sizeof s.ports[0].addresses[0], "192.0.2.77");
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "of 192.0.2.77: Cannot assign", "ip address"));
+	s.ports[0].address_count = 0;
+	snprintf(s.ports[0].device, sizeof s.ports[0].device, "lo");
+	plan = checked(&s);
+	assert_false(finds(&plan, TOPOLOGY_ERROR, "", ""));
+	assert_int_equal(s.ports[0].address_count, 0);
+	s.ports[0].vlan_id = 7;
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "sockets see no vlan_id", "leave that out"));
+	s.port_count = 2;
+	s.ports[1] = (struct port_settings){.device = "net_null0"};
+	assert_true(dataplane_needs_eal(&s));
+}
+
+// The kernel's addresses stay where they are.
+static void sockets_of_a_member(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("", "127.0.0.1");
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "socket");
+	s.starts_as_follower = true;
+	snprintf(s.own_address, sizeof s.own_address, "127.0.0.1");
+	struct topology_plan plan = checked(&s);
+	assert_false(finds(&plan, TOPOLOGY_WARNING, "service addresses", ""));
+	snprintf(s.own_address, sizeof s.own_address, "127.0.0.2");
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_WARNING, "do not take service addresses", "all members"));
+}
+
 static void huge_pages(void **state)
 {
 	(void)state;
@@ -143,6 +207,8 @@ int main(void)
 		cmocka_unit_test(no_port_and_no_address),
 		cmocka_unit_test(capture_and_driver_that_are_not_there),
 		cmocka_unit_test(kernel_holds_the_address),
+		cmocka_unit_test(sockets_of_this_machine),
+		cmocka_unit_test(sockets_of_a_member),
 		cmocka_unit_test(huge_pages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 // What a port's settings mean, and what is said about those that mean nothing.
 #include "dataplane/port/address.h"
 #include "dataplane/port/device.h"
+#include "dataplane/port/port_lock.h"
+#include "dataplane/port/port_memory.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,6 +74,53 @@ static void interface_by_io(void **state)
 	assert_non_null(strstr(d.arguments, "iface=lo,qpairs=1,"));
 	d = resolved("berth-test0", "tap");
 	assert_string_equal(d.arguments, "net_tap1,iface=berth-test0");
+}
+
+// Sockets are of no device; the interface is that of their first address, if there is one.
+static void sockets(void **state)
+{
+	(void)state;
+	struct port_settings s = port("", "socket");
+	struct device d;
+	snprintf(s.addresses[s.address_count++], sizeof s.addresses[0], "127.0.0.1");
+	assert_int_equal(device_resolve(&s, 4, &d, message, sizeof message), 0);
+	assert_true(d.is_sockets);
+	assert_string_equal(d.name, "socket4");
+	assert_string_equal(d.driver, "socket");
+	assert_string_equal(d.interface, "lo");
+	assert_string_equal(d.arguments, "");
+	assert_false(device_fall_back(&d, &s, 4, "no room"));
+	snprintf(s.addresses[0], sizeof s.addresses[0], "192.0.2.77");
+	assert_int_equal(device_resolve(&s, 4, &d, message, sizeof message), 0);
+	assert_string_equal(d.interface, "");
+	d = resolved("lo", "socket");
+	assert_string_equal(d.interface, "lo");
+	assert_false(resolved("lo", "af_packet").is_sockets);
+	refused("nosuch0", "socket", "no interface \"nosuch0\"", "lo");
+	s.vlan_id = 5;
+	assert_int_equal(device_resolve(&s, 3, &d, message, sizeof message), -EINVAL);
+	assert_non_null(strstr(message, "port 3: sockets see no vlan_id; "));
+	s.vlan_id = 0;
+	s.promiscuous = true;
+	assert_int_equal(device_resolve(&s, 3, &d, message, sizeof message), -EINVAL);
+	assert_non_null(strstr(message, "(promiscuous); "));
+}
+
+// Of the memory for packets, and of locks, they take none.
+static void sockets_take_nothing_of_dpdk(void **state)
+{
+	(void)state;
+	struct port_settings both[2] = {port("", "socket"), port("lo", "af_packet")};
+	uint64_t none = ports_memory_bytes(NULL, 0, false);
+	assert_int_equal(ports_memory_bytes(both, 1, true), ports_memory_bytes(NULL, 0, true));
+	assert_int_equal(ports_memory_bytes(both, 2, false) - none,
+		ports_memory_bytes(both + 1, 1, false) - none);
+	struct device d = resolved("lo", "socket");
+	struct port_lock lock;
+	assert_int_equal(
+		port_lock_take(&lock, "/nonexistent", &d, 0, 0, message, sizeof message), 0);
+	assert_int_equal(lock.fd, -1);
+	assert_string_equal(lock.path, "");
 }
 
 // The loopback is no Ethernet interface, so whatever else this process may do it gets a packet
@@ -159,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vdev_strings),
 		cmocka_unit_test(interface_by_io),
+		cmocka_unit_test(sockets),
+		cmocka_unit_test(sockets_take_nothing_of_dpdk),
 		cmocka_unit_test(auto_says_why),
 		cmocka_unit_test(falls_back_once),
 		cmocka_unit_test(refusals),

@@ -54,6 +54,29 @@ static void a_file_sets_nested_keys_and_ports(void **state)
 	assert_true(config_check(&config, message));
 }
 
+// They need a place: addresses of the machine, or the interface that has them.
+static void sockets_need_no_device(void **state)
+{
+	assert_true(read_text("ports: [{io: socket, addresses: [127.0.0.1]}]\n"));
+	assert_true(config_check(&config, message));
+	assert_string_equal(config.dataplane.ports[0].io, "socket");
+	fresh(NULL);
+	assert_true(read_text("ports: [{io: socket, device: eth0}]\n"));
+	assert_true(config_check(&config, message));
+	fresh(NULL);
+	assert_true(read_text("ports: [{io: socket}]\n"));
+	assert_false(config_check(&config, message));
+	assert_non_null(strstr(message, "ports.0: addresses is empty; list addresses of this"));
+	fresh(NULL);
+	assert_true(read_text("ports: [{io: auto, addresses: [10.0.0.1]}]\n"));
+	assert_false(config_check(&config, message));
+	assert_string_equal(message, "ports.0: device is missing");
+	fresh(NULL);
+	assert_true(read_text("ports: [{device: eth0}]\n"));
+	assert_false(config_check(&config, message));
+	assert_non_null(strstr(message, "ports.0: addresses is empty; Berth needs"));
+}
+
 static void the_api_listens_with_tls_and_at_a_path(void **state)
 {
 	assert_int_equal(config.socket_mode, 0660);
@@ -335,6 +358,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(defaults_are_safe, fresh),
 		cmocka_unit_test_setup(a_file_sets_nested_keys_and_ports, fresh),
+		cmocka_unit_test_setup(sockets_need_no_device, fresh),
 		cmocka_unit_test_setup(the_api_listens_with_tls_and_at_a_path, fresh),
 		cmocka_unit_test_setup(modes_are_octal, fresh),
 		cmocka_unit_test_setup(what_belongs_together_is_given_together, fresh),
