@@ -1,18 +1,23 @@
 # A controller and its nodes on one machine, for tools/quickstart and the integration tests: two ends of a
-# veth pair, the daemon on one, agents behind the other in a network namespace of their own. Source it, set
-# BUILD to the build directory, then testbed_up; everything it made goes away with testbed_down.
+# veth pair, the daemon on one, agents behind the other in a network namespace of their own. With TESTBED_IO=socket
+# the kernel has the daemon's end, and the daemon is nobody's. Without root all are on the loopback, on sockets. Source
+# it, set BUILD to the build directory, then testbed_up; everything it made goes away with testbed_down.
 
 TESTBED_CONTROLLER=${TESTBED_CONTROLLER-}          # namespace of the daemon; empty: this one
 TESTBED_NODES=${TESTBED_NODES:-berth-nodes-$$}     # namespace of the nodes
 TESTBED_PORT=${TESTBED_PORT:-bport$$}              # the daemon's end of the pair
 TESTBED_LINK=${TESTBED_LINK:-blink$$}              # the nodes' end
 TESTBED_NET=${TESTBED_NET:-10.77.0}
+TESTBED_USER=65534                                 # of a daemon on sockets, where root is here to start it
 TESTBED_DIR=${TESTBED_DIR:-$(mktemp -d /tmp/berth.XXXXXX)}
 TESTBED_HTTP=${TESTBED_HTTP:-4646}
 TESTBED_IO=${TESTBED_IO:-auto}
 TESTBED_TTL_MS=${TESTBED_TTL_MS:-3000}
 TESTBED_MASS_PERCENT=${TESTBED_MASS_PERCENT:-20}   # 100: whatever dies at once is declared down
 CONTROLLER=$TESTBED_NET.1
+if [ "$(id -u)" -ne 0 ]; then
+	TESTBED_IO=socket TESTBED_CONTROLLER='' TESTBED_NODES='' TESTBED_PORT=lo CONTROLLER=127.0.0.1
+fi
 BERTHD_PID=
 CHILDREN=()
 
@@ -20,7 +25,7 @@ say() { printf '%s\n' "$*"; }
 TESTBED_WHY=
 die() { TESTBED_WHY=$*; printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
-in_nodes() { ip netns exec "$TESTBED_NODES" "$@"; }
+in_nodes() { if [ -n "$TESTBED_NODES" ]; then ip netns exec "$TESTBED_NODES" "$@"; else "$@"; fi; }
 in_controller() {
 	if [ -n "$TESTBED_CONTROLLER" ]; then ip netns exec "$TESTBED_CONTROLLER" "$@"; else "$@"; fi
 }
@@ -45,14 +50,24 @@ wait_until() {
 	done
 }
 
-testbed_up() {
-	mkdir -p "$TESTBED_DIR"
+# What the daemon runs as, on sockets: who can read neither root's directories nor its files.
+testbed_give_away() {
+	install -m 755 "$BUILD/tools/berthd/berthd" "$TESTBED_DIR/berthd"
+	chown -R "$TESTBED_USER:$TESTBED_USER" "$TESTBED_DIR"
+}
+
+testbed_link() {
 	[ -z "$TESTBED_CONTROLLER" ] || { ip netns add "$TESTBED_CONTROLLER"; in_controller ip link set lo up; }
 	ip netns add "$TESTBED_NODES"
 	ip link add "$TESTBED_PORT" type veth peer name "$TESTBED_LINK" netns "$TESTBED_NODES"
 	[ -z "$TESTBED_CONTROLLER" ] || ip link set "$TESTBED_PORT" netns "$TESTBED_CONTROLLER"
-	# The port is Berth's alone: without an address of the kernel's, nothing else answers on it.
-	in_controller sysctl -qw "net.ipv6.conf.$TESTBED_PORT.disable_ipv6=1" 2>/dev/null || true
+	if [ "$TESTBED_IO" = socket ]; then
+		in_controller ip address add "$CONTROLLER/24" dev "$TESTBED_PORT"
+		in_controller ip -6 address add fd77::1/64 dev "$TESTBED_PORT" nodad
+	else
+		# The port is Berth's alone: without an address of the kernel's, nothing else answers on it.
+		in_controller sysctl -qw "net.ipv6.conf.$TESTBED_PORT.disable_ipv6=1" 2>/dev/null || true
+	fi
 	in_controller ip link set "$TESTBED_PORT" up
 	# A veth leaves checksums to hardware that is not there; Berth checks them.
 	in_nodes ethtool -K "$TESTBED_LINK" tx off >/dev/null
@@ -60,32 +75,44 @@ testbed_up() {
 	in_nodes ip link set "$TESTBED_LINK" up
 	in_nodes ip address add "$TESTBED_NET.2/24" dev "$TESTBED_LINK"
 	in_nodes ip -6 address add fd77::2/64 dev "$TESTBED_LINK" nodad
+}
+
+testbed_up() {
+	mkdir -p "$TESTBED_DIR"
+	[ -z "$TESTBED_NODES" ] || testbed_link
 	[ -f "$TESTBED_DIR/master.key" ] || "$BUILD/tools/berthd/berthd" genkey "$TESTBED_DIR/master.key" >/dev/null
+	[ "$TESTBED_IO" != socket ] || [ -z "$TESTBED_NODES" ] || testbed_give_away
 }
 
 # berthd_start [FLAG...]
 berthd_start() {
-	local inside=()
+	local inside=() program=$BUILD/tools/berthd/berthd addresses=$CONTROLLER
 	[ -z "$TESTBED_CONTROLLER" ] || inside=(ip netns exec "$TESTBED_CONTROLLER")
-	"${inside[@]}" "$BUILD/tools/berthd/berthd" --data_dir="${TESTBED_DATA:-$TESTBED_DIR/data}" \
+	[ -z "$TESTBED_NODES" ] || addresses=$CONTROLLER,fd77::1
+	if [ "$TESTBED_IO" = socket ] && [ -n "$TESTBED_NODES" ]; then
+		inside+=(setpriv --reuid="$TESTBED_USER" --regid="$TESTBED_USER" --clear-groups)
+		program=$TESTBED_DIR/berthd
+	fi
+	"${inside[@]}" "$program" --data_dir="${TESTBED_DATA:-$TESTBED_DIR/data}" \
 		--master_key_file="$TESTBED_DIR/master.key" --http.port="$TESTBED_HTTP" \
 		--wire.ttl_ms="$TESTBED_TTL_MS" \
 		--liveness.mass_percent="$TESTBED_MASS_PERCENT" \
 		--ports.0.device="$TESTBED_PORT" --ports.0.io="$TESTBED_IO" \
-		--ports.0.addresses="$CONTROLLER,fd77::1" "$@" </dev/null >>"$TESTBED_DIR/berthd.log" 2>&1 &
+		--ports.0.addresses="$addresses" "$@" </dev/null >>"$TESTBED_DIR/berthd.log" 2>&1 &
 	BERTHD_PID=$!
 	wait_until 60 "the daemon answers" api_is_healthy
 }
 api_is_healthy() { [ "$(api /v1/agent/health -o /dev/null -w '%{http_code}' 2>/dev/null)" = 200 ]; }
 
-# Started without a function between, so that the pid is the daemon's own (ip netns exec runs in place).
+# Started without a function between, so that the pid is the daemon's own (ip netns exec and setpriv run in place).
 berthd_kill() { kill "-${1:-TERM}" "$BERTHD_PID"; wait "$BERTHD_PID" 2>/dev/null || true; BERTHD_PID=; }
 
 # node_start NAME COMMAND...: runs it in the nodes' namespace; its output goes to NAME.log, its pid to NAME.pid.
 node_start() {
-	local name=$1
+	local name=$1 inside=()
 	shift
-	ip netns exec "$TESTBED_NODES" "$@" </dev/null >>"$TESTBED_DIR/$name.log" 2>&1 &
+	[ -z "$TESTBED_NODES" ] || inside=(ip netns exec "$TESTBED_NODES")
+	"${inside[@]}" "$@" </dev/null >>"$TESTBED_DIR/$name.log" 2>&1 &
 	CHILDREN+=($!)
 	echo $! >"$TESTBED_DIR/$name.pid"
 }
@@ -108,9 +135,9 @@ testbed_down() {
 	# Some may have been stopped with SIGSTOP.
 	for pid in "${CHILDREN[@]}"; do kill "$pid" 2>/dev/null && kill -CONT "$pid"; done
 	for pid in "${CHILDREN[@]}"; do wait "$pid" 2>/dev/null; done
-	ip netns del "$TESTBED_NODES" 2>/dev/null
+	[ -z "$TESTBED_NODES" ] || ip netns del "$TESTBED_NODES" 2>/dev/null
 	[ -z "$TESTBED_CONTROLLER" ] || ip netns del "$TESTBED_CONTROLLER" 2>/dev/null
-	ip link del "$TESTBED_PORT" 2>/dev/null
+	[ -z "$TESTBED_NODES" ] || ip link del "$TESTBED_PORT" 2>/dev/null
 	[ -n "${TESTBED_KEEP-}" ] || rm -rf "$TESTBED_DIR"
 	return 0
 }

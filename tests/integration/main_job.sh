@@ -1,5 +1,5 @@
 #!/bin/bash
-# The main job on real packets: berthd on one end of a veth pair (TESTBED_IO: af_xdp or af_packet), three real
+# The main job on real packets: berthd on one end of a veth pair (TESTBED_IO: af_xdp, af_packet or socket), three real
 # agents and a fleet of NODES simulated ones on the other. Everybody becomes ready; placements are answered
 # and durable; silent nodes go down and their allocations are lost; kill -9 loses nothing and downs nobody.
 . "$(dirname "$0")/setup.sh"
