@@ -133,7 +133,7 @@ testbed_down() {
 	local pid
 	[ -z "$BERTHD_PID" ] || { kill "$BERTHD_PID" 2>/dev/null; wait "$BERTHD_PID" 2>/dev/null; }
 	# Some may have been stopped with SIGSTOP.
-	for pid in "${CHILDREN[@]}"; do kill "$pid" 2>/dev/null && kill -CONT "$pid"; done
+	for pid in "${CHILDREN[@]}"; do kill "$pid" && kill -CONT "$pid"; done 2>/dev/null
 	for pid in "${CHILDREN[@]}"; do wait "$pid" 2>/dev/null; done
 	[ -z "$TESTBED_NODES" ] || ip netns del "$TESTBED_NODES" 2>/dev/null
 	[ -z "$TESTBED_CONTROLLER" ] || ip netns del "$TESTBED_CONTROLLER" 2>/dev/null
