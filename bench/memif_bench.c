@@ -1,13 +1,16 @@
-// Heartbeats between two processes over net_memif: one sends them and takes the answers, the other is the daemon's
-// packet path.
+// Heartbeats between two processes: one sends them and takes the answers, the other is the daemon's packet path. First
+// over net_memif, then over UDP sockets of the kernel on the loopback.
 //
 // Either process may be the slower one, so two things are reported. First how many heartbeats a second were
 // answered, beside how many packets the same generator delivers to a receiver that only drops them: its own
 // ceiling. Then how many one core could answer if it never waited, from the time of the turns that had
-// packets, against the same of a forwarder that swaps MAC addresses.
+// packets, against the same of a forwarder that swaps MAC addresses. Over sockets both are compared with the same
+// socket read by a loop that only sends back what came.
 #include "bench/harness/bench.h"
+#include "bench/harness/datagrams.h"
 #include "bench/harness/heartbeats.h"
 #include "dataplane/port/packet_io_dpdk.h"
+#include "dataplane/port/socket_port.h"
 #include "state/base/check.h"
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -26,13 +29,15 @@
 #define LINK_WAIT_MS 5000u
 #define SETTLE_NS 100000000u
 
-// Flags that the two processes share.
+// Flags that the processes share.
 struct shared {
 	_Atomic bool stop;
 	_Atomic bool generating;
+	_Atomic uint16_t udp_port; // of the sockets, once they are there
+	_Atomic bool sockets_stop;
 };
 
-enum turn { DROP, SWAP, ANSWER };
+enum turn { DROP, SWAP, ANSWER, ECHO };
 
 struct run {
 	struct heartbeats heartbeats;
@@ -43,6 +48,7 @@ struct run {
 	double per_busy_second; // of the newest measurement
 	pid_t generator;
 	char socket[64];
+	struct socket_port sockets; // in place of queue and socket
 };
 
 static void sleep_ms(uint32_t ms)
@@ -134,6 +140,8 @@ static void swap_macs(const struct packet *p)
 static uint32_t take_turn(struct run *r, enum turn turn)
 {
 	struct packet_burst burst;
+	if (turn == ECHO)
+		return datagrams_echo(r->io.bell(r->io.context));
 	r->io.receive(r->io.context, &burst);
 	uint32_t received = burst.count;
 	if (received == 0)
@@ -195,6 +203,34 @@ static double swapped_busy(void *context)
 	return r->per_busy_second;
 }
 
+static double echoed(void *context)
+{
+	return serve(context, ECHO);
+}
+
+static double echoed_busy(void *context)
+{
+	struct run *r = context;
+	serve(r, ECHO);
+	return r->per_busy_second;
+}
+
+static void measure_sockets(struct bench *b, struct run *r)
+{
+	struct bench_result rate = {.name = "socket",
+		.nodes = NODES,
+		.unit = "heartbeats/s",
+		.against = "a loop that only sends back what came to the same socket"};
+	bench_interleave(b, answered, echoed, r, &rate);
+	bench_report(b, &rate);
+	struct bench_result busy = {.name = "socket-core",
+		.nodes = NODES,
+		.unit = "heartbeats per busy second",
+		.against = "datagrams that only are sent back, per busy second"};
+	bench_interleave(b, answered_busy, echoed_busy, r, &busy);
+	bench_report(b, &busy);
+}
+
 static void measure(struct bench *b, struct run *r)
 {
 	struct bench_result rate = {.name = "memif",
@@ -226,7 +262,50 @@ static void choose_cores(int cores[2])
 	}
 }
 
-static void start(struct run *r)
+static _Noreturn void generate_datagrams(struct run *r, int core)
+{
+	cpu_set_t one;
+	uint16_t udp_port;
+	CPU_ZERO(&one);
+	CPU_SET(core, &one);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+	heartbeats_start(&r->heartbeats, NODES);
+	while ((udp_port = atomic_load(&r->shared->udp_port)) == 0)
+		sleep_ms(10);
+	datagrams_generate(&r->heartbeats, udp_port, &r->shared->sockets_stop);
+	_exit(0);
+}
+
+static void start_sockets(struct run *r)
+{
+	struct port_settings settings = {.io = "socket"};
+	struct hot_port *port = &r->heartbeats.worker.port;
+	char message[256];
+	heartbeats_start(&r->heartbeats, NODES);
+	*port = (struct hot_port){.ipv4_count = 1, .ipv4 = {{127, 0, 0, 1}}};
+	// Any port but those that connections are given; the next one where somebody has it.
+	port->udp_port = (uint16_t)(20000 + getpid() % 10000);
+	while (socket_port_open(&r->sockets, &settings, 0, "", port, message, sizeof message) !=
+		0) {
+		if (++port->udp_port == 32000) {
+			fprintf(stderr, "memif: %s\n", message);
+			exit(1);
+		}
+	}
+	r->io = socket_queue_io(r->sockets.queues[0]);
+	atomic_store(&r->shared->udp_port, port->udp_port);
+}
+
+static void stop_sockets(struct run *r)
+{
+	atomic_store(&r->shared->sockets_stop, true);
+	CHECK(waitpid(r->generator, NULL, 0) == r->generator);
+	socket_port_close(&r->sockets);
+	heartbeats_stop(&r->heartbeats);
+}
+
+static void start(struct run *r, struct run *sockets)
 {
 	int cores[2];
 	choose_cores(cores);
@@ -234,7 +313,12 @@ static void start(struct run *r)
 	r->shared = mmap(
 		NULL, sizeof *r->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(r->shared != MAP_FAILED);
+	sockets->shared = r->shared;
 	// Forks before EAL starts, which does not survive a fork.
+	sockets->generator = fork();
+	CHECK(sockets->generator >= 0);
+	if (sockets->generator == 0)
+		generate_datagrams(sockets, cores[1]);
 	r->generator = fork();
 	CHECK(r->generator >= 0);
 	if (r->generator == 0) {
@@ -255,11 +339,12 @@ static void stop(struct run *r)
 
 int main(int argument_count, char **arguments)
 {
-	static struct run run;
+	static struct run run, sockets;
 	struct bench bench;
 	bench_begin(&bench, "memif", argument_count, arguments);
 	run.measure_ns = bench.smoke ? 50000000u : 500000000u;
-	start(&run);
+	sockets.measure_ns = run.measure_ns;
+	start(&run, &sockets);
 	if (!wait_for_link()) {
 		fprintf(stderr, "memif: the two processes do not find each other\n");
 		stop(&run);
@@ -270,5 +355,8 @@ int main(int argument_count, char **arguments)
 	CHECK(atomic_load(&run.shared->generating));
 	measure(&bench, &run);
 	stop(&run);
+	start_sockets(&sockets);
+	measure_sockets(&bench, &sockets);
+	stop_sockets(&sockets);
 	return bench_end(&bench);
 }
