@@ -15,11 +15,12 @@ as_nobody() {
 	in_controller setpriv --reuid="$TESTBED_USER" --regid="$TESTBED_USER" --clear-groups \
 		env -i PATH="$PATH" TMPDIR="$TESTBED_DIR/tmp" FLEET=200 BUILD="$tree/build" "$@"
 }
-as_nobody "$tree/tools/quickstart" --once >"$TESTBED_DIR/quickstart.log" 2>&1 || die "it did not see what it promises"
-grep -q '^event=port .*driver=socket ' "$TESTBED_DIR/quickstart.log" || die "it is not on sockets"
-tail -1 "$TESTBED_DIR/quickstart.log" | grep -q '^everything promised was seen$' || die "it does not say that it saw all"
+said=$TESTBED_DIR/quickstart.log
+as_nobody "$tree/tools/quickstart" --once >"$said" 2>&1 || die "it did not see what it promises"
+grep -q '^event=port .*driver=socket ' "$said" || die "it is not on sockets"
+tail -1 "$said" | grep -q '^everything promised was seen$' || die "it does not say that it saw all"
 equal "what it left behind" "$(ls "$TESTBED_DIR/tmp")" ''
 equal "Effective rights" "$(as_nobody grep CapEff /proc/self/status)" $'CapEff:\t0000000000000000'
-as_nobody "$tree/tools/quickstart" --cluster >"$TESTBED_DIR/quickstart.log" 2>&1 && die "a cluster was started without root"
-grep -q 'root is needed' "$TESTBED_DIR/quickstart.log" || die "it does not say what root is needed for"
+as_nobody "$tree/tools/quickstart" --cluster >"$said" 2>&1 && die "a cluster was started without root"
+grep -q 'root is needed' "$said" || die "it does not say what root is needed for"
 say "quickstart without root: everything promised was seen"
