@@ -242,6 +242,12 @@ static void headers_of_ipv6(void **state)
 	assert_int_equal(io.finish(io.context, &burst), 0);
 	assert_int_equal(hear(node, data, sizeof data), 17);
 	assert_int_equal(data[16], 0x22);
+	say(node, 0x11, 40); // what is not a datagram is the kernel's to send
+	receive(&io, &burst);
+	turn_around(&burst.packets[0], 0x22, 17);
+	burst.packets[0].data[ETHER_BYTES + 6] = PROTOCOL_ICMPV6;
+	assert_int_equal(io.finish(io.context, &burst), 1);
+	assert_true(hears_nothing(node));
 	close(node);
 	end_port(port);
 }
@@ -335,6 +341,27 @@ static void several_addresses(void **state)
 	is_silent(&io);
 	port_meter(port);
 	assert_int_equal(port->sent, count);
+	end_port(port);
+}
+
+// A burst that is not full has emptied all of them.
+static void one_burst_empties_all_addresses(void **state)
+{
+	(void)state;
+	struct port_settings s = sockets_at(1, "127.0.0.1", "127.0.0.2", NULL);
+	struct ethernet_port *port = port_at(&s);
+	struct packet_io io = port_queue_io(port, 0);
+	int nodes[2] = {node_of(port, "127.0.0.1"), node_of(port, "127.0.0.2")};
+	for (uint32_t round = 0; round < 3; round++) {
+		struct packet_burst burst;
+		say(nodes[0], 1, 50);
+		say(nodes[1], 2, 50);
+		receive(&io, &burst);
+		assert_int_equal(burst.count, 2);
+		drop_all(&io, &burst);
+	}
+	close(nodes[0]);
+	close(nodes[1]);
 	end_port(port);
 }
 
@@ -487,25 +514,26 @@ static void answers_that_cannot_be_sent(void **state)
 	struct packet_burst burst;
 	int node = node_of(port, "127.0.0.1");
 	uint8_t data[64];
-	for (uint32_t i = 0; i < 6; i++)
+	for (uint32_t i = 0; i < 7; i++)
 		say(node, 1, 64);
 	receive(&io, &burst);
-	assert_int_equal(burst.count, 6);
+	assert_int_equal(burst.count, 7);
 	for (uint32_t i = 0; i < burst.count; i++)
 		turn_around(&burst.packets[i], (uint8_t)i, 20);
-	// Not a datagram, not from us, to port 0, to another machine from the loopback.
+	// Neither IP nor a datagram, not from us, to port 0, to another machine from the loopback.
 	memcpy(burst.packets[0].data + 12, "\x08\x06", 2);
 	burst.packets[1].data[ETHER_BYTES + 15] = 99;
 	memcpy(burst.packets[3].data + HEADERS_IPV4 - 6, "\0\0", 2);
 	memcpy(burst.packets[4].data + ETHER_BYTES + 16, "\xc0\0\x02\x01", 4);
-	assert_int_equal(io.finish(io.context, &burst), 4);
+	burst.packets[6].data[ETHER_BYTES + 9] = PROTOCOL_ICMP;
+	assert_int_equal(io.finish(io.context, &burst), 5);
 	for (uint32_t i = 2; i < 6; i += 3) {
 		assert_int_equal(hear(node, data, sizeof data), 20);
 		assert_int_equal(data[0], i);
 	}
 	assert_true(hears_nothing(node));
 	port_meter(port);
-	assert_int_equal(port->errors, 4);
+	assert_int_equal(port->errors, 5);
 	assert_int_equal(port->sent, 2);
 	assert_int_equal(port->sent_bytes, 2 * (HEADERS_IPV4 + 20));
 	close(node);
@@ -633,6 +661,7 @@ int main(void)
 		cmocka_unit_test(headers_of_ipv6),
 		cmocka_unit_test(bursts_are_answered),
 		cmocka_unit_test(several_addresses),
+		cmocka_unit_test(one_burst_empties_all_addresses),
 		cmocka_unit_test(addresses_take_turns),
 		cmocka_unit_test(packets_of_our_own),
 		cmocka_unit_test(packets_run_out_and_come_back),
