@@ -59,11 +59,11 @@ static void name_vdev(struct device *d)
 	copy_part(d->driver, sizeof d->driver, d->arguments, length);
 }
 
-static void use_vdev(struct device *d, const char *arguments)
+static void use_vdev(struct device *d, const struct port_settings *s)
 {
-	snprintf(d->arguments, sizeof d->arguments, "%s", arguments);
+	copy_part(d->arguments, sizeof d->arguments, s->device, strlen(s->device));
 	name_vdev(d);
-	bool replay = strcmp(d->driver, "net_pcap") == 0 && strstr(arguments, "rx_pcap=") != NULL;
+	bool replay = strcmp(d->driver, "net_pcap") == 0 && strstr(s->device, "rx_pcap=") != NULL;
 	d->any_mac =
 		replay || strcmp(d->driver, "net_ring") == 0 || strcmp(d->driver, "net_null") == 0;
 }
@@ -223,7 +223,7 @@ int device_resolve(const struct port_settings *s, uint32_t index, struct device 
 		return resolve_pci(s, index, d, message, message_size);
 	if (!is_vdev(s->device))
 		return resolve_interface(s, index, d, message, message_size);
-	use_vdev(d, s->device);
+	use_vdev(d, s);
 	return 0;
 }
 
