@@ -1,11 +1,11 @@
 #include "dataplane/dataplane.h"
 #include "dataplane/packet_workers.h"
 #include "dataplane/port/address.h"
+#include "dataplane/port/beside_kernel.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/numa.h"
 #include "dataplane/port/port.h"
 #include "dataplane/port/port_lock.h"
-#include "dataplane/port/socket_port.h"
 #include "dataplane/requests/follow.h"
 #include "dataplane/roles.h"
 #include "dataplane/watch.h"
@@ -134,7 +134,8 @@ static void attach_workers(struct dataplane *d, uint32_t index)
 		if (place->queue == 0) {
 			w->meter = port_meter;
 			w->meter_context = port;
-			w->announces = !port->device.is_sockets; // the kernel says whose its are
+			// The kernel says whose its are.
+			w->announces = !port->device.is_sockets && !port->device.is_shared;
 		}
 		if (d->settings.starts_as_follower) {
 			struct hot_port own = roles_own(&port->hot, d->settings.own_address);
@@ -212,7 +213,7 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 	d->workers = packet_workers_create(plan->worker_count, &worker_settings);
 	pthread_mutex_init(&d->leader_lock, NULL);
 	for (uint32_t i = 0; i < settings->port_count; i++)
-		socket_port_addresses(&d->settings.ports[i]);
+		beside_kernel_settle(&d->settings.ports[i]);
 	int error = add_own_address(d, message, message_size);
 	if (error == 0)
 		error = resolve_devices(d, message, message_size);

@@ -1,5 +1,6 @@
 #include "dataplane/dataplane.h"
 #include "dataplane/port/address.h"
+#include "dataplane/port/beside_kernel.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/port_memory.h"
 #include "dataplane/port/socket_port.h"
@@ -70,6 +71,22 @@ static void check_addresses(const struct check *c)
 	}
 }
 
+// A shared port answers nobody who asks whose an address is.
+static void check_held_addresses(const struct check *c)
+{
+	for (uint32_t i = 0; i < c->port->address_count; i++) {
+		char remedy[160], holder[IFNAMSIZ];
+		host_interface_of(c->port->addresses[i], holder);
+		snprintf(remedy, sizeof remedy, "ip address add %s dev %s, or set io to af_xdp",
+			c->port->addresses[i], c->device.interface);
+		if (holder[0] == '\0')
+			topology_problem(c->plan, TOPOLOGY_ERROR, remedy,
+				"port %u: the kernel does not have %s, and a shared port leaves it "
+				"to the kernel to answer for it",
+				c->index, c->port->addresses[i]);
+	}
+}
+
 static void check_xdp(const struct check *c)
 {
 	char remedy[160];
@@ -114,7 +131,20 @@ static void check_memlock(const struct check *c)
 		(unsigned long long)(needed >> 20), (unsigned long long)(limit.rlim_cur >> 20));
 }
 
-static void check_interface(const struct check *c)
+// The addresses of the kernel stay where they are when another member leads.
+static void check_service_addresses(const struct check *c, const struct hot_port *port)
+{
+	struct hot_port own = roles_own(port, c->settings->own_address);
+	if (c->settings->starts_as_follower &&
+		own.ipv4_count + own.ipv6_count < port->ipv4_count + port->ipv6_count)
+		topology_problem(c->plan, TOPOLOGY_WARNING,
+			"list only this member's own address, and all members at the nodes",
+			"port %u: the kernel's addresses stay where they are when another member "
+			"leads",
+			c->index);
+}
+
+static void check_interface(const struct check *c, const struct hot_port *addresses)
 {
 	char remedy[160], driver[HOST_NAME_BYTES];
 	const char *interface = c->device.interface;
@@ -142,7 +172,12 @@ static void check_interface(const struct check *c)
 		topology_problem(c->plan, TOPOLOGY_ERROR,
 			"run with CAP_NET_RAW, or set io to socket",
 			"port %u: raw packets on %s are not permitted", c->index, interface);
-	check_addresses(c);
+	if (c->device.is_shared) {
+		check_held_addresses(c);
+		check_service_addresses(c, addresses);
+	} else {
+		check_addresses(c);
+	}
 	if (strcmp(c->device.driver, "net_af_xdp") == 0) {
 		check_xdp(c);
 		check_memlock(c);
@@ -204,19 +239,6 @@ static void check_buffer(const struct check *c)
 		c->index, strtoul(line, NULL, 10) >> 10, wanted >> 10);
 }
 
-// The addresses of the kernel stay where they are when another member leads.
-static void check_service_addresses(const struct check *c, const struct hot_port *port)
-{
-	struct hot_port own = roles_own(port, c->settings->own_address);
-	if (c->settings->starts_as_follower &&
-		own.ipv4_count + own.ipv6_count < port->ipv4_count + port->ipv6_count)
-		topology_problem(c->plan, TOPOLOGY_WARNING,
-			"list only this member's own address, and all members at the nodes",
-			"port %u: sockets do not take service addresses along when another member "
-			"leads",
-			c->index);
-}
-
 static void check_sockets(const struct check *c, struct hot_port *port)
 {
 	port->udp_port = c->settings->udp_port;
@@ -244,7 +266,7 @@ static void check_port(struct check *c)
 	else if (!device_is_virtual(&c->device))
 		check_pci(c);
 	else if (c->device.interface[0] != '\0')
-		check_interface(c);
+		check_interface(c, &addresses);
 	else
 		check_vdev(c);
 }
@@ -323,7 +345,7 @@ static const struct dataplane_settings *with_added_addresses(const struct datapl
 {
 	*copy = *s;
 	for (uint32_t i = 0; i < copy->port_count; i++)
-		socket_port_addresses(&copy->ports[i]);
+		beside_kernel_settle(&copy->ports[i]);
 	if (!s->starts_as_follower || s->own_address[0] == '\0' || s->port_count == 0)
 		return copy;
 	if (!roles_add_own(copy->ports, copy->port_count, copy->own_address))

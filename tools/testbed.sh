@@ -1,7 +1,7 @@
 # A controller and its nodes on one machine, for tools/quickstart and the integration tests: two ends of a
-# veth pair, the daemon on one, agents behind the other in a network namespace of their own. With TESTBED_IO=socket
-# the kernel has the daemon's end, and the daemon is nobody's. Without root all are on the loopback, on sockets. Source
-# it, set BUILD to the build directory, then testbed_up; everything it made goes away with testbed_down.
+# veth pair, the daemon on one, agents behind the other in a network namespace of their own. With TESTBED_IO=socket or
+# shared the kernel has the daemon's end; on sockets the daemon is nobody's. Without root all are on the loopback, on
+# sockets. Source it, set BUILD to the build directory, then testbed_up; everything it made goes away with testbed_down.
 
 TESTBED_CONTROLLER=${TESTBED_CONTROLLER-}          # namespace of the daemon; empty: this one
 TESTBED_NODES=${TESTBED_NODES:-berth-nodes-$$}     # namespace of the nodes
@@ -61,7 +61,7 @@ testbed_link() {
 	ip netns add "$TESTBED_NODES"
 	ip link add "$TESTBED_PORT" type veth peer name "$TESTBED_LINK" netns "$TESTBED_NODES"
 	[ -z "$TESTBED_CONTROLLER" ] || ip link set "$TESTBED_PORT" netns "$TESTBED_CONTROLLER"
-	if [ "$TESTBED_IO" = socket ]; then
+	if [ "$TESTBED_IO" = socket ] || [ "$TESTBED_IO" = shared ]; then
 		in_controller ip address add "$CONTROLLER/24" dev "$TESTBED_PORT"
 		in_controller ip -6 address add fd77::1/64 dev "$TESTBED_PORT" nodad
 	else

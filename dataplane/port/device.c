@@ -68,6 +68,22 @@ static void use_vdev(struct device *d, const struct port_settings *s)
 		replay || strcmp(d->driver, "net_ring") == 0 || strcmp(d->driver, "net_null") == 0;
 }
 
+const char *device_against_xdp(const char *interface, uint32_t queues)
+{
+	struct host_queues theirs = host_interface_queues(interface);
+	if (theirs.combined < queues)
+		return "the interface has fewer combined queues than are asked for";
+	if (theirs.receive > queues)
+		return "the interface spreads packets over more queues than are asked for";
+	if (!host_af_xdp())
+		return "the kernel refuses AF_XDP sockets";
+	if (!host_capable(CAP_NET_ADMIN))
+		return "CAP_NET_ADMIN is missing";
+	if (!host_capable(CAP_BPF) && !host_capable(CAP_SYS_ADMIN))
+		return "CAP_BPF is missing";
+	return host_interface_is_ethernet(interface) ? NULL : "it is not an Ethernet interface";
+}
+
 static const char *pick_io(struct device *d, uint32_t queues)
 {
 	char driver[HOST_NAME_BYTES], pci[HOST_NAME_BYTES];
@@ -78,20 +94,7 @@ static const char *pick_io(struct device *d, uint32_t queues)
 			"%s has a DPDK driver that works beside the kernel's", driver);
 		return "pci";
 	}
-	const char *against = NULL;
-	struct host_queues theirs = host_interface_queues(d->interface);
-	if (theirs.combined < queues)
-		against = "the interface has fewer combined queues than are asked for";
-	else if (theirs.receive > queues)
-		against = "the interface spreads packets over more queues than are asked for";
-	else if (!host_af_xdp())
-		against = "the kernel refuses AF_XDP sockets";
-	else if (!host_capable(CAP_NET_ADMIN))
-		against = "CAP_NET_ADMIN is missing";
-	else if (!host_capable(CAP_BPF) && !host_capable(CAP_SYS_ADMIN))
-		against = "CAP_BPF is missing";
-	else if (!host_interface_is_ethernet(d->interface))
-		against = "it is not an Ethernet interface";
+	const char *against = device_against_xdp(d->interface, queues);
 	if (against != NULL) {
 		snprintf(d->why, sizeof d->why, "no AF_XDP: %s", against);
 		return "af_packet";
@@ -108,7 +111,8 @@ static int interface_by_io(
 	char *to = d->arguments;
 	size_t size = sizeof d->arguments;
 	char pci[HOST_NAME_BYTES];
-	if (strcmp(io, "af_xdp") == 0) {
+	d->is_shared = strcmp(io, "shared") == 0;
+	if (strcmp(io, "af_xdp") == 0 || d->is_shared) {
 		snprintf(to, size, "net_af_xdp%u,iface=%s,start_queue=0,queue_count=%u", index,
 			d->interface, queues);
 	} else if (strcmp(io, "af_packet") == 0) {
@@ -158,8 +162,10 @@ static int resolve_interface(const struct port_settings *s, uint32_t index, stru
 	}
 	if (!take_interface(s, index, d, message, message_size))
 		return -ENODEV;
-	d->automatic = strcmp(io, "auto") == 0;
-	if (d->automatic)
+	bool is_open = strcmp(io, "auto") == 0;
+	d->automatic = is_open || s->automatic;
+	snprintf(d->why, sizeof d->why, "%s", s->why);
+	if (is_open)
 		io = pick_io(d, s->queues > 0 ? s->queues : 1);
 	int error = interface_by_io(d, io, s, index);
 	if (error == -ENODEV)
@@ -169,8 +175,8 @@ static int resolve_interface(const struct port_settings *s, uint32_t index, stru
 			index, s->device);
 	else if (error != 0)
 		snprintf(message, message_size,
-			"port %u: unknown io \"%s\"; use auto, af_xdp, af_packet, socket, tap or "
-			"pci",
+			"port %u: unknown io \"%s\"; use auto, shared, af_xdp, af_packet, socket, "
+			"tap or pci",
 			index, io);
 	return error;
 }
@@ -180,16 +186,10 @@ static int resolve_sockets(const struct port_settings *s, uint32_t index, struct
 	char *message, uint32_t message_size)
 {
 	char pci[HOST_NAME_BYTES];
-	d->is_sockets = true;
+	*d = (struct device){.numa_node = -1, .is_sockets = true};
+	snprintf(d->why, sizeof d->why, "%s", s->why);
 	snprintf(d->name, sizeof d->name, "socket%u", index);
 	snprintf(d->driver, sizeof d->driver, "socket");
-	if (s->vlan_id != 0 || s->promiscuous) {
-		snprintf(message, message_size,
-			"port %u: sockets see no %s; give the address of the interface itself, and "
-			"leave that out",
-			index, s->vlan_id != 0 ? "vlan_id" : "Ethernet (promiscuous)");
-		return -EINVAL;
-	}
 	if (s->device[0] == '\0') {
 		host_interface_of(s->address_count > 0 ? s->addresses[0] : "", d->interface);
 	} else if (!take_interface(s, index, d, message, message_size)) {
@@ -212,11 +212,24 @@ static int resolve_pci(const struct port_settings *s, uint32_t index, struct dev
 	return -ENODEV;
 }
 
+static bool sees_no_ethernet(const struct port_settings *s)
+{
+	return port_is_beside_kernel(s) && (s->vlan_id != 0 || s->promiscuous);
+}
+
 int device_resolve(const struct port_settings *s, uint32_t index, struct device *d, char *message,
 	uint32_t message_size)
 {
 	*d = (struct device){.numa_node = -1};
 	message[0] = '\0';
+	if (sees_no_ethernet(s)) {
+		snprintf(message, message_size,
+			"port %u: %s no %s; give the address of the interface itself, and leave "
+			"that out",
+			index, port_is_sockets(s) ? "sockets see" : "a shared port sees",
+			s->vlan_id != 0 ? "vlan_id" : "Ethernet (promiscuous)");
+		return -EINVAL;
+	}
 	if (port_is_sockets(s))
 		return resolve_sockets(s, index, d, message, message_size);
 	if (is_pci_address(s->device))
@@ -230,8 +243,12 @@ int device_resolve(const struct port_settings *s, uint32_t index, struct device 
 bool device_fall_back(
 	struct device *d, const struct port_settings *s, uint32_t index, const char *why)
 {
+	char ignored[256];
 	if (!d->automatic || strcmp(d->driver, "net_af_xdp") != 0)
 		return false;
+	// Where the kernel has the addresses, whole ports would both hear what is the other's.
+	bool done = d->is_shared ? resolve_sockets(s, index, d, ignored, sizeof ignored) == 0
+				 : interface_by_io(d, "af_packet", s, index) == 0;
 	snprintf(d->why, sizeof d->why, "AF_XDP failed: %.100s", why);
-	return interface_by_io(d, "af_packet", s, index) == 0;
+	return done;
 }

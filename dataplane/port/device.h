@@ -15,6 +15,7 @@ struct device {
 	int numa_node;                // -1 unknown
 	bool automatic;               // io was "auto"
 	bool is_sockets;              // no device of DPDK's: UDP sockets of the kernel
+	bool is_shared;               // an XDP program leaves to the kernel what is not Berth's
 	bool any_mac;                 // carries no traffic of its own address: a capture, a loop
 };
 
@@ -25,6 +26,8 @@ int device_resolve(const struct port_settings *, uint32_t index, struct device *
 // is none.
 bool device_fall_back(
 	struct device *, const struct port_settings *, uint32_t index, const char *why);
+// Why AF_XDP cannot be had on the interface with so many queues; NULL: nothing is against it.
+const char *device_against_xdp(const char *interface, uint32_t queues);
 static inline bool device_is_virtual(const struct device *d)
 {
 	return d->pci[0] == '\0';

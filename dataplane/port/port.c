@@ -4,6 +4,7 @@
 #include "dataplane/port/packet_pool.h"
 #include "dataplane/port/packet_sockets.h"
 #include "dataplane/port/port_memory.h"
+#include "dataplane/port/shared/shared_port.h"
 #include "dataplane/port/xdp.h"
 #include "state/base/log.h"
 #include <errno.h>
@@ -24,6 +25,7 @@ struct start {
 	uint16_t rx_descriptors, tx_descriptors;
 	struct packet_sockets sockets; // that are not of queues still to be opened
 	const char *step;              // what failed, for the message
+	char text[128];                // of that, where it is not always the same
 };
 
 static void offload(const struct start *s, struct rte_eth_conf *conf)
@@ -136,12 +138,44 @@ static void wait_link(const struct start *s)
 			s->index);
 }
 
+// DPDK loads the program and brings it onto the interface, on which there is room for one.
+static int share_interface(struct start *s)
+{
+	struct device *d = &s->port->device;
+	const char *program;
+	char other[SHARED_PORT_NAME_BYTES];
+	s->step = "handing the XDP program to DPDK";
+	int error = shared_port_program(&program);
+	if (error != 0)
+		return error;
+	size_t used = strlen(d->arguments);
+	snprintf(d->arguments + used, sizeof d->arguments - used, ",xdp_prog=%s", program);
+	error = shared_port_clear(d->interface, other);
+	snprintf(s->text, sizeof s->text,
+		"putting an XDP program on %s, which has %s%s (ip link set %s xdp off)",
+		d->interface, error == -EBUSY ? "another, " : "one", error == -EBUSY ? other : "",
+		d->interface);
+	s->step = s->text;
+	return error;
+}
+
+static int aim_program(struct start *s)
+{
+	uint32_t program = 0;
+	s->step = "telling the XDP program what is Berth's";
+	int error = xdp_program(s->port->device.interface, &program);
+	return error != 0 ? error : shared_port_aim(program, &s->port->hot);
+}
+
 static int run_steps(struct start *s, const int *numa_nodes)
 {
 	struct ethernet_port *port = s->port;
 	packet_sockets_begin(&s->sockets);
+	int error = port->device.is_shared ? share_interface(s) : 0;
+	if (error != 0)
+		return error;
 	s->step = "having DPDK make the device";
-	int error = eal_add_device(&port->device);
+	error = eal_add_device(&port->device);
 	if (error == 0)
 		error = rte_eth_dev_get_port_by_name(port->device.name, &port->id);
 	port->opened = error == 0;
@@ -156,7 +190,9 @@ static int run_steps(struct start *s, const int *numa_nodes)
 	if (error != 0)
 		return error;
 	port->started = true;
-	error = hear_link(s);
+	error = port->device.is_shared ? aim_program(s) : 0;
+	if (error == 0)
+		error = hear_link(s);
 	if (error != 0)
 		return error;
 	s->step = "reading the device's address";
@@ -268,6 +304,8 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 		if (!device_fall_back(&port->device, settings, index, message))
 			return error;
 		log_warn("port-fallback", "port=%u driver=%s", index, port->device.driver);
+		if (port->device.is_sockets)
+			return start_sockets(port, settings, index, message, message_size);
 	}
 	note_program(port);
 	wait_link(&s);

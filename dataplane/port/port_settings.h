@@ -11,7 +11,7 @@ struct port_settings {
 	// One of: a PCI address ("0000:03:00.0"), a DPDK vdev string ("net_pcap0,rx_pcap=f.pcap"),
 	// or a kernel interface ("eth0") together with io; may be "" where io is "socket".
 	char device[PORT_TEXT_BYTES];
-	// "auto" (picks for a kernel interface), "af_xdp", "af_packet", "socket", "tap", "pci"
+	// "auto" (picks for a kernel interface), "shared", "af_xdp", "af_packet", "socket", "tap", "pci"
 	char io[32];
 	char addresses[HOT_ADDRESSES_MAX * 2][64]; // "10.0.0.1", "fd00::1"
 	uint32_t address_count;
@@ -19,10 +19,25 @@ struct port_settings {
 	uint32_t queues;
 	uint32_t rx_descriptors, tx_descriptors; // 0: the usual number
 	bool promiscuous;
+	// Of beside_kernel_settle(): io was "auto", and how it was decided.
+	bool automatic;
+	char why[128];
 };
+
+// Beside the kernel, which has the interface: an XDP program hands over what is Berth's.
+static inline bool port_is_shared(const struct port_settings *s)
+{
+	return strcmp(s->io, "shared") == 0;
+}
 
 // UDP sockets of the kernel, without DPDK.
 static inline bool port_is_sockets(const struct port_settings *s)
 {
 	return strcmp(s->io, "socket") == 0;
+}
+
+// The kernel has the port's addresses, answers for them, and keeps them.
+static inline bool port_is_beside_kernel(const struct port_settings *s)
+{
+	return port_is_shared(s) || port_is_sockets(s);
 }

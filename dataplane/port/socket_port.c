@@ -1,7 +1,6 @@
 #include "dataplane/port/socket_port.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -210,36 +209,4 @@ struct socket_port_sums socket_port_read(struct socket_port *port)
 	}
 	sums.missed = port->missed;
 	return sums;
-}
-
-static void add_held_address(struct port_settings *s, const struct sockaddr *held)
-{
-	char *text = s->addresses[s->address_count];
-	const struct sockaddr_in *four = (const void *)held;
-	const struct sockaddr_in6 *six = (const void *)held;
-	bool is_fit = held->sa_family == AF_INET ||
-		      (held->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr));
-	const void *bytes = held->sa_family == AF_INET ? (const void *)&four->sin_addr
-						       : (const void *)&six->sin6_addr;
-	if (is_fit && inet_ntop(held->sa_family, bytes, text, sizeof s->addresses[0]) != NULL)
-		s->address_count++;
-}
-
-void socket_port_addresses(struct port_settings *s)
-{
-	struct ifaddrs *all;
-	uint32_t of_family[2] = {0};
-	if (!port_is_sockets(s) || s->address_count > 0 || s->device[0] == '\0' ||
-		getifaddrs(&all) != 0)
-		return;
-	for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
-		if (i->ifa_addr == NULL || strcmp(i->ifa_name, s->device) != 0)
-			continue;
-		uint32_t *known = &of_family[i->ifa_addr->sa_family == AF_INET6];
-		uint32_t before = s->address_count;
-		if (*known < HOT_ADDRESSES_MAX)
-			add_held_address(s, i->ifa_addr);
-		*known += s->address_count - before;
-	}
-	freeifaddrs(all);
 }

@@ -14,8 +14,6 @@ struct socket_port {
 	uint64_t missed;       // so far
 };
 
-// Gives sockets whose settings list no address those that the kernel has on their interface, those of the link aside.
-void socket_port_addresses(struct port_settings *);
 // Whether a socket can have the address (by its place among IPv4, then IPv6) at the port's UDP port just now. Returns 0
 // or a negative error.
 int socket_port_try(const struct hot_port *, uint32_t address, const char *interface);

@@ -178,7 +178,8 @@ static void sockets_of_a_member(void **state)
 	assert_false(finds(&plan, TOPOLOGY_WARNING, "service addresses", ""));
 	snprintf(s.own_address, sizeof s.own_address, "127.0.0.2");
 	plan = checked(&s);
-	assert_true(finds(&plan, TOPOLOGY_WARNING, "do not take service addresses", "all members"));
+	assert_true(finds(&plan, TOPOLOGY_WARNING, "stay where they are when another member leads",
+		"all members"));
 }
 
 static void huge_pages(void **state)

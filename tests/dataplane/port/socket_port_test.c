@@ -1,5 +1,6 @@
 // Ports of UDP sockets on the loopback, for real: what the packet path sees of a datagram, where its answers go, what
 // is dropped, refused and counted, and who may have an address. Needs no rights.
+#include "dataplane/port/beside_kernel.h"
 #include "dataplane/hot/headers.h"
 #include "dataplane/port/port.h"
 #include <arpa/inet.h>
@@ -624,19 +625,19 @@ static void addresses_of_an_interface(void **state)
 {
 	(void)state;
 	struct port_settings s = {.io = "socket", .device = "lo"};
-	socket_port_addresses(&s);
+	beside_kernel_settle(&s);
 	assert_true(s.address_count >= 1);
 	assert_string_equal(s.addresses[0], "127.0.0.1");
-	socket_port_addresses(&s); // again
+	beside_kernel_settle(&s); // again
 	struct port_settings listed = sockets_at(1, "127.0.0.9", NULL);
 	snprintf(listed.device, sizeof listed.device, "lo");
-	socket_port_addresses(&listed);
+	beside_kernel_settle(&listed);
 	assert_int_equal(listed.address_count, 1);
 	struct port_settings packets = {.io = "af_packet", .device = "lo"};
-	socket_port_addresses(&packets);
+	beside_kernel_settle(&packets);
 	assert_int_equal(packets.address_count, 0);
 	struct port_settings none = {.io = "socket", .device = "nosuch0"};
-	socket_port_addresses(&none);
+	beside_kernel_settle(&none);
 	assert_int_equal(none.address_count, 0);
 }
 
