@@ -50,8 +50,7 @@ static bool all_are_held(const struct port_settings *s)
 // Of what a whole-port mode cannot do without, sockets have none, and a shared port leaves it to the kernel.
 static bool may_be_settled(const struct port_settings *s)
 {
-	bool is_automatic = s->io[0] == '\0' || strcmp(s->io, "auto") == 0;
-	return is_automatic && s->vlan_id == 0 && !s->promiscuous &&
+	return port_is_open(s) && s->vlan_id == 0 && !s->promiscuous &&
 	       host_interface_exists(s->device) && all_are_held(s);
 }
 

@@ -30,6 +30,12 @@ static inline bool port_is_shared(const struct port_settings *s)
 	return strcmp(s->io, "shared") == 0;
 }
 
+// What it is, the interface decides.
+static inline bool port_is_open(const struct port_settings *s)
+{
+	return s->io[0] == '\0' || strcmp(s->io, "auto") == 0;
+}
+
 // UDP sockets of the kernel, without DPDK.
 static inline bool port_is_sockets(const struct port_settings *s)
 {

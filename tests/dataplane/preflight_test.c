@@ -182,6 +182,27 @@ static void sockets_of_a_member(void **state)
 		"all members"));
 }
 
+// The kernel answers for a shared port, so it must have the addresses.
+static void shared_ports_have_the_kernels_addresses(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("lo", "127.0.0.1");
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "shared");
+	struct topology_plan plan = checked(&s);
+	assert_false(finds(&plan, TOPOLOGY_ERROR, "the kernel does not have", ""));
+	assert_false(finds(&plan, TOPOLOGY_WARNING, "would answer in Berth's place", ""));
+	s.starts_as_follower = true;
+	snprintf(s.own_address, sizeof s.own_address, "127.0.0.2");
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_WARNING, "stay where they are when another member leads",
+		"all members"));
+	s = settings("lo", "192.0.2.77");
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "shared");
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "the kernel does not have 192.0.2.77",
+		"ip address add 192.0.2.77 dev lo"));
+}
+
 static void huge_pages(void **state)
 {
 	(void)state;
@@ -210,6 +231,7 @@ int main(void)
 		cmocka_unit_test(kernel_holds_the_address),
 		cmocka_unit_test(sockets_of_this_machine),
 		cmocka_unit_test(sockets_of_a_member),
+		cmocka_unit_test(shared_ports_have_the_kernels_addresses),
 		cmocka_unit_test(huge_pages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

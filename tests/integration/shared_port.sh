@@ -34,7 +34,8 @@ while True:
         with open(out, "a") as file:
             print(heard, file=file, flush=True)
 PY
-ip netns exec "$TESTBED_CONTROLLER" python3 -B "$TESTBED_DIR/listen.py" "$CONTROLLER" "$TESTBED_DIR/heard" </dev/null >/dev/null 2>&1 &
+ip netns exec "$TESTBED_CONTROLLER" python3 -B "$TESTBED_DIR/listen.py" "$CONTROLLER" "$TESTBED_DIR/heard" \
+	</dev/null >/dev/null 2>&1 &
 CHILDREN+=($!)
 cat >"$TESTBED_DIR/echo.py" <<'PY'
 import socket, struct, sys
@@ -110,6 +111,13 @@ in_controller ip link set "$TESTBED_PORT" xdpgeneric off
 berthd_start
 started_on net_af_xdp || die "io auto does not share the interface"
 wait_until 20 "all nodes are ready, shared" nodes_are ready $NODES
+berthd_kill TERM
+# Who is on the machine itself comes over the loopback.
+berthd_start --ports.1.io=socket --ports.1.addresses=127.0.0.1
+ip netns exec "$TESTBED_CONTROLLER" "$BUILD/tools/fleet/berth-fleet" --server 127.0.0.1:4647 --seed 7 \
+	--key-file "$TESTBED_DIR/master.key" --nodes 5 --quiet </dev/null >"$TESTBED_DIR/local.log" 2>&1 &
+CHILDREN+=($!)
+wait_until 20 "nodes beside the daemon are ready, too" nodes_are ready $((NODES + 5))
 say "another program: refused by name, sockets where io is open"
 berthd_kill TERM
 verify_state

@@ -250,11 +250,12 @@ static const struct setting port_settings_table[] = {
 		.help = "kernel interface, PCI address, or DPDK vdev string; with io: socket an "
 			"interface, or nothing"},
 	{"io", SETTING_TEXT, PORT(io), .preset = "auto",
-		.help = "for a kernel interface: auto, af_xdp, af_packet, tap; or socket: UDP "
-			"sockets of the kernel, without rights, huge pages or DPDK"},
+		.help = "for a kernel interface: auto, shared (beside the kernel), af_xdp, "
+			"af_packet, tap; or socket: UDP sockets of the kernel, without rights, "
+			"huge pages or DPDK"},
 	{"addresses", SETTING_ADDRESSES, PORT(addresses), .preset = "",
-		.help = "Berth's own IPv4 and IPv6 addresses on this port; with io: socket those "
-			"of the machine"},
+		.help = "Berth's own IPv4 and IPv6 addresses on this port; with io: shared or "
+			"socket those of the kernel"},
 	{"vlan_id", SETTING_U16, PORT(vlan_id), NUMBER(0, 4094), .preset = "0",
 		.help = "the 802.1Q tag to expect; 0: any"},
 	{"queues", SETTING_U32, PORT(queues), NUMBER(1, WORKERS_MAX), .preset = "1",
@@ -469,7 +470,8 @@ static bool check_cluster(const struct config *c, char *message)
 	return true;
 }
 
-// Sockets take the addresses of their interface, or are where their addresses are.
+// Ports beside the kernel take the addresses of their interface; sockets are where their addresses are, too. Whether an
+// open io comes to one of them, the interface says.
 static bool check_port_place(const struct port_settings *port, const char *name, char *message)
 {
 	bool has_device = port->device[0] != '\0', has_address = port->address_count > 0;
@@ -480,8 +482,9 @@ static bool check_port_place(const struct port_settings *port, const char *name,
 			       "interface as device");
 	if (!has_device)
 		return refuse_setting(message, name, "device is missing");
-	return has_address || refuse_setting(message, name,
-				      "addresses is empty; Berth needs an address of its own");
+	return has_address || port_is_shared(port) || port_is_open(port) ||
+	       refuse_setting(
+		       message, name, "addresses is empty; Berth needs an address of its own");
 }
 
 bool config_check(const struct config *config, char *message)

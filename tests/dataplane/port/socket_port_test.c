@@ -1,7 +1,7 @@
 // Ports of UDP sockets on the loopback, for real: what the packet path sees of a datagram, where its answers go, what
 // is dropped, refused and counted, and who may have an address. Needs no rights.
-#include "dataplane/port/beside_kernel.h"
 #include "dataplane/hot/headers.h"
+#include "dataplane/port/beside_kernel.h"
 #include "dataplane/port/port.h"
 #include <arpa/inet.h>
 #include <errno.h>

@@ -72,9 +72,20 @@ static void sockets_need_no_device(void **state)
 	assert_false(config_check(&config, message));
 	assert_string_equal(message, "ports.0: device is missing");
 	fresh(NULL);
-	assert_true(read_text("ports: [{device: eth0}]\n"));
+	assert_true(read_text("ports: [{device: eth0, io: af_xdp}]\n"));
 	assert_false(config_check(&config, message));
 	assert_non_null(strstr(message, "ports.0: addresses is empty; Berth needs"));
+	// The kernel may have addresses there.
+	fresh(NULL);
+	assert_true(read_text("ports: [{device: eth0}]\n"));
+	assert_true(config_check(&config, message));
+	fresh(NULL);
+	assert_true(read_text("ports: [{device: eth0, io: shared}]\n"));
+	assert_true(config_check(&config, message));
+	fresh(NULL);
+	assert_true(read_text("ports: [{io: shared, addresses: [10.0.0.1]}]\n"));
+	assert_false(config_check(&config, message));
+	assert_non_null(strstr(message, "ports.0: device is missing"));
 }
 
 static void the_api_listens_with_tls_and_at_a_path(void **state)
