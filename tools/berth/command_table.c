@@ -1,6 +1,7 @@
 #include "tools/berth/command_table.h"
 #include "tools/berth/commands/commands.h"
 
+#define JOB_FILE_FLAGS "var var-file hcl2-strict hcl1"
 #define WIRE_FLAGS "wire name key-file master-key"
 #define NODE_DRAIN_FLAGS                                                           \
 	"enable disable monitor dry-run deadline force no-deadline ignore-system " \
@@ -92,14 +93,21 @@ static const struct command commands[] = {
 	{"drain", "ID", "As node drain.", "See berth node drain --help.", NODE_DRAIN_FLAGS, 1, 1,
 		node_drain},
 	{"job list", "", "List jobs.", NULL, NULL, 0, 0, job_list},
-	{"job run", "FILE", "Register a job from a JSON file; - is standard input.",
-		"The file holds {\"Job\": {…}} or the job alone, with Nomad's field names. Waits "
-		"until its\nevaluation is worked off, and tells what happens; with --detach it "
-		"only "
-		"names it.",
-		"check-index detach eval-priority preserve-counts", 1, 1, job_run},
+	{"job parse", "FILE", "Print the job of a job file as JSON; - is standard input.",
+		"Asks no controller. The file is HCL as Nomad's job files are, or JSON.",
+		"canonical " JOB_FILE_FLAGS, 1, 1, job_parse},
+	{"job run", "FILE", "Register a job from a file; - is standard input.",
+		"The file is HCL as Nomad's job files are, or JSON: {\"Job\": {…}} or the job "
+		"alone, "
+		"with\nNomad's field names. Waits until its evaluation is worked off, and tells "
+		"what "
+		"happens;\nwith --detach it only names it.",
+		"check-index detach eval-priority preserve-counts " JOB_FILE_FLAGS, 1, 1, job_run},
 	{"job plan", "FILE", "Say what registering a job would do; change nothing.",
-		"Exit status 0: nothing would change, 1: something would.", NULL, 1, 1, job_plan},
+		"The file is as job run takes it. Exit status 0: nothing would change, 1: "
+		"something "
+		"would.",
+		JOB_FILE_FLAGS, 1, 1, job_plan},
 	{"job status", "[ID]", "Show a job and its allocations.",
 		"Without an id jobs are listed. --verbose shows its evaluations too.", "verbose", 0,
 		1, job_status},
@@ -129,8 +137,8 @@ static const struct command commands[] = {
 	{"job eval", "ID", "Have a job looked at again by its scheduler.",
 		"Waits until the evaluation is worked off, unless --detach is given.",
 		"detach force-reschedule", 1, 1, job_eval},
-	{"job validate", "FILE", "Say every mistake of a job; register nothing.", NULL, NULL, 1, 1,
-		job_validate},
+	{"job validate", "FILE", "Say every mistake of a job; register nothing.",
+		"The file is as job run takes it.", JOB_FILE_FLAGS, 1, 1, job_validate},
 	{"job inspect", "ID", "Print a job as JSON, ready for job run.", NULL, NULL, 1, 1,
 		job_inspect},
 	{"alloc list", "", "List allocations.", NULL, "job node status", 0, 0, alloc_list},

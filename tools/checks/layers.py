@@ -29,7 +29,8 @@ def is_named(layer, names):
 
 
 def judge_own(root, layer, included, layers):
-    if not (root / included).is_file():
+    made_by_bison = (root / included).with_suffix(".y").is_file()
+    if not (root / included).is_file() and not made_by_bison:
         return f'"{included}" is not a path from the root; write the whole path ("state/base/text.h")'
     target = layer_of(included, layers)
     if layer is None or target is layer or included in layer.get("headers", []):

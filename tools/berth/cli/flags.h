@@ -95,6 +95,11 @@ enum flag {
 	FLAG_IN,
 	FLAG_ITEM,
 	FLAG_FULL,
+	FLAG_VAR,
+	FLAG_VAR_FILE,
+	FLAG_HCL2_STRICT,
+	FLAG_HCL1,
+	FLAG_CANONICAL,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it

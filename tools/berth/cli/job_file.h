@@ -2,8 +2,9 @@
 #pragma once
 #include "tools/berth/cli/session.h"
 
-// Builds the request for a job file: its content, wrapped into {"Job": …} if it is not yet.
-enum exit_status job_file_read(const char *file, json_t **request);
+// Builds the request for a job file, {"Job": …}: of JSON its content, of any other text what it says as HCL, with the
+// variables of the command line and of the environment.
+enum exit_status job_file_read(struct session *, const char *file, json_t **request);
 // The id of the request's job, borrowed.
 const char *job_file_id(json_t *request);
 // "/v1/job/ID<suffix>?namespace=…"; path has HTTP_PATH_BYTES.

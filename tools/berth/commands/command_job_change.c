@@ -6,6 +6,7 @@
 #include "tools/berth/views/failures.h"
 #include "tools/berth/views/monitor.h"
 #include "tools/berth/views/plan_diff.h"
+#include "tools/jobfile/jobfile.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -50,10 +51,23 @@ static enum exit_status put_registered(struct session *session, json_t *request,
 	return monitor_made(session, field_text(reply, "EvalID"));
 }
 
+enum exit_status job_parse(struct session *session, const char **arguments, int count)
+{
+	json_t *request = NULL;
+	enum exit_status result = job_file_read(session, arguments[0], &request);
+	if (result != STATUS_OK)
+		return result;
+	if (flag_given(&session->flags, FLAG_CANONICAL))
+		jobfile_canonicalize(json_object_get(request, "Job"));
+	field_print(request);
+	json_decref(request);
+	return STATUS_OK;
+}
+
 enum exit_status job_run(struct session *session, const char **arguments, int count)
 {
 	json_t *request = NULL, *reply = NULL;
-	enum exit_status result = job_file_read(arguments[0], &request);
+	enum exit_status result = job_file_read(session, arguments[0], &request);
 	if (result != STATUS_OK)
 		return result;
 	result = add_options(session, request) ? http_put_json(session, "/v1/jobs", request, &reply)
@@ -83,7 +97,7 @@ static enum exit_status put_validation(json_t *reply)
 enum exit_status job_validate(struct session *session, const char **arguments, int count)
 {
 	json_t *request = NULL, *reply = NULL;
-	enum exit_status result = job_file_read(arguments[0], &request);
+	enum exit_status result = job_file_read(session, arguments[0], &request);
 	if (result == STATUS_OK)
 		result = http_put_json(session, "/v1/validate/job", request, &reply);
 	if (reply && flag_given(&session->flags, FLAG_JSON)) {
@@ -123,7 +137,7 @@ enum exit_status job_plan(struct session *session, const char **arguments, int c
 {
 	json_t *request = NULL, *plan = NULL;
 	char path[HTTP_PATH_BYTES];
-	enum exit_status result = job_file_read(arguments[0], &request);
+	enum exit_status result = job_file_read(session, arguments[0], &request);
 	if (result != STATUS_OK)
 		return result;
 	json_object_set_new(request, "Diff", json_true());

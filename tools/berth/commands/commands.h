@@ -17,9 +17,9 @@ command_run keyring_list, keyring_rotate, keyring_remove;
 command_run node_pool_list, node_pool_info, node_pool_apply, node_pool_delete;
 command_run node_list, node_status, node_eligibility, node_drain, node_what_if, node_key,
 	node_offline, node_online, node_groups;
-command_run job_list, job_run, job_plan, job_status, job_history, job_stop, job_eval, job_validate,
-	job_inspect, job_revert, job_scale, job_scaling_events, job_dispatch, job_periodic_force,
-	job_deployments, job_promote;
+command_run job_list, job_parse, job_run, job_plan, job_status, job_history, job_stop, job_eval,
+	job_validate, job_inspect, job_revert, job_scale, job_scaling_events, job_dispatch,
+	job_periodic_force, job_deployments, job_promote;
 command_run deployment_list, deployment_status, deployment_pause, deployment_resume,
 	deployment_promote, deployment_fail, deployment_unblock;
 command_run alloc_list, alloc_status, alloc_stop;
