@@ -147,10 +147,11 @@ void finish_network(struct decoder *d, const struct job_body *body, json_t *netw
 	json_decref(reserved);
 }
 
-static void fill_members(const struct schema *schema, json_t *object, const char *const *names)
+static void fill_members(
+	const struct block_schema *schema, json_t *object, const char *const *names)
 {
 	for (; *names; names++)
-		field_fill(schema_field(schema, *names, (uint32_t)strlen(*names)), object);
+		member_fill(schema_member(schema, *names, (uint32_t)strlen(*names)), object);
 }
 
 void finish_template(struct decoder *d, const struct job_body *body, json_t *template)

@@ -232,8 +232,8 @@ void jobfile_canonicalize(json_t *job)
 		json_object_set_new(job, "Update", schema_empty(&update_schema));
 	json_array_foreach(json_object_get(job, "TaskGroups"), i, group) fill_count(group);
 	// What a group says of a policy is laid over the job's before the rest of either is filled in.
-	field_fill(schema_field(&job_schema, "type", 4), job);
-	field_fill(schema_field(&job_schema, "update", 6), job);
+	member_fill(schema_member(&job_schema, "type", 4), job);
+	member_fill(schema_member(&job_schema, "update", 6), job);
 	json_array_foreach(json_object_get(job, "TaskGroups"), i, group) fill_policies(job, group);
 	schema_fill(&job_schema, job);
 	json_array_foreach(json_object_get(job, "TaskGroups"), i, group)

@@ -19,10 +19,10 @@ const struct hcl2_attribute *body_attribute(const struct hcl2_body *body, const 
 
 static bool rules_have_attribute(const struct body_rules *rules, struct text name)
 {
-	const struct field *field =
-		rules->schema ? schema_field(rules->schema, name.data, name.size) : NULL;
+	const struct member_rule *field =
+		rules->schema ? schema_member(rules->schema, name.data, name.size) : NULL;
 	if (field)
-		return field->kind <= FIELD_TEXTS || field->kind == FIELD_META;
+		return field->kind <= MEMBER_TEXTS || field->kind == MEMBER_META;
 	for (const char *const *a = rules->attributes; a && *a; a++)
 		if (text_equal(name, text_of(*a)))
 			return true;
@@ -31,11 +31,11 @@ static bool rules_have_attribute(const struct body_rules *rules, struct text nam
 
 static bool rules_have_block(const struct body_rules *rules, struct text type, uint32_t *labels)
 {
-	const struct field *field =
-		rules->schema ? schema_field(rules->schema, type.data, type.size) : NULL;
+	const struct member_rule *field =
+		rules->schema ? schema_member(rules->schema, type.data, type.size) : NULL;
 	*labels = field && field->inside && field->inside->label ? 1 : 0;
 	if (field)
-		return field->kind > FIELD_TEXTS;
+		return field->kind > MEMBER_TEXTS;
 	for (const struct block_rule *b = rules->blocks; b && b->type; b++)
 		if (text_equal(type, text_of(b->type))) {
 			*labels = b->labels;

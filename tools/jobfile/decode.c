@@ -3,6 +3,9 @@
 #include "tools/json/duration.h"
 #include <string.h>
 
+// About what a block takes as JSON.
+#define BLOCK_BYTES 4096u
+
 json_t *text_json(struct text text)
 {
 	return json_stringn(text.data, text.size);
@@ -52,7 +55,7 @@ static json_t *decode_bool(
 }
 
 static json_t *decode_int(struct decoder *d, const struct job_body *body,
-	const struct hcl2_node *node, const struct field *field)
+	const struct hcl2_node *node, const struct member_rule *field)
 {
 	const struct hcl2_value *value = typed_value(d, body, node, &hcl2_number_type);
 	bool bounded = field->least || field->most;
@@ -61,7 +64,7 @@ static json_t *decode_int(struct decoder *d, const struct job_body *body,
 	if (!value)
 		return NULL;
 	if (value->is_null)
-		return null_json(d, node, field->flags & FIELD_NULL);
+		return null_json(d, node, field->flags & MEMBER_NULL);
 	if (hcl2_number_is_int(value, least, most, &number))
 		return json_integer(number);
 	return unsuitable(d, node,
@@ -154,27 +157,28 @@ static json_t *decode_plain_text(
 	return decode_text(d, body, node, false);
 }
 
-static json_t *decode_attribute(struct decoder *d, const struct field *field,
+static json_t *decode_attribute(struct decoder *d, const struct member_rule *field,
 	const struct job_body *body, const struct hcl2_node *node)
 {
-	bool nullable = field->flags & FIELD_NULL;
+	bool nullable = field->flags & MEMBER_NULL;
 	switch (field->kind) {
-	case FIELD_TEXT: return decode_text(d, body, node, nullable);
-	case FIELD_BOOL: return decode_bool(d, body, node, nullable);
-	case FIELD_INT: return decode_int(d, body, node, field);
-	case FIELD_DURATION: return decode_duration(d, body, node, nullable);
-	case FIELD_META: return decode_text_map(d, body, node);
+	case MEMBER_TEXT: return decode_text(d, body, node, nullable);
+	case MEMBER_BOOL: return decode_bool(d, body, node, nullable);
+	case MEMBER_INT: return decode_int(d, body, node, field);
+	case MEMBER_DURATION: return decode_duration(d, body, node, nullable);
+	case MEMBER_META: return decode_text_map(d, body, node);
 	default: return decode_texts(d, body, node);
 	}
 }
 
-static json_t *decode_inside(struct decoder *d, const struct field *field, struct job_block *block)
+static json_t *decode_inside(
+	struct decoder *d, const struct member_rule *field, struct job_block *block)
 {
 	switch (field->kind) {
-	case FIELD_MAP:
-	case FIELD_META: return decode_members(d, &block->body, decode_plain_text);
-	case FIELD_HEADERS: return decode_members(d, &block->body, decode_texts);
-	case FIELD_FREE: return decode_free(d, &block->body);
+	case MEMBER_MAP:
+	case MEMBER_META: return decode_members(d, &block->body, decode_plain_text);
+	case MEMBER_HEADERS: return decode_members(d, &block->body, decode_texts);
+	case MEMBER_FREE: return decode_free(d, &block->body);
 	default: break;
 	}
 	json_t *object = decode_body(d, field->inside, &block->body);
@@ -183,11 +187,11 @@ static json_t *decode_inside(struct decoder *d, const struct field *field, struc
 	return object;
 }
 
-static void put_block(struct decoder *d, const struct field *field, struct job_block *block,
+static void put_block(struct decoder *d, const struct member_rule *field, struct job_block *block,
 	json_t *object, bool *is_first)
 {
 	json_t *held = json_object_get(object, field->member);
-	bool several = field->kind == FIELD_BLOCKS || field->kind == FIELD_NAMED;
+	bool several = field->kind == MEMBER_BLOCKS || field->kind == MEMBER_NAMED;
 	if (!*is_first && !several) {
 		hcl2_mistake(d->run, block->header, "There may be only one block \"%.*s\".",
 			(int)block->type.size, block->type.data);
@@ -200,17 +204,17 @@ static void put_block(struct decoder *d, const struct field *field, struct job_b
 		return;
 	}
 	if (json_is_absent(held)) {
-		held = field->kind == FIELD_BLOCKS ? json_array() : json_object();
+		held = field->kind == MEMBER_BLOCKS ? json_array() : json_object();
 		json_object_set_new(object, field->member, held);
 	}
-	if (field->kind == FIELD_BLOCKS)
+	if (field->kind == MEMBER_BLOCKS)
 		json_array_append_new(held, value);
 	else
 		json_object_setn_new(held, block->labels[0].data, block->labels[0].size, value);
 }
 
-static void decode_blocks(
-	struct decoder *d, const struct field *field, struct job_block *blocks, json_t *object)
+static void decode_blocks(struct decoder *d, const struct member_rule *field,
+	struct job_block *blocks, json_t *object)
 {
 	bool is_first = json_is_absent(json_object_get(object, field->member));
 	for (struct job_block *b = blocks; b; b = b->next)
@@ -218,23 +222,25 @@ static void decode_blocks(
 			put_block(d, field, b, object, &is_first);
 }
 
-json_t *decode_body(struct decoder *d, const struct schema *schema, const struct job_body *body)
+json_t *decode_body(
+	struct decoder *d, const struct block_schema *schema, const struct job_body *body)
 {
+	d->run->memory_used += BLOCK_BYTES;
 	if (schema->read)
 		return schema->read(d, body);
 	json_t *object = schema_empty(schema);
 	struct body_rules rules = {.schema = schema};
 	struct job_block *blocks = body_blocks(d, &rules, body);
 	for (const struct hcl2_attribute *a = body->body->attributes; a; a = a->next) {
-		const struct field *field = schema_field(schema, a->name.data, a->name.size);
-		if (!field || (field->kind > FIELD_TEXTS && field->kind != FIELD_META))
+		const struct member_rule *field = schema_member(schema, a->name.data, a->name.size);
+		if (!field || (field->kind > MEMBER_TEXTS && field->kind != MEMBER_META))
 			continue;
 		json_t *value = decode_attribute(d, field, body, a->expression);
 		if (value)
 			json_object_set_new(object, field->member, value);
 	}
-	for (const struct field *f = schema->fields; f->member; f++)
-		if (f->name && f->kind > FIELD_TEXTS)
+	for (const struct member_rule *f = schema->fields; f->member; f++)
+		if (f->name && f->kind > MEMBER_TEXTS)
 			decode_blocks(d, f, blocks, object);
 	if (schema->finish)
 		schema->finish(d, body, object);

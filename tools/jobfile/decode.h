@@ -26,7 +26,7 @@ struct job_block {
 
 // What may be in a body: what a table says, or these attributes and blocks.
 struct body_rules {
-	const struct schema *schema;
+	const struct block_schema *schema;
 	const char *const *attributes; // ends with NULL
 	const char *const *required;   // of them
 	const struct block_rule {
@@ -39,7 +39,7 @@ struct body_rules {
 struct job_block *body_blocks(struct decoder *, const struct body_rules *, const struct job_body *);
 const struct hcl2_attribute *body_attribute(const struct hcl2_body *, const char *name);
 
-json_t *decode_body(struct decoder *, const struct schema *, const struct job_body *);
+json_t *decode_body(struct decoder *, const struct block_schema *, const struct job_body *);
 // Values as members; NULL after a mistake.
 json_t *decode_text(
 	struct decoder *, const struct job_body *, const struct hcl2_node *, bool nullable);

@@ -3,6 +3,9 @@
 #include "tools/jobfile/decode.h"
 #include <math.h>
 
+// About what a value takes as JSON.
+#define VALUE_BYTES 128u
+
 static json_t *number_json(struct decoder *d, const struct hcl2_value *value)
 {
 	int64_t whole;
@@ -34,6 +37,7 @@ static json_t *items_json(struct decoder *d, const struct hcl2_value *value)
 
 json_t *value_json(struct decoder *d, const struct hcl2_value *value)
 {
+	d->run->memory_used += VALUE_BYTES;
 	if (!hcl2_step(d->run, (struct hcl2_range){0}))
 		return NULL;
 	if (value->is_null)

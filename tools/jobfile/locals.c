@@ -92,7 +92,10 @@ bool locals_read(struct decoder *decoder, const struct hcl2_body *file, struct h
 		known += made;
 		scope->values[1] = known_locals(decoder, &locals);
 	}
-	if (known == locals.count)
+	if (known == locals.count || hcl2_exhausted(run))
 		run->mistake_count = before;
+	if (hcl2_exhausted(run))
+		hcl2_mistake(run, locals.rows[0].attribute->name_at,
+			"The locals together take more than a job file may.");
 	return run->mistake_count == 0;
 }

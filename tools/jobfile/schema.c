@@ -3,44 +3,40 @@
 #include "state/base/check.h"
 #include <string.h>
 
-const struct field *schema_field(const struct schema *schema, const char *name, uint32_t size)
+const struct member_rule *schema_member(
+	const struct block_schema *schema, const char *name, uint32_t size)
 {
-	for (const struct field *f = schema->fields; f->member; f++)
+	for (const struct member_rule *f = schema->fields; f->member; f++)
 		if (f->name && strlen(f->name) == size && memcmp(f->name, name, size) == 0)
 			return f;
 	return NULL;
 }
 
-static json_t *unwritten(const struct field *field)
+static json_t *unwritten(const struct member_rule *field)
 {
-	if (field->flags & FIELD_NULL)
+	if (field->flags & MEMBER_NULL)
 		return json_null();
 	switch (field->kind) {
-	case FIELD_TEXT: return json_string("");
-	case FIELD_BOOL: return json_false();
-	case FIELD_INT:
-	case FIELD_DURATION: return json_integer(0);
+	case MEMBER_TEXT: return json_string("");
+	case MEMBER_BOOL: return json_false();
+	case MEMBER_INT:
+	case MEMBER_DURATION: return json_integer(0);
 	default: return json_null();
 	}
 }
 
-json_t *schema_empty(const struct schema *schema)
+json_t *schema_empty(const struct block_schema *schema)
 {
 	json_t *object = json_object();
 	if (schema->label)
 		json_object_set_new(object, schema->label, json_string(""));
-	for (const struct field *f = schema->fields; f->member; f++)
-		if (!(f->flags & FIELD_OMITTED))
+	for (const struct member_rule *f = schema->fields; f->member; f++)
+		if (!(f->flags & MEMBER_OMITTED))
 			json_object_set_new(object, f->member, unwritten(f));
 	return object;
 }
 
-bool json_is_absent(const json_t *value)
-{
-	return !value || json_is_null(value);
-}
-
-static bool wants_standard(const struct field *field, const json_t *value)
+static bool wants_standard(const struct member_rule *field, const json_t *value)
 {
 	if (!field->standard)
 		return false;
@@ -48,10 +44,10 @@ static bool wants_standard(const struct field *field, const json_t *value)
 		return true;
 	bool zero = (json_is_string(value) && json_string_length(value) == 0) ||
 		    (json_is_integer(value) && json_integer_value(value) == 0);
-	return zero && (!(field->flags & FIELD_NULL) || (field->flags & FIELD_OR_EMPTY));
+	return zero && (!(field->flags & MEMBER_NULL) || (field->flags & MEMBER_OR_EMPTY));
 }
 
-void field_fill(const struct field *field, json_t *object)
+void member_fill(const struct member_rule *field, json_t *object)
 {
 	json_t *value = json_object_get(object, field->member);
 	if (wants_standard(field, value)) {
@@ -65,16 +61,16 @@ void field_fill(const struct field *field, json_t *object)
 	const char *key;
 	size_t i;
 	json_t *element;
-	if (field->kind == FIELD_BLOCK)
+	if (field->kind == MEMBER_BLOCK)
 		schema_fill(field->inside, value);
-	else if (field->kind == FIELD_NAMED)
+	else if (field->kind == MEMBER_NAMED)
 		json_object_foreach(value, key, element) schema_fill(field->inside, element);
 	else
 		json_array_foreach(value, i, element) schema_fill(field->inside, element);
 }
 
-void schema_fill(const struct schema *schema, json_t *object)
+void schema_fill(const struct block_schema *schema, json_t *object)
 {
-	for (const struct field *f = schema->fields; f->member; f++)
-		field_fill(f, object);
+	for (const struct member_rule *f = schema->fields; f->member; f++)
+		member_fill(f, object);
 }

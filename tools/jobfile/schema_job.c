@@ -2,266 +2,268 @@
 #include "tools/jobfile/apart.h"
 #include "tools/jobfile/schema.h"
 
-static const struct field update_fields[] = {
-	{"stagger", "Stagger", FIELD_DURATION, FIELD_NULL, "30000000000"},
-	{"max_parallel", "MaxParallel", FIELD_INT, FIELD_NULL, "1"},
-	{"health_check", "HealthCheck", FIELD_TEXT, FIELD_NULL, "\"checks\""},
-	{"min_healthy_time", "MinHealthyTime", FIELD_DURATION, FIELD_NULL, "10000000000"},
-	{"healthy_deadline", "HealthyDeadline", FIELD_DURATION, FIELD_NULL, "300000000000"},
-	{"progress_deadline", "ProgressDeadline", FIELD_DURATION, FIELD_NULL, "600000000000"},
-	{"canary", "Canary", FIELD_INT, FIELD_NULL, "0"},
-	{"auto_revert", "AutoRevert", FIELD_BOOL, FIELD_NULL, "false"},
-	{"auto_promote", "AutoPromote", FIELD_BOOL, FIELD_NULL, "false"},
+static const struct member_rule update_fields[] = {
+	{"stagger", "Stagger", MEMBER_DURATION, MEMBER_NULL, "30000000000"},
+	{"max_parallel", "MaxParallel", MEMBER_INT, MEMBER_NULL, "1"},
+	{"health_check", "HealthCheck", MEMBER_TEXT, MEMBER_NULL, "\"checks\""},
+	{"min_healthy_time", "MinHealthyTime", MEMBER_DURATION, MEMBER_NULL, "10000000000"},
+	{"healthy_deadline", "HealthyDeadline", MEMBER_DURATION, MEMBER_NULL, "300000000000"},
+	{"progress_deadline", "ProgressDeadline", MEMBER_DURATION, MEMBER_NULL, "600000000000"},
+	{"canary", "Canary", MEMBER_INT, MEMBER_NULL, "0"},
+	{"auto_revert", "AutoRevert", MEMBER_BOOL, MEMBER_NULL, "false"},
+	{"auto_promote", "AutoPromote", MEMBER_BOOL, MEMBER_NULL, "false"},
 	{0},
 };
-const struct schema update_schema = {.fields = update_fields};
+const struct block_schema update_schema = {.fields = update_fields};
 
 // What is canonical of these depends on the job's type, and is for groups alone.
-static const struct field migrate_fields[] = {
-	{"max_parallel", "MaxParallel", FIELD_INT, FIELD_NULL},
-	{"health_check", "HealthCheck", FIELD_TEXT, FIELD_NULL},
-	{"min_healthy_time", "MinHealthyTime", FIELD_DURATION, FIELD_NULL},
-	{"healthy_deadline", "HealthyDeadline", FIELD_DURATION, FIELD_NULL},
+static const struct member_rule migrate_fields[] = {
+	{"max_parallel", "MaxParallel", MEMBER_INT, MEMBER_NULL},
+	{"health_check", "HealthCheck", MEMBER_TEXT, MEMBER_NULL},
+	{"min_healthy_time", "MinHealthyTime", MEMBER_DURATION, MEMBER_NULL},
+	{"healthy_deadline", "HealthyDeadline", MEMBER_DURATION, MEMBER_NULL},
 	{0},
 };
-static const struct schema migrate_schema = {.fields = migrate_fields};
+static const struct block_schema migrate_schema = {.fields = migrate_fields};
 
-static const struct field reschedule_fields[] = {
-	{"attempts", "Attempts", FIELD_INT, FIELD_NULL},
-	{"interval", "Interval", FIELD_DURATION, FIELD_NULL},
-	{"delay", "Delay", FIELD_DURATION, FIELD_NULL},
-	{"delay_function", "DelayFunction", FIELD_TEXT, FIELD_NULL},
-	{"max_delay", "MaxDelay", FIELD_DURATION, FIELD_NULL},
-	{"unlimited", "Unlimited", FIELD_BOOL, FIELD_NULL},
+static const struct member_rule reschedule_fields[] = {
+	{"attempts", "Attempts", MEMBER_INT, MEMBER_NULL},
+	{"interval", "Interval", MEMBER_DURATION, MEMBER_NULL},
+	{"delay", "Delay", MEMBER_DURATION, MEMBER_NULL},
+	{"delay_function", "DelayFunction", MEMBER_TEXT, MEMBER_NULL},
+	{"max_delay", "MaxDelay", MEMBER_DURATION, MEMBER_NULL},
+	{"unlimited", "Unlimited", MEMBER_BOOL, MEMBER_NULL},
 	{0},
 };
-static const struct schema reschedule_schema = {.fields = reschedule_fields};
+static const struct block_schema reschedule_schema = {.fields = reschedule_fields};
 
-static const struct field restart_fields[] = {
-	{"interval", "Interval", FIELD_DURATION, FIELD_NULL},
-	{"attempts", "Attempts", FIELD_INT, FIELD_NULL},
-	{"delay", "Delay", FIELD_DURATION, FIELD_NULL},
-	{"mode", "Mode", FIELD_TEXT, FIELD_NULL},
-	{"render_templates", "RenderTemplates", FIELD_BOOL, FIELD_NULL},
+static const struct member_rule restart_fields[] = {
+	{"interval", "Interval", MEMBER_DURATION, MEMBER_NULL},
+	{"attempts", "Attempts", MEMBER_INT, MEMBER_NULL},
+	{"delay", "Delay", MEMBER_DURATION, MEMBER_NULL},
+	{"mode", "Mode", MEMBER_TEXT, MEMBER_NULL},
+	{"render_templates", "RenderTemplates", MEMBER_BOOL, MEMBER_NULL},
 	{0},
 };
-const struct schema restart_schema = {.fields = restart_fields};
+const struct block_schema restart_schema = {.fields = restart_fields};
 
-static const struct field target_fields[] = {
-	{"percent", "Percent", FIELD_INT, 0, NULL, NULL, 0, 255},
+static const struct member_rule target_fields[] = {
+	{"percent", "Percent", MEMBER_INT, 0, NULL, NULL, 0, 255},
 	{0},
 };
-static const struct schema target_schema = {.label = "Value", .fields = target_fields};
+static const struct block_schema target_schema = {.label = "Value", .fields = target_fields};
 
-static const struct field spread_fields[] = {
-	{"attribute", "Attribute", FIELD_TEXT},
-	{"weight", "Weight", FIELD_INT, FIELD_NULL, "50", NULL, -128, 127},
-	{"target", "SpreadTarget", FIELD_BLOCKS, 0, NULL, &target_schema},
+static const struct member_rule spread_fields[] = {
+	{"attribute", "Attribute", MEMBER_TEXT},
+	{"weight", "Weight", MEMBER_INT, MEMBER_NULL, "50", NULL, -128, 127},
+	{"target", "SpreadTarget", MEMBER_BLOCKS, 0, NULL, &target_schema},
 	{0},
 };
-static const struct schema spread_schema = {.fields = spread_fields};
+static const struct block_schema spread_schema = {.fields = spread_fields};
 
-static const struct field constraint_fields[] = {
-	{NULL, "LTarget", FIELD_TEXT},
-	{NULL, "RTarget", FIELD_TEXT},
-	{NULL, "Operand", FIELD_TEXT},
+static const struct member_rule constraint_fields[] = {
+	{NULL, "LTarget", MEMBER_TEXT},
+	{NULL, "RTarget", MEMBER_TEXT},
+	{NULL, "Operand", MEMBER_TEXT},
 	{0},
 };
-const struct schema constraint_schema = {.fields = constraint_fields, .read = read_constraint};
+const struct block_schema constraint_schema = {
+	.fields = constraint_fields, .read = read_constraint};
 
-static const struct field affinity_fields[] = {
-	{NULL, "LTarget", FIELD_TEXT},
-	{NULL, "RTarget", FIELD_TEXT},
-	{NULL, "Operand", FIELD_TEXT},
-	{NULL, "Weight", FIELD_INT, FIELD_NULL, "50"},
+static const struct member_rule affinity_fields[] = {
+	{NULL, "LTarget", MEMBER_TEXT},
+	{NULL, "RTarget", MEMBER_TEXT},
+	{NULL, "Operand", MEMBER_TEXT},
+	{NULL, "Weight", MEMBER_INT, MEMBER_NULL, "50"},
 	{0},
 };
-const struct schema affinity_schema = {.fields = affinity_fields, .read = read_affinity};
+const struct block_schema affinity_schema = {.fields = affinity_fields, .read = read_affinity};
 
-static const struct field periodic_fields[] = {
-	{"enabled", "Enabled", FIELD_BOOL, FIELD_NULL, "true"},
-	{"cron", "Spec", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{"crons", "Specs", FIELD_TEXTS, 0, "[]"},
-	{NULL, "SpecType", FIELD_TEXT, FIELD_NULL, "\"cron\""},
-	{"prohibit_overlap", "ProhibitOverlap", FIELD_BOOL, FIELD_NULL, "false"},
-	{"time_zone", "TimeZone", FIELD_TEXT, FIELD_NULL | FIELD_OR_EMPTY, "\"UTC\""},
+static const struct member_rule periodic_fields[] = {
+	{"enabled", "Enabled", MEMBER_BOOL, MEMBER_NULL, "true"},
+	{"cron", "Spec", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{"crons", "Specs", MEMBER_TEXTS, 0, "[]"},
+	{NULL, "SpecType", MEMBER_TEXT, MEMBER_NULL, "\"cron\""},
+	{"prohibit_overlap", "ProhibitOverlap", MEMBER_BOOL, MEMBER_NULL, "false"},
+	{"time_zone", "TimeZone", MEMBER_TEXT, MEMBER_NULL | MEMBER_OR_EMPTY, "\"UTC\""},
 	{0},
 };
-static const struct schema periodic_schema = {.fields = periodic_fields, .finish = finish_periodic};
+static const struct block_schema periodic_schema = {
+	.fields = periodic_fields, .finish = finish_periodic};
 
-static const struct field parameterized_fields[] = {
-	{"payload", "Payload", FIELD_TEXT},
-	{"meta_required", "MetaRequired", FIELD_TEXTS},
-	{"meta_optional", "MetaOptional", FIELD_TEXTS},
+static const struct member_rule parameterized_fields[] = {
+	{"payload", "Payload", MEMBER_TEXT},
+	{"meta_required", "MetaRequired", MEMBER_TEXTS},
+	{"meta_optional", "MetaOptional", MEMBER_TEXTS},
 	{0},
 };
-static const struct schema parameterized_schema = {.fields = parameterized_fields};
+static const struct block_schema parameterized_schema = {.fields = parameterized_fields};
 
-static const struct field strategy_fields[] = {
-	{"max_parallel", "MaxParallel", FIELD_INT, FIELD_NULL, "0"},
-	{"on_failure", "OnFailure", FIELD_TEXT, FIELD_NULL, "\"\""},
+static const struct member_rule strategy_fields[] = {
+	{"max_parallel", "MaxParallel", MEMBER_INT, MEMBER_NULL, "0"},
+	{"on_failure", "OnFailure", MEMBER_TEXT, MEMBER_NULL, "\"\""},
 	{0},
 };
-static const struct schema strategy_schema = {.fields = strategy_fields};
+static const struct block_schema strategy_schema = {.fields = strategy_fields};
 
-static const struct field region_fields[] = {
-	{"count", "Count", FIELD_INT, FIELD_NULL, "1"},
-	{"datacenters", "Datacenters", FIELD_TEXTS, 0, "[]"},
-	{"node_pool", "NodePool", FIELD_TEXT},
-	{"meta", "Meta", FIELD_MAP, 0, "{}"},
+static const struct member_rule region_fields[] = {
+	{"count", "Count", MEMBER_INT, MEMBER_NULL, "1"},
+	{"datacenters", "Datacenters", MEMBER_TEXTS, 0, "[]"},
+	{"node_pool", "NodePool", MEMBER_TEXT},
+	{"meta", "Meta", MEMBER_MAP, 0, "{}"},
 	{0},
 };
-static const struct schema region_schema = {.label = "Name", .fields = region_fields};
+static const struct block_schema region_schema = {.label = "Name", .fields = region_fields};
 
-static const struct field multiregion_fields[] = {
-	{"strategy", "Strategy", FIELD_BLOCK, 0, "{}", &strategy_schema},
-	{"region", "Regions", FIELD_BLOCKS, 0, NULL, &region_schema},
+static const struct member_rule multiregion_fields[] = {
+	{"strategy", "Strategy", MEMBER_BLOCK, 0, "{}", &strategy_schema},
+	{"region", "Regions", MEMBER_BLOCKS, 0, NULL, &region_schema},
 	{0},
 };
-static const struct schema multiregion_schema = {.fields = multiregion_fields};
+static const struct block_schema multiregion_schema = {.fields = multiregion_fields};
 
-static const struct field scaling_fields[] = {
-	{NULL, "ID", FIELD_TEXT},
-	{NULL, "Namespace", FIELD_TEXT},
-	{"min", "Min", FIELD_INT, FIELD_NULL},
-	{"max", "Max", FIELD_INT, FIELD_NULL},
-	{"policy", "Policy", FIELD_FREE},
-	{"enabled", "Enabled", FIELD_BOOL, FIELD_NULL, "true"},
-	{"type", "Type", FIELD_TEXT, 0, "\"horizontal\""},
-	{NULL, "Target", FIELD_HIDDEN},
-	{NULL, "CreateIndex", FIELD_INT},
-	{NULL, "ModifyIndex", FIELD_INT},
+static const struct member_rule scaling_fields[] = {
+	{NULL, "ID", MEMBER_TEXT},
+	{NULL, "Namespace", MEMBER_TEXT},
+	{"min", "Min", MEMBER_INT, MEMBER_NULL},
+	{"max", "Max", MEMBER_INT, MEMBER_NULL},
+	{"policy", "Policy", MEMBER_FREE},
+	{"enabled", "Enabled", MEMBER_BOOL, MEMBER_NULL, "true"},
+	{"type", "Type", MEMBER_TEXT, 0, "\"horizontal\""},
+	{NULL, "Target", MEMBER_HIDDEN},
+	{NULL, "CreateIndex", MEMBER_INT},
+	{NULL, "ModifyIndex", MEMBER_INT},
 	{0},
 };
-const struct schema scaling_schema = {.fields = scaling_fields};
+const struct block_schema scaling_schema = {.fields = scaling_fields};
 
-static const struct field mount_options_fields[] = {
-	{"fs_type", "FSType", FIELD_TEXT},
-	{"mount_flags", "MountFlags", FIELD_TEXTS},
+static const struct member_rule mount_options_fields[] = {
+	{"fs_type", "FSType", MEMBER_TEXT},
+	{"mount_flags", "MountFlags", MEMBER_TEXTS},
 	{0},
 };
-static const struct schema mount_options_schema = {.fields = mount_options_fields};
+static const struct block_schema mount_options_schema = {.fields = mount_options_fields};
 
-static const struct field volume_fields[] = {
-	{"type", "Type", FIELD_TEXT},
-	{"source", "Source", FIELD_TEXT},
-	{"read_only", "ReadOnly", FIELD_BOOL},
-	{"access_mode", "AccessMode", FIELD_TEXT},
-	{"attachment_mode", "AttachmentMode", FIELD_TEXT},
-	{"mount_options", "MountOptions", FIELD_BLOCK, 0, NULL, &mount_options_schema},
-	{"per_alloc", "PerAlloc", FIELD_BOOL},
+static const struct member_rule volume_fields[] = {
+	{"type", "Type", MEMBER_TEXT},
+	{"source", "Source", MEMBER_TEXT},
+	{"read_only", "ReadOnly", MEMBER_BOOL},
+	{"access_mode", "AccessMode", MEMBER_TEXT},
+	{"attachment_mode", "AttachmentMode", MEMBER_TEXT},
+	{"mount_options", "MountOptions", MEMBER_BLOCK, 0, NULL, &mount_options_schema},
+	{"per_alloc", "PerAlloc", MEMBER_BOOL},
 	{0},
 };
-static const struct schema volume_schema = {.label = "Name", .fields = volume_fields};
+static const struct block_schema volume_schema = {.label = "Name", .fields = volume_fields};
 
-static const struct field disk_fields[] = {
-	{"sticky", "Sticky", FIELD_BOOL, FIELD_NULL, "false"},
-	{"migrate", "Migrate", FIELD_BOOL, FIELD_NULL, "false"},
-	{"size", "SizeMB", FIELD_INT, FIELD_NULL, "300"},
+static const struct member_rule disk_fields[] = {
+	{"sticky", "Sticky", MEMBER_BOOL, MEMBER_NULL, "false"},
+	{"migrate", "Migrate", MEMBER_BOOL, MEMBER_NULL, "false"},
+	{"size", "SizeMB", MEMBER_INT, MEMBER_NULL, "300"},
 	{0},
 };
-static const struct schema disk_schema = {.fields = disk_fields};
+static const struct block_schema disk_schema = {.fields = disk_fields};
 
-static const struct field consul_fields[] = {{"namespace", "Namespace", FIELD_TEXT}, {0}};
-static const struct schema consul_schema = {.fields = consul_fields};
+static const struct member_rule consul_fields[] = {{"namespace", "Namespace", MEMBER_TEXT}, {0}};
+static const struct block_schema consul_schema = {.fields = consul_fields};
 
-static const struct field port_fields[] = {
-	{"static", "Value", FIELD_INT},
-	{"to", "To", FIELD_INT},
-	{"host_network", "HostNetwork", FIELD_TEXT},
+static const struct member_rule port_fields[] = {
+	{"static", "Value", MEMBER_INT},
+	{"to", "To", MEMBER_INT},
+	{"host_network", "HostNetwork", MEMBER_TEXT},
 	{0},
 };
-static const struct schema port_schema = {.label = "Label", .fields = port_fields};
+static const struct block_schema port_schema = {.label = "Label", .fields = port_fields};
 
-static const struct field dns_fields[] = {
-	{"servers", "Servers", FIELD_TEXTS},
-	{"searches", "Searches", FIELD_TEXTS},
-	{"options", "Options", FIELD_TEXTS},
+static const struct member_rule dns_fields[] = {
+	{"servers", "Servers", MEMBER_TEXTS},
+	{"searches", "Searches", MEMBER_TEXTS},
+	{"options", "Options", MEMBER_TEXTS},
 	{0},
 };
-static const struct schema dns_schema = {.fields = dns_fields};
+static const struct block_schema dns_schema = {.fields = dns_fields};
 
-static const struct field network_fields[] = {
-	{"mode", "Mode", FIELD_TEXT},
-	{"device", "Device", FIELD_TEXT},
-	{"cidr", "CIDR", FIELD_TEXT},
-	{"ip", "IP", FIELD_TEXT},
-	{"dns", "DNS", FIELD_BLOCK, 0, NULL, &dns_schema},
-	{"reserved_ports", "ReservedPorts", FIELD_BLOCKS, 0, NULL, &port_schema},
-	{"port", "DynamicPorts", FIELD_BLOCKS, 0, NULL, &port_schema},
-	{"hostname", "Hostname", FIELD_TEXT},
-	{"mbits", "MBits", FIELD_INT, FIELD_NULL},
+static const struct member_rule network_fields[] = {
+	{"mode", "Mode", MEMBER_TEXT},
+	{"device", "Device", MEMBER_TEXT},
+	{"cidr", "CIDR", MEMBER_TEXT},
+	{"ip", "IP", MEMBER_TEXT},
+	{"dns", "DNS", MEMBER_BLOCK, 0, NULL, &dns_schema},
+	{"reserved_ports", "ReservedPorts", MEMBER_BLOCKS, 0, NULL, &port_schema},
+	{"port", "DynamicPorts", MEMBER_BLOCKS, 0, NULL, &port_schema},
+	{"hostname", "Hostname", MEMBER_TEXT},
+	{"mbits", "MBits", MEMBER_INT, MEMBER_NULL},
 	{0},
 };
-const struct schema network_schema = {.fields = network_fields, .finish = finish_network};
+const struct block_schema network_schema = {.fields = network_fields, .finish = finish_network};
 
-static const struct field group_fields[] = {
-	{"count", "Count", FIELD_INT, FIELD_NULL},
-	{"constraint", "Constraints", FIELD_BLOCKS, 0, NULL, &constraint_schema},
-	{"affinity", "Affinities", FIELD_BLOCKS, 0, NULL, &affinity_schema},
-	{"task", "Tasks", FIELD_BLOCKS, 0, NULL, &task_schema},
-	{"spread", "Spreads", FIELD_BLOCKS, 0, NULL, &spread_schema},
-	{"volume", "Volumes", FIELD_NAMED, 0, NULL, &volume_schema},
-	{"restart", "RestartPolicy", FIELD_BLOCK, 0, NULL, &restart_schema},
-	{"reschedule", "ReschedulePolicy", FIELD_BLOCK, 0, NULL, &reschedule_schema},
-	{"ephemeral_disk", "EphemeralDisk", FIELD_BLOCK, 0, "{}", &disk_schema},
-	{"update", "Update", FIELD_BLOCK, 0, NULL, &update_schema},
-	{"migrate", "Migrate", FIELD_BLOCK, 0, NULL, &migrate_schema},
-	{"network", "Networks", FIELD_BLOCKS, 0, NULL, &network_schema},
-	{"meta", "Meta", FIELD_META},
-	{"service", "Services", FIELD_BLOCKS, 0, NULL, &service_schema},
-	{"shutdown_delay", "ShutdownDelay", FIELD_DURATION, FIELD_NULL},
-	{"stop_after_client_disconnect", "StopAfterClientDisconnect", FIELD_DURATION, FIELD_NULL},
-	{"max_client_disconnect", "MaxClientDisconnect", FIELD_DURATION, FIELD_NULL},
-	{"scaling", "Scaling", FIELD_BLOCK, 0, NULL, &scaling_schema},
-	{"consul", "Consul", FIELD_BLOCK, 0, "{}", &consul_schema},
-	{"vault", "Vault", FIELD_BLOCKS, FIELD_APART | FIELD_OMITTED, NULL, &vault_schema},
+static const struct member_rule group_fields[] = {
+	{"count", "Count", MEMBER_INT, MEMBER_NULL},
+	{"constraint", "Constraints", MEMBER_BLOCKS, 0, NULL, &constraint_schema},
+	{"affinity", "Affinities", MEMBER_BLOCKS, 0, NULL, &affinity_schema},
+	{"task", "Tasks", MEMBER_BLOCKS, 0, NULL, &task_schema},
+	{"spread", "Spreads", MEMBER_BLOCKS, 0, NULL, &spread_schema},
+	{"volume", "Volumes", MEMBER_NAMED, 0, NULL, &volume_schema},
+	{"restart", "RestartPolicy", MEMBER_BLOCK, 0, NULL, &restart_schema},
+	{"reschedule", "ReschedulePolicy", MEMBER_BLOCK, 0, NULL, &reschedule_schema},
+	{"ephemeral_disk", "EphemeralDisk", MEMBER_BLOCK, 0, "{}", &disk_schema},
+	{"update", "Update", MEMBER_BLOCK, 0, NULL, &update_schema},
+	{"migrate", "Migrate", MEMBER_BLOCK, 0, NULL, &migrate_schema},
+	{"network", "Networks", MEMBER_BLOCKS, 0, NULL, &network_schema},
+	{"meta", "Meta", MEMBER_META},
+	{"service", "Services", MEMBER_BLOCKS, 0, NULL, &service_schema},
+	{"shutdown_delay", "ShutdownDelay", MEMBER_DURATION, MEMBER_NULL},
+	{"stop_after_client_disconnect", "StopAfterClientDisconnect", MEMBER_DURATION, MEMBER_NULL},
+	{"max_client_disconnect", "MaxClientDisconnect", MEMBER_DURATION, MEMBER_NULL},
+	{"scaling", "Scaling", MEMBER_BLOCK, 0, NULL, &scaling_schema},
+	{"consul", "Consul", MEMBER_BLOCK, 0, "{}", &consul_schema},
+	{"vault", "Vault", MEMBER_BLOCKS, MEMBER_APART | MEMBER_OMITTED, NULL, &vault_schema},
 	{0},
 };
-const struct schema group_schema = {
+const struct block_schema group_schema = {
 	.label = "Name", .fields = group_fields, .finish = finish_group};
 
-static const struct field job_fields[] = {
-	{"region", "Region", FIELD_TEXT, FIELD_NULL, "\"global\""},
-	{"namespace", "Namespace", FIELD_TEXT, FIELD_NULL, "\"default\""},
-	{"id", "ID", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{"name", "Name", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{"type", "Type", FIELD_TEXT, FIELD_NULL, "\"service\""},
-	{"priority", "Priority", FIELD_INT, FIELD_NULL, "50"},
-	{"all_at_once", "AllAtOnce", FIELD_BOOL, FIELD_NULL, "false"},
-	{"datacenters", "Datacenters", FIELD_TEXTS},
-	{"node_pool", "NodePool", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{"constraint", "Constraints", FIELD_BLOCKS, 0, NULL, &constraint_schema},
-	{"affinity", "Affinities", FIELD_BLOCKS, 0, NULL, &affinity_schema},
-	{"group", "TaskGroups", FIELD_BLOCKS, 0, NULL, &group_schema},
-	{"update", "Update", FIELD_BLOCK, 0, NULL, &update_schema},
-	{"multiregion", "Multiregion", FIELD_BLOCK, 0, NULL, &multiregion_schema},
-	{"spread", "Spreads", FIELD_BLOCKS, 0, NULL, &spread_schema},
-	{"periodic", "Periodic", FIELD_BLOCK, 0, NULL, &periodic_schema},
-	{"parameterized", "ParameterizedJob", FIELD_BLOCK, 0, NULL, &parameterized_schema},
-	{"reschedule", "Reschedule", FIELD_BLOCK, 0, NULL, &reschedule_schema},
-	{"migrate", "Migrate", FIELD_BLOCK, 0, NULL, &migrate_schema},
-	{"meta", "Meta", FIELD_META},
-	{"consul_token", "ConsulToken", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{"vault_token", "VaultToken", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{"vault", "Vault", FIELD_BLOCK, FIELD_APART | FIELD_OMITTED, NULL, &vault_schema},
-	{"task", "Tasks", FIELD_BLOCKS, FIELD_APART | FIELD_OMITTED, NULL, &task_schema},
-	{NULL, "Stop", FIELD_BOOL, FIELD_NULL, "false"},
-	{NULL, "ParentID", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{NULL, "Dispatched", FIELD_BOOL},
-	{NULL, "DispatchIdempotencyToken", FIELD_HIDDEN},
-	{NULL, "Payload", FIELD_HIDDEN},
-	{NULL, "ConsulNamespace", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{NULL, "VaultNamespace", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{NULL, "NomadTokenID", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{NULL, "Status", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{NULL, "StatusDescription", FIELD_TEXT, FIELD_NULL, "\"\""},
-	{NULL, "Stable", FIELD_BOOL, FIELD_NULL, "false"},
-	{NULL, "Version", FIELD_INT, FIELD_NULL, "0"},
-	{NULL, "SubmitTime", FIELD_HIDDEN},
-	{NULL, "CreateIndex", FIELD_INT, FIELD_NULL, "0"},
-	{NULL, "ModifyIndex", FIELD_INT, FIELD_NULL, "0"},
-	{NULL, "JobModifyIndex", FIELD_INT, FIELD_NULL, "0"},
+static const struct member_rule job_fields[] = {
+	{"region", "Region", MEMBER_TEXT, MEMBER_NULL, "\"global\""},
+	{"namespace", "Namespace", MEMBER_TEXT, MEMBER_NULL, "\"default\""},
+	{"id", "ID", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{"name", "Name", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{"type", "Type", MEMBER_TEXT, MEMBER_NULL, "\"service\""},
+	{"priority", "Priority", MEMBER_INT, MEMBER_NULL, "50"},
+	{"all_at_once", "AllAtOnce", MEMBER_BOOL, MEMBER_NULL, "false"},
+	{"datacenters", "Datacenters", MEMBER_TEXTS},
+	{"node_pool", "NodePool", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{"constraint", "Constraints", MEMBER_BLOCKS, 0, NULL, &constraint_schema},
+	{"affinity", "Affinities", MEMBER_BLOCKS, 0, NULL, &affinity_schema},
+	{"group", "TaskGroups", MEMBER_BLOCKS, 0, NULL, &group_schema},
+	{"update", "Update", MEMBER_BLOCK, 0, NULL, &update_schema},
+	{"multiregion", "Multiregion", MEMBER_BLOCK, 0, NULL, &multiregion_schema},
+	{"spread", "Spreads", MEMBER_BLOCKS, 0, NULL, &spread_schema},
+	{"periodic", "Periodic", MEMBER_BLOCK, 0, NULL, &periodic_schema},
+	{"parameterized", "ParameterizedJob", MEMBER_BLOCK, 0, NULL, &parameterized_schema},
+	{"reschedule", "Reschedule", MEMBER_BLOCK, 0, NULL, &reschedule_schema},
+	{"migrate", "Migrate", MEMBER_BLOCK, 0, NULL, &migrate_schema},
+	{"meta", "Meta", MEMBER_META},
+	{"consul_token", "ConsulToken", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{"vault_token", "VaultToken", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{"vault", "Vault", MEMBER_BLOCK, MEMBER_APART | MEMBER_OMITTED, NULL, &vault_schema},
+	{"task", "Tasks", MEMBER_BLOCKS, MEMBER_APART | MEMBER_OMITTED, NULL, &task_schema},
+	{NULL, "Stop", MEMBER_BOOL, MEMBER_NULL, "false"},
+	{NULL, "ParentID", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{NULL, "Dispatched", MEMBER_BOOL},
+	{NULL, "DispatchIdempotencyToken", MEMBER_HIDDEN},
+	{NULL, "Payload", MEMBER_HIDDEN},
+	{NULL, "ConsulNamespace", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{NULL, "VaultNamespace", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{NULL, "NomadTokenID", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{NULL, "Status", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{NULL, "StatusDescription", MEMBER_TEXT, MEMBER_NULL, "\"\""},
+	{NULL, "Stable", MEMBER_BOOL, MEMBER_NULL, "false"},
+	{NULL, "Version", MEMBER_INT, MEMBER_NULL, "0"},
+	{NULL, "SubmitTime", MEMBER_HIDDEN},
+	{NULL, "CreateIndex", MEMBER_INT, MEMBER_NULL, "0"},
+	{NULL, "ModifyIndex", MEMBER_INT, MEMBER_NULL, "0"},
+	{NULL, "JobModifyIndex", MEMBER_INT, MEMBER_NULL, "0"},
 	{0},
 };
-const struct schema job_schema = {.fields = job_fields, .finish = finish_job};
+const struct block_schema job_schema = {.fields = job_fields, .finish = finish_job};

@@ -44,12 +44,6 @@ void autopilot_not_set(struct request *request, struct reply *reply)
 		"a single server has no autopilot: there is nothing to set");
 }
 
-void jobs_parse(struct request *request, struct reply *reply)
-{
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-		"HCL is not read here; submit JSON, or use a client that parses HCL itself");
-}
-
 void nothing_listed(struct request *request, struct reply *reply)
 {
 	struct json_writer *w = reply_json(request, reply);

@@ -3,7 +3,6 @@
 #include "tools/api/server/route.h"
 
 #define NOMAD_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                                    \
-	ASK("PUT", "/v1/jobs/parse", JOB_PARSE, jobs_parse)                                        \
 	ASK("PUT", "/v1/search", FILTERED, search)                                                 \
 	ASK("PUT", "/v1/search/fuzzy", FILTERED, search_fuzzy)                                     \
 	TABLE("/v1/operator/scheduler/configuration", OPERATOR_READ, scheduler_config_read,        \

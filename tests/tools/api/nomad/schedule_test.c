@@ -393,9 +393,7 @@ static void what_is_absent_is_answered(void **unused)
 		{"GET", "/v1/client/allocation/x/stats", 404, "No path to node"},
 		{"PUT", "/v1/allocation/00000000-dead-4000-8000-000000000000/stop", 404,
 			"alloc not found"},
-		{"PUT", "/v1/jobs/parse", 501,
-			"HCL is not read here; submit JSON, or use a client that parses HCL "
-			"itself"},
+		{"PUT", "/v1/jobs/parse", 400, "Request body is empty"},
 		{"DELETE", "/v1/nodes", 405, "Invalid method"},
 		{"GET", "/v1/nothing", 404, ""},
 	};

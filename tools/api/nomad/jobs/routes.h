@@ -19,6 +19,7 @@
 	WRITE("PUT", "/v1/job/:id/revert", JOB_SUBMIT, job_revert, job_reverted)           \
 	WRITE("PUT", "/v1/job/:id/stable", JOB_SUBMIT, job_set_stable, job_stable_was_set) \
 	WRITE("PUT", "/v1/job/:id/evaluate", JOB_SUBMIT, job_evaluate, job_evaluated)      \
+	ASK("PUT", "/v1/jobs/parse", JOB_PARSE, jobs_parse)                                \
 	ASK("PUT", "/v1/job/:id/plan", BODY_SUBMIT, job_plan)                              \
 	ASK("PUT", "/v1/validate/job", BODY_READ, job_validate)                            \
 	LIST("/v1/scaling/policies", LIST_SCALING, scaling_policy_list)                    \
