@@ -163,7 +163,7 @@ static struct text print_number(struct hcl2_run *run, mpfr_srcptr number, bool g
 		write_char(&w, '-');
 		text = (struct text){digits + 1, size - 1};
 	}
-	mpfr_exp_t most = text.size > 21 ? (mpfr_exp_t)text.size : 21;
+	mpfr_exp_t most = 6;
 	if (general && (exponent - 1 < -4 || exponent - 1 >= most))
 		write_scientific(&w, text, exponent);
 	else

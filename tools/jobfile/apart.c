@@ -1,6 +1,7 @@
 // Blocks whose members are not simply what is written.
 #include "tools/jobfile/apart.h"
 #include <string.h>
+#include <strings.h>
 
 // Shorthands of an operator: its name is the attribute, and its text what is compared with; the last one counts.
 static const char *const constraint_shorthands[] = {
@@ -119,6 +120,32 @@ json_t *read_affinity(struct decoder *d, const struct job_body *body)
 json_t *read_task_scaling(struct decoder *d, const struct job_body *body)
 {
 	return decode_body(d, &scaling_schema, body);
+}
+
+// The name of a task's policy is what it scales: "cpu" or "mem", in letters of any size, and each once.
+void name_task_scaling(
+	struct decoder *d, const struct job_block *block, json_t *policy, const json_t *others)
+{
+	const char *label = hcl2_copy(d->run, block->labels[0]).data;
+	const char *type = strcasecmp(label, "cpu") == 0   ? "vertical_cpu"
+			   : strcasecmp(label, "mem") == 0 ? "vertical_mem"
+							   : NULL;
+	const char *written = json_string_value(json_object_get(policy, "Type"));
+	json_t *other;
+	size_t i;
+	if (!type) {
+		hcl2_mistake(d->run, block->label_places[0],
+			"A task's scaling policy is named \"cpu\" or \"mem\".");
+		return;
+	}
+	json_array_foreach((json_t *)others, i,
+		other) if (strcmp(json_string_value(json_object_get(other, "Type")), type) == 0)
+		hcl2_mistake(d->run, block->header, "There may be only one scaling policy \"%s\".",
+			label);
+	if (written && *written && strcmp(written, type) != 0)
+		hcl2_mistake(
+			d->run, block->header, "A policy of this name has the type \"%s\".", type);
+	json_object_set_new(policy, "Type", json_string(type));
 }
 
 void finish_periodic(struct decoder *d, const struct job_body *body, json_t *periodic)

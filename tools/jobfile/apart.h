@@ -5,6 +5,8 @@
 json_t *read_constraint(struct decoder *, const struct job_body *);
 json_t *read_affinity(struct decoder *, const struct job_body *);
 json_t *read_task_scaling(struct decoder *, const struct job_body *);
+void name_task_scaling(
+	struct decoder *, const struct job_block *, json_t *policy, const json_t *others);
 void finish_periodic(struct decoder *, const struct job_body *, json_t *);
 void finish_network(struct decoder *, const struct job_body *, json_t *);
 void finish_template(struct decoder *, const struct job_body *, json_t *);

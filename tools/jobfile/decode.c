@@ -207,6 +207,8 @@ static void put_block(struct decoder *d, const struct member_rule *field, struct
 		held = field->kind == MEMBER_BLOCKS ? json_array() : json_object();
 		json_object_set_new(object, field->member, held);
 	}
+	if (field->inside->label_says)
+		field->inside->label_says(d, block, value, held);
 	if (field->kind == MEMBER_BLOCKS)
 		json_array_append_new(held, value);
 	else

@@ -45,6 +45,7 @@ struct member_rule {
 
 struct decoder;
 struct job_body;
+struct job_block;
 
 struct block_schema {
 	const char *label;                // the member that a block's label is; NULL: it has none
@@ -53,6 +54,9 @@ struct block_schema {
 	json_t *(*read)(struct decoder *, const struct job_body *);
 	// Behind the fields, the whole of it.
 	void (*finish)(struct decoder *, const struct job_body *, json_t *);
+	// What a label that is no member says of an element, before it joins the others.
+	void (*label_says)(
+		struct decoder *, const struct job_block *, json_t *, const json_t *others);
 };
 
 extern const struct block_schema job_schema, group_schema, task_schema, service_schema,

@@ -160,6 +160,8 @@ static const struct member_rule task_fields[] = {
 const struct block_schema task_schema = {.label = "Name", .fields = task_fields};
 
 // The label says what is scaled, and is no member.
-static const struct member_rule task_scaling_fields[] = {{NULL, "Type", MEMBER_TEXT}, {0}};
-static const struct block_schema task_scaling_schema = {
-	.label = "", .fields = task_scaling_fields, .read = read_task_scaling};
+static const struct member_rule task_scaling_members[] = {{NULL, "Type", MEMBER_TEXT}, {0}};
+static const struct block_schema task_scaling_schema = {.label = "",
+	.fields = task_scaling_members,
+	.read = read_task_scaling,
+	.label_says = name_task_scaling};

@@ -51,9 +51,7 @@ static const struct hcl2_value *fn_merge(struct call *call)
 	bool maps = call->count > 0;
 	for (uint32_t i = 0; i < call->count; i++) {
 		const struct hcl2_value *map = call->arguments[i];
-		if (map->type->kind == HCL2_ANY)
-			return value_null(call->run, &hcl2_any);
-		if (!is_mapping(map))
+		if (!is_mapping(map) && map->type->kind != HCL2_ANY)
 			return call_failed(call, "all arguments must be maps or objects");
 		first = first ? first : map->type;
 		maps = maps && map->type->kind == HCL2_MAP &&
