@@ -87,7 +87,7 @@ _berth()
 		;;
 	esac
 	case "$typed" in
-	"job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate" | "node pool apply" | \
+	"job parse" | "job run" | "job plan" | "job validate" | "simulate" | "key generate" | "key rotate" | "node pool apply" | \
 		"node admit apply" | "acl bootstrap")
 		[[ $current == -* ]] || {
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")

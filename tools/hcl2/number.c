@@ -82,26 +82,37 @@ double hcl2_number_double(const struct hcl2_value *value)
 	return mpfr_get_d(value->number, MPFR_RNDN);
 }
 
-// The fewest digits that are this number again. Returns their count; exponent: "0.DIGITS" times ten to it.
+static bool digits_suffice(mpfr_srcptr number, uint32_t count, char *digits, mpfr_exp_t *exponent)
+{
+	char text[HCL2_PRECISION];
+	mpfr_t again;
+	mpfr_get_str(digits, exponent, 10, count, number, MPFR_RNDN);
+	bool negative = digits[0] == '-';
+	snprintf(text, sizeof text, "%s0.%se%ld", negative ? "-" : "", digits + negative,
+		(long)*exponent);
+	mpfr_init2(again, HCL2_PRECISION);
+	mpfr_set_str(again, text, 10, MPFR_RNDN);
+	bool same = mpfr_equal_p(again, number);
+	mpfr_clear(again);
+	return same;
+}
+
+// The fewest digits that are this number again. Returns their count; exponent: "0.DIGITS" times ten to it. More digits
+// are never farther away, so the count can be halved to.
 static uint32_t shortest_digits(mpfr_srcptr number, char *digits, mpfr_exp_t *exponent)
 {
-	mpfr_t again;
-	mpfr_init2(again, HCL2_PRECISION);
-	char text[HCL2_PRECISION];
-	uint32_t count = 1, most = (uint32_t)mpfr_get_str_ndigits(10, HCL2_PRECISION);
+	uint32_t least = 1, most = (uint32_t)mpfr_get_str_ndigits(10, HCL2_PRECISION);
 	// Whole numbers of a machine word need no search; they are most of all.
 	if (mpfr_integer_p(number) && mpfr_fits_intmax_p(number, MPFR_RNDN))
-		count = 20;
-	for (; count <= most; count++) {
-		mpfr_get_str(digits, exponent, 10, count, number, MPFR_RNDN);
-		bool negative = digits[0] == '-';
-		snprintf(text, sizeof text, "%s0.%se%ld", negative ? "-" : "", digits + negative,
-			(long)*exponent);
-		mpfr_set_str(again, text, 10, MPFR_RNDN);
-		if (mpfr_equal_p(again, number))
-			break;
+		least = most = 20;
+	while (least < most) {
+		uint32_t middle = least + (most - least) / 2;
+		if (digits_suffice(number, middle, digits, exponent))
+			most = middle;
+		else
+			least = middle + 1;
 	}
-	mpfr_clear(again);
+	mpfr_get_str(digits, exponent, 10, most, number, MPFR_RNDN);
 	uint32_t used = (uint32_t)strlen(digits);
 	while (used > 1 && digits[used - 1] == '0')
 		digits[--used] = 0;
@@ -110,6 +121,8 @@ static uint32_t shortest_digits(mpfr_srcptr number, char *digits, mpfr_exp_t *ex
 
 // Digits of a large or small number are zeros for the most part.
 #define PLAIN_ZEROS_MAX 100000
+// What it costs more than another step.
+#define STEPS_TO_PRINT 8u
 
 static void write_zeros(struct writer *w, mpfr_exp_t count)
 {
@@ -153,6 +166,7 @@ static struct text print_number(struct hcl2_run *run, mpfr_srcptr number, bool g
 	struct writer w = {.run = run};
 	char digits[HCL2_PRECISION];
 	mpfr_exp_t exponent;
+	run->steps += STEPS_TO_PRINT;
 	if (mpfr_inf_p(number))
 		return mpfr_sgn(number) < 0 ? TEXT("-Inf") : TEXT("+Inf");
 	if (mpfr_zero_p(number))

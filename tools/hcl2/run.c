@@ -1,4 +1,5 @@
 // What all of one run shares: its memory, what it has cost, and the mistakes it found.
+#include "state/base/check.h"
 #include "tools/hcl2/hcl2.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ struct text hcl2_copy(struct hcl2_run *run, struct text text)
 
 static char *print_list(struct hcl2_run *run, const char *format, va_list values)
 {
+	CHECK(format);
 	va_list again;
 	va_copy(again, values);
 	int size = vsnprintf(NULL, 0, format, again);

@@ -32,16 +32,22 @@ static void check_names(struct decoder *decoder, const struct locals *locals)
 	const struct hcl2_value **values = hcl2_take(decoder->run, locals->count * sizeof *values);
 	for (uint32_t i = 0; i < locals->count; i++) {
 		names[i] = locals->rows[i].attribute->name;
-		values[i] = hcl2_text_value(decoder->run, TEXT(""));
+		values[i] = hcl2_text_value(decoder->run, names[i]);
 	}
-	if (hcl2_object(decoder->run, locals->count, names, values)->count == locals->count)
+	// Of several that have one name an object has the last.
+	const struct hcl2_value *object = hcl2_object(decoder->run, locals->count, names, values);
+	for (uint32_t i = 0; i < locals->count; i++) {
+		const struct hcl2_value *last = hcl2_member(object, names[i]);
+		uint32_t other = i;
+		if (last == values[i])
+			continue;
+		while (values[other] != last)
+			other++;
+		hcl2_mistake(decoder->run, locals->rows[other].attribute->name_at,
+			"The local \"%.*s\" is there a second time.", (int)names[i].size,
+			names[i].data);
 		return;
-	for (uint32_t i = 1; i < locals->count; i++)
-		for (uint32_t j = 0; j < i; j++)
-			if (text_equal(names[i], names[j]))
-				hcl2_mistake(decoder->run, locals->rows[i].attribute->name_at,
-					"The local \"%.*s\" is there a second time.",
-					(int)names[i].size, names[i].data);
+	}
 }
 
 static const struct hcl2_value *known_locals(struct decoder *decoder, const struct locals *locals)

@@ -75,6 +75,47 @@ static void jobs_are_run_shown_and_stopped(void **unused)
 	expect_run("job status web", 3, "", "job not found");
 }
 
+static void jobs_are_written_in_hcl(void **unused)
+{
+	char line[256];
+	run_write("shop.nomad.hcl",
+		"variable \"count\" {\n  type = number\n}\njob \"shop\" {\n  type = \"service\"\n"
+		"  group \"g\" {\n    count = var.count\n    task \"t\" {\n      driver = "
+		"\"exec\"\n"
+		"      config { command = \"/bin/true\" }\n    }\n  }\n}\n");
+	run_write("shop.vars", "count = 0\n");
+	snprintf(line, sizeof line, "job parse %s/shop.nomad.hcl -var=count=3", run_folder());
+	expect_run(line, 0, "\"Count\": 3,", "");
+	expect_run(line, 0, "\"Priority\": null,", "");
+	snprintf(line, sizeof line, "job parse --canonical -var count=3 %s/shop.nomad.hcl",
+		run_folder());
+	expect_run(line, 0, "\"Priority\": 50,", "");
+	snprintf(line, sizeof line, "job validate -var-file %s/shop.vars %s/shop.nomad.hcl",
+		run_folder(), run_folder());
+	expect_run(line, 0, "The job is valid.", "");
+	snprintf(line, sizeof line, "job run --detach -var-file=%s/shop.vars %s/shop.nomad.hcl",
+		run_folder(), run_folder());
+	expect_run(line, 0, "Registered job \"shop\"", "");
+	snprintf(line, sizeof line, "job plan -var count=0 %s/shop.nomad.hcl", run_folder());
+	expect_run(line, 0, "Scheduler dry-run:", "");
+	expect_run("job stop --purge --detach shop", 0, "", "");
+	snprintf(line, sizeof line, "job run %s/shop.nomad.hcl", run_folder());
+	expect_run(line, 4, "", "The variable \"count\" has no value");
+	snprintf(line, sizeof line, "job parse -var count=1 -var no=1 %s/shop.nomad.hcl",
+		run_folder());
+	expect_run(line, 4, "", "\"no\", which the job file does not declare");
+	snprintf(line, sizeof line,
+		"job parse -var count=1 -var no=1 -hcl2-strict=false %s/shop.nomad.hcl",
+		run_folder());
+	expect_run(line, 0, "\"Count\": 1,", "");
+	snprintf(line, sizeof line, "job parse -hcl1 %s/shop.nomad.hcl", run_folder());
+	expect_run(line, 4, "", "job files of HCL 1 are not read");
+	run_write("bad.hcl", "job \"a\" {\n  priority = \"high\"\n}\n");
+	snprintf(line, sizeof line, "job validate %s/bad.hcl", run_folder());
+	expect_run(line, 4, "", "bad.hcl:2,15: Unsuitable value: a number is required.");
+	expect_run(line, 4, "", "     2 |   priority = \"high\"\n       |               ^^^^");
+}
+
 static void bad_jobs_are_told_every_mistake(void **unused)
 {
 	char line[256];
@@ -267,6 +308,7 @@ int main(void)
 		cmocka_unit_test(nodes_are_listed_and_shown),
 		cmocka_unit_test(a_prefix_of_several_names_them),
 		cmocka_unit_test(jobs_are_run_shown_and_stopped),
+		cmocka_unit_test(jobs_are_written_in_hcl),
 		cmocka_unit_test(bad_jobs_are_told_every_mistake),
 		cmocka_unit_test(placements_are_printed_and_repeated),
 		cmocka_unit_test(a_refusal_says_why),

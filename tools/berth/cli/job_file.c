@@ -99,8 +99,18 @@ static enum exit_status parse_json(const char *file, struct text text, json_t **
 		return complain(STATUS_REFUSED,
 			"%s line %d column %d: %s; a JSON object is expected", file, error.line,
 			error.column, error.text);
+	if (!json_is_object(root)) {
+		json_decref(root);
+		return complain(STATUS_REFUSED, "%s: a JSON object is expected", file);
+	}
 	*request = json_object_get(root, "Job") ? root : json_pack("{s:o}", "Job", root);
 	return STATUS_OK;
+}
+
+static bool is_json(const char *file, struct text text)
+{
+	size_t size = strlen(file);
+	return jobfile_is_json(text) || (size > 5 && strcmp(file + size - 5, ".json") == 0);
 }
 
 enum exit_status job_file_read(struct session *session, const char *file, json_t **request)
@@ -111,7 +121,7 @@ enum exit_status job_file_read(struct session *session, const char *file, json_t
 	if (result != STATUS_OK)
 		return result;
 	struct text text = {data, (uint32_t)size};
-	if (jobfile_is_json(text) && !flag_given(&session->flags, FLAG_HCL1))
+	if (is_json(file, text) && !flag_given(&session->flags, FLAG_HCL1))
 		result = parse_json(file, text, request);
 	else
 		result = parse_file(session, file, text, request);

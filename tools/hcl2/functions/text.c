@@ -1,4 +1,5 @@
 // Functions of texts.
+#include "state/base/check.h"
 #include "tools/hcl2/functions/functions.h"
 #include <glib.h>
 #include <stdlib.h>
@@ -119,6 +120,13 @@ static void put_string(struct call *call, struct members *list, struct text text
 	members_put(call->run, list, (struct text){0}, value_string(call->run, text));
 }
 
+// Where it begins; NULL: nowhere.
+static const char *find_text(struct text in, struct text what)
+{
+	CHECK(in.data && what.data);
+	return memmem(in.data, in.size, what.data, what.size);
+}
+
 static const struct hcl2_value *fn_split(struct call *call)
 {
 	struct text separator = call_text(call, 0), rest = call_text(call, 1);
@@ -131,7 +139,7 @@ static const struct hcl2_value *fn_split(struct call *call)
 		rest.size -= bytes;
 	}
 	for (const char *found; separator.size;) {
-		found = memmem(rest.data, rest.size, separator.data, separator.size);
+		found = find_text(rest, separator);
 		uint32_t size = found ? (uint32_t)(found - rest.data) : rest.size;
 		put_string(call, &list, (struct text){rest.data, size});
 		if (!found)
@@ -147,8 +155,7 @@ static const struct hcl2_value *fn_replace(struct call *call)
 	struct text rest = call_text(call, 0), what = call_text(call, 1), by = call_text(call, 2);
 	struct writer w = {.run = call->run};
 	while (!w.overflow) {
-		const char *found =
-			what.size ? memmem(rest.data, rest.size, what.data, what.size) : rest.data;
+		const char *found = what.size ? find_text(rest, what) : rest.data;
 		if (!found)
 			break;
 		write_text(&w, (struct text){rest.data, (uint32_t)(found - rest.data)});

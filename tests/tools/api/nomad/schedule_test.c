@@ -371,6 +371,36 @@ static void a_node_is_purged(void **unused)
 	response_free(&r);
 }
 
+static void a_job_file_is_parsed(void **unused)
+{
+	static const struct {
+		const char *body;
+		long status;
+		const char *beginning;
+	} cases[] = {
+		{"{}", 400, "Job spec is empty"},
+		{"{\"JobHCL\": 5}", 400, "JobHCL is to be a string"},
+		{"{\"JobHCL\": \"job {}\", \"hclv1\": true}", 400, "job files of HCL 1"},
+		{"{\"JobHCL\": \"job {}\"}", 400, "Failed to parse job: input.hcl:1,5: "},
+		{"{\"JobHCL\": \"job j {\\n foo = 1\\n}\"}", 400,
+			"Failed to parse job: input.hcl:2,2: "},
+		{"{\"JobHCL\": \"job j {}\"}", 200, "{\"Region\":null"},
+		{"{\"JobHCL\": \"job j {}\", \"Canonicalize\": true}", 200,
+			"{\"Region\":\"global\""},
+		{"{\"JobHCL\": \"variable \\\"r\\\" {}\\njob j {\\n region = var.r\\n}\", "
+		 "\"Variables\": \"r = \\\"x\\\"\\nnone = 1\"}",
+			200, "{\"Region\":\"x\""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct response r = http(server, "PUT", "/v1/jobs/parse", cases[i].body);
+		if (r.status != cases[i].status)
+			print_error("%s: %s\n", cases[i].body, r.body);
+		assert_int_equal(r.status, cases[i].status);
+		assert_memory_equal(r.body, cases[i].beginning, strlen(cases[i].beginning));
+		response_free(&r);
+	}
+}
+
 static void what_is_absent_is_answered(void **unused)
 {
 	static const struct {
@@ -425,6 +455,7 @@ int main(void)
 		cmocka_unit_test(registration_can_be_closed),
 		cmocka_unit_test(garbage_is_collected_on_request),
 		cmocka_unit_test(a_node_is_purged),
+		cmocka_unit_test(a_job_file_is_parsed),
 		cmocka_unit_test(what_is_absent_is_answered),
 	};
 	return cmocka_run_group_tests(tests, set_up, server_group_end);
