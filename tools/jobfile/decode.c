@@ -197,6 +197,11 @@ static void put_block(struct decoder *d, const struct member_rule *field, struct
 			(int)block->type.size, block->type.data);
 		return;
 	}
+	if (field->kind == MEMBER_NAMED && !block->label_count) {
+		hcl2_mistake(d->run, block->header, "A block \"%.*s\" has a name.",
+			(int)block->type.size, block->type.data);
+		return;
+	}
 	*is_first = false;
 	json_t *value = decode_inside(d, field, block);
 	if (!several) {

@@ -162,6 +162,7 @@ static void unknown_names_are_their_text(void **unused)
 	static const struct row rows[] = {
 		{"node.class", "\"${node.class}\""},
 		{"\"${node.class}\"", "\"${node.class}\""},
+		{"\"${a}}b\"", "\"${a}}}b\""},
 		{"\"${ meta.a }\"", "\"${ meta.a }\""},
 		{"\"a-${env[\"X\"]}-b\"", "\"a-${env[\\\"X\\\"]}-b\""},
 		{"upper(node.class)", "\"${NODE.CLASS}\""},

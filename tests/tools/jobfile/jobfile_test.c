@@ -219,6 +219,9 @@ static void mistakes_say_where_they_are(void **unused)
 			"test.hcl:3,13: "},
 		{"job j {\n dynamic \"group\" {\n for_each = []\n labels = []\n content {}\n }\n}",
 			"test.hcl:4,11: "},
+		{"job j {\n group g {\n dynamic \"volume\" {\n for_each = [1]\n content {}\n }\n "
+		 "}\n}",
+			"test.hcl:3,2: "},
 		{"job j {\n group g {\n scaling { min = 1 }\n }\n}", "test.hcl:3,10: "},
 		{TASK("kill_timeout = null"), "test.hcl:4,16: "},
 		{TASK("kill_timeout = \"20\""), "test.hcl:4,17: "},
