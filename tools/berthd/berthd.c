@@ -350,6 +350,7 @@ static bool start_api(struct berthd *b, char *message)
 		.metrics = berthd_metrics,
 		.configuration = configuration,
 		.healthy = berthd_healthy,
+		.checks = berthd_checks,
 		.liveness = berthd_liveness,
 		.liveness_release = berthd_liveness_release,
 		.senders = berthd_senders,

@@ -15,77 +15,147 @@ bool berthd_alive(const struct berthd *b)
 	       applier_work(b->applier).turn_ns <= PATIENCES_ALIVE * b->patience_ns;
 }
 
-// Heartbeats and reads are answered meanwhile, so that nothing else tells.
-static bool find_idle_writes(const struct berthd *b, char *message, uint32_t message_size)
+static void judge_packet_threads(const struct berthd *b, struct health_check *c)
 {
-	struct applier_work work = applier_work(b->applier);
-
-	if (work.turn_ns > b->patience_ns)
-		snprintf(message, message_size,
-			"the applier has been at one turn for %" PRIu64
-			" s: no change is taken meanwhile",
-			work.turn_ns / NS_PER_S);
-	else if (work.append_ns > b->patience_ns && !b->cluster)
-		snprintf(message, message_size,
-			"the disk of data_dir has been at one write for %" PRIu64
-			" s: no change is durable meanwhile",
-			work.append_ns / NS_PER_S);
-	else
-		return false;
-	return true;
-}
-
-// The log of a cluster is on other machines, and the clock is the machine's: no restart of this process helps.
-static bool find_cluster_trouble(const struct berthd *b, char *message, uint32_t message_size)
-{
-	struct cluster_status status;
-
-	if (!b->cluster)
-		return false;
-	cluster_status(b->cluster, &status);
-	if (status.etcd_is_away)
-		snprintf(message, message_size,
-			"degraded: no change is taken until the log of the cluster answers: %s",
-			status.trouble);
-	else if (status.clock_is_odd)
-		snprintf(message, message_size,
-			"degraded: the time of day is another than that of most members of the "
-			"cluster: set the clock");
-	return status.etcd_is_away || status.clock_is_odd;
+	if (dataplane_alive(b->dataplane, &time_source_real))
+		return;
+	c->level = HEALTH_DEAD;
+	snprintf(c->why, sizeof c->why,
+		"a dataplane worker has not gone round its loop for two seconds");
 }
 
 // Finds a port that hears nobody because its program is gone.
-static bool find_deaf_port(const struct berthd *b, char *message, uint32_t message_size)
+static void judge_ports(const struct berthd *b, struct health_check *c)
 {
 	for (uint32_t p = 0; p < dataplane_ports(b->dataplane); p++) {
 		if (!dataplane_port_signs(b->dataplane, p).program_lost)
 			continue;
-		snprintf(message, message_size,
+		c->level = HEALTH_FAILED;
+		snprintf(c->why, sizeof c->why,
 			"port %u has lost its XDP program to another process and hears nobody; "
 			"stop that process, then restart berthd",
 			p);
-		return true;
+		return;
 	}
-	return false;
+}
+
+// Heartbeats and reads are answered meanwhile, so that nothing else tells.
+static void judge_applier(const struct berthd *b, struct health_check *c)
+{
+	uint64_t turn_ns = applier_work(b->applier).turn_ns;
+	if (turn_ns <= b->patience_ns)
+		return;
+	c->level = turn_ns > PATIENCES_ALIVE * b->patience_ns ? HEALTH_DEAD : HEALTH_FAILED;
+	snprintf(c->why, sizeof c->why,
+		"the applier has been at one turn for %" PRIu64 " s: no change is taken meanwhile",
+		turn_ns / NS_PER_S);
+}
+
+static void judge_disk(const struct berthd *b, struct health_check *c)
+{
+	uint64_t append_ns = applier_work(b->applier).append_ns;
+	if (append_ns <= b->patience_ns || b->cluster)
+		return;
+	c->level = HEALTH_FAILED;
+	snprintf(c->why, sizeof c->why,
+		"the disk of data_dir has been at one write for %" PRIu64
+		" s: no change is durable meanwhile",
+		append_ns / NS_PER_S);
+}
+
+// The log of a cluster is on other machines: no restart of this process helps.
+static void judge_cluster_log(const struct berthd *b, struct health_check *c)
+{
+	struct cluster_status status;
+	if (!b->cluster)
+		return;
+	cluster_status(b->cluster, &status);
+	if (!status.etcd_is_away)
+		return;
+	c->level = HEALTH_UNREADY;
+	snprintf(c->why, sizeof c->why,
+		"no change is taken until the log of the cluster answers: %s", status.trouble);
+}
+
+static void judge_leader(const struct berthd *b, struct health_check *c)
+{
+	struct cluster_status status;
+	if (!b->cluster)
+		return;
+	cluster_status(b->cluster, &status);
+	if (status.role == CLUSTER_LEADER || status.knows_leader)
+		return;
+	c->level = HEALTH_UNREADY;
+	snprintf(c->why, sizeof c->why, "nobody is known to lead the cluster");
+}
+
+static void judge_clock(const struct berthd *b, struct health_check *c)
+{
+	struct cluster_status status;
+	if (!b->cluster)
+		return;
+	cluster_status(b->cluster, &status);
+	if (!status.clock_is_odd)
+		return;
+	c->level = HEALTH_DEGRADED;
+	snprintf(c->why, sizeof c->why,
+		"the time of day is another than that of most members of the cluster: set the "
+		"clock");
+}
+
+static void judge_expiry(const struct berthd *b, struct health_check *c)
+{
+	dataplane_expiry_text(b->dataplane, c->why, sizeof c->why);
+	if (c->why[0] != '\0')
+		c->level = HEALTH_DEGRADED;
+}
+
+// In the order in which health names them.
+static const struct {
+	const char *name;
+	void (*judge)(const struct berthd *, struct health_check *);
+} judges[] = {
+	{"packet-threads", judge_packet_threads},
+	{"ports", judge_ports},
+	{"applier", judge_applier},
+	{"disk", judge_disk},
+	{"cluster-log", judge_cluster_log},
+	{"leader", judge_leader},
+	{"clock", judge_clock},
+	{"expiry", judge_expiry},
+};
+#define JUDGES (sizeof judges / sizeof judges[0])
+_Static_assert(JUDGES <= HEALTH_CHECKS_MAX, "there is room for every check");
+
+uint32_t berthd_checks(void *context, struct health_check *checks)
+{
+	for (uint32_t i = 0; i < JUDGES; i++) {
+		checks[i] = (struct health_check){.name = judges[i].name};
+		judges[i].judge(context, &checks[i]);
+	}
+	return JUDGES;
+}
+
+static const struct health_check *first_from(
+	const struct health_check *checks, uint32_t count, enum health_level level)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (checks[i].level >= level)
+			return &checks[i];
+	return NULL;
 }
 
 bool berthd_healthy(void *context, char *message, uint32_t message_size)
 {
-	const struct berthd *b = context;
-	char reason[REASON_BYTES];
-	if (!dataplane_alive(b->dataplane, &time_source_real)) {
-		snprintf(message, message_size,
-			"a dataplane worker has not gone round its loop for two seconds");
-		return false;
-	}
-	if (find_deaf_port(b, message, message_size) || find_idle_writes(b, message, message_size))
-		return false;
-	if (find_cluster_trouble(b, message, message_size))
-		return true;
-	dataplane_expiry_text(b->dataplane, reason, sizeof reason);
-	if (reason[0] != '\0')
-		snprintf(message, message_size, "degraded: %s", reason);
-	return true;
+	struct health_check checks[HEALTH_CHECKS_MAX];
+	uint32_t count = berthd_checks(context, checks);
+	const struct health_check *failed = first_from(checks, count, HEALTH_FAILED);
+	const struct health_check *worse = first_from(checks, count, HEALTH_DEGRADED);
+	if (failed)
+		snprintf(message, message_size, "%s", failed->why);
+	else if (worse)
+		snprintf(message, message_size, "degraded: %s", worse->why);
+	return !failed;
 }
 
 char *berthd_liveness(void *context)

@@ -8,6 +8,8 @@
 // Every worker makes turns, and the applier has not been at one for six times as long as health bears: what the
 // watchdog asks.
 bool berthd_alive(const struct berthd *);
+// All that health consists of: how many checks.
+uint32_t berthd_checks(void *context, struct health_check *);
 // Alive, every port hears, and changes become durable. Else, or when expiry is held although it is healthy
 // ("degraded: …"), message says why.
 bool berthd_healthy(void *context, char *message, uint32_t message_size);

@@ -13,54 +13,48 @@ static double counter_load(const _Atomic uint64_t *counter)
 	return (double)atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void emit(
-	const struct metric_sink *m, char kind, const char *name, const char *labels, double value)
-{
-	m->value(m->sink, kind, name, labels, value);
-}
-
 struct counter {
-	const char *name;
+	enum metric_family family;
 	size_t offset;
 };
 
 // The counters of one packet thread that are neither refusals nor sums of others.
 static const struct counter packet_thread_counters[] = {
-	{"berth_packets_received_total", offsetof(struct hot_counters, received)},
-	{"berth_heartbeats_accepted_total", offsetof(struct hot_counters, heartbeats)},
-	{"berth_heartbeats_foreign_total", offsetof(struct hot_counters, foreign)},
-	{"berth_requests_total", offsetof(struct hot_counters, requests)},
-	{"berth_neighbour_answers_total", offsetof(struct hot_counters, neighbours)},
-	{"berth_replies_total", offsetof(struct hot_counters, replies)},
-	{"berth_reply_drops_total", offsetof(struct hot_counters, reply_drops)},
-	{"berth_notices_total", offsetof(struct hot_counters, notices)},
-	{"berth_specs_sealed_total", offsetof(struct hot_counters, specs_sealed)},
-	{"berth_specs_clear_total", offsetof(struct hot_counters, specs_clear)},
-	{"berth_bursts_total", offsetof(struct hot_counters, bursts)},
-	{"berth_busy_cycles_total", offsetof(struct hot_counters, busy_cycles)},
-	{"berth_nodes_expired_total", offsetof(struct hot_counters, expired)},
-	{"berth_nodes_returned_total", offsetof(struct hot_counters, returned)},
-	{"berth_reports_deferred_total", offsetof(struct hot_counters, reports_deferred)},
-	{"berth_stalls_total", offsetof(struct hot_counters, stalls)},
-	{"berth_stalled_ms_total", offsetof(struct hot_counters, stalled_ms)},
+	{METRIC_PACKETS_RECEIVED_TOTAL, offsetof(struct hot_counters, received)},
+	{METRIC_HEARTBEATS_ACCEPTED_TOTAL, offsetof(struct hot_counters, heartbeats)},
+	{METRIC_HEARTBEATS_FOREIGN_TOTAL, offsetof(struct hot_counters, foreign)},
+	{METRIC_REQUESTS_TOTAL, offsetof(struct hot_counters, requests)},
+	{METRIC_NEIGHBOUR_ANSWERS_TOTAL, offsetof(struct hot_counters, neighbours)},
+	{METRIC_REPLIES_TOTAL, offsetof(struct hot_counters, replies)},
+	{METRIC_REPLY_DROPS_TOTAL, offsetof(struct hot_counters, reply_drops)},
+	{METRIC_NOTICES_TOTAL, offsetof(struct hot_counters, notices)},
+	{METRIC_SPECS_SEALED_TOTAL, offsetof(struct hot_counters, specs_sealed)},
+	{METRIC_SPECS_CLEAR_TOTAL, offsetof(struct hot_counters, specs_clear)},
+	{METRIC_BURSTS_TOTAL, offsetof(struct hot_counters, bursts)},
+	{METRIC_BUSY_CYCLES_TOTAL, offsetof(struct hot_counters, busy_cycles)},
+	{METRIC_NODES_EXPIRED_TOTAL, offsetof(struct hot_counters, expired)},
+	{METRIC_NODES_RETURNED_TOTAL, offsetof(struct hot_counters, returned)},
+	{METRIC_REPORTS_DEFERRED_TOTAL, offsetof(struct hot_counters, reports_deferred)},
+	{METRIC_STALLS_TOTAL, offsetof(struct hot_counters, stalls)},
+	{METRIC_STALLED_MS_TOTAL, offsetof(struct hot_counters, stalled_ms)},
 };
 
 // Counters of the applier beside those of each command's result.
 static const struct counter applier_own_counters[] = {
-	{"berth_batches_total", offsetof(struct applier_counters, batches)},
-	{"berth_log_entries_total", offsetof(struct applier_counters, entries)},
-	{"berth_log_bytes_total", offsetof(struct applier_counters, batch_bytes)},
-	{"berth_log_waits_total", offsetof(struct applier_counters, log_waits)},
-	{"berth_log_slow_total", offsetof(struct applier_counters, log_slow)},
-	{"berth_placement_bad_choices_total", offsetof(struct applier_counters, bad_choices)},
-	{"berth_vm_worker_claims_refused_total", offsetof(struct applier_counters, worker_claims)},
+	{METRIC_BATCHES_TOTAL, offsetof(struct applier_counters, batches)},
+	{METRIC_LOG_ENTRIES_TOTAL, offsetof(struct applier_counters, entries)},
+	{METRIC_LOG_BYTES_TOTAL, offsetof(struct applier_counters, batch_bytes)},
+	{METRIC_LOG_WAITS_TOTAL, offsetof(struct applier_counters, log_waits)},
+	{METRIC_LOG_SLOW_TOTAL, offsetof(struct applier_counters, log_slow)},
+	{METRIC_PLACEMENT_BAD_CHOICES_TOTAL, offsetof(struct applier_counters, bad_choices)},
+	{METRIC_VM_WORKER_CLAIMS_REFUSED_TOTAL, offsetof(struct applier_counters, worker_claims)},
 };
 
 static void emit_counters(const struct metric_sink *m, const struct counter *counters, size_t count,
 	const void *values)
 {
 	for (size_t i = 0; i < count; i++)
-		emit(m, 'c', counters[i].name, "",
+		metric_put(m, counters[i].family,
 			counter_load((const _Atomic uint64_t *)((const char *)values +
 								counters[i].offset)));
 }
@@ -88,11 +82,11 @@ static void emit_hot(const struct metric_sink *m, const struct dataplane *d)
 	char labels[96];
 	for (size_t i = 0; i < sizeof packet_thread_counters / sizeof packet_thread_counters[0];
 		i++)
-		emit(m, 'c', packet_thread_counters[i].name, "",
+		metric_put(m, packet_thread_counters[i].family,
 			sum_packet_threads(d, packet_thread_counters[i].offset));
 	for (uint32_t r = 0; r < HOT_REFUSED_KINDS; r++) {
 		snprintf(labels, sizeof labels, "reason=\"%s\"", hot_refusal_labels[r]);
-		emit(m, 'c', "berth_packets_refused_total", labels,
+		metric_put_of(m, METRIC_PACKETS_REFUSED_TOTAL, labels,
 			sum_packet_threads(
 				d, offsetof(struct hot_counters, refused) + r * sizeof(uint64_t)));
 	}
@@ -110,7 +104,7 @@ static void emit_balance(const struct metric_sink *m, const struct dataplane *d)
 		sum_packet_threads(d, offsetof(struct hot_counters, received)) - judged;
 	if (unaccounted >= 0 && unaccounted <= (double)BURST_MAX * dataplane_workers(d))
 		unaccounted = 0;
-	emit(m, 'g', "berth_packets_unaccounted", "", unaccounted);
+	metric_put(m, METRIC_PACKETS_UNACCOUNTED, unaccounted);
 }
 
 static void emit_ports(const struct metric_sink *m, const struct dataplane *d)
@@ -120,33 +114,35 @@ static void emit_ports(const struct metric_sink *m, const struct dataplane *d)
 		char labels[96];
 		dataplane_port_counters(d, p, &c);
 		snprintf(labels, sizeof labels, "port=\"%u\",driver=\"%.31s\"", p, c.driver);
-		emit(m, 'c', "berth_port_received_total", labels, (double)c.received);
-		emit(m, 'c', "berth_port_received_bytes_total", labels, (double)c.received_bytes);
-		emit(m, 'c', "berth_port_sent_total", labels, (double)c.sent);
-		emit(m, 'c', "berth_port_sent_bytes_total", labels, (double)c.sent_bytes);
-		emit(m, 'c', "berth_port_missed_total", labels, (double)c.missed);
-		emit(m, 'c', "berth_port_errors_total", labels, (double)c.errors);
-		emit(m, 'c', "berth_port_no_mbuf_total", labels, (double)c.no_mbuf);
-		emit(m, 'g', "berth_port_link_up", labels, !dataplane_port_signs(d, p).link_down);
+		metric_put_of(m, METRIC_PORT_RECEIVED_TOTAL, labels, (double)c.received);
+		metric_put_of(
+			m, METRIC_PORT_RECEIVED_BYTES_TOTAL, labels, (double)c.received_bytes);
+		metric_put_of(m, METRIC_PORT_SENT_TOTAL, labels, (double)c.sent);
+		metric_put_of(m, METRIC_PORT_SENT_BYTES_TOTAL, labels, (double)c.sent_bytes);
+		metric_put_of(m, METRIC_PORT_MISSED_TOTAL, labels, (double)c.missed);
+		metric_put_of(m, METRIC_PORT_ERRORS_TOTAL, labels, (double)c.errors);
+		metric_put_of(m, METRIC_PORT_NO_MBUF_TOTAL, labels, (double)c.no_mbuf);
+		metric_put_of(
+			m, METRIC_PORT_LINK_UP, labels, !dataplane_port_signs(d, p).link_down);
 	}
 }
 
 static void emit_expiry(const struct metric_sink *m, const struct dataplane *d)
 {
 	struct expiry_status status = dataplane_expiry(d);
-	emit(m, 'g', "berth_nodes_armed", "", (double)status.nodes);
-	emit(m, 'g', "berth_nodes_silent", "", (double)status.silent);
-	emit(m, 'g', "berth_expiry_held", "", status.state >= HOLD_DRAINING);
-	emit(m, 'c', "berth_expiry_holds_total", "", (double)status.holds);
+	metric_put(m, METRIC_NODES_ARMED, (double)status.nodes);
+	metric_put(m, METRIC_NODES_SILENT, (double)status.silent);
+	metric_put(m, METRIC_EXPIRY_HELD, status.state >= HOLD_DRAINING);
+	metric_put(m, METRIC_EXPIRY_HOLDS_TOTAL, (double)status.holds);
 }
 
-static void emit_histogram(const struct metric_sink *m, const char *name,
+static void emit_histogram(const struct metric_sink *m, enum metric_family family,
 	const _Atomic uint64_t *from, const _Atomic uint64_t *sum)
 {
-	uint64_t buckets[32];
-	for (uint32_t i = 0; i < 32; i++)
+	uint64_t buckets[METRIC_BUCKETS];
+	for (uint32_t i = 0; i < METRIC_BUCKETS; i++)
 		buckets[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
-	m->histogram(m->sink, name, "", buckets, counter_load(sum));
+	metric_put_histogram(m, family, buckets, counter_load(sum));
 }
 
 static void emit_applier(const struct metric_sink *m, const struct berthd *b)
@@ -160,16 +156,16 @@ static void emit_applier(const struct metric_sink *m, const struct berthd *b)
 				continue;
 			snprintf(labels, sizeof labels, "type=\"%s\",outcome=\"%s\"",
 				command_type_name(t), command_outcomes[o].name);
-			emit(m, 'c', "berth_commands_total", labels, value);
+			metric_put_of(m, METRIC_COMMANDS_TOTAL, labels, value);
 		}
 	}
 	emit_counters(m, applier_own_counters,
 		sizeof applier_own_counters / sizeof applier_own_counters[0], c);
-	emit(m, 'g', "berth_command_queue_depth", "", command_queue_depth(b->queue));
-	emit_histogram(m, "berth_journal_commit_seconds", c->journal_us, &c->journal_us_sum);
-	emit_histogram(m, "berth_place_seconds", c->place_us, &c->place_us_sum);
-	emit_histogram(m, "nomad.nomad.plan.evaluate", c->evaluate_us, &c->evaluate_us_sum);
-	emit_histogram(m, "nomad.nomad.plan.apply", c->apply_us, &c->apply_us_sum);
+	metric_put(m, METRIC_COMMAND_QUEUE_DEPTH, command_queue_depth(b->queue));
+	emit_histogram(m, METRIC_JOURNAL_COMMIT_SECONDS, c->journal_us, &c->journal_us_sum);
+	emit_histogram(m, METRIC_PLACE_SECONDS, c->place_us, &c->place_us_sum);
+	emit_histogram(m, METRIC_PLAN_EVALUATE, c->evaluate_us, &c->evaluate_us_sum);
+	emit_histogram(m, METRIC_PLAN_APPLY, c->apply_us, &c->apply_us_sum);
 }
 
 static void emit_state(const struct metric_sink *m, const struct berthd *b)
@@ -179,55 +175,55 @@ static void emit_state(const struct metric_sink *m, const struct berthd *b)
 	state_counts(b->state, &counts);
 	for (uint32_t s = 0; s < NODE_STATUSES; s++) {
 		snprintf(labels, sizeof labels, "status=\"%s\"", node_status_names[s]);
-		emit(m, 'g', "berth_nodes", labels, counts.nodes[s]);
+		metric_put_of(m, METRIC_NODES, labels, counts.nodes[s]);
 	}
-	emit(m, 'g', "berth_nodes_ineligible", "", counts.nodes_ineligible);
-	emit(m, 'g', "berth_node_classes", "", counts.node_classes);
-	emit(m, 'g', "berth_jobs", "", counts.jobs);
-	emit(m, 'g', "berth_allocations", "", counts.allocations);
-	emit(m, 'g', "berth_allocations_terminal", "", counts.allocations_terminal);
-	emit(m, 'g', "berth_evaluations", "", counts.evaluations);
-	emit(m, 'g', "berth_jobs_marked", "", counts.jobs_marked);
-	emit(m, 'g', "berth_evaluations_pending", "", counts.evaluations_pending);
-	emit(m, 'g', "berth_evaluations_blocked", "", counts.evaluations_blocked);
-	emit(m, 'g', "berth_place_requests_remembered", "", counts.place_requests);
-	emit(m, 'g', "berth_clients", "", counts.clients);
-	emit(m, 'g', "berth_node_bytes", "", (double)counts.bytes_nodes);
-	emit(m, 'g', "berth_variables", "", counts.variables);
-	emit(m, 'g', "berth_state_index", "", (double)state_index(b->state));
-	emit(m, 'g', "berth_term", "", (double)state_node_table(b->state)->term);
+	metric_put(m, METRIC_NODES_INELIGIBLE, counts.nodes_ineligible);
+	metric_put(m, METRIC_NODE_CLASSES, counts.node_classes);
+	metric_put(m, METRIC_JOBS, counts.jobs);
+	metric_put(m, METRIC_ALLOCATIONS, counts.allocations);
+	metric_put(m, METRIC_ALLOCATIONS_TERMINAL, counts.allocations_terminal);
+	metric_put(m, METRIC_EVALUATIONS, counts.evaluations);
+	metric_put(m, METRIC_JOBS_MARKED, counts.jobs_marked);
+	metric_put(m, METRIC_EVALUATIONS_PENDING, counts.evaluations_pending);
+	metric_put(m, METRIC_EVALUATIONS_BLOCKED, counts.evaluations_blocked);
+	metric_put(m, METRIC_PLACE_REQUESTS_REMEMBERED, counts.place_requests);
+	metric_put(m, METRIC_CLIENTS, counts.clients);
+	metric_put(m, METRIC_NODE_BYTES, (double)counts.bytes_nodes);
+	metric_put(m, METRIC_VARIABLES, counts.variables);
+	metric_put(m, METRIC_STATE_INDEX, (double)state_index(b->state));
+	metric_put(m, METRIC_TERM, (double)state_node_table(b->state)->term);
 }
 
 static void emit_keyring(const struct metric_sink *m, struct keyring *keyring)
 {
 	struct keyring_entry keys[KEYRING_KEYS_MAX];
-	emit(m, 'g', "berth_keyring_keys", "", keyring_list(keyring, keys));
-	emit(m, 'c', "berth_variables_unreadable_total", "reason=\"no-key\"",
+	metric_put(m, METRIC_KEYRING_KEYS, keyring_list(keyring, keys));
+	metric_put_of(m, METRIC_VARIABLES_UNREADABLE_TOTAL, "reason=\"no-key\"",
 		(double)keyring_count(keyring, KEYRING_NO_KEY));
-	emit(m, 'c', "berth_variables_unreadable_total", "reason=\"tampered\"",
+	metric_put_of(m, METRIC_VARIABLES_UNREADABLE_TOTAL, "reason=\"tampered\"",
 		(double)keyring_count(keyring, KEYRING_TAMPERED));
 }
 
 static void emit_store(const struct metric_sink *m, const struct berthd *b)
 {
 	const struct store_counters *c = store_counters(b->store);
-	emit(m, 'c', "berth_store_appends_total", "", counter_load(&c->appends));
-	emit(m, 'c', "berth_store_append_bytes_total", "", counter_load(&c->append_bytes));
-	emit(m, 'c', "berth_snapshots_total", "", counter_load(&c->snapshots));
-	emit(m, 'c', "berth_snapshot_failures_total", "", counter_load(&c->snapshot_failures));
-	emit(m, 'g', "berth_snapshot_index", "", counter_load(&c->snapshot_index));
-	emit(m, 'g', "berth_store_log_bytes", "", counter_load(&c->log_bytes));
-	emit(m, 'g', "berth_store_room_bytes", "", counter_load(&c->room_bytes));
-	emit(m, 'c', "berth_store_log_tails_cut_total", "", counter_load(&c->tails_cut));
-	emit(m, 'c', "berth_store_segments_late_total", "", counter_load(&c->segments_late));
+	metric_put(m, METRIC_STORE_APPENDS_TOTAL, counter_load(&c->appends));
+	metric_put(m, METRIC_STORE_APPEND_BYTES_TOTAL, counter_load(&c->append_bytes));
+	metric_put(m, METRIC_SNAPSHOTS_TOTAL, counter_load(&c->snapshots));
+	metric_put(m, METRIC_SNAPSHOT_FAILURES_TOTAL, counter_load(&c->snapshot_failures));
+	metric_put(m, METRIC_SNAPSHOT_INDEX, counter_load(&c->snapshot_index));
+	metric_put(m, METRIC_STORE_LOG_BYTES, counter_load(&c->log_bytes));
+	metric_put(m, METRIC_STORE_ROOM_BYTES, counter_load(&c->room_bytes));
+	metric_put(m, METRIC_STORE_LOG_TAILS_CUT_TOTAL, counter_load(&c->tails_cut));
+	metric_put(m, METRIC_STORE_SEGMENTS_LATE_TOTAL, counter_load(&c->segments_late));
 }
 
 static void emit_placement(const struct metric_sink *m, const struct berthd *b)
 {
 	const struct placement_counters *c = placement_counters(b->placement);
-	emit(m, 'c', "berth_placement_decisions_total", "", counter_load(&c->decisions));
-	emit(m, 'c', "berth_placement_refusals_total", "", counter_load(&c->refusals));
-	emit(m, 'c', "berth_placement_scans_total", "", counter_load(&c->scans));
+	metric_put(m, METRIC_PLACEMENT_DECISIONS_TOTAL, counter_load(&c->decisions));
+	metric_put(m, METRIC_PLACEMENT_REFUSALS_TOTAL, counter_load(&c->refusals));
+	metric_put(m, METRIC_PLACEMENT_SCANS_TOTAL, counter_load(&c->scans));
 }
 
 static void emit_cluster(const struct metric_sink *m, struct cluster *cluster)
@@ -256,5 +252,5 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	berthd_metrics_watchers(m, b);
 	berthd_metrics_nomad(m, b);
 	uint64_t up_ns = time_monotonic_ns(&time_source_real) - b->started_ns;
-	emit(m, 'g', "berth_uptime_seconds", "", (double)up_ns / 1e9);
+	metric_put(m, METRIC_UPTIME_SECONDS, (double)up_ns / 1e9);
 }

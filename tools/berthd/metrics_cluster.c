@@ -4,36 +4,26 @@
 
 _Static_assert(ETCD_LATENCY_BUCKETS == 32, "as many as a histogram has");
 
-static void cluster_gauge(const struct metric_sink *m, const char *name, double value)
-{
-	m->value(m->sink, 'g', name, "", value);
-}
-
-static void cluster_counter(const struct metric_sink *m, const char *name, uint64_t value)
-{
-	m->value(m->sink, 'c', name, "", (double)value);
-}
-
 static void emit_member(const struct metric_sink *m, const struct cluster_status *s)
 {
 	uint32_t alive = 0;
 	CHECK(s->member_count <= CLUSTER_MEMBERS_MAX);
 	for (uint32_t i = 0; i < s->member_count; i++)
 		alive += s->members[i].is_alive;
-	cluster_gauge(m, "berth_cluster_role", s->role == CLUSTER_LEADER);
-	cluster_gauge(m, "berth_cluster_leader_known", s->knows_leader);
-	cluster_gauge(m, "berth_cluster_term", (double)s->term);
-	cluster_gauge(m, "berth_cluster_index", (double)s->index);
-	cluster_gauge(m, "berth_cluster_lag_entries",
+	metric_put(m, METRIC_CLUSTER_ROLE, s->role == CLUSTER_LEADER);
+	metric_put(m, METRIC_CLUSTER_LEADER_KNOWN, s->knows_leader);
+	metric_put(m, METRIC_CLUSTER_TERM, (double)s->term);
+	metric_put(m, METRIC_CLUSTER_INDEX, (double)s->index);
+	metric_put(m, METRIC_CLUSTER_LAG_ENTRIES,
 		s->leader_index > s->index ? (double)(s->leader_index - s->index) : 0);
-	cluster_gauge(m, "berth_cluster_last_contact_milliseconds", (double)s->last_contact_ms);
-	cluster_gauge(m, "berth_cluster_members", s->member_count);
-	cluster_gauge(m, "berth_cluster_members_alive", alive);
-	cluster_counter(m, "berth_cluster_takeovers_total", s->takeovers);
-	cluster_gauge(m, "berth_cluster_batches_under_way", (double)s->batches_under_way);
-	cluster_counter(m, "berth_cluster_log_bytes_total", s->log_bytes);
-	cluster_gauge(m, "berth_cluster_etcd_away", s->etcd_is_away);
-	cluster_gauge(m, "berth_cluster_clock_odd", s->clock_is_odd);
+	metric_put(m, METRIC_CLUSTER_LAST_CONTACT_MILLISECONDS, (double)s->last_contact_ms);
+	metric_put(m, METRIC_CLUSTER_MEMBERS, s->member_count);
+	metric_put(m, METRIC_CLUSTER_MEMBERS_ALIVE, alive);
+	metric_put(m, METRIC_CLUSTER_TAKEOVERS_TOTAL, s->takeovers);
+	metric_put(m, METRIC_CLUSTER_BATCHES_UNDER_WAY, (double)s->batches_under_way);
+	metric_put(m, METRIC_CLUSTER_LOG_BYTES_TOTAL, s->log_bytes);
+	metric_put(m, METRIC_CLUSTER_ETCD_AWAY, s->etcd_is_away);
+	metric_put(m, METRIC_CLUSTER_CLOCK_ODD, s->clock_is_odd);
 }
 
 static void emit_etcd(const struct metric_sink *m, const struct etcd_counters *etcd)
@@ -41,12 +31,12 @@ static void emit_etcd(const struct metric_sink *m, const struct etcd_counters *e
 	uint64_t buckets[ETCD_LATENCY_BUCKETS];
 	for (uint32_t i = 0; i < ETCD_LATENCY_BUCKETS; i++)
 		buckets[i] = atomic_load(&etcd->txn_us[i]);
-	cluster_counter(m, "berth_etcd_requests_total", atomic_load(&etcd->requests));
-	cluster_counter(m, "berth_etcd_failures_total", atomic_load(&etcd->failures));
-	cluster_counter(m, "berth_etcd_failovers_total", atomic_load(&etcd->failovers));
-	cluster_gauge(
-		m, "berth_etcd_transactions_under_way", (double)atomic_load(&etcd->txns_under_way));
-	m->histogram(m->sink, "berth_etcd_transaction_seconds", "", buckets,
+	metric_put(m, METRIC_ETCD_REQUESTS_TOTAL, atomic_load(&etcd->requests));
+	metric_put(m, METRIC_ETCD_FAILURES_TOTAL, atomic_load(&etcd->failures));
+	metric_put(m, METRIC_ETCD_FAILOVERS_TOTAL, atomic_load(&etcd->failovers));
+	metric_put(
+		m, METRIC_ETCD_TRANSACTIONS_UNDER_WAY, (double)atomic_load(&etcd->txns_under_way));
+	metric_put_histogram(m, METRIC_ETCD_TRANSACTION_SECONDS, buckets,
 		(double)atomic_load(&etcd->txn_us_sum));
 }
 

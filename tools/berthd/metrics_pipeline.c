@@ -16,15 +16,10 @@ void metrics_tame_label(char *text)
 			*text = '_';
 }
 
-static void pipeline_gauge(const struct metric_sink *m, const char *name, double value)
+static void timing(const struct metric_sink *m, enum metric_family family,
+	const struct pipeline_timing *timing)
 {
-	m->value(m->sink, 'g', name, "", value);
-}
-
-static void timing(
-	const struct metric_sink *m, const char *name, const struct pipeline_timing *timing)
-{
-	m->histogram(m->sink, name, "", timing->us, (double)timing->us_sum);
+	metric_put_histogram(m, family, timing->us, (double)timing->us_sum);
 }
 
 static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
@@ -35,11 +30,11 @@ static void emit_delayed(const struct metric_sink *m, struct pipeline *p)
 
 	uint32_t shown = count < DELAYED_MAX ? count : DELAYED_MAX;
 
-	pipeline_gauge(m, "berth_evaluations_waiting_not_shown", count - shown);
+	metric_put(m, METRIC_EVALUATIONS_WAITING_NOT_SHOWN, count - shown);
 	for (uint32_t i = 0; i < shown; i++) {
 		snprintf(labels, sizeof labels, "eval_id=\"%s\"", uuid_format(&delayed[i].id, id));
-		m->value(m->sink, 'g', "nomad.nomad.broker.eval_waiting", labels,
-			(double)delayed[i].due_in_ns / 1e9);
+		metric_put_of(
+			m, METRIC_BROKER_EVAL_WAITING, labels, (double)delayed[i].due_in_ns / 1e9);
 		free(delayed[i].namespace_name);
 		free(delayed[i].job_id);
 	}
@@ -57,13 +52,12 @@ static void emit_reschedule(const struct metric_sink *m, struct reschedule_gauge
 	if (!uuid_is_zero(&g->follow_up)) {
 		snprintf(labels + size, sizeof labels - (size_t)size, ",followup_eval_id=\"%s\"",
 			uuid_format(&g->follow_up, id));
-		m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.wait_until", labels,
+		metric_put_of(m, METRIC_SCHEDULER_ALLOCS_RESCHEDULE_WAIT_UNTIL, labels,
 			(double)(g->wait_until_ns / NS_PER_S));
 	}
-	m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.attempted", labels,
-		(double)g->attempted);
-	m->value(m->sink, 'g', "nomad.nomad.scheduler.allocs.reschedule.limit", labels,
-		(double)g->limit);
+	metric_put_of(
+		m, METRIC_SCHEDULER_ALLOCS_RESCHEDULE_ATTEMPTED, labels, (double)g->attempted);
+	metric_put_of(m, METRIC_SCHEDULER_ALLOCS_RESCHEDULE_LIMIT, labels, (double)g->limit);
 }
 
 static void emit_reschedules(const struct metric_sink *m, struct pipeline *p)
@@ -77,42 +71,33 @@ static void emit_reschedules(const struct metric_sink *m, struct pipeline *p)
 
 static void emit_broker(const struct metric_sink *m, const struct broker_stats *s)
 {
-	char name[64];
-
-	pipeline_gauge(m, "nomad.nomad.broker.total_ready", s->ready);
-	pipeline_gauge(m, "nomad.nomad.broker.total_unacked", s->unacked);
-	pipeline_gauge(m, "nomad.nomad.broker.total_pending", s->pending);
-	pipeline_gauge(m, "nomad.nomad.broker.total_waiting", s->waiting);
-	pipeline_gauge(m, "nomad.nomad.broker.total_cancelable", s->cancelable);
-	pipeline_gauge(m, "nomad.nomad.broker._failed.ready", s->failed);
+	metric_put(m, METRIC_BROKER_TOTAL_READY, s->ready);
+	metric_put(m, METRIC_BROKER_TOTAL_UNACKED, s->unacked);
+	metric_put(m, METRIC_BROKER_TOTAL_PENDING, s->pending);
+	metric_put(m, METRIC_BROKER_TOTAL_WAITING, s->waiting);
+	metric_put(m, METRIC_BROKER_TOTAL_CANCELABLE, s->cancelable);
+	metric_put(m, METRIC_BROKER_FAILED_READY, s->failed);
 	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
-		snprintf(name, sizeof name, "nomad.nomad.broker.%s.ready", eval_type_names[t]);
-		pipeline_gauge(m, name, s->ready_by_type[t]);
-		snprintf(name, sizeof name, "nomad.nomad.broker.%s.unacked", eval_type_names[t]);
-		pipeline_gauge(m, name, s->unacked_by_type[t]);
+		metric_put(m, METRIC_BROKER_SERVICE_READY + t, s->ready_by_type[t]);
+		metric_put(m, METRIC_BROKER_SERVICE_UNACKED + t, s->unacked_by_type[t]);
 	}
 }
 
 static void emit_scheduler_threads(const struct metric_sink *m, const struct pipeline_stats *s)
 {
-	char name[64];
-
-	timing(m, "nomad.nomad.worker.dequeue_eval", &s->dequeue);
-	timing(m, "nomad.nomad.worker.send_ack", &s->send_ack);
-	timing(m, "nomad.nomad.worker.wait_for_index", &s->wait_for_index);
-	timing(m, "nomad.nomad.worker.submit_plan", &s->submit_plan);
-	timing(m, "nomad.nomad.worker.update_eval", &s->update_eval);
-	timing(m, "nomad.nomad.worker.create_eval", &s->create_eval);
-	timing(m, "nomad.nomad.worker.reblock_eval", &s->reblock_eval);
-	for (uint32_t t = 0; t < EVAL_TYPES; t++) {
-		snprintf(name, sizeof name, "nomad.nomad.worker.invoke_scheduler.%s",
-			eval_type_names[t]);
-		timing(m, name, &s->invoke[t]);
-	}
-	m->value(m->sink, 'c', "berth_evaluations_processed_total", "", (double)s->processed);
-	m->value(m->sink, 'c', "berth_evaluations_nacked_total", "", (double)s->nacked);
-	m->value(m->sink, 'c', "berth_evaluations_yielded_total", "", (double)s->yielded);
-	m->value(m->sink, 'c', "berth_evaluations_broken_total", "", (double)s->broken);
+	timing(m, METRIC_WORKER_DEQUEUE_EVAL, &s->dequeue);
+	timing(m, METRIC_WORKER_SEND_ACK, &s->send_ack);
+	timing(m, METRIC_WORKER_WAIT_FOR_INDEX, &s->wait_for_index);
+	timing(m, METRIC_WORKER_SUBMIT_PLAN, &s->submit_plan);
+	timing(m, METRIC_WORKER_UPDATE_EVAL, &s->update_eval);
+	timing(m, METRIC_WORKER_CREATE_EVAL, &s->create_eval);
+	timing(m, METRIC_WORKER_REBLOCK_EVAL, &s->reblock_eval);
+	for (uint32_t t = 0; t < EVAL_TYPES; t++)
+		timing(m, METRIC_WORKER_INVOKE_SCHEDULER_SERVICE + t, &s->invoke[t]);
+	metric_put(m, METRIC_EVALUATIONS_PROCESSED_TOTAL, (double)s->processed);
+	metric_put(m, METRIC_EVALUATIONS_NACKED_TOTAL, (double)s->nacked);
+	metric_put(m, METRIC_EVALUATIONS_YIELDED_TOTAL, (double)s->yielded);
+	metric_put(m, METRIC_EVALUATIONS_BROKEN_TOTAL, (double)s->broken);
 }
 
 void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)
@@ -124,14 +109,14 @@ void berthd_metrics_pipeline(const struct metric_sink *m, struct pipeline *p)
 	emit_delayed(m, p);
 	emit_reschedules(m, p);
 	emit_scheduler_threads(m, &s);
-	pipeline_gauge(m, "nomad.nomad.plan.queue_depth", s.plan_queue_depth);
-	timing(m, "nomad.nomad.plan.submit", &s.submit_plan);
-	m->value(m->sink, 'c', "nomad.nomad.plan.node_rejected", "", (double)s.nodes_rejected);
-	m->value(m->sink, 'c', "berth_plans_submitted_total", "", (double)s.plans_submitted);
-	m->value(m->sink, 'c', "berth_plans_partial_total", "", (double)s.plans_partial);
-	pipeline_gauge(m, "nomad.nomad.blocked_evals.total_blocked", s.blocked.blocked);
-	pipeline_gauge(m, "nomad.nomad.blocked_evals.total_escaped", s.blocked.escaped);
-	pipeline_gauge(m, "nomad.nomad.blocked_evals.total_quota_limit", s.blocked.quota_limited);
-	pipeline_gauge(m, "nomad.nomad.blocked_evals.cpu", (double)s.blocked.cpu);
-	pipeline_gauge(m, "nomad.nomad.blocked_evals.memory", (double)s.blocked.memory_mb);
+	metric_put(m, METRIC_PLAN_QUEUE_DEPTH, s.plan_queue_depth);
+	timing(m, METRIC_PLAN_SUBMIT, &s.submit_plan);
+	metric_put(m, METRIC_PLAN_NODE_REJECTED, (double)s.nodes_rejected);
+	metric_put(m, METRIC_PLANS_SUBMITTED_TOTAL, (double)s.plans_submitted);
+	metric_put(m, METRIC_PLANS_PARTIAL_TOTAL, (double)s.plans_partial);
+	metric_put(m, METRIC_BLOCKED_EVALS_TOTAL_BLOCKED, s.blocked.blocked);
+	metric_put(m, METRIC_BLOCKED_EVALS_TOTAL_ESCAPED, s.blocked.escaped);
+	metric_put(m, METRIC_BLOCKED_EVALS_TOTAL_QUOTA_LIMIT, s.blocked.quota_limited);
+	metric_put(m, METRIC_BLOCKED_EVALS_CPU, (double)s.blocked.cpu);
+	metric_put(m, METRIC_BLOCKED_EVALS_MEMORY, (double)s.blocked.memory_mb);
 }

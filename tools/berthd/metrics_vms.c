@@ -9,7 +9,8 @@
 // Workers that one read section visits.
 #define WORKERS_PER_SECTION 4096u
 
-static void emit_statuses(const struct metric_sink *m, const char *name, const struct berthd *b)
+static void emit_statuses(
+	const struct metric_sink *m, enum metric_family family, const struct berthd *b)
 {
 	struct state_counts counts;
 	char labels[32];
@@ -17,7 +18,7 @@ static void emit_statuses(const struct metric_sink *m, const char *name, const s
 	state_counts(b->state, &counts);
 	for (uint32_t i = 0; vm_status_names[i]; i++) {
 		snprintf(labels, sizeof labels, "status=\"%s\"", vm_status_names[i]);
-		m->value(m->sink, 'g', name, labels, counts.vms[i]);
+		metric_put_of(m, family, labels, counts.vms[i]);
 	}
 }
 
@@ -28,9 +29,9 @@ static void emit_vm_worker(const struct metric_sink *m, const char *name, bool i
 	snprintf(tame, sizeof tame, "%s", name);
 	metrics_tame_label(tame);
 	snprintf(labels, sizeof labels, "worker_name=\"%s\",status=\"online\"", tame);
-	m->value(m->sink, 'g', "orchard_workers", labels, !is_offline);
+	metric_put_of(m, METRIC_ORCHARD_WORKERS, labels, !is_offline);
 	snprintf(labels, sizeof labels, "worker_name=\"%s\",status=\"offline\"", tame);
-	m->value(m->sink, 'g', "orchard_workers", labels, is_offline);
+	metric_put_of(m, METRIC_ORCHARD_WORKERS, labels, is_offline);
 }
 
 static void emit_workers(const struct metric_sink *m, const struct berthd *b)
@@ -54,30 +55,30 @@ static void emit_workers(const struct metric_sink *m, const struct berthd *b)
 }
 
 static void emit_scheduling(
-	const struct metric_sink *m, const char *name, const struct watchers_stats *s)
+	const struct metric_sink *m, enum metric_family family, const struct watchers_stats *s)
 {
-	m->histogram(m->sink, name, "", s->vm_scheduling.us, (double)s->vm_scheduling.us_sum);
+	metric_put_histogram(m, family, s->vm_scheduling.us, (double)s->vm_scheduling.us_sum);
 }
 
 // Emits the names that dashboards for Orchard need, with a series for each worker: off by default.
 static void emit_orchard(
 	const struct metric_sink *m, const struct berthd *b, const struct watchers_stats *s)
 {
-	m->value(m->sink, 'c', "orchard_scheduler_loop_iteration_total", "", (double)s->vm_turns);
-	emit_statuses(m, "orchard_vms", b);
+	metric_put(m, METRIC_ORCHARD_SCHEDULER_LOOP_ITERATION_TOTAL, (double)s->vm_turns);
+	emit_statuses(m, METRIC_ORCHARD_VMS, b);
 	emit_workers(m, b);
-	emit_scheduling(m, "org.cirruslabs.orchard.controller.scheduling_time", s);
+	emit_scheduling(m, METRIC_ORCHARD_SCHEDULING_TIME, s);
 }
 
 void berthd_metrics_vms(
 	const struct metric_sink *m, const struct berthd *b, const struct watchers_stats *s)
 {
-	emit_statuses(m, "berth_vms", b);
-	m->value(m->sink, 'g', "berth_vm_workers", "status=\"online\"", s->vm_workers_online);
-	m->value(m->sink, 'g', "berth_vm_workers", "status=\"offline\"", s->vm_workers_offline);
-	m->value(m->sink, 'c', "berth_vm_turns_total", "", (double)s->vm_turns);
-	m->value(m->sink, 'c', "berth_vms_assigned_total", "", (double)s->vms_assigned);
-	emit_scheduling(m, "berth_vm_scheduling_seconds", s);
+	emit_statuses(m, METRIC_VMS, b);
+	metric_put_of(m, METRIC_VM_WORKERS, "status=\"online\"", s->vm_workers_online);
+	metric_put_of(m, METRIC_VM_WORKERS, "status=\"offline\"", s->vm_workers_offline);
+	metric_put(m, METRIC_VM_TURNS_TOTAL, (double)s->vm_turns);
+	metric_put(m, METRIC_VMS_ASSIGNED_TOTAL, (double)s->vms_assigned);
+	emit_scheduling(m, METRIC_VM_SCHEDULING_SECONDS, s);
 	if (b->config.vm_metrics)
 		emit_orchard(m, b, s);
 }

@@ -29,8 +29,8 @@ static char *configuration(void *context)
 static void metrics(void *context, const struct metric_sink *sink)
 {
 	uint64_t buckets[32] = {[4] = 3};
-	sink->value(sink->sink, 'g', "berth_test_gauge", "", 1.5);
-	sink->histogram(sink->sink, "berth_test_seconds", "", buckets, 30);
+	metric_put(sink, METRIC_UPTIME_SECONDS, 1.5);
+	metric_put_histogram(sink, METRIC_PLACE_SECONDS, buckets, 30);
 }
 
 static char *liveness(void *context)
@@ -63,6 +63,14 @@ static bool is_healthy(void *context, char *message, uint32_t message_size)
 	if (s->is_held)
 		snprintf(message, message_size, "degraded: the link is down");
 	return true;
+}
+
+static uint32_t checks(void *context, struct health_check *checks)
+{
+	const struct server *s = context;
+	checks[0] = (struct health_check){"steady", HEALTH_OK, ""};
+	checks[1] = (struct health_check){"moody", s->mood, "it is moody"};
+	return 2;
 }
 
 static uint64_t acl_reset_index(void *context)
@@ -150,6 +158,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.schedulers = 2,
 		.configuration = configuration,
 		.healthy = is_healthy,
+		.checks = checks,
 		.liveness = liveness,
 		.liveness_release = liveness_release,
 		.senders = senders,

@@ -21,6 +21,7 @@ struct server {
 	_Atomic uint64_t restored_bytes;  // of the archive that was taken; 0: none
 	_Atomic uint32_t begun_anew;      // how often the process would have begun anew
 	_Atomic uint64_t acl_reset_index; // that an operator left
+	_Atomic int mood;                 // enum health_level of one of its checks
 	_Atomic bool is_held;             // the expiry of nodes, as the API is told
 	pthread_mutex_t cluster_lock;
 	struct cluster_status cluster; // what the API is told of it, under the lock

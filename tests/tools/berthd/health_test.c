@@ -31,6 +31,20 @@ static void await(const _Atomic bool *what, bool is)
 		usleep(100);
 }
 
+static void expect_worst(struct berthd *b, enum health_level level)
+{
+	struct health_check checks[HEALTH_CHECKS_MAX];
+	uint32_t count = berthd_checks(b, checks);
+	enum health_level worst = HEALTH_OK;
+
+	assert_in_range(count, 1, HEALTH_CHECKS_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_true((checks[i].level == HEALTH_OK) == (checks[i].why[0] == '\0'));
+		worst = checks[i].level > worst ? checks[i].level : worst;
+	}
+	assert_int_equal(worst, level);
+}
+
 static void an_applier_that_stands_still_is_not_healthy(void **state)
 {
 	struct berthd *b = *state;
@@ -40,6 +54,7 @@ static void an_applier_that_stands_still_is_not_healthy(void **state)
 
 	assert_true(berthd_healthy(b, message, sizeof message));
 	assert_true(berthd_alive(b));
+	expect_worst(b, HEALTH_OK);
 	assert_true(command_queue_push(b->queue, COMMAND_PRODUCER_SHARED, &c));
 	await(&stand.is_at_it, true);
 	assert_true(berthd_healthy(b, message, sizeof message)); // not for long yet
@@ -48,6 +63,11 @@ static void an_applier_that_stands_still_is_not_healthy(void **state)
 	assert_false(berthd_healthy(b, message, sizeof message));
 	assert_non_null(strstr(message, "the applier has been at one turn"));
 	assert_false(berthd_alive(b));
+	expect_worst(b, HEALTH_DEAD);
+	b->patience_ns = applier_work(b->applier).turn_ns * 2 / 3;
+	expect_worst(b, HEALTH_FAILED);
+	assert_false(berthd_healthy(b, message, sizeof message));
+	assert_true(berthd_alive(b));
 	b->patience_ns = patience_ns;
 	atomic_store(&stand.may_go_on, true);
 	await(&stand.is_at_it, false);

@@ -6,7 +6,9 @@
 #include "state/records/allocation.h"
 #include "state/records/nodes/vm.h"
 #include "tests/support/core/builders.h"
+#include "tests/tools/api/prometheus_reader.h"
 #include "tests/tools/berthd/silent_daemon.h"
+#include "tools/api/metrics/metric_set.h"
 #include "tools/api/server/server.h"
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/metrics.h"
@@ -30,8 +32,9 @@ static struct {
 } exported[EXPORTED_MOST];
 static uint32_t exported_count;
 
-static void keep(void *sink, char kind, const char *name, const char *labels, double value)
+static void keep(void *sink, enum metric_family family, const char *labels, double value)
 {
+	const char *name = metric_descriptions[family].name;
 	assert_true(exported_count < EXPORTED_MOST);
 	bool is_of_worker = strstr(labels, "worker_name=") || strstr(labels, "alloc_id=");
 	snprintf(exported[exported_count].name, sizeof exported->name,
@@ -39,12 +42,12 @@ static void keep(void *sink, char kind, const char *name, const char *labels, do
 	exported[exported_count++].value = value;
 }
 
-static void keep_buckets(
-	void *sink, const char *name, const char *labels, const uint64_t buckets[32], double sum_us)
+static void keep_buckets(void *sink, enum metric_family family,
+	const uint64_t buckets[METRIC_BUCKETS], double sum_us)
 {
-	for (int i = 0; i < 32; i++)
-		keep(sink, 'c', name, labels, (double)buckets[i]);
-	keep(sink, 'c', name, labels, sum_us);
+	for (uint32_t i = 0; i < METRIC_BUCKETS; i++)
+		keep(sink, family, "", (double)buckets[i]);
+	keep(sink, family, "", sum_us);
 }
 
 static void collect(struct berthd *b)
@@ -336,6 +339,44 @@ static void evaluations_that_wait_are_shown_or_counted(void **state)
 	broker_set_enabled(b->pipeline->broker, true);
 }
 
+static void expect_help(const struct prometheus *p)
+{
+	assert_true(p->family_count > 100);
+	for (uint32_t i = 0; i < p->family_count; i++)
+		if (!p->families[i].help)
+			fail_msg("%s has no help", p->families[i].name);
+}
+
+// What the daemon emits, in the forms in which it is scraped.
+static void scrapers_can_read_all_of_it(void **state)
+{
+	struct berthd *b = *state;
+	struct metric_set set = {0};
+	struct metric_sink sink = metric_set_sink(&set);
+	struct json_writer classic = {0}, openmetrics = {0};
+	struct prometheus p;
+	char problem[256];
+	b->config.vm_metrics = true;
+	berthd_metrics(b, &sink);
+	b->config.vm_metrics = false;
+	metric_set_sort(&set);
+	metric_set_prometheus(&set, &classic);
+	char *text = json_writer_take(&classic);
+	if (!prometheus_read(text, &p, problem, sizeof problem))
+		fail_msg("%s\n%s", problem, text);
+	expect_help(&p);
+	prometheus_free(&p);
+	free(text);
+	metric_set_openmetrics(&set, &openmetrics);
+	text = json_writer_take(&openmetrics);
+	if (!openmetrics_read(text, &p, problem, sizeof problem))
+		fail_msg("%s\n%s", problem, text);
+	expect_help(&p);
+	prometheus_free(&p);
+	free(text);
+	metric_set_free(&set);
+}
+
 static void all_counters_are_exported(void **state)
 {
 	struct berthd *b = *state;
@@ -372,6 +413,7 @@ int main(void)
 		cmocka_unit_test(gauges_of_nodes_move),
 		cmocka_unit_test(gauges_of_rescheduling_name_the_allocation),
 		cmocka_unit_test(evaluations_that_wait_are_shown_or_counted),
+		cmocka_unit_test(scrapers_can_read_all_of_it),
 		cmocka_unit_test(all_counters_are_exported),
 	};
 	return cmocka_run_group_tests(tests, silent_daemon_begin, silent_daemon_end);

@@ -1,14 +1,12 @@
-// Collects and sorts the metrics of one answer, and writes them in two forms.
+// Collects and sorts the metrics of one answer, and writes them in three forms.
 #pragma once
-#include "tools/api/server/settings.h"
 #include "tools/json/json_writer.h"
-
-#define METRIC_BUCKETS 32u
+#include "tools/metrics/sink.h"
 
 struct metric {
-	char kind; // 'c' counter, 'g' gauge, 'h' histogram
-	char *name, *labels;
+	enum metric_family family;
 	uint32_t order; // position in which it was added
+	char *labels;
 	double value;
 	uint64_t buckets[METRIC_BUCKETS];
 	double sum_us;
@@ -27,6 +25,8 @@ void metric_set_free(struct metric_set *);
 
 // Text exposition format 0.0.4.
 void metric_set_prometheus(const struct metric_set *, struct json_writer *);
+// OpenMetrics 1.0.0.
+void metric_set_openmetrics(const struct metric_set *, struct json_writer *);
 // Nomad's JSON; rates are over uptime_s.
 void metric_set_json(
 	const struct metric_set *, struct json_writer *, double uptime_s, int64_t wall_s);

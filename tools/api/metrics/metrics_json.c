@@ -28,7 +28,7 @@ static void put_labels(struct json_writer *w, const char *labels)
 static void put_gauge(struct json_writer *w, const struct metric *m)
 {
 	json_begin_object(w);
-	json_put_string(w, "Name", m->name);
+	json_put_string(w, "Name", metric_descriptions[m->family].name);
 	put_labels(w, m->labels);
 	json_put_f64(w, "Value", m->value);
 	json_end_object(w);
@@ -41,7 +41,7 @@ struct sample {
 static void put_sample(struct json_writer *w, const struct metric *m, const struct sample *s)
 {
 	json_begin_object(w);
-	json_put_string(w, "Name", m->name);
+	json_put_string(w, "Name", metric_descriptions[m->family].name);
 	put_labels(w, m->labels);
 	json_put_f64(w, "Count", s->count);
 	json_put_f64(w, "Sum", s->sum);
@@ -56,7 +56,8 @@ static void put_sample(struct json_writer *w, const struct metric *m, const stru
 static void put_counter(struct json_writer *w, const struct metric *m, double uptime_s)
 {
 	double count = m->value;
-	struct sample s = {.count = count,
+	// Clients read the count as a whole number.
+	struct sample s = {.count = floor(count),
 		.sum = count,
 		.min = count > 0,
 		.max = count > 0,
@@ -87,17 +88,27 @@ static void put_histogram(struct json_writer *w, const struct metric *m, double 
 	put_sample(w, m, &s);
 }
 
-static void put_kind(
-	struct json_writer *w, const struct metric_set *set, char kind, double uptime_s)
+// Which of Nomad's three arrays it stands in.
+enum part { PART_GAUGES, PART_COUNTERS, PART_SAMPLES };
+static enum part part_of(enum metric_type type)
+{
+	if (type == METRIC_TYPE_HISTOGRAM)
+		return PART_SAMPLES;
+	bool counts = type == METRIC_TYPE_COUNTER || type == METRIC_TYPE_COUNTER_AS_IS;
+	return counts ? PART_COUNTERS : PART_GAUGES;
+}
+
+static void put_part(
+	struct json_writer *w, const struct metric_set *set, enum part part, double uptime_s)
 {
 	json_begin_array(w);
 	for (uint32_t i = 0; i < set->count; i++) {
 		const struct metric *m = &set->items[i];
-		if (m->kind != kind)
+		if (part_of(metric_descriptions[m->family].type) != part)
 			continue;
-		if (kind == 'g')
+		if (part == PART_GAUGES)
 			put_gauge(w, m);
-		else if (kind == 'c')
+		else if (part == PART_COUNTERS)
 			put_counter(w, m, uptime_s);
 		else
 			put_histogram(w, m, uptime_s);
@@ -116,12 +127,12 @@ void metric_set_json(
 	json_begin_object(w);
 	json_put_string(w, "Timestamp", when);
 	json_write_key(w, "Gauges");
-	put_kind(w, set, 'g', uptime_s);
+	put_part(w, set, PART_GAUGES, uptime_s);
 	json_open_array(w, "Points");
 	json_end_array(w);
 	json_write_key(w, "Counters");
-	put_kind(w, set, 'c', uptime_s);
+	put_part(w, set, PART_COUNTERS, uptime_s);
 	json_write_key(w, "Samples");
-	put_kind(w, set, 'h', uptime_s);
+	put_part(w, set, PART_SAMPLES, uptime_s);
 	json_end_object(w);
 }

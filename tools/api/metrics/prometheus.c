@@ -1,13 +1,30 @@
-// Metrics in Prometheus' text exposition format.
+// Metrics in Prometheus' text exposition format, and in OpenMetrics, which grew out of it.
 #include "tools/api/metrics/metric_set.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *type_name(char kind)
+enum form { FORM_CLASSIC, FORM_OPENMETRICS };
+
+// What a form calls each type. In OpenMetrics a counter's family has no suffix and its series have _total, which the
+// name of this one does not bear: what is of no known type keeps its name.
+static const char *const type_names[][2] = {
+	[METRIC_TYPE_COUNTER] = {"counter", "counter"},
+	[METRIC_TYPE_COUNTER_AS_IS] = {"counter", "unknown"},
+	[METRIC_TYPE_GAUGE] = {"gauge", "gauge"},
+	[METRIC_TYPE_HISTOGRAM] = {"histogram", "histogram"},
+	[METRIC_TYPE_INFO] = {"gauge", "info"},
+};
+
+// What OpenMetrics leaves out of the name of a family, and expects of the name of its series.
+static size_t suffix_size_of(enum form form, enum metric_type type)
 {
-	return kind == 'c' ? "counter" : kind == 'h' ? "histogram" : "gauge";
+	if (form == FORM_CLASSIC)
+		return 0;
+	return type == METRIC_TYPE_COUNTER ? strlen("_total")
+	       : type == METRIC_TYPE_INFO  ? strlen("_info")
+					   : 0;
 }
 
 static void put_number(struct json_writer *w, double value)
@@ -24,18 +41,21 @@ static void put_number(struct json_writer *w, double value)
 }
 
 // Names with dots, as the JSON form has them, get underscores here.
-static void put_name(struct json_writer *w, const char *name)
+static void put_name(struct json_writer *w, const char *name, size_t size)
 {
-	for (const char *dot; (dot = strchr(name, '.')); name = dot + 1)
+	for (const char *dot; (dot = memchr(name, '.', size)); name = dot + 1) {
 		json_write_plain(w, "%.*s_", (int)(dot - name), name);
-	json_write_plain(w, "%s", name);
+		size -= (size_t)(dot + 1 - name);
+	}
+	json_write_plain(w, "%.*s", (int)size, name);
 }
 
-static void put_series(struct json_writer *w, const char *name, const char *suffix,
-	const char *labels, const char *more_labels, double value)
+static void put_series(struct json_writer *w, const struct metric *m, const char *suffix,
+	const char *more_labels, double value)
 {
+	const char *name = metric_descriptions[m->family].name, *labels = m->labels;
 	bool both = *labels && *more_labels, any = *labels || *more_labels;
-	put_name(w, name);
+	put_name(w, name, strlen(name));
 	json_write_plain(w, "%s%s%s%s%s%s ", suffix, any ? "{" : "", labels, both ? "," : "",
 		more_labels, any ? "}" : "");
 	put_number(w, value);
@@ -53,31 +73,49 @@ static void put_histogram(struct json_writer *w, const struct metric *m)
 			snprintf(limit, sizeof limit, "le=\"%.15g\"", ldexp(1, (int)i) / 1e6);
 		else
 			snprintf(limit, sizeof limit, "le=\"+Inf\"");
-		put_series(w, m->name, "_bucket", m->labels, limit, (double)seen);
+		put_series(w, m, "_bucket", limit, (double)seen);
 	}
-	put_series(w, m->name, "_sum", m->labels, "", m->sum_us / 1e6);
-	put_series(w, m->name, "_count", m->labels, "", (double)seen);
+	put_series(w, m, "_sum", "", m->sum_us / 1e6);
+	put_series(w, m, "_count", "", (double)seen);
+}
+
+static void put_said(struct json_writer *w, const struct metric_description *d, enum form form,
+	const char *keyword, const char *what)
+{
+	json_write_plain(w, "# %s ", keyword);
+	put_name(w, d->name, strlen(d->name) - suffix_size_of(form, d->type));
+	json_write_plain(w, " %s\n", what);
+}
+
+static void put_family(struct json_writer *w, const struct metric_description *d, enum form form)
+{
+	put_said(w, d, form, "HELP", d->help);
+	put_said(w, d, form, "TYPE", type_names[d->type][form]);
+	if (form == FORM_OPENMETRICS && *d->unit)
+		put_said(w, d, form, "UNIT", d->unit);
+}
+
+static void put_set(const struct metric_set *set, struct json_writer *w, enum form form)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		const struct metric *m = &set->items[i];
+		const struct metric_description *d = &metric_descriptions[m->family];
+		if (i == 0 || m[-1].family != m->family)
+			put_family(w, d, form);
+		if (d->type == METRIC_TYPE_HISTOGRAM)
+			put_histogram(w, m);
+		else
+			put_series(w, m, "", "", m->value);
+	}
 }
 
 void metric_set_prometheus(const struct metric_set *set, struct json_writer *w)
 {
-	const char *family = "";
-	for (uint32_t i = 0; i < set->count; i++) {
-		const struct metric *m = &set->items[i];
-		if (strcmp(family, m->name) != 0) {
-			// The name says what is counted.
-			json_write_plain(w, "# HELP ");
-			put_name(w, m->name);
-			json_write_plain(w, " ");
-			put_name(w, m->name);
-			json_write_plain(w, "\n# TYPE ");
-			put_name(w, m->name);
-			json_write_plain(w, " %s\n", type_name(m->kind));
-		}
-		family = m->name;
-		if (m->kind == 'h')
-			put_histogram(w, m);
-		else
-			put_series(w, m->name, "", m->labels, "", m->value);
-	}
+	put_set(set, w, FORM_CLASSIC);
+}
+
+void metric_set_openmetrics(const struct metric_set *set, struct json_writer *w)
+{
+	put_set(set, w, FORM_OPENMETRICS);
+	json_write_plain(w, "# EOF\n");
 }

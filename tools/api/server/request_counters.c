@@ -49,7 +49,6 @@ void request_counters_visit(const struct request_counters *c, const struct metri
 			snprintf(labels, sizeof labels, "method=\"%s\",route=\"%s\",class=\"%s\"",
 				route ? route->method : "other", route ? route->pattern : "other",
 				class_names[class]);
-			sink->value(sink->sink, 'c', "berth_http_requests_total", labels,
-				(double)count);
+			metric_put_of(sink, METRIC_HTTP_REQUESTS_TOTAL, labels, (double)count);
 		}
 }

@@ -6,25 +6,22 @@
 #include "state/tables/state.h"
 #include "tools/api/listen/listening.h"
 #include "tools/http_client/http_tls.h"
+#include "tools/metrics/sink.h"
 #include "tools/tls/credentials.h"
 #include <stdint.h>
 
 struct event_log; // tools/api/events/event_log.h
 struct keyring;   // tools/keyring/keyring.h
 
-// Emits one value for /v1/metrics. kind: 'c' counter, 'g' gauge. labels: "" or in Prometheus' form
-// `type="place",outcome="done"`; the set is closed and bounded.
-typedef void metric_value(
-	void *sink, char kind, const char *name, const char *labels, double value);
-// Emits a histogram of powers of two: bucket i counts values < 2^i microseconds that no earlier bucket counted; the
-// last bucket also counts all larger values.
-typedef void metric_histogram(void *sink, const char *name, const char *labels,
-	const uint64_t buckets[32], double sum_us);
-
-struct metric_sink {
-	void *sink;
-	metric_value *value;
-	metric_histogram *histogram;
+// How bad it is for the server: what is degraded still works, what is not ready does not get better by a restart of the
+// server and is no place to send work to, what failed takes no change, what is dead is to be restarted.
+enum health_level { HEALTH_OK, HEALTH_DEGRADED, HEALTH_UNREADY, HEALTH_FAILED, HEALTH_DEAD };
+#define HEALTH_CHECKS_MAX 16u
+#define HEALTH_WHY_BYTES 512u
+struct health_check {
+	const char *name;
+	enum health_level level;
+	char why[HEALTH_WHY_BYTES]; // a sentence, unless it is OK
 };
 
 // The file is open for reading, and its user's to close; what it hashes to (SHA-256).
@@ -60,6 +57,8 @@ struct api_settings {
 	char *(*configuration)(void *context); // caller frees
 	// True when healthy; else a sentence in message.
 	bool (*healthy)(void *context, char *message, uint32_t message_size);
+	// All that health consists of, at most HEALTH_CHECKS_MAX: how many.
+	uint32_t (*checks)(void *context, struct health_check *);
 	// Whether the expiry of nodes is held, and why: one JSON object, which the caller frees; and the order to go on
 	// with it, false when it is not held.
 	char *(*liveness)(void *context);

@@ -369,8 +369,8 @@ static void metrics_are_fit_for_a_scraper(void **unused)
 	char problem[256];
 	if (!prometheus_read(r.body, &p, problem, sizeof problem))
 		fail_msg("%s\n%s", problem, r.body);
-	assert_true(prometheus_value(&p, "berth_test_gauge", "") == 1.5);
-	assert_true(prometheus_value(&p, "berth_test_seconds_count", "") == 3);
+	assert_true(prometheus_value(&p, "berth_uptime_seconds", "") == 1.5);
+	assert_true(prometheus_value(&p, "berth_place_seconds_count", "") == 3);
 	assert_true(prometheus_value(&p, "berth_http_requests_total",
 			    "method=\"GET\",route=\"/v1/nodes\",class=\"2xx\"") > 0);
 	assert_true(prometheus_value(&p, "berth_http_requests_total",
