@@ -8,6 +8,7 @@ struct applier_counters {
 	_Atomic uint64_t batches, entries, batch_bytes;
 	_Atomic uint64_t log_waits;   // times append returned ENOSPC and is retried
 	_Atomic uint64_t log_slow;    // appends that took a second or longer
+	_Atomic uint64_t placements;  // instances that were placed, by plans and directly
 	_Atomic uint64_t bad_choices; // placement chose a node that does not fit; refused
 	_Atomic uint64_t
 		worker_claims; // registrations that named the worker of another node; refused

@@ -144,6 +144,7 @@ static bool commit_choice(struct decider *d, struct command_place *c, const stru
 			(unsigned long)job->record.modify_index, group);
 		return false;
 	}
+	atomic_fetch_add(&d->counters->placements, 1);
 	c->items[c->placed++] = (struct placed_item){
 		.allocation = e.alloc_place.id,
 		.node = *node_cell_id(&d->state->cells[choice->slot]),

@@ -305,6 +305,7 @@ static enum command_outcome plan_commit(struct decider *d, struct entry *e,
 	}
 	tell_groups(check, &left->placements, result);
 	result->placements_committed = left->placements.count;
+	atomic_fetch_add(&d->counters->placements, result->placements_committed);
 	result->stops_committed = left->stops.count + left->preemptions.count;
 	result->updates_committed = left->updates.count;
 	result->deployment_updates_committed = left->deployment_updates.count;

@@ -46,6 +46,7 @@ static const struct counter applier_own_counters[] = {
 	{METRIC_LOG_BYTES_TOTAL, offsetof(struct applier_counters, batch_bytes)},
 	{METRIC_LOG_WAITS_TOTAL, offsetof(struct applier_counters, log_waits)},
 	{METRIC_LOG_SLOW_TOTAL, offsetof(struct applier_counters, log_slow)},
+	{METRIC_PLACEMENTS_TOTAL, offsetof(struct applier_counters, placements)},
 	{METRIC_PLACEMENT_BAD_CHOICES_TOTAL, offsetof(struct applier_counters, bad_choices)},
 	{METRIC_VM_WORKER_CLAIMS_REFUSED_TOTAL, offsetof(struct applier_counters, worker_claims)},
 };

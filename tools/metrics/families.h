@@ -133,6 +133,8 @@ enum metric_type {
 		"Time until a batch was durable.") \
 	F(PLACE_SECONDS, HISTOGRAM, "berth_place_seconds", "seconds", \
 		"Time from the submission of a placement request to its end.") \
+	F(PLACEMENTS_TOTAL, COUNTER, "berth_placements_total", "", \
+		"Instances that were placed, by plans and directly.") \
 	F(PLACEMENT_DECISIONS_TOTAL, COUNTER, "berth_placement_decisions_total", "", \
 		"Placements that the direct path decided.") \
 	F(PLACEMENT_REFUSALS_TOTAL, COUNTER, "berth_placement_refusals_total", "", \
@@ -147,7 +149,7 @@ enum metric_type {
 	F(STORE_LOG_BYTES, GAUGE, "berth_store_log_bytes", "bytes", \
 		"Bytes of the journal since the older of the snapshots that are kept.") \
 	F(STORE_ROOM_BYTES, GAUGE, "berth_store_room_bytes", "bytes", \
-		"Bytes that the disk of the store has left for the journal.") \
+		"Bytes that the next batch of the journal may have; 0: no change is taken.") \
 	F(STORE_LOG_TAILS_CUT_TOTAL, COUNTER, "berth_store_log_tails_cut_total", "", \
 		"Ends of the journal that were cut off at a start because they were never whole.") \
 	F(STORE_SEGMENTS_LATE_TOTAL, COUNTER, "berth_store_segments_late_total", "", \

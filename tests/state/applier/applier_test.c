@@ -434,6 +434,7 @@ static void a_choice_that_does_not_fit_is_refused(void **fixture)
 	assert_int_equal(controller_place(&c, "s", "web", 3, 5, &place), OUTCOME_DONE);
 	assert_int_equal(place.placed, 4);
 	assert_int_equal(applier_counters(c.applier)->bad_choices, 3);
+	assert_int_equal(applier_counters(c.applier)->placements, 4);
 	controller_verify(&c);
 	controller_free(&c);
 }

@@ -47,6 +47,7 @@ static void placements_are_committed_together(void **test)
 	assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
 	assert_int_equal(c->log.count, batches + 1);
 	assert_int_equal(result.placements_committed, NODES);
+	assert_int_equal(applier_counters(c->applier)->placements, NODES);
 	assert_int_equal(count_get(&result.placed_by_group, "g0"), NODES);
 	assert_int_equal(result.refresh_index, 0);
 	plan_result_release(&result);
