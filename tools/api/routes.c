@@ -10,6 +10,7 @@
 #include "tools/api/nomad/placements/routes.h"
 #include "tools/api/nomad/routes.h"
 #include "tools/api/nomad/variables/routes.h"
+#include "tools/api/openapi/routes.h"
 #include "tools/api/orchard/routes.h"
 #include <string.h>
 
@@ -25,6 +26,7 @@ static const struct route routes[] = {
 	ROUTES_ROWS(ABSENT_ROUTES)
 	ROUTES_ROWS(EVENT_ROUTES)
 	ROUTES_ROWS(METRICS_ROUTES)
+	ROUTES_ROWS(OPENAPI_ROUTES)
 	ROUTES_ROWS(ORCHARD_ROUTES)
 	ROUTES_ROWS(ACCOUNT_ROUTES)
 	ROUTES_ROWS(BERTH_ROUTES)
@@ -44,8 +46,8 @@ static bool is_of_orchard(const struct route *route)
 static bool is_of_itself(const struct route *route)
 {
 	static const char *const patterns[] = {"/v1/metrics", "/metrics", "/healthz", "/livez",
-		"/readyz", "/v1/agent/self", "/v1/agent/health", "/v1/agent/members",
-		"/v1/status/leader", "/v1/status/peers", "/v1/berth/cluster"};
+		"/v1/openapi.json", "/readyz", "/v1/agent/self", "/v1/agent/health",
+		"/v1/agent/members", "/v1/status/leader", "/v1/status/peers", "/v1/berth/cluster"};
 	for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
 		if (strcmp(route->pattern, patterns[i]) == 0)
 			return true;

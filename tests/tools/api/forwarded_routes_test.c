@@ -191,7 +191,7 @@ static void what_is_about_a_server_stays_there(void **unused)
 		response_free(&r);
 		own++;
 	}
-	assert_int_equal(own, 11);
+	assert_int_equal(own, 12);
 }
 
 // What may be as large as the state goes to the leader without a way through another member.

@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "state/records/alloc_details.h"
 #include "state/records/namespaces/job_namespace.h"
+#include "tests/tools/api/described.h"
 #include "tools/api/events/event_log.h"
 #include "tools/keyring/keyring.h"
 #include "tools/keyring/rekeyer.h"
@@ -467,6 +468,7 @@ struct response http_with(struct server *s, const char *method, const char *path
 	r.index = index ? strtoull(index + 15, NULL, 10) : 0;
 	curl_slist_free_all(list);
 	curl_easy_cleanup(curl);
+	expect_described(method, path, &r);
 	return r;
 }
 

@@ -1,0 +1,146 @@
+// The document that describes the API: whole, and of one piece with the table of routes. Whether answers are as it says
+// is seen by every test that asks a server (tests/tools/api/described.h).
+#include "tests/tools/api/described.h"
+#include "tools/api/openapi/operations.h"
+#include "tools/api/openapi/schema.h"
+#include "tools/api/routes.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void every_route_is_described_once(void **unused)
+{
+	const struct operation_table *const tables[] = {&nomad_operations, &nomad_job_operations,
+		&nomad_acl_operations, &absent_operations, &orchard_operations, &berth_operations};
+	uint32_t rows = 0;
+	for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+		rows += tables[t]->count;
+	for (uint32_t i = 0; i < api_routes.count; i++) {
+		const struct route *route = &api_routes.routes[i];
+		const struct operation *o = operation_of(route);
+		if (!o)
+			fail_msg("%s %s has no row of operations", route->method, route->pattern);
+		assert_true(strlen(o->summary) > 5);
+	}
+	assert_int_equal(rows, api_routes.count);
+}
+
+// Every {"$ref": …} in it names a part of it.
+static void expect_references(const json_t *value)
+{
+	const char *key;
+	json_t *member;
+	size_t i;
+	const char *reference = json_string_value(json_object_get(value, "$ref"));
+	if (reference) {
+		char kind[32], name[96];
+		assert_int_equal(sscanf(reference, "#/components/%31[^/]/%95s", kind, name), 2);
+		const json_t *components = json_object_get(described_document(), "components");
+		if (!json_object_get(json_object_get(components, kind), name))
+			fail_msg("%s is not there", reference);
+	}
+	json_object_foreach((json_t *)(uintptr_t)value, key, member) expect_references(member);
+	json_array_foreach(value, i, member) expect_references(member);
+}
+
+static void it_refers_to_what_is_there(void **unused)
+{
+	expect_references(described_document());
+}
+
+// What generators call the functions of a client.
+static void operations_have_names_of_their_own(void **unused)
+{
+	json_t *seen = json_object(), *path, *operation;
+	const char *pattern, *method;
+	json_object_foreach(json_object_get(described_document(), "paths"), pattern, path)
+		json_object_foreach(path, method, operation)
+	{
+		const char *id = json_string_value(json_object_get(operation, "operationId"));
+		if (json_object_get(seen, id))
+			fail_msg("%s twice: %s %s", id, method, pattern);
+		json_object_set_new(seen, id, json_true());
+	}
+	assert_true(json_object_get(seen, "getJobByIdScale"));
+	assert_true(json_object_get(seen, "putJobByIdScale"));
+	assert_true(json_object_get(seen, "postJobByIdScale"));
+	json_decref(seen);
+}
+
+static json_t *parsed(const char *text, enum schema_side side)
+{
+	struct json_writer w = {0};
+	schema_write_text(&w, text, side);
+	char *json = json_writer_take(&w);
+	json_t *value = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+	free(json);
+	return value;
+}
+
+static void the_notation_says_what_it_says(void **unused)
+{
+	static const struct {
+		const char *text;
+		enum schema_side side;
+		const char *schema;
+	} cases[] = {
+		{"string", SCHEMA_OF_ANSWER, "{'type': 'string'}"},
+		{"integer?", SCHEMA_OF_ANSWER, "{'type': ['integer', 'null']}"},
+		{"any", SCHEMA_OF_ANSWER, "{}"},
+		{"time", SCHEMA_OF_ANSWER, "{'type': 'string', 'format': 'date-time'}"},
+		{"Job", SCHEMA_OF_ANSWER, "{'$ref': '#/components/schemas/Job'}"},
+		{"Job", SCHEMA_OF_BODY, "{'$ref': '#/components/schemas/JobInput'}"},
+		{"Job?", SCHEMA_OF_ANSWER,
+			"{'anyOf': [{'$ref': '#/components/schemas/Job'}, {'type': 'null'}]}"},
+		{"[number]?", SCHEMA_OF_ANSWER,
+			"{'type': ['array', 'null'], 'items': {'type': 'number'}}"},
+		{"{*: [Job]}", SCHEMA_OF_ANSWER,
+			"{'type': 'object', 'additionalProperties': {'type': 'array', 'items': "
+			"{'$ref': "
+			"'#/components/schemas/Job'}}}"},
+		{"{A: string, b_1?: {C: boolean}?}", SCHEMA_OF_ANSWER,
+			"{'type': 'object', 'properties': {'A': {'type': 'string'}, 'b_1': "
+			"{'type': "
+			"['object', 'null'], 'properties': {'C': {'type': 'boolean'}}, 'required': "
+			"['C']}}, 'required': ['A']}"},
+		{"{A: string}", SCHEMA_OF_BODY,
+			"{'type': 'object', 'properties': {'A': {'type': 'string'}}}"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char wanted[512];
+		snprintf(wanted, sizeof wanted, "%s", cases[i].schema);
+		for (char *c = wanted; (c = strchr(c, '\''));)
+			*c = '"';
+		json_t *is = parsed(cases[i].text, cases[i].side),
+		       *wants = json_loads(wanted, 0, NULL);
+		assert_non_null(wants);
+		if (!json_equal(is, wants))
+			fail_msg("%s", cases[i].text);
+		json_decref(is);
+		json_decref(wants);
+	}
+}
+
+static void servers_show_it(void **unused)
+{
+	json_t *shown = http_json(server, "GET", "/v1/openapi.json", NULL);
+	assert_true(json_equal(shown, described_document()));
+	assert_string_equal(json_string_value(json_object_get(shown, "openapi")), "3.1.0");
+	json_decref(shown);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_route_is_described_once),
+		cmocka_unit_test(it_refers_to_what_is_there),
+		cmocka_unit_test(operations_have_names_of_their_own),
+		cmocka_unit_test(the_notation_says_what_it_says),
+		cmocka_unit_test(servers_show_it),
+	};
+	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
+}
