@@ -62,7 +62,7 @@ static const struct operation rows[] = {
 	{"GET", "/v1/scaling/policies", "Policies of scaling.",
 		"namespace:string job:string type:string", NULL, "[ScalingPolicy]"},
 	{"GET", "/v1/scaling/policy/:id", "One policy of scaling.", NULL, NULL, "ScalingPolicy"},
-	{"GET", "/v1/berth/rollout/:id", "How far a deployment of several regions is.",
-		"namespace:string", NULL, "any"},
+	{"GET", "/v1/berth/rollout/:id", "How far a deployment of several regions is, in a word.",
+		"namespace:string rollout:string", NULL, OPERATION_TEXT},
 };
 const struct operation_table nomad_job_operations = {rows, sizeof rows / sizeof rows[0]};
