@@ -22,8 +22,8 @@ PACKED_BYTES_MAX = 1024 * 1024
 
 # What the top of the tree has; whatever else stands there was left behind.
 TOP_ENTRIES = {
-    ".ci", ".clang-format", ".editorconfig", ".gitignore", "LICENSE", "README.md", "bench", "dataplane", "docs",
-    "meson.build", "meson_options.txt", "packaging", "placement", "state", "tests", "tools",
+    ".ci", ".clang-format", ".editorconfig", ".gitignore", "LICENSE", "README.md", "bench", "dataplane", "debian",
+    "docs", "meson.build", "meson_options.txt", "packaging", "placement", "state", "tests", "tools",
 }
 
 C_NAMES = (".c", ".h")
