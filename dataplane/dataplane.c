@@ -7,6 +7,7 @@
 #include "dataplane/port/port.h"
 #include "dataplane/port/port_lock.h"
 #include "dataplane/requests/follow.h"
+#include "dataplane/requests/sender_keys.h"
 #include "dataplane/roles.h"
 #include "dataplane/watch.h"
 #include "state/base/check.h"
@@ -313,6 +314,32 @@ int dataplane_start(struct dataplane *d, struct state *state, struct command_que
 	if (error != 0)
 		dataplane_stop(d);
 	return error;
+}
+
+// Whether every worker begins a turn soon: then none looks any more at what it found before.
+static bool workers_turn(struct packet_workers *team)
+{
+	const struct timespec pause = {.tv_nsec = NS_PER_MS};
+	uint64_t since_ns = time_monotonic_ns(team->time);
+	for (uint32_t i = 0; i < team->count; i++) {
+		while (atomic_load(&team->items[i].turned_ns) <= since_ns) {
+			if (time_monotonic_ns(team->time) - since_ns > ALIVE_WITHIN_NS)
+				return false;
+			nanosleep(&pause, NULL);
+		}
+	}
+	return true;
+}
+
+int dataplane_change_keys(struct dataplane *d, const struct master_keys *keys)
+{
+	int error = sender_keys_publish(d->workers, keys);
+	bool turned = workers_turn(d->workers);
+	if (turned)
+		sender_keys_retire(d->workers);
+	if (error == -EBUSY && turned) // the ones before had to wait for this
+		return dataplane_change_keys(d, keys);
+	return error != 0 ? error : turned ? 0 : -ETIMEDOUT;
 }
 
 void dataplane_set_leader_address(struct dataplane *d, const char *ip_and_port)

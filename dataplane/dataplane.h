@@ -68,10 +68,15 @@ int dataplane_try_arguments(
 int dataplane_create(const struct dataplane_settings *, const struct topology_plan *,
 	struct dataplane **, char *message, uint32_t message_size);
 // Fills the line of every known node, arms those that are ready or initializing with the grace, and launches the
-// workers. keys must outlive the dataplane. A follower fills and arms nothing, reports no node and submits no command;
+// workers. The keys are copied. A follower fills and arms nothing, reports no node and submits no command;
 // its state may change meanwhile as in recovery.
 int dataplane_start(struct dataplane *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
+// Master keys from now on, instead of those of the start. Nodes and clients whose key follows from one that is in both
+// notice nothing. One thread at a time, and not one that may take a read lock. -ETIMEDOUT: they count, but a worker
+// does not turn, and keys that follow from the ones before are still known; -EBUSY: so it still is, and nothing was
+// changed.
+int dataplane_change_keys(struct dataplane *, const struct master_keys *);
 // Where the leader is, as "192.0.2.1:4647" or "[2001:db8::1]:4647", for followers to say; "": not known. Any thread.
 void dataplane_set_leader_address(struct dataplane *, const char *ip_and_port);
 // A follower leads from now on, in the term that the state's node table has by now: does what dataplane_start() does

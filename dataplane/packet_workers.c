@@ -170,7 +170,8 @@ void packet_workers_open(struct packet_workers *team, struct state *state,
 {
 	team->state = state;
 	team->queue = queue;
-	team->keys = keys;
+	team->key_sets[0] = *keys;
+	atomic_store(&team->keys, &team->key_sets[0]);
 	team->time = time;
 	notices_open(team);
 	wire_seal_prepare();

@@ -14,7 +14,7 @@ void packet_worker_attach(struct packet_worker *, struct packet_io, const struct
 // packet_worker_attach().
 void packet_worker_follow(struct packet_worker *, const struct hot_port *own);
 // Starts the liveness clocks. Fills the line of every known node and arms those that are up, unless the workers follow.
-// Before any step.
+// Before any step. The keys are copied.
 void packet_workers_open(struct packet_workers *, struct state *, struct command_queue *,
 	const struct master_keys *, const struct time_source *);
 // Followers lead from now on: fills and arms the lines from the state as it is; then each worker goes over with its

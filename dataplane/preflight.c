@@ -271,6 +271,24 @@ static void check_port(struct check *c)
 		check_vdev(c);
 }
 
+// What a start finds when it has resolved them all.
+static void check_twice(const struct dataplane_settings *s, struct topology_plan *plan)
+{
+	struct device devices[PORTS_MAX];
+	char message[512];
+	for (uint32_t i = 0; i < s->port_count; i++) {
+		if (device_resolve(&s->ports[i], i, &devices[i], message, sizeof message) != 0)
+			devices[i].name[0] = '\0';
+		for (uint32_t j = 0; j < i; j++)
+			if (devices[i].name[0] != '\0' &&
+				strcmp(devices[i].name, devices[j].name) == 0)
+				topology_problem(plan, TOPOLOGY_ERROR,
+					"give each port a device of its own",
+					"ports %u and %u are both device %s", j, i,
+					devices[i].name);
+	}
+}
+
 static void check_huge(const struct dataplane_settings *s, struct topology_plan *plan)
 {
 	char remedy[160];
@@ -367,6 +385,7 @@ void dataplane_preflight(const struct dataplane_settings *asked, struct topology
 		struct check c = {.settings = s, .port = &s->ports[i], .index = i, .plan = plan};
 		check_port(&c);
 	}
+	check_twice(s, plan);
 	check_huge(s, plan);
 	check_cpus(s, plan);
 }

@@ -88,7 +88,9 @@ struct packet_workers {
 	struct packet_worker_settings settings;
 	struct state *state;
 	struct command_queue *queue;
-	const struct master_keys *keys;
+	// Workers look at the current set in a turn, and at none between two: sender_keys.h says how it is changed.
+	struct master_keys key_sets[2];
+	struct master_keys *_Atomic keys;
 	// By slot, of its owning worker; NULL: memory was short, and nobody is told.
 	struct node_source *sources;
 	uint32_t source_count;

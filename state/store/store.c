@@ -59,6 +59,19 @@ static int lock_refused(struct store *s, int error, const struct complaint *comp
 		error_text(error));
 }
 
+long store_holder(const char *directory)
+{
+	char *path = path_of(directory, "lock"), pid[32] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	free(path);
+	if (fd < 0)
+		return 0;
+	bool is_held = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	ssize_t n = is_held ? pread(fd, pid, sizeof pid - 1, 0) : 0;
+	close(fd);
+	return n > 0 ? strtol(pid, NULL, 10) : 0;
+}
+
 static int write_pid(struct store *s)
 {
 	char pid[32];

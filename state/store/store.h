@@ -28,6 +28,8 @@ struct store_settings {
 
 // Opens or creates. On failure returns a negative error and a sentence that says what, where and
 // what to do.
+// The process that has the store of this directory open; 0: none, as far as this user can see.
+long store_holder(const char *directory);
 int store_open(
 	const struct store_settings *, struct store **, char *message, uint32_t message_size);
 void store_close(struct store *); // after store_stop_snapshots

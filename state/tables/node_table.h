@@ -87,7 +87,7 @@ static inline void node_table_announce(struct node_table *t, uint32_t slot, uint
 	atomic_store_explicit(&t->block_news[slot / NODE_BLOCK_SLOTS], 1, memory_order_release);
 }
 
-// Has the owning worker forget the key of a node. Applier only, after that was published for which the key is stale.
+// Has the owning worker forget the key of a node. After that was published for which the key is stale.
 static inline void node_table_forget_key(struct node_table *t, uint32_t slot)
 {
 	atomic_fetch_or_explicit(

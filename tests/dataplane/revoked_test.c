@@ -1,9 +1,11 @@
 // From packet to packet through the real applier: senders that are revoked while they are heard, over restarts, taken
 // back and given another key; nodes that are not admitted.
+#include "dataplane/requests/sender_keys.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/admit_rule.h"
 #include "state/records/nodes/sender.h"
 #include "tests/dataplane/world.h"
+#include <errno.h>
 #include <string.h>
 
 #define SEQUENCE WORLD_WALL_MS
@@ -209,6 +211,63 @@ static void admit(struct world *w, const char *pattern, int64_t cpu_mhz)
 	world_run(w, &c);
 }
 
+static struct master_keys with_key(const struct master_keys *before, uint8_t id, uint8_t filling)
+{
+	struct master_keys keys = {.count = (uint8_t)(before->count + 1)};
+	keys.keys[0].id = id;
+	memset(keys.keys[0].bytes, filling, MASTER_KEY_BYTES);
+	memcpy(&keys.keys[1], before->keys, before->count * sizeof before->keys[0]);
+	return keys;
+}
+
+static void change_keys(struct world *w, const struct master_keys *keys)
+{
+	assert_int_equal(sender_keys_publish(w->team, keys), 0);
+	assert_int_equal(sender_keys_publish(w->team, keys), -EBUSY);
+	world_settle(w);
+	sender_keys_retire(w->team);
+	world_settle(w);
+	w->keys = *keys;
+}
+
+// A further master key comes, nodes go over to it at leisure, and the first one goes.
+static void master_keys_are_changed_while_nodes_beat(void **unused)
+{
+	static const struct master_keys none = {0};
+	struct memory_log history = {.room_bytes = INT64_MAX};
+	struct world *w = world_create_with(2, &history, 0);
+	struct wire_header node, other, third;
+	struct uuid id = world_uuid(1);
+	struct peer p = world_join(w, 1, 0, SEQUENCE, &node), old = p;
+	struct peer q = world_join(w, 2, 1, SEQUENCE, &other);
+	world_beat(w, &p, &node, 1);
+	world_beat(w, &q, &other, 1);
+	struct master_keys both = with_key(&w->keys, 4, 0xa5);
+	change_keys(w, &both);
+	world_beat(w, &p, &node, 2); // under the old one
+	struct peer r = world_join(w, 3, 0, SEQUENCE, &third);
+	assert_int_equal(r.key_id, 4);
+	p = node_peer(w, &id, 0);
+	world_beat(w, &p, &node, 3);
+	struct master_keys next = with_key(&none, 4, 0xa5);
+	change_keys(w, &next);
+	world_beat(w, &p, &node, 4);
+	world_beat(w, &r, &third, 1);
+	send_heartbeat(w, &q, other.slot, other.generation, 2);
+	send_heartbeat(w, &old, node.slot, node.generation, 5);
+	world_settle(w);
+	peer_hears_nothing(w, &q);
+	peer_hears_nothing(w, &old);
+	// The number alone is no key.
+	struct master_keys same_number = with_key(&none, 4, 0x11);
+	change_keys(w, &same_number);
+	send_heartbeat(w, &r, third.slot, third.generation, 2);
+	world_settle(w);
+	peer_hears_nothing(w, &r);
+	end(w);
+	memory_log_free(&history);
+}
+
 // Nodes of this world say 8000 MHz.
 static void who_claims_too_much_is_told_what(void **unused)
 {
@@ -287,6 +346,7 @@ int main(void)
 		cmocka_unit_test(another_key_makes_the_old_one_worthless),
 		cmocka_unit_test(a_key_may_change_without_a_revocation),
 		cmocka_unit_test(a_client_is_revoked),
+		cmocka_unit_test(master_keys_are_changed_while_nodes_beat),
 		cmocka_unit_test(who_claims_too_much_is_told_what),
 		cmocka_unit_test(a_clone_is_told_and_the_node_goes_on),
 	};

@@ -3,7 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/archive/snapshot_archive.h"
-#include "tools/berthd/exchange.h"
+#include "tools/berthd/membership/exchange.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

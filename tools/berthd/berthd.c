@@ -5,11 +5,11 @@
 #include "tools/api/events/event_log.h"
 #include "tools/berthd/backup.h"
 #include "tools/berthd/health.h"
-#include "tools/berthd/membership.h"
+#include "tools/berthd/membership/membership.h"
+#include "tools/berthd/membership/shared_keyring.h"
 #include "tools/berthd/metrics.h"
 #include "tools/berthd/peers.h"
 #include "tools/berthd/preflight.h"
-#include "tools/berthd/shared_keyring.h"
 #include "tools/forms/alloc_spec.h"
 #include "tools/forms/vm_spec.h"
 #include "tools/keyring/keyring.h"
@@ -140,16 +140,16 @@ bool berthd_plan(const struct config *config, struct topology_plan *plan, char *
 			0 ||
 		hwloc_topology_load(machine) != 0)
 		return refuse_start(message, "reading the machine's topology through hwloc", -EIO);
+	struct dataplane_settings dataplane = config->dataplane;
+	set_role(config, &dataplane);
 	struct topology_ask ask = {0};
-	dataplane_topology_ask(&config->dataplane, &ask);
+	dataplane_topology_ask(&dataplane, &ask);
 	ask.schedulers = config->scheduler_workers;
 	int error = topology_plan(machine, &ask, plan);
 	hwloc_topology_destroy(machine);
 	if (error != 0)
 		return refuse_start(message, "planning threads to cores", error);
-	struct dataplane_settings settings = config->dataplane;
-	set_role(config, &settings);
-	dataplane_preflight(&settings, plan);
+	dataplane_preflight(&dataplane, plan);
 	return true;
 }
 
@@ -164,7 +164,7 @@ static bool plan_is_possible(const struct topology_plan *plan, char *message)
 	for (uint32_t i = 0; i < plan->problem_count; i++) {
 		if (plan->problems[i].severity != TOPOLOGY_ERROR)
 			continue;
-		snprintf(message, BERTHD_MESSAGE_BYTES, "%s; %s", plan->problems[i].text,
+		snprintf(message, BERTHD_MESSAGE_BYTES, "%s: %s", plan->problems[i].text,
 			plan->problems[i].remedy);
 		return false;
 	}
@@ -251,7 +251,10 @@ static struct watchers *create_watchers(struct berthd *b, const struct peers *pe
 static char *configuration(void *context)
 {
 	struct berthd *b = context;
-	return config_json(&b->config);
+	pthread_mutex_lock(&b->changing);
+	char *text = config_json(&b->config);
+	pthread_mutex_unlock(&b->changing);
+	return text;
 }
 
 // The number in DATA_DIR/acl-bootstrap-reset, which only who may write there can leave.

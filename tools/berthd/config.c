@@ -543,6 +543,45 @@ static void value_text(const struct setting *s, const void *record, char *text, 
 	}
 }
 
+static bool values_differ(const struct setting *s, const void *a, const void *b)
+{
+	char ours[2 * CONFIG_PATH_BYTES + 64], theirs[sizeof ours];
+	value_text(s, a, ours, sizeof ours);
+	value_text(s, b, theirs, sizeof theirs);
+	return strcmp(ours, theirs) != 0;
+}
+
+static bool ports_differ(const struct config *a, const struct config *b, uint32_t number)
+{
+	const struct dataplane_settings *x = &a->dataplane, *y = &b->dataplane;
+	bool differ = (number < x->port_count) != (number < y->port_count);
+	for (size_t i = 0; !differ && i < COUNT_OF(port_settings_table); i++)
+		differ = values_differ(
+			&port_settings_table[i], &x->ports[number], &y->ports[number]);
+	return differ;
+}
+
+void config_compare(
+	const struct config *a, const struct config *b, config_differs *differs, void *context)
+{
+	for (size_t i = 0; i < COUNT_OF(settings); i++)
+		if (values_differ(&settings[i], a, b))
+			differs(settings[i].name, context);
+	for (uint32_t i = 0; i < PORTS_MAX; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "ports.%u", i);
+		if (ports_differ(a, b, i))
+			differs(name, context);
+	}
+}
+
+void config_take(struct config *to, const struct config *from, const char *name)
+{
+	const struct setting *s = find_setting(settings, COUNT_OF(settings), name);
+	CHECK(s);
+	memcpy((char *)to + s->offset, (const char *)from + s->offset, s->size);
+}
+
 // Prints a double-quoted scalar of YAML or JSON.
 static void print_quoted(FILE *out, const char *text)
 {

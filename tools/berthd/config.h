@@ -63,6 +63,12 @@ bool config_load(struct config *, const char *path, char *message);
 bool config_read(struct config *, FILE *, const char *path, char *message);
 // Checks rules over several settings: a port is configured, it has addresses, limits fit together.
 bool config_check(const struct config *, char *message);
+// Calls back with the name of each setting that has another value in b than in a; a port that differs is "ports.N".
+typedef void config_differs(const char *name, void *context);
+void config_compare(
+	const struct config *a, const struct config *b, config_differs *, void *context);
+// Copies one setting by its name; no port's.
+void config_take(struct config *to, const struct config *from, const char *name);
 // Prints the effective configuration as YAML that config_load can read.
 void config_print(const struct config *, FILE *);
 // The file of the keys of variables.

@@ -7,10 +7,13 @@
 #include "state/store/store.h"
 #include "tools/api/api.h"
 #include "tools/berthd/config.h"
+#include <pthread.h>
 
 #define BERTHD_REASON_BYTES 512u
 
 struct berthd {
+	pthread_mutex_t
+		changing; // guards what a reload changes of these two; all zeros is unlocked
 	struct config config;
 	struct master_keys keys;
 	struct topology_plan plan;
@@ -37,3 +40,12 @@ struct berthd {
 	uint64_t started_ns;
 	uint64_t patience_ns; // what the applier is at may take so long before health fails
 };
+
+// The master keys as they are now. Any thread; the caller wipes them.
+static inline struct master_keys berthd_keys(struct berthd *b)
+{
+	pthread_mutex_lock(&b->changing);
+	struct master_keys keys = b->keys;
+	pthread_mutex_unlock(&b->changing);
+	return keys;
+}

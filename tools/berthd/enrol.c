@@ -2,7 +2,7 @@
 #include "state/base/error.h"
 #include "state/cluster/cluster_setup.h"
 #include "tools/berthd/berthd.h"
-#include "tools/berthd/membership.h"
+#include "tools/berthd/membership/membership.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,9 +6,10 @@
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/enrol.h"
 #include "tools/berthd/health.h"
-#include "tools/berthd/membership.h"
+#include "tools/berthd/membership/membership.h"
 #include "tools/berthd/options.h"
 #include "tools/berthd/preflight.h"
+#include "tools/berthd/reload.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 #define EXIT_USAGE 64
-#define EXIT_UNHEALTHY 1
 #define TURN_MS 500
 #define COLLECT_EVERY_MS 30000
 #define MEMBERSHIP_EVERY_MS 5000
@@ -35,20 +35,37 @@ static void print_line(const char *text, void *context)
 	puts(text);
 }
 
+// True when a start refuses nothing before it begins; tells all that it would refuse. *status is then a start's.
+static bool passes_preflight(const struct config *config, int *status)
+{
+	char message[BERTHD_MESSAGE_BYTES];
+	*status = EXIT_SUCCESS;
+	for (uint32_t i = 0; i < PREFLIGHT_CHECKS; i++) {
+		if (preflight_checks[i](config, message, sizeof message))
+			continue;
+		int refused = exit_with(message, i == 0 ? EXIT_USAGE : EXIT_FAILURE);
+		if (*status == EXIT_SUCCESS)
+			*status = refused;
+	}
+	return *status == EXIT_SUCCESS;
+}
+
 static int run_check(const struct config *config)
 {
 	char message[BERTHD_MESSAGE_BYTES];
 	struct topology_plan plan = {0};
+	int status;
+	passes_preflight(config, &status);
+	long holder = store_holder(config->data_dir);
+	if (holder != 0)
+		printf("note: process %ld runs with %s: what it holds is not looked at\n", holder,
+			config->data_dir);
 	if (!berthd_plan(config, &plan, message))
 		return exit_with(message, EXIT_FAILURE);
 	topology_print(&plan, print_line, NULL);
-	int status = EXIT_SUCCESS;
 	for (uint32_t i = 0; i < plan.problem_count; i++)
-		if (plan.problems[i].severity == TOPOLOGY_ERROR)
-			status = EXIT_UNHEALTHY;
-	for (uint32_t i = 0; i < PREFLIGHT_CHECKS; i++)
-		if (!preflight_checks[i](config, message, sizeof message))
-			status = exit_with(message, EXIT_UNHEALTHY);
+		if (plan.problems[i].severity == TOPOLOGY_ERROR && status == EXIT_SUCCESS)
+			status = EXIT_FAILURE;
 	return status;
 }
 
@@ -90,18 +107,6 @@ static void collect_ended(struct berthd *b)
 		atomic_flag_clear(&busy);
 }
 
-// What a SIGHUP asks for.
-static void reload_files(struct berthd *b)
-{
-	char message[BERTHD_MESSAGE_BYTES], quoted[2 * BERTHD_MESSAGE_BYTES];
-	if (api_reload(b->api, message, sizeof message))
-		log_info("reloaded",
-			"meaning=\"connections from now on use the files as they are\"");
-	else
-		log_error("reload-failed", "reason=%s meaning=\"what was there before is used on\"",
-			log_quote(message, quoted, sizeof quoted));
-}
-
 // The signal that is to be read; 0: none. SIGHUP is carried out here.
 static uint32_t take_signal(struct berthd *b, int signals)
 {
@@ -110,7 +115,7 @@ static uint32_t take_signal(struct berthd *b, int signals)
 		return 0;
 	if (info.ssi_signo != SIGHUP)
 		return info.ssi_signo;
-	reload_files(b);
+	berthd_reload(b);
 	return 0;
 }
 
@@ -234,9 +239,8 @@ int main(int argc, char **argv)
 		return exit_with(message, EXIT_USAGE);
 	if (options.action == ACTION_CLUSTER)
 		return berthd_enrol(&berthd, options.verb);
-	// The other checks are only forecasts: what they find, a start finds too.
-	if (options.action == ACTION_RUN &&
-		!preflight_address(&berthd.config, message, sizeof message))
-		return exit_with(message, EXIT_USAGE);
-	return options.action == ACTION_CHECK ? run_check(&berthd.config) : run_daemon(&berthd);
+	if (options.action == ACTION_CHECK)
+		return run_check(&berthd.config);
+	int status;
+	return passes_preflight(&berthd.config, &status) ? run_daemon(&berthd) : status;
 }

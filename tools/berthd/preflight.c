@@ -3,7 +3,9 @@
 #include "state/base/error.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "state/store/store.h"
 #include "tools/api/listen/listening.h"
+#include "tools/berthd/membership/membership.h"
 #include "tools/berthd/peers.h"
 #include "tools/keyring/keyring_file.h"
 #include "tools/tls/credentials.h"
@@ -68,6 +70,26 @@ static bool check_tls(const struct config *config, char *message, uint32_t messa
 		(int64_t)(time_wall_ns(&time_source_real) / NS_PER_S), message, message_size);
 	credentials_release(credentials);
 	return credentials != NULL;
+}
+
+// Tried, unless a daemon of the same data_dir runs: it is the one that listens there.
+static bool check_listening(const struct config *config, char *message, uint32_t message_size)
+{
+	if (!*config->http_address || store_holder(config->data_dir) != 0)
+		return true;
+	int fd = listen_at_address(
+		config->http_address, (uint16_t)config->http_port, message, message_size);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+// data_dir is looked at by itself.
+static bool check_cluster(const struct config *config, char *message, uint32_t message_size)
+{
+	struct stat found;
+	bool is_file = stat(config->data_dir, &found) == 0 && !S_ISDIR(found.st_mode);
+	return is_file || membership_is_fit(config, message, message_size);
 }
 
 static bool check_socket(const struct config *config, char *message, uint32_t message_size)
@@ -177,9 +199,10 @@ static bool check_peers(const struct config *config, char *message, uint32_t mes
 
 static bool check_arguments(const struct config *config, char *message, uint32_t message_size)
 {
-	return dataplane_try_arguments(&config->dataplane, message, message_size) == 0;
+	return !*config->dataplane.eal_extra ||
+	       dataplane_try_arguments(&config->dataplane, message, message_size) == 0;
 }
 
 preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {preflight_address, check_tls,
-	check_socket, check_keys, check_data_dir, check_keyring, check_peers, check_peer_files,
-	check_audit, check_arguments};
+	check_listening, check_socket, check_keys, check_data_dir, check_cluster, check_keyring,
+	check_peers, check_peer_files, check_audit, check_arguments};

@@ -364,6 +364,36 @@ static void a_cluster_is_begun_joined_and_left(void **state)
 		&o, (const char *[]){"berthd", "--cluster.name=x", "cluster", "init", NULL}));
 }
 
+static void note_name(const char *name, void *context)
+{
+	char *names = context;
+	size_t used = strlen(names);
+	snprintf(names + used, 256 - used, "%s ", name);
+}
+
+static void what_differs_is_named_and_may_be_taken(void **state)
+{
+	static struct config a, b;
+	char names[256] = "", text[CONFIG_MESSAGE_BYTES];
+	config_defaults(&a);
+	config_defaults(&b);
+	assert_true(config_set(&a, "ports.0.device", "eth1", text));
+	assert_true(config_set(&b, "ports.0.device", "eth1", text));
+	config_compare(&a, &b, note_name, names);
+	assert_string_equal(names, "");
+	assert_true(config_set(&b, "log.level", "debug", text));
+	assert_true(config_set(&b, "peers.regions", "east=http://e", text));
+	assert_true(config_set(&b, "ports.0.queues", "2", text));
+	assert_true(config_set(&b, "ports.1.device", "eth2", text));
+	config_compare(&a, &b, note_name, names);
+	assert_string_equal(names, "log.level peers.regions ports.0 ports.1 ");
+	config_take(&a, &b, "log.level");
+	config_take(&a, &b, "peers.regions");
+	names[0] = '\0';
+	config_compare(&a, &b, note_name, names);
+	assert_string_equal(names, "ports.0 ports.1 ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +410,7 @@ int main(void)
 		cmocka_unit_test_setup(a_missing_file_says_so, fresh),
 		cmocka_unit_test_setup(printed_configuration_reads_back_equal, fresh),
 		cmocka_unit_test_setup(json_is_one_object, fresh),
+		cmocka_unit_test_setup(what_differs_is_named_and_may_be_taken, fresh),
 		cmocka_unit_test_setup(flags_win_over_the_file_wherever_they_stand, fresh),
 		cmocka_unit_test_setup(bad_flags_are_refused, fresh),
 		cmocka_unit_test_setup(a_cluster_is_begun_joined_and_left, fresh),

@@ -1,5 +1,5 @@
 // What a member's configuration says of itself.
-#include "tools/berthd/membership.h"
+#include "tools/berthd/membership/membership.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -67,6 +67,22 @@ static void mistakes_are_told(void **state)
 	assert_non_null(strstr(message, "/nowhere/token"));
 }
 
+static void a_list_may_be_read_anew(void **state)
+{
+	struct peer_controllers *p = create("east=http://10.0.0.1:4646");
+
+	assert_non_null(p);
+	snprintf(config.peer_regions, sizeof config.peer_regions, "west=https://w/");
+	assert_true(peer_controllers_renew(p, &config, message, sizeof message));
+	assert_true(peer_controllers_know(p, "west"));
+	assert_false(peer_controllers_know(p, "east"));
+	snprintf(config.peer_regions, sizeof config.peer_regions, "east");
+	assert_false(peer_controllers_renew(p, &config, message, sizeof message));
+	assert_non_null(strstr(message, "no region and its address"));
+	assert_true(peer_controllers_know(p, "west"));
+	peer_controllers_destroy(p);
+}
+
 struct listener {
 	int socket;
 	uint16_t port;
@@ -297,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_list_names_them, fresh),
+		cmocka_unit_test_setup(a_list_may_be_read_anew, fresh),
 		cmocka_unit_test_setup(mistakes_are_told, fresh),
 		cmocka_unit_test_setup(answers_are_understood, fresh),
 		cmocka_unit_test_setup(the_token_goes_with_it, fresh),

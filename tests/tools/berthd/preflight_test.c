@@ -24,6 +24,7 @@ static int make_scene(void **state)
 	struct scene *s = calloc(1, sizeof *s);
 	assert_non_null(s);
 	config_defaults(&s->config);
+	s->config.http_port = 0; // any
 	snprintf(s->folder, sizeof s->folder, "%s", "/tmp/berth-preflight-XXXXXX");
 	assert_non_null(mkdtemp(s->folder));
 	snprintf(s->config.data_dir, sizeof s->config.data_dir, "%s/store", s->folder);
@@ -118,10 +119,15 @@ static void arguments_and_regions_are_understood(void **state)
 	expect_complaint(&s->config, "peers.regions");
 }
 
+static void set_text(char *setting, const char *text)
+{
+	snprintf(setting, 128, "%s", text);
+}
+
 static void open_addresses_are_asked_for(void **state)
 {
 	struct scene *s = *state;
-	static const char *const open[] = {"0.0.0.0", "::", "10.0.0.1"};
+	static const char *const open[] = {"0.0.0.0", "::"};
 	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
 		snprintf(s->config.http_address, sizeof s->config.http_address, "%s", open[i]);
 		s->config.http_insecure = false;
@@ -129,17 +135,16 @@ static void open_addresses_are_asked_for(void **state)
 		s->config.http_insecure = true;
 		expect_complaint(&s->config, NULL);
 	}
+	assert_true(http_address_is_open("10.0.0.1"));
+	set_text(s->config.http_address, "203.0.113.9"); // of nobody
+	s->config.http_insecure = true;
+	expect_complaint(&s->config, "cannot listen on 203.0.113.9");
 	static const char *const closed[] = {"127.0.0.1", "127.8.9.1", "::1", "localhost"};
 	s->config.http_insecure = false;
 	for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
 		snprintf(s->config.http_address, sizeof s->config.http_address, "%s", closed[i]);
 		expect_complaint(&s->config, NULL);
 	}
-}
-
-static void set_text(char *setting, const char *text)
-{
-	snprintf(setting, 128, "%s", text);
 }
 
 static void with_tls_other_machines_may_reach_the_api(void **state)
@@ -172,11 +177,15 @@ static void a_path_and_its_group_are_looked_at(void **state)
 {
 	struct scene *s = *state;
 	s->config.http_address[0] = '\0';
-	set_text(s->config.socket_path, "/run/berth/api.sock");
+	snprintf(s->config.socket_path, sizeof s->config.socket_path, "%s/api.sock", s->folder);
 	expect_complaint(&s->config, NULL);
 	set_text(s->config.socket_group, "no-such-group");
 	expect_complaint(&s->config, "http.socket.group: ");
 	set_text(s->config.socket_group, "");
+	snprintf(s->config.socket_path, sizeof s->config.socket_path, "%s/key", s->folder);
+	expect_complaint(&s->config, "it is no socket");
+	snprintf(s->config.socket_path, sizeof s->config.socket_path, "%s/no/api.sock", s->folder);
+	expect_complaint(&s->config, "a directory that this user may write to");
 	set_text(s->config.socket_path, "api.sock");
 	expect_complaint(&s->config, "http.socket.path: ");
 }

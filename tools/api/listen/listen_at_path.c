@@ -2,6 +2,7 @@
 #include "tools/api/listen/listening.h"
 #include <errno.h>
 #include <grp.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static bool find_group(const char *name, gid_t *group)
 	return found != NULL;
 }
 
-bool listening_path_is_fit(const struct listening_path *p, char *message, uint32_t message_size)
+static bool settings_are_fit(const struct listening_path *p, char *message, uint32_t message_size)
 {
 	gid_t group;
 	if (strlen(p->path) >= sizeof((struct sockaddr_un *)0)->sun_path || *p->path != '/') {
@@ -60,6 +61,27 @@ bool listening_path_is_fit(const struct listening_path *p, char *message, uint32
 	snprintf(message, message_size,
 		"http.socket.group: there is no group \"%.80s\" on this machine", p->group);
 	return false;
+}
+
+// What stands in the way at the path, whoever listens there aside.
+static int find_obstacle(const struct listening_path *p)
+{
+	char folder[sizeof((struct sockaddr_un *)0)->sun_path];
+	struct stat found;
+	if (lstat(p->path, &found) == 0 && !S_ISSOCK(found.st_mode))
+		return -EEXIST;
+	memcpy(folder, p->path, strlen(p->path) + 1);
+	return access(dirname(folder), W_OK | X_OK) == 0 ? 0 : -errno;
+}
+
+bool listening_path_is_fit(const struct listening_path *p, char *message, uint32_t message_size)
+{
+	if (!settings_are_fit(p, message, message_size))
+		return false;
+	int error = find_obstacle(p);
+	if (error != 0)
+		refuse_path(p, error, message, message_size);
+	return error == 0;
 }
 
 static struct sockaddr_un address_of(const struct listening_path *p)

@@ -1,11 +1,11 @@
-#include "tools/berthd/membership.h"
+#include "tools/berthd/membership/membership.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/cluster/cluster_setup.h"
-#include "tools/berthd/exchange.h"
-#include "tools/berthd/fetch.h"
-#include "tools/berthd/shared_keyring.h"
+#include "tools/berthd/membership/exchange.h"
+#include "tools/berthd/membership/fetch.h"
+#include "tools/berthd/membership/shared_keyring.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -100,28 +100,28 @@ void membership_look_after(struct berthd *b)
 			"keyring-not-taken", "error=%s", log_quote(message, quoted, sizeof quoted));
 }
 
-static bool check_identity(struct berthd *b, struct cluster_identity *identity, bool *belongs,
+static bool check_identity(const struct config *c, struct cluster_identity *identity, bool *belongs,
 	char *message, uint32_t message_size)
 {
 	const struct complaint complaint = {message, message_size};
-	int error = cluster_identity_read(b->config.data_dir, identity, &complaint);
+	int error = cluster_identity_read(c->data_dir, identity, &complaint);
 
 	*belongs = error == 0;
 	if (error != 0 && error != -ENOENT)
 		return false;
-	if (*belongs == (*b->config.cluster_name != '\0'))
+	if (*belongs == (*c->cluster_name != '\0'))
 		return true;
 	if (*belongs)
 		snprintf(message, message_size,
 			"%s belongs to a cluster, and cluster.name is not set: set it, or end the "
 			"membership with berthd cluster leave",
-			b->config.data_dir);
+			c->data_dir);
 	else
 		snprintf(message, message_size,
 			"%s belongs to no cluster yet: begin the cluster \"%s\" with berthd "
 			"cluster "
 			"init, or join it with berthd cluster join",
-			b->config.data_dir, b->config.cluster_name);
+			c->data_dir, c->cluster_name);
 	return false;
 }
 
@@ -133,6 +133,27 @@ void membership_own_address(const struct config *config, char *address, uint32_t
 
 	CHECK(size > 0);
 	snprintf(address, size, "%.*s", (int)length, wire);
+}
+
+bool membership_is_fit(const struct config *c, char *message, uint32_t message_size)
+{
+	char password[MEMBERSHIP_PASSWORD_BYTES];
+	struct cluster_identity identity;
+	struct etcd *etcd = NULL;
+	bool belongs;
+
+	if (!check_identity(c, &identity, &belongs, message, message_size))
+		return false;
+	if (!belongs)
+		return true;
+	if (!membership_password(c, password, message, message_size))
+		return false;
+	struct etcd_settings settings = membership_etcd(c, password);
+	int error = etcd_open(&settings, &etcd, message, message_size);
+	explicit_bzero(password, sizeof password);
+	if (error == 0)
+		etcd_close(etcd);
+	return error == 0;
 }
 
 bool membership_open(struct berthd *b, char *message, uint32_t message_size)
@@ -155,7 +176,7 @@ bool membership_open(struct berthd *b, char *message, uint32_t message_size)
 		.context = b};
 	bool belongs;
 
-	if (!check_identity(b, &settings.identity, &belongs, message, message_size))
+	if (!check_identity(&b->config, &settings.identity, &belongs, message, message_size))
 		return false;
 	if (!belongs)
 		return true;

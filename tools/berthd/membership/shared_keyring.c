@@ -1,4 +1,4 @@
-#include "tools/berthd/shared_keyring.h"
+#include "tools/berthd/membership/shared_keyring.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "tools/keyring/keyring.h"
@@ -14,9 +14,11 @@ _Static_assert(MASTER_KEY_BYTES == KEYRING_SECRET_BYTES, "a master key is the se
 static bool tell_keys(
 	void *context, const struct keyring_keys *keys, char *message, uint32_t message_size)
 {
-	const struct berthd *b = context;
+	struct berthd *b = context;
 	uint8_t sealed[KEYRING_SHARE_BYTES_MAX];
-	size_t size = keyring_share_seal(keys, b->keys.keys[0].id, b->keys.keys[0].bytes, sealed);
+	struct master_keys masters = berthd_keys(b);
+	size_t size = keyring_share_seal(keys, masters.keys[0].id, masters.keys[0].bytes, sealed);
+	explicit_bzero(&masters, sizeof masters);
 	int error = cluster_tell(b->cluster, SHARED_NAME, sealed, (uint32_t)size);
 
 	if (error != 0)
@@ -47,7 +49,8 @@ static int ask_keys(
 			error_text(error));
 		return error;
 	}
-	const uint8_t *secret = secret_of(&b->keys, keyring_share_number(sealed, size));
+	struct master_keys masters = berthd_keys(b);
+	const uint8_t *secret = secret_of(&masters, keyring_share_number(sealed, size));
 	if (!secret || !keyring_share_open(sealed, size, secret, keys) || keys->count == 0) {
 		error = -ERROR_CORRUPT;
 		snprintf(message, message_size,
@@ -56,6 +59,7 @@ static int ask_keys(
 			"give all members the same file",
 			b->config.master_key_file);
 	}
+	explicit_bzero(&masters, sizeof masters);
 	free(sealed);
 	return error;
 }

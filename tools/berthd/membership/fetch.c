@@ -1,8 +1,8 @@
-#include "tools/berthd/fetch.h"
+#include "tools/berthd/membership/fetch.h"
 #include "state/base/error.h"
 #include "state/cluster/epoch.h"
 #include "state/store/store.h"
-#include "tools/berthd/exchange.h"
+#include "tools/berthd/membership/exchange.h"
 #include "tools/http_client/http_client.h"
 #include <errno.h>
 #include <fcntl.h>

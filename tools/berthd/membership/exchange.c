@@ -1,4 +1,4 @@
-#include "tools/berthd/exchange.h"
+#include "tools/berthd/membership/exchange.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "tools/archive/snapshot_archive.h"

@@ -5,6 +5,8 @@
 // Before the store is recovered: opens the cluster that is configured, with the identity that data_dir has. Refuses a
 // data_dir of a cluster where none is configured, and the reverse. False and a sentence.
 bool membership_open(struct berthd *, char *message, uint32_t message_size);
+// Whether it would, as far as can be said without asking etcd. False and the same sentence.
+bool membership_is_fit(const struct config *, char *message, uint32_t message_size);
 // Starts to follow; `lead` is called when this member has become the leader, on another thread.
 bool membership_start(struct berthd *, bool (*lead)(struct berthd *, char *message), char *message,
 	uint32_t message_size);

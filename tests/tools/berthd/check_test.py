@@ -1,0 +1,115 @@
+"""Whatever a start refuses, berthd --check says before, in the same words and with the same exit code; and the reverse.
+
+check_test.py BERTHD
+"""
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+
+BERTHD = os.path.abspath(sys.argv[1])
+CLUSTER = {"cluster.name": "c", "cluster.endpoints": "http://127.0.0.1:1", "cluster.advertise_http": "http://127.0.0.1:1"}
+# What is wrong, and with what settings; {0} is a folder, {1} a TCP port that is taken.
+REFUSED = [
+    ("no key file", {"master_key_file": "{0}/none"}),
+    ("a key that others can read", {"master_key_file": "{0}/open"}),
+    ("no keys in the file", {"master_key_file": "{0}/noise"}),
+    ("a file for data_dir", {"data_dir": "{0}/noise"}),
+    ("data_dir in a folder that is not there", {"data_dir": "{0}/no/where"}),
+    ("a driver that DPDK lacks", {"ports.0.device": "net_nosuch0"}),
+    ("an interface that is not there", {"ports.0.device": "nosuch0"}),
+    ("the same device twice", {"ports.1.device": "net_null0", "ports.1.addresses": "10.9.9.8"}),
+    ("half an address", {"ports.0.addresses": "10.9.9"}),
+    ("no port", {"ports.0.device": ""}),
+    ("an EAL flag that is none", {"dataplane.eal_extra": "--no-such-flag"}),
+    ("a region without its address", {"peers.regions": "east"}),
+    ("no token of peers", {"peers.token_file": "{0}/none"}),
+    ("no authority of peers", {"peers.tls.ca": "{0}/none"}),
+    ("another machine's address", {"http.address": "203.0.113.9", "http.insecure": "true"}),
+    ("a name that is no address", {"http.address": "no.such.host.invalid"}),
+    ("an open address without TLS", {"http.address": "0.0.0.0"}),
+    ("a port that is taken", {"http.port": "{1}"}),
+    ("a socket in a folder that is not there", {"http.socket.path": "{0}/no/socket"}),
+    ("a file where the socket is to be", {"http.socket.path": "{0}/noise"}),
+    ("a relative path of the socket", {"http.socket.path": "socket"}),
+    ("no such group", {"http.socket.path": "{0}/socket", "http.socket.group": "no-such-group"}),
+    ("a certificate that is none", {"http.tls.certificate": "{0}/noise", "http.tls.key": "{0}/noise"}),
+    ("an audit log in a folder that is not there", {"audit.path": "{0}/no/log"}),
+    ("a keyring that is none", {"keyring_file": "{0}/noise"}),
+    ("a cluster that data_dir does not belong to", CLUSTER),
+    ("own addresses that are none", {**CLUSTER, "cluster.advertise_wire": "nonsense:4647"}),
+    ("a log that is too small", {"store.map_mb": "1"}),
+    ("more than there may be", {"limits.nodes": "100000000"}),
+    ("a setting that is none", {"no.such": "1"}),
+]
+STARTS_S = 3
+
+
+def make_files(folder):
+    key = folder / "key"
+    subprocess.run([BERTHD, "genkey", key], check=True, stdout=subprocess.DEVNULL)
+    (folder / "open").write_text(key.read_text())
+    (folder / "open").chmod(0o644)
+    (folder / "noise").write_text("noise\n")
+    (folder / "noise").chmod(0o600)
+
+
+def command_of(folder, port, settings):
+    usual = {"data_dir": "{0}/data", "master_key_file": "{0}/key", "ports.0.device": "net_null0",
+             "ports.0.addresses": "10.9.9.9", "http.port": "0", "log.level": "error"}
+    return [BERTHD, *(f"--{name}={value}".format(folder, port) for name, value in {**usual, **settings}.items())]
+
+
+def says(text):
+    return [line.removeprefix("berthd: ") for line in text.splitlines() if line.startswith("berthd: ")]
+
+
+def complain(what, command):
+    """A start says one sentence; the check says it, or prints it among the problems of the host."""
+    start = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    check = subprocess.run([*command, "--check"], capture_output=True, text=True, timeout=60)
+    if start.returncode == 0:
+        return f"{what}: a start succeeds"
+    if check.returncode != start.returncode:
+        return f"{what}: a start exits with {start.returncode}, --check with {check.returncode}"
+    said = [*says(check.stderr), *(line.removeprefix("error: ") for line in check.stdout.splitlines())]
+    sentences = says(start.stderr)
+    if not sentences or sentences[-1] not in said:
+        return f"{what}: a start says {sentences}, --check {said}"
+    return None
+
+
+def complain_of_what_is_right(command):
+    """--check passes, the daemon starts, and --check of the running daemon's settings passes, too."""
+    if subprocess.run([*command, "--check"], capture_output=True).returncode != 0:
+        return "what is right does not pass"
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as daemon:
+        try:
+            daemon.wait(timeout=STARTS_S)
+            return "what is right does not start"
+        except subprocess.TimeoutExpired:
+            beside = subprocess.run([*command, "--check"], capture_output=True, text=True)
+        finally:
+            daemon.terminate()
+    if beside.returncode != 0 or f"process {daemon.pid} runs with" not in beside.stdout:
+        return f"beside the running daemon: {beside.returncode} {beside.stdout} {beside.stderr}"
+    return None
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name, socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        make_files(pathlib.Path(name))
+        complaints = [complain(what, command_of(name, port, settings)) for what, settings in REFUSED]
+        complaints.append(complain_of_what_is_right(command_of(name, port, {})))
+    complaints = [c for c in complaints if c]
+    print(*complaints, f"{len(REFUSED)} refusals", sep="\n")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
