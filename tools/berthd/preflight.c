@@ -96,7 +96,8 @@ static bool check_socket(const struct config *config, char *message, uint32_t me
 {
 	struct listening_path path = {
 		config->socket_path, config->socket_mode, config->socket_group};
-	return !*path.path || listening_path_is_fit(&path, message, message_size);
+	return !*path.path || (listening_path_is_fit(&path, message, message_size) &&
+				      listening_path_is_free(&path, message, message_size));
 }
 
 // What libcurl would say only when a peer is asked.

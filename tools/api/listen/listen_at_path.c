@@ -47,7 +47,7 @@ static bool find_group(const char *name, gid_t *group)
 	return found != NULL;
 }
 
-static bool settings_are_fit(const struct listening_path *p, char *message, uint32_t message_size)
+bool listening_path_is_fit(const struct listening_path *p, char *message, uint32_t message_size)
 {
 	gid_t group;
 	if (strlen(p->path) >= sizeof((struct sockaddr_un *)0)->sun_path || *p->path != '/') {
@@ -74,10 +74,8 @@ static int find_obstacle(const struct listening_path *p)
 	return access(dirname(folder), W_OK | X_OK) == 0 ? 0 : -errno;
 }
 
-bool listening_path_is_fit(const struct listening_path *p, char *message, uint32_t message_size)
+bool listening_path_is_free(const struct listening_path *p, char *message, uint32_t message_size)
 {
-	if (!settings_are_fit(p, message, message_size))
-		return false;
 	int error = find_obstacle(p);
 	if (error != 0)
 		refuse_path(p, error, message, message_size);

@@ -15,3 +15,6 @@ struct listening_path {
 int listen_at_path(const struct listening_path *, char *message, uint32_t message_size);
 // Whether the settings of a path would do, without listening. False, and a sentence.
 bool listening_path_is_fit(const struct listening_path *, char *message, uint32_t message_size);
+// Whether the folder of a path that is fit may be written to, and no file lies at the path. False, and the sentence
+// that listening there would say.
+bool listening_path_is_free(const struct listening_path *, char *message, uint32_t message_size);
