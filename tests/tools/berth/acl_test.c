@@ -81,7 +81,8 @@ static void a_policy(void **unused)
 	expect_run("acl policy info of-web --json", 0, "\"JobID\": \"web\"", "");
 	expect_run("acl policy list", 0, "readers  readers-of-all", "");
 	expect_run("acl policy info readers", 0, "policy = \"read\"", "");
-	expect_run("acl policy info nosuch", 3, "", "ACL policy not found");
+	expect_run("acl policy info nosuch", 3, "",
+		"policy not found: no name begins with \"nosuch\"");
 	expect_run("acl policy delete of-web", 0, "Policy \"of-web\" is deleted", "");
 }
 
@@ -94,7 +95,7 @@ static void a_role(void **unused)
 		"Description   = all-of-us", "");
 	expect_run("acl role info people", 0, "Policies      = readers", "");
 	expect_run("acl role list", 0, "people  all-of-us    readers", "");
-	expect_run("acl role info ops", 3, "", "ACL role not found");
+	expect_run("acl role info ops", 3, "", "role not found: no id begins with");
 }
 
 static void a_token(void **unused)

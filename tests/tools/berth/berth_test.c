@@ -148,8 +148,9 @@ static void nodes_are_listed_and_shown(void **unused)
 	assert_non_null(strstr(run.out, "kernel.name"));
 	assert_non_null(strstr(run.out, "nvidia/gpu/a100"));
 	assert_non_null(strstr(run.out, "MHz"));
-	expect_run("node status 99999999", 3, "", "no node id begins with 99999999");
-	expect_run("node status zz", 2, "", "\"zz\" is no node id");
+	expect_run("node status 99999999", 3, "",
+		"node not found: no id begins with \"99999999\", and none has this name");
+	expect_run("node status zz", 3, "", "node not found: no id begins with \"zz\"");
 	expect_run("node list --json", 0, "[{\"Address\"", "");
 	snprintf(line, sizeof line, "node status %s --json", text);
 	expect_run(line, 0, "\"ComputedClass\"", "");

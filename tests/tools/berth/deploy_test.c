@@ -82,8 +82,8 @@ static const char *newest_deployment(void)
 
 static void a_run_is_followed_to_its_end(void **unused)
 {
-	expect_run("deployment list", 0, "No deployments found\n", "");
-	expect_run("job deployments none", 0, "No deployments found\n", "");
+	expect_run("deployment list", 0, "ID  Job ID  Job Version  Status  Description\n", "");
+	expect_run("job deployments none", 3, "", "job not found");
 	write_service("a.json", "0", "");
 	expect_run(with_file("job run *", "a.json"), 0, "Evaluation within deployment: \"", "");
 	printed("==> ");
@@ -132,7 +132,7 @@ static void canaries_are_promoted(void **unused)
 	expect_run("job promote web", 0, ": Monitoring evaluation \"", "");
 	printed("g           true      2        1         2       2");
 	printed("Status      = successful\n");
-	expect_run("job promote none", 3, "", "job \"none\" has no deployment to promote");
+	expect_run("job promote none", 3, "", "job not found: no id begins with \"none\"");
 }
 
 static void an_operator_fails_one(void **unused)

@@ -60,7 +60,7 @@ static void mistakes_are_told(void **unused)
 	expect_file("namespace apply", "name = {\n", 4, "", "line 2");
 	expect_run("namespace apply some --quota nosuch", 4, "",
 		"namespace \"some\" using non-existent quota \"nosuch\"");
-	expect_run("namespace status nosuch", 3, "", "Namespace not found");
+	expect_run("namespace status nosuch", 3, "", "namespace not found: no name begins with");
 }
 
 static void flags_change_what_they_say(void **unused)
@@ -76,7 +76,7 @@ static void one_is_taken_away(void **unused)
 {
 	expect_run("namespace delete default", 4, "", "can not delete default namespace");
 	expect_run("namespace delete flagged", 0, "Namespace \"flagged\" is deleted", "");
-	expect_run("namespace status flagged", 3, "", "Namespace not found");
+	expect_run("namespace status flagged", 3, "", "namespace not found: no name begins with");
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static void pools_are_described_and_forgotten(void **unused)
 	expect_run(line, 4, "", "modifying node pool \"all\" is not allowed");
 	expect_run("node pool delete default", 4, "", "has nodes in regions: [global]");
 	expect_run("node pool delete gpu", 0, "Node pool \"gpu\" is deleted", "");
-	expect_run("node pool delete gpu", 4, "", "node pool gpu not found");
+	expect_run("node pool delete gpu", 3, "", "node pool not found");
 }
 
 static void metadata_is_set_and_taken_away(void **unused)

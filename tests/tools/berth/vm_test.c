@@ -48,7 +48,8 @@ static void machines_are_created_shown_and_deleted(void **unused)
 	assert_null(strstr(run.out, "hidden"));
 	expect_run("vm get b", 0, "Image", "");
 	assert_null(strstr(run.out, "hidden"));
-	expect_run("vm get nobody", 3, "", "berth: VM \"nobody\" not found\n");
+	expect_run("vm get nobody", 3, "",
+		"virtual machine not found: no name begins with \"nobody\"");
 	expect_run("vm list", 0, "Name  Status", "");
 	assert_non_null(strstr(run.out, "from-file"));
 	expect_run("vm list --worker w", 0, "Name", "");
@@ -58,7 +59,7 @@ static void machines_are_created_shown_and_deleted(void **unused)
 	expect_run("vm suspend b", 0, "Virtual machine \"b\" is to be suspended", "");
 	expect_run("vm stop a", 0, "Virtual machine \"a\" is to be stopped", "");
 	expect_run("vm delete a", 0, "Deleted virtual machine \"a\"", "");
-	expect_run("vm delete a", 3, "", "VM not found");
+	expect_run("vm delete a", 3, "", "virtual machine not found");
 }
 
 static void workers_are_paused_and_deleted(void **unused)
@@ -74,7 +75,7 @@ static void workers_are_paused_and_deleted(void **unused)
 	assert_non_null(strstr(run.out, "slots  = 0 of 4"));
 	expect_run("worker resume w --json", 0, "\"scheduling_paused\": false", "");
 	expect_run("worker delete w", 0, "Deleted worker \"w\"", "");
-	expect_run("worker get w", 3, "", "worker \"w\" not found");
+	expect_run("worker get w", 3, "", "worker not found");
 }
 
 static void the_profile_is_shown_and_changed(void **unused)

@@ -1,5 +1,6 @@
 // A subcommand: its usage, its flags and the function that runs it. Readers get the whole table of them.
 #pragma once
+#include "tools/berth/cli/lookup.h"
 #include "tools/berth/cli/session.h"
 
 struct command {
@@ -10,6 +11,8 @@ struct command {
 	const char *flags;     // names of flags beside the common ones, separated by blanks
 	int least, most;       // positional arguments; most < 0: any number
 	enum exit_status (*run)(struct session *, const char **arguments, int count);
+	const struct id_kind
+		*kind; // of the first argument, or of all of "ID..."; NULL: no id, or a new one
 };
 
 struct command_table {

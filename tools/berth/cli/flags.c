@@ -1,4 +1,5 @@
 #include "tools/berth/cli/flags.h"
+#include "tools/berth/cli/suggest.h"
 #include "tools/http_client/http_environment.h"
 #include "tools/options/option_scan.h"
 #include <errno.h>
@@ -29,7 +30,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		"BERTH_SKIP_VERIFY NOMAD_SKIP_VERIFY", NULL},
 	[FLAG_TIMEOUT] = {"timeout", "SECONDS", "how long to wait for an answer", NULL, "60"},
 	[FLAG_JSON] = {"json", NULL, "print JSON, for programs", NULL, NULL},
-	[FLAG_HELP] = {"help", NULL, "explain the command", NULL, NULL},
+	[FLAG_HELP] = {"help", NULL, "explain the command", NULL, NULL, "h"},
 	[FLAG_WIRE] = {"wire", "HOST:PORT", "the controller's wire address", "BERTH_WIRE", NULL},
 	[FLAG_NAME] = {"name", "NAME", "this client's name", "BERTH_CLIENT", NULL},
 	[FLAG_KEY_FILE] = {"key-file", "FILE",
@@ -63,9 +64,15 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_DIFFS] = {"p", NULL, "show what each version changed", NULL, NULL},
 	[FLAG_MONITOR] = {"monitor", NULL, "wait until it is over, and tell what happens", NULL,
 		NULL},
-	[FLAG_ENABLE] = {"enable", NULL, "let the node take new work; begin the drain", NULL, NULL},
-	[FLAG_DISABLE] = {"disable", NULL, "let the node take no new work; end the drain", NULL,
-		NULL},
+	[FLAG_ENABLE] = {"enable", NULL,
+		"of a drain: begin it, so that the node takes no new work; of eligibility: let the "
+		"node take new work",
+		NULL, NULL},
+	[FLAG_DISABLE] = {"disable", NULL,
+		"of a drain: end it, so that the node takes new work; of eligibility: let the node "
+		"take "
+		"no new work",
+		NULL, NULL},
 	[FLAG_DETAILED] = {"detailed", NULL, "show the tags of each server", NULL, NULL},
 	[FLAG_YES] = {"yes", NULL, "ask no question; none is asked anyway", NULL, NULL},
 	[FLAG_NO_SHUTDOWN_DELAY] = {"no-shutdown-delay", NULL,
@@ -161,6 +168,26 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		NULL},
 	[FLAG_OPERATOR] = {"operator", NULL, "release over HTTP, whichever client placed it", NULL,
 		NULL},
+	[FLAG_OUTPUT] = {"output", "FORM",
+		"of lists: table, wide (all columns), json, csv, name (ids alone), or a template "
+		"of columns and members: '{id} {status}'; else table and json",
+		NULL, NULL, "o"},
+	[FLAG_FILTER] = {"filter", "EXPRESSION",
+		"only those that fit: 'Status == \"down\" and Name matches \"^gpu-\"'; names are "
+		"those of --json",
+		NULL, NULL},
+	[FLAG_SORT] = {"sort", "COLUMN", "the order; -COLUMN is the other way around", NULL, NULL},
+	[FLAG_COLUMNS] = {"columns", "NAME,...", "these columns, in this order", NULL, NULL},
+	[FLAG_LIMIT] = {"limit", "N", "no more than so many", NULL, NULL},
+	[FLAG_TOTALS] = {"totals", NULL,
+		"say how many there are of each status, as a terminal is told always", NULL, NULL},
+	[FLAG_WATCH] = {"watch", NULL, "show it again and again, until Ctrl-C", NULL, NULL, "w"},
+	[FLAG_INTERVAL] = {"interval", "SECONDS", "the time between two of --watch", NULL, "2"},
+	[FLAG_TOPIC] = {"topic", "NAME[:KEY]",
+		"only events of this topic (Node, Job, Allocation, …), and of this key; may come "
+		"again",
+		NULL, NULL},
+	[FLAG_SHORT] = {"short", NULL, "without the comments", NULL, NULL},
 	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},
 };
 
@@ -223,8 +250,9 @@ static enum option_event find_flag(
 	for (enum flag flag = 0; flag < FLAGS; flag++) {
 		const struct flag_description *d = &flag_descriptions[flag];
 		bool is_named = strlen(d->name) == size && strncmp(d->name, name, size) == 0;
-		bool is_short_help = flag == FLAG_HELP && strcmp(name, "h") == 0;
-		if (!is_short_help && (!is_named || !flag_is_allowed(flag, allowed)))
+		bool is_alias =
+			d->alias && strlen(d->alias) == size && strncmp(d->alias, name, size) == 0;
+		if (!(is_named || is_alias) || (allowed && !flag_is_allowed(flag, allowed)))
 			continue;
 		*match = (struct option_match){(int)flag, d->value != NULL};
 		return OPTION_GIVEN;
@@ -232,14 +260,39 @@ static enum option_event find_flag(
 	return OPTION_UNKNOWN;
 }
 
+uint32_t flags_find_words(const char *const *arguments, uint32_t *places, uint32_t most)
+{
+	const struct option_syntax syntax = {
+		.find = find_flag, .has_one_dash = true, .ends_with_dashes = true};
+	struct option_scan scan = {.next = arguments};
+	enum option_event event;
+	uint32_t found = 0;
+	while (found < most && (event = option_next(&scan, &syntax)) != OPTION_END)
+		if (event == OPTION_ARGUMENT)
+			places[found++] = (uint32_t)(scan.next - arguments) - 1;
+	return found;
+}
+
+static void say_unknown(const char *word, const char *allowed, char *message, uint32_t size)
+{
+	char typed[64], hint[SUGGESTION_BYTES];
+	const char *name = word + strspn(word, "-");
+	snprintf(typed, sizeof typed, "%.*s", (int)strcspn(name, "="), name);
+	struct suggestion near = {.typed = typed};
+	for (enum flag flag = 0; flag < FLAGS; flag++)
+		if (flag_is_allowed(flag, allowed))
+			suggestion_consider(&near, flag_descriptions[flag].name);
+	snprintf(message, size, "unknown flag %s%s", word, suggestion_text(&near, hint));
+}
+
 // Keeps one flag. False, and a sentence.
 static bool keep_flag(struct flags *flags, const struct option_scan *s, enum option_event event,
-	char *message, uint32_t size)
+	const char *allowed, char *message, uint32_t size)
 {
 	const struct flag_description *d = &flag_descriptions[s->number];
 	const char *value = s->value ? s->value : "";
 	if (event == OPTION_UNKNOWN)
-		snprintf(message, size, "unknown flag %s", s->word);
+		say_unknown(s->word, allowed, message, size);
 	else if (event == OPTION_TAKES_NONE)
 		snprintf(message, size, "--%s takes no value", d->name);
 	else if (event == OPTION_NEEDS_VALUE)
@@ -259,7 +312,7 @@ int flags_read(struct flags *flags, const char **arguments, const char *allowed,
 	uint32_t message_size)
 {
 	const struct option_syntax syntax = {.find = find_flag,
-		.context = allowed,
+		.context = allowed ? allowed : "",
 		.has_one_dash = true,
 		.ends_with_dashes = true};
 	struct option_scan scan = {.next = arguments};
@@ -268,7 +321,7 @@ int flags_read(struct flags *flags, const char **arguments, const char *allowed,
 	while ((event = option_next(&scan, &syntax)) != OPTION_END) {
 		if (event == OPTION_ARGUMENT)
 			arguments[kept++] = scan.word;
-		else if (!keep_flag(flags, &scan, event, message, message_size))
+		else if (!keep_flag(flags, &scan, event, allowed, message, message_size))
 			return -1;
 	}
 	arguments[kept] = NULL;

@@ -100,6 +100,16 @@ enum flag {
 	FLAG_HCL2_STRICT,
 	FLAG_HCL1,
 	FLAG_CANONICAL,
+	FLAG_OUTPUT,
+	FLAG_FILTER,
+	FLAG_SORT,
+	FLAG_COLUMNS,
+	FLAG_LIMIT,
+	FLAG_TOTALS,
+	FLAG_WATCH,
+	FLAG_INTERVAL,
+	FLAG_TOPIC,
+	FLAG_SHORT,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it
@@ -110,9 +120,12 @@ struct flag_description {
 	const char *help;
 	const char *environment; // variables with its default, separated by blanks
 	const char *standard;    // its default without them
+	const char *alias;       // a short name; NULL: none
 };
 extern const struct flag_description flag_descriptions[FLAGS];
 
+// What every list can do beside its own flags.
+#define LIST_FLAGS "output filter sort columns limit totals watch interval verbose"
 #define FLAG_WORDS_MAX 128u
 
 struct flags {
@@ -130,6 +143,9 @@ struct flags {
 // beside the common ones. Returns how many arguments are left, or -1 and a sentence.
 int flags_read(struct flags *, const char **arguments, const char *allowed, char *message,
 	uint32_t message_size);
+// Finds the words that are neither flags nor their values, whatever command they are for. Returns how many there are of
+// at most `most`; places: their indexes.
+uint32_t flags_find_words(const char *const *arguments, uint32_t *places, uint32_t most);
 bool flag_is_allowed(enum flag, const char *allowed);
 bool flag_given(const struct flags *, enum flag);
 // Iterates over a flag's values: *at is 0 before the first. NULL at the end.

@@ -1,4 +1,5 @@
 #include "tools/berth/cli/help.h"
+#include "tools/berth/cli/suggest.h"
 #include <string.h>
 
 static void put_summary(FILE *out, const struct command *command)
@@ -58,4 +59,57 @@ bool help_topic(FILE *out, struct command_table table, const char *word)
 		any = true;
 	}
 	return any;
+}
+
+#define WORD_BYTES 64u
+
+// The word number `place` of a path that has the words before it in common with the given ones; false: it has not.
+static bool next_word(
+	const char *path, const char *const *words, uint32_t place, char word[static WORD_BYTES])
+{
+	for (uint32_t i = 0; i <= place; i++) {
+		size_t size = strcspn(path, " ");
+		snprintf(word, WORD_BYTES, "%.*s", (int)size, path);
+		if (i < place && (!words[i] || strcmp(word, words[i]) != 0))
+			return false;
+		path += size + (path[size] == ' ');
+	}
+	return *word;
+}
+
+static bool is_known(struct command_table table, const char *const *words, uint32_t place)
+{
+	char word[WORD_BYTES];
+	for (unsigned i = 0; i < table.count && words[place]; i++)
+		if (next_word(table.rows[i].path, words, place, word) &&
+			strcmp(word, words[place]) == 0)
+			return true;
+	return false;
+}
+
+enum exit_status help_unknown(struct command_table table, const char *const *words)
+{
+	uint32_t place = 0;
+	char hint[SUGGESTION_BYTES], before[3 * WORD_BYTES] = "", word[WORD_BYTES],
+						best[WORD_BYTES] = "";
+	for (; is_known(table, words, place); place++)
+		snprintf(before + strlen(before), sizeof before - strlen(before), "%s%.40s",
+			place ? " " : "", words[place]);
+	struct suggestion near = {.typed = words[place] ? words[place] : ""};
+	for (unsigned i = 0; i < table.count; i++) {
+		const char *old = near.best;
+		if (!next_word(table.rows[i].path, words, place, word))
+			continue;
+		suggestion_consider(&near, word);
+		if (near.best != old)
+			snprintf(best, sizeof best, "%s", word);
+		near.best = *best ? best : NULL;
+	}
+	suggestion_text(&near, hint);
+	if (!place)
+		return complain(
+			STATUS_USAGE, "no command %s%s; berth help lists them", words[0], hint);
+	if (!words[place])
+		return complain(STATUS_USAGE, "%s needs a subcommand", before);
+	return complain(STATUS_USAGE, "%s has no subcommand %s%s", before, words[place], hint);
 }

@@ -1,11 +1,15 @@
 #include "tools/berth/cli/pages.h"
+#include "state/base/check.h"
 #include "tools/berth/cli/http.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PAGE_ITEMS 5000u
 
-static enum exit_status visit(const struct http_answer *answer, pages_visit *each, void *context)
+// *more: whether further items are wanted.
+static enum exit_status take_page(
+	const struct http_answer *answer, pages_take *take, void *context, bool *more)
 {
 	json_error_t error;
 	json_t *list = json_loadb(answer->body ? answer->body : "", answer->size, 0, &error);
@@ -14,33 +18,53 @@ static enum exit_status visit(const struct http_answer *answer, pages_visit *eac
 		return complain(STATUS_FAILURE, "the controller's answer is no list; is it a Berth "
 						"controller of this version?");
 	}
-	size_t i;
-	json_t *item;
-	json_array_foreach(list, i, item) each(item, context);
+	for (size_t i = 0; i < json_array_size(list) && *more; i++)
+		*more = take(json_array_get(list, i), context);
 	json_decref(list);
 	return STATUS_OK;
+}
+
+enum exit_status pages_until(
+	struct session *session, const char *path, uint32_t page, pages_take *take, void *context)
+{
+	char token[512] = "", escaped[3 * sizeof token];
+	bool more = true;
+	do {
+		char *one;
+		struct http_answer answer;
+		http_escape(token, escaped, sizeof escaped);
+		CHECK(asprintf(&one, "%s%cper_page=%u%s%s", path, strchr(path, '?') ? '&' : '?',
+			      page ? page : PAGE_ITEMS, *token ? "&next_token=" : "",
+			      escaped) >= 0);
+		enum exit_status result = http_get(session, one, &answer);
+		if (result == STATUS_OK)
+			result = take_page(&answer, take, context, &more);
+		memcpy(token, answer.next_token, sizeof token);
+		http_answer_free(&answer);
+		free(one);
+		if (result != STATUS_OK)
+			return result;
+	} while (*token && more);
+	return STATUS_OK;
+}
+
+struct visit {
+	pages_visit *each;
+	void *context;
+};
+
+static bool visit_item(json_t *item, void *context)
+{
+	const struct visit *visit = context;
+	visit->each(item, visit->context);
+	return true;
 }
 
 enum exit_status pages_each(
 	struct session *session, const char *path, pages_visit *each, void *context)
 {
-	char token[512] = "";
-	do {
-		char page[3 * HTTP_PATH_BYTES], escaped[3 * sizeof token];
-		struct http_answer answer;
-		http_escape(token, escaped, sizeof escaped);
-		snprintf(page, sizeof page, "%s%cper_page=%u%s%s", path,
-			strchr(path, '?') ? '&' : '?', PAGE_ITEMS, *token ? "&next_token=" : "",
-			escaped);
-		enum exit_status result = http_get(session, page, &answer);
-		if (result == STATUS_OK)
-			result = visit(&answer, each, context);
-		memcpy(token, answer.next_token, sizeof token);
-		http_answer_free(&answer);
-		if (result != STATUS_OK)
-			return result;
-	} while (*token);
-	return STATUS_OK;
+	struct visit visit = {each, context};
+	return pages_until(session, path, 0, visit_item, &visit);
 }
 
 enum exit_status table_finish(struct table *table, enum exit_status status, uint32_t indent)

@@ -20,6 +20,7 @@ struct http;
 struct session {
 	struct flags flags;
 	struct http *http;
+	char found_namespace[136]; // of the job that was looked for in all
 };
 
 // Prints "berth: …" with a newline on standard error; returns the status.

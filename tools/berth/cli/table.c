@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
+#include "tools/berth/cli/terminal.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static void add_owned(struct table *t, char *text)
 
 void table_begin(struct table *t, const char *const *headings)
 {
-	*t = (struct table){0};
+	*t = (struct table){.has_headings = true};
 	for (; headings[t->columns]; t->columns++)
 		table_add(t, headings[t->columns]);
 	CHECK(t->columns <= TABLE_COLUMNS_MAX);
@@ -77,8 +78,19 @@ static uint32_t width(const char *text)
 	return characters;
 }
 
+static void put_cell(const struct table *t, uint32_t i, bool has_colours)
+{
+	const char *colour = "";
+	if (has_colours && t->has_headings && i < t->columns)
+		colour = TERMINAL_BOLD;
+	else if (has_colours && t->is_status >> i % t->columns & 1)
+		colour = terminal_colour_of(t->cells[i]);
+	printf("%s%s%s", colour, t->cells[i], *colour ? TERMINAL_PLAIN : "");
+}
+
 void table_print(struct table *t, uint32_t indent)
 {
+	bool has_colours = terminal_has_colours();
 	uint32_t widths[TABLE_COLUMNS_MAX] = {0};
 	for (uint32_t i = 0; i < t->count; i++) {
 		uint32_t w = width(t->cells[i]);
@@ -91,7 +103,8 @@ void table_print(struct table *t, uint32_t indent)
 		if (column == 0)
 			printf("%*s", (int)indent, "");
 		uint32_t pad = last ? 0 : widths[column] - width(t->cells[i]) + GAP;
-		printf("%s%*s%s", t->cells[i], (int)pad, "", last ? "\n" : "");
+		put_cell(t, i, has_colours);
+		printf("%*s%s", (int)pad, "", last ? "\n" : "");
 	}
 	table_free(t);
 }

@@ -1,12 +1,15 @@
 // Aligned columns of text on standard output.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
-#define TABLE_COLUMNS_MAX 12u
+#define TABLE_COLUMNS_MAX 24u
 
 struct table {
 	uint32_t columns, count, capacity;
-	char **cells; // row by row, headings first
+	char **cells;       // row by row, headings first
+	bool has_headings;  // they are bold on a terminal
+	uint32_t is_status; // a bit for each column whose words have colours there
 };
 
 // headings: NULL-ended.

@@ -1,10 +1,10 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/lookup.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
-#include "tools/berth/views/allocation_table.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include "tools/berth/views/monitor.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,20 +13,20 @@
 static enum exit_status list_path(struct session *session, char path[HTTP_PATH_BYTES])
 {
 	const struct flags *flags = &session->flags;
-	char escaped[400], namespace_name[400], node[UUID_TEXT_BYTES];
+	char escaped[400], namespace_name[400], id[LOOKUP_BYTES];
 	http_escape(flags->values[FLAG_NAMESPACE], namespace_name, sizeof namespace_name);
 	if (flag_given(flags, FLAG_NODE)) {
-		enum exit_status result =
-			lookup_id(session, &id_node, flags->values[FLAG_NODE], node);
-		snprintf(path, HTTP_PATH_BYTES, "/v1/node/%s/allocations", node);
+		enum exit_status result = lookup(session, &kind_node, flags->values[FLAG_NODE], id);
+		snprintf(path, HTTP_PATH_BYTES, "/v1/node/%s/allocations", id);
 		return result;
 	}
-	if (flag_given(flags, FLAG_JOB))
+	if (flag_given(flags, FLAG_JOB)) {
+		enum exit_status result = lookup(session, &kind_job, flags->values[FLAG_JOB], id);
 		snprintf(path, HTTP_PATH_BYTES, "/v1/job/%s/allocations?namespace=%s",
-			http_escape(flags->values[FLAG_JOB], escaped, sizeof escaped),
-			namespace_name);
-	else
-		snprintf(path, HTTP_PATH_BYTES, "/v1/allocations?namespace=%s", namespace_name);
+			http_escape(id, escaped, sizeof escaped), namespace_name);
+		return result;
+	}
+	snprintf(path, HTTP_PATH_BYTES, "/v1/allocations?namespace=%s", namespace_name);
 	return STATUS_OK;
 }
 
@@ -36,15 +36,8 @@ enum exit_status alloc_list(struct session *session, const char **arguments, int
 	const struct flags *flags = &session->flags;
 	if (flag_given(flags, FLAG_NODE) && flag_given(flags, FLAG_JOB))
 		return complain(STATUS_USAGE, "--node and --job do not go together");
-	if (flag_given(flags, FLAG_JSON) && flag_given(flags, FLAG_STATUS))
-		return complain(
-			STATUS_USAGE, "--status does not go with --json; filter the JSON instead");
 	enum exit_status result = list_path(session, path);
-	if (result != STATUS_OK)
-		return result;
-	if (flag_given(flags, FLAG_JSON))
-		return http_get_through(session, path);
-	return allocation_table(session, path, NULL, flags->values[FLAG_STATUS], 0);
+	return result == STATUS_OK ? list_print(session, &list_allocations, path) : result;
 }
 
 static void put_ports(json_t *shared)
@@ -147,25 +140,21 @@ static void put_allocation(json_t *a)
 
 enum exit_status alloc_status(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
-	enum exit_status result = lookup_id(session, &id_alloc, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	char path[HTTP_PATH_BYTES];
+	const char *id = arguments[0];
 	snprintf(path, sizeof path, "/v1/allocation/%s", id);
 	return http_show(session, path, put_allocation);
 }
 
 enum exit_status alloc_stop(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	char path[HTTP_PATH_BYTES];
 	json_t *reply;
-	enum exit_status result = lookup_id(session, &id_alloc, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	snprintf(path, sizeof path, "/v1/allocation/%s/stop%s", id,
 		flag_given(&session->flags, FLAG_NO_SHUTDOWN_DELAY) ? "?no_shutdown_delay=true"
 								    : "");
-	result = http_put_json(session, path, NULL, &reply);
+	enum exit_status result = http_put_json(session, path, NULL, &reply);
 	const char *evaluation = field_text(reply, "EvalID");
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		field_print(reply);

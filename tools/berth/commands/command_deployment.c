@@ -5,6 +5,8 @@
 #include "tools/berth/cli/lookup.h"
 #include "tools/berth/commands/commands.h"
 #include "tools/berth/views/deployment_view.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include "tools/berth/views/monitor.h"
 #include <stdio.h>
 #include <string.h>
@@ -12,35 +14,22 @@
 enum exit_status deployment_list(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES], namespace_name[400];
-	json_t *deployments;
 	http_escape(session->flags.values[FLAG_NAMESPACE], namespace_name, sizeof namespace_name);
 	snprintf(path, sizeof path, "/v1/deployments?namespace=%s", namespace_name);
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, path);
-	enum exit_status result = http_get_json(session, path, &deployments);
-	if (result != STATUS_OK)
-		return result;
-	if (json_array_size(deployments))
-		deployment_table_print(deployments, flag_given(&session->flags, FLAG_VERBOSE));
-	else
-		printf("No deployments found\n");
-	json_decref(deployments);
-	return STATUS_OK;
+	return list_print(session, &list_deployments, path);
 }
 
 enum exit_status deployment_status(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	char path[HTTP_PATH_BYTES];
 	json_t *deployment;
 	if (count == 0)
 		return deployment_list(session, arguments, count);
-	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	if (flag_given(&session->flags, FLAG_MONITOR))
 		return deployment_monitor(session, id);
 	snprintf(path, sizeof path, "/v1/deployment/%s", id);
-	result = http_get_json(session, path, &deployment);
+	enum exit_status result = http_get_json(session, path, &deployment);
 	if (result != STATUS_OK)
 		return result;
 	if (flag_given(&session->flags, FLAG_JSON))
@@ -83,10 +72,7 @@ static enum exit_status change_deployment(struct session *session, const char *i
 
 enum exit_status deployment_pause(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES];
-	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	json_t *request = request_for(id);
 	json_object_set_new(request, "Pause", json_true());
 	return change_deployment(session, id, "pause", request, "paused");
@@ -94,10 +80,7 @@ enum exit_status deployment_pause(struct session *session, const char **argument
 
 enum exit_status deployment_resume(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES];
-	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	json_t *request = request_for(id);
 	json_object_set_new(request, "Pause", json_false());
 	return change_deployment(session, id, "pause", request, "resumed");
@@ -118,51 +101,46 @@ static enum exit_status promote_groups(struct session *session, const char *id)
 
 enum exit_status deployment_promote(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES];
-	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
-	return result == STATUS_OK ? promote_groups(session, id) : result;
+	return promote_groups(session, arguments[0]);
 }
 
 enum exit_status deployment_fail(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES];
-	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	return change_deployment(session, id, "fail", request_for(id), "failed");
 }
 
 enum exit_status deployment_unblock(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES];
-	enum exit_status result = lookup_id(session, &id_deployment, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	return change_deployment(session, id, "unblock", request_for(id), "unblocked");
+}
+
+static enum exit_status show_latest(struct session *session, const char *job)
+{
+	char path[HTTP_PATH_BYTES];
+	json_t *found;
+	enum exit_status result =
+		http_get_json(session, job_path(session, job, "/deployment", path), &found);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		field_print(found);
+	else if (result == STATUS_OK && json_is_null(found))
+		printf("No deployments found\n");
+	else if (result == STATUS_OK)
+		deployment_print(found, flag_given(&session->flags, FLAG_VERBOSE));
+	json_decref(found);
+	return result;
 }
 
 enum exit_status job_deployments(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
-	json_t *found;
-	bool latest = flag_given(&session->flags, FLAG_LATEST);
-	job_path(session, arguments[0], latest ? "/deployment" : "/deployments", path);
+	if (flag_given(&session->flags, FLAG_LATEST))
+		return show_latest(session, arguments[0]);
+	job_path(session, arguments[0], "/deployments", path);
 	if (flag_given(&session->flags, FLAG_ALL))
 		snprintf(path + strlen(path), sizeof path - strlen(path), "&all=true");
-	enum exit_status result = http_get_json(session, path, &found);
-	if (result != STATUS_OK)
-		return result;
-	bool whole_ids = flag_given(&session->flags, FLAG_VERBOSE);
-	if (flag_given(&session->flags, FLAG_JSON))
-		field_print(found);
-	else if (json_is_null(found) || (!latest && !json_array_size(found)))
-		printf("No deployments found\n");
-	else if (latest)
-		deployment_print(found, whole_ids);
-	else
-		deployment_table_print(found, whole_ids);
-	json_decref(found);
-	return STATUS_OK;
+	return list_print(session, &list_deployments, path);
 }
 
 enum exit_status job_promote(struct session *session, const char **arguments, int count)

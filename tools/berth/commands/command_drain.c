@@ -3,7 +3,6 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/flag_meta.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/cli/lookup.h"
 #include "tools/berth/commands/commands.h"
 #include "tools/berth/views/drain_monitor.h"
 #include "tools/berth/views/what_if.h"
@@ -117,11 +116,8 @@ static enum exit_status set_drain(struct session *session, const char *id, json_
 
 enum exit_status node_drain(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES];
 	const struct flags *flags = &session->flags;
-	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	const char *wrong = contradiction(flags);
 	if (wrong)
 		return complain(STATUS_USAGE, "%s", wrong);

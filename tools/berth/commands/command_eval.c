@@ -1,41 +1,28 @@
 // Evaluations.
-#include "state/base/memory.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/lookup.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
-#include "tools/berth/views/evaluation_table.h"
 #include "tools/berth/views/failures.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include "tools/berth/views/monitor.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void collect_evaluation(json_t *evaluation, void *context)
-{
-	json_array_append(context, evaluation);
-}
 
 enum exit_status eval_list(struct session *session, const char **arguments, int count)
 {
 	const struct flags *flags = &session->flags;
-	char path[HTTP_PATH_BYTES], namespace_name[400], job[400], status[64];
+	char path[HTTP_PATH_BYTES], namespace_name[400], job[400], id[LOOKUP_BYTES] = "";
+	enum exit_status result = STATUS_OK;
+	if (flag_given(flags, FLAG_JOB))
+		result = lookup(session, &kind_job, flags->values[FLAG_JOB], id);
+	if (result != STATUS_OK)
+		return result;
 	http_escape(flags->values[FLAG_NAMESPACE], namespace_name, sizeof namespace_name);
-	http_escape(flag_given(flags, FLAG_JOB) ? flags->values[FLAG_JOB] : "", job, sizeof job);
-	http_escape(flag_given(flags, FLAG_STATUS) ? flags->values[FLAG_STATUS] : "", status,
-		sizeof status);
-	snprintf(path, sizeof path, "/v1/evaluations?namespace=%s&job=%s&status=%s", namespace_name,
-		job, status);
-	if (flag_given(flags, FLAG_JSON))
-		return http_get_through(session, path);
-	json_t *all = json_array();
-	enum exit_status result = pages_each(session, path, collect_evaluation, all);
-	if (result == STATUS_OK)
-		evaluation_table_print(all, flag_given(flags, FLAG_VERBOSE), 0);
-	json_decref(all);
-	return result;
+	http_escape(id, job, sizeof job);
+	snprintf(path, sizeof path, "/v1/evaluations?namespace=%s&job=%s", namespace_name, job);
+	return list_print(session, &list_evaluations, path);
 }
 
 static void put_evaluation(json_t *e)
@@ -74,12 +61,10 @@ static void put_evaluation(json_t *e)
 
 enum exit_status eval_status(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	char path[HTTP_PATH_BYTES];
 	if (count == 0)
 		return eval_list(session, arguments, count);
-	enum exit_status result = lookup_id(session, &id_eval, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	if (flag_given(&session->flags, FLAG_MONITOR))
 		return monitor_evaluation(session, id);
 	snprintf(path, sizeof path, "/v1/evaluation/%s", id);

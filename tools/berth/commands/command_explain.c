@@ -2,7 +2,6 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
-#include "tools/berth/cli/lookup.h"
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
 #include <string.h>
@@ -98,10 +97,8 @@ static void put_alloc(json_t *why)
 
 enum exit_status explain_alloc(struct session *session, const char **arguments, int count)
 {
-	char path[HTTP_PATH_BYTES], id[UUID_TEXT_BYTES];
-	enum exit_status result = lookup_id(session, &id_alloc, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	char path[HTTP_PATH_BYTES];
+	const char *id = arguments[0];
 	snprintf(path, sizeof path, "/v1/berth/explain/allocation/%s", id);
 	return http_show(session, path, put_alloc);
 }
@@ -144,10 +141,8 @@ static void put_node(json_t *why)
 
 enum exit_status explain_node(struct session *session, const char **arguments, int count)
 {
-	char path[HTTP_PATH_BYTES], id[UUID_TEXT_BYTES];
-	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	char path[HTTP_PATH_BYTES];
+	const char *id = arguments[0];
 	snprintf(path, sizeof path, "/v1/berth/explain/node/%s", id);
 	return http_show(session, path, put_node);
 }

@@ -5,49 +5,19 @@
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
-#include "tools/berth/views/allocation_table.h"
 #include "tools/berth/views/deployment_view.h"
-#include "tools/berth/views/evaluation_table.h"
 #include "tools/berth/views/failures.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <string.h>
 
-static void add_job(json_t *job, void *context)
-{
-	struct table *t = context;
-	char age[32];
-	json_t *groups = json_object_get(json_object_get(job, "JobSummary"), "Summary");
-	int64_t live = 0, lost = 0;
-	const char *name;
-	json_t *group;
-	json_object_foreach(groups, name, group)
-	{
-		live += field_number(group, "Starting") + field_number(group, "Running");
-		lost += field_number(group, "Lost");
-	}
-	table_add(t, field_text(job, "ID"));
-	table_add(t, field_text(job, "Namespace"));
-	table_add(t, field_text(job, "Type"));
-	table_add_format(t, "%lld", (long long)field_number(job, "Priority"));
-	table_add_format(t, "%s%s", field_text(job, "Status"),
-		json_is_true(json_object_get(job, "Stop")) ? " (stopped)" : "");
-	table_add_format(t, "%lld", (long long)live);
-	table_add_format(t, "%lld", (long long)lost);
-	table_add(t, field_age(field_number(job, "SubmitTime"), age));
-}
-
 enum exit_status job_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {
-		"ID", "Namespace", "Type", "Priority", "Status", "Live", "Lost", "Submitted", NULL};
 	char path[HTTP_PATH_BYTES], namespace_name[400];
 	http_escape(session->flags.values[FLAG_NAMESPACE], namespace_name, sizeof namespace_name);
 	snprintf(path, sizeof path, "/v1/jobs?namespace=%s", namespace_name);
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, path);
-	struct table table;
-	table_begin(&table, headings);
-	return table_finish(&table, pages_each(session, path, add_job, &table), 0);
+	return list_print(session, &list_jobs, path);
 }
 
 enum exit_status job_inspect(struct session *session, const char **arguments, int count)
@@ -207,13 +177,11 @@ static enum exit_status put_evaluations(struct session *session, const char *id)
 		http_get_json(session, job_path(session, id, "/evaluations", path), &evaluations);
 	if (result != STATUS_OK)
 		return result;
-	if (flag_given(&session->flags, FLAG_VERBOSE)) {
-		printf("\nEvaluations\n");
-		evaluation_table_print(evaluations, true, 2);
-	}
+	if (flag_given(&session->flags, FLAG_VERBOSE))
+		result = list_part(session, &list_evaluations, path, "\nEvaluations\n", 2);
 	put_failures(evaluations);
 	json_decref(evaluations);
-	return STATUS_OK;
+	return result;
 }
 
 static enum exit_status put_work(struct session *session, const char *id)
@@ -225,7 +193,7 @@ static enum exit_status put_work(struct session *session, const char *id)
 	if (result != STATUS_OK)
 		return result;
 	job_path(session, id, "/allocations", path);
-	return allocation_table(session, path, "\nAllocations\n", NULL, 2);
+	return list_part(session, &list_allocations, path, "\nAllocations\n", 2);
 }
 
 static enum exit_status put_status(struct session *session, const char *id, json_t *job)

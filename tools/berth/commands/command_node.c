@@ -2,47 +2,18 @@
 #include "state/base/uuid.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/cli/lookup.h"
 #include "tools/berth/cli/members.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
-#include "tools/berth/views/allocation_table.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <string.h>
 
-struct node_filter {
-	struct table table;
-	const char *status; // NULL: all
-};
-
-static void add_node(json_t *node, void *context)
-{
-	struct node_filter *filter = context;
-	char id[16];
-	if (filter->status && strcmp(field_text(node, "Status"), filter->status) != 0)
-		return;
-	table_add(&filter->table, field_short(field_text(node, "ID"), id));
-	table_add(&filter->table, field_text(node, "Datacenter"));
-	table_add(&filter->table, field_text(node, "Name"));
-	table_add(&filter->table, field_text(node, "NodeClass"));
-	table_add(&filter->table, field_text(node, "NodePool"));
-	table_add(&filter->table, field_text(node, "SchedulingEligibility"));
-	table_add(&filter->table, field_text(node, "Status"));
-}
-
 enum exit_status node_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {
-		"ID", "DC", "Name", "Class", "Pool", "Eligibility", "Status", NULL};
-	if (flag_given(&session->flags, FLAG_JSON) && !flag_given(&session->flags, FLAG_STATUS))
-		return http_get_through(session, "/v1/nodes?resources=true");
-	struct node_filter filter = {.status = session->flags.values[FLAG_STATUS]};
-	if (flag_given(&session->flags, FLAG_JSON))
-		return complain(
-			STATUS_USAGE, "--status does not go with --json; filter the JSON instead");
-	table_begin(&filter.table, headings);
-	return table_finish(&filter.table, pages_each(session, "/v1/nodes", add_node, &filter), 0);
+	return list_print(session, &list_nodes, "/v1/nodes");
 }
 
 static void put_resource(
@@ -182,17 +153,15 @@ static void put_node(json_t *node)
 
 enum exit_status node_eligibility(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	char path[HTTP_PATH_BYTES];
 	bool enable = flag_given(&session->flags, FLAG_ENABLE);
 	if (enable == flag_given(&session->flags, FLAG_DISABLE))
 		return complain(STATUS_USAGE, "one of --enable and --disable is needed");
-	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	json_t *reply, *body = json_pack("{s:s,s:s}", "NodeID", id, "Eligibility",
 			       enable ? "eligible" : "ineligible");
 	snprintf(path, sizeof path, "/v1/node/%s/eligibility", id);
-	result = http_put_json(session, path, body, &reply);
+	enum exit_status result = http_put_json(session, path, body, &reply);
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		field_print(reply);
 	else if (result == STATUS_OK)
@@ -205,15 +174,13 @@ enum exit_status node_eligibility(struct session *session, const char **argument
 
 enum exit_status node_status(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	char path[HTTP_PATH_BYTES];
 	if (count == 0)
 		return node_list(session, arguments, count);
-	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	snprintf(path, sizeof path, "/v1/node/%s", id);
 	json_t *node;
-	result = http_get_json(session, path, &node);
+	enum exit_status result = http_get_json(session, path, &node);
 	if (result != STATUS_OK)
 		return result;
 	if (flag_given(&session->flags, FLAG_JSON)) {
@@ -221,7 +188,7 @@ enum exit_status node_status(struct session *session, const char **arguments, in
 	} else {
 		put_node(node);
 		snprintf(path, sizeof path, "/v1/node/%s/allocations", id);
-		result = allocation_table(session, path, "\nAllocations\n", NULL, 2);
+		result = list_part(session, &list_allocations, path, "\nAllocations\n", 2);
 	}
 	json_decref(node);
 	return result;

@@ -2,21 +2,17 @@
 #include "state/base/uuid.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/cli/lookup.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
 
 static enum exit_status act_on_node(
-	struct session *session, const char *prefix, const char *action, const char *done)
+	struct session *session, const char *id, const char *action, const char *done)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
-	enum exit_status result = lookup_id(session, &id_node, prefix, id);
-	if (result != STATUS_OK)
-		return result;
+	char path[HTTP_PATH_BYTES];
 	json_t *reply;
 	snprintf(path, sizeof path, "/v1/berth/node/%s/%s", id, action);
-	result = http_put_json(session, path, NULL, &reply);
+	enum exit_status result = http_put_json(session, path, NULL, &reply);
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		field_print(reply);
 	else if (result == STATUS_OK)

@@ -1,7 +1,6 @@
 // berth node meta: shows a node's metadata, sets it and takes it away.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/cli/lookup.h"
 #include "tools/berth/cli/members.h"
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
@@ -36,13 +35,11 @@ static void put_meta(const struct session *session, json_t *meta)
 
 enum exit_status node_meta_read(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
-	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	char path[HTTP_PATH_BYTES];
+	const char *id = arguments[0];
 	json_t *meta;
 	snprintf(path, sizeof path, "%s?node_id=%s", route, id);
-	result = http_get_json(session, path, &meta);
+	enum exit_status result = http_get_json(session, path, &meta);
 	if (result == STATUS_OK)
 		put_meta(session, meta);
 	json_decref(meta);
@@ -76,17 +73,11 @@ static json_t *changes_of(const struct flags *flags, const char **pairs, int cou
 
 enum exit_status node_meta_apply(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES];
 	json_t *changes = changes_of(&session->flags, arguments + 1, count - 1);
 	if (!changes)
 		return STATUS_USAGE;
-	enum exit_status result = lookup_id(session, &id_node, arguments[0], id);
-	if (result != STATUS_OK) {
-		json_decref(changes);
-		return result;
-	}
-	json_t *meta, *body = json_pack("{s:s,s:o}", "NodeID", id, "Meta", changes);
-	result = http_post_json(session, route, body, &meta);
+	json_t *meta, *body = json_pack("{s:s,s:o}", "NodeID", arguments[0], "Meta", changes);
+	enum exit_status result = http_post_json(session, route, body, &meta);
 	if (result == STATUS_OK)
 		put_meta(session, meta);
 	json_decref(meta);

@@ -3,29 +3,19 @@
 #include "tools/berth/cli/file.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 #define FOLDER "/v1/node/pool"
 static const char list_path[] = "/v1/node/pools";
 
-static void add_pool(json_t *pool, void *table)
-{
-	table_add(table, field_text(pool, "Name"));
-	table_add(table, field_text(pool, "Description"));
-}
-
 enum exit_status node_pool_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Name", "Description", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_pool, &t), 0);
+	return list_print(session, &list_pools, list_path);
 }
 
 static const char *as_configured(json_t *value)

@@ -4,32 +4,19 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/members.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
-#include "tools/berth/views/machine_table.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
-#include <string.h>
-
-static void add_parameter(const struct flags *flags, enum flag flag, const char *name, char *path)
-{
-	char value[400];
-	if (!flag_given(flags, flag))
-		return;
-	size_t size = strlen(path);
-	http_escape(flags->values[flag], value, sizeof value);
-	snprintf(path + size, HTTP_PATH_BYTES - size, "%c%s=%s", strchr(path, '?') ? '&' : '?',
-		name, value);
-}
 
 enum exit_status machine_list(struct session *session, const char **arguments, int count)
 {
-	char path[HTTP_PATH_BYTES] = "/v1/vms";
-	add_parameter(&session->flags, FLAG_STATUS, "status", path);
-	add_parameter(&session->flags, FLAG_WORKER, "worker", path);
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, path);
-	return machine_table(session, path, 0);
+	char path[HTTP_PATH_BYTES] = "/v1/vms", worker[400];
+	if (flag_given(&session->flags, FLAG_WORKER))
+		snprintf(path, sizeof path, "/v1/vms?worker=%s",
+			http_escape(session->flags.values[FLAG_WORKER], worker, sizeof worker));
+	return list_print(session, &list_machines, path);
 }
 
 static void put_limit(struct table *t, json_t *vm, const char *shown, const char *asked,

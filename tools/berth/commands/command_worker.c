@@ -3,10 +3,10 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/members.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
-#include "tools/berth/views/machine_table.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 
 static const char *paused_text(json_t *worker)
@@ -14,26 +14,9 @@ static const char *paused_text(json_t *worker)
 	return json_is_true(json_object_get(worker, "scheduling_paused")) ? "paused" : "open";
 }
 
-static void add_worker(json_t *worker, void *context)
-{
-	struct table *t = context;
-	table_add(t, field_text(worker, "name"));
-	table_add(t, field_text(worker, "status"));
-	table_add(t, paused_text(worker));
-	table_add_format(t, "%lld", (long long)field_number(worker, "vms"));
-	table_add(t, field_text(worker, "last_seen"));
-	table_add(t, field_text(worker, "machine_id"));
-}
-
 enum exit_status worker_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {
-		"Name", "Status", "Scheduling", "VMs", "Last Seen", "Machine ID", NULL};
-	struct table table;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, "/v1/workers");
-	table_begin(&table, headings);
-	return table_finish(&table, pages_each(session, "/v1/workers", add_worker, &table), 0);
+	return list_print(session, &list_workers, "/v1/workers");
 }
 
 static void put_worker(json_t *worker)
@@ -59,7 +42,7 @@ static enum exit_status put_machines(struct session *session, const char *name)
 	http_escape(name, escaped, sizeof escaped);
 	snprintf(path, sizeof path, "/v1/vms?worker=%s", escaped);
 	printf("\nVirtual Machines\n");
-	return machine_table(session, path, 2);
+	return list_part(session, &list_machines, path, NULL, 2);
 }
 
 enum exit_status worker_get(struct session *session, const char **arguments, int count)

@@ -122,35 +122,6 @@ void deployment_print(json_t *deployment, bool whole_id)
 	put_groups(json_object_get(deployment, "TaskGroups"));
 }
 
-static int by_index(const void *a, const void *b)
-{
-	int64_t x = field_number(*(json_t *const *)a, "CreateIndex");
-	int64_t y = field_number(*(json_t *const *)b, "CreateIndex");
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-void deployment_table_print(json_t *deployments, bool whole_ids)
-{
-	static const char *const headings[] = {
-		"ID", "Job ID", "Job Version", "Status", "Description", NULL};
-	size_t count = json_array_size(deployments);
-	json_t **sorted = memory_take_array(count + 1, sizeof *sorted);
-	struct table t;
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = json_array_get(deployments, i);
-	qsort(sorted, count, sizeof *sorted, by_index);
-	table_begin(&t, headings);
-	for (size_t i = 0; i < count; i++) {
-		table_add_format(&t, "%.*s", whole_ids ? 36 : 8, field_text(sorted[i], "ID"));
-		table_add(&t, field_text(sorted[i], "JobID"));
-		put_number(&t, sorted[i], "JobVersion");
-		table_add(&t, field_text(sorted[i], "Status"));
-		table_add(&t, field_text(sorted[i], "StatusDescription"));
-	}
-	table_print(&t, 0);
-	free(sorted);
-}
-
 // A blocked deployment waits at its end for another region.
 static bool is_over(const char *status)
 {

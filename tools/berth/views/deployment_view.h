@@ -3,7 +3,5 @@
 #include "tools/berth/cli/session.h"
 
 void deployment_print(json_t *deployment, bool whole_id);
-// Newest first.
-void deployment_table_print(json_t *deployments, bool whole_ids);
 // Follows the deployment until it ends, and the deployment that rolls it back. STATUS_FAILURE when it does not succeed.
 enum exit_status deployment_monitor(struct session *, const char *id);

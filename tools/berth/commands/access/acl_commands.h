@@ -14,5 +14,3 @@ enum exit_status acl_delete(
 json_t *acl_names(const struct flags *, enum flag);
 // The same as a list of objects with a name each.
 json_t *acl_links(const struct flags *, enum flag);
-// The names of such a list, with commas between them, "-" for none. Returns text.
-const char *acl_links_text(json_t *links, char *text, size_t size);

@@ -3,9 +3,10 @@
 #include "tools/berth/cli/file.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/access/acl_commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,20 +48,9 @@ enum exit_status acl_bootstrap(struct session *session, const char **arguments, 
 	return result;
 }
 
-static void add_policy(json_t *policy, void *table)
-{
-	table_add(table, field_text(policy, "Name"));
-	table_add(table, field_text(policy, "Description"));
-}
-
 enum exit_status acl_policy_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Name", "Description", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_policy, &t), 0);
+	return list_print(session, &list_policies, list_path);
 }
 
 static void put_policy(json_t *policy)

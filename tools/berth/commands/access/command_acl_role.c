@@ -3,31 +3,18 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/access/acl_commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 
 #define FOLDER "/v1/acl/role"
 #define NAMES_BYTES 1024u
 static const char list_path[] = "/v1/acl/roles";
 
-static void add_role(json_t *role, void *table)
-{
-	char names[NAMES_BYTES];
-	table_add(table, field_text(role, "ID"));
-	table_add(table, field_text(role, "Name"));
-	table_add(table, field_text(role, "Description"));
-	table_add(table, acl_links_text(json_object_get(role, "Policies"), names, sizeof names));
-}
-
 enum exit_status acl_role_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"ID", "Name", "Description", "Policies", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_role, &t), 0);
+	return list_print(session, &list_roles, list_path);
 }
 
 static void put_role(json_t *role)
@@ -39,7 +26,7 @@ static void put_role(json_t *role)
 	table_pair(&t, "Name", "= %s", field_text(role, "Name"));
 	table_pair(&t, "Description", "= %s", field_or_dash(role, "Description"));
 	table_pair(&t, "Policies", "= %s",
-		acl_links_text(json_object_get(role, "Policies"), names, sizeof names));
+		names_joined(json_object_get(role, "Policies"), names, sizeof names));
 	table_pair(&t, "Create Index", "= %ld", (long)field_number(role, "CreateIndex"));
 	table_pair(&t, "Modify Index", "= %ld", (long)field_number(role, "ModifyIndex"));
 	table_print(&t, 0);

@@ -2,9 +2,10 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/access/acl_commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -35,23 +36,6 @@ json_t *acl_links(const struct flags *flags, enum flag flag)
 	return links;
 }
 
-const char *acl_links_text(json_t *links, char *text, size_t size)
-{
-	size_t i, end = 0;
-	json_t *link;
-	snprintf(text, size, "-");
-	json_array_foreach(links, i, link)
-	{
-		const char *name =
-			json_is_string(link) ? json_string_value(link) : field_text(link, "Name");
-		int written = snprintf(text + end, size - end, "%s%s", i ? ", " : "", name);
-		end += written > 0 ? (size_t)written : 0;
-		if (end >= size)
-			break;
-	}
-	return text;
-}
-
 static void put_token(json_t *token)
 {
 	const char *secret = field_text(token, "SecretID"),
@@ -70,9 +54,9 @@ static void put_token(json_t *token)
 	table_pair(&t, "Create Index", "= %ld", (long)field_number(token, "CreateIndex"));
 	table_pair(&t, "Modify Index", "= %ld", (long)field_number(token, "ModifyIndex"));
 	table_pair(&t, "Policies", "= %s",
-		acl_links_text(json_object_get(token, "Policies"), names, sizeof names));
+		names_joined(json_object_get(token, "Policies"), names, sizeof names));
 	table_pair(&t, "Roles", "= %s",
-		acl_links_text(json_object_get(token, "Roles"), names, sizeof names));
+		names_joined(json_object_get(token, "Roles"), names, sizeof names));
 	table_print(&t, 0);
 }
 
@@ -84,25 +68,9 @@ void acl_token_print(struct session *session, json_t *token)
 		put_token(token);
 }
 
-static void add_token(json_t *token, void *table)
-{
-	const char *expires = field_text(token, "ExpirationTime");
-	table_add(table, field_text(token, "AccessorID"));
-	table_add(table, field_text(token, "Name"));
-	table_add(table, field_text(token, "Type"));
-	table_add(table, json_is_true(json_object_get(token, "Global")) ? "true" : "false");
-	table_add(table, *expires ? expires : "never");
-}
-
 enum exit_status acl_token_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {
-		"Accessor ID", "Name", "Type", "Global", "Expires", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_token, &t), 0);
+	return list_print(session, &list_tokens, list_path);
 }
 
 enum exit_status acl_token_info(struct session *session, const char **arguments, int count)

@@ -2,28 +2,16 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 
 static const char list_path[] = "/v1/operator/keyring/keys";
 
-static void add_key(json_t *key, void *table)
-{
-	char time[32];
-	table_add(table, field_text(key, "KeyID"));
-	table_add(table, field_text(key, "State"));
-	table_add(table, field_time(field_number(key, "CreateTime"), time));
-}
-
 enum exit_status keyring_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Key", "State", "Create Time", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_key, &t), 0);
+	return list_print(session, &list_keys, list_path);
 }
 
 enum exit_status keyring_rotate(struct session *session, const char **arguments, int count)

@@ -3,10 +3,11 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/members.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/spec_file.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,20 +29,9 @@ static const struct spec_name names[] = {
 	{NULL},
 };
 
-static void add_namespace(json_t *n, void *table)
-{
-	table_add(table, field_text(n, "Name"));
-	table_add(table, field_text(n, "Description"));
-}
-
 enum exit_status namespace_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Name", "Description", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_namespace, &t), 0);
+	return list_print(session, &list_namespaces, list_path);
 }
 
 #define LIST_BYTES 1024u

@@ -2,10 +2,11 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/spec_file.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,20 +56,9 @@ static const char example[] =
 	"  }\n"
 	"}\n";
 
-static void add_quota(json_t *quota, void *table)
-{
-	table_add(table, field_text(quota, "Name"));
-	table_add(table, field_text(quota, "Description"));
-}
-
 enum exit_status quota_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Name", "Description", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_quota, &t), 0);
+	return list_print(session, &list_quotas, list_path);
 }
 
 static void add_used(struct table *t, json_t *used, json_t *limits, const char *member)

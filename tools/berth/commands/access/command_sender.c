@@ -2,7 +2,6 @@
 #include "state/base/uuid.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/cli/lookup.h"
 #include "tools/berth/cli/name_path.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
@@ -44,25 +43,11 @@ static enum exit_status act_on(
 	return result;
 }
 
-// A node that is not known is named by its whole id.
-static enum exit_status find_node(
-	struct session *session, const char *name, char id[static UUID_TEXT_BYTES])
-{
-	struct uuid whole;
-	if (!uuid_parse(name, &whole))
-		return lookup_id(session, &id_node, name, id);
-	uuid_format(&whole, id);
-	return STATUS_OK;
-}
-
 static enum exit_status act_on_node(struct session *session, const char **arguments, int count,
 	const char *action, const char *done)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
-	enum exit_status result = find_node(session, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
-	snprintf(path, sizeof path, "/v1/berth/node/%s/%s", id, action);
+	char path[HTTP_PATH_BYTES];
+	snprintf(path, sizeof path, "/v1/berth/node/%s/%s", arguments[0], action);
 	return act_on(session, path, count > 1 ? arguments[1] : NULL, done);
 }
 
@@ -91,13 +76,11 @@ enum exit_status node_rekey(struct session *session, const char **arguments, int
 
 enum exit_status quarantine_clear(struct session *session, const char **arguments, int count)
 {
-	char id[UUID_TEXT_BYTES], path[HTTP_PATH_BYTES];
+	char path[HTTP_PATH_BYTES];
 	struct http_answer answer;
-	enum exit_status result = find_node(session, arguments[0], id);
-	if (result != STATUS_OK)
-		return result;
+	const char *id = arguments[0];
 	snprintf(path, sizeof path, "/v1/berth/node/%s/quarantine", id);
-	result = http_delete(session, path, &answer);
+	enum exit_status result = http_delete(session, path, &answer);
 	http_answer_free(&answer);
 	if (result == STATUS_OK)
 		printf("What was known of clones of node %s is forgotten\n", id);

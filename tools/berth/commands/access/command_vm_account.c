@@ -4,9 +4,10 @@
 #include "tools/berth/cli/file.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/access/acl_commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,7 +51,7 @@ static void put_account(json_t *account)
 	table_begin_pairs(&t);
 	table_pair(&t, "Name", "= %s", field_text(account, "name"));
 	table_pair(&t, "Roles", "= %s",
-		acl_links_text(json_object_get(account, "roles"), roles, sizeof roles));
+		names_joined(json_object_get(account, "roles"), roles, sizeof roles));
 	table_pair(&t, "Created", "= %s", field_text(account, "createdAt"));
 	table_pair(&t, "Accessor", "= %s", field_text(account, "accessor"));
 	if (json_object_get(account, "token"))
@@ -89,22 +90,9 @@ enum exit_status account_create(struct session *session, const char **arguments,
 	return result;
 }
 
-static void add_account(json_t *account, void *table)
-{
-	char roles[ROLES_BYTES];
-	table_add(table, field_text(account, "name"));
-	table_add(table, acl_links_text(json_object_get(account, "roles"), roles, sizeof roles));
-	table_add(table, field_text(account, "accessor"));
-}
-
 enum exit_status account_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Name", "Roles", "Accessor", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, folder);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, folder, add_account, &t), 0);
+	return list_print(session, &list_accounts, folder);
 }
 
 enum exit_status account_info(struct session *session, const char **arguments, int count)

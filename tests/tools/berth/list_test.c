@@ -1,0 +1,139 @@
+// Lists in every form, ids that are typed in part or by name, and what is said of words that nobody knows.
+#include "tests/tools/api/server.h"
+#include "tests/tools/berth/run.h"
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NODES 4u
+
+static int set_up(void **unused)
+{
+	server = server_start(&(struct server_options){0});
+	run_begin(api_port(server->api));
+	for (uint32_t i = 0; i < NODES; i++)
+		server_node(server, i);
+	server_job(server, "shop");
+	server_job(server, "shop-2");
+	server_job(server, "web");
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	run_end();
+	server_stop(server);
+	return 0;
+}
+
+// Fails the test unless berth prints exactly this.
+static void expect_exactly(const char *line, const char *out)
+{
+	berth(line);
+	if (run.status != 0 || strcmp(run.out, out) != 0)
+		fail_msg("berth %s gave %d\n%s\n%s\nnot \"%s\"", line, run.status, run.out,
+			run.error, out);
+}
+
+static void lists_have_forms(void **unused)
+{
+	struct uuid id = server_node_id(2);
+	char whole[UUID_TEXT_BYTES], text[128];
+	uuid_format(&id, whole);
+	expect_exactly("node list -o csv --columns name,status --sort -name --limit 2",
+		"Name,Status\nnode-000003,ready\nnode-000002,ready\n");
+	snprintf(text, sizeof text, "%s\n", whole);
+	expect_exactly("node list --filter Name==node-000002 -o name", text);
+	expect_exactly("node list -o {name}\\t{NodeResources.Cpu.CpuShares} --sort name --limit 1",
+		"node-000000\t4000\n");
+}
+
+static void columns_are_chosen(void **unused)
+{
+	expect_exactly("node list --columns Status,name --sort name --limit 1",
+		"Status  Name\nready   node-000000\n");
+	expect_run("node list -o wide", 0, "Address", "");
+	assert_non_null(strstr(run.out, "Modify Index"));
+	expect_run("node list", 0, "ID        DC", "");
+	assert_null(strstr(run.out, "Address"));
+	assert_null(strstr(run.out, "4 nodes"));
+	expect_run("node list --totals --limit 3", 0, "\n3 nodes of more: 3 ready\n", "");
+	expect_run("node list --totals --limit 3 --sort name", 0, "\n4 nodes: 4 ready\n", "");
+	expect_run("node list --columns nme", 2, "",
+		"--columns: nodes have no column \"nme\"; did you mean \"name\"? (there are id, ");
+	expect_run("node list --sort nme", 2, "", "--sort: nodes have no column");
+	expect_run("node list --limit 0", 2, "", "--limit must be a number from 1");
+}
+
+static size_t items_of(const char *line)
+{
+	expect_run(line, 0, "[", "");
+	json_t *list = json_loads(run.out, 0, NULL);
+	assert_true(json_is_array(list));
+	size_t count = json_array_size(list);
+	json_decref(list);
+	return count;
+}
+
+static void json_goes_with_every_flag(void **unused)
+{
+	assert_int_equal(items_of("--json node list"), NODES);
+	assert_int_equal(items_of("node list --json --status ready"), NODES);
+	assert_int_equal(items_of("node list --json --status down"), 0);
+	assert_int_equal(items_of("node -o json list --limit 2"), 2);
+	assert_int_equal(items_of("node list --limit 3 --sort -name --json"), 3);
+	assert_int_equal(items_of("node list --json --filter Name==node-000001 --status ready"), 1);
+	expect_run("--json job status web", 0, "{\n", "");
+	expect_run("job status web -o csv", 2, "", "--output csv is for lists");
+	expect_run("job status web -o json", 0, "\"ID\": \"web\"", "");
+}
+
+static void ids_are_completed(void **unused)
+{
+	expect_run("node status node-000002", 0, "Name         = node-000002", "");
+	expect_run("node eligibility --disable node-000002", 0, "ineligible for scheduling", "");
+	expect_run("job status we", 0, "ID         = web", "");
+	expect_run("job status shop", 0, "ID         = shop\n", "");
+	expect_run("job status sho", 3, "", "2 or more jobs begin with sho");
+	assert_non_null(strstr(run.error, "\n  shop-2 shop-2"));
+	expect_run("job status we --namespace *", 0, "ID         = web", "");
+	expect_run("alloc list --job sh", 3, "", "jobs begin with sh");
+	expect_run("job status shpo", 3, "", "no id begins with \"shpo\"");
+	assert_non_null(strstr(run.error, "; did you mean \"shop\"?"));
+	expect_run("node status nod-000002", 3, "", "; did you mean \"node-000002\"?");
+	expect_run("node pool info def", 0, "Name                     = default", "");
+	expect_run("namespace status defualt", 3, "", "; did you mean \"default\"?");
+}
+
+static void unknown_words_are_told(void **unused)
+{
+	expect_run("nod list", 2, "", "no command nod; did you mean \"node\"?");
+	expect_run("node lsit", 2, "", "node has no subcommand lsit; did you mean \"list\"?");
+	expect_run("node admit lst", 2, "", "node admit has no subcommand lst");
+	expect_run("node", 2, "", "node list");
+	expect_run("node --help", 0, "node list", "");
+	expect_run("help node eligibility", 0, "Usage: berth node eligibility ID", "");
+	expect_run("node list --stauts ready", 2, "", "did you mean \"status\"?");
+	expect_run("node list --status redy", 2, "",
+		"--status: nodes are never \"redy\"; did you mean \"ready\"? (they are "
+		"initializing, ready, down, disconnected)");
+	expect_run("node list -o jsn", 2, "", "did you mean \"json\"?");
+	expect_run("node list --filter Oops==1", 4, "", "no member \"Oops\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_have_forms),
+		cmocka_unit_test(columns_are_chosen),
+		cmocka_unit_test(json_goes_with_every_flag),
+		cmocka_unit_test(ids_are_completed),
+		cmocka_unit_test(unknown_words_are_told),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

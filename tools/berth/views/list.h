@@ -1,0 +1,10 @@
+// Lists of the API, printed as the flags ask: which items, which of their columns, in which order and form.
+#pragma once
+#include "tools/berth/cli/session.h"
+#include "tools/berth/views/list_column.h"
+
+// path may have a query already.
+enum exit_status list_print(struct session *, const struct list *, const char *path);
+// A part of a larger page: a table, whatever the flags say of lists.
+enum exit_status list_part(struct session *, const struct list *, const char *path,
+	const char *title, uint32_t indent);
