@@ -64,6 +64,14 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		{"\"Networks\":[{\"Mode\":\"bridge\"}],", "", GROUP "Networks[0].Mode: "},
 		{"\"Networks\":[{\"DNS\":{\"Servers\":[\"::1\"]}}],", "",
 			GROUP "Networks[0].DNS: "},
+		{"\"Networks\":[{\"MBits\":10}],", "", GROUP "Networks[0].MBits: "},
+		{"\"Networks\":[{\"Hostname\":\"x\"}],", "", GROUP "Networks[0].Hostname: "},
+		{"", "\"Resources\":{\"Cores\":1},", TASK "Resources.Cores: "},
+		{"", "\"Resources\":{\"Devices\":[{\"Name\":\"gpu\"}]},",
+			TASK "Resources.Devices: "},
+		{"", "\"RestartPolicy\":{\"RenderTemplates\":true},",
+			TASK "RestartPolicy.RenderTemplates: "},
+		{"", "\"Kind\":\"k\",", TASK "Kind: "},
 		{"", "\"Resources\":{\"MemoryMB\":20,\"MemoryMaxMB\":40},",
 			"Memory oversubscription is not enabled; Task \"g.t\" memory_max value "
 			"will "

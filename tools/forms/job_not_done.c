@@ -108,6 +108,27 @@ static void judge_task_settings(
 			place->text);
 }
 
+static void judge_task_resources(
+	const struct task *task, const struct place *place, const struct findings *found)
+{
+	const struct {
+		bool is_given;
+		const char *text;
+	} kept[] = {
+		{task->resources.cores > 0, "Resources.Cores: set aside on the node, but the task "
+					    "is not bound to them"},
+		{task->resources.devices.count > 0,
+			"Resources.Devices: set aside on the node, but the task is not told which "
+			"they are"},
+		{task->restart && task->restart->render_templates,
+			"RestartPolicy.RenderTemplates: there are no templates to render"},
+		{task->kind && *task->kind, "Kind: has no meaning here"},
+	};
+	for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
+		if (kept[i].is_given)
+			json_sentence(found->warnings, "%s: %s", place->text, kept[i].text);
+}
+
 static void judge_networks(
 	const struct array *networks, const struct place *place, const struct findings *found)
 {
@@ -122,6 +143,14 @@ static void judge_networks(
 		if (block_is_given(network->dns))
 			json_sentence(found->warnings,
 				"%s: Networks[%u].DNS: not set; tasks ask what their node asks",
+				place->text, i);
+		if (network->mbits > 0)
+			json_sentence(found->warnings,
+				"%s: Networks[%u].MBits: no bandwidth is set aside", place->text,
+				i);
+		if (network->hostname && *network->hostname)
+			json_sentence(found->warnings,
+				"%s: Networks[%u].Hostname: not set; tasks have their node's",
 				place->text, i);
 	}
 }
@@ -201,6 +230,7 @@ static void judge_task(
 	judge_task_blocks(task, &place, found);
 	judge_services(task->services, &place, found);
 	judge_task_settings(task, &place, found);
+	judge_task_resources(task, &place, found);
 	judge_networks(&task->resources.networks, &place, found);
 }
 
