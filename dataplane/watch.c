@@ -91,15 +91,14 @@ static void say_expiry(struct watch *w)
 		w->expiry_changed(w->context, is_held);
 }
 
-static uint64_t sum_refused(const struct packet_workers *team)
+static uint64_t sum_refused(
+	const struct packet_workers *team, enum hot_refusal one, enum hot_refusal other)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < team->count; i++) {
 		const struct hot_counters *c = &team->items[i].counters;
-		sum += atomic_load_explicit(
-			&c->refused[HOT_REFUSED_REQUEST_RATE], memory_order_relaxed);
-		sum += atomic_load_explicit(
-			&c->refused[HOT_REFUSED_BEAT_RATE], memory_order_relaxed);
+		sum += atomic_load_explicit(&c->refused[one], memory_order_relaxed);
+		sum += atomic_load_explicit(&c->refused[other], memory_order_relaxed);
 	}
 	return sum;
 }
@@ -110,7 +109,7 @@ static void say_noise(struct watch *w)
 	if (w->noise_rest > 0 && --w->noise_rest > 0)
 		return;
 	struct noisy_sender noisiest;
-	uint64_t refused = sum_refused(w->workers);
+	uint64_t refused = sum_refused(w->workers, HOT_REFUSED_REQUEST_RATE, HOT_REFUSED_BEAT_RATE);
 	if (refused == w->told_refused || packet_workers_noisiest(w->workers, &noisiest, 1) == 0)
 		return;
 	char name[6 * CLIENT_NAME_BYTES_MAX + 3];
@@ -120,6 +119,39 @@ static void say_noise(struct watch *w)
 		log_quote(noisiest.name, name, sizeof name));
 	w->told_refused = refused;
 	w->noise_rest = LOOKS_PER_NOISE;
+}
+
+// The node that some worker refused as a stranger; all zeros: none.
+static struct uuid find_stranger(const struct packet_workers *team)
+{
+	struct uuid id = {0};
+	for (uint32_t i = 0; i < team->count && uuid_is_zero(&id); i++) {
+		uint64_t halves[2];
+		for (int half = 0; half < 2; half++)
+			halves[half] = atomic_load_explicit(
+				&team->items[i].counters.stranger[half], memory_order_relaxed);
+		memcpy(&id, halves, sizeof id);
+	}
+	return id;
+}
+
+static void say_strangers(struct watch *w)
+{
+	if (w->strange_rest > 0 && --w->strange_rest > 0)
+		return;
+	uint64_t refused = sum_refused(w->workers, HOT_REFUSED_BAD_TAG, HOT_REFUSED_UNKNOWN_KEY);
+	if (refused == w->told_strange)
+		return;
+	char text[UUID_TEXT_BYTES] = "-";
+	struct uuid node = find_stranger(w->workers);
+	if (!uuid_is_zero(&node))
+		uuid_format(&node, text);
+	log_warn("frames-not-authentic",
+		"refused=%" PRIu64 " node=%s remedy=\"a node or client has a wrong key: make it "
+		"with berth node key or berth client key\"",
+		refused - w->told_strange, text);
+	w->told_strange = refused;
+	w->strange_rest = LOOKS_PER_NOISE;
 }
 
 static void *watch_main(void *context)
@@ -134,6 +166,7 @@ static void *watch_main(void *context)
 		}
 		say_expiry(w);
 		say_noise(w);
+		say_strangers(w);
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &interval, NULL);
 	}
 	return NULL;

@@ -1,5 +1,5 @@
 // A thread that looks at what the packet workers cannot see from inside, the links of their ports, and says in the log
-// when expiry is held and when it goes on, and who asks for more than a key may have.
+// when expiry is held and when it goes on, and who asks for more than a key may have, and who has a wrong key.
 #pragma once
 #include "dataplane/expiry.h"
 #include "dataplane/port/port.h"
@@ -15,6 +15,8 @@ struct watch {
 	struct expiry_status told; // newest that the log has
 	uint64_t told_refused; // of all that was refused for its sender's rate, what the log has
 	uint32_t noise_rest;   // looks until the log may have that again
+	uint64_t told_strange; // the same of what was refused because its key or tag was wrong
+	uint32_t strange_rest;
 	// Tells that expiry is held, or goes on, on the thread; NULL: nobody asks.
 	void (*expiry_changed)(void *context, bool is_held);
 	void *context;

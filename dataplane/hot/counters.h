@@ -82,6 +82,9 @@ struct hot_counters {
 	// for longer than half the time to live, and `expired`.
 	_Atomic uint32_t nodes, nodes_silent;
 	_Atomic uint64_t nodes_expired;
+	// Nor this: the node that the newest registration named whose key or tag was not that node's, as two halves of
+	// its id.
+	_Atomic uint64_t stranger[2];
 } __attribute__((aligned(64)));
 
 // A counter has one writer, so it needs no locked instruction.

@@ -5,6 +5,7 @@
 #include "dataplane/hot/sender.h"
 #include "dataplane/wire/little_endian.h"
 #include "state/base/check.h"
+#include <string.h>
 
 static void hand_on(struct hot_worker *w, const struct frame *f, const struct wire_header *header,
 	const struct wire_key *key)
@@ -49,15 +50,30 @@ static void receive_from_node(
 		hand_on(w, f, header, &lane.key);
 }
 
+// The watch says in the log who cannot register: with a wrong key a node hears nothing itself.
+static void stranger_refuse(struct hot_worker *w, const struct frame *f,
+	const struct wire_header *header, enum hot_refusal refusal)
+{
+	uint64_t id[2];
+	hot_refuse(w, refusal);
+	bool is_strange = refusal == HOT_REFUSED_BAD_TAG || refusal == HOT_REFUSED_UNKNOWN_KEY;
+	if (!is_strange || header->type != WIRE_REGISTER ||
+		header->length < WIRE_HEADER_BYTES + sizeof id)
+		return;
+	memcpy(id, f->data + WIRE_HEADER_BYTES, sizeof id);
+	for (int half = 0; half < 2; half++)
+		atomic_store_explicit(&w->counters->stranger[half], id[half], memory_order_relaxed);
+}
+
 static void receive_from_sender(
 	struct hot_worker *w, const struct frame *f, const struct wire_header *header)
 {
 	struct wire_key key;
 	int refusal = sender_key_find(w, f, header, &key);
 	if (refusal >= 0)
-		hot_refuse(w, (enum hot_refusal)refusal);
+		stranger_refuse(w, f, header, (enum hot_refusal)refusal);
 	else if (!wire_verify(&key, f->data, header->length))
-		hot_refuse(w, HOT_REFUSED_BAD_TAG);
+		stranger_refuse(w, f, header, HOT_REFUSED_BAD_TAG);
 	else
 		hand_on(w, f, header, &key);
 }

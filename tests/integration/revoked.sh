@@ -54,6 +54,17 @@ equal "ready with the old key" "$(metric berth_nodes 'status="ready"')" 500
 node_start web1 "$BUILD/tools/agent/berth-agent" --server "$CONTROLLER:4647" --state-dir "$TESTBED_DIR/web1" --name web1
 wait_until 60 "it is back with its other key" nodes_are ready 501
 
+# Nobody answers a stranger, and the log says who it is.
+mkdir "$TESTBED_DIR/stranger"
+"$BUILD/tools/berthd/berthd" genkey "$TESTBED_DIR/other.key" >/dev/null
+stranger=$("$BUILD/tools/agent/berth-agent" --print-id --state-dir "$TESTBED_DIR/stranger")
+(umask 077 && "$BUILD/tools/berth/berth" node key "$stranger" --master-key "$TESTBED_DIR/other.key" \
+	>"$TESTBED_DIR/stranger/node.key")
+node_start stranger "$BUILD/tools/agent/berth-agent" --server "$CONTROLLER:4647" --state-dir "$TESTBED_DIR/stranger"
+is_told() { grep -q "event=frames-not-authentic .*node=$stranger" "$TESTBED_DIR/berthd.log"; }
+wait_until 20 "the log says who has a wrong key" is_told
+kill "$(cat "$TESTBED_DIR/stranger.pid")"
+
 # A rule that changes counts for those that are there, too.
 rule '{"Pattern": "web1", "NodePools": ["gpu"]}'
 ineligible() { [ "$(api "/v1/node/$id" | jq -r .SchedulingEligibility)" = ineligible ]; }
