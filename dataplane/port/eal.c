@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -171,6 +172,15 @@ static void take_over_printing(const char *library, const char *setter)
 	dlclose(handle); // the driver keeps it
 }
 
+// EAL makes a folder for its process, and leaves it.
+static void clean_up(void)
+{
+	char folder[PATH_MAX];
+	snprintf(folder, sizeof folder, "%s", rte_eal_get_runtime_dir());
+	rte_eal_cleanup();
+	rmdir(folder); // it is not empty for who shares it, and stays then
+}
+
 int eal_start(const struct eal_ask *ask, char *message, uint32_t message_size)
 {
 	static struct arguments a; // EAL keeps pointers into it
@@ -223,7 +233,9 @@ static void eal_try_here(const char *extra, int said)
 	add_argument(&a, "16");
 	add_argument(&a, "--file-prefix=berth-%d", (int)getpid());
 	add_extra(&a, extra);
-	_exit(!a.failed && rte_eal_init(a.count, a.items) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	bool is_fine = !a.failed && rte_eal_init(a.count, a.items) >= 0;
+	clean_up();
+	_exit(is_fine ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 int eal_try(const char *extra, char *message, uint32_t message_size)
@@ -273,5 +285,5 @@ void eal_remove_device(const struct device *d)
 
 void eal_stop(void)
 {
-	rte_eal_cleanup();
+	clean_up();
 }

@@ -52,6 +52,21 @@ static void nothing_to_say(void **state)
 	assert_int_equal(plan.problem_count, 0);
 }
 
+static void a_device_belongs_to_one_port(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("net_null0", "10.0.0.1");
+	s.port_count = 2;
+	s.ports[1] = s.ports[0];
+	snprintf(s.ports[1].addresses[0], sizeof s.ports[1].addresses[0], "10.0.0.2");
+	struct topology_plan plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR,
+		"port 1: \"net_null0\" is the device of port 0 already", "give each port its own"));
+	snprintf(s.ports[1].device, sizeof s.ports[1].device, "net_null1");
+	plan = checked(&s);
+	assert_int_equal(plan.problem_count, 0);
+}
+
 // The own address of a controller is looked at with the port that will have it.
 static void own_address_of_a_follower(void **state)
 {
@@ -233,6 +248,7 @@ int main(void)
 		cmocka_unit_test(sockets_of_a_member),
 		cmocka_unit_test(shared_ports_have_the_kernels_addresses),
 		cmocka_unit_test(huge_pages),
+		cmocka_unit_test(a_device_belongs_to_one_port),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
