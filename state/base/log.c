@@ -72,14 +72,25 @@ static void line_add_time(struct line *line, uint64_t wall_ns)
 		(unsigned)(wall_ns / NS_PER_MS % 1000u));
 }
 
-// Whether JSON readers take the value as a number and keep it exactly.
-static bool is_json_integer(const char *value, uint32_t size)
+// Whether JSON readers take the value as a number and keep it: 7, -3, 0.250, but not 007 and 0.1.0.
+static bool is_json_number(const char *value, uint32_t size)
 {
-	uint32_t digits = size && value[0] == '-' ? size - 1 : size;
-	const char *first = value + (size - digits);
-	if (digits == 0 || digits > 15 || (digits > 1 && first[0] == '0'))
+	static const char digits[] = "0123456789";
+	uint32_t rest = size && value[0] == '-' ? size - 1 : size;
+	const char *first = value + (size - rest);
+	uint32_t whole = (uint32_t)strspn(first, digits);
+	if (rest == 0 || rest > 15 || whole == 0 || (whole > 1 && first[0] == '0'))
 		return false;
-	return strspn(first, "0123456789") >= digits;
+	if (whole >= rest)
+		return true;
+	return first[whole] == '.' && whole + 1 < rest &&
+	       whole + 1 + strspn(first + whole + 1, digits) >= rest;
+}
+
+static bool is_json_word(const char *value, uint32_t size)
+{
+	return (size == 4 && strncmp(value, "true", 4) == 0) ||
+	       (size == 5 && strncmp(value, "false", 5) == 0);
 }
 
 // Bytes of the value that begins here: up to the closing quote, or up to the next blank.
@@ -101,7 +112,7 @@ static bool is_quoted(const char *value, uint32_t size)
 static void line_add_json_value(struct line *line, const char *value, uint32_t size)
 {
 	// The escapes of log_quote are JSON's own.
-	if (is_quoted(value, size) || is_json_integer(value, size)) {
+	if (is_quoted(value, size) || is_json_number(value, size) || is_json_word(value, size)) {
 		line_add(line, "%.*s", (int)size, value);
 		return;
 	}

@@ -84,8 +84,10 @@ static void json_lines_parse_and_keep_values(void **unused)
 {
 	char quoted[64];
 	log_configure(LOG_INFO, true);
-	log_info("started", "port=%d name=%s version=007 below=-3 ready id=%s", 80,
-		log_quote("a \"b\"\\\n\x01 é \xff", quoted, sizeof quoted), "6d-1");
+	log_info("started",
+		"port=%d name=%s version=007 below=-3 ready id=%s seconds=0.250 dots=0.1.0 "
+		"end=1. sure=true",
+		80, log_quote("a \"b\"\\\n\x01 é \xff", quoted, sizeof quoted), "6d-1");
 	json_t *line = parse_line(read_capture());
 	assert_string_equal(json_string_value(json_object_get(line, "level")), "info");
 	assert_string_equal(json_string_value(json_object_get(line, "event")), "started");
@@ -96,6 +98,10 @@ static void json_lines_parse_and_keep_values(void **unused)
 	assert_int_equal(json_integer_value(json_object_get(line, "below")), -3);
 	assert_true(json_is_true(json_object_get(line, "ready")));
 	assert_string_equal(json_string_value(json_object_get(line, "id")), "6d-1");
+	assert_true(json_real_value(json_object_get(line, "seconds")) == 0.25);
+	assert_string_equal(json_string_value(json_object_get(line, "dots")), "0.1.0");
+	assert_string_equal(json_string_value(json_object_get(line, "end")), "1.");
+	assert_true(json_is_true(json_object_get(line, "sure")));
 	json_decref(line);
 }
 
