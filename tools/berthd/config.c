@@ -28,6 +28,7 @@ struct setting {
 	const char *preset;       // default, as text
 	const char *const *names; // NAMED
 	const char *help;
+	bool is_list; // a file may give it as a list of words
 };
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
@@ -79,7 +80,8 @@ static const struct setting settings[] = {
 	{"http.socket.group", SETTING_TEXT, AT(socket_group), .preset = "",
 		.help = "its group; empty: the daemon's"},
 	{"http.hosts", SETTING_TEXT, AT(http_hosts), .preset = "",
-		.help = "names of this server in requests, beside localhost and the machine's"},
+		.help = "names of this server in requests, beside localhost and the machine's",
+		.is_list = true},
 	{"http.connections_max", SETTING_U32, AT(http_connections_max), NUMBER(1, 65536),
 		.preset = "4096", .help = "open HTTP connections, parked queries included"},
 	{"http.connections_per_ip_max", SETTING_U32, AT(http_connections_per_ip_max),
@@ -191,7 +193,7 @@ static const struct setting settings[] = {
 	{"vms.metrics", SETTING_BOOL, AT(vm_metrics), .preset = "false", .names = booleans,
 		.help = "metrics under Orchard's names, too, with a series for each worker"},
 	{"peers.regions", SETTING_TEXT, AT(peer_regions), .preset = "",
-		.help = "controllers of other regions: name=http://host:port, …"},
+		.help = "controllers of other regions: name=http://host:port, …", .is_list = true},
 	{"peers.token_file", SETTING_TEXT, AT(peer_token_file), .preset = "",
 		.help = "file that begins with the token sent to them; empty: none"},
 	{"peers.tls.ca", SETTING_TEXT, AT(peer_ca), .preset = "",
@@ -210,7 +212,7 @@ static const struct setting settings[] = {
 	{"cluster.name", SETTING_TEXT, AT(cluster_name), .preset = "",
 		.help = "cluster that this controller is a member of; empty: it stands alone"},
 	{"cluster.endpoints", SETTING_TEXT, AT(cluster_endpoints), .preset = "",
-		.help = "etcd: http://host:2379, … of all its members"},
+		.help = "etcd: http://host:2379, … of all its members", .is_list = true},
 	{"cluster.advertise_http", SETTING_TEXT, AT(cluster_http), .preset = "",
 		.help = "URL at which the other members reach the HTTP API of this one"},
 	{"cluster.advertise_wire", SETTING_TEXT, AT(cluster_wire), .preset = "",
@@ -255,7 +257,8 @@ static const struct setting port_settings_table[] = {
 			"huge pages or DPDK"},
 	{"addresses", SETTING_ADDRESSES, PORT(addresses), .preset = "",
 		.help = "Berth's own IPv4 and IPv6 addresses on this port; with io: shared or "
-			"socket those of the kernel"},
+			"socket those of the kernel",
+		.is_list = true},
 	{"vlan_id", SETTING_U16, PORT(vlan_id), NUMBER(0, 4094), .preset = "0",
 		.help = "the 802.1Q tag to expect; 0: any"},
 	{"queues", SETTING_U32, PORT(queues), NUMBER(1, WORKERS_MAX), .preset = "1",
@@ -413,6 +416,15 @@ static bool set_port(struct config *config, const char *name, const char *value,
 	if (number == config->dataplane.port_count)
 		config->dataplane.port_count++;
 	return set_field(s, &config->dataplane.ports[number], name, value, message);
+}
+
+bool config_takes_list(const char *name)
+{
+	const struct setting *s = find_setting(settings, COUNT_OF(settings), name);
+	const char *of_port = strncmp(name, "ports.", 6) == 0 ? strrchr(name, '.') : NULL;
+	if (of_port)
+		s = find_setting(port_settings_table, COUNT_OF(port_settings_table), of_port + 1);
+	return !s || s->is_list; // of a setting that there is not, that is the mistake
 }
 
 bool config_set(struct config *config, const char *name, const char *value, char *message)

@@ -55,6 +55,7 @@ struct config {
 void config_defaults(struct config *);
 // Sets one setting by its dotted name ("http.port", "ports.0.device"). Returns false and a sentence
 // in message when there is no such setting or the value does not fit it.
+bool config_takes_list(const char *name); // whether a file may give it as a list
 bool config_set(struct config *, const char *name, const char *value, char *message);
 // Reads a file over the present values. Refuses unknown keys, wrong kinds and doubled keys, with the file's line and
 // column in message.

@@ -89,6 +89,9 @@ static bool load_sequence(struct loading *l, const char *name, yaml_node_t *node
 		char joined[1024], what[CONFIG_MESSAGE_BYTES];
 		if (!joins_scalars(l, node, joined, sizeof joined))
 			return refuse_mark(l, node->start_mark, "this must be a list of words");
+		if (!config_takes_list(name))
+			return refuse_mark(
+				l, node->start_mark, "one value is expected here, no list");
 		return config_set(l->config, name, joined, what) ||
 		       refuse_mark(l, node->start_mark, what);
 	}

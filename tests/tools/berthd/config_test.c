@@ -240,6 +240,8 @@ static void mistakes_name_line_and_column(void **state)
 			"berthd.yaml:3:5:", "no such setting"},
 		{"- a\n", "berthd.yaml:1:1:", "no such setting"},
 		{"http: [1, [2]]\n", "berthd.yaml:1:7:", "list of words"},
+		{"data_dir: [a, b]\n", "berthd.yaml:1:11:", "one value is expected here, no list"},
+		{"http: {hosts: [a], address: [b]}\n", "berthd.yaml:1:29:", "no list"},
 		{"a: &x\n  b: *x\n", "berthd.yaml:", ""},
 		{"http: {port: 80\n", "berthd.yaml:2:1:", ""},
 		{"? [a]\n: b\n", "berthd.yaml:1:3:", "plain name"},
