@@ -5,7 +5,7 @@
 #define WIRE_FLAGS "wire name key-file master-key"
 #define NODE_DRAIN_FLAGS                                                           \
 	"enable disable monitor dry-run deadline force no-deadline ignore-system " \
-	"keep-ineligible m meta yes detach"
+	"keep-ineligible m meta yes detach filter"
 
 static const struct command commands[] = {
 	{"node list", "", "List nodes.", "With --status only those that are ready, down, …",
@@ -14,17 +14,24 @@ static const struct command commands[] = {
 		"ID may be the beginning of an id, as long as only one node has it. Without an id "
 		"nodes are\nlisted.",
 		LIST_FLAGS " status", 0, 1, node_status, &kind_node},
-	{"node eligibility", "ID", "Let a node take new work, or not.",
-		"What runs on it goes on. One of --enable and --disable is needed.",
-		"enable disable", 1, 1, node_eligibility, &kind_node},
-	{"node drain", "ID", "Move everything off a node, or end that.",
-		"With --enable the node takes no new work, and what runs on it goes elsewhere, a "
-		"few of "
-		"each job\nat a time; tells what happens until nothing of it runs there any more, "
-		"unless --detach is\ngiven. --monitor follows a drain that was begun before. "
-		"--disable ends it where it is. --dry-run says where each allocation would go, "
-		"and fails\nwhen something would fit nowhere.",
-		NODE_DRAIN_FLAGS, 1, 1, node_drain, &kind_node},
+	{"node eligibility", "[ID...]", "Let nodes take new work, or not.",
+		"What runs on them goes on. One of --enable and --disable is needed. In place of "
+		"ids --filter\nfinds the nodes.",
+		"enable disable filter", 0, -1, node_eligibility, &kind_node},
+	{"node purge", "[ID...]", "Forget nodes; what ran on them is replaced.",
+		"For machines that are gone. One that still runs registers again. In place of ids "
+		"--filter finds\nthe nodes: --filter 'Status == \"down\"'.",
+		"filter yes", 0, -1, node_purge, &kind_node},
+	{"node drain", "[ID...]", "Move everything off nodes, or end that.",
+		"With --enable the nodes take no new work, and what runs on them goes elsewhere, a "
+		"few of each\njob at a time; tells what happens until nothing of it runs there any "
+		"more, unless --detach is\ngiven. --monitor follows a drain that was begun before. "
+		"--disable ends it where it is, and the\nnode takes new work again, unless "
+		"--keep-ineligible is given. --dry-run says where each\nallocation of a node would "
+		"go, and fails when something would fit nowhere. In place of ids\n--filter finds "
+		"the "
+		"nodes; of many it is told how far they are.",
+		NODE_DRAIN_FLAGS, 0, -1, node_drain, &kind_node},
 	{"node offline", "ID", "Take a healthy node out by hand: nothing new goes there.",
 		"What runs on it goes on. A node that is suspended (lost, flaky, or not ready) "
 		"cannot be\ntaken out. It stays out until berth node online; when it goes away "
@@ -90,9 +97,13 @@ static const struct command commands[] = {
 	{"node pool delete", "NAME", "Forget what was described of a node pool.",
 		"Refused while nodes are in it, or jobs that are not dead ask for it.", NULL, 1, 1,
 		node_pool_delete, &kind_pool},
-	{"drain", "ID", "As node drain.", "See berth node drain --help.", NODE_DRAIN_FLAGS, 1, 1,
-		node_drain, &kind_node},
+	{"drain", "[ID...]", "As node drain.", "See berth node drain --help.", NODE_DRAIN_FLAGS, 0,
+		-1, node_drain, &kind_node},
 	{"job list", "", "List jobs.", NULL, LIST_FLAGS " status", 0, 0, job_list},
+	{"job init", "[FILE]", "Write an example of a job.",
+		"To example.nomad.json unless told otherwise; never over a file that is there. "
+		"Needs no\ncontroller.",
+		NULL, 0, 1, job_init},
 	{"job parse", "FILE", "Print the job of a job file as JSON; - is standard input.",
 		"Asks no controller. The file is HCL as Nomad's job files are, or JSON.",
 		"canonical " JOB_FILE_FLAGS, 1, 1, job_parse},
@@ -431,6 +442,19 @@ static const struct command commands[] = {
 		worker_delete, &kind_worker},
 	{"settings", "", "Show, or change, how virtual machines are placed.", NULL,
 		"profile count-assigned", 0, 0, cluster_settings_run},
+	{"top", "", "Show what the controller is busy with, and the largest jobs.",
+		"Again and again on a terminal, or with --watch; once elsewhere.", "watch interval",
+		0, 0, show_top, .is_live = true},
+	{"events", "", "Show what happens, while it happens.",
+		"With --since also what happened after that index, as far as it is remembered; "
+		"--topic picks\ntopics, like --topic Node or --topic Job:web. --json prints what "
+		"the API sends, a line each.",
+		"topic since", 0, 0, show_events},
+	{"doctor", "", "Look for what is wrong, and say what to do about it.",
+		"Asks the controller for its health, its nodes, its figures and its settings. "
+		"Fails "
+		"when something\nis wrong; warnings alone are no failure.",
+		NULL, 0, 0, run_doctor},
 	{"stats", "", "The controller's figures on one screen.", NULL, NULL, 0, 0, server_stats},
 	{"liveness status", "", "Say whether the expiry of silent nodes is held, and why.", NULL,
 		NULL, 0, 0, liveness_status},

@@ -117,13 +117,57 @@ static void unknown_words_are_told(void **unused)
 	expect_run("node admit lst", 2, "", "node admit has no subcommand lst");
 	expect_run("node", 2, "", "node list");
 	expect_run("node --help", 0, "node list", "");
-	expect_run("help node eligibility", 0, "Usage: berth node eligibility ID", "");
+	expect_run("help node eligibility", 0, "Usage: berth node eligibility [ID...]", "");
 	expect_run("node list --stauts ready", 2, "", "did you mean \"status\"?");
 	expect_run("node list --status redy", 2, "",
 		"--status: nodes are never \"redy\"; did you mean \"ready\"? (they are "
 		"initializing, ready, down, disconnected)");
 	expect_run("node list -o jsn", 2, "", "did you mean \"json\"?");
 	expect_run("node list --filter Oops==1", 4, "", "no member \"Oops\"");
+}
+
+static void nodes_are_changed_together(void **unused)
+{
+	expect_run("node eligibility --disable node-000000 node-000001", 0,
+		"2 of 2 nodes ineligible for scheduling\n", "");
+	expect_run("node eligibility --enable --filter SchedulingEligibility==ineligible", 0,
+		"nodes eligible for scheduling\n", "");
+	expect_exactly("node list --filter SchedulingEligibility==ineligible -o name", "");
+	expect_run("node eligibility --enable --filter SchedulingEligibility==ineligible", 3, "",
+		"no node fits SchedulingEligibility==ineligible");
+	expect_run("node eligibility --enable", 2, "", "either nodes or --filter is needed");
+	expect_run("node eligibility --enable --filter Name==x node-000001", 2, "",
+		"either nodes or --filter is needed");
+	expect_run("node drain --enable --detach node-000000 node-000001", 0,
+		"2 of 2 nodes told to drain\n", "");
+	expect_run("node drain --disable node-000000 node-000001", 0,
+		"2 of 2 nodes no longer told to drain\n", "");
+	expect_run("node drain --dry-run node-000000 node-000001", 2, "", "--dry-run is for one");
+	expect_run("node purge node-000003", 0, "Purged node \"", "");
+	expect_run("node purge node-000003", 3, "", "node not found");
+	expect_run("node purge --filter Name==node-000002", 0, "Purged node \"", "");
+	expect_exactly(
+		"node list --columns name -o csv --sort name", "Name\nnode-000000\nnode-000001\n");
+}
+
+static void the_whole_is_looked_at(void **unused)
+{
+	expect_run("doctor", 0, "controller  ok ", "");
+	expect_run("top", 0, "Largest jobs\n", "");
+	assert_non_null(strstr(run.out, "nodes ready"));
+	expect_run("events --since x", 2, "", "--since must be a number");
+	expect_run("events --topic Oops", 4, "", "Invalid topic \"Oops\"");
+	expect_run("top --interval 0 --watch", 2, "", "--interval must be a number from 1");
+}
+
+static void an_example_of_a_job_is_valid(void **unused)
+{
+	char line[256];
+	snprintf(line, sizeof line, "job init %s/example.json", run_folder());
+	expect_run(line, 0, "An example of a job is in ", "");
+	expect_run(line, 1, "", "File exists");
+	snprintf(line, sizeof line, "job validate %s/example.json", run_folder());
+	expect_exactly(line, "The job is valid.\n");
 }
 
 int main(void)
@@ -134,6 +178,9 @@ int main(void)
 		cmocka_unit_test(json_goes_with_every_flag),
 		cmocka_unit_test(ids_are_completed),
 		cmocka_unit_test(unknown_words_are_told),
+		cmocka_unit_test(an_example_of_a_job_is_valid),
+		cmocka_unit_test(the_whole_is_looked_at),
+		cmocka_unit_test(nodes_are_changed_together),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

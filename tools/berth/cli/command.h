@@ -13,6 +13,7 @@ struct command {
 	enum exit_status (*run)(struct session *, const char **arguments, int count);
 	const struct id_kind
 		*kind; // of the first argument, or of all of "ID..."; NULL: no id, or a new one
+	bool is_live;  // on a terminal it is run again and again, without --watch
 };
 
 struct command_table {

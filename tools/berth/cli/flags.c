@@ -187,7 +187,6 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		"only events of this topic (Node, Job, Allocation, …), and of this key; may come "
 		"again",
 		NULL, NULL},
-	[FLAG_SHORT] = {"short", NULL, "without the comments", NULL, NULL},
 	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},
 };
 
@@ -206,6 +205,12 @@ bool flag_is_allowed(enum flag flag, const char *allowed)
 bool flag_given(const struct flags *flags, enum flag flag)
 {
 	return flags->values[flag] != NULL;
+}
+
+bool flag_is_typed(const struct flags *flags, enum flag flag)
+{
+	uint32_t at = 0;
+	return flag_next(flags, flag, &at) != NULL;
 }
 
 const char *flag_next(const struct flags *flags, enum flag flag, uint32_t *at)

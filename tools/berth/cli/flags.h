@@ -109,7 +109,6 @@ enum flag {
 	FLAG_WATCH,
 	FLAG_INTERVAL,
 	FLAG_TOPIC,
-	FLAG_SHORT,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it
@@ -148,6 +147,7 @@ int flags_read(struct flags *, const char **arguments, const char *allowed, char
 uint32_t flags_find_words(const char *const *arguments, uint32_t *places, uint32_t most);
 bool flag_is_allowed(enum flag, const char *allowed);
 bool flag_given(const struct flags *, enum flag);
+bool flag_is_typed(const struct flags *, enum flag); // it is no default
 // Iterates over a flag's values: *at is 0 before the first. NULL at the end.
 const char *flag_next(const struct flags *, enum flag, uint32_t *at);
 // Reads a whole number between bounds; *number keeps its value when the flag is not given. False, and a sentence.

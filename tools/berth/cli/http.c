@@ -56,6 +56,11 @@ void http_quiet(struct session *session, bool quiet)
 	session->http->quiet = quiet;
 }
 
+void http_without_end(struct session *session)
+{
+	session->http->timeout = "0";
+}
+
 void http_take_conflicts(struct session *session, bool take)
 {
 	session->http->takes_conflicts = take;

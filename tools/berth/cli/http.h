@@ -46,5 +46,7 @@ enum exit_status http_post_json(struct session *, const char *path, json_t *body
 
 // While quiet, requests print no errors: for those that a command can do without.
 void http_quiet(struct session *, bool quiet);
+// From now on requests may take as long as they want: for what streams.
+void http_without_end(struct session *);
 // While they are taken, an answer of 409 prints no error: its body tells more than a sentence.
 void http_take_conflicts(struct session *, bool take);

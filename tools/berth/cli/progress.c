@@ -24,7 +24,7 @@ void progress_show(struct progress *p, uint32_t count, uint32_t failed)
 		fputs(line, stderr);
 		fflush(stderr);
 		p->shown = (uint32_t)size;
-	} else if (tenths > p->tenths_told) {
+	} else if (p->total >= LINES_ELSEWHERE && tenths > p->tenths_told) {
 		p->tenths_told = tenths;
 		fprintf(stderr, "%s\n", line);
 	}

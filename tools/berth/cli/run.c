@@ -77,7 +77,9 @@ enum exit_status run_with(
 	enum exit_status status = judge_output(session, command, count);
 	if (status == STATUS_OK)
 		status = complete_ids(session, command, arguments, count, &ids);
-	if (status == STATUS_OK && flag_given(&session->flags, FLAG_WATCH))
+	bool repeats = flag_given(&session->flags, FLAG_WATCH) ||
+		       (command->is_live && terminal_is_output());
+	if (status == STATUS_OK && repeats)
 		status = watch(session, command, arguments, count);
 	else if (status == STATUS_OK)
 		status = command->run(session, arguments, count);

@@ -4,6 +4,7 @@
 #include "tools/berth/cli/flag_meta.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/commands/node_targets.h"
 #include "tools/berth/views/drain_monitor.h"
 #include "tools/berth/views/what_if.h"
 #include <stdio.h>
@@ -97,12 +98,21 @@ static enum exit_status put_enabled(struct session *session, const char *id)
 	return result;
 }
 
-static enum exit_status set_drain(struct session *session, const char *id, json_t *meta)
+static enum exit_status send_drain(
+	struct session *session, const char *id, json_t *meta, json_t **reply)
 {
 	char path[HTTP_PATH_BYTES];
-	json_t *reply, *request = request_for(&session->flags, id, meta);
+	json_t *request = request_for(&session->flags, id, json_deep_copy(meta));
 	snprintf(path, sizeof path, "/v1/node/%s/drain", id);
-	enum exit_status result = http_put_json(session, path, request, &reply);
+	enum exit_status result = http_put_json(session, path, request, reply);
+	json_decref(request);
+	return result;
+}
+
+static enum exit_status set_drain(struct session *session, const char *id, json_t *meta)
+{
+	json_t *reply;
+	enum exit_status result = send_drain(session, id, meta, &reply);
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		field_print(reply);
 	else if (result == STATUS_OK && flag_given(&session->flags, FLAG_DISABLE))
@@ -110,25 +120,65 @@ static enum exit_status set_drain(struct session *session, const char *id, json_
 	else if (result == STATUS_OK)
 		result = put_enabled(session, id);
 	json_decref(reply);
-	json_decref(request);
+	return result;
+}
+
+static enum exit_status set_one_of_many(struct session *session, const char *id, void *meta)
+{
+	json_t *reply;
+	enum exit_status result = send_drain(session, id, meta, &reply);
+	json_decref(reply);
+	return result;
+}
+
+static enum exit_status set_many(struct session *session, json_t *ids, json_t *meta)
+{
+	bool disable = flag_given(&session->flags, FLAG_DISABLE);
+	enum exit_status result = node_targets_each(session, ids,
+		disable ? "no longer told to drain" : "told to drain", set_one_of_many, meta);
+	if (result != STATUS_OK || disable || flag_given(&session->flags, FLAG_DETACH))
+		return result;
+	return node_targets_drained(session, ids);
+}
+
+static enum exit_status change_drains(struct session *session, json_t *ids)
+{
+	const struct flags *flags = &session->flags;
+	json_t *meta = flags_meta(flags);
+	if (!meta)
+		return STATUS_USAGE;
+	if (flag_given(flags, FLAG_MESSAGE))
+		json_object_set_new(meta, "message", json_string(flags->values[FLAG_MESSAGE]));
+	enum exit_status result =
+		json_array_size(ids) == 1
+			? set_drain(session, json_string_value(json_array_get(ids, 0)), meta)
+			: set_many(session, ids, meta);
+	json_decref(meta);
 	return result;
 }
 
 enum exit_status node_drain(struct session *session, const char **arguments, int count)
 {
 	const struct flags *flags = &session->flags;
-	const char *id = arguments[0];
+	bool dry_run = flag_given(flags, FLAG_DRY_RUN);
+	bool changes = flag_given(flags, FLAG_ENABLE) || flag_given(flags, FLAG_DISABLE);
+	json_t *ids;
 	const char *wrong = contradiction(flags);
 	if (wrong)
 		return complain(STATUS_USAGE, "%s", wrong);
-	if (flag_given(flags, FLAG_DRY_RUN))
-		return what_if_report(session, id, "drain");
-	if (!flag_given(flags, FLAG_ENABLE) && !flag_given(flags, FLAG_DISABLE))
-		return monitor(session, id);
-	json_t *meta = flags_meta(flags);
-	if (!meta)
-		return STATUS_USAGE;
-	if (flag_given(flags, FLAG_MESSAGE))
-		json_object_set_new(meta, "message", json_string(flags->values[FLAG_MESSAGE]));
-	return set_drain(session, id, meta);
+	enum exit_status result = node_targets(session, arguments, count, &ids);
+	if (result != STATUS_OK)
+		return result;
+	const char *first = json_string_value(json_array_get(ids, 0));
+	if (changes && !dry_run)
+		result = change_drains(session, ids);
+	else if (json_array_size(ids) > 1 && dry_run)
+		result = complain(STATUS_USAGE, "--dry-run is for one node");
+	else if (json_array_size(ids) > 1)
+		result = node_targets_drained(session, ids);
+	else
+		result =
+			dry_run ? what_if_report(session, first, "drain") : monitor(session, first);
+	json_decref(ids);
+	return result;
 }

@@ -178,7 +178,7 @@ static enum exit_status put_evaluations(struct session *session, const char *id)
 	if (result != STATUS_OK)
 		return result;
 	if (flag_given(&session->flags, FLAG_VERBOSE))
-		result = list_part(session, &list_evaluations, path, "\nEvaluations\n", 2);
+		result = list_part(session, &list_evaluations, NULL, path, "\nEvaluations\n", 2);
 	put_failures(evaluations);
 	json_decref(evaluations);
 	return result;
@@ -193,7 +193,7 @@ static enum exit_status put_work(struct session *session, const char *id)
 	if (result != STATUS_OK)
 		return result;
 	job_path(session, id, "/allocations", path);
-	return list_part(session, &list_allocations, path, "\nAllocations\n", 2);
+	return list_part(session, &list_allocations, NULL, path, "\nAllocations\n", 2);
 }
 
 static enum exit_status put_status(struct session *session, const char *id, json_t *job)

@@ -6,6 +6,7 @@
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/commands/node_targets.h"
 #include "tools/berth/views/list.h"
 #include "tools/berth/views/list_tables.h"
 #include <stdio.h>
@@ -151,24 +152,42 @@ static void put_node(json_t *node)
 	members_print_texts("Meta", json_object_get(node, "Meta"));
 }
 
-enum exit_status node_eligibility(struct session *session, const char **arguments, int count)
+struct eligibility {
+	bool enable, is_one;
+};
+
+static enum exit_status set_eligibility(struct session *session, const char *id, void *context)
 {
 	char path[HTTP_PATH_BYTES];
-	bool enable = flag_given(&session->flags, FLAG_ENABLE);
-	if (enable == flag_given(&session->flags, FLAG_DISABLE))
-		return complain(STATUS_USAGE, "one of --enable and --disable is needed");
-	const char *id = arguments[0];
+	const struct eligibility *e = context;
 	json_t *reply, *body = json_pack("{s:s,s:s}", "NodeID", id, "Eligibility",
-			       enable ? "eligible" : "ineligible");
+			       e->enable ? "eligible" : "ineligible");
 	snprintf(path, sizeof path, "/v1/node/%s/eligibility", id);
 	enum exit_status result = http_put_json(session, path, body, &reply);
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		field_print(reply);
-	else if (result == STATUS_OK)
+	else if (result == STATUS_OK && e->is_one)
 		printf("Node \"%s\" scheduling eligibility set: %s for scheduling\n", id,
-			enable ? "eligible" : "ineligible");
+			e->enable ? "eligible" : "ineligible");
 	json_decref(reply);
 	json_decref(body);
+	return result;
+}
+
+enum exit_status node_eligibility(struct session *session, const char **arguments, int count)
+{
+	struct eligibility e = {.enable = flag_given(&session->flags, FLAG_ENABLE)};
+	json_t *ids;
+	if (e.enable == flag_given(&session->flags, FLAG_DISABLE))
+		return complain(STATUS_USAGE, "one of --enable and --disable is needed");
+	enum exit_status result = node_targets(session, arguments, count, &ids);
+	if (result != STATUS_OK)
+		return result;
+	e.is_one = json_array_size(ids) == 1;
+	result = node_targets_each(session, ids,
+		e.enable ? "eligible for scheduling" : "ineligible for scheduling", set_eligibility,
+		&e);
+	json_decref(ids);
 	return result;
 }
 
@@ -188,7 +207,7 @@ enum exit_status node_status(struct session *session, const char **arguments, in
 	} else {
 		put_node(node);
 		snprintf(path, sizeof path, "/v1/node/%s/allocations", id);
-		result = list_part(session, &list_allocations, path, "\nAllocations\n", 2);
+		result = list_part(session, &list_allocations, NULL, path, "\nAllocations\n", 2);
 	}
 	json_decref(node);
 	return result;

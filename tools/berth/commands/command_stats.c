@@ -1,76 +1,10 @@
 // Shows the controller's figures on one screen, from its Prometheus metrics.
-#include "state/base/memory.h"
-#include "state/base/text.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/figures.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct series {
-	const char *name, *labels; // views into the text
-	double value;
-};
-struct series_list {
-	char *text;
-	struct series *items;
-	size_t count, capacity;
-};
-
-static void add_line(struct series_list *list, char *line)
-{
-	char *space = strrchr(line, ' ');
-	if (*line == '#' || !space)
-		return;
-	*space = '\0';
-	char *open = strchr(line, '{'), *close = strrchr(line, '}');
-	if (open && close) {
-		*open++ = '\0';
-		*close = '\0';
-	}
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? list->capacity * 2 : 256;
-		list->items = memory_resize(list->items, list->capacity * sizeof list->items[0]);
-	}
-	list->items[list->count++] =
-		(struct series){line, open && close ? open : "", strtod(space + 1, NULL)};
-}
-
-static void read_series(struct series_list *list, const char *text)
-{
-	char *next, *line;
-	list->text = text_copy(text_of(text));
-	for (line = strtok_r(list->text, "\n", &next); line; line = strtok_r(NULL, "\n", &next))
-		add_line(list, line);
-}
-
-// Sum of all series of a name whose labels contain some text.
-static double sum(const struct series_list *list, const char *name, const char *labels)
-{
-	double total = 0;
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i].name, name) == 0 && strstr(list->items[i].labels, labels))
-			total += list->items[i].value;
-	return total;
-}
-
-// The upper bound of the bucket that holds a quantile, in seconds.
-static double quantile(const struct series_list *list, const char *name, double q)
-{
-	char bucket[96], count[96];
-	snprintf(bucket, sizeof bucket, "%s_bucket", name);
-	snprintf(count, sizeof count, "%s_count", name);
-	double wanted = sum(list, count, "") * q;
-	for (size_t i = 0; i < list->count; i++) {
-		const char *limit = strstr(list->items[i].labels, "le=\"");
-		if (limit && strcmp(list->items[i].name, bucket) == 0 &&
-			list->items[i].value >= wanted && wanted > 0)
-			return strtod(limit + 4, NULL);
-	}
-	return 0;
-}
 
 static const struct {
 	const char *title, *name, *labels;
@@ -105,17 +39,17 @@ static const struct {
 	{"Log commit", "berth_journal_commit_seconds"},
 };
 
-static void print_figures(const struct series_list *list)
+static void print_figures(const struct figures *list)
 {
 	struct table t;
 	table_begin_pairs(&t);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		table_pair(&t, rows[i].title, "= %.0f",
-			floor(sum(list, rows[i].name, rows[i].labels)));
+			floor(figures_sum(list, rows[i].name, rows[i].labels)));
 	table_print(&t, 0);
 }
 
-static void print_histograms(const struct series_list *list)
+static void print_histograms(const struct figures *list)
 {
 	static const char *const headings[] = {
 		"Latency, ms", "Count", "Mean", "p50 <", "p99 <", "p99.9 <", NULL};
@@ -124,14 +58,17 @@ static void print_histograms(const struct series_list *list)
 	for (size_t i = 0; i < sizeof histograms / sizeof histograms[0]; i++) {
 		char name[96];
 		snprintf(name, sizeof name, "%s_count", histograms[i].name);
-		double count = sum(list, name, "");
+		double count = figures_sum(list, name, "");
 		snprintf(name, sizeof name, "%s_sum", histograms[i].name);
 		table_add(&t, histograms[i].title);
 		table_add_format(&t, "%.0f", count);
-		table_add_format(&t, "%.3f", count > 0 ? sum(list, name, "") / count * 1e3 : 0);
-		table_add_format(&t, "%.3f", quantile(list, histograms[i].name, 0.5) * 1e3);
-		table_add_format(&t, "%.3f", quantile(list, histograms[i].name, 0.99) * 1e3);
-		table_add_format(&t, "%.3f", quantile(list, histograms[i].name, 0.999) * 1e3);
+		table_add_format(
+			&t, "%.3f", count > 0 ? figures_sum(list, name, "") / count * 1e3 : 0);
+		table_add_format(&t, "%.3f", figures_quantile(list, histograms[i].name, 0.5) * 1e3);
+		table_add_format(
+			&t, "%.3f", figures_quantile(list, histograms[i].name, 0.99) * 1e3);
+		table_add_format(
+			&t, "%.3f", figures_quantile(list, histograms[i].name, 0.999) * 1e3);
 	}
 	putchar('\n');
 	table_print(&t, 0);
@@ -139,19 +76,15 @@ static void print_histograms(const struct series_list *list)
 
 enum exit_status server_stats(struct session *session, const char **arguments, int count)
 {
-	struct http_answer answer;
+	struct figures list;
 	if (flag_given(&session->flags, FLAG_JSON))
 		return http_get_through(session, "/v1/metrics?pretty");
-	enum exit_status result = http_get(session, "/v1/metrics?format=prometheus", &answer);
+	enum exit_status result = figures_get(session, &list);
 	if (result == STATUS_OK) {
-		struct series_list list = {0};
-		read_series(&list, answer.body ? answer.body : "");
 		print_figures(&list);
 		print_histograms(&list);
-		free(list.items);
-		free(list.text);
 	}
-	http_answer_free(&answer);
+	figures_free(&list);
 	return result;
 }
 

@@ -42,7 +42,7 @@ static enum exit_status put_machines(struct session *session, const char *name)
 	http_escape(name, escaped, sizeof escaped);
 	snprintf(path, sizeof path, "/v1/vms?worker=%s", escaped);
 	printf("\nVirtual Machines\n");
-	return list_part(session, &list_machines, path, NULL, 2);
+	return list_part(session, &list_machines, NULL, path, NULL, 2);
 }
 
 enum exit_status worker_get(struct session *session, const char **arguments, int count)

@@ -5,7 +5,9 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/job_file.h"
+#include "tools/berth/cli/progress.h"
 #include "tools/berth/cli/table.h"
+#include "tools/berth/cli/terminal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +134,22 @@ static bool is_over(const char *status)
 	return false;
 }
 
+// On a terminal one line that is written over, until the end: the table of a large deployment changes very often.
+static void show_progress(struct progress *progress, json_t *deployment)
+{
+	json_t *groups = json_object_get(deployment, "TaskGroups"), *group;
+	int64_t healthy = 0, unhealthy = 0, desired = 0;
+	const char *name;
+	json_object_foreach(groups, name, group)
+	{
+		healthy += field_number(group, "HealthyAllocs");
+		unhealthy += field_number(group, "UnhealthyAllocs");
+		desired += field_number(group, "DesiredTotal");
+	}
+	progress->total = (uint32_t)desired;
+	progress_show(progress, (uint32_t)healthy, (uint32_t)unhealthy);
+}
+
 static void put_change(json_t *deployment)
 {
 	char time[32];
@@ -141,8 +159,8 @@ static void put_change(json_t *deployment)
 }
 
 // Waits until the deployment is newer than *index and prints it; *end is the deployment once it is over.
-static enum exit_status look_at_deployment(
-	struct session *session, const char *id, uint64_t *index, json_t **end)
+static enum exit_status look_at_deployment(struct session *session, const char *id, uint64_t *index,
+	struct progress *progress, json_t **end)
 {
 	char path[HTTP_PATH_BYTES];
 	json_t *deployment;
@@ -152,10 +170,14 @@ static enum exit_status look_at_deployment(
 	if (result != STATUS_OK)
 		return result;
 	uint64_t newest = (uint64_t)field_number(deployment, "ModifyIndex");
-	if (newest != *index)
+	bool over = is_over(field_text(deployment, "Status"));
+	progress_clear(progress);
+	if (newest != *index && (over || !terminal_is_error()))
 		put_change(deployment);
+	else if (!over && terminal_is_error())
+		show_progress(progress, deployment);
 	*index = newest;
-	if (is_over(field_text(deployment, "Status")))
+	if (over)
 		*end = deployment;
 	else
 		json_decref(deployment);
@@ -167,12 +189,13 @@ static enum exit_status follow_deployment(struct session *session, const char *i
 	char time[32];
 	uint64_t index = 0;
 	enum exit_status result = STATUS_OK;
+	struct progress progress = {.done = "healthy", .noun = "allocations"};
 	printf("==> %s: Monitoring deployment \"%.8s\"\n",
 		field_time((int64_t)time_wall_ns(&time_source_real), time), id);
 	fflush(stdout);
 	*end = NULL;
 	while (result == STATUS_OK && !*end)
-		result = look_at_deployment(session, id, &index, end);
+		result = look_at_deployment(session, id, &index, &progress, end);
 	return result;
 }
 

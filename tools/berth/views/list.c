@@ -197,12 +197,12 @@ enum exit_status list_print(struct session *session, const struct list *list, co
 	return result;
 }
 
-enum exit_status list_part(struct session *session, const struct list *list, const char *path,
-	const char *title, uint32_t indent)
+enum exit_status list_part(struct session *session, const struct list *list,
+	const struct flags *flags, const char *path, const char *title, uint32_t indent)
 {
 	static const struct flags none;
 	struct printing p = {.list = list};
-	enum exit_status result = list_wish_read(&none, list, &p.wish);
+	enum exit_status result = list_wish_read(flags ? flags : &none, list, &p.wish);
 	p.wish.has_totals = false;
 	p.wish.has_whole_ids = flag_given(&session->flags, FLAG_VERBOSE);
 	return result == STATUS_OK ? print_path(session, &p, path, title, indent) : result;

@@ -5,6 +5,6 @@
 
 // path may have a query already.
 enum exit_status list_print(struct session *, const struct list *, const char *path);
-// A part of a larger page: a table, whatever the flags say of lists.
-enum exit_status list_part(struct session *, const struct list *, const char *path,
-	const char *title, uint32_t indent);
+// A part of a larger page: a table as these flags say (NULL: as none do), not those of the command line.
+enum exit_status list_part(struct session *, const struct list *, const struct flags *,
+	const char *path, const char *title, uint32_t indent);

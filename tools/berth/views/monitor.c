@@ -46,27 +46,31 @@ __attribute__((format(printf, 3, 4))) static void say_line(
 struct round {
 	struct monitor *monitor;
 	const char *id;
+	int64_t index; // at which the evaluation was made
 	uint32_t seen;
 };
 
 static void see_allocation(json_t *a, void *context)
 {
 	struct round *round = context;
+	// One that was there before the evaluation was only given another version of its job.
+	bool is_older = field_number(a, "CreateIndex") < round->index;
 	if (round->seen++ < NAMED_MAX)
 		say_line(round->monitor, round->id,
-			"Allocation \"%.8s\" created: node \"%.8s\", group \"%s\"",
-			field_text(a, "ID"), field_text(a, "NodeID"), field_text(a, "TaskGroup"));
+			"Allocation \"%.8s\" %s: node \"%.8s\", group \"%s\"", field_text(a, "ID"),
+			is_older ? "modified" : "created", field_text(a, "NodeID"),
+			field_text(a, "TaskGroup"));
 }
 
 // Called once, when the evaluation is finished: there may be very many allocations.
-static enum exit_status see_allocations(struct monitor *m, const char *id)
+static enum exit_status see_allocations(struct monitor *m, const char *id, int64_t index)
 {
 	char path[HTTP_PATH_BYTES];
-	struct round round = {m, id, 0};
+	struct round round = {m, id, index, 0};
 	snprintf(path, sizeof path, "/v1/evaluation/%s/allocations", id);
 	enum exit_status result = pages_each(m->session, path, see_allocation, &round);
 	if (round.seen > NAMED_MAX)
-		say_line(m, id, "and %u more allocations created", round.seen - NAMED_MAX);
+		say_line(m, id, "and %u more allocations", round.seen - NAMED_MAX);
 	return result;
 }
 
@@ -131,7 +135,7 @@ static enum exit_status look_at_evaluation(struct monitor *m, const char *id, js
 	snprintf(before, sizeof before, "%s", *m->status ? m->status : "pending");
 	see_evaluation(m, id, evaluation);
 	bool over = is_over(m->status);
-	result = over ? see_allocations(m, id) : STATUS_OK;
+	result = over ? see_allocations(m, id, field_number(evaluation, "CreateIndex")) : STATUS_OK;
 	if (strcmp(before, m->status) != 0)
 		say_line(m, id, "Evaluation status changed: \"%s\" -> \"%s\"", before, m->status);
 	fflush(stdout);
