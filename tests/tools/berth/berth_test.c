@@ -294,7 +294,7 @@ static void usage_is_explained(void **unused)
 	expect_run("node", 2, "", "node list");
 	expect_run("node nonsense", 2, "", "node has no subcommand nonsense");
 	expect_run("node list extra", 2, "", "too many arguments");
-	expect_run("node eligibility", 2, "", "an argument is missing");
+	expect_run("node online", 2, "", "an argument is missing");
 	expect_run("node list --count 3", 2, "", "unknown flag --count");
 	expect_run("node list --json=yes", 2, "", "--json takes no value");
 	expect_run("node list --address", 2, "", "--address needs a value");

@@ -47,7 +47,7 @@ struct round {
 	struct monitor *monitor;
 	const char *id;
 	int64_t index; // at which the evaluation was made
-	uint32_t seen;
+	uint32_t created, modified;
 };
 
 static void see_allocation(json_t *a, void *context)
@@ -55,22 +55,30 @@ static void see_allocation(json_t *a, void *context)
 	struct round *round = context;
 	// One that was there before the evaluation was only given another version of its job.
 	bool is_older = field_number(a, "CreateIndex") < round->index;
-	if (round->seen++ < NAMED_MAX)
+	uint32_t *seen = is_older ? &round->modified : &round->created;
+	if ((*seen)++ < NAMED_MAX)
 		say_line(round->monitor, round->id,
 			"Allocation \"%.8s\" %s: node \"%.8s\", group \"%s\"", field_text(a, "ID"),
 			is_older ? "modified" : "created", field_text(a, "NodeID"),
 			field_text(a, "TaskGroup"));
 }
 
+static void say_more(struct round *round, uint32_t seen, const char *what)
+{
+	if (seen > NAMED_MAX)
+		say_line(round->monitor, round->id, "and %u more allocations %s", seen - NAMED_MAX,
+			what);
+}
+
 // Called once, when the evaluation is finished: there may be very many allocations.
 static enum exit_status see_allocations(struct monitor *m, const char *id, int64_t index)
 {
 	char path[HTTP_PATH_BYTES];
-	struct round round = {m, id, index, 0};
+	struct round round = {.monitor = m, .id = id, .index = index};
 	snprintf(path, sizeof path, "/v1/evaluation/%s/allocations", id);
 	enum exit_status result = pages_each(m->session, path, see_allocation, &round);
-	if (round.seen > NAMED_MAX)
-		say_line(m, id, "and %u more allocations", round.seen - NAMED_MAX);
+	say_more(&round, round.created, "created");
+	say_more(&round, round.modified, "modified");
 	return result;
 }
 

@@ -32,6 +32,22 @@ static void flags_stand_anywhere(void **unused)
 	assert_int_equal(READ("", "-"), 1);
 }
 
+// Whose values are no words of a command, of all flags that there are.
+static void words_are_found_between_flags(void **unused)
+{
+	uint32_t places[3];
+	const char *line[] = {
+		"--json", "node", "-o", "wide", "--count=3", "list", "--", "--x", NULL};
+	assert_int_equal(flags_find_words(line, places, 3), 3);
+	assert_int_equal(places[0], 1);
+	assert_int_equal(places[1], 5);
+	assert_int_equal(places[2], 7);
+	assert_int_equal(flags_find_words(line, places, 1), 1);
+	const char *unknown[] = {"--nosuch", "node", NULL};
+	assert_int_equal(flags_find_words(unknown, places, 3), 1);
+	assert_int_equal(places[0], 1);
+}
+
 static void wrong_flags_are_named(void **unused)
 {
 	assert_int_equal(READ("", "--count", "3"), -1);
@@ -122,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_stand_anywhere),
+		cmocka_unit_test(words_are_found_between_flags),
 		cmocka_unit_test(wrong_flags_are_named),
 		cmocka_unit_test(defaults_come_from_the_environment),
 		cmocka_unit_test(a_token_may_come_from_the_environment),
