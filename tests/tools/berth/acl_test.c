@@ -131,6 +131,29 @@ static void a_token(void **unused)
 	expect_run("acl token self", 3, "", "ACL token not found");
 }
 
+static void who_may_not_list_types_the_whole_id(void **unused)
+{
+	char line[256];
+
+	run_as(manager);
+	run_write("seen.json",
+		"{\"ID\":\"seen\",\"Name\":\"seen\",\"Type\":\"direct\",\"Datacenters\":[\"*\"],"
+		"\"TaskGroups\":[{\"Name\":\"g\",\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"mock\"}]}]"
+		"}");
+	snprintf(line, sizeof line, "job run %s/seen.json", run_folder());
+	expect_run(line, 0, "Registered job \"seen\"", "");
+	run_write("seer", "namespace \"default\" { capabilities = [\"read-job\"] }");
+	snprintf(line, sizeof line, "acl policy apply seers %s/seer", run_folder());
+	expect_run(line, 0, "is described", "");
+	expect_run("acl token create three --policy seers", 0, "Policies      = seers", "");
+	take_id("Secret ID", client);
+	run_as(client);
+	expect_run("job list", 4, "", "Permission denied");
+	expect_run("job inspect seen", 0, "\"ID\": \"seen\"", "");
+	assert_string_equal(run.error, "");
+	expect_run("job inspect see", 3, "", "job not found");
+}
+
 static void accounts_of_another_client(void **unused)
 {
 	char line[256], token[ID_BYTES + 1], *bootstrap;
@@ -172,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_policy),
 		cmocka_unit_test(a_role),
 		cmocka_unit_test(a_token),
+		cmocka_unit_test(who_may_not_list_types_the_whole_id),
 		cmocka_unit_test(accounts_of_another_client),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
