@@ -196,8 +196,8 @@ static const struct command commands[] = {
 	{"explain node", "ID", "Say which jobs can run on a node, and why others cannot.", NULL,
 		NULL, 1, 1, explain_node, &kind_node},
 	{"status", "[ID]", "Show whatever an id belongs to; without one, list jobs.",
-		"ID is a job's, or the beginning of that of a node, allocation, evaluation or "
-		"deployment.",
+		"ID is a job's, the beginning of that of a node, allocation, evaluation or "
+		"deployment, or the\nname of a node.",
 		LIST_FLAGS " status", 0, 1, find_status},
 	{"server members", "", "List the servers.", NULL, "detailed", 0, 0, server_members},
 	{"agent-info", "", "Show the server's own figures.", NULL, NULL, 0, 0, agent_info},

@@ -97,6 +97,8 @@ static void ids_are_completed(void **unused)
 {
 	expect_run("node status node-000002", 0, "Name         = node-000002", "");
 	expect_run("node eligibility --disable node-000002", 0, "ineligible for scheduling", "");
+	expect_run("status node-000002", 0, "Name         = node-000002", "");
+	expect_run("status nosuch", 3, "", "no job, node, allocation, evaluation or deployment");
 	expect_run("job status we", 0, "ID         = web", "");
 	expect_run("job status shop", 0, "ID         = shop\n", "");
 	expect_run("job status sho", 3, "", "2 or more jobs begin with sho");

@@ -135,6 +135,20 @@ static enum exit_status look(
 	return ask(session, kind, kind->name, typed, found);
 }
 
+bool lookup_name(struct session *session, const struct id_kind *kind, const char *name,
+	char id[static LOOKUP_BYTES])
+{
+	json_t *found = NULL;
+	http_quiet(session, true);
+	enum exit_status result = ask(session, kind, kind->name, name, &found);
+	http_quiet(session, false);
+	bool is_one = result == STATUS_OK && json_array_size(found) == 1;
+	if (is_one)
+		take(session, kind, json_array_get(found, 0), id);
+	json_decref(found);
+	return is_one;
+}
+
 enum exit_status lookup(struct session *session, const struct id_kind *kind, const char *typed,
 	char id[static LOOKUP_BYTES])
 {

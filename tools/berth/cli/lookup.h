@@ -18,6 +18,9 @@ extern const struct id_kind kind_node, kind_job, kind_alloc, kind_eval, kind_dep
 	kind_namespace, kind_quota, kind_machine, kind_worker, kind_policy, kind_token, kind_role,
 	kind_account;
 
+// Whether exactly one has this name; says nothing.
+bool lookup_name(
+	struct session *, const struct id_kind *, const char *name, char id[static LOOKUP_BYTES]);
 // A whole id wins, then the only one that begins so, then the only one of that name. Complains when none or several
 // fit. A job of another namespace, which --namespace '*' finds, makes it the session's. Who may not list gets what
 // was typed.

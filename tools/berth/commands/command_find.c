@@ -1,6 +1,7 @@
 // `berth status`: shows the object that an id belongs to.
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
+#include "tools/berth/cli/lookup.h"
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,8 @@ static const char *match_of(json_t *matches, const char *id)
 static enum exit_status show_match(struct session *session, const char *id, json_t *matches)
 {
 	size_t found = 0, kind = 0;
+	char node[LOOKUP_BYTES];
+	const char *named = node;
 	for (size_t i = 0; i < KINDS; i++) {
 		json_t *of_kind = json_object_get(matches, kinds[i].context);
 		const char *match = match_of(of_kind, id);
@@ -44,6 +47,8 @@ static enum exit_status show_match(struct session *session, const char *id, json
 			kind = i;
 		}
 	}
+	if (found == 0 && lookup_name(session, &kind_node, id, node))
+		return node_status(session, &named, 1);
 	if (found == 0)
 		return complain(STATUS_NOT_FOUND,
 			"no job, node, allocation, evaluation or deployment begins with \"%s\"",
