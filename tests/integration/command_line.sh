@@ -43,8 +43,8 @@ equal "lines of CSV" "$(berth node list -o csv --columns name,status,cpu,memory 
 equal "draining" "$(berth node list -o name --filter 'Drain == true' | wc -l)" 0
 equal "templates" "$(berth alloc list -o '{id} {node} {TaskStates}' --limit 10 | grep -c '"State":"running"')" 10
 has "$(berth job list --sort -live --limit 10)" '^shop .* 41 '
-equal "names" "$(berth node list -o '{name}' --filter 'Name matches "^fleet-1?[0-9]$"' --sort name | head -n 3 | xargs)" \
-	"fleet-0 fleet-1 fleet-2"
+names=$(berth node list -o '{name}' --filter 'Name matches "^fleet-1?[0-9]$"' --sort name | head -n 3 | xargs)
+equal "names" "$names" "fleet-0 fleet-1 fleet-2"
 (BERTH_ADDR=http://127.0.0.1:$TESTBED_HTTP in_controller timeout 3 "$BUILD/tools/berth/berth" eval list --status blocked \
 	--watch --interval 1 >watched)
 at_least "headings while it is watched" "$(grep -c ^ID watched)" 2
