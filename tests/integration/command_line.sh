@@ -19,6 +19,8 @@ cd "$TESTBED_DIR" || die "no folder"
 has "$(berth job init)" "An example of a job is in example.nomad.json"
 jq '.Job.ID = "shop" | .Job.Name = "shop" | .Job.TaskGroups[0].Count = 40 | del(.Job.TaskGroups[0].Networks) |
 	.Job.TaskGroups[0].Update.MaxParallel = 40 | .Job.TaskGroups[0].Update.MinHealthyTime = "100ms" |
+	.Job.TaskGroups[0].Migrate = {MaxParallel: 40, HealthCheck: "task_states", MinHealthyTime: "100ms",
+		HealthyDeadline: "5m"} |
 	.Job.TaskGroups[0].Tasks[0] |= (.Driver = "mock" | .Config = {run_for: "1h"})' \
 	example.nomad.json >shop.json
 seen=$(on_terminal job run shop.json)
@@ -73,11 +75,11 @@ has "$(berth top)" "^  nodes ready  *201"
 
 # Its log is JSON with numbers, and the daemon leaves nothing behind.
 berthd_kill TERM
-pid_folders() { find /run/dpdk -maxdepth 1 -name "berth-[0-9]*" 2>/dev/null | wc -l; }
-before=$(pid_folders)
 berthd_start --log.format=json
 grep '"event":"recovered"' "$TESTBED_DIR/berthd.log" | jq -e '.seconds | type == "number"' >/dev/null ||
 	die "seconds are no number"
+folder=/run/dpdk/berth-$BERTHD_PID
+[ -d "$folder" ] || die "$folder is not there while it runs"
 berthd_kill TERM
-equal "folders in /run/dpdk" "$(pid_folders)" "$before"
+[ ! -e "$folder" ] || die "$folder stays"
 say "everything was seen"

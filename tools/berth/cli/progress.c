@@ -1,5 +1,6 @@
 #include "tools/berth/cli/progress.h"
 #include "tools/berth/cli/terminal.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 #define LINES_ELSEWHERE 10u
@@ -19,6 +20,11 @@ void progress_show(struct progress *p, uint32_t count, uint32_t failed)
 		snprintf(failures, sizeof failures, ", %u failed", failed);
 	int size = snprintf(
 		line, sizeof line, "%u of %u %s %s%s", count, p->total, p->noun, p->done, failures);
+	bool stands_there = p->shown && p->count == count && p->failed == failed;
+	p->count = count;
+	p->failed = failed;
+	if (stands_there)
+		return;
 	if (terminal_is_error()) {
 		progress_clear(p);
 		fputs(line, stderr);

@@ -6,7 +6,8 @@ struct progress {
 	const char *done; // "drained": 3 of 10 nodes drained
 	const char *noun; // "nodes"
 	uint32_t total, tenths_told;
-	uint32_t shown; // the characters of the line that stands there
+	uint32_t shown;         // the characters of the line that stands there
+	uint32_t count, failed; // what it says
 };
 
 void progress_show(struct progress *, uint32_t count, uint32_t failed);
