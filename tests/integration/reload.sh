@@ -38,6 +38,7 @@ wait_until 20 "the second node is ready" nodes_are ready 2
 equal "frames under unknown keys" "$(metric berth_packets_refused_total 'reason="unknown-key"')" 0
 
 # What is wrong changes nothing.
+taken=$(said event=setting-taken)
 chmod 644 "$key"
 reload
 wait_until 10 "a key that others can read is told" told "event=reload-failed .*chmod 600"
@@ -45,6 +46,7 @@ chmod 600 "$key"
 echo 'log: [' >"$settings"
 reload
 wait_until 10 "a file that cannot be read is told" told "event=reload-failed .*$settings"
+equal "settings that were taken of what is wrong" "$(said event=setting-taken)" "$taken"
 printf 'log:\n  level: info\npeers:\n  regions: east\n' >"$settings"
 reload
 wait_until 10 "peers that are none are told" told "event=reload-failed .*peers.regions"

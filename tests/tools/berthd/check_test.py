@@ -44,6 +44,9 @@ REFUSED = [
     ("more than there may be", {"limits.nodes": "100000000"}),
     ("a setting that is none", {"no.such": "1"}),
 ]
+# Wrong usage; everything else is a failure.
+USAGE = ("an open address without TLS", "a log that is too small", "more than there may be", "a setting that is none",
+         "no port")
 STARTS_S = 3
 
 
@@ -72,6 +75,8 @@ def complain(what, command):
     check = subprocess.run([*command, "--check"], capture_output=True, text=True, timeout=60)
     if start.returncode == 0:
         return f"{what}: a start succeeds"
+    if start.returncode != (64 if what in USAGE else 1):
+        return f"{what}: a start exits with {start.returncode}"
     if check.returncode != start.returncode:
         return f"{what}: a start exits with {start.returncode}, --check with {check.returncode}"
     said = [*says(check.stderr), *(line.removeprefix("error: ") for line in check.stdout.splitlines())]
@@ -105,7 +110,8 @@ def main():
         port = taken.getsockname()[1]
         make_files(pathlib.Path(name))
         complaints = [complain(what, command_of(name, port, settings)) for what, settings in REFUSED]
-        complaints.append(complain_of_what_is_right(command_of(name, port, {})))
+        taken.close()
+        complaints.append(complain_of_what_is_right(command_of(name, port, {"http.port": "{1}"})))
     complaints = [c for c in complaints if c]
     print(*complaints, f"{len(REFUSED)} refusals", sep="\n")
     return 1 if complaints else 0
