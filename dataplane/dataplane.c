@@ -70,7 +70,7 @@ static int resolve_devices(struct dataplane *d, char *message, uint32_t message_
 		if (error != 0)
 			return error;
 		for (uint32_t j = 0; j < i; j++) {
-			if (strcmp(d->devices[i].name, d->devices[j].name) != 0)
+			if (!device_is_same(&d->devices[i], &d->devices[j]))
 				continue;
 			snprintf(message, message_size,
 				"ports %u and %u are both device %s; give each port a device of "

@@ -278,10 +278,9 @@ static void check_twice(const struct dataplane_settings *s, struct topology_plan
 	char message[512];
 	for (uint32_t i = 0; i < s->port_count; i++) {
 		if (device_resolve(&s->ports[i], i, &devices[i], message, sizeof message) != 0)
-			devices[i].name[0] = '\0';
+			devices[i] = (struct device){0};
 		for (uint32_t j = 0; j < i; j++)
-			if (devices[i].name[0] != '\0' &&
-				strcmp(devices[i].name, devices[j].name) == 0)
+			if (device_is_same(&devices[i], &devices[j]))
 				topology_problem(plan, TOPOLOGY_ERROR,
 					"give each port a device of its own",
 					"ports %u and %u are both device %s", j, i,
@@ -374,18 +373,6 @@ static const struct dataplane_settings *with_added_addresses(const struct datapl
 	return copy;
 }
 
-// A second worker on the same interface would take the first one's packets, or none.
-static void check_twice(
-	const struct dataplane_settings *s, uint32_t port, struct topology_plan *plan)
-{
-	for (uint32_t other = 0; other < port; other++)
-		if (strcmp(s->ports[other].device, s->ports[port].device) == 0)
-			topology_problem(plan, TOPOLOGY_ERROR,
-				"give each port its own, or one port more addresses or queues",
-				"port %u: \"%s\" is the device of port %u already", port,
-				s->ports[port].device, other);
-}
-
 void dataplane_preflight(const struct dataplane_settings *asked, struct topology_plan *plan)
 {
 	struct dataplane_settings copy;
@@ -396,7 +383,6 @@ void dataplane_preflight(const struct dataplane_settings *asked, struct topology
 	for (uint32_t i = 0; i < s->port_count; i++) {
 		struct check c = {.settings = s, .port = &s->ports[i], .index = i, .plan = plan};
 		check_port(&c);
-		check_twice(s, i, plan);
 	}
 	check_twice(s, plan);
 	check_huge(s, plan);

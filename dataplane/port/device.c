@@ -252,3 +252,11 @@ bool device_fall_back(
 	snprintf(d->why, sizeof d->why, "AF_XDP failed: %.100s", why);
 	return done;
 }
+
+bool device_is_same(const struct device *a, const struct device *b)
+{
+	if (a->name[0] != '\0' && strcmp(a->name, b->name) == 0)
+		return true;
+	return a->interface[0] != '\0' && !a->is_sockets && !b->is_sockets &&
+	       strcmp(a->interface, b->interface) == 0;
+}

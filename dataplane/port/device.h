@@ -28,6 +28,9 @@ bool device_fall_back(
 	struct device *, const struct port_settings *, uint32_t index, const char *why);
 // Why AF_XDP cannot be had on the interface with so many queues; NULL: nothing is against it.
 const char *device_against_xdp(const char *interface, uint32_t queues);
+// Whether two ports would be one: a second worker on an interface would take the first one's packets, or none. Sockets
+// have none of their own.
+bool device_is_same(const struct device *, const struct device *);
 static inline bool device_is_virtual(const struct device *d)
 {
 	return d->pci[0] == '\0';

@@ -60,11 +60,21 @@ static void a_device_belongs_to_one_port(void **state)
 	s.ports[1] = s.ports[0];
 	snprintf(s.ports[1].addresses[0], sizeof s.ports[1].addresses[0], "10.0.0.2");
 	struct topology_plan plan = checked(&s);
-	assert_true(finds(&plan, TOPOLOGY_ERROR,
-		"port 1: \"net_null0\" is the device of port 0 already", "give each port its own"));
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "ports 0 and 1 are both device net_null0",
+		"give each port a device of its own"));
 	snprintf(s.ports[1].device, sizeof s.ports[1].device, "net_null1");
 	plan = checked(&s);
 	assert_int_equal(plan.problem_count, 0);
+	// One interface in two modes is one device; sockets are none.
+	for (uint32_t i = 0; i < 2; i++) {
+		snprintf(s.ports[i].device, sizeof s.ports[i].device, "lo");
+		snprintf(s.ports[i].io, sizeof s.ports[i].io, i == 0 ? "af_xdp" : "af_packet");
+	}
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "ports 0 and 1 are both device", ""));
+	snprintf(s.ports[1].io, sizeof s.ports[1].io, "socket");
+	plan = checked(&s);
+	assert_false(finds(&plan, TOPOLOGY_ERROR, "are both device", ""));
 }
 
 // The own address of a controller is looked at with the port that will have it.
