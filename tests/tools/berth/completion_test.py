@@ -63,7 +63,7 @@ CASES = {
     "worker ": "delete get list pause resume",
     "vm create --res": "--resource --restart-policy",
     "ag": "agent-info",
-    "node list --count": "",
+    "node list --zz": "",
     "node status ": "node-list",
     "node status x ": "",
     "node pool info ": "node-pool-list",

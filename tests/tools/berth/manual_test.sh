@@ -24,7 +24,7 @@ while read -r item; do
 done <<<"$items"
 for flag in $(for command in "${commands[@]}"; do
 	# shellcheck disable=SC2086
-	berth $command --help | sed -n 's/^  --\([a-z-]*\).*/\1/p'
+	berth $command --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'
 done | sort -u); do
 	grep -qE -- "Fl (-)?$flag( |$)" "$page" || complain "berth.1 does not have --$flag"
 done

@@ -13,7 +13,7 @@ static const struct operation rows[] = {
 	{"PUT", "/v1/jobs", "Registers a job.", "namespace:string", REGISTRATION, "JobChange"},
 	{"PUT", "/v1/jobs/parse", "A job file as JSON.", "namespace:string",
 		"{JobHCL: string, HCLv1: boolean, Variables: string, Canonicalize: boolean}",
-		"Job"},
+		"{*: any}"}, // a job, with null for what is not written
 	{"GET", "/v1/job/:id", "One job.", "namespace:string", NULL, "Job"},
 	{"PUT", "/v1/job/:id", "Registers a job.", "namespace:string", REGISTRATION, "JobChange"},
 	{"DELETE", "/v1/job/:id", "Stops a job.",

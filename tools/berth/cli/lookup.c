@@ -111,7 +111,7 @@ static json_t *meant_of(const struct id_kind *kind, const char *typed, json_t *f
 	return json_array_size(found) == 1 ? json_array_get(found, 0) : NULL;
 }
 
-static void take(struct session *session, const struct id_kind *kind, json_t *one,
+static void take_found(struct session *session, const struct id_kind *kind, json_t *one,
 	char id[static LOOKUP_BYTES])
 {
 	const char *namespace_name = field_text(one, "Namespace");
@@ -144,7 +144,7 @@ bool lookup_name(struct session *session, const struct id_kind *kind, const char
 	http_quiet(session, false);
 	bool is_one = result == STATUS_OK && json_array_size(found) == 1;
 	if (is_one)
-		take(session, kind, json_array_get(found, 0), id);
+		take_found(session, kind, json_array_get(found, 0), id);
 	json_decref(found);
 	return is_one;
 }
@@ -173,7 +173,7 @@ enum exit_status lookup(struct session *session, const struct id_kind *kind, con
 	}
 	json_t *meant = meant_of(kind, typed, found);
 	if (result == STATUS_OK && meant)
-		take(session, kind, meant, id);
+		take_found(session, kind, meant, id);
 	else if (result == STATUS_OK && json_array_size(found))
 		result = several(kind, typed, found);
 	else if (result == STATUS_OK)

@@ -86,7 +86,7 @@ static void skip_blanks(struct json_text *json)
 		json->at++;
 }
 
-static bool take(struct json_text *json, const char *word)
+static bool take_word(struct json_text *json, const char *word)
 {
 	size_t size = strlen(word);
 	if ((size_t)(json->end - json->at) < size || memcmp(json->at, word, size) != 0)
@@ -126,9 +126,9 @@ static bool json_escape(struct json_text *json, struct writer *w)
 		json->at++;
 		return true;
 	}
-	if (!take(json, "u") || !hex_unit(json, &unit))
+	if (!take_word(json, "u") || !hex_unit(json, &unit))
 		return false;
-	if (unit >= 0xd800 && unit < 0xdc00 && take(json, "\\u")) {
+	if (unit >= 0xd800 && unit < 0xdc00 && take_word(json, "\\u")) {
 		if (!hex_unit(json, &low))
 			return false;
 		unit = low >= 0xdc00 && low < 0xe000
@@ -143,12 +143,12 @@ static bool json_escape(struct json_text *json, struct writer *w)
 static bool json_string(struct json_text *json, struct text *text)
 {
 	struct writer w = {.run = json->call->run};
-	if (!take(json, "\""))
+	if (!take_word(json, "\""))
 		return false;
 	while (json->at < json->end && *json->at != '"') {
 		if ((unsigned char)*json->at < 0x20)
 			return false;
-		if (take(json, "\\")) {
+		if (take_word(json, "\\")) {
 			if (!json_escape(json, &w))
 				return false;
 		} else {
@@ -156,7 +156,7 @@ static bool json_string(struct json_text *json, struct text *text)
 		}
 	}
 	*text = writer_text(&w);
-	return take(json, "\"");
+	return take_word(json, "\"");
 }
 
 static const struct hcl2_value *json_number(struct json_text *json)
@@ -178,14 +178,14 @@ static const struct hcl2_value *json_items(struct json_text *json, bool object)
 	struct text key = {0};
 	const char *close = object ? "}" : "]";
 	skip_blanks(json);
-	bool more = !take(json, close);
+	bool more = !take_word(json, close);
 	while (more) {
 		skip_blanks(json);
 		if (object) {
 			if (!json_string(json, &key))
 				return json_wrong(json);
 			skip_blanks(json);
-			if (!take(json, ":"))
+			if (!take_word(json, ":"))
 				return json_wrong(json);
 		}
 		const struct hcl2_value *item = json_value(json);
@@ -194,8 +194,8 @@ static const struct hcl2_value *json_items(struct json_text *json, bool object)
 		members_put(json->call->run, &members,
 			object ? value_string(json->call->run, key)->string : key, item);
 		skip_blanks(json);
-		more = take(json, ",");
-		if (!more && !take(json, close))
+		more = take_word(json, ",");
+		if (!more && !take_word(json, close))
 			return json_wrong(json);
 	}
 	return object ? members_object(json->call->run, &members)
@@ -211,19 +211,19 @@ static const struct hcl2_value *json_value(struct json_text *json)
 		return call_failed(json->call, "there is too much of it");
 	if (json->depth == HCL2_DEPTH_MAX)
 		return call_wrong(json->call, 0, "it is nested too deep");
-	if (take(json, "null"))
+	if (take_word(json, "null"))
 		return &hcl2_null;
-	if (take(json, "true"))
+	if (take_word(json, "true"))
 		return value_bool(json->call->run, true);
-	if (take(json, "false"))
+	if (take_word(json, "false"))
 		return value_bool(json->call->run, false);
 	if (json->at < json->end && *json->at == '"')
 		return json_string(json, &text) ? value_string(json->call->run, text)
 						: json_wrong(json);
 	json->depth++;
-	if (take(json, "{"))
+	if (take_word(json, "{"))
 		value = json_items(json, true);
-	else if (take(json, "["))
+	else if (take_word(json, "["))
 		value = json_items(json, false);
 	else
 		value = json->at < json->end ? json_number(json) : json_wrong(json);
