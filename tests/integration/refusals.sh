@@ -14,7 +14,7 @@ says() { # says WHAT PATTERN COMMAND...: it fails, and its message matches
 
 says "a port that does not exist" "nosuch0" timeout 60 "$berthd" --data_dir="$TESTBED_DIR/other" \
 	--master_key_file="$TESTBED_DIR/master.key" --ports.0.device=nosuch0 --ports.0.addresses=10.9.9.9
-says "a port without an address" "addresses" "$berthd" --ports.0.device=lo
+says "a port without an address" "addresses" "$berthd" --ports.0.device=lo --ports.0.io=af_packet
 says "a missing key file" "genkey" "$berthd" --data_dir="$TESTBED_DIR/other" --master_key_file=/nonexistent \
 	--ports.0.device=lo --ports.0.addresses=10.9.9.9
 printf 'http:\n  prot: 1\n' >"$TESTBED_DIR/bad.yaml"
