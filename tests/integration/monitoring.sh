@@ -15,7 +15,9 @@ url=https://127.0.0.1:$TESTBED_HTTP
 api() { in_controller curl -sS --max-time 30 --cacert "$pki/berth-ca.pem" "$url$1" "${@:2}"; }
 
 etcd=http://127.0.0.1:2379
-in_controller etcd --data-dir "$TESTBED_DIR/etcd" --listen-client-urls $etcd --advertise-client-urls $etcd \
+# Started without a function between, so that the pids are their own.
+inside=(ip netns exec "$TESTBED_CONTROLLER")
+"${inside[@]}" etcd --data-dir "$TESTBED_DIR/etcd" --listen-client-urls $etcd --advertise-client-urls $etcd \
 	--listen-peer-urls http://127.0.0.1:2380 --logger zap --log-level warn >"$TESTBED_DIR/etcd.log" 2>&1 &
 CHILDREN+=($!)
 etcd_is_healthy() { in_controller curl -sS --max-time 2 $etcd/health 2>/dev/null | grep -q true; }
@@ -48,7 +50,7 @@ scrape_configs:
     tls_config: {ca_file: berth-ca.pem}
     static_configs: [{targets: ["127.0.0.1:$TESTBED_HTTP"]}]
 YAML
-in_controller prometheus --config.file="$TESTBED_DIR/prometheus.yml" --storage.tsdb.path="$TESTBED_DIR/tsdb" \
+"${inside[@]}" prometheus --config.file="$TESTBED_DIR/prometheus.yml" --storage.tsdb.path="$TESTBED_DIR/tsdb" \
 	--web.listen-address=127.0.0.1:9090 --log.level=warn >"$TESTBED_DIR/prometheus.log" 2>&1 &
 CHILDREN+=($!)
 
