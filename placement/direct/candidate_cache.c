@@ -194,7 +194,7 @@ static void judge_class(struct candidate_cache *p, uint32_t id)
 	uint8_t matches[DEVICE_NEEDS_MAX] = {0};
 	const struct node_class *c = p->source.class_at(p->source.context, id);
 	uint8_t verdict = c ? verdict_of_class(&p->asked, c) : VERDICT_UNKNOWN;
-	if (c && p->devices->count <= DEVICE_NEEDS_MAX)
+	if (verdict == VERDICT_PASS)
 		device_needs_match(p->devices, c, matches);
 	if (p->verdicts[id] == verdict &&
 		memcmp(matches, matches_of(p, id), p->devices->count) == 0)

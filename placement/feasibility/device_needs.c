@@ -32,6 +32,7 @@ void device_needs_compile(struct device_needs *needs, const struct job *job,
 	*needs = (struct device_needs){0};
 	for (uint32_t i = 0; i < group->tasks.count; i++)
 		needs->count += ARRAY_AT(&group->tasks, struct task, i)->resources.devices.count;
+	CHECK(needs->count <= DEVICE_NEEDS_MAX); // a job that asks for more is refused
 	if (needs->count == 0)
 		return;
 	needs->items = arena_room(memory, needs->count * sizeof *needs->items);
@@ -201,8 +202,6 @@ bool device_needs_choose(const struct device_needs *needs, const struct node_cla
 	CHECK(needs->count == 0 || needs->items);
 	uint8_t own[DEVICE_NEEDS_MAX];
 	struct search s = {.needs = needs, .node_class = c, .matches = matches, .choice = choice};
-	if (needs->count > DEVICE_NEEDS_MAX)
-		return false;
 	if (!matches) {
 		device_needs_match(needs, c, own);
 		s.matches = own;

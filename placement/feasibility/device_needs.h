@@ -40,7 +40,7 @@ struct device_set device_set_of_class(const struct node_class *);
 void device_counts(const struct device_set *, uint8_t counts[NODE_DEVICE_GROUPS_MAX]);
 
 // For each need the device group that serves it, by the group's place in the class.
-#define DEVICE_NEEDS_MAX 256u
+#define DEVICE_NEEDS_MAX (NODE_DEVICE_GROUPS_MAX * NODE_DEVICES_MAX) // as job_derive() allows
 struct device_choice {
 	uint8_t groups[DEVICE_NEEDS_MAX];
 	double matched; // of the affinities that the chosen groups meet

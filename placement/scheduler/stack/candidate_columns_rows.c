@@ -215,7 +215,9 @@ static bool is_told(const struct candidate_columns *c, const struct fit_candidat
 {
 	if (!found || found->cpu_capacity <= 1 || found->memory_capacity <= 1 || c->tiers)
 		return false;
-	return !c->ratings || c->ratings->shortages[found->slot] == NODE_SHORTAGES;
+	// Who is short of something is in no tree of ratings.
+	CHECK(!c->ratings || c->ratings->shortages[found->slot] == NODE_SHORTAGES);
+	return true;
 }
 
 static void score_found(
