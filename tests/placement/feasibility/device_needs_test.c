@@ -85,6 +85,34 @@ static void a_greedy_choice_is_taken_back(void **state)
 	job_free(job);
 }
 
+// The first ask likes the group that it has to leave; what it liked there does not count.
+static void only_the_affinities_of_the_choice_count(void **state)
+{
+	struct job *job = job_of(JOB_SERVICE);
+	struct device_choice choice;
+	struct device_needs needs;
+	struct arena memory = {0};
+	double score;
+	const uint8_t free[NODE_DEVICE_GROUPS_MAX] = {2, 2};
+	struct affinity *likes = prefer(&ask_device(job, "gpu", 2)->affinities);
+	set(&likes->l_target, "${device.model}");
+	set(&likes->r_target, "a100");
+	likes->weight = 60;
+	likes = prefer(&ask_device(job, "nvidia/gpu/a100", 1)->affinities);
+	set(&likes->l_target, "${device.type}");
+	set(&likes->r_target, "gpu");
+	likes->weight = 20;
+	device_needs_compile(&needs, job, group_of(job), &memory);
+	assert_true(device_needs_choose(&needs, &node_class, NULL, free, &choice));
+	assert_int_equal(choice.groups[0], 1);
+	assert_true(choice.matched == 20);
+	assert_true(device_needs_score(&needs, &node_class, free, &score));
+	assert_true(score == 20.0 / 80);
+	device_needs_release(&needs);
+	arena_release(&memory);
+	job_free(job);
+}
+
 static void all_64_instances_can_be_asked_for(void **state)
 {
 	struct job *job = job_of(JOB_DIRECT);
@@ -141,6 +169,7 @@ int main(void)
 		cmocka_unit_test(groups_are_named_by_type_vendor_and_name),
 		cmocka_unit_test(asks_share_groups_and_are_served_by_several),
 		cmocka_unit_test(a_greedy_choice_is_taken_back),
+		cmocka_unit_test(only_the_affinities_of_the_choice_count),
 		cmocka_unit_test(all_64_instances_can_be_asked_for),
 		cmocka_unit_test(is_served_whenever_some_assignment_does),
 	};

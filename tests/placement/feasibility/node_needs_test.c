@@ -63,12 +63,55 @@ static void a_scope_leaves_the_other_rules_out(void **state)
 	assert_int_equal(unmet_of(job, RULES_OF_NODE).kind, UNMET_RULE);
 	assert_int_equal(unmet_of(job, RULES_ALL).kind, UNMET_RULE);
 	ask_device(job, "fpga", 1);
+	struct network_ask *network = array_append(&group_of(job)->networks, sizeof *network);
+	set(&network->mode, "bridge");
 	constrain(&group_of(job)->constraints, "${attr.a}", "=", "b");
 	assert_int_equal(unmet_of(job, RULES_OF_CLASS).rule, 1);
 	struct unmet_need unmet = unmet_of(job, RULES_OF_NODE);
 	assert_int_equal(unmet.kind, UNMET_RULE);
 	assert_int_equal(unmet.rule, 0);
+	struct constraint *of_node = ARRAY_AT(&group_of(job)->constraints, struct constraint, 0);
+	set(&of_node->operand, "is_not_set");
+	assert_int_equal(unmet_of(job, RULES_OF_NODE).kind, UNMET_NONE);
 	job_free(job);
+}
+
+// Dynamic ports come first; a network by its own name, or by what the node says.
+static void ports_name_networks_that_the_node_has(void **state)
+{
+	struct node_address address = {.address = "10.0.0.1", .alias = "public"};
+	struct node_network host = {.mode = "host", .addresses = &address, .address_count = 1};
+	const struct node_fittings fittings = {.networks = &host, .network_count = 1};
+	const struct node n = {.node_class = &node_class, .fittings = &fittings};
+	static const struct {
+		const char *dynamic, *reserved;
+		enum unmet_kind kind;
+	} rows[] = {{"public", "public", UNMET_NONE}, {"", "", UNMET_NONE},
+		{"private", "public", UNMET_PORT_NETWORK},
+		{"public", "private", UNMET_PORT_NETWORK},
+		{"${meta.net}", "private", UNMET_PORT_TEMPLATE},
+		{"public", "${meta.net}", UNMET_PORT_TEMPLATE}};
+	for (uint32_t i = 0; i < COUNT(rows); i++) {
+		struct job *job = asking_job(JOB_SERVICE);
+		struct network_ask *network =
+			array_append(&group_of(job)->networks, sizeof *network);
+		struct node_needs needs;
+		struct arena memory = {0};
+		struct port *port = array_append(&network->dynamic_ports, sizeof *port);
+		set(&port->host_network, rows[i].dynamic);
+		port = array_append(&network->reserved_ports, sizeof *port);
+		set(&port->host_network, rows[i].reserved);
+		node_needs_of_group(&needs, job, 0, &memory);
+		struct unmet_need unmet = node_needs_unmet(&needs, &n, RULES_ALL);
+		assert_int_equal(unmet.kind, rows[i].kind);
+		if (unmet.kind != UNMET_NONE)
+			assert_string_not_equal(unmet.port->host_network, "public");
+		set(&network->mode, "none");
+		assert_int_equal(node_needs_unmet(&needs, &n, RULES_ALL).kind, UNMET_NONE);
+		node_needs_release(&needs);
+		arena_release(&memory);
+		job_free(job);
+	}
 }
 
 // Rules about allocations are no needs; a job's own rules are apart from its groups'.
@@ -131,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_unmet_need_counts),
 		cmocka_unit_test(a_scope_leaves_the_other_rules_out),
+		cmocka_unit_test(ports_name_networks_that_the_node_has),
 		cmocka_unit_test(of_a_job_its_own_constraints_count),
 		cmocka_unit_test(direct_jobs_need_no_driver),
 		cmocka_unit_test(volumes_are_met_by_their_source),

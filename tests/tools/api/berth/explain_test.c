@@ -88,6 +88,41 @@ static void every_reason_is_counted(void **unused)
 	json_decref(reply);
 }
 
+static const char elsewhere[] =
+	"{\"Job\":{\"ID\":\"elsewhere\",\"Name\":\"elsewhere\",\"Type\":\"system\","
+	"\"Datacenters\":[\"dc1\"],%s\"TaskGroups\":[{\"Name\":\"g\",\"Tasks\":[{"
+	"\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"a\"},\"Resources\":{"
+	"\"CPU\":100,\"MemoryMB\":64}}]}]}}";
+
+// The only reason of a job that asks for something else.
+static void expect_reason(const char *asked, const char *said, uint32_t nodes)
+{
+	char body[1024];
+	snprintf(body, sizeof body, elsewhere, asked);
+	json_t *reply = api_put("/v1/jobs*", "", body);
+	json_decref(await_evaluation(member_text(reply, "EvalID")));
+	json_decref(reply);
+	json_t *why = api_get("/v1/berth/explain/job/*", "elsewhere");
+	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
+	assert_int_equal(member_number(reason_of(group, said), "Nodes"), nodes);
+	assert_int_equal(json_array_size(json_object_get(group, "Reasons")), 1);
+	json_decref(why);
+	reply = http_json(server, "DELETE", "/v1/job/elsewhere?purge=true", NULL);
+	json_decref(await_evaluation(member_text(reply, "EvalID")));
+	json_decref(reply);
+}
+
+static void nodes_of_another_name_or_pool_are_counted(void **unused)
+{
+	expect_reason("\"Constraints\":[{\"LTarget\":\"${node.unique.name}\",\"RTarget\":"
+		      "\"node-000003\",\"Operand\":\"=\"}],",
+		"${node.unique.name} = node-000003", NODES - 1);
+	struct response r = http(server, "PUT", "/v1/node/pools", "{\"Name\":\"gpu\"}");
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+	expect_reason("\"NodePool\":\"gpu\",", "node pool default is not asked for", NODES);
+}
+
 static void nodes_that_take_nothing_are_counted(void **unused)
 {
 	struct uuid id = server_node_id(1);
@@ -100,6 +135,7 @@ static void nodes_that_take_nothing_are_counted(void **unused)
 	json_t *group = json_array_get(json_object_get(why, "Groups"), 0);
 	assert_int_equal(member_number(group, "NodesRunning"), NODES - 1);
 	assert_int_equal(member_number(reason_of(group, "node is not eligible"), "Nodes"), 1);
+	assert_int_equal(json_array_size(json_object_get(group, "Reasons")), 1);
 	json_decref(why);
 	json_t *all = api_get("/v1/job/*/allocations", "plain");
 	why = api_get("/v1/berth/explain/allocation/*", member_text(json_array_get(all, 0), "ID"));
@@ -270,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reason_is_counted),
+		cmocka_unit_test(nodes_of_another_name_or_pool_are_counted),
 		cmocka_unit_test(nodes_that_take_nothing_are_counted),
 		cmocka_unit_test(nodes_that_are_not_healthy_are_counted),
 		cmocka_unit_test(who_comes_first_by_the_snapshot_is_counted),
