@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+# Of tools/setup, what a package need not ask for: every builder has it, meson brings it, or it only saves time.
+ALWAYS_THERE = {"binutils", "gcc", "libc6-dev", "mold", "ninja-build"}
+
 BUILD = pathlib.Path(sys.argv[1])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -110,11 +113,26 @@ def complain_of_version():
         yield f"debian/changelog begins with {written}, the project's version is {version}"
 
 
+def complain_of_builders():
+    """Packages are built from what tools/setup installs to build with, and from nothing else."""
+    setup, control = (ROOT / "tools/setup").read_text(), (ROOT / "debian/control").read_text()
+    groups = re.findall(r"^\t# ([^\n]*)\n((?:\t[a-z0-9][^\n]*\n)+)", setup, re.M)
+    installed = {title: set(names.split()) for title, names in groups}
+    wanted = installed["to build"] | installed["libraries"]
+    asked = re.search(r"^Build-Depends:\n((?: .*\n)+)", control, re.M)[1]
+    written = set(re.findall(r"^ ([\w.+-]+)", asked, re.M))
+    for name in sorted(wanted - ALWAYS_THERE - written):
+        yield f"debian/control: Build-Depends has no {name}, tools/setup has"
+    for name in sorted(written - set().union(*installed.values()) - {"debhelper-compat"}):
+        yield f"tools/setup has no {name}, Build-Depends of debian/control has"
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         found, prefix, confdir = install(folder)
         complaints = [*complain_of_packages(found), *complain_of_pages(found),
-                      *complain_of_units(found, prefix, confdir), *complain_of_settings(found), *complain_of_version()]
+                      *complain_of_units(found, prefix, confdir), *complain_of_settings(found), *complain_of_version(),
+                      *complain_of_builders()]
     print(*complaints, f"{len(found)} files are installed", sep="\n")
     return 1 if complaints else 0
 
