@@ -146,6 +146,20 @@ static void kernel_holds_the_address(void **state)
 	assert_false(finds(&plan, TOPOLOGY_WARNING, "the kernel holds", ""));
 }
 
+// The loopback has one queue of each kind.
+static void more_queues_than_the_interface_has(void **state)
+{
+	(void)state;
+	struct dataplane_settings s = settings("lo", "10.0.0.1");
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "af_xdp");
+	struct topology_plan plan = checked(&s);
+	assert_false(finds(&plan, TOPOLOGY_ERROR, "queues are asked for", ""));
+	s.ports[0].queues = 9;
+	plan = checked(&s);
+	assert_true(finds(&plan, TOPOLOGY_ERROR, "9 queues are asked for, AF_XDP finds 1 on lo",
+		"set queues to 1, "));
+}
+
 static struct dataplane_settings sockets(const char *address, int fd)
 {
 	struct sockaddr_in name = {0};
@@ -254,6 +268,7 @@ int main(void)
 		cmocka_unit_test(no_port_and_no_address),
 		cmocka_unit_test(capture_and_driver_that_are_not_there),
 		cmocka_unit_test(kernel_holds_the_address),
+		cmocka_unit_test(more_queues_than_the_interface_has),
 		cmocka_unit_test(sockets_of_this_machine),
 		cmocka_unit_test(sockets_of_a_member),
 		cmocka_unit_test(shared_ports_have_the_kernels_addresses),

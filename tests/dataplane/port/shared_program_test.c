@@ -3,6 +3,7 @@
 #include "dataplane/port/shared/shared_port.h"
 #include "dataplane/port/shared/shared_program.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 
 #define FRAME_BYTES 128
 #define UDP_PORT 4647
+#define PORT_LIKE_ADDRESS "10.0.18.39" // its last two bytes are UDP_PORT
 
 struct loaded {
 	struct bpf_object *object;
@@ -54,12 +56,17 @@ static int teardown(void **state)
 	return 0;
 }
 
-static uint32_t number_of(const struct loaded *l)
+static uint32_t number_of(int program)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t bytes = sizeof info;
-	assert_int_equal(bpf_obj_get_info_by_fd(l->program, &info, &bytes), 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(program, &info, &bytes), 0);
 	return info.id;
+}
+
+static int addresses_of(const struct loaded *l)
+{
+	return bpf_object__find_map_fd_by_name(l->object, SHARED_ADDRESSES_MAP);
 }
 
 static bool is_taken(const struct loaded *l, uint8_t *frame, uint32_t size)
@@ -106,19 +113,24 @@ static uint32_t make_ipv6(uint8_t frame[FRAME_BYTES], const char *to, uint16_t p
 
 static void aim(const struct loaded *l)
 {
-	struct hot_port port = {.udp_port = UDP_PORT, .ipv4_count = 2, .ipv6_count = 1};
+	struct hot_port port = {.udp_port = UDP_PORT, .ipv4_count = 3, .ipv6_count = 1};
 	inet_pton(AF_INET, "10.0.0.1", port.ipv4[0]);
 	inet_pton(AF_INET, "10.0.0.9", port.ipv4[1]);
+	inet_pton(AF_INET, PORT_LIKE_ADDRESS, port.ipv4[2]);
 	inet_pton(AF_INET6, "fd00::1", port.ipv6[0]);
-	assert_int_equal(shared_port_aim(number_of(l), &port), 0);
+	assert_int_equal(shared_port_aim(number_of(l->program), &port), 0);
 }
 
+// Addresses come before the UDP port.
 static void until_it_is_told_everything_is_the_kernels(void **state)
 {
 	struct loaded *l = *state;
+	struct shared_address address = {.bytes = {[10] = 0xff, [11] = 0xff, 10, 0, 0, 1}};
+	const uint8_t yes = 1;
 	uint8_t frame[FRAME_BYTES];
 	if (!l)
 		skip();
+	assert_int_equal(bpf_map_update_elem(addresses_of(l), &address, &yes, BPF_ANY), 0);
 	assert_false(is_taken(l, frame, make_ipv4(frame, "10.0.0.1", UDP_PORT, 0)));
 	assert_false(is_taken(l, frame, make_ipv4(frame, "10.0.0.1", 0, 0)));
 }
@@ -160,6 +172,11 @@ static void everything_else_is_the_kernels(void **state)
 		frame[changes[i].at] = changes[i].value;
 		assert_false(is_taken(l, frame, size));
 	}
+	// A header shorter than there is: its end would be taken for a UDP port.
+	size = make_ipv4(frame, PORT_LIKE_ADDRESS, UDP_PORT, 0);
+	assert_true(is_taken(l, frame, size));
+	frame[14] = 0x44;
+	assert_false(is_taken(l, frame, size));
 	size = make_ipv6(frame, "fd00::1", UDP_PORT);
 	frame[20] = IPPROTO_TCP;
 	assert_false(is_taken(l, frame, size));
@@ -173,13 +190,40 @@ static void everything_else_is_the_kernels(void **state)
 		assert_false(is_taken(l, frame, cut));
 }
 
+// The program of somebody else: everything is the kernel's.
+static int other_program(void)
+{
+	const struct bpf_insn pass[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_PASS},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	return bpf_prog_load(BPF_PROG_TYPE_XDP, "other", "GPL", pass, 2, NULL);
+}
+
 static void only_our_program_is_told(void **state)
 {
 	struct loaded *l = *state;
 	struct hot_port port = {.udp_port = UDP_PORT};
 	if (!l)
 		skip();
-	assert_true(shared_port_aim(UINT32_MAX, &port) < 0);
+	assert_int_equal(shared_port_aim(UINT32_MAX, &port), -ENOENT);
+	int other = other_program();
+	assert_true(other >= 0);
+	assert_int_equal(shared_port_aim(number_of(other), &port), -EBUSY);
+	close(other);
+}
+
+// The last one: the map is as it is from here on.
+static void an_address_that_cannot_be_told_fails(void **state)
+{
+	struct loaded *l = *state;
+	struct hot_port port = {.udp_port = UDP_PORT, .ipv4_count = 1};
+	if (!l)
+		skip();
+	assert_int_equal(bpf_map_freeze(addresses_of(l)), 0);
+	assert_int_equal(shared_port_aim(number_of(l->program), &port), -EPERM);
+	port = (struct hot_port){.udp_port = UDP_PORT, .ipv6_count = 1};
+	assert_int_equal(shared_port_aim(number_of(l->program), &port), -EPERM);
 }
 
 int main(void)
@@ -189,6 +233,7 @@ int main(void)
 		cmocka_unit_test(what_is_ours_is_taken),
 		cmocka_unit_test(everything_else_is_the_kernels),
 		cmocka_unit_test(only_our_program_is_told),
+		cmocka_unit_test(an_address_that_cannot_be_told_fails),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

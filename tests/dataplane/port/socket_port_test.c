@@ -5,6 +5,7 @@
 #include "dataplane/port/port.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -541,6 +542,27 @@ static void answers_that_cannot_be_sent(void **state)
 	end_port(port);
 }
 
+// A socket that fails is counted, and what it drops is nobody's to tell.
+static void a_socket_that_fails_is_counted(void **state)
+{
+	(void)state;
+	struct port_settings s = sockets_at(1, "127.0.0.1", NULL);
+	struct ethernet_port *port = port_at(&s);
+	struct packet_io io = port_queue_io(port, 0);
+	struct packet_burst burst;
+	int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	assert_true(dup2(none, io.bell(io.context)) >= 0);
+	close(none);
+	for (uint64_t looks = 1; looks <= 2; looks++) {
+		io.receive(io.context, &burst);
+		assert_int_equal(burst.count, 0);
+		port_meter(port);
+		assert_int_equal(port->errors, looks);
+	}
+	assert_int_equal(port->signs.missed, 0);
+	end_port(port);
+}
+
 // Several queues share each address: who sends from one place always reaches the same queue.
 static void queues_share_addresses(void **state)
 {
@@ -669,6 +691,7 @@ int main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(what_the_kernel_drops_is_missed),
 		cmocka_unit_test(answers_that_cannot_be_sent),
+		cmocka_unit_test(a_socket_that_fails_is_counted),
 		cmocka_unit_test(queues_share_addresses),
 		cmocka_unit_test(an_address_has_one_port),
 		cmocka_unit_test(addresses_that_are_not_ours),
