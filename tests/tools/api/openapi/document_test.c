@@ -81,6 +81,42 @@ static json_t *parsed(const char *text, enum schema_side side)
 	return value;
 }
 
+// text: in single quotes.
+static void expect_json(const json_t *is, const char *text, const char *what)
+{
+	char wanted[2048];
+	assert_true(strlen(text) < sizeof wanted);
+	snprintf(wanted, sizeof wanted, "%s", text);
+	for (char *c = wanted; (c = strchr(c, '\''));)
+		*c = '"';
+	json_t *wants = json_loads(wanted, 0, NULL);
+	assert_non_null(wants);
+	if (!json_equal(is, wants)) {
+		char *said = json_dumps(is, JSON_ENCODE_ANY);
+		print_error("%s\n", said);
+		free(said);
+		fail_msg("%s", what);
+	}
+	json_decref(wants);
+}
+
+static void expect_record(const struct record_type *type, enum schema_side side, const char *text)
+{
+	struct json_writer w = {0};
+	schema_write_record(&w, type, "{more?: string}", side);
+	char *json = json_writer_take(&w);
+	json_t *is = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+	expect_json(is, text, side == SCHEMA_OF_ANSWER ? "an answer" : "a body");
+	json_decref(is);
+	free(json);
+}
+
+static const json_t *described(const char *path, const char *method)
+{
+	const json_t *paths = json_object_get(described_document(), "paths");
+	return json_object_get(json_object_get(paths, path), method);
+}
+
 static void the_notation_says_what_it_says(void **unused)
 {
 	static const struct {
@@ -111,18 +147,111 @@ static void the_notation_says_what_it_says(void **unused)
 			"{'type': 'object', 'properties': {'A': {'type': 'string'}}}"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		char wanted[512];
-		snprintf(wanted, sizeof wanted, "%s", cases[i].schema);
-		for (char *c = wanted; (c = strchr(c, '\''));)
-			*c = '"';
-		json_t *is = parsed(cases[i].text, cases[i].side),
-		       *wants = json_loads(wanted, 0, NULL);
-		assert_non_null(wants);
-		if (!json_equal(is, wants))
-			fail_msg("%s", cases[i].text);
+		json_t *is = parsed(cases[i].text, cases[i].side);
+		expect_json(is, cases[i].schema, cases[i].text);
 		json_decref(is);
-		json_decref(wants);
 	}
+}
+
+// A record with a field of each kind of flag.
+static void records_are_described_for_answers_and_for_bodies(void **unused)
+{
+	static const char *const colours[] = {"red", "blue", NULL};
+	static const struct field inner_field = {.name = "In", .kind = FIELD_U64};
+	static const struct record_type inner = {
+		.name = "inner", .fields = &inner_field, .field_count = 1};
+	static const struct field fields[] = {
+		{.name = "Plain", .kind = FIELD_STRING},
+		{.name = "Derived", .kind = FIELD_I64, .flags = FIELD_DERIVED},
+		{.name = "Hidden", .kind = FIELD_BOOL, .flags = FIELD_HIDDEN},
+		{.name = "Time", .kind = FIELD_I64, .flags = FIELD_TIME | FIELD_NULL_ZERO},
+		{.name = "Span", .kind = FIELD_I64, .flags = FIELD_DURATION},
+		{.name = "Colour", .kind = FIELD_ENUM, .names = colours},
+		{.name = "Names", .kind = FIELD_STRINGS, .flags = FIELD_OMIT_EMPTY},
+		{.name = "Maybe", .kind = FIELD_OPTIONAL_BOOL},
+		{.name = "Counts", .kind = FIELD_COUNT_MAP, .flags = FIELD_NULL_EMPTY},
+		{.name = "Among", .kind = FIELD_STRUCT, .type = &inner, .flags = FIELD_EMBEDDED},
+		{.name = "Below", .kind = FIELD_OPTIONAL, .type = &inner},
+		{.name = "Stored", .kind = FIELD_U8},
+	};
+	static const struct record_type type = {
+		.name = "all", .fields = fields, .field_count = sizeof fields / sizeof fields[0]};
+	expect_record(&type, SCHEMA_OF_ANSWER,
+		"{'type': 'object', 'properties': {'Plain': {'type': 'string'}, 'Derived': "
+		"{'type': 'integer'}, "
+		"'Time': {'type': ['string', 'null'], 'format': 'date-time'}, 'Span': {'type': "
+		"'integer'}, "
+		"'Colour': {'type': 'string', 'enum': ['red', 'blue']}, "
+		"'Names': {'type': 'array', 'items': {'type': 'string'}}, 'Maybe': {'type': "
+		"['boolean', 'null']}, "
+		"'Counts': {'type': ['object', 'null'], 'additionalProperties': {'type': "
+		"'integer'}}, "
+		"'In': {'type': 'integer'}, 'Below': {'anyOf': [{'type': 'object', 'properties': "
+		"{'In': "
+		"{'type': 'integer'}}, 'required': ['In']}, {'type': 'null'}]}, 'more': {'type': "
+		"'string'}}, "
+		"'required': ['Plain', 'Derived', 'Time', 'Span', 'Colour', 'Maybe', 'Counts', "
+		"'In', 'Below']}");
+	expect_record(&type, SCHEMA_OF_BODY,
+		"{'type': 'object', 'properties': {'Plain': {'type': ['string', 'null']}, "
+		"'Hidden': {'type': ['boolean', 'null']}, 'Time': {'type': ['integer', 'string', "
+		"'null']}, "
+		"'Span': {'type': ['integer', 'string', 'null'], "
+		"'description': 'Nanoseconds, or text such as \\\"30s\\\".'}, "
+		"'Colour': {'type': ['string', 'null']}, "
+		"'Names': {'type': ['array', 'null'], 'items': {'type': 'string'}}, "
+		"'Maybe': {'type': ['boolean', 'null']}, "
+		"'Counts': {'type': ['object', 'null'], 'additionalProperties': {'type': "
+		"'integer'}}, "
+		"'In': {'type': ['integer', 'null']}, 'Below': {'anyOf': [{'type': 'object', "
+		"'properties': {'In': "
+		"{'type': ['integer', 'null']}}}, {'type': 'null'}]}}}");
+}
+
+// What its row, its pattern and its kind of route say of an operation.
+static void operations_are_described_whole(void **unused)
+{
+	static const char list[] =
+		"{'operationId': 'getEvaluations', 'summary': 'Evaluations.', 'tags': ['Nomad'], "
+		"'parameters': ["
+		"{'name': 'namespace', 'in': 'query', 'schema': {'type': 'string'}}, "
+		"{'name': 'status', 'in': 'query', 'schema': {'type': 'string'}}, "
+		"{'name': 'job', 'in': 'query', 'schema': {'type': 'string'}}, "
+		"{'name': 'prefix', 'in': 'query', 'schema': {'type': 'string'}}, "
+		"{'name': 'filter', 'in': 'query', 'schema': {'type': 'string'}}, "
+		"{'name': 'per_page', 'in': 'query', 'schema': {'type': 'integer'}}, "
+		"{'name': 'next_token', 'in': 'query', 'schema': {'type': 'string'}}, "
+		"{'name': 'reverse', 'in': 'query', 'schema': {'type': 'boolean'}}, "
+		"{'name': 'index', 'in': 'query', 'schema': {'type': 'integer'}}, "
+		"{'name': 'wait', 'in': 'query', 'schema': {'type': 'string'}}, "
+		"{'name': 'stale', 'in': 'query', 'schema': {'type': 'boolean'}}], "
+		"'responses': {'200': {'description': 'Done.', "
+		"'headers': {'X-Nomad-Index': {'schema': {'type': 'integer'}}}, "
+		"'content': {'application/json': {'schema': {'type': 'array', 'items': "
+		"{'$ref': '#/components/schemas/Evaluation'}}}}}, "
+		"'default': {'$ref': '#/components/responses/Refused'}}}";
+	static const char change[] =
+		"{'operationId': 'postNodeByIdEligibility', 'summary': 'Whether a node takes new "
+		"work.', "
+		"'tags': ['Nomad'], 'parameters': ["
+		"{'name': 'id', 'in': 'path', 'required': true, 'schema': {'type': 'string'}}], "
+		"'requestBody': {'content': {'application/json': {'schema': {'type': 'object', "
+		"'properties': {'NodeID': {'type': 'string'}, 'Eligibility': {'type': "
+		"'string'}}}}}}, "
+		"'responses': {'200': {'description': 'Done.', 'content': {'application/json': "
+		"{'schema': {'$ref': '#/components/schemas/NodeChange'}}}}, "
+		"'default': {'$ref': '#/components/responses/Refused'}}}";
+	expect_json(described("/v1/evaluations", "get"), list, "a list");
+	expect_json(described("/v1/node/{id}/eligibility", "post"), change, "a change");
+	expect_json(json_object_get(described("/v1/openapi.json", "get"), "security"), "[]",
+		"anyone's");
+	assert_null(json_object_get(described("/v1/nodes", "get"), "security"));
+	expect_json(json_object_get(described("/v1/berth/cluster", "get"), "tags"), "['Berth']",
+		"ours");
+	expect_json(json_object_get(described("/metrics", "get"), "tags"), "['Berth']",
+		"of no version");
+	expect_json(
+		json_object_get(described("/v1/vms", "get"), "tags"), "['Orchard']", "of machines");
 }
 
 static void servers_show_it(void **unused)
@@ -140,6 +269,8 @@ int main(void)
 		cmocka_unit_test(it_refers_to_what_is_there),
 		cmocka_unit_test(operations_have_names_of_their_own),
 		cmocka_unit_test(the_notation_says_what_it_says),
+		cmocka_unit_test(records_are_described_for_answers_and_for_bodies),
+		cmocka_unit_test(operations_are_described_whole),
 		cmocka_unit_test(servers_show_it),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
