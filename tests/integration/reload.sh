@@ -29,6 +29,8 @@ wait_until 10 "the reload is done again" told "event=reloaded" 2
 equal "settings that were taken over once" "$(said event=setting-taken)" 2
 told "event=setting-not-taken" 2 || die "what is still not so is not told again"
 
+told event=master-keys-changed && die "keys that are the same are changed"
+
 # A further key: who has the first one goes on, who comes later has the new one.
 "$BUILD/tools/berthd/berthd" genkey --rotate "$key" >/dev/null || die "no further key was made"
 reload
@@ -38,7 +40,7 @@ wait_until 20 "the second node is ready" nodes_are ready 2
 equal "frames under unknown keys" "$(metric berth_packets_refused_total 'reason="unknown-key"')" 0
 
 # What is wrong changes nothing.
-taken=$(said event=setting-taken)
+taken=$(said event=setting-taken) fine=$(said event=reloaded)
 chmod 644 "$key"
 reload
 wait_until 10 "a key that others can read is told" told "event=reload-failed .*chmod 600"
@@ -46,10 +48,12 @@ chmod 600 "$key"
 echo 'log: [' >"$settings"
 reload
 wait_until 10 "a file that cannot be read is told" told "event=reload-failed .*$settings"
-equal "settings that were taken of what is wrong" "$(said event=setting-taken)" "$taken"
 printf 'log:\n  level: info\npeers:\n  regions: east\n' >"$settings"
 reload
 wait_until 10 "peers that are none are told" told "event=reload-failed .*peers.regions"
+wait_until 10 "they are not taken over" told "event=setting-not-taken setting=peers.regions"
+equal "settings that were taken of what is wrong" "$(said event=setting-taken)" "$taken"
+equal "reloads that were fine" "$(said event=reloaded)" "$fine"
 equal "nodes ready" "$(metric berth_nodes 'status="ready"')" 2
 
 # The first key goes: its node is not heard any more.

@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "tests/tools/api/server.h"
 #include "tests/tools/tls/made.h"
+#include "tools/berthd/peer_list.h"
 #include "tools/berthd/peers.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -65,6 +66,33 @@ static void mistakes_are_told(void **state)
 	snprintf(config.peer_token_file, sizeof config.peer_token_file, "/nowhere/token");
 	assert_null(create("east=http://x"));
 	assert_non_null(strstr(message, "/nowhere/token"));
+}
+
+static void write_token(const char *path, uint32_t bytes)
+{
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	for (uint32_t i = 0; i < bytes; i++)
+		assert_int_equal(fputc('t', file), 't');
+	assert_int_equal(fclose(file), 0);
+}
+
+// A token of which a part were sent would be refused by every region, and nobody would know why.
+static void a_token_is_whole(void **state)
+{
+	char path[] = "/tmp/peers-token-XXXXXX";
+	close(mkstemp(path));
+	snprintf(config.peer_token_file, sizeof config.peer_token_file, "%s", path);
+	for (uint32_t more = 0; more <= 2; more++) {
+		write_token(path, PEER_TOKEN_BYTES - 2 + more);
+		struct peer_controllers *p = create("east=http://x");
+		assert_int_equal(p != NULL, more == 0);
+		peer_controllers_destroy(p);
+	}
+	assert_non_null(strstr(message, "a token of at most 510 bytes"));
+	write_token(path, 0);
+	assert_null(create("east=http://x"));
+	unlink(path);
 }
 
 static void a_list_may_be_read_anew(void **state)
@@ -314,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_list_names_them, fresh),
 		cmocka_unit_test_setup(a_list_may_be_read_anew, fresh),
+		cmocka_unit_test_setup(a_token_is_whole, fresh),
 		cmocka_unit_test_setup(mistakes_are_told, fresh),
 		cmocka_unit_test_setup(answers_are_understood, fresh),
 		cmocka_unit_test_setup(the_token_goes_with_it, fresh),
