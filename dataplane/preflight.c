@@ -5,7 +5,6 @@
 #include "dataplane/port/port_memory.h"
 #include "dataplane/port/socket_port.h"
 #include "dataplane/roles.h"
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <rte_build_config.h>
@@ -57,11 +56,8 @@ static void check_pci(const struct check *c)
 static void check_addresses(const struct check *c)
 {
 	for (uint32_t i = 0; i < c->port->address_count; i++) {
-		uint8_t bytes[16];
 		char remedy[160];
-		int family = strchr(c->port->addresses[i], ':') != NULL ? AF_INET6 : AF_INET;
-		if (inet_pton(family, c->port->addresses[i], bytes) != 1 ||
-			!host_interface_has_address(c->device.interface, family, bytes))
+		if (!host_interface_has_address(c->device.interface, c->port->addresses[i]))
 			continue;
 		snprintf(remedy, sizeof remedy, "ip address del %s dev %s", c->port->addresses[i],
 			c->device.interface);

@@ -37,13 +37,9 @@ static void take_addresses(struct port_settings *s)
 
 static bool all_are_held(const struct port_settings *s)
 {
-	for (uint32_t i = 0; i < s->address_count; i++) {
-		uint8_t bytes[16];
-		int family = strchr(s->addresses[i], ':') != NULL ? AF_INET6 : AF_INET;
-		if (inet_pton(family, s->addresses[i], bytes) != 1 ||
-			!host_interface_has_address(s->device, family, bytes))
+	for (uint32_t i = 0; i < s->address_count; i++)
+		if (!host_interface_has_address(s->device, s->addresses[i]))
 			return false;
-	}
 	return true;
 }
 

@@ -136,6 +136,13 @@ uint32_t host_interface_mtu(const char *interface)
 	return interface_ioctl(interface, SIOCGIFMTU, &request) ? (uint32_t)request.ifr_mtu : 0;
 }
 
+// Returns the family of a text and its address, or AF_UNSPEC.
+static int address_of_text(const char *text, uint8_t address[static 16])
+{
+	int family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
+	return inet_pton(family, text, address) == 1 ? family : AF_UNSPEC;
+}
+
 static bool same_address(const struct sockaddr *held, int family, const void *address)
 {
 	if (held == NULL || held->sa_family != family)
@@ -147,15 +154,17 @@ static bool same_address(const struct sockaddr *held, int family, const void *ad
 	       0;
 }
 
-bool host_interface_has_address(const char *interface, int family, const void *address)
+bool host_interface_has_address(const char *interface, const char *address)
 {
 	struct ifaddrs *all;
-	if (getifaddrs(&all) != 0)
+	uint8_t bytes[16];
+	int family = address_of_text(address, bytes);
+	if (family == AF_UNSPEC || getifaddrs(&all) != 0)
 		return false;
 	bool found = false;
 	for (struct ifaddrs *i = all; i != NULL && !found; i = i->ifa_next)
 		found = strcmp(i->ifa_name, interface) == 0 &&
-			same_address(i->ifa_addr, family, address);
+			same_address(i->ifa_addr, family, bytes);
 	freeifaddrs(all);
 	return found;
 }
@@ -164,9 +173,9 @@ void host_interface_of(const char *address, char interface[static IFNAMSIZ])
 {
 	struct ifaddrs *all;
 	uint8_t bytes[16];
-	int family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET;
+	int family = address_of_text(address, bytes);
 	interface[0] = '\0';
-	if (inet_pton(family, address, bytes) != 1 || getifaddrs(&all) != 0)
+	if (family == AF_UNSPEC || getifaddrs(&all) != 0)
 		return;
 	for (struct ifaddrs *i = all; i != NULL && interface[0] == '\0'; i = i->ifa_next)
 		if (same_address(i->ifa_addr, family, bytes))

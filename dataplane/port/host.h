@@ -25,9 +25,8 @@ bool host_interface_is_up(const char *interface);
 // False when it is down, has no carrier or is gone; true also when the kernel cannot be asked.
 bool host_interface_runs(const char *interface);
 uint32_t host_interface_mtu(const char *interface); // 0: unknown
-// True when the kernel itself holds this address (4 or 16 bytes) on that interface.
-bool host_interface_has_address(const char *interface, int family, const void *address);
-
+// True when the kernel itself holds this address ("10.0.0.1", "fd00::1") on that interface.
+bool host_interface_has_address(const char *interface, const char *address);
 // The interface on which the kernel holds the address; "" when there is none.
 void host_interface_of(const char *address, char interface[static IFNAMSIZ]);
 
