@@ -39,11 +39,6 @@ struct dataplane {
 	pthread_mutex_t leader_lock; // of who sets the leader's place
 };
 
-static uint32_t port_queues(const struct port_settings *s)
-{
-	return s->queues > 0 ? s->queues : 1;
-}
-
 void dataplane_topology_ask(const struct dataplane_settings *s, struct topology_ask *ask)
 {
 	*ask = (struct topology_ask){.ports = s->port_count, .spin = s->poll == POLL_SPIN};

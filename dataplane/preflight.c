@@ -87,7 +87,7 @@ static void check_xdp(const struct check *c)
 {
 	char remedy[160];
 	struct host_queues theirs = host_interface_queues(c->device.interface);
-	uint32_t ours = c->port->queues > 0 ? c->port->queues : 1;
+	uint32_t ours = port_queues(c->port);
 	uint32_t mtu = host_interface_mtu(c->device.interface);
 	if (!host_af_xdp() || !host_capable(CAP_NET_ADMIN) ||
 		(!host_capable(CAP_BPF) && !host_capable(CAP_SYS_ADMIN)))

@@ -52,7 +52,7 @@ static bool may_be_settled(const struct port_settings *s)
 
 static void settle_io(struct port_settings *s)
 {
-	const char *against = device_against_xdp(s->device, s->queues > 0 ? s->queues : 1);
+	const char *against = device_against_xdp(s->device, port_queues(s));
 	s->automatic = true;
 	snprintf(s->io, sizeof s->io, "%s", against != NULL ? "socket" : "shared");
 	snprintf(s->why, sizeof s->why, "the kernel has its addresses%s%s",

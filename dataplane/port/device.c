@@ -107,7 +107,7 @@ static const char *pick_io(struct device *d, uint32_t queues)
 static int interface_by_io(
 	struct device *d, const char *io, const struct port_settings *s, uint32_t index)
 {
-	uint32_t queues = s->queues > 0 ? s->queues : 1;
+	uint32_t queues = port_queues(s);
 	char *to = d->arguments;
 	size_t size = sizeof d->arguments;
 	char pci[HOST_NAME_BYTES];
@@ -166,7 +166,7 @@ static int resolve_interface(const struct port_settings *s, uint32_t index, stru
 	d->automatic = is_open || s->automatic;
 	snprintf(d->why, sizeof d->why, "%s", s->why);
 	if (is_open)
-		io = pick_io(d, s->queues > 0 ? s->queues : 1);
+		io = pick_io(d, port_queues(s));
 	int error = interface_by_io(d, io, s, index);
 	if (error == -ENODEV)
 		snprintf(message, message_size,

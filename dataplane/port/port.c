@@ -295,7 +295,7 @@ int port_start(struct ethernet_port *port, const struct port_settings *settings,
 	if (port->device.is_sockets)
 		return start_sockets(port, settings, index, message, message_size);
 	for (;;) {
-		port->queue_count = (uint16_t)(settings->queues > 0 ? settings->queues : 1);
+		port->queue_count = (uint16_t)port_queues(settings);
 		error = run_steps(&s, numa_nodes);
 		if (error == 0)
 			break;

@@ -26,9 +26,8 @@ uint64_t ports_memory_bytes(const struct port_settings *ports, uint32_t count, b
 	uint64_t bytes = OTHER_BYTES;
 	uint64_t each = huge ? MBUF_BYTES : MBUF_BYTES_SMALL_PAGES;
 	for (uint32_t i = 0; i < count; i++)
-		bytes += port_is_sockets(&ports[i])
-				 ? 0
-				 : (uint64_t)port_queue_mbufs(&ports[i]) * each *
-					   (ports[i].queues > 0 ? ports[i].queues : 1);
+		if (!port_is_sockets(&ports[i]))
+			bytes += (uint64_t)port_queue_mbufs(&ports[i]) * each *
+				 port_queues(&ports[i]);
 	return bytes;
 }

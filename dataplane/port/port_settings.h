@@ -16,13 +16,19 @@ struct port_settings {
 	char addresses[HOT_ADDRESSES_MAX * 2][64]; // "10.0.0.1", "fd00::1"
 	uint32_t address_count;
 	uint16_t vlan_id;
-	uint32_t queues;
+	uint32_t queues;                         // 0: one
 	uint32_t rx_descriptors, tx_descriptors; // 0: the usual number
 	bool promiscuous;
 	// Of beside_kernel_settle(): io was "auto", and how it was decided.
 	bool automatic;
 	char why[128];
 };
+
+// Workers of a port: one for each.
+static inline uint32_t port_queues(const struct port_settings *s)
+{
+	return s->queues > 0 ? s->queues : 1;
+}
 
 // Beside the kernel, which has the interface: an XDP program hands over what is Berth's.
 static inline bool port_is_shared(const struct port_settings *s)

@@ -169,7 +169,7 @@ int socket_port_open(struct socket_port *port, const struct port_settings *setti
 		.index = index,
 		.message = message,
 		.message_size = message_size};
-	*port = (struct socket_port){.queue_count = settings->queues > 0 ? settings->queues : 1};
+	*port = (struct socket_port){.queue_count = port_queues(settings)};
 	memcpy(hot->mac, SOCKET_OUR_MAC, sizeof hot->mac);
 	hot->trust_checksum = true;
 	hot->local_senders = true;
