@@ -106,12 +106,12 @@ static int add_addresses(int map, const struct hot_port *port)
 {
 	int error = 0;
 	for (uint32_t i = 0; i < port->ipv4_count && error == 0; i++) {
-		struct shared_address mapped = {.bytes = {[10] = 0xff, [11] = 0xff}};
-		memcpy(mapped.bytes + 12, port->ipv4[i], 4);
-		error = add_address(map, &mapped);
+		struct shared_address address = {.version = 4};
+		memcpy(address.bytes, port->ipv4[i], 4);
+		error = add_address(map, &address);
 	}
 	for (uint32_t i = 0; i < port->ipv6_count && error == 0; i++) {
-		struct shared_address address;
+		struct shared_address address = {.version = 6};
 		memcpy(address.bytes, port->ipv6[i], 16);
 		error = add_address(map, &address);
 	}

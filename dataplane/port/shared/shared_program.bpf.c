@@ -54,18 +54,18 @@ static __always_inline int is_our_port(const struct udphdr *udp, const void *end
 // Of a fragment nobody knows the port but the kernel, which puts them together.
 static __always_inline int is_for_us_ipv4(const struct iphdr *ip, const void *end)
 {
-	struct shared_address address = {.bytes = {[10] = 0xff, [11] = 0xff}};
+	struct shared_address address = {.version = 4};
 	if ((const void *)(ip + 1) > end || ip->protocol != IPPROTO_UDP || ip->ihl < 5 ||
 		ip->frag_off & bpf_htons(FRAGMENT_BITS))
 		return 0;
-	__builtin_memcpy(address.bytes + 12, &ip->daddr, 4);
+	__builtin_memcpy(address.bytes, &ip->daddr, 4);
 	const struct udphdr *udp = (const void *)ip + ip->ihl * 4;
 	return is_our_port(udp, end) && is_ours(&address);
 }
 
 static __always_inline int is_for_us_ipv6(const struct ipv6hdr *ip, const void *end)
 {
-	struct shared_address address;
+	struct shared_address address = {.version = 6};
 	if ((const void *)(ip + 1) > end || ip->nexthdr != IPPROTO_UDP)
 		return 0;
 	__builtin_memcpy(address.bytes, &ip->daddr, 16);

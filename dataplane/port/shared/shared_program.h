@@ -7,7 +7,8 @@
 #define SHARED_ADDRESSES_MAP "berth_addresses"
 #define SHARED_ADDRESSES_MAX 64
 
-// A key of the map of addresses: IPv4 addresses are in the last four bytes, behind zeros and ffff.
+// A key of the map of addresses. The bytes behind those of IPv4 are zero.
 struct shared_address {
+	__u32 version; // of IP
 	__u8 bytes[16];
 };

@@ -163,6 +163,8 @@ static void everything_else_is_the_kernels(void **state)
 	assert_false(is_taken(l, frame, make_ipv6(frame, "fd00::1", 53)));
 	// An IPv4 address in the place of an IPv6 one is another.
 	assert_false(is_taken(l, frame, make_ipv6(frame, "::10.0.0.1", UDP_PORT)));
+	assert_false(is_taken(l, frame, make_ipv6(frame, "::ffff:10.0.0.1", UDP_PORT)));
+	assert_false(is_taken(l, frame, make_ipv6(frame, "a00:1::", UDP_PORT)));
 	static const struct {
 		uint8_t at, value;
 	} changes[] = {{23, IPPROTO_TCP}, {20, 0x20}, {21, 1}, {20, 0x1f}, {14, 0x44}, {12, 0x81},
