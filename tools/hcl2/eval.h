@@ -19,12 +19,8 @@ const struct hcl2_value *value_as(struct hcl2_run *, const struct hcl2_value *,
 // The expression as a boolean that is not null.
 const struct hcl2_value *evaluate_condition(
 	struct hcl2_run *, const struct hcl2_scope *, const struct hcl2_node *);
-// Element `key` of a value; NULL after a mistake.
-const struct hcl2_value *value_index(struct hcl2_run *, const struct hcl2_value *,
-	const struct hcl2_value *key, struct hcl2_range);
 // Collections as iterations see them. False after a mistake.
 bool iterate_begin(struct hcl2_run *, const struct hcl2_value *, struct hcl2_range);
-const struct hcl2_value *iterate_key(struct hcl2_run *, const struct hcl2_value *, uint32_t i);
 // The scope of one round.
 struct hcl2_scope iterate_scope(struct hcl2_run *, const struct hcl2_scope *outer,
 	const struct hcl2_node *names, const struct hcl2_value *collection, uint32_t i);

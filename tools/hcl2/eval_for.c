@@ -13,7 +13,7 @@ bool iterate_begin(struct hcl2_run *run, const struct hcl2_value *collection, st
 	return true;
 }
 
-const struct hcl2_value *iterate_key(
+static const struct hcl2_value *iterate_key(
 	struct hcl2_run *run, const struct hcl2_value *collection, uint32_t i)
 {
 	if (collection->type->kind == HCL2_SET)

@@ -13,7 +13,8 @@ static const struct hcl2_value *index_sequence(struct hcl2_run *run, const struc
 	return value->items[index];
 }
 
-const struct hcl2_value *value_index(struct hcl2_run *run, const struct hcl2_value *value,
+// Element `key` of a value; NULL after a mistake.
+static const struct hcl2_value *value_index(struct hcl2_run *run, const struct hcl2_value *value,
 	const struct hcl2_value *key, struct hcl2_range at)
 {
 	enum hcl2_kind kind = value->type->kind;

@@ -43,8 +43,5 @@ json_t *decode_body(struct decoder *, const struct block_schema *, const struct 
 // Values as members; NULL after a mistake.
 json_t *decode_text(
 	struct decoder *, const struct job_body *, const struct hcl2_node *, bool nullable);
-json_t *decode_map(struct decoder *, const struct job_body *);
-json_t *decode_headers(struct decoder *, const struct job_body *);
 json_t *decode_free(struct decoder *, const struct job_body *);
-json_t *value_json(struct decoder *, const struct hcl2_value *);
 json_t *text_json(struct text);

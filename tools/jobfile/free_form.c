@@ -15,6 +15,8 @@ static json_t *number_json(struct decoder *d, const struct hcl2_value *value)
 	return isfinite(number) ? json_real(number) : NULL;
 }
 
+static json_t *value_json(struct decoder *, const struct hcl2_value *);
+
 static json_t *items_json(struct decoder *d, const struct hcl2_value *value)
 {
 	json_t *result = value->type->kind == HCL2_MAP || value->type->kind == HCL2_OBJECT
@@ -35,7 +37,7 @@ static json_t *items_json(struct decoder *d, const struct hcl2_value *value)
 	return result;
 }
 
-json_t *value_json(struct decoder *d, const struct hcl2_value *value)
+static json_t *value_json(struct decoder *d, const struct hcl2_value *value)
 {
 	d->run->memory_used += VALUE_BYTES;
 	if (!hcl2_step(d->run, (struct hcl2_range){0}))
