@@ -19,20 +19,16 @@ struct desks {
 	pthread_mutex_t mutex;
 	struct cds_list_head waiting; // struct desk_wait, in the order in which they are served
 	uint32_t waiting_count, count, free_count;
-	uint32_t beside_plans; // that are in use at once while plans are on their way
 	struct fleet_mirror *
 		*free;       // the one that was used last, whose index is the newest, at the end
 	uint32_t plans;      // on their way
 	uint64_t placements; // of these plans
 };
 
-struct desks *desks_create(
-	const struct state *state, struct claims *claims, uint32_t count, uint32_t beside_plans)
+struct desks *desks_create(const struct state *state, struct claims *claims, uint32_t count)
 {
 	struct desks *d = memory_take(sizeof *d);
 
-	CHECK(beside_plans > 0 && beside_plans <= count);
-	d->beside_plans = beside_plans;
 	pthread_mutex_init(&d->mutex, NULL);
 	CDS_INIT_LIST_HEAD(&d->waiting);
 	d->free = memory_take_array(count, sizeof *d->free);
@@ -56,10 +52,9 @@ void desks_destroy(struct desks *d)
 
 static bool may_decide(const struct desks *d)
 {
-	uint32_t deciding = d->count - d->free_count, in_work = deciding + d->plans;
-	uint32_t most = d->plans > 0 ? d->beside_plans : d->count;
+	uint32_t in_work = d->count - d->free_count + d->plans;
 
-	return deciding < most && (in_work < d->count || d->placements < PLACEMENTS_AHEAD);
+	return d->free_count > 0 && (in_work < d->count || d->placements < PLACEMENTS_AHEAD);
 }
 
 static void serve_waiting(struct desks *d)

@@ -5,10 +5,8 @@
 
 struct desks;
 
-// claims: NULL when nobody claims anything. beside_plans: so many of them are in use at once while plans are on their
-// way, 1 to count.
-struct desks *desks_create(
-	const struct state *, struct claims *, uint32_t count, uint32_t beside_plans);
+// claims: NULL when nobody claims anything.
+struct desks *desks_create(const struct state *, struct claims *claims, uint32_t count);
 void desks_destroy(struct desks *); // every desk was given back
 // Waits for a desk; who works for the highest priority comes first, then who asked first. Any thread. While many
 // placements are on their way, no more evaluations are in work than there are desks, those that wait for their plan

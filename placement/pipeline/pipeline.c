@@ -78,28 +78,30 @@ static uint32_t processors_available(void)
 	return (uint32_t)CPU_COUNT(&may);
 }
 
-// More desks than processors would gain nothing: evaluations in work would only take turns, each with an index that has
-// to be kept.
-static uint32_t desks_wanted(const struct pipeline *p)
+// More would only take turns, each with an index that has to be kept: each plan on its way wants a processor of its own,
+// for the applier.
+static uint32_t desks_wanted(const struct pipeline_settings *s)
 {
-	uint32_t wanted = p->settings.deciding ? p->settings.deciding : p->thread_count;
-	uint32_t processors = processors_available();
+	uint32_t wanted = s->deciding ? s->deciding : s->threads;
+	uint32_t processors = s->processors ? s->processors : processors_available();
+	uint32_t most = processors > 2 ? processors - 1 : 1;
 
-	return wanted < processors ? wanted : processors;
+	return wanted < 1 ? 1 : wanted < most ? wanted : most;
 }
 
-// The applier wants a processor for the plans that are on their way.
-static uint32_t desks_beside_plans(uint32_t desks)
+static uint32_t threads_wanted(const struct pipeline_settings *s, uint32_t desks)
 {
-	return desks > 1 && desks >= processors_available() ? desks - 1 : desks;
+	uint32_t most = s->deciding ? pipeline_threads_for(desks) : PIPELINE_THREADS_MAX;
+
+	return s->threads < 1 ? 1 : s->threads < most ? s->threads : most;
 }
 
 static void create_parts(struct pipeline *p)
 {
 	const struct pipeline_settings *s = &p->settings;
 
-	p->thread_count = s->threads ? s->threads : 1;
-	p->desk_count = desks_wanted(p);
+	p->desk_count = desks_wanted(s);
+	p->thread_count = threads_wanted(s, p->desk_count);
 	p->broker = broker_create(&(struct broker_settings){
 		.time = s->time,
 		.seed = s->seed,
@@ -121,8 +123,7 @@ static void create_parts(struct pipeline *p)
 	p->housekeeping = housekeeping_create(p);
 	p->reschedules = reschedules_create();
 	p->claims = p->thread_count > 1 ? claims_create(s->state) : NULL;
-	p->desks =
-		desks_create(s->state, p->claims, p->desk_count, desks_beside_plans(p->desk_count));
+	p->desks = desks_create(s->state, p->claims, p->desk_count);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		p->threads[i] = scheduler_thread_create(p, i);
 }
@@ -172,7 +173,7 @@ int pipeline_start(struct pipeline *p)
 	(void)pipeline_follow_config(p);
 	if (s->threads == 0)
 		return 0;
-	for (uint32_t i = 0; error == 0 && i < s->threads; i++)
+	for (uint32_t i = 0; error == 0 && i < p->thread_count; i++)
 		error = scheduler_thread_start(
 			p->threads[i], s->cpus ? s->cpus[i % p->desk_count] : -1);
 	return error == 0 ? housekeeping_start(p->housekeeping) : error;

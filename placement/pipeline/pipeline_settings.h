@@ -22,9 +22,11 @@ struct pipeline_settings {
 	const struct time_source *time;
 	uint64_t seed;    // 0: from the system
 	uint32_t threads; // of schedulers; 0: none (tests call pipeline_step)
-	// Of them at once, while the others wait for their plans; 0: all. Never more than there are processors.
+	// Of them at once, while the others wait for their plans; 0: all. Never more than the processors leave room for
+	// beside the applier, and no more threads then than those few need.
 	uint32_t deciding;
-	const int *cpus; // one for each that decides; NULL or negative: not pinned
+	uint32_t processors; // that may be used; 0: as many as this process has
+	const int *cpus;     // one for each that decides; NULL or negative: not pinned
 	int64_t gc_interval_ns, eval_gc_ns, batch_eval_gc_ns, job_gc_ns, node_gc_ns,
 		deployment_gc_ns, acl_token_gc_ns; // 0: those of docs/spec/objects.md
 	int64_t nack_timeout_ns;                   // of a delivery without progress; 0: 60 s (B30)

@@ -58,6 +58,7 @@ static void start(struct cluster *c)
 			.schedules = true,
 			.schedulers = c->threads,
 			.deciding = c->deciding,
+			.processors = c->processors ? c->processors : c->threads + 1,
 			.nack_timeout_ns = c->nack_timeout_ns,
 			.step = c->threads ? NULL : step,
 			.step_context = c,
@@ -127,10 +128,14 @@ void cluster_init_impatient(struct cluster *c, int64_t nack_timeout_ns)
 	start(c);
 }
 
-void cluster_init_deciding(struct cluster *c, uint32_t threads, uint32_t deciding)
+void cluster_init_deciding(
+	struct cluster *c, uint32_t threads, uint32_t deciding, uint32_t processors)
 {
-	*c = (struct cluster){
-		.source = time_source_real, .seed = 1, .threads = threads, .deciding = deciding};
+	*c = (struct cluster){.source = time_source_real,
+		.seed = 1,
+		.threads = threads,
+		.deciding = deciding,
+		.processors = processors};
 	memory_log_init(&c->log);
 	start(c);
 }

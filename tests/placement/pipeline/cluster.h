@@ -31,6 +31,7 @@ struct cluster {
 	uint32_t drain_ms;                   // of a stop, with threads; 0: no limit
 	uint32_t threads;         // of the schedulers; 0: the calling thread does everything
 	uint32_t deciding;        // as in pipeline_settings
+	uint32_t processors;      // the same; 0: one for each thread and the applier
 	uint32_t evaluations_max; // as in state_limits
 	int64_t nack_timeout_ns;  // as in pipeline_settings
 	const struct cluster_beside *beside; // may be NULL
@@ -41,8 +42,9 @@ void cluster_init(struct cluster *, uint64_t seed);
 void cluster_init_limited(struct cluster *, uint64_t seed, uint32_t evaluations_max);
 // Runs applier and schedulers on threads of their own, and the real clock.
 void cluster_init_threads(struct cluster *, uint32_t threads);
-// The same, of which some decide at once.
-void cluster_init_deciding(struct cluster *, uint32_t threads, uint32_t deciding);
+// The same, of which some decide at once; processors as in struct cluster.
+void cluster_init_deciding(
+	struct cluster *, uint32_t threads, uint32_t deciding, uint32_t processors);
 void cluster_init_threads_beside(struct cluster *, uint32_t threads, const struct cluster_beside *);
 // One scheduler, whose deliveries are handed out again after so long without progress.
 void cluster_init_impatient(struct cluster *, int64_t nack_timeout_ns);

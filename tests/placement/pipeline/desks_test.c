@@ -51,7 +51,7 @@ static void no_more_decide_than_there_are_desks(void **state)
 	_Atomic uint32_t at_once = 0;
 
 	cluster_init(&c, 1);
-	struct desks *desks = desks_create(c.state, NULL, DESKS, DESKS);
+	struct desks *desks = desks_create(c.state, NULL, DESKS);
 	for (uint32_t i = 0; i < THREADS; i++) {
 		takers[i] = (struct taker){.desks = desks, .number = i, .at_once = &at_once};
 		assert_int_equal(pthread_create(&takers[i].thread, NULL, work, &takers[i]), 0);
@@ -91,7 +91,7 @@ static void the_most_important_comes_first_then_who_asked_first(void **state)
 	_Atomic uint32_t served = 0;
 
 	cluster_init(&c, 1);
-	struct desks *desks = desks_create(c.state, NULL, 1, 1);
+	struct desks *desks = desks_create(c.state, NULL, 1);
 	struct fleet_mirror *desk = desks_take(desks, 50);
 	for (uint32_t i = 0; i < 5; i++)
 		begin_taker(&takers[i], desks, priorities[i], i + 1, &served);
@@ -121,27 +121,12 @@ static void a_large_plan_lets_nothing_be_decided_ahead(void **state)
 	struct cluster c;
 
 	cluster_init(&c, 1);
-	struct desks *desks = desks_create(c.state, NULL, 1, 1);
+	struct desks *desks = desks_create(c.state, NULL, 1);
 	desks_plan_begins(desks, 10);
 	desks_give(desks, desks_take(desks, 50)); // a small one does
 	desks_plan_begins(desks, MANY);
 	desks_plan_ends(desks, 10);
 	check_waits_for_plan(desks, MANY); // as many in work as there are desks
-	desks_destroy(desks);
-	cluster_free(&c);
-}
-
-// The applier works on it, for which it wants a processor.
-static void a_plan_takes_a_desk(void **state)
-{
-	struct cluster c;
-
-	cluster_init(&c, 1);
-	struct desks *desks = desks_create(c.state, NULL, 2, 1);
-	desks_plan_begins(desks, 10);
-	struct fleet_mirror *desk = desks_take(desks, 50);
-	check_waits_for_plan(desks, 10);
-	desks_give(desks, desk);
 	desks_destroy(desks);
 	cluster_free(&c);
 }
@@ -154,7 +139,7 @@ static void others_decide_while_a_plan_is_on_its_way(void **state)
 	struct pipeline_stats stats;
 	char name[16];
 
-	cluster_init_deciding(&c, ALL, ALONE);
+	cluster_init_deciding(&c, ALL, ALONE, 0);
 	cluster_node(&c, 0);
 	pipeline_pause_threads(c.pipeline, true);
 	for (uint32_t j = 0; j < JOBS; j++) {
@@ -175,54 +160,53 @@ static void others_decide_while_a_plan_is_on_its_way(void **state)
 	cluster_free(&c);
 }
 
-static uint32_t desks_of(uint32_t deciding)
-{
-	struct cluster c;
-	uint32_t count;
+struct room {
+	uint32_t processors, deciding;
+	uint32_t desks, threads;
+};
 
-	cluster_init_deciding(&c, PIPELINE_THREADS_MAX, deciding);
-	count = c.pipeline->desk_count;
-	cluster_free(&c);
-	return count;
+// A desk without a processor of its own only takes time from the others, and the applier wants one for their plans.
+static void desks_leave_the_applier_a_processor(void **state)
+{
+	static const struct room rooms[] = {
+		{1, 1, 1, 16},
+		{1, 4, 1, 16},
+		{2, 1, 1, 16},
+		{2, 4, 1, 16},
+		{3, 1, 1, 16},
+		{3, 2, 2, 32},
+		{3, 4, 2, 32},
+		{8, 4, 4, 64},
+		{8, 64, 7, 64},
+	};
+	struct cluster c;
+
+	for (uint32_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+		const struct room *r = &rooms[i];
+		cluster_init_deciding(&c, PIPELINE_THREADS_MAX, r->deciding, r->processors);
+		assert_int_equal(c.pipeline->desk_count, r->desks);
+		assert_int_equal(c.pipeline->thread_count, r->threads);
+		cluster_free(&c);
+	}
 }
 
-// A desk without a processor of its own only takes time from the others.
-static void desks_are_no_more_than_processors(void **state)
+// Those that this process may use.
+static void processors_are_counted(void **state)
 {
+	struct cluster c;
 	cpu_set_t before, one;
 
 	assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-	uint32_t processors = (uint32_t)CPU_COUNT(&before);
-	assert_int_equal(desks_of(PIPELINE_THREADS_MAX),
-		processors < PIPELINE_THREADS_MAX ? processors : PIPELINE_THREADS_MAX);
-	assert_int_equal(desks_of(1), 1);
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-	assert_int_equal(desks_of(PIPELINE_THREADS_MAX), 1);
-	assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
-}
-
-// Of as many desks as processors one stays free beside a plan.
-static void the_applier_has_a_processor_for_a_plan(void **state)
-{
-	struct cluster c;
-	struct fleet_mirror *taken[PIPELINE_THREADS_MAX];
-	cpu_set_t may;
-
-	assert_int_equal(sched_getaffinity(0, sizeof may, &may), 0);
-	uint32_t most = (uint32_t)CPU_COUNT(&may) - 1;
-	if (most == 0 || most >= PIPELINE_THREADS_MAX)
-		skip();
-	cluster_init_deciding(&c, PIPELINE_THREADS_MAX, PIPELINE_THREADS_MAX);
-	struct desks *desks = c.pipeline->desks;
-	desks_plan_begins(desks, 10);
-	for (uint32_t i = 0; i < most; i++)
-		taken[i] = desks_take(desks, 50);
-	check_waits_for_plan(desks, 10);
-	for (uint32_t i = 0; i < most; i++)
-		desks_give(desks, taken[i]);
+	cluster_init(&c, 1);
+	struct pipeline *p = pipeline_create(&(struct pipeline_settings){
+		.state = c.state, .queue = c.queue, .time = &c.source, .threads = 64});
+	assert_int_equal(p->desk_count, 1);
+	pipeline_destroy(p);
 	cluster_free(&c);
+	assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 int main(void)
@@ -231,10 +215,9 @@ int main(void)
 		cmocka_unit_test(no_more_decide_than_there_are_desks),
 		cmocka_unit_test(the_most_important_comes_first_then_who_asked_first),
 		cmocka_unit_test(a_large_plan_lets_nothing_be_decided_ahead),
-		cmocka_unit_test(a_plan_takes_a_desk),
 		cmocka_unit_test(others_decide_while_a_plan_is_on_its_way),
-		cmocka_unit_test(desks_are_no_more_than_processors),
-		cmocka_unit_test(the_applier_has_a_processor_for_a_plan),
+		cmocka_unit_test(desks_leave_the_applier_a_processor),
+		cmocka_unit_test(processors_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@ void crew_create(struct crew *crew, struct core *core, const struct crew_setting
 			.seed = settings->seed,
 			.threads = settings->schedulers,
 			.deciding = settings->deciding,
+			.processors = settings->processors,
 			.cpus = settings->cpus,
 			.nack_timeout_ns = settings->nack_timeout_ns,
 			.step = settings->step,

@@ -15,6 +15,7 @@ struct crew_settings {
 	bool schedules;          // has a pipeline
 	uint32_t schedulers;     // its threads; 0: the caller calls pipeline_step
 	uint32_t deciding;       // as in pipeline_settings
+	uint32_t processors;     // as in pipeline_settings
 	const int *cpus;         // as in pipeline_settings
 	int64_t nack_timeout_ns; // as in pipeline_settings
 	bool watches;            // has watchers
