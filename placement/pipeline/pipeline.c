@@ -78,8 +78,8 @@ static uint32_t processors_available(void)
 	return (uint32_t)CPU_COUNT(&may);
 }
 
-// More would only take turns, each with an index that has to be kept: each plan on its way wants a processor of its own,
-// for the applier.
+// More would only take turns, each with an index that has to be kept: the applier wants a processor of its own, for the
+// plans that are on their way.
 static uint32_t desks_wanted(const struct pipeline_settings *s)
 {
 	uint32_t wanted = s->deciding ? s->deciding : s->threads;

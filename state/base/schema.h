@@ -32,7 +32,8 @@ enum field_kind {
 	FIELD_UUIDS,         // struct array of struct uuid
 	FIELD_COUNT_MAP,     // struct array of struct named_count, sorted and unique like FIELD_MAP
 	FIELD_FLAG_MAP,      // the same; in JSON true unless 0
-	// struct numbers of some of .names, which are in order; stored as a FIELD_COUNT_MAP whose counts are their bits
+	// struct numbers of some of .names, which are in order and of 28 bytes at most; stored as a FIELD_COUNT_MAP
+	// whose counts are their bits
 	FIELD_NUMBERS,
 	// Stores nothing: its JSON is always the first of .names. Without names: any value is accepted, none is shown.
 	FIELD_FIXED,

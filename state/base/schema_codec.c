@@ -136,30 +136,50 @@ static int array_decode(const struct field *f, struct array *a, struct bytes_rea
 	return field_is_map(f->kind) && !names_ascend(f, a) ? -ERROR_CORRUPT : 0;
 }
 
-// A name and its number as one piece.
-static void number_encode(const char *name, double number, struct bytes_writer *w)
-{
-	uint32_t length = (uint32_t)strlen(name), size = htole32(length);
-	uint8_t *at = bytes_reserve(w, sizeof size + length + sizeof number);
-	uint64_t bits;
+// The names of a field's numbers as they are encoded. Five nodes' scores are kept of each placement, so that what never
+// changes is not made again.
+#define NUMBER_NAME_BYTES 32u
+struct number_names {
+	const struct field *field;
+	uint32_t sizes[NUMBERS_MAX];
+	uint8_t encoded[NUMBERS_MAX][NUMBER_NAME_BYTES];
+};
 
-	if (!at)
-		return;
-	memcpy(&bits, &number, sizeof bits);
-	bits = htole64(bits);
-	memcpy(at, &size, sizeof size);
-	memcpy(at + sizeof size, name, length);
-	memcpy(at + sizeof size + length, &bits, sizeof bits);
+static void number_names_make(struct number_names *names, const struct field *f)
+{
+	names->field = f;
+	for (uint32_t i = 0; i < NUMBERS_MAX && f->names[i]; i++) {
+		struct bytes_writer w = bytes_writer_over(names->encoded[i], NUMBER_NAME_BYTES);
+
+		bytes_put_text32(&w, text_of(f->names[i]));
+		CHECK(!w.failed);
+		names->sizes[i] = (uint32_t)w.size;
+	}
 }
 
 static void numbers_encode(
 	const struct field *f, const struct numbers *numbers, struct bytes_writer *w)
 {
-	bytes_put_u32(w, (uint32_t)__builtin_popcountll(numbers->there));
-	for (uint64_t left = numbers->there; left; left &= left - 1) {
+	static _Thread_local struct number_names names;
+	uint8_t encoded[4 + NUMBERS_MAX * (NUMBER_NAME_BYTES + sizeof(uint64_t))],
+		*end = encoded + 4;
+	uint32_t count = 0;
+
+	if (names.field != f)
+		number_names_make(&names, f);
+	for (uint64_t left = numbers->there; left; left &= left - 1, count++) {
 		int at = __builtin_ctzll(left);
-		number_encode(f->names[at], numbers->at[at], w);
+		uint64_t bits;
+
+		memcpy(&bits, &numbers->at[at], sizeof bits);
+		bits = htole64(bits);
+		memcpy(end, names.encoded[at], NUMBER_NAME_BYTES); // of a fixed size: no call
+		memcpy(end + names.sizes[at], &bits, sizeof bits);
+		end += names.sizes[at] + sizeof bits;
 	}
+	count = htole32(count);
+	memcpy(encoded, &count, sizeof count);
+	bytes_put(w, encoded, (size_t)(end - encoded));
 }
 
 static void field_encode(const struct field *f, const void *at, struct bytes_writer *w)
