@@ -200,19 +200,22 @@ static bool field_equal(const struct field *f, const void *a, const void *b, uin
 	}
 }
 
+static void field_init(const struct field *f, void *member)
+{
+	if (f->kind == FIELD_STRUCT)
+		record_init(f->type, member);
+	else if (f->kind == FIELD_BOOL)
+		*(bool *)member = true;
+	else
+		*(int64_t *)member = f->initial;
+}
+
 void record_init(const struct record_type *type, void *record)
 {
 	memset(record, 0, type->size);
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct field *f = &type->fields[i];
-		void *member = field_member(f, record);
-		if (f->kind == FIELD_STRUCT)
-			record_init(f->type, member);
-		else if (f->initial && f->kind == FIELD_BOOL)
-			*(bool *)member = true;
-		else if (f->initial)
-			*(int64_t *)member = f->initial;
-	}
+	for (const struct field *f = type->fields, *end = f + type->field_count; f < end; f++)
+		if (f->initial || f->kind == FIELD_STRUCT)
+			field_init(f, field_member(f, record));
 }
 
 // Whether the field may own something: all but structs that do begin with a pointer to it.
