@@ -28,6 +28,25 @@ static uint64_t now_ns(void)
 	return time_monotonic_ns(&time_source_real);
 }
 
+static int start_service(struct agent *a, char *message, uint32_t message_size)
+{
+	struct agent_service_settings settings = {
+		.data_folder = a->runner.settings.data_folder, .time = &time_source_real};
+	settings.ask = a->ask = ask_runner_create();
+	if (a->ask)
+		return agent_service_start(&settings, &a->service, message, message_size);
+	snprintf(message, message_size, "service: eventfd: %m");
+	return -EMFILE;
+}
+
+static void stop_service(struct agent *a)
+{
+	if (a->ask)
+		ask_runner_close(a->ask);
+	agent_service_stop(a->service);
+	ask_runner_destroy(a->ask);
+}
+
 static int open_runner(struct agent *a, char *message, uint32_t message_size)
 {
 	const struct agent_options *o = a->options;
@@ -62,7 +81,7 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 	if (!o->worker)
 		runner_forget_machines(&a->runner);
 	a->runs = true;
-	return 0;
+	return start_service(a, message, message_size);
 }
 
 // The state directory is made the same way.
@@ -114,6 +133,7 @@ int agent_create(
 
 void agent_destroy(struct agent *a)
 {
+	stop_service(a);
 	if (a->runs) {
 		runner_close(&a->runner);
 		alloc_sync_stop(&a->sync);
@@ -552,9 +572,12 @@ enum agent_exit agent_run(struct agent *a, int signal_fd)
 		struct pollfd polled[] = {{.fd = signal_fd, .events = POLLIN},
 			{.fd = a->fd, .events = POLLIN},
 			{.fd = a->runner.epoll_fd, .events = POLLIN},
-			{.fd = a->readiness.probe.fd, .events = POLLIN}};
-		if (a->beat.state == BEAT_LEFT || ppoll(polled, 4, &timeout, NULL) <= 0)
+			{.fd = a->readiness.probe.fd, .events = POLLIN},
+			{.fd = ask_runner_fd(a->ask), .events = POLLIN}};
+		if (a->beat.state == BEAT_LEFT || ppoll(polled, 5, &timeout, NULL) <= 0)
 			continue;
+		if (polled[4].revents)
+			ask_runner_serve(a->ask, &a->runner);
 		if (polled[0].revents)
 			take_signal(a, signal_fd);
 		if (polled[1].revents)

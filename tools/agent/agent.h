@@ -5,6 +5,8 @@
 #include "tools/agent/beat.h"
 #include "tools/agent/fingerprint.h"
 #include "tools/agent/options.h"
+#include "tools/agent/service/ask_runner.h"
+#include "tools/agent/service/service.h"
 #include "tools/agent/vm_worker.h"
 #include "tools/client/description.h"
 #include "tools/client/servers.h"
@@ -29,6 +31,8 @@ struct agent {
 	struct runner runner;
 	struct readiness readiness;
 	struct alloc_sync sync;
+	struct ask_runner *ask;              // the service's way to the runner
+	struct agent_service *service;       // answers those whom the agent connects to
 	char images[VM_WORKER_IMAGES_BYTES]; // folder of virtual machines' images
 	bool runs;                           // runner and sync are open
 	bool stays;                          // the agent ends without a goodbye: tasks go on

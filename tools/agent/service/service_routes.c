@@ -1,0 +1,35 @@
+#include "tools/agent/service/service_routes.h"
+#include <stdio.h>
+#include <string.h>
+
+const struct service_route service_routes[] = {
+	{NULL, NULL, NULL},
+};
+
+// Whether the path has the pattern; then id has what stands for :id.
+static bool path_matches(const char *pattern, const char *path, char id[static SERVICE_ID_BYTES])
+{
+	const char *hole = strstr(pattern, ":id");
+	id[0] = '\0';
+	if (!hole)
+		return strcmp(pattern, path) == 0;
+	size_t before = (size_t)(hole - pattern);
+	if (strncmp(pattern, path, before) != 0)
+		return false;
+	path += before;
+	size_t size = strcspn(path, "/");
+	if (size >= SERVICE_ID_BYTES || strcmp(path + size, hole + 3) != 0)
+		return false;
+	snprintf(id, SERVICE_ID_BYTES, "%.*s", (int)size, path);
+	return true;
+}
+
+const struct service_route *service_route_find(const struct service_route *table,
+	const char *method, const char *path, char id[static SERVICE_ID_BYTES])
+{
+	for (const struct service_route *route = table; route->pattern; route++)
+		if (path_matches(route->pattern, path, id) &&
+			(!route->method || strcmp(route->method, method) == 0))
+			return route;
+	return NULL;
+}

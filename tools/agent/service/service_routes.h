@@ -1,0 +1,22 @@
+// Which function answers which path. A client's routes do not look at the method, so most rows do not.
+#pragma once
+#include "tools/agent/service/service_request.h"
+
+// Answers on the connection's thread. Sets *status and returns the response, which libmicrohttpd then owns.
+typedef struct MHD_Response *service_answer(struct service_request *, unsigned *status);
+
+struct service_route {
+	const char *method; // NULL: any
+	const char
+		*pattern; // "/v1/client/fs/ls/:id"; :id stands for one segment, which may be empty
+	service_answer *answer;
+};
+
+// The routes of the agent; ends with a row without a pattern.
+extern const struct service_route service_routes[];
+
+// The row of a path, and what stands for :id in it. NULL: there is none.
+const struct service_route *service_route_find(const struct service_route *table,
+	const char *method, const char *path, char id[static SERVICE_ID_BYTES]);
+
+// The functions of the table, by the file that has them.
