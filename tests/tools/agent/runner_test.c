@@ -185,6 +185,45 @@ static void restarts_are_counted_by_interval(void **unused)
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 }
 
+// One that is told to begin anew counts as one that failed, however it ends.
+static void a_restart_goes_by_the_policy(void **unused)
+{
+	struct alloc_run *a = ADD("batch", "\"Name\":\"a\",\"Config\":{\"kill_after\":\"1h\"},"
+					   "\"KillTimeout\":3000000000" POLICY("1", "fail"));
+	struct task *t = &a->tasks[0];
+	task_restart(t, (int64_t)manual.wall_ns, "because");
+	assert_true(noted(t, "Restart Signaled", "because"));
+	assert_int_equal(t->phase, PHASE_STOPPING);
+	stage_pass_ms(3000);
+	assert_int_equal(t->phase, PHASE_RESTARTING);
+	stage_pass_ms(1250);
+	assert_int_equal(t->phase, PHASE_RUNNING);
+	assert_int_equal(t->restarts, 1);
+	task_restart(t, (int64_t)manual.wall_ns, "again");
+	// It is to stop for good before it has ended.
+	runner_stop(&runner, a);
+	runner_step(&runner);
+	assert_int_equal(t->phase, PHASE_STOPPING);
+	stage_pass_ms(3000);
+	assert_int_equal(t->phase, PHASE_ENDED);
+	assert_false(t->failed);
+	task_restart(t, (int64_t)manual.wall_ns, "too late");
+	assert_false(noted(t, "Restart Signaled", "too late"));
+}
+
+static void a_restart_is_remembered(void **unused)
+{
+	struct alloc_run *a = ADD("batch", "\"Name\":\"a\",\"Config\":{\"kill_after\":\"2s\"},"
+					   "\"KillTimeout\":9000000000" POLICY("1", "fail"));
+	task_restart(&a->tasks[0], (int64_t)manual.wall_ns, "because");
+	a->is_unsaved = true;
+	runner_close(&runner);
+	stage_reopen();
+	a = runner_find(&runner, &id);
+	stage_pass_ms(2000);
+	assert_int_equal(a->tasks[0].phase, PHASE_RESTARTING); // though it ended well
+}
+
 static void mode_delay_waits_for_the_next_interval(void **unused)
 {
 	struct alloc_run *a = ADD("batch", "\"Name\":\"a\"," FAILS_1S POLICY("1", "delay"));
@@ -425,6 +464,8 @@ int main(void)
 		TEST(the_leader_ends_first_and_ends_all),
 		TEST(what_does_not_listen_is_killed),
 		TEST(restarts_are_counted_by_interval),
+		TEST(a_restart_goes_by_the_policy),
+		TEST(a_restart_is_remembered),
 		TEST(mode_delay_waits_for_the_next_interval),
 		TEST(services_run_for_ever),
 		TEST(failures_to_start),

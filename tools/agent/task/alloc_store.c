@@ -50,18 +50,19 @@ static json_t *notes_json(const struct task *t)
 static json_t *task_json(const struct task *t)
 {
 	json_t *json = json_pack(
-		"{s:i s:b s:b s:b s:b s:i s:i s:I s:I s:I s:I s:I s:b s:i s:i s:I s:I s:I s:I "
+		"{s:i s:b s:b s:b s:b s:b s:i s:i s:I s:I s:I s:I s:I s:b s:i s:i s:I s:I s:I s:I "
 		"s:i s:i s:o}",
 		"phase", t->phase, "failed", t->failed, "is_nodes_fault", t->is_nodes_fault,
-		"has_run", t->has_run, "is_unwanted", t->is_unwanted, "restarts", t->restarts,
-		"attempts", t->attempts, "interval", (json_int_t)t->interval_ns, "started",
-		(json_int_t)t->started_ns, "finished", (json_int_t)t->finished_ns, "last_restart",
-		(json_int_t)t->last_restart_ns, "due", (json_int_t)t->due_ns, "is_forced",
-		t->is_forced, "shim", (int)t->process.shim, "pid", (int)t->process.task,
-		"shim_started", (json_int_t)t->process.shim_started, "pid_started",
-		(json_int_t)t->process.task_started, "mock_ends", (json_int_t)t->mock.ends_ns,
-		"mock_kill_after", (json_int_t)t->mock.kill_after_ns, "mock_exit_code",
-		t->mock.exit_code, "mock_exit_signal", t->mock.exit_signal, "notes", notes_json(t));
+		"has_run", t->has_run, "is_unwanted", t->is_unwanted, "is_restarting",
+		t->is_restarting, "restarts", t->restarts, "attempts", t->attempts, "interval",
+		(json_int_t)t->interval_ns, "started", (json_int_t)t->started_ns, "finished",
+		(json_int_t)t->finished_ns, "last_restart", (json_int_t)t->last_restart_ns, "due",
+		(json_int_t)t->due_ns, "is_forced", t->is_forced, "shim", (int)t->process.shim,
+		"pid", (int)t->process.task, "shim_started", (json_int_t)t->process.shim_started,
+		"pid_started", (json_int_t)t->process.task_started, "mock_ends",
+		(json_int_t)t->mock.ends_ns, "mock_kill_after", (json_int_t)t->mock.kill_after_ns,
+		"mock_exit_code", t->mock.exit_code, "mock_exit_signal", t->mock.exit_signal,
+		"notes", notes_json(t));
 	if (t->handle.size > 0) {
 		char *bytes = base64_encode((struct text){t->handle.bytes, t->handle.size});
 		json_object_set_new(
@@ -149,6 +150,7 @@ static void load_task(struct task *t, const json_t *json)
 	t->is_nodes_fault = json_flag(json, "is_nodes_fault");
 	t->has_run = json_flag(json, "has_run");
 	t->is_unwanted = json_flag(json, "is_unwanted");
+	t->is_restarting = json_flag(json, "is_restarting");
 	t->restarts = (uint32_t)json_number(json, "restarts");
 	t->attempts = (uint32_t)json_number(json, "attempts");
 	t->interval_ns = json_number(json, "interval");

@@ -79,7 +79,9 @@ static void restart_or_fail(struct task *t, int64_t now_ns, struct prng *prng)
 void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, struct prng *prng)
 {
 	int code = how->signal ? 128 + how->signal : how->exit_code;
+	bool is_restarting = t->is_restarting;
 	t->finished_ns = now_ns;
+	t->is_restarting = false;
 	t->is_nodes_fault = !how->is_known;
 	if (!how->is_known)
 		task_note(t, now_ns, -1, "Terminated", "How it ended is not known");
@@ -91,7 +93,7 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 	if (t->is_unwanted) {
 		task_note(t, now_ns, 0, "Killed", "Task successfully killed");
 		end_task(t, t->failed, now_ns);
-	} else if (how->is_known && code == 0 && !t->spec->restart.on_success) {
+	} else if (how->is_known && code == 0 && !t->spec->restart.on_success && !is_restarting) {
 		end_task(t, false, now_ns);
 	} else {
 		restart_or_fail(t, now_ns, prng);
@@ -168,21 +170,34 @@ void task_begin(struct task *t, const struct task_start *start)
 	}
 }
 
-void task_stop(struct task *t, int64_t now_ns)
+static void tell_to_end(struct task *t, int64_t now_ns)
 {
-	if (t->is_unwanted || t->phase == PHASE_ENDED)
-		return;
-	t->is_unwanted = true;
-	if (t->phase != PHASE_RUNNING) { // no process is there
-		end_task(t, t->failed, now_ns);
-		return;
-	}
 	int number = signal_number(*t->spec->kill_signal ? t->spec->kill_signal : "SIGINT");
 	t->phase = PHASE_STOPPING;
 	t->due_ns = now_ns + t->spec->kill_timeout_ns;
 	task_note(t, now_ns, 0, "Killing", "Sent interrupt. Waiting %.6gs before force killing",
 		(double)t->spec->kill_timeout_ns / NS_PER_S);
 	t->driver->signal(t, number ? number : SIGTERM, now_ns);
+}
+
+void task_stop(struct task *t, int64_t now_ns)
+{
+	if (t->is_unwanted || t->phase == PHASE_ENDED)
+		return;
+	t->is_unwanted = true;
+	if (t->phase == PHASE_RUNNING)
+		tell_to_end(t, now_ns);
+	else if (t->phase != PHASE_STOPPING) // no process is there
+		end_task(t, t->failed, now_ns);
+}
+
+void task_restart(struct task *t, int64_t now_ns, const char *why)
+{
+	if (t->phase != PHASE_RUNNING)
+		return;
+	task_note(t, now_ns, 0, "Restart Signaled", "%s", why);
+	t->is_restarting = true;
+	tell_to_end(t, now_ns);
 }
 
 void task_forget(struct task *t)

@@ -46,6 +46,7 @@ struct task {
 	bool is_nodes_fault; // the machine caused its newest end
 	bool has_run;
 	bool is_unwanted;            // told to end for good
+	bool is_restarting;          // told to end, and then to begin anew
 	uint32_t restarts, attempts; // attempts: in the present interval
 	int64_t interval_ns;         // unix; when the interval began
 	int64_t started_ns, finished_ns, last_restart_ns;
@@ -112,6 +113,9 @@ void task_begin(struct task *, const struct task_start *);
 void task_ended(struct task *, const struct process_end *, int64_t now_ns, struct prng *);
 // Ends the task for good.
 void task_stop(struct task *, int64_t now_ns);
+// Ends the present run of a task that runs. What comes next is decided by the restart policy, as if it had failed. why
+// is what its events say.
+void task_restart(struct task *, int64_t now_ns, const char *why);
 // Does the work that is due, except for a process's end. True when something changed.
 bool task_tick(struct task *, const struct task_start *);
 
