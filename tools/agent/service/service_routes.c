@@ -3,12 +3,16 @@
 #include <string.h>
 
 const struct service_route service_routes[] = {
+	{NULL, "/v1/client/allocation/:id/gc", alloc_gc},
+	{NULL, "/v1/client/allocation/:id/restart", alloc_restart},
+	{NULL, "/v1/client/allocation/:id/signal", alloc_signal},
 	{NULL, "/v1/client/fs/cat/:id", fs_cat},
 	{NULL, "/v1/client/fs/logs/:id", fs_logs},
 	{NULL, "/v1/client/fs/ls/:id", fs_ls},
 	{NULL, "/v1/client/fs/readat/:id", fs_readat},
 	{NULL, "/v1/client/fs/stat/:id", fs_stat},
 	{NULL, "/v1/client/fs/stream/:id", fs_stream},
+	{NULL, "/v1/client/gc", client_gc},
 	{NULL, NULL, NULL},
 };
 

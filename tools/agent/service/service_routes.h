@@ -20,5 +20,7 @@ const struct service_route *service_route_find(const struct service_route *table
 	const char *method, const char *path, char id[static SERVICE_ID_BYTES]);
 
 // The functions of the table, by the file that has them.
-service_answer fs_ls, fs_stat, fs_cat, fs_readat; // fs_files.c
-service_answer fs_stream, fs_logs;                // fs_streams.c
+service_answer fs_ls, fs_stat, fs_cat, fs_readat;     // fs_files.c
+service_answer fs_stream, fs_logs;                    // fs_streams.c
+service_answer alloc_gc, alloc_restart, alloc_signal; // lifecycle.c
+service_answer client_gc;                             // the same

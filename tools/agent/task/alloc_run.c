@@ -291,8 +291,19 @@ static void stop_all(struct alloc_run *a, uint32_t hooks, enum kind kind, const 
 
 #define BEFORE_STOP (HOOK_BIT(HOOK_PRESTART) | HOOK_BIT(HOOK_MAIN) | HOOK_BIT(HOOK_POSTSTART))
 
+// All tasks are to begin anew, and one of them has not ended yet.
+static bool waits_to_begin_anew(const struct alloc_run *a)
+{
+	for (uint32_t i = 0; i < a->task_count; i++)
+		if (a->tasks[i].anew == ANEW_IN_TURN && task_is_up(&a->tasks[i]))
+			return true;
+	return false;
+}
+
 static void start_what_may(struct alloc_run *a, const struct alloc_place *place)
 {
+	if (waits_to_begin_anew(a))
+		return;
 	begin_all(a, HOOK_PRESTART, place);
 	struct tally once = tally(a, HOOK_BIT(HOOK_PRESTART), ONCE);
 	struct tally beside = tally(a, HOOK_BIT(HOOK_PRESTART), SIDECAR);

@@ -63,6 +63,8 @@ static json_t *task_json(const struct task *t)
 		(json_int_t)t->mock.ends_ns, "mock_kill_after", (json_int_t)t->mock.kill_after_ns,
 		"mock_exit_code", t->mock.exit_code, "mock_exit_signal", t->mock.exit_signal,
 		"notes", notes_json(t));
+	if (t->anew)
+		json_object_set_new(json, "anew", json_integer(t->anew));
 	if (t->handle.size > 0) {
 		char *bytes = base64_encode((struct text){t->handle.bytes, t->handle.size});
 		json_object_set_new(
@@ -151,6 +153,8 @@ static void load_task(struct task *t, const json_t *json)
 	t->has_run = json_flag(json, "has_run");
 	t->is_unwanted = json_flag(json, "is_unwanted");
 	t->is_restarting = json_flag(json, "is_restarting");
+	int64_t anew = json_number(json, "anew");
+	t->anew = anew == ANEW_AT_ONCE || anew == ANEW_IN_TURN ? (enum task_anew)anew : ANEW_NOT;
 	t->restarts = (uint32_t)json_number(json, "restarts");
 	t->attempts = (uint32_t)json_number(json, "attempts");
 	t->interval_ns = json_number(json, "interval");

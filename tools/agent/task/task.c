@@ -52,6 +52,18 @@ static void restart_in(struct task *t, int64_t wait_ns, int64_t now_ns)
 		t, now_ns, 0, "Restarting", "Task restarting in %.3gs", (double)wait_ns / NS_PER_S);
 }
 
+static void restart_as_wished(struct task *t, int64_t now_ns)
+{
+	bool in_turn = t->anew == ANEW_IN_TURN;
+	t->anew = ANEW_NOT;
+	t->failed = false;
+	restart_in(t, 0, now_ns);
+	if (in_turn) {
+		t->phase = PHASE_WAITING;
+		t->due_ns = 0;
+	}
+}
+
 static void restart_or_fail(struct task *t, int64_t now_ns, struct prng *prng)
 {
 	const struct restart_rule *rule = &t->spec->restart;
@@ -93,6 +105,8 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 	if (t->is_unwanted) {
 		task_note(t, now_ns, 0, "Killed", "Task successfully killed");
 		end_task(t, t->failed, now_ns);
+	} else if (t->anew) {
+		restart_as_wished(t, now_ns);
 	} else if (how->is_known && code == 0 && !t->spec->restart.on_success && !is_restarting) {
 		end_task(t, false, now_ns);
 	} else {
@@ -175,8 +189,6 @@ static void tell_to_end(struct task *t, int64_t now_ns)
 	int number = signal_number(*t->spec->kill_signal ? t->spec->kill_signal : "SIGINT");
 	t->phase = PHASE_STOPPING;
 	t->due_ns = now_ns + t->spec->kill_timeout_ns;
-	task_note(t, now_ns, 0, "Killing", "Sent interrupt. Waiting %.6gs before force killing",
-		(double)t->spec->kill_timeout_ns / NS_PER_S);
 	t->driver->signal(t, number ? number : SIGTERM, now_ns);
 }
 
@@ -185,10 +197,14 @@ void task_stop(struct task *t, int64_t now_ns)
 	if (t->is_unwanted || t->phase == PHASE_ENDED)
 		return;
 	t->is_unwanted = true;
-	if (t->phase == PHASE_RUNNING)
+	if (t->phase == PHASE_RUNNING) {
+		task_note(t, now_ns, 0, "Killing",
+			"Sent interrupt. Waiting %.6gs before force killing",
+			(double)t->spec->kill_timeout_ns / NS_PER_S);
 		tell_to_end(t, now_ns);
-	else if (t->phase != PHASE_STOPPING) // no process is there
+	} else if (t->phase != PHASE_STOPPING) { // no process is there
 		end_task(t, t->failed, now_ns);
+	}
 }
 
 void task_restart(struct task *t, int64_t now_ns, const char *why)
@@ -198,6 +214,16 @@ void task_restart(struct task *t, int64_t now_ns, const char *why)
 	task_note(t, now_ns, 0, "Restart Signaled", "%s", why);
 	t->is_restarting = true;
 	tell_to_end(t, now_ns);
+}
+
+void task_begin_anew(struct task *t, enum task_anew how, int64_t now_ns, const char *why)
+{
+	task_note(t, now_ns, 0, "Restart Signaled", "%s", why);
+	t->anew = how;
+	if (t->phase == PHASE_RUNNING)
+		tell_to_end(t, now_ns);
+	else if (t->phase != PHASE_STOPPING)
+		restart_as_wished(t, now_ns);
 }
 
 void task_forget(struct task *t)

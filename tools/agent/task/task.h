@@ -14,6 +14,14 @@ enum task_phase {
 	PHASE_ENDED,
 };
 
+// Whether a task that is told to end, or has ended, is to begin anew because a person wants it: the restart policy is
+// not asked, and does not count it.
+enum task_anew {
+	ANEW_NOT,
+	ANEW_AT_ONCE,
+	ANEW_IN_TURN, // when its turn comes in the lifecycle
+};
+
 #define TASK_EVENTS_KEPT 10u
 struct task_note {
 	char type[24], message[160];
@@ -47,6 +55,7 @@ struct task {
 	bool has_run;
 	bool is_unwanted;            // told to end for good
 	bool is_restarting;          // told to end, and then to begin anew
+	enum task_anew anew;         // the same, by a person
 	uint32_t restarts, attempts; // attempts: in the present interval
 	int64_t interval_ns;         // unix; when the interval began
 	int64_t started_ns, finished_ns, last_restart_ns;
@@ -116,6 +125,8 @@ void task_stop(struct task *, int64_t now_ns);
 // Ends the present run of a task that runs. What comes next is decided by the restart policy, as if it had failed. why
 // is what its events say.
 void task_restart(struct task *, int64_t now_ns, const char *why);
+// Ends the task, if it is up, and begins it anew. why is what its events say.
+void task_begin_anew(struct task *, enum task_anew, int64_t now_ns, const char *why);
 // Does the work that is due, except for a process's end. True when something changed.
 bool task_tick(struct task *, const struct task_start *);
 
