@@ -50,6 +50,12 @@ int runner_open(struct runner *r, const struct runner_settings *settings, char *
 		snprintf(message, message_size, "epoll: %m");
 		return -EMFILE;
 	}
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+	r->checks = checks_open();
+	if (!r->checks || epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, checks_fd(r->checks), &event) < 0) {
+		snprintf(message, message_size, "the checks of services cannot be watched: %m");
+		return -EMFILE;
+	}
 	contact_open(&r->contact, settings->state_folder, place_of(r).now_ns);
 	struct alloc_place place = {.data_folder = settings->data_folder,
 		.state_folder = settings->state_folder,
@@ -65,8 +71,12 @@ void runner_close(struct runner *r)
 		r->allocs = a->next;
 		if (a->is_unsaved)
 			alloc_store_save(r->settings.state_folder, a);
+		checks_let_go(a);
 		alloc_run_free(a);
 	}
+	if (r->checks)
+		checks_close(r->checks);
+	r->checks = NULL;
 	contact_close(&r->contact);
 	if (r->epoll_fd > 0)
 		close(r->epoll_fd);
@@ -269,6 +279,7 @@ static void drop_forgotten(struct runner *r)
 		r->count--;
 		alloc_run_remove_folders(&a->id, r->settings.data_folder);
 		alloc_store_remove(r->settings.state_folder, a);
+		checks_let_go(a);
 		alloc_run_free(a);
 	}
 }
@@ -298,10 +309,13 @@ static void step_alloc(
 {
 	take_sooner(due_ns, stop_if_alone(r, a, place->now_ns));
 	alloc_run_step(a, place);
+	if (checks_follow(r->checks, a, place))
+		alloc_run_step(a, place);
 	watch_processes(r, a);
 	if (a->is_unsaved && a->spec)
 		alloc_store_save(r->settings.state_folder, a);
 	take_sooner(due_ns, alloc_run_due_ns(a));
+	take_sooner(due_ns, checks_due_ns(r->checks, a));
 }
 
 // Steps machines that the controller has forgotten: their resources are free only once they have ended. Returns whether
@@ -329,6 +343,7 @@ uint64_t runner_step(struct runner *r)
 	struct alloc_place place = place_of(r);
 	int64_t due = 0;
 	take_ends(r, &place);
+	checks_step(r->checks, place.now_ns);
 	bool is_leaving = step_leaving_machines(r, &place, &due);
 	for (struct alloc_run *a = r->allocs; a; a = a->next)
 		if (!(a->is_machine && a->is_forgotten) && !(is_leaving && is_fresh_machine(a)))

@@ -3,6 +3,7 @@
 #pragma once
 #include "state/base/time_source.h"
 #include "tools/agent/base/contact.h"
+#include "tools/agent/check/checks.h"
 #include "tools/agent/task/alloc_run.h"
 #include "tools/agent/vm/machine.h"
 
@@ -22,6 +23,7 @@ struct runner {
 	int64_t epoch_ns; // unix time less monotonic time: clock changes move no timer
 	int epoll_fd;
 	struct contact contact;   // with the controller
+	struct checks *checks;    // of services
 	struct alloc_run *allocs; // newest first
 	uint32_t count;
 };

@@ -157,6 +157,8 @@ static void put_task(struct json_writer *w, struct keyring *keyring, const struc
 	json_put_string(w, "User", task->user);
 	json_put_raw(w, "Config", task->config);
 	json_put_raw(w, "DispatchPayload", task->dispatch_payload);
+	if (task->services)
+		json_put_raw(w, "Services", task->services);
 	if (task->log_config)
 		json_put_raw(w, "LogConfig", task->log_config);
 	json_put_map(w, "Env", FIELD_MAP, &task->env);
@@ -225,6 +227,8 @@ void alloc_spec_json(void *context, const struct allocation *a, struct bytes_wri
 	json_put_u64(&w, "JobVersion", a->job->version);
 	json_put_string(&w, "Payload", a->job->payload);
 	put_rules(&w, a->details, group);
+	if (group->services)
+		json_put_raw(&w, "Services", group->services);
 	put_group_ports(&w, a->details);
 	json_open_array(&w, "Tasks");
 	for (uint32_t i = 0; i < group->tasks.count; i++)

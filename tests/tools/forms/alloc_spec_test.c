@@ -264,6 +264,26 @@ static void a_dispatched_job_brings_its_payload(void **unused)
 	job_free(a.job);
 }
 
+static void services_are_told_for_their_checks(void **unused)
+{
+	struct allocation a = {.id = {{1}}, .job = build()};
+	struct task_group *group = ARRAY_AT(&a.job->task_groups, struct task_group, 0);
+	struct task *task = ARRAY_AT(&group->tasks, struct task, 0);
+	json_t *json = render(&a);
+	assert_null(json_object_get(json, "Services"));
+	json_decref(json);
+	group->services = text_copy(TEXT("[{\"Name\":\"of-group\"}]"));
+	task->services = text_copy(TEXT("[{\"Name\":\"of-task\"}]"));
+	json = render(&a);
+	const json_t *shown = json_array_get(json_object_get(json, "Services"), 0);
+	assert_string_equal(string_at(shown, "Name"), "of-group");
+	const json_t *told = json_array_get(json_object_get(json, "Tasks"), 0);
+	shown = json_array_get(json_object_get(told, "Services"), 0);
+	assert_string_equal(string_at(shown, "Name"), "of-task");
+	json_decref(json);
+	job_free(a.job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test(ports_and_cores_are_told),
 		cmocka_unit_test(rules_of_health_and_silence_are_told),
 		cmocka_unit_test(a_dispatched_job_brings_its_payload),
+		cmocka_unit_test(services_are_told_for_their_checks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,8 +70,8 @@ static void alloc_folder(const struct uuid *id, const char *data_folder, char pa
 	snprintf(path, 400, "%.300s/alloc/%s", data_folder, uuid_format(id, text));
 }
 
-static void task_folders(const struct alloc_run *a, const struct task *t, const char *data_folder,
-	struct task_folders *f)
+void alloc_run_task_folders(const struct alloc_run *a, const struct task *t,
+	const char *data_folder, struct task_folders *f)
 {
 	char base[400];
 	alloc_folder(&a->id, data_folder, base);
@@ -214,7 +214,7 @@ static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_p
 	struct task_folders folders;
 	struct beginning beginning = {a, place};
 	char output[700], error[700], exit_path[512];
-	task_folders(a, t, place->data_folder, &folders);
+	alloc_run_task_folders(a, t, place->data_folder, &folders);
 	alloc_exit_path(a, t, place->state_folder, exit_path);
 	output_path(&folders, t, "stdout", output);
 	output_path(&folders, t, "stderr", error);
@@ -392,7 +392,7 @@ void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct a
 	struct task_folders folders;
 	struct output errors;
 	alloc_exit_path(a, t, place->state_folder, exit_path);
-	task_folders(a, t, place->data_folder, &folders);
+	alloc_run_task_folders(a, t, place->data_folder, &folders);
 	output_path(&folders, t, "stderr", error);
 	output_find(&errors, error, &t->spec->output_rule);
 	output_newest_path(&errors, newest, sizeof newest);

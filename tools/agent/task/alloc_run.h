@@ -24,6 +24,7 @@ struct alloc_run {
 	uint32_t reported;       // newest change that the controller has acknowledged
 	bool is_unsaved;
 	struct health health;
+	struct alloc_checks *checks; // of its services, the runner's; NULL: it has none
 	struct alloc_run *next;
 	uint32_t task_count;
 	struct task tasks[];
@@ -49,6 +50,8 @@ struct alloc_place {
 bool alloc_run_revise(struct alloc_run *, struct alloc_spec *, int64_t now_ns);
 // Makes every task's folders, and the file with the payload that the job was dispatched with. 0, or -errno.
 int alloc_run_make_folders(const struct alloc_run *, const struct alloc_place *);
+void alloc_run_task_folders(const struct alloc_run *, const struct task *, const char *data_folder,
+	struct task_folders *);
 void alloc_run_remove_folders(const struct uuid *, const char *data_folder);
 
 // Ticks the tasks, then starts and stops tasks in the order of their lifecycle.

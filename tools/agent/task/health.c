@@ -16,7 +16,8 @@ void health_watch(struct health *h, const struct alloc_spec *spec, int64_t now_n
 {
 	const struct health_rule *rule = rule_of(spec);
 	bool is_service = strcmp(spec->job_type, "service") == 0;
-	*h = (struct health){.verdict = WIRE_HEALTH_UNSAID};
+	h->verdict = WIRE_HEALTH_UNSAID;
+	h->deadline_ns = 0;
 	if (is_service && !rule->by_hand)
 		h->deadline_ns = now_ns + rule->healthy_deadline_ns;
 }
@@ -53,6 +54,16 @@ static int64_t all_up_since(const struct task *tasks, uint32_t count)
 	return since;
 }
 
+// Since when the allocation is as its rule asks; 0: it is not.
+static int64_t well_since(const struct health *h, const struct health_rule *rule,
+	const struct task *tasks, uint32_t count)
+{
+	int64_t since = all_up_since(tasks, count);
+	if (!since || !rule->by_checks || !h->has_checks)
+		return since;
+	return h->checks_well_ns && h->checks_well_ns < since ? since : h->checks_well_ns;
+}
+
 static bool any_is_wrong(const struct task *tasks, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -61,7 +72,8 @@ static bool any_is_wrong(const struct task *tasks, uint32_t count)
 	return false;
 }
 
-static void explain_verdict(struct task *t, const struct health_rule *rule, int64_t now_ns)
+static void explain_verdict(
+	const struct health *h, struct task *t, const struct health_rule *rule, int64_t now_ns)
 {
 	double deadline_s = (double)rule->healthy_deadline_ns / NS_PER_S;
 	if (is_wrong(t))
@@ -74,6 +86,8 @@ static void explain_verdict(struct task *t, const struct health_rule *rule, int6
 			"Task not running for min_healthy_time of %.6gs by healthy_deadline of "
 			"%.6gs",
 			(double)rule->min_healthy_time_ns / NS_PER_S, deadline_s);
+	else if (rule->by_checks && h->has_checks)
+		task_note(t, now_ns, 0, "Alloc Unhealthy", "Services not healthy by deadline");
 }
 
 bool health_judge(struct health *h, const struct alloc_spec *spec, struct task *tasks,
@@ -82,7 +96,7 @@ bool health_judge(struct health *h, const struct alloc_spec *spec, struct task *
 	const struct health_rule *rule = rule_of(spec);
 	if (!h->deadline_ns)
 		return false;
-	int64_t since = all_up_since(tasks, task_count);
+	int64_t since = well_since(h, rule, tasks, task_count);
 	int64_t well_at_ns = since ? since + rule->min_healthy_time_ns : INT64_MAX;
 	if (now_ns >= well_at_ns && well_at_ns <= h->deadline_ns)
 		h->verdict = WIRE_HEALTHY;
@@ -93,14 +107,14 @@ bool health_judge(struct health *h, const struct alloc_spec *spec, struct task *
 	h->deadline_ns = 0;
 	for (uint32_t i = 0; i < task_count && h->verdict == WIRE_UNHEALTHY; i++)
 		if (is_in_deployment(spec) && tasks[i].spec->hook != HOOK_POSTSTOP)
-			explain_verdict(&tasks[i], rule, now_ns);
+			explain_verdict(h, &tasks[i], rule, now_ns);
 	return true;
 }
 
 int64_t health_due_ns(const struct health *h, const struct alloc_spec *spec,
 	const struct task *tasks, uint32_t task_count)
 {
-	int64_t since = h->deadline_ns ? all_up_since(tasks, task_count) : 0;
+	int64_t since = h->deadline_ns ? well_since(h, rule_of(spec), tasks, task_count) : 0;
 	int64_t well_at_ns = since ? since + rule_of(spec)->min_healthy_time_ns : INT64_MAX;
 	return well_at_ns < h->deadline_ns ? well_at_ns : h->deadline_ns;
 }

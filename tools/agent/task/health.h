@@ -1,13 +1,15 @@
 // Judges the health of a service job's allocation, for its deployment or a drain: healthy once all tasks have run for a
-// while without a restart, unhealthy when a task fails or the deadline passes. There is one verdict; later changes show
-// in the tasks' status.
+// while without a restart and, if the rule says so, the checks of its services pass; unhealthy when a task fails or the
+// deadline passes. There is one verdict; later changes show in the tasks' status.
 #pragma once
 #include "dataplane/wire/wire_alloc.h"
 #include "tools/agent/task/task.h"
 
 struct health {
-	uint8_t verdict;     // enum wire_healthy
-	int64_t deadline_ns; // unix; 0: nobody waits for a verdict
+	uint8_t verdict;        // enum wire_healthy
+	int64_t deadline_ns;    // unix; 0: nobody waits for a verdict
+	bool has_checks;        // of services, that have to pass
+	int64_t checks_well_ns; // unix; since when they all do; 0: one does not
 };
 
 // Starts a new judgement: by the update strategy in a deployment, else by the migrate strategy.

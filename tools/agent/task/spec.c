@@ -181,10 +181,12 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *spec, const cha
 // Without an update strategy nobody asks for health; migrations always do.
 static struct health_rule health_rule_of(const json_t *rule, bool without)
 {
+	const char *check = spec_text(rule, "HealthCheck");
 	return (struct health_rule){
 		.min_healthy_time_ns = number(rule, "MinHealthyTime", MIN_HEALTHY_TIME_NS),
 		.healthy_deadline_ns = number(rule, "HealthyDeadline", HEALTHY_DEADLINE_NS),
-		.by_hand = rule ? strcmp(spec_text(rule, "HealthCheck"), "manual") == 0 : without};
+		.by_hand = rule ? strcmp(check, "manual") == 0 : without,
+		.by_checks = strcmp(check, "checks") == 0};
 }
 
 static bool read_rules(struct alloc_spec *spec)

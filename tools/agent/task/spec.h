@@ -35,7 +35,8 @@ struct task_spec {
 // When a node calls an allocation healthy.
 struct health_rule {
 	int64_t min_healthy_time_ns, healthy_deadline_ns;
-	bool by_hand; // an operator decides
+	bool by_hand;   // an operator decides
+	bool by_checks; // checks of services have to pass
 };
 
 struct alloc_spec {

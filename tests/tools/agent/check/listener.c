@@ -1,0 +1,73 @@
+#include "tests/tools/agent/check/listener.h"
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static pthread_t thread;
+
+// A request is over with its head, and with the body that the head promises.
+static int is_whole(const char *request)
+{
+	const char *end = strstr(request, "\r\n\r\n");
+	const char *length = strcasestr(request, "content-length:");
+	return end && strlen(end + 4) >= (length ? strtoul(length + 15, NULL, 10) : 0);
+}
+
+static void serve(struct listener *l, int client)
+{
+	size_t size = 0;
+	const char *answer = atomic_load(&l->answer);
+	ssize_t n;
+	l->request[0] = '\0';
+	while (!is_whole(l->request) &&
+		(n = read(client, l->request + size, sizeof l->request - 1 - size)) > 0) {
+		size += (size_t)n;
+		l->request[size] = '\0';
+	}
+	if (size == 0)
+		return; // it only connected
+	atomic_fetch_add(&l->requests, 1);
+	if (!answer) // until the other side gives up
+		while (read(client, &(char){0}, 1) > 0)
+			;
+	else if (write(client, answer, strlen(answer)) < 0)
+		abort();
+}
+
+static void *listen_on(void *context)
+{
+	struct listener *l = context;
+	for (int client; (client = accept(l->fd, NULL, NULL)) >= 0;) {
+		serve(l, client);
+		close(client);
+	}
+	return NULL;
+}
+
+void listener_open(struct listener *l, const char *answer)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof at;
+	*l = (struct listener){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	atomic_store(&l->answer, answer);
+	assert_int_equal(bind(l->fd, (struct sockaddr *)&at, sizeof at), 0);
+	assert_int_equal(listen(l->fd, 256), 0);
+	assert_int_equal(getsockname(l->fd, (struct sockaddr *)&at, &size), 0);
+	l->port = ntohs(at.sin_port);
+	assert_int_equal(pthread_create(&thread, NULL, listen_on, l), 0);
+}
+
+void listener_close(struct listener *l)
+{
+	shutdown(l->fd, SHUT_RDWR);
+	pthread_join(thread, NULL);
+	close(l->fd);
+}
