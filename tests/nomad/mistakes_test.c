@@ -27,9 +27,6 @@ static const struct {
 	{"template_signal", "it would run without its secrets and files"},
 	{"service_bad_name", SERVICE},
 	{"service_bad_provider", SERVICE},
-	{"service_check_type", SERVICE},
-	{"service_check_interval", SERVICE},
-	{"service_http_no_path", SERVICE},
 	{"mixed_providers", SERVICE},
 	{"volume_unknown", SERVICE},
 };

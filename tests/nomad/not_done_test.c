@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #define TASK "group \"g\" task \"t\": "
+#define TIMES "\"Interval\":5000000000,\"Timeout\":1000000000"
 #define GROUP "group \"g\": "
 
 static void job_body(
@@ -49,14 +50,13 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		{"", "\"Services\":[{\"Name\":\"s\"}],", TASK "Services: "},
 		{"", "\"ShutdownDelay\":1,", TASK "ShutdownDelay: "},
 		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", TASK "VolumeMounts: "},
-		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"}]}],", "",
-			GROUP "Services: not registered anywhere, and their Checks are not run"},
-		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"}]}],"
+		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"," TIMES "}]}],"
 		 "\"Update\":{\"MaxParallel\":1},",
-			"", GROUP "Update.HealthCheck: \"checks\" means \"task_states\""},
-		{"\"Migrate\":{\"MaxParallel\":1},",
-			"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"}]}],",
-			GROUP "Migrate.HealthCheck: \"checks\" means \"task_states\""},
+			"", GROUP "Services: not registered anywhere"},
+		{"",
+			"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\",\"Expose\":"
+			"true," TIMES "}]}],",
+			TASK "Services[0].Checks[0].Expose: has no meaning here"},
 		{"\"Update\":{\"MaxParallel\":1},", "", ""},
 		{"\"Consul\":{\"Namespace\":\"x\"},", "", GROUP "Consul: "},
 		{"\"EphemeralDisk\":{\"Sticky\":true},", "", GROUP "EphemeralDisk: "},
@@ -106,6 +106,20 @@ static void what_would_run_wrong_is_refused(void **unused)
 			GROUP "Volumes[\"v\"]: "},
 		{"\"Services\":[{\"Name\":\"s\",\"Connect\":{\"SidecarService\":{}}}],", "",
 			GROUP "Services: Connect: "},
+		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"grpc\"}]}],", "",
+			GROUP "Services[0].Checks[0]: a check of the type \"grpc\" is not run"},
+		{"", "\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"icmp\"}]}],",
+			TASK "Services[0].Checks[0]: invalid check type (\"icmp\"), must be one of "
+			     "tcp, http, script"},
+		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"script\"}]}],", "",
+			GROUP "Services[0].Checks[0]: a check of the type \"script\" must specify "
+			      "task parameter"},
+		{"", "\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"http\"," TIMES "}]}],",
+			TASK "Services[0].Checks[0]: http type must have http path"},
+		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\",\"Interval\":"
+		 "1000000,\"Timeout\":1000000000}]}],",
+			"",
+			GROUP "Services[0].Checks[0].Interval: 1000000ns cannot be lower than 1s"},
 		{"\"EphemeralDisk\":{\"SizeMB\":20},", "",
 			TASK "log storage (100 MB) must be less than requested disk capacity (20 "
 			     "MB)"},

@@ -1,6 +1,7 @@
 #include "tools/forms/job_not_done.h"
 #include "state/base/log.h"
 #include "state/records/job_traits.h"
+#include "tools/forms/check_not_done.h"
 #include <jansson.h>
 #include <stdio.h>
 
@@ -77,15 +78,14 @@ static void judge_task_blocks(
 }
 
 static void judge_services(
-	const char *json, const struct place *place, const struct findings *found)
+	const char *json, bool is_of_group, const struct place *place, const struct findings *found)
 {
 	json_t *services = block_is_given(json) ? json_loads(json, JSON_DECODE_ANY, NULL) : NULL;
-	bool checks = false, connect = false;
+	bool connect = false;
 	size_t i;
 	json_t *service;
 	json_array_foreach(services, i, service)
 	{
-		checks |= json_array_size(json_object_get(service, "Checks")) > 0;
 		connect |= json_is_object(json_object_get(service, "Connect"));
 	}
 	if (connect)
@@ -94,8 +94,9 @@ static void judge_services(
 			"reached; leave the block out",
 			place->text);
 	else if (json_array_size(services) > 0)
-		json_sentence(found->warnings, "%s: Services: not registered anywhere%s",
-			place->text, checks ? ", and their Checks are not run" : "");
+		json_sentence(
+			found->warnings, "%s: Services: not registered anywhere", place->text);
+	check_not_done(services, is_of_group, place->text, found->warnings, found->refusals);
 	json_decref(services);
 }
 
@@ -168,48 +169,14 @@ static void judge_volumes(
 	}
 }
 
-static bool has_checks(const char *json)
-{
-	json_t *services = block_is_given(json) ? json_loads(json, JSON_DECODE_ANY, NULL) : NULL;
-	bool checks = false;
-	size_t i;
-	json_t *service;
-	json_array_foreach(services, i, service) checks |=
-		json_array_size(json_object_get(service, "Checks")) > 0;
-	json_decref(services);
-	return checks;
-}
-
-// Without Checks the rule "checks" asks for no more than "task_states" does.
-static void judge_health(
-	const struct task_group *group, const struct place *place, const struct findings *found)
-{
-	const struct {
-		const char *field, *rule;
-	} rules[] = {{"Update", group->update ? group->update->health_check : NULL},
-		{"Migrate", group->migrate ? group->migrate->health_check : NULL}};
-	bool checks = has_checks(group->services);
-
-	for (uint32_t i = 0; i < group->tasks.count && !checks; i++)
-		checks = has_checks(ARRAY_AT(&group->tasks, struct task, i)->services);
-	for (size_t i = 0; checks && i < sizeof rules / sizeof rules[0]; i++)
-		if (rules[i].rule && strcmp(rules[i].rule, "checks") == 0)
-			json_sentence(found->warnings,
-				"%s: %s.HealthCheck: \"checks\" means \"task_states\": an "
-				"allocation "
-				"is healthy when its tasks run, whatever its Checks would say",
-				place->text, rules[i].field);
-}
-
 static void judge_group(const struct task_group *group, const struct findings *found)
 {
 	static const char *const consul[] = {"Namespace", NULL};
 	static const json_int_t no_defaults[1];
 	struct place place = place_of(group, NULL);
-	judge_services(group->services, &place, found);
+	judge_services(group->services, true, &place, found);
 	judge_networks(&group->networks, &place, found);
 	judge_volumes(group, &place, found);
-	judge_health(group, &place, found);
 	if (block_says_more(group->consul, consul, no_defaults))
 		json_sentence(found->warnings, "%s: Consul: not asked for anything", place.text);
 	if (group->disk.sticky || group->disk.migrate)
@@ -228,7 +195,7 @@ static void judge_task(
 {
 	struct place place = place_of(group, task);
 	judge_task_blocks(task, &place, found);
-	judge_services(task->services, &place, found);
+	judge_services(task->services, false, &place, found);
 	judge_task_settings(task, &place, found);
 	judge_task_resources(task, &place, found);
 	judge_networks(&task->resources.networks, &place, found);
