@@ -24,3 +24,4 @@ service_answer fs_ls, fs_stat, fs_cat, fs_readat;     // fs_files.c
 service_answer fs_stream, fs_logs;                    // fs_streams.c
 service_answer alloc_gc, alloc_restart, alloc_signal; // lifecycle.c
 service_answer client_gc;                             // the same
+service_answer alloc_checks;                          // alloc_checks.c
