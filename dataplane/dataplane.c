@@ -202,6 +202,7 @@ int dataplane_create(const struct dataplane_settings *settings, const struct top
 		.spins = settings->poll == POLL_SPIN,
 		.leads_surely = settings->leads_surely,
 		.lead_context = settings->lead_context,
+		.line_port = settings->line_port,
 		.sealed_only = settings->sealed_only,
 		.alloc_spec = settings->alloc_spec,
 		.vm_spec = settings->vm_spec,

@@ -28,6 +28,7 @@ struct dataplane_settings {
 	// Longest nap of an idle adaptive worker whose port does not tell when packets come, at most 900; four times
 	// that after a tenth of a second of nothing.
 	uint32_t idle_sleep_us;
+	uint16_t line_port;  // TCP port that nodes are told to dial when they are called; 0: none
 	bool sealed_only;    // nodes that do not ask for sealed descriptions get none
 	char huge[16];       // "auto", "yes", "no"
 	uint32_t memory_mb;  // EAL memory without huge pages; 0: computed from the pools

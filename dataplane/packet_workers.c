@@ -173,12 +173,14 @@ void packet_workers_open(struct packet_workers *team, struct state *state,
 	team->key_sets[0] = *keys;
 	atomic_store(&team->keys, &team->key_sets[0]);
 	team->time = time;
+	state_node_table(state)->line_port = team->settings.line_port;
 	notices_open(team);
 	wire_seal_prepare();
 	uint64_t now_ns = time_monotonic_ns(time);
 	for (uint32_t i = 0; i < team->count; i++) {
 		struct packet_worker *w = &team->items[i];
 		w->hot.table = state_node_table(state);
+		w->hot.line_end = (uint64_t)team->settings.line_port << 48;
 		w->hot.up = request_upcalls(w);
 		start_clock(w, now_ns);
 		w->meter_due_ns = now_ns;

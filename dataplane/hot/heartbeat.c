@@ -109,7 +109,7 @@ static inline void put_beat(const struct hot_worker *w, struct wire_beats *beats
 	beats->key[1][number] = lane->key.k[1];
 	beats->ack_index[number] =
 		atomic_load_explicit(&lane->line->alloc_index, memory_order_relaxed);
-	beats->ack_end[number] = w->ttl_ms | (uint64_t)directives << 32;
+	beats->ack_end[number] = w->ttl_ms | w->line_end | (uint64_t)directives << 32;
 }
 
 uint32_t heartbeats_tag(struct hot_worker *w, struct burst *b, uint32_t first)

@@ -75,6 +75,8 @@ struct hot_worker {
 	const struct hot_counters *const *peers;
 	uint32_t peer_count;
 	uint32_t ttl_ms;
+	uint64_t
+		line_end; // of what an acknowledgement ends with: the table's line_port, at its place
 	uint32_t now_ms;  // liveness clock (liveness.h), advanced by the loop before each burst
 	uint64_t turn_ns; // monotonic, when the turn of the loop began
 	// A heartbeat that follows the one before it sooner than this takes from its node's bucket; 0: none does.

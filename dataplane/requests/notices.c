@@ -121,25 +121,32 @@ static void take_news(struct packet_worker *w, uint32_t now_ms, struct notice_li
 	}
 }
 
-static uint32_t encode_notice(const struct packet_worker *w, uint32_t slot, uint8_t *frame)
+// Notices of a node are numbered by the clock, since less than a nanosecond does not lie between two of them.
+static uint32_t encode_notice(
+	const struct packet_worker *w, uint32_t slot, uint64_t now_ns, uint8_t *frame)
 {
 	const struct node_line *line = &w->hot.table->lines[slot];
 	struct wire_key key = {{LINE_GET(line->key[0]), LINE_GET(line->key[1])}};
 	struct wire_header header = {.key_id = LINE_GET(line->key_id),
 		.slot = slot,
-		.generation = atomic_load_explicit(&line->generation, memory_order_relaxed)};
+		.generation = atomic_load_explicit(&line->generation, memory_order_relaxed),
+		.sequence = now_ns};
+	bool is_called =
+		atomic_load_explicit(&line->directives, memory_order_relaxed) & NODE_DIRECTIVE_CALL;
 	struct wire_notify notify = {.term = w->hot.table->term,
-		.alloc_index = atomic_load_explicit(&line->alloc_index, memory_order_relaxed)};
+		.alloc_index = atomic_load_explicit(&line->alloc_index, memory_order_relaxed),
+		.call_port = is_called ? w->hot.table->line_port : 0};
 	uint32_t bytes = wire_notify_encode(frame, WIRE_HEARTBEAT_BYTES, header, &notify);
 	wire_sign(&key, frame, bytes);
 	return bytes;
 }
 
-static void write_notice(struct packet_worker *w, uint32_t slot, uint32_t now_ms, struct packet *p)
+static void write_notice(struct packet_worker *w, uint32_t slot, uint64_t now_ns, struct packet *p)
 {
 	struct node_source *source = &w->team->sources[slot];
 	uint32_t offset = source_put(source, &w->hot.port, p->data);
-	hot_turn_around(&w->hot, p, offset, encode_notice(w, slot, p->data + offset));
+	uint32_t now_ms = (uint32_t)(now_ns / NS_PER_MS);
+	hot_turn_around(&w->hot, p, offset, encode_notice(w, slot, now_ns, p->data + offset));
 	p->verdict = PACKET_REPLY;
 	source->told_ms = now_ms == 0 ? 1 : now_ms;
 }
@@ -158,7 +165,7 @@ void notices_send(struct packet_worker *w, uint64_t now_ns)
 	w->io.take(w->io.context, &burst, list.count);
 	uint32_t lost = list.count - burst.count;
 	for (uint32_t i = 0; i < burst.count; i++)
-		write_notice(w, list.slots[i], now_ms, &burst.packets[i]);
+		write_notice(w, list.slots[i], now_ns, &burst.packets[i]);
 	lost += w->io.finish(w->io.context, &burst);
 	counter_add(&w->counters.reply_drops, lost);
 	counter_add(&w->counters.notices, list.count - lost);

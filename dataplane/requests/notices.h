@@ -1,5 +1,5 @@
-// Tells nodes at once of news of their allocations, unasked: NOTIFY, to where the node's frames come from. It is sent
-// once: who misses it hears the same in the answer to its next heartbeat. Worker's thread.
+// Tells nodes at once of news of their allocations, and that they are called, unasked: NOTIFY, to where the node's
+// frames come from. It is sent once: who misses it hears the same in the answer to its next heartbeat. Worker's thread.
 #pragma once
 #include "dataplane/requests/packet_worker.h"
 

@@ -78,6 +78,7 @@ struct packet_worker_settings {
 	// Whether this leader is sure that nobody else leads; NULL: nobody else can. Asked once a turn.
 	bool (*leads_surely)(void *context);
 	void *lead_context;
+	uint16_t line_port;            // as in node_table
 	bool sealed_only;              // what is to run goes out sealed, or not at all
 	alloc_spec_render *alloc_spec; // NULL: nobody can ask
 	vm_spec_render *vm_spec;       // the same for virtual machines

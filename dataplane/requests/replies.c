@@ -105,7 +105,9 @@ static uint32_t encode_registered(
 	struct wire_heartbeat_ack ack = {.term = table->term,
 		.alloc_index = atomic_load_explicit(&line->alloc_index, memory_order_relaxed),
 		.ttl_ms = ttl_ms,
-		.directives = atomic_load_explicit(&line->directives, memory_order_relaxed)};
+		.directives =
+			(uint16_t)atomic_load_explicit(&line->directives, memory_order_relaxed),
+		.line_port = table->line_port};
 	return wire_heartbeat_ack_encode(frame, r->header.length, header, &ack);
 }
 

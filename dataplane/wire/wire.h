@@ -105,7 +105,8 @@ void wire_header_encode(uint8_t *frame, const struct wire_header *);
 //	24 u64 term         the controller's term
 //	32 u64 alloc_index  newest allocation index that concerns the node
 //	40 u32 ttl_ms       silence longer than this makes the node down
-//	44 u32 directives   enum wire_directive
+//	44 u16 directives   enum wire_directive
+//	46 u16 line_port    TCP port where the controller takes the connections that nodes dial; 0: none
 //
 // Freshness: the controller counts a heartbeat as a sign of life only when its term is the controller's
 // own, because the replay window does not survive a restart. A heartbeat of an older term is answered
@@ -118,6 +119,7 @@ enum wire_directive {
 	WIRE_DIRECTIVE_REGISTER = 2, // register again (description wanted)
 	WIRE_DIRECTIVE_DRAIN = 4,    // the node is draining
 	WIRE_DIRECTIVE_PROBE = 8,    // say whether the node is ready (READINESS)
+	WIRE_DIRECTIVE_CALL = 16,    // dial: the controller wants a connection to line_port
 };
 
 struct wire_heartbeat {
@@ -130,7 +132,7 @@ struct wire_heartbeat_ack {
 	uint64_t term;
 	uint64_t alloc_index;
 	uint32_t ttl_ms;
-	uint32_t directives;
+	uint16_t directives, line_port;
 };
 
 // REGISTER
@@ -149,7 +151,7 @@ struct wire_heartbeat_ack {
 //	   u16   pairs; each: u8 enum wire_pair_kind, text8 name, text16 value
 //	   zeros up to at least WIRE_REGISTER_BYTES_MIN - 16
 // REGISTERED, 64 bytes: header.slot and header.generation are the node's from now on
-//	24 u64 term, 32 u64 alloc_index, 40 u32 ttl_ms, 44 u32 directives
+//	24 u64 term, 32 u64 alloc_index, 40 u32 ttl_ms, 44 u16 directives, 46 u16 line_port
 #define WIRE_REGISTER_BYTES_MIN 96u
 
 enum wire_pair_kind {
@@ -204,13 +206,16 @@ struct wire_readiness {
 };
 
 // NOTIFY, 64 bytes, sent to a node that did not ask, and never answered: the newest index of its allocations has
-// changed. header.sequence is 0. Shorter than nothing that a node sends, and not sent again: a heartbeat says it, too.
+// changed, or the controller wants a connection. header.sequence grows from one notice of a term to a node to the next.
+// Shorter than nothing that a node sends, and not sent again: a heartbeat says it, too.
 //	24 u64 term         the controller's term
 //	32 u64 alloc_index  newest allocation index that concerns the node
-//	40 zeros
+//	40 u16 call_port    TCP port that the node is to dial; 0: none
+//	42 zeros
 struct wire_notify {
 	uint64_t term;
 	uint64_t alloc_index;
+	uint16_t call_port;
 };
 
 // A client's messages; those about a node's allocations are in wire_alloc.h, those about a worker's virtual machines in

@@ -44,15 +44,16 @@ bool wire_heartbeat_ack_decode(
 	ack->term = load64(frame + 24);
 	ack->alloc_index = load64(frame + 32);
 	ack->ttl_ms = load32(frame + 40);
-	ack->directives = load32(frame + 44);
+	ack->directives = load16(frame + 44);
+	ack->line_port = load16(frame + 46);
 	return true;
 }
 
 uint32_t wire_heartbeat_ack_encode(uint8_t *frame, uint32_t size, struct wire_header header,
 	const struct wire_heartbeat_ack *ack)
 {
-	return encode_small(
-		frame, size, header, ack->term, ack->alloc_index, ack->ttl_ms, ack->directives);
+	return encode_small(frame, size, header, ack->term, ack->alloc_index, ack->ttl_ms,
+		ack->directives | (uint32_t)ack->line_port << 16);
 }
 
 uint32_t wire_goodbye_encode(uint8_t *frame, uint32_t size, struct wire_header header)
@@ -105,6 +106,7 @@ bool wire_notify_decode(
 	struct bytes_reader r = body_reader(frame, header);
 	notify->term = bytes_take_u64(&r);
 	notify->alloc_index = bytes_take_u64(&r);
+	notify->call_port = bytes_take_u16(&r);
 	return header->length == WIRE_HEARTBEAT_BYTES && body_complete(&r);
 }
 
@@ -112,7 +114,8 @@ uint32_t wire_notify_encode(
 	uint8_t *frame, uint32_t size, struct wire_header header, const struct wire_notify *notify)
 {
 	header.type = WIRE_NOTIFY;
-	return encode_small(frame, size, header, notify->term, notify->alloc_index, 0, 0);
+	return encode_small(
+		frame, size, header, notify->term, notify->alloc_index, notify->call_port, 0);
 }
 
 static void take_description(struct bytes_reader *r, struct wire_register *reg)

@@ -63,6 +63,7 @@ static void open_team(struct world *w, uint32_t workers, const struct hot_port *
 		.stall_ms = WORLD_STALL_MS,
 		.mass_percent = 100,
 		.mass_hold_s = WORLD_HOLD_S,
+		.line_port = WORLD_LINE_PORT,
 		.idle_sleep_us = 400};
 	w->team = packet_workers_create(workers, &settings);
 	struct hot_port port = test_port();

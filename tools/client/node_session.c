@@ -86,8 +86,8 @@ static enum node_event take_refusal(
 
 // An index that the node knows is no news, so that a notice that comes again says nothing. Only an answer teaches a
 // term: of a newer one the node learns with the heartbeat that it sends at once.
-static enum node_event take_notice(
-	struct node_session *s, const uint8_t *frame, const struct wire_header *h)
+static enum node_event take_notice(struct node_session *s, const uint8_t *frame,
+	const struct wire_header *h, struct node_answer *answer)
 {
 	struct wire_notify notify;
 	if (s->generation == 0 || h->slot != s->slot || h->generation != s->generation ||
@@ -97,8 +97,11 @@ static enum node_event take_notice(
 		return NODE_OLD_TERM;
 	if (notify.term > s->term)
 		return NODE_BEAT_NOW;
+	answer->calls = notify.call_port != 0;
+	answer->call_number = h->sequence;
+	answer->line_port = notify.call_port;
 	if (notify.alloc_index <= s->alloc_index)
-		return NODE_NOTHING;
+		return answer->calls ? NODE_NOTIFIED : NODE_NOTHING;
 	s->alloc_index = notify.alloc_index;
 	return NODE_NOTIFIED;
 }
@@ -113,7 +116,7 @@ struct node_answer node_session_receive(struct node_session *s, const uint8_t *f
 		!wire_verify(&s->key, frame, size))
 		return answer;
 	if (h.type == WIRE_NOTIFY) {
-		answer.event = take_notice(s, frame, &h);
+		answer.event = take_notice(s, frame, &h, &answer);
 	} else if (h.type == WIRE_REFUSED) {
 		if (wire_refused_decode(frame, &h, &answer.refused))
 			answer.event = take_refusal(s, &h, &answer.refused);
@@ -125,6 +128,8 @@ struct node_answer node_session_receive(struct node_session *s, const uint8_t *f
 		answer.term = ack.term;
 		answer.late = h.type == WIRE_HEARTBEAT_ACK && h.sequence != s->sequence;
 		answer.event = take_ack(s, &h, &ack);
+		answer.line_port = ack.line_port;
+		answer.calls = answer.event == NODE_ACKED && ack.directives & WIRE_DIRECTIVE_CALL;
 	}
 	return answer;
 }

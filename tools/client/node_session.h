@@ -29,7 +29,7 @@ enum node_event {
 	NODE_REGISTER_NOW, // the controller wants a registration, or no longer knows this generation
 	NODE_GONE,         // the goodbye was acknowledged
 	NODE_OLD_TERM,     // from a controller that was replaced: do not obey
-	NODE_NOTIFIED,     // unasked: alloc_index has grown
+	NODE_NOTIFIED,     // unasked: alloc_index has grown, or the node is called, or both
 	NODE_REFUSED,      // anything else; see refused
 };
 
@@ -38,6 +38,12 @@ struct node_answer {
 	bool late;     // the answer to a heartbeat before the newest
 	uint64_t term; // of the answer, where it has one
 	struct wire_refused refused;
+	// Whether the controller wants the node to dial. Of a notice: its number, which is above that of the notice
+	// before it unless somebody sends an old one again; 0: of an answer, which comes once.
+	bool calls;
+	uint64_t call_number;
+	uint16_t
+		line_port; // where to, of an answer and of a notice that calls; 0: the controller takes no connections
 };
 
 // Each signs a frame and returns its length.

@@ -58,11 +58,14 @@ field("term", "uint64", "Term")
 field("alloc_index", "uint64", "Allocation index")
 field("load_permille", "uint32", "Load (permille)")
 field("ttl_ms", "uint32", "Time to live (ms)")
-field("directives", "uint32", "Directives", base.HEX)
-field("directive_resync", "bool", "Resync", 32, nil, 1)
-field("directive_register", "bool", "Register", 32, nil, 2)
-field("directive_drain", "bool", "Drain", 32, nil, 4)
-field("directive_probe", "bool", "Probe", 32, nil, 8)
+field("directives", "uint16", "Directives", base.HEX)
+field("directive_resync", "bool", "Resync", 16, nil, 1)
+field("directive_register", "bool", "Register", 16, nil, 2)
+field("directive_drain", "bool", "Drain", 16, nil, 4)
+field("directive_probe", "bool", "Probe", 16, nil, 8)
+field("directive_call", "bool", "Call", 16, nil, 16)
+field("line_port", "uint16", "Line's TCP port")
+field("call_port", "uint16", "Dial TCP port")
 field("node", "string", "Node")
 field("part", "uint8", "Part")
 field("parts", "uint8", "Parts")
@@ -328,14 +331,16 @@ local function acknowledgement(r)
 	r:number("term", 8)
 	r:number("alloc_index", 8)
 	r:number("ttl_ms", 4)
-	local range = r:take(4, "directives")
+	local range = r:take(2, "directives")
 	if range then
 		local tree = r.tree:add_le(fields.directives, range)
 		tree:add_le(fields.directive_resync, range)
 		tree:add_le(fields.directive_register, range)
 		tree:add_le(fields.directive_drain, range)
 		tree:add_le(fields.directive_probe, range)
+		tree:add_le(fields.directive_call, range)
 	end
+	r:number("line_port", 2)
 end
 bodies[3] = acknowledgement
 bodies[5] = acknowledgement
@@ -650,7 +655,8 @@ end
 bodies[27] = function(r)
 	r:number("term", 8)
 	r:number("alloc_index", 8)
-	r:zeros(8, "body")
+	r:number("call_port", 2)
+	r:zeros(6, "body")
 end
 
 -- Lengths that are fixed, or at least so much.

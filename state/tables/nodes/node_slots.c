@@ -122,13 +122,11 @@ static void end_rest(struct rcu_head *head)
 
 void node_slot_direct(struct state *state, const struct node *n)
 {
-	struct node_line *line = &state->node_table->lines[n->slot];
 	uint32_t directives = n->standing.readiness == READINESS_AWAITED ? NODE_DIRECTIVE_PROBE : 0;
 
 	if (n->drain)
 		directives |= NODE_DIRECTIVE_DRAIN;
-	if (atomic_load_explicit(&line->directives, memory_order_relaxed) != directives)
-		atomic_store_explicit(&line->directives, directives, memory_order_relaxed);
+	node_table_direct(state->node_table, n->slot, directives);
 }
 
 void node_slot_follow(struct state *state, struct node_cell *cell, const struct node *after)

@@ -206,6 +206,41 @@ static void a_fleet_is_told_at_a_bounded_rate(void **unused)
 	leave(w, &history);
 }
 
+// A notice says it, and so do the answers to heartbeats, until the node is called no more.
+static void a_node_is_called(void **unused)
+{
+	struct memory_log history;
+	struct wire_header node;
+	struct peer p;
+	struct world *w = world_of(&history, &p, &node);
+	struct node_table *table = state_node_table(w->core.state);
+
+	struct wire_heartbeat_ack quiet = world_beat(w, &p, &node, 2);
+	assert_int_equal(quiet.directives, 0);
+	assert_int_equal(quiet.line_port, WORLD_LINE_PORT);
+	node_table_call(table, node.slot);
+	let_ms_pass(w, 1);
+	struct wire_notify notify = peer_notified(w, &p);
+	assert_int_equal(notify.call_port, WORLD_LINE_PORT);
+	assert_int_equal(notify.alloc_index, alloc_index(w, &node));
+	struct wire_heartbeat_ack ack = world_beat(w, &p, &node, 3);
+	assert_int_equal(ack.directives, WIRE_DIRECTIVE_CALL);
+	assert_int_equal(ack.line_port, WORLD_LINE_PORT);
+	// What the applier says of the node leaves the call alone.
+	node_table_direct(table, node.slot, NODE_DIRECTIVE_DRAIN);
+	assert_int_equal(
+		world_beat(w, &p, &node, 4).directives, WIRE_DIRECTIVE_CALL | WIRE_DIRECTIVE_DRAIN);
+	node_table_call_no_more(table, node.slot);
+	assert_int_equal(world_beat(w, &p, &node, 5).directives, WIRE_DIRECTIVE_DRAIN);
+	world_pass(w, 100);
+	assert_int_equal(notices(w), 1);
+	// News of its allocations is no call.
+	place(w, 1);
+	let_ms_pass(w, 1);
+	assert_int_equal(peer_notified(w, &p).call_port, 0);
+	leave(w, &history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +250,7 @@ int main(void)
 		cmocka_unit_test(nobody_is_told_who_does_not_listen),
 		cmocka_unit_test(a_restart_learns_addresses_from_heartbeats),
 		cmocka_unit_test(a_fleet_is_told_at_a_bounded_rate),
+		cmocka_unit_test(a_node_is_called),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@ static json_t *ack_fields(const struct wire_heartbeat_ack *ack)
 	set_integer(o, "alloc_index", ack->alloc_index);
 	set_integer(o, "ttl_ms", ack->ttl_ms);
 	set_integer(o, "directives", ack->directives);
+	set_integer(o, "line_port", ack->line_port);
 	return o;
 }
 
@@ -49,6 +50,7 @@ static json_t *notify_fields(const struct wire_notify *notify)
 	json_t *o = json_object();
 	set_integer(o, "term", notify->term);
 	set_integer(o, "alloc_index", notify->alloc_index);
+	set_integer(o, "call_port", notify->call_port);
 	return o;
 }
 

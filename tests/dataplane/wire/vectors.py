@@ -164,7 +164,8 @@ def heartbeat(f):
 
 
 def heartbeat_ack(f):
-    return struct.pack("<QQII", f["term"], f["alloc_index"], f["ttl_ms"], f["directives"]), 0
+    body = (f["term"], f["alloc_index"], f["ttl_ms"], f["directives"], f["line_port"])
+    return struct.pack("<QQIHH", *body), 0
 
 
 def goodbye(_):
@@ -248,7 +249,7 @@ def no_numbers():
 
 
 def notify(f):
-    return struct.pack("<QQ", f["term"], f["alloc_index"]) + bytes(8), 0
+    return struct.pack("<QQH", f["term"], f["alloc_index"], f["call_port"]) + bytes(6), 0
 
 
 def alloc_update(f):
@@ -342,9 +343,10 @@ def cases():
     born = 1767225600000
     yield "first heartbeat", "HEARTBEAT", at, 1, {"term": 0, "alloc_index": 0, "load_permille": 0}
     yield "heartbeat", "HEARTBEAT", at, 4294967297, {"term": 12, "alloc_index": 90017, "load_permille": 734}
-    ack = {"term": 12, "alloc_index": 90020, "ttl_ms": 10000, "directives": 0}
+    ack = {"term": 12, "alloc_index": 90020, "ttl_ms": 10000, "directives": 0, "line_port": 0}
     yield "answer to a heartbeat", "HEARTBEAT_ACK", at, 4294967297, ack
     yield "answer with directives", "HEARTBEAT_ACK", at, 2, dict(ack, directives=15, term=2**63 - 1)
+    yield "answer that calls", "HEARTBEAT_ACK", at, 3, dict(ack, directives=16, line_port=4647)
     yield "smallest registration", "REGISTER", none, born, description(
         name="", datacenter="", pool="", address="", version="")
     pairs = [{"kind": 0, "name": "cpu.arch", "value": "amd64"}, {"kind": 0, "name": "kernel.name", "value": "linux"},
@@ -461,7 +463,9 @@ def cases():
         "allocation": str(OTHER), "offset": 0, "bytes": 1340}
     yield "virtual machines of a term", "VMS_REPLY", asks, 11, {
         "version": 90081, "from": 0, "more": 0, "items": [guest], "term": 2**63 - 1}
-    yield "notice of news", "NOTIFY", at, 0, {"term": 12, "alloc_index": 90090}
+    notice = {"term": 12, "alloc_index": 90090, "call_port": 0}
+    yield "notice of news", "NOTIFY", at, 0, notice
+    yield "notice that calls", "NOTIFY", at, 1722, dict(notice, call_port=4647)
     yield "refused: not allowed", "REFUSED", at, born, dict(stale, request_type=16, reason=15, numbers_sent=2)
     yield "refused: overloaded", "REFUSED", none, 5, dict(stale, request_type=8, reason=10, retry_after_ms=250)
     follows = {"request_type": 2, "reason": 23, "retry_after_ms": 0, "leader_port": 4647,

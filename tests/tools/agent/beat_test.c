@@ -328,6 +328,43 @@ static void a_notice_is_news_once(void **unused)
 	assert_int_equal(beat.session.alloc_index, 70);
 }
 
+// The controller wants the node to dial, as a notice or an answer says.
+static void a_call_says_where_to_dial(void **unused)
+{
+	register_and_beat();
+	struct wire_notify notify = {.term = 5, .alloc_index = 70, .call_port = 4647};
+	struct wire_header h = header(WIRE_NOTIFY, 77);
+	uint32_t length = wire_notify_encode(frame, sizeof frame, h, &notify);
+	wire_sign(&beat.session.key, frame, length);
+	for (int i = 0; i < 2; i++) {
+		// Its index is news once, its number is for the caller to compare.
+		struct node_answer called = beat_receive(&beat, frame, length, now);
+		assert_int_equal(called.event, NODE_NOTIFIED);
+		assert_true(called.calls);
+		assert_int_equal(called.call_number, 77);
+		assert_int_equal(called.line_port, 4647);
+	}
+	notify.term = 4;
+	length = wire_notify_encode(frame, sizeof frame, h, &notify);
+	wire_sign(&beat.session.key, frame, length);
+	assert_false(beat_receive(&beat, frame, length, now).calls);
+	now = beat.due_ns;
+	send_heartbeat();
+	struct wire_heartbeat_ack ack = {.term = 5,
+		.alloc_index = 70,
+		.ttl_ms = 9000,
+		.directives = WIRE_DIRECTIVE_CALL,
+		.line_port = 4647};
+	length =
+		wire_heartbeat_ack_encode(frame, sizeof frame, header(WIRE_HEARTBEAT_ACK, 2), &ack);
+	wire_sign(&beat.session.key, frame, length);
+	struct node_answer answered = beat_receive(&beat, frame, length, now);
+	assert_int_equal(answered.event, NODE_ACKED);
+	assert_true(answered.calls);
+	assert_int_equal(answered.call_number, 0);
+	assert_int_equal(answered.line_port, 4647);
+}
+
 // A captured notice must not hide that the controller is silent.
 static void a_notice_is_no_answer(void **unused)
 {
@@ -462,6 +499,7 @@ int main(void)
 		FRESH(strangers_are_ignored),
 		FRESH(a_registration_too_far_ahead_goes_back),
 		FRESH(a_notice_is_news_once),
+		FRESH(a_call_says_where_to_dial),
 		FRESH(a_notice_is_no_answer),
 		FRESH(goodbye_is_repeated_until_it_is_heard),
 		FRESH(goodbye_is_given_up),

@@ -1,5 +1,5 @@
 // The line between a node and its controller: connections over TCP that the agent dials, with TLS under the node's key
-// (tools/tls/psk.h), so that a node needs no open port.
+// (docs/wire.md, The line), so that a node needs no open port.
 //
 // Of two kinds. Over one the controller asks: it is dialled when the controller calls (docs/wire.md, Calls), and then
 // the agent is the server; its plain side goes to the service. Over the other the agent asks (line_ask.h).
@@ -20,11 +20,11 @@ struct line_settings {
 	struct uuid node;
 	struct wire_key key;
 	uint8_t key_id;
-	// HOST or HOST:PORT of where to dial, several with commas between them: tried in turn. NULL: the address of the
-	// controller that the agent speaks to, and the port that it calls.
+	// HOST or HOST:PORT of where to dial, several with commas between them: tried in turn. NULL: the address of
+	// the controller that the agent speaks to, and the port that it calls.
 	const char *address;
-	// Takes the plain side of a connection over which the controller asks, a connected stream socket that it owns from
-	// then on, also when it fails. Returns 0 or -errno. On a thread of the line's. NULL: nobody serves.
+	// Takes the plain side of a connection over which the controller asks, a connected stream socket that it owns
+	// from then on, also when it fails. Returns 0 or -errno. On a thread of the line's. NULL: nobody serves.
 	int (*serve)(void *context, int fd);
 	void *context;
 };
