@@ -142,6 +142,13 @@
 // Packets taken from a queue at once: enough to hide a cache miss, few enough to stay in L1.
 #define BURST_MAX 64u
 
+// Connections that nodes dial, of all nodes and of one; those whose handshake is under way, of which a newer one pushes
+// the oldest out; and requests that wait for a node or for its answer.
+#define LINE_CONNECTIONS_MAX 4096u
+#define LINE_NODE_CONNECTIONS_MAX 128u
+#define LINE_HANDSHAKES_MAX 256u
+#define LINE_REQUESTS_MAX 2048u
+
 #define WORKERS_MAX 64u
 #define PORTS_MAX 16u
 // Requests of one worker that wait for the applier; one more is refused and counted.

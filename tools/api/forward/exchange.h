@@ -1,27 +1,66 @@
-// One request on its way to the leader, and its answer as it comes: the forwarder's thread writes it, one thread of the
-// server reads it. What was not read yet is bounded; then the leader waits.
+// One request on its way to who answers it, the leader (forwarder.h) or a node (tools/api/line/line_hub.h), and its
+// answer as it comes: the carrier's thread writes it, one thread of the server reads it. What was not read yet is
+// bounded; then who answers waits.
 #pragma once
+#include "state/base/uuid.h"
 #include "tools/api/forward/answer_head.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <urcu/list.h>
 
-#define EXCHANGE_HEADERS_MAX 8u
+#define EXCHANGE_HEADERS_MAX 12u
 // Of an answer, received and not read yet.
 #define EXCHANGE_BYTES_MAX (256u * 1024)
 
 enum exchange_stage {
-	EXCHANGE_WAITS,      // for a leader, or for its answer
-	EXCHANGE_ANSWERS,    // the head is whole, and bytes may follow
-	EXCHANGE_IS_OVER,    // the answer is whole
-	EXCHANGE_IS_BROKEN,  // it ended in its midst
-	EXCHANGE_HAS_FAILED, // no leader took it
-	EXCHANGE_IS_LOST,    // a leader took it and did not answer: a change may still take effect
-	EXCHANGE_IS_HERE,    // this member leads now, and no other one took it
+	EXCHANGE_WAITS,       // for a leader, or for its answer
+	EXCHANGE_ANSWERS,     // the head is whole, and bytes may follow
+	EXCHANGE_IS_OVER,     // the answer is whole
+	EXCHANGE_IS_BROKEN,   // it ended in its midst
+	EXCHANGE_HAS_FAILED,  // no leader took it
+	EXCHANGE_IS_LOST,     // a leader took it and did not answer: a change may still take effect
+	EXCHANGE_IS_HERE,     // this member leads now, and no other one took it
+	EXCHANGE_IS_SWITCHED, // from here on another protocol is spoken (exchange_carrier.join)
 };
 
-struct forwarder;
+// What became of requests that somebody else is to answer.
+enum forward_outcome {
+	FORWARD_ANSWERED,
+	FORWARD_BROKEN,     // in the midst of the answer
+	FORWARD_NO_LEADER,  // none is known, or none answered
+	FORWARD_LOST,       // a change that may still take effect
+	FORWARD_LEFT,       // the client went away
+	FORWARD_HERE,       // this member became the leader meanwhile
+	FORWARD_TOO_MANY,   // under way
+	FORWARD_LOOPED,     // was forwarded before
+	FORWARD_WEB_SOCKET, // cannot be forwarded
+	FORWARD_OUTCOMES,
+};
+extern const char *const forward_outcome_names[];
+
+struct exchange;
+
+// The connection of a client, after a 101: a socket that does not block, and what was read from it already. It is the
+// carrier's until end is called, on the carrier's thread and once.
+struct exchange_joint {
+	int fd;
+	const void *extra;
+	size_t extra_size;
+	// Whether the client may still speak; asked every half second or so.
+	bool (*holds)(void *context);
+	void (*end)(void *context);
+	void *context;
+};
+
+// Who brings requests to where they are answered. Any thread calls these.
+struct exchange_carrier {
+	void (*has_room)(struct exchange *); // after exchange_read said so
+	void (*drop)(struct exchange *);     // also ends it
+	void (*note)(struct exchange *, enum forward_outcome);
+	// Carries bytes both ways until one side ends, or it is dropped. NULL: nothing is ever switched.
+	void (*join)(struct exchange *, const struct exchange_joint *);
+};
 
 struct exchange {
 	// Of the request; owned, and not changed once it is on its way.
@@ -35,14 +74,25 @@ struct exchange {
 	struct answer_head head; // whole, and not changed any more, once the stage says so
 	unsigned char *bytes;
 	size_t from, to, capacity; // bytes[from..to) were not read yet
-	bool is_held;              // the forwarder's thread took no more, because there was no room
+	bool is_held;              // the carrier's thread took no more, because there was no room
 	bool is_awaited;           // the reader found nothing
 
-	// Of the forwarder alone (forwarder.c).
-	struct forwarder *forwarder;
+	// Why it has failed, when the carrier knows: the status, and a sentence. Not changed any more once the stage says so.
+	unsigned failure_status;
+	char failure[256];
+
+	// Of the carrier alone.
+	const struct exchange_carrier *carrier;
+	void *owner;
+	struct uuid node;  // that is to answer
+	struct link *link; // over which it is asked
+	struct exchange_joint joint;
+	struct exchange_joint offered; // under the owner's lock
+	bool is_joined;                // under the owner's lock
 	struct cds_list_head on_the_way, queued;
-	bool is_queued, is_dropped; // under the forwarder's lock
+	bool is_queued, is_dropped; // under the owner's lock
 	bool is_on_the_way;
+	// Of the forwarder.
 	void *easy;  // of libcurl; NULL: waits for a leader
 	void *lines; // of libcurl: the headers
 	char leader[40];
@@ -64,7 +114,7 @@ enum exchange_stage exchange_stage_of(struct exchange *);
 struct exchange_news {
 	size_t size;               // of the bytes that were copied
 	enum exchange_stage stage; // when they were
-	bool was_held;             // there is room again, of which the forwarder is to be told
+	bool was_held;             // there is room again, of which the carrier is to be told
 };
 // Copies at most so many bytes of the answer. None, and more may follow: the reader is woken once there are some, or
 // the stage has changed.
@@ -72,7 +122,7 @@ struct exchange_news exchange_read(struct exchange *, void *to, size_t most);
 // Whether a reader that found nothing finds something now.
 bool exchange_has_news(struct exchange *);
 
-// For the forwarder's thread. False: there is no room, and it is held.
+// For the carrier's thread. False: there is no room, and it is held.
 bool exchange_take(struct exchange *, const void *data, size_t size);
 void exchange_turn(struct exchange *, enum exchange_stage);
 // Whether the reader waits, who is then to be woken: once.

@@ -68,7 +68,7 @@ static size_t on_head(char *line, size_t each, size_t count, void *context)
 		return each * count;
 	x->was_refused = x->head.is_of_follower;
 	if (!x->was_refused)
-		turn(x->forwarder, x, EXCHANGE_ANSWERS);
+		turn(x->owner, x, EXCHANGE_ANSWERS);
 	return each * count;
 }
 
@@ -81,7 +81,7 @@ static size_t on_bytes(char *data, size_t each, size_t count, void *context)
 		return size;
 	if (!exchange_take(x, data, size))
 		return CURL_WRITEFUNC_PAUSE;
-	wake_reader(x->forwarder, x);
+	wake_reader(x->owner, x);
 	return size;
 }
 
@@ -378,38 +378,47 @@ static void queue_exchange(struct forwarder *f, struct exchange *x)
 	x->is_queued = true;
 }
 
+static void carry_on(struct exchange *x)
+{
+	struct forwarder *f = x->owner;
+	pthread_mutex_lock(&f->lock);
+	queue_exchange(f, x);
+	pthread_mutex_unlock(&f->lock);
+	curl_events_wake(f->events);
+}
+
+static void drop_exchange(struct exchange *x)
+{
+	struct forwarder *f = x->owner;
+	pthread_mutex_lock(&f->lock);
+	x->is_dropped = true;
+	queue_exchange(f, x);
+	pthread_mutex_unlock(&f->lock);
+	curl_events_wake(f->events);
+}
+
+static void note_exchange(struct exchange *x, enum forward_outcome outcome)
+{
+	forwarder_note(x->owner, outcome);
+}
+
+static const struct exchange_carrier forwarder_carrier = {
+	.has_room = carry_on, .drop = drop_exchange, .note = note_exchange};
+
 bool forwarder_begin(struct forwarder *f, struct exchange *x)
 {
 	pthread_mutex_lock(&f->lock);
 	bool has_room = f->under_way < FORWARDS_MAX;
 	if (has_room) {
 		f->under_way++;
-		x->forwarder = f;
+		x->owner = f;
+		x->carrier = &forwarder_carrier;
 		queue_exchange(f, x);
 	}
 	pthread_mutex_unlock(&f->lock);
 	if (has_room)
 		curl_events_wake(f->events);
 	return has_room;
-}
-
-void forwarder_has_room(struct forwarder *f, struct exchange *x)
-{
-	CHECK(x->forwarder == f);
-	pthread_mutex_lock(&f->lock);
-	queue_exchange(f, x);
-	pthread_mutex_unlock(&f->lock);
-	curl_events_wake(f->events);
-}
-
-void forwarder_drop(struct forwarder *f, struct exchange *x)
-{
-	CHECK(x->forwarder == f);
-	pthread_mutex_lock(&f->lock);
-	x->is_dropped = true;
-	queue_exchange(f, x);
-	pthread_mutex_unlock(&f->lock);
-	curl_events_wake(f->events);
 }
 
 void forwarder_note(struct forwarder *f, enum forward_outcome outcome)

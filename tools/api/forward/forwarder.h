@@ -39,23 +39,6 @@ void forwarder_stop(struct forwarder *); // once all exchanges are dropped; free
 // Any thread. Takes the exchange over; its creator reads it until it drops it. False: too many are under way, and the
 // exchange stays the caller's.
 bool forwarder_begin(struct forwarder *, struct exchange *);
-void forwarder_has_room(struct forwarder *, struct exchange *); // after exchange_read said so
-void forwarder_drop(struct forwarder *, struct exchange *);     // also ends it
-
-// What became of requests on a member that does not lead, and of those that only the leader may answer.
-enum forward_outcome {
-	FORWARD_ANSWERED,
-	FORWARD_BROKEN,     // in the midst of the answer
-	FORWARD_NO_LEADER,  // none is known, or none answered
-	FORWARD_LOST,       // a change that may still take effect
-	FORWARD_LEFT,       // the client went away
-	FORWARD_HERE,       // this member became the leader meanwhile
-	FORWARD_TOO_MANY,   // under way
-	FORWARD_LOOPED,     // was forwarded before
-	FORWARD_WEB_SOCKET, // cannot be forwarded
-	FORWARD_OUTCOMES,
-};
-extern const char *const forward_outcome_names[];
 
 struct forward_counts {
 	uint32_t under_way;

@@ -190,15 +190,14 @@ bool forwarding_begin(struct request *request, struct reply *reply)
 void forwarding_drop(struct request *request)
 {
 	if (request->exchange)
-		forwarder_drop(request->api->forwarder, request->exchange);
+		request->exchange->carrier->drop(request->exchange);
 	request->exchange = NULL;
 }
 
 // The bytes of an answer that is handed on. It may outlive the request.
 struct forwarded_answer {
 	struct reply_source source;
-	struct request *request; // while it is read
-	struct forwarder *forwarder;
+	struct request *request;   // while it is read
 	struct exchange *exchange; // owned
 	uint64_t sent_bytes;
 };
@@ -216,7 +215,7 @@ static ssize_t read_forwarded(void *source, uint64_t position, char *to, size_t 
 	struct api *api = request->api;
 	struct exchange_news news = exchange_read(a->exchange, to, most);
 	if (news.was_held)
-		forwarder_has_room(a->forwarder, a->exchange);
+		a->exchange->carrier->has_room(a->exchange);
 	if (news.size) {
 		connection_enter(api->connections, request->socket, CONNECTION_SENDING);
 		a->sent_bytes += news.size;
@@ -239,8 +238,8 @@ static void free_forwarded(void *source)
 		outcome = FORWARD_ANSWERED;
 	else if (stage == EXCHANGE_IS_BROKEN)
 		outcome = FORWARD_BROKEN;
-	forwarder_note(a->forwarder, outcome);
-	forwarder_drop(a->forwarder, a->exchange);
+	a->exchange->carrier->note(a->exchange, outcome);
+	a->exchange->carrier->drop(a->exchange);
 	free(a);
 }
 
@@ -256,7 +255,6 @@ static bool hand_on(struct request *request, struct reply *reply)
 	*a = (struct forwarded_answer){
 		.source = {BLOCK_BYTES, read_forwarded, free_forwarded, NULL},
 		.request = request,
-		.forwarder = request->api->forwarder,
 		.exchange = x};
 	a->source.bytes = has_no_body(x->head.status) ? 0 : x->head.body_bytes;
 	a->source.has_size = a->source.bytes != ANSWER_SIZE_UNKNOWN;

@@ -76,7 +76,7 @@ static void what_nobody_takes_is_given_up(void **unused)
 		struct forwarder *f = start(50);
 		struct exchange *x = begun(f, methods[i / 2]);
 		await_stage(x, EXCHANGE_HAS_FAILED);
-		forwarder_drop(f, x);
+		x->carrier->drop(x);
 		await_none(f);
 		forwarder_stop(f);
 	}
@@ -96,7 +96,7 @@ static void what_waits_is_for_whoever_takes_over(void **unused)
 	assert_int_equal(exchange_stage_of(x), EXCHANGE_WAITS);
 	knows_leader = true;
 	await_stage(x, EXCHANGE_IS_HERE);
-	forwarder_drop(f, x);
+	x->carrier->drop(x);
 	forwarder_stop(f);
 }
 
@@ -111,11 +111,11 @@ static void only_so_many_are_under_way(void **unused)
 	struct exchange *more = exchange_create("GET", "/", NULL, 0);
 	assert_false(forwarder_begin(f, more));
 	for (uint32_t i = 0; i < FORWARDS_MAX; i++)
-		forwarder_drop(f, all[i]);
+		all[i]->carrier->drop(all[i]);
 	await_none(f);
 	assert_true(forwarder_begin(f, more));
 	// It ends with what was dropped before.
-	forwarder_drop(f, more);
+	more->carrier->drop(more);
 	forwarder_stop(f);
 }
 
