@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/api/events/event_log.h"
+#include "tools/berthd/agents.h"
 #include "tools/berthd/backup.h"
 #include "tools/berthd/health.h"
 #include "tools/berthd/membership/membership.h"
@@ -363,6 +364,8 @@ static bool start_api(struct berthd *b, char *message)
 		.forward_tls = {.ca_file = config->cluster_ca,
 			.certificate_file = config->cluster_certificate,
 			.key_file = config->cluster_key},
+		.line_fd = b->agents_fd,
+		.line_key = b->agents_fd >= 0 ? agents_key : NULL,
 		.context = b,
 	};
 	return api_start(&settings, &b->api, message, BERTHD_MESSAGE_BYTES) == 0;
@@ -439,7 +442,7 @@ bool berthd_start(struct berthd *b, char *message)
 		return false;
 	b->patience_ns = BERTHD_PATIENCE_S * NS_PER_S;
 	if (!create_parts(b, message) || (!b->cluster && !start_deciding(b, message)) ||
-		!start_dataplane(b, message) || !start_api(b, message))
+		!agents_listen(b, message, BERTHD_MESSAGE_BYTES) || !start_dataplane(b, message) || !start_api(b, message))
 		return false;
 	int error = store_start_snapshots(b->store, b->state);
 	if (error != 0)

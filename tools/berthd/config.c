@@ -89,6 +89,15 @@ static const struct setting settings[] = {
 		.help = "open HTTP connections of one client address"},
 	{"audit.path", SETTING_TEXT, AT(audit_path), .preset = "",
 		.help = "file of who asked what of the HTTP API; empty: none"},
+	{"agents.address", SETTING_TEXT, AT(agents_address), .preset = "any",
+		.help = "address that nodes dial when they are called; any: all; empty: none, and "
+			"nothing is asked of nodes"},
+	{"agents.port", SETTING_U32, AT(agents_port), NUMBER(0, 65535), .preset = "0",
+		.help = "TCP port that they dial; 0: the number of wire.udp_port"},
+	{"agents.advertise_port", SETTING_U32, AT(agents_advertise_port), NUMBER(0, 65535),
+		.preset = "0",
+		.help = "TCP port that they are told, where another one is translated to it; 0: "
+			"agents.port"},
 	{"acl.token_min_expiration_ttl_s", SETTING_U32, AT(token_ttl_min_s), NUMBER(1, 31536000),
 		.preset = "1", .help = "a token with an end holds at least this long"},
 	{"acl.token_max_expiration_ttl_s", SETTING_U32, AT(token_ttl_max_s), NUMBER(1, 315360000),

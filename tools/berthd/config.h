@@ -24,6 +24,8 @@ struct config {
 	uint32_t socket_mode;
 	bool http_insecure;
 	char audit_path[CONFIG_PATH_BYTES];
+	char agents_address[CONFIG_NAME_BYTES];
+	uint32_t agents_port, agents_advertise_port;
 	uint32_t token_ttl_min_s, token_ttl_max_s;
 	uint32_t http_port, http_connections_max, http_connections_per_ip_max;
 	struct dataplane_settings dataplane;

@@ -33,6 +33,7 @@ struct berthd {
 	struct keyring *keyring;
 	struct rekeyer *rekeyer;
 	struct api *api;
+	int agents_fd; // where nodes dial, until the API has it; -1: nowhere
 	bool applier_runs, dataplane_runs, snapshots_run;
 	atomic_bool
 		is_restored; // another state waits for the next start, and nothing is decided any more

@@ -5,6 +5,7 @@
 #include "state/base/time_units.h"
 #include "state/store/store.h"
 #include "tools/api/listen/listening.h"
+#include "tools/berthd/agents.h"
 #include "tools/berthd/membership/membership.h"
 #include "tools/berthd/peers.h"
 #include "tools/keyring/keyring_file.h"
@@ -78,7 +79,7 @@ static bool check_listening(const struct config *config, char *message, uint32_t
 	if (!*config->http_address || store_holder(config->data_dir) != 0)
 		return true;
 	int fd = listen_at_address(
-		config->http_address, (uint16_t)config->http_port, message, message_size);
+		"http", config->http_address, (uint16_t)config->http_port, message, message_size);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -206,4 +207,4 @@ static bool check_arguments(const struct config *config, char *message, uint32_t
 
 preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {preflight_address, check_tls,
 	check_listening, check_socket, check_keys, check_data_dir, check_cluster, check_keyring,
-	check_peers, check_peer_files, check_audit, check_arguments};
+	check_peers, check_peer_files, check_audit, check_arguments, agents_check};

@@ -12,5 +12,5 @@ preflight_check preflight_address;
 bool http_address_is_open(const char *address);
 
 // The first of them is preflight_address.
-#define PREFLIGHT_CHECKS 12
+#define PREFLIGHT_CHECKS 13
 extern preflight_check *const preflight_checks[PREFLIGHT_CHECKS];

@@ -29,13 +29,16 @@ struct line_settings {
 	void *context;
 };
 
-// Copies what the settings point at but for the address. NULL: a thread could not be made.
+// Keeps no copy of what the settings point at. NULL: memory or descriptors are short.
 struct line *line_open(const struct line_settings *);
-// Ends all connections and waits for their threads; whoever asks is answered -ECANCELED. NULL is allowed.
+// Ends all connections and waits for their threads; whoever asks is answered -ECANCELED, and asks no more. NULL is
+// allowed.
 void line_close(struct line *);
 
 // The controller that the agent speaks to from now on: "192.0.2.1" or "2001:db8::1", without a port. Main thread.
 void line_follow(struct line *, const char *host);
+// Where the controller takes connections, as its newest answer said; 0: nowhere. Main thread.
+void line_heard(struct line *, uint16_t port);
 // The controller called: it wants a connection to that TCP port. number: of a NOTIFY, its sequence, so that one that
 // comes again is none; 0: of an answer, which is always new. Never blocks. Main thread.
 struct line_call {

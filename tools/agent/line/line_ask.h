@@ -11,6 +11,7 @@
 // made; or after the wait, with the same index.
 #pragma once
 #include "state/base/uuid.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 struct line;
@@ -46,3 +47,5 @@ struct line_answer {
 int line_ask(struct line *, const struct line_question *, struct line_answer *, char *message,
 	uint32_t message_size);
 void line_answer_free(struct line_answer *);
+// Takes the bytes of an answer apart, with a NUL behind them. False: it is none, or not whole.
+bool line_answer_read(char *text, size_t size, struct line_answer *);

@@ -205,16 +205,10 @@ static struct acl_task task_of(const struct allocation *allocation, const struct
 		.task = task->name};
 }
 
-// NULL: there is no such task. Under read lock.
-static struct access *look_up_task(struct token_keeper *keeper, const struct task_token *token)
+// Under read lock.
+static struct access *access_of_task(struct token_keeper *keeper,
+	const struct allocation *allocation, const struct task *task, uint64_t changes)
 {
-	const struct allocation *allocation = state_allocation(keeper->state, &token->allocation);
-	if (!keeper->keyring || !allocation || allocation_has_ended(allocation))
-		return NULL;
-	uint64_t changes = keyring_changes(keeper->keyring); // before its keys are asked
-	const struct task *task = find_task(keeper, allocation, token);
-	if (!task)
-		return NULL;
 	struct policy_set set = {0};
 	struct policy_fingerprint fingerprint;
 	const struct acl_task of = task_of(allocation, task);
@@ -225,6 +219,42 @@ static struct access *look_up_task(struct token_keeper *keeper, const struct tas
 	access->token_index = changes;
 	access->is_of_task = true;
 	policy_set_free(&set);
+	return access;
+}
+
+// NULL: there is no such task. Under read lock.
+static struct access *look_up_task(struct token_keeper *keeper, const struct task_token *token)
+{
+	const struct allocation *allocation = state_allocation(keeper->state, &token->allocation);
+	if (!keeper->keyring || !allocation || allocation_has_ended(allocation))
+		return NULL;
+	uint64_t changes = keyring_changes(keeper->keyring); // before its keys are asked
+	const struct task *task = find_task(keeper, allocation, token);
+	return task ? access_of_task(keeper, allocation, task, changes) : NULL;
+}
+
+static const struct task *task_named(const struct allocation *allocation, const char *name)
+{
+	const struct array *tasks = &allocation_group(allocation)->tasks;
+	for (uint32_t i = 0; i < tasks->count; i++) {
+		const struct task *task = ARRAY_AT(tasks, struct task, i);
+		if (strcmp(task->name, name) == 0)
+			return task;
+	}
+	return NULL;
+}
+
+struct access *token_keeper_of_task(struct token_keeper *keeper, const struct uuid *node,
+	const struct uuid *allocation_id, const char *name)
+{
+	struct access *access = NULL;
+	state_read_begin();
+	const struct allocation *a = state_allocation(keeper->state, allocation_id);
+	if (a && !allocation_has_ended(a) && uuid_equal(&a->node_id, node)) {
+		const struct task *task = task_named(a, name);
+		access = task ? access_of_task(keeper, a, task, 0) : NULL;
+	}
+	state_read_end();
 	return access;
 }
 

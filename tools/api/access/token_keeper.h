@@ -41,6 +41,11 @@ void token_keeper_destroy(struct token_keeper *); // after the last request
 enum token_verdict token_keeper_find(
 	struct token_keeper *, const char *secret, int64_t now_ns, struct access **access);
 
+// What a task of an allocation may that runs on the node, whoever shows a token or not. NULL: none of that name is
+// there. To be released. Any thread, under no read lock.
+struct access *token_keeper_of_task(struct token_keeper *, const struct uuid *node,
+	const struct uuid *allocation, const char *task);
+
 // Whether its token is still there, or its allocation runs; somebody without a token stays who he is. Under read lock.
 bool access_is_alive(const struct state *, const struct access *);
 struct access *access_hold(struct access *); // one more holder; NULL stays NULL

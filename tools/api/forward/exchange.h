@@ -77,7 +77,7 @@ struct exchange {
 	bool is_held;              // the carrier's thread took no more, because there was no room
 	bool is_awaited;           // the reader found nothing
 
-	// Why it has failed, when the carrier knows: the status, and a sentence. Not changed any more once the stage says so.
+	// Why it has failed, when the carrier knows: the status, and a sentence. As constant as the head.
 	unsigned failure_status;
 	char failure[256];
 

@@ -2,10 +2,10 @@
 #pragma once
 #include "tools/api/line/answer_reader.h"
 #include "tools/api/line/line_hub.h"
+#include "tools/tls/tunnel.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define LINK_BYTES 16384u
 // Nomad's words, which clients look for, and what to do.
 #define LINE_NO_PATH                                                                              \
 	"No path to node: it did not connect in time. Look at the log of its agent, and whether " \
@@ -30,11 +30,6 @@ struct link_end {
 	bool is_plain;
 };
 
-struct link_flow {
-	size_t at, size; // bytes[at..size) were not handed on yet
-	unsigned char bytes[LINK_BYTES];
-};
-
 struct link {
 	struct cds_list_head all; // the oldest first
 	struct line_hub *hub;
@@ -47,14 +42,14 @@ struct link {
 	bool is_named;             // the identity was read
 	uint64_t since_ns;         // the state began, or something moved
 	// While it is busy or joined.
-	struct link_flow *in, *out; // from the node, and to it
+	struct tunnel_flow *in; // from the node
+	struct tunnel *tunnel;
 	struct answer_reader *reader;
 	struct exchange *exchange; // NULL: a node asks
 	char *asked;               // the request, as it is sent
 	size_t asked_at, asked_size;
 	bool was_used; // for an earlier request
 	bool is_held;  // the answer's reader has no room
-	bool in_ended, out_ended;
 };
 
 struct line_hub {
@@ -111,5 +106,3 @@ bool link_key_holds(struct link *);
 // The socket is closed with the link, unless the exchange's joint has it.
 void link_join(struct link *, int fd, const void *extra, size_t extra_size);
 void link_join_turn(struct link *);
-// Receives into a flow that is empty. False: nothing came. *has_ended: nothing will.
-bool link_receive(struct link *, struct link_flow *, bool *has_ended);

@@ -5,6 +5,7 @@
 #include "state/base/time_units.h"
 #include "tools/api/line/line_hub_private.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,14 +95,26 @@ void link_accept(struct line_hub *hub, int fd)
 static void free_flows(struct link *link)
 {
 	free(link->in);
-	free(link->out);
+	free(link->tunnel);
 	free(link->reader);
 	if (link->asked)
 		explicit_bzero(link->asked, link->asked_size);
 	free(link->asked);
-	link->in = link->out = NULL;
+	link->in = NULL;
+	link->tunnel = NULL;
 	link->reader = NULL;
 	link->asked = NULL;
+}
+
+// The socket of a client is not the link's to close: it is given back with the exchange.
+static void let_plain_end_go(struct link *link)
+{
+	if (link->plain_end.fd < 0)
+		return;
+	(void)epoll_ctl(link->hub->epoll_fd, EPOLL_CTL_DEL, link->plain_end.fd, NULL);
+	if (!link->exchange)
+		close(link->plain_end.fd);
+	link->plain_end.fd = -1;
 }
 
 // The other side of what is carried learns that it ends.
@@ -121,6 +134,7 @@ void link_end(struct link *link)
 {
 	if (link->state == LINK_DEAD)
 		return;
+	let_plain_end_go(link);
 	let_exchange_go(link);
 	// A close_notify, when there is room for one; it tells the end from a cut.
 	if (link->state != LINK_HANDSHAKE)
@@ -128,8 +142,6 @@ void link_end(struct link *link)
 	link_enter(link, LINK_DEAD);
 	gnutls_deinit(link->tls);
 	close(link->tls_end.fd);
-	if (link->plain_end.fd >= 0)
-		close(link->plain_end.fd);
 	free_flows(link);
 	cds_list_move(&link->all, &link->hub->dead);
 }
@@ -153,22 +165,19 @@ void link_refuse(struct link *link, enum line_refusal why)
 	link_end(link);
 }
 
-// So long as data is kept in GnuTLS, epoll does not tell of it: whoever stops to read comes back by itself.
-bool link_receive(struct link *link, struct link_flow *flow, bool *has_ended)
+// Receives into what is empty: as long as data is kept in GnuTLS, epoll does not tell of it. False: nothing came.
+static bool receive_answer(struct link *link)
 {
-	CHECK(flow->at == flow->size);
-	ssize_t size;
-	do {
-		size = gnutls_record_recv(link->tls, flow->bytes, sizeof flow->bytes);
-	} while (size == GNUTLS_E_INTERRUPTED);
-	if (size == GNUTLS_E_AGAIN)
+	struct tunnel_flow *in = link->in;
+	CHECK(in->at == in->size);
+	ssize_t size = gnutls_record_recv(link->tls, in->bytes, TUNNEL_BYTES);
+	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
 		return false;
 	// Nobody begins handshakes anew here; and a cut is no end of an answer.
-	*has_ended = size <= 0;
-	flow->at = 0;
-	flow->size = size > 0 ? (size_t)size : 0;
-	if (size > 0)
-		link->since_ns = hub_now_ns(link->hub);
+	in->has_ended = size <= 0;
+	in->at = 0;
+	in->size = size > 0 ? (size_t)size : 0;
+	link->since_ns = hub_now_ns(link->hub);
 	return size > 0;
 }
 
@@ -234,32 +243,49 @@ static void shake_hands(struct link *link)
 		link_refuse(link, why_no_handshake(link));
 }
 
-static size_t asked_bytes(const struct exchange *x)
+struct request_text {
+	char *text;
+	size_t size, room;
+};
+
+__attribute__((format(printf, 2, 3))) static void put_text(
+	struct request_text *t, const char *format, ...)
 {
-	size_t size = strlen(x->method) + strlen(x->target) + x->body_size + 128;
-	for (uint32_t i = 0; i < x->header_count; i++)
-		size += strlen(x->headers[i]) + 2;
-	return size;
+	va_list arguments;
+	va_start(arguments, format);
+	int size = vsnprintf(t->text ? t->text + t->size : NULL, t->text ? t->room - t->size : 0,
+		format, arguments);
+	va_end(arguments);
+	CHECK(size >= 0);
+	t->size += (size_t)size;
 }
 
-// Writes the request as it is sent. A method that may change something has a body, be it empty.
+// A method that may change something has a body, be it empty.
+static void put_request(struct request_text *t, const struct exchange *x, const char *node)
+{
+	t->size = 0;
+	put_text(t, "%s %s HTTP/1.1\r\nHost: %s\r\n", x->method, x->target, node);
+	for (uint32_t i = 0; i < x->header_count; i++)
+		put_text(t, "%s\r\n", x->headers[i]);
+	if (x->body_size || strcmp(x->method, "GET") != 0)
+		put_text(t, "Content-Length: %zu\r\n", x->body_size);
+	put_text(t, "\r\n");
+}
+
+// Writes the request as it is sent.
 static void write_request(struct link *link, const struct exchange *x)
 {
 	char node[UUID_TEXT_BYTES];
-	size_t room = asked_bytes(x);
-	bool has_body = x->body_size || strcmp(x->method, "GET") != 0;
-	char *at = link->asked = memory_take(room);
+	struct request_text t = {NULL, 0, 0};
 	uuid_format(&link->identity.node, node);
-	at += sprintf(at, "%s %s HTTP/1.1\r\nHost: %s\r\n", x->method, x->target, node);
-	for (uint32_t i = 0; i < x->header_count; i++)
-		at += sprintf(at, "%s\r\n", x->headers[i]);
-	if (has_body)
-		at += sprintf(at, "Content-Length: %zu\r\n", x->body_size);
-	at += sprintf(at, "\r\n");
-	memcpy(at, x->body, x->body_size);
-	link->asked_size = (size_t)(at - link->asked) + x->body_size;
+	put_request(&t, x, node);
+	t.room = t.size + 1 + x->body_size;
+	t.text = memory_take(t.room);
+	put_request(&t, x, node);
+	memcpy(t.text + t.size, x->body, x->body_size);
+	link->asked = t.text;
+	link->asked_size = t.size + x->body_size;
 	link->asked_at = 0;
-	CHECK(link->asked_size <= room);
 }
 
 void link_ask(struct link *link, struct exchange *x)
@@ -270,7 +296,7 @@ void link_ask(struct link *link, struct exchange *x)
 	x->link = link;
 	link->in = memory_take(sizeof *link->in);
 	link->reader = memory_take(sizeof *link->reader);
-	link->is_held = link->in_ended = link->out_ended = false;
+	link->is_held = false;
 	answer_reader_begin(link->reader);
 	write_request(link, x);
 	link_turn(link);
@@ -282,13 +308,14 @@ static bool send_asked(struct link *link)
 	while (link->asked_at < link->asked_size) {
 		size_t left = link->asked_size - link->asked_at;
 		ssize_t sent = gnutls_record_send(link->tls, link->asked + link->asked_at,
-			left < LINK_BYTES ? left : LINK_BYTES);
+			left < TUNNEL_BYTES ? left : TUNNEL_BYTES);
 		if (sent == GNUTLS_E_INTERRUPTED)
 			continue;
 		if (sent == GNUTLS_E_AGAIN)
 			return false;
 		if (sent < 0) {
-			link->in_ended = true; // what is left to read tells why, or nothing does
+			link->in->has_ended =
+				true; // what is left to read tells why, or nothing does
 			link->asked_at = link->asked_size;
 			return true;
 		}
@@ -328,7 +355,7 @@ static void answer_ends(struct link *link)
 {
 	struct line_hub *hub = link->hub;
 	struct exchange *x = link->exchange;
-	bool keeps = answer_reader_keeps(link->reader) && !link->in_ended &&
+	bool keeps = answer_reader_keeps(link->reader) && !link->in->has_ended &&
 		     link->in->at == link->in->size && link->asked_at == link->asked_size;
 	let_exchange_go(link);
 	hub_exchange_turns(hub, x, EXCHANGE_IS_OVER);
@@ -342,7 +369,7 @@ static void answer_ends(struct link *link)
 	hub_link_is_free(hub, link);
 }
 
-// Hands on what came. False: that is all for now, or the link is no more what it was.
+// Hands on what came. False: nothing is left of it, or the link is no more what it was.
 static bool take_answer(struct link *link)
 {
 	struct line_hub *hub = link->hub;
@@ -382,9 +409,9 @@ static void busy_turn(struct link *link)
 			continue;
 		if (link->state != LINK_BUSY || link->is_held)
 			break;
-		if (!link->in_ended && link_receive(link, link->in, &link->in_ended))
+		if (!link->in->has_ended && receive_answer(link))
 			continue;
-		if (!link->in_ended)
+		if (!link->in->has_ended)
 			break;
 		if (answer_reader_ends(link->reader))
 			answer_ends(link);

@@ -27,7 +27,8 @@ static int bind_address(const struct addrinfo *where, const char **what)
 	return error;
 }
 
-int listen_at_address(const char *address, uint16_t port, char *message, uint32_t message_size)
+int listen_at_address(const char *setting, const char *address, uint16_t port, char *message,
+	uint32_t message_size)
 {
 	struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -38,17 +39,17 @@ int listen_at_address(const char *address, uint16_t port, char *message, uint32_
 	int error = getaddrinfo(address, text, &hints, &where);
 	if (error != 0) {
 		snprintf(message, message_size,
-			"http: \"%s\" is no address of this machine: %s; write it like 127.0.0.1 "
+			"%s: \"%s\" is no address of this machine: %s; write it like 127.0.0.1 "
 			"or ::1",
-			address, gai_strerror(error));
+			setting, address, gai_strerror(error));
 		return -EINVAL;
 	}
 	int fd = bind_address(where, &what);
 	freeaddrinfo(where);
 	if (fd < 0)
 		snprintf(message, message_size,
-			"http: cannot %s %s:%u: %s; see who holds the port with \"ss -ltnp\", or "
-			"set another http address or port",
-			what, address, port, error_text(fd));
+			"%s: cannot %s %s:%u: %s; see who holds the port with \"ss -ltnp\", or "
+			"set another %s address or port",
+			setting, what, address, port, error_text(fd), setting);
 	return fd;
 }

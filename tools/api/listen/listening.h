@@ -1,10 +1,12 @@
-// Listening sockets of the HTTP API: at an address, and at a path of the file system.
+// Listening sockets: at an address, and at a path of the file system.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 // Each returns a descriptor, or a negative error and a sentence in message.
-int listen_at_address(const char *address, uint16_t port, char *message, uint32_t message_size);
+// setting: whose address and port they are, for the sentence.
+int listen_at_address(const char *setting, const char *address, uint16_t port, char *message,
+	uint32_t message_size);
 
 struct listening_path {
 	const char *path;

@@ -2,35 +2,6 @@
 // writes. Lists of what there is none of are empty, as those of a server of Nomad that has none.
 #include "tools/api/nomad/routes.h"
 #include "tools/api/server/request.h"
-#include "tools/api/server/web_socket.h"
-
-#define NOT_REACHED \
-	"nodes are not reached from here: look at files, logs and processes on the node itself"
-
-void client_stats(struct request *request, struct reply *reply)
-{
-	reply_error(reply, MHD_HTTP_NOT_FOUND, "No path to node");
-}
-
-void client_not_reached(struct request *request, struct reply *reply)
-{
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, NOT_REACHED);
-}
-
-// A client runs a command through a WebSocket, and shows only with what that was closed.
-void exec_refused(struct request *request, struct reply *reply)
-{
-	const struct state *state = request->api->settings.state;
-	struct uuid id;
-	state_read_begin();
-	bool known = uuid_parse(request->ids[0], &id) && state_allocation(state, &id);
-	state_read_end();
-	if (known)
-		web_socket_refuse(request, reply, WEB_SOCKET_FAULT, "%s", NOT_REACHED);
-	else
-		web_socket_refuse(request, reply, WEB_SOCKET_POLICY, "Unknown allocation \"%s\"",
-			request->ids[0]);
-}
 
 void agent_not_shown(struct request *request, struct reply *reply)
 {

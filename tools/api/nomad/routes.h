@@ -18,19 +18,23 @@
 	ASK("DELETE", "/v1/operator/raft/peer", MANAGEMENT, raft_peer_remove)                      \
 	WRITE("PUT", "/v1/system/gc", MANAGEMENT, system_collect, system_collected)                \
 	ASK("PUT", "/v1/system/reconcile/summaries", MANAGEMENT, system_reconcile)                 \
-	READ("/v1/client/stats", NODE_READ, client_stats)                                          \
-	READ("/v1/client/allocation/:id/stats", ALLOCATION_READ, client_stats)                     \
-	READ("/v1/client/allocation/:id/exec", ALLOCATION_EXEC, exec_refused)                      \
-	ASK("PUT", "/v1/client/allocation/:id/restart", ALLOCATION_STOP, client_not_reached)       \
-	ASK("PUT", "/v1/client/allocation/:id/signal", ALLOCATION_STOP, client_not_reached)        \
-	READ("/v1/client/allocation/:id/gc", ALLOCATION_COLLECT, client_not_reached)               \
-	READ("/v1/client/gc", NODE_WRITE, client_not_reached)                                      \
-	READ("/v1/client/fs/ls/:id", ALLOCATION_FILES, client_not_reached)                         \
-	READ("/v1/client/fs/stat/:id", ALLOCATION_FILES, client_not_reached)                       \
-	READ("/v1/client/fs/cat/:id", ALLOCATION_FILES, client_not_reached)                        \
-	READ("/v1/client/fs/readat/:id", ALLOCATION_FILES, client_not_reached)                     \
-	READ("/v1/client/fs/stream/:id", ALLOCATION_FILES, client_not_reached)                     \
-	READ("/v1/client/fs/logs/:id", ALLOCATION_LOGS, client_not_reached)                        \
+	READ("/v1/client/stats", NODE_READ, client_of_node)                                        \
+	READ("/v1/client/gc", NODE_WRITE, client_of_node)                                          \
+	ASK("PUT", "/v1/client/gc", NODE_WRITE, client_of_node)                                    \
+	READ("/v1/client/allocation/:id/stats", ALLOCATION_READ, client_of_allocation)             \
+	READ("/v1/client/allocation/:id/exec", ALLOCATION_EXEC, client_exec)                       \
+	READ("/v1/client/allocation/:id/restart", ALLOCATION_STOP, client_of_allocation)           \
+	ASK("PUT", "/v1/client/allocation/:id/restart", ALLOCATION_STOP, client_of_allocation)     \
+	READ("/v1/client/allocation/:id/signal", ALLOCATION_STOP, client_of_allocation)            \
+	ASK("PUT", "/v1/client/allocation/:id/signal", ALLOCATION_STOP, client_of_allocation)      \
+	READ("/v1/client/allocation/:id/gc", ALLOCATION_COLLECT, client_of_allocation)             \
+	ASK("PUT", "/v1/client/allocation/:id/gc", ALLOCATION_COLLECT, client_of_allocation)       \
+	READ("/v1/client/fs/ls/:path", ALLOCATION_FILES, client_of_allocation)                     \
+	READ("/v1/client/fs/stat/:path", ALLOCATION_FILES, client_of_allocation)                   \
+	READ("/v1/client/fs/cat/:path", ALLOCATION_FILES, client_of_allocation)                    \
+	READ("/v1/client/fs/readat/:path", ALLOCATION_FILES, client_of_allocation)                 \
+	READ("/v1/client/fs/stream/:path", ALLOCATION_FILES, client_of_allocation)                 \
+	READ("/v1/client/fs/logs/:path", ALLOCATION_LOGS, client_of_allocation)                    \
 	READ("/v1/agent/self", AGENT_READ, agent_self)                                             \
 	READ("/v1/agent/health", OPEN, agent_health)                                               \
 	READ("/v1/agent/members", NODE_READ, agent_members)                                        \

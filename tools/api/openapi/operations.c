@@ -2,7 +2,8 @@
 #include <string.h>
 
 static const struct operation_table *const tables[] = {&nomad_operations, &nomad_job_operations,
-	&nomad_acl_operations, &absent_operations, &orchard_operations, &berth_operations};
+	&nomad_acl_operations, &absent_operations, &client_operations, &orchard_operations,
+	&berth_operations};
 
 const struct operation *operation_of(const struct route *route)
 {

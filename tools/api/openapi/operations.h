@@ -21,7 +21,7 @@ struct operation_table {
 	uint32_t count;
 };
 extern const struct operation_table nomad_operations, nomad_job_operations, nomad_acl_operations,
-	absent_operations, orchard_operations, berth_operations;
+	absent_operations, client_operations, orchard_operations, berth_operations;
 
 // NULL: there is no row for the route.
 const struct operation *operation_of(const struct route *);

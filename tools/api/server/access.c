@@ -6,8 +6,10 @@
 #include "state/records/evaluation.h"
 #include "tools/api/access/basic_scheme.h"
 #include "tools/api/access/token_keeper.h"
+#include "tools/api/server/connections.h"
 #include "tools/api/server/one_record.h"
 #include <stdio.h>
+#include <string.h>
 
 #define DENIED "Permission denied"
 // A stream ends within a second after its token did.
@@ -71,13 +73,15 @@ static struct refusal refuse_right(struct request *request)
 }
 
 // The namespace of the record that the path names. Of what is not there: that of the request; NULL of an allocation
-// that is to stop, which is not refused: as a real server does, its route says that it is not there. Under read lock.
+// that is to stop, or whose files are asked for, which is not refused: as a real server does, its route says that it is
+// not there. Under read lock.
 static const char *namespace_of_record(const struct request *request, enum right right)
 {
 	enum right_scope scope = right_scope_of(right);
 	if (scope == SCOPE_ALLOCATION) {
 		const struct allocation *a = record_of_path(request, STATE_ALLOCATIONS);
-		if (!a && right == RIGHT_ALLOCATION_STOP)
+		if (!a && (right == RIGHT_ALLOCATION_STOP || right == RIGHT_ALLOCATION_FILES ||
+				  right == RIGHT_ALLOCATION_LOGS))
 			return NULL;
 		return a ? a->job->namespace_name : request_namespace(request);
 	}
@@ -161,10 +165,41 @@ static enum token_verdict find_token(struct request *request)
 	return verdict;
 }
 
+// "ALLOCATION/TASK".
+static struct access *find_task_access(const struct request *request, const struct uuid *node)
+{
+	char id[UUID_TEXT_BYTES];
+	struct uuid allocation;
+	const char *task =
+		MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, NODE_TASK_HEADER);
+	const char *slash = task ? strchr(task, '/') : NULL;
+	if (!slash || slash - task != UUID_TEXT_BYTES - 1)
+		return NULL;
+	snprintf(id, sizeof id, "%s", task);
+	if (!uuid_parse(id, &allocation))
+		return NULL;
+	return token_keeper_of_task(request->api->tokens, node, &allocation, slash + 1);
+}
+
+// A node asks for a task that runs on it, and for its variables alone, whether access control is on or not.
+static struct refusal check_node(struct request *request, const struct uuid *node)
+{
+	bool is_read = strcmp(request->route->method, "GET") == 0 &&
+		       (pattern_begins(request, "/v1/var/") || pattern_begins(request, "/v1/vars"));
+	request->access_looked_ns = time_monotonic_ns(request->api->settings.time);
+	request->access = is_read ? find_task_access(request, node) : NULL;
+	if (request->access && may_by_right(request, request->access->acl))
+		return (struct refusal){0};
+	return (struct refusal){MHD_HTTP_FORBIDDEN, DENIED};
+}
+
 struct refusal access_check(struct request *request)
 {
+	const struct uuid *node = connection_node(request->socket);
 	access_release(request->access);
 	request->access = NULL;
+	if (node)
+		return check_node(request, node);
 	if (request->route->right == RIGHT_OPEN)
 		return (struct refusal){0};
 	request->access_looked_ns = time_monotonic_ns(request->api->settings.time);

@@ -2,6 +2,9 @@
 #pragma once
 #include "tools/api/server/request.h"
 
+// Of requests of nodes: for which task, "ALLOCATION/TASK".
+#define NODE_TASK_HEADER "X-Berth-Task"
+
 // Looks at the token and the route's right. Sets the request's access, which is NULL while access control is off: then
 // everybody may do everything. A status of 0: it may.
 struct refusal access_check(struct request *);

@@ -27,12 +27,20 @@ struct connection {
 	_Atomic uint64_t since_ns;
 	bool cut, has_spoken;
 	struct credentials *credentials; // of TLS; NULL: without
+	bool is_of_node;
+	struct uuid node;
+};
+
+struct expected {
+	struct cds_list_head list;
+	int fd;
+	struct uuid node;
 };
 
 struct connections {
 	const struct time_source *time;
 	pthread_mutex_t lock; // guards what follows; a listed connection's descriptor is open
-	struct cds_list_head all;
+	struct cds_list_head all, expected;
 	struct connections_counts counts;
 };
 
@@ -42,6 +50,7 @@ struct connections *connections_create(const struct time_source *time)
 	c->time = time;
 	pthread_mutex_init(&c->lock, NULL);
 	CDS_INIT_LIST_HEAD(&c->all);
+	CDS_INIT_LIST_HEAD(&c->expected);
 	return c;
 }
 
@@ -51,12 +60,51 @@ void connections_destroy(struct connections *c)
 	free(c);
 }
 
+void connections_expect(struct connections *c, int fd, const struct uuid *node)
+{
+	struct expected *e = memory_take(sizeof *e);
+	e->fd = fd;
+	e->node = *node;
+	pthread_mutex_lock(&c->lock);
+	cds_list_add(&e->list, &c->expected);
+	pthread_mutex_unlock(&c->lock);
+}
+
+// Under the lock. False: it was not expected.
+static bool meet(struct connections *c, int fd, struct uuid *node)
+{
+	struct expected *e;
+	cds_list_for_each_entry (e, &c->expected, list) {
+		if (e->fd != fd)
+			continue;
+		*node = e->node;
+		cds_list_del(&e->list);
+		free(e);
+		return true;
+	}
+	return false;
+}
+
+void connections_expect_no_more(struct connections *c, int fd)
+{
+	struct uuid node;
+	pthread_mutex_lock(&c->lock);
+	(void)meet(c, fd, &node);
+	pthread_mutex_unlock(&c->lock);
+}
+
+const struct uuid *connection_node(const struct connection *connection)
+{
+	return connection->is_of_node ? &connection->node : NULL;
+}
+
 struct connection *connection_open(struct connections *c, int fd)
 {
 	struct connection *connection = memory_take(sizeof *connection);
 	connection->fd = fd;
 	connection_enter(c, connection, CONNECTION_HEADERS);
 	pthread_mutex_lock(&c->lock);
+	connection->is_of_node = meet(c, fd, &connection->node);
 	cds_list_add(&connection->list, &c->all);
 	c->counts.open++;
 	c->counts.accepted++;

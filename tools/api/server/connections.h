@@ -2,6 +2,7 @@
 // resets the inactivity timeout of libmicrohttpd.
 #pragma once
 #include "state/base/time_source.h"
+#include "state/base/uuid.h"
 #include <stdbool.h>
 
 enum connection_phase {
@@ -22,6 +23,11 @@ void connections_destroy(struct connections *);
 struct connection *connection_open(struct connections *, int fd);
 void connection_close(struct connections *, struct connection *);
 void connection_enter(struct connections *, struct connection *, enum connection_phase);
+// The connection over that descriptor, which is about to open, is a node's that asks; or it does not open after all.
+void connections_expect(struct connections *, int fd, const struct uuid *node);
+void connections_expect_no_more(struct connections *, int fd);
+// The node that asks over it; NULL: somebody else does.
+const struct uuid *connection_node(const struct connection *);
 // Releases them when the connection is closed.
 void connection_keep(struct connection *, struct credentials *);
 int connection_fd(const struct connection *);

@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/web_socket.h"
@@ -96,9 +97,10 @@ static enum MHD_Result put_parameter(
 	return MHD_YES;
 }
 
-static void note_target(struct request *request, const char *url)
+void forwarding_note_target(struct request *request, const char *url)
 {
 	struct query q = {.size = 3 * strlen(url) + 4};
+	free(request->target);
 	MHD_get_connection_values(
 		request->connection, MHD_GET_ARGUMENT_KIND, measure_parameter, &q);
 	q.text = memory_take(q.size);
@@ -123,7 +125,7 @@ struct refusal forwarding_judge(struct request *request, const char *url)
 	if (request->api->routes->takes_file(request->route))
 		return refuse_large(request, &status);
 	request->is_forwarded = true;
-	note_target(request, url);
+	forwarding_note_target(request, url);
 	return (struct refusal){0};
 }
 
@@ -181,10 +183,15 @@ bool forwarding_begin(struct request *request, struct reply *reply)
 		reply->retry_after_s = 1;
 		return false;
 	}
-	static const struct parked_kind kind = {.is_ready = head_is_there};
 	request->exchange = x;
-	parking_park(request->api->parking, request, &kind, x, UINT64_MAX);
+	forwarding_park(request);
 	return true;
+}
+
+void forwarding_park(struct request *request)
+{
+	static const struct parked_kind kind = {.is_ready = head_is_there};
+	parking_park(request->api->parking, request, &kind, request->exchange, UINT64_MAX);
 }
 
 void forwarding_drop(struct request *request)
@@ -213,6 +220,9 @@ static ssize_t read_forwarded(void *source, uint64_t position, char *to, size_t 
 	struct forwarded_answer *a = source;
 	struct request *request = a->request;
 	struct api *api = request->api;
+	// The leader looks at who asks it.
+	if (!request->is_forwarded && !access_still_holds(request))
+		return MHD_CONTENT_READER_END_WITH_ERROR;
 	struct exchange_news news = exchange_read(a->exchange, to, most);
 	if (news.was_held)
 		a->exchange->carrier->has_room(a->exchange);
@@ -225,7 +235,7 @@ static ssize_t read_forwarded(void *source, uint64_t position, char *to, size_t 
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (news.stage != EXCHANGE_ANSWERS || request->hung_up || !parking_is_open(api->parking))
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	parking_park(api->parking, request, &kind, a->exchange, UINT64_MAX);
+	parking_park(api->parking, request, &kind, a->exchange, access_look_ns(request));
 	return 0;
 }
 
@@ -265,6 +275,15 @@ static bool hand_on(struct request *request, struct reply *reply)
 	return true;
 }
 
+static bool refuse_failed(struct request *request, struct reply *reply)
+{
+	const struct exchange *x = request->exchange;
+	if (x->failure_status)
+		return reply_error(reply, x->failure_status, "%s", x->failure) || true;
+	struct refusal refusal = refuse_leaderless(request, FORWARD_NO_LEADER);
+	return reply_error(reply, refusal.status, "%s", refusal.text) || true;
+}
+
 static bool refuse_lost(struct request *request, struct reply *reply)
 {
 	forwarder_note(request->api->forwarder, FORWARD_LOST);
@@ -276,16 +295,13 @@ static bool refuse_lost(struct request *request, struct reply *reply)
 
 bool forwarding_answer(struct request *request, struct reply *reply)
 {
-	struct refusal refusal;
 	switch (exchange_stage_of(request->exchange)) {
 	case EXCHANGE_ANSWERS:
 	case EXCHANGE_IS_OVER:
 	case EXCHANGE_IS_BROKEN: return hand_on(request, reply);
 	case EXCHANGE_IS_LOST: return refuse_lost(request, reply);
-	case EXCHANGE_HAS_FAILED:
-		refusal = refuse_leaderless(request, FORWARD_NO_LEADER);
-		reply_error(reply, refusal.status, "%s", refusal.text);
-		return true;
+	case EXCHANGE_HAS_FAILED: return refuse_failed(request, reply);
+	case EXCHANGE_IS_SWITCHED: reply->status = MHD_HTTP_SWITCHING_PROTOCOLS; return true;
 	case EXCHANGE_IS_HERE:
 		forwarder_note(request->api->forwarder, FORWARD_HERE);
 		forwarding_drop(request);
@@ -293,7 +309,7 @@ bool forwarding_answer(struct request *request, struct reply *reply)
 		return false;
 	case EXCHANGE_WAITS: break;
 	}
-	forwarder_note(request->api->forwarder, FORWARD_LEFT);
+	request->exchange->carrier->note(request->exchange, FORWARD_LEFT);
 	return false;
 }
 

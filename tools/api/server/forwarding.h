@@ -6,6 +6,8 @@
 #include "tools/api/forward/forwarder.h"
 #include "tools/api/server/request.h"
 
+// Keeps path and query as they were sent (request->target).
+void forwarding_note_target(struct request *, const char *url);
 // Says whether the leader is to answer a request whose route and parameters are known (request->is_forwarded), or that
 // nobody can. A status of 0: it is answered.
 struct refusal forwarding_judge(struct request *, const char *url);
@@ -16,8 +18,10 @@ struct refusal forwarding_check(struct request *);
 // Sends the request, with its body, to the leader, and parks it until the answer begins. False with a reply: it cannot
 // be forwarded.
 bool forwarding_begin(struct request *, struct reply *);
-// When the request goes on. False without a reply: its client left; this member leads now, and is to answer itself,
-// when is_forwarded is false.
+// Parks the request until the answer to its exchange begins, or there will be none.
+void forwarding_park(struct request *);
+// When the request goes on, which the leader or a node is to answer. False without a reply: its client left; or this
+// member leads now, and is to answer itself, when it has no exchange any more.
 bool forwarding_answer(struct request *, struct reply *);
 void forwarding_drop(struct request *); // lets go of what nobody answers any more
 

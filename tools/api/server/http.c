@@ -13,6 +13,7 @@
 #include "tools/api/server/forwarding.h"
 #include "tools/api/server/gzip.h"
 #include "tools/api/server/hosts.h"
+#include "tools/api/server/node_line.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
 #include "tools/api/server/submission.h"
@@ -20,6 +21,7 @@
 #include "tools/tls/identity.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 // A write that is not durable within this time is answered with 503; it may still take effect.
@@ -96,7 +98,7 @@ static struct MHD_Response *response_of(struct request *request, struct reply *r
 {
 	struct reply_source *source = reply->source;
 	if (reply->status == MHD_HTTP_SWITCHING_PROTOCOLS)
-		return web_socket_response(request);
+		return request->exchange ? node_line_switch(request) : web_socket_response(request);
 	if (source)
 		return MHD_create_response_from_callback(
 			source->has_size ? source->bytes : MHD_SIZE_UNKNOWN, source->block_bytes,
@@ -165,19 +167,43 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 	return send_reply(request, &reply);
 }
 
+// Who asks for a WebSocket sees with what it is closed, and no status.
+static bool is_for_web_socket(struct request *request)
+{
+	const char *upgrade = MHD_lookup_connection_value(
+		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
+	return upgrade && request->route && request->route->right == RIGHT_ALLOCATION_EXEC;
+}
+
 static enum MHD_Result send_refusal(struct request *request)
 {
+	struct reply reply = {0};
+	if (is_for_web_socket(request)) {
+		web_socket_refuse(request, &reply, WEB_SOCKET_FAULT, "%s",
+			request->refusal.status == MHD_HTTP_FORBIDDEN ? "Permission denied"
+								      : request->refusal.text);
+		return send_reply(request, &reply);
+	}
 	return send_error(request, request->refusal.status, request->refusal.text);
+}
+
+// Whether somebody else fills the reply, until when the request is parked.
+static bool is_answered_elsewhere(struct request *request)
+{
+	if (request->stage == REQUEST_WORKING)
+		background_answer_park(request);
+	else if (request->stage == REQUEST_FORWARDED)
+		forwarding_park(request);
+	else
+		return false;
+	return true;
 }
 
 static enum MHD_Result answer_request(struct request *request)
 {
 	struct reply reply = {0};
 	request->route->answer(request, &reply);
-	if (request->stage != REQUEST_WORKING)
-		return send_reply(request, &reply);
-	background_answer_park(request);
-	return MHD_YES;
+	return is_answered_elsewhere(request) ? MHD_YES : send_reply(request, &reply);
 }
 
 static enum MHD_Result work_ended(struct request *request)
@@ -204,10 +230,8 @@ static enum MHD_Result begin_write(struct request *request)
 {
 	struct reply reply = {0};
 	request->route->submit(request, &reply);
-	if (request->stage == REQUEST_WORKING) {
-		background_answer_park(request);
+	if (is_answered_elsewhere(request))
 		return MHD_YES;
-	}
 	if (reply.status)
 		return send_reply(request, &reply);
 	if (!submission_push(request->submission)) {
@@ -236,7 +260,7 @@ static enum MHD_Result forwarded_ended(struct request *request)
 	struct reply reply = {0};
 	if (forwarding_answer(request, &reply))
 		return send_reply(request, &reply);
-	if (request->is_forwarded)
+	if (request->exchange)
 		return MHD_NO;
 	// This member leads now.
 	request->refusal = access_check(request);
@@ -358,6 +382,8 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	if (problem)
 		return (struct refusal){MHD_HTTP_BAD_REQUEST, problem};
 	struct refusal refusal = forwarding_judge(request, url);
+	if (strncmp(request->route->pattern, "/v1/client/", 11) == 0)
+		forwarding_note_target(request, url);
 	// What the leader answers it also allows.
 	if (!refusal.status && !request->is_forwarded)
 		refusal = access_check(request);

@@ -26,7 +26,7 @@ enum request_stage {
 	REQUEST_WATCHING,  // a blocking query, parked or about to check
 	REQUEST_COMMANDS,  // a write whose commands are under way
 	REQUEST_WORKING,   // a thread works out its answer (background_answers.h)
-	REQUEST_FORWARDED, // the leader answers it (forwarding.h)
+	REQUEST_FORWARDED, // the leader answers it (forwarding.h), or a node does (node_line.h)
 	REQUEST_ANSWERED,
 };
 
@@ -65,9 +65,10 @@ struct request {
 	bool is_forwarded;           // the leader is to answer
 	bool is_stale;               // answered here, although this member does not lead
 	bool is_refused_by_follower; // nothing was done, because this member does not lead
-	char *target; // path and query as they were sent, of one that is forwarded; else NULL
-	struct exchange *exchange; // while it waits for the leader's answer
-	void *context;             // the route's, between submit and answer; see context_free
+	char *target; // path and query as they were sent, of one that somebody else may answer; else NULL
+	struct exchange *exchange; // while it waits for the answer of the leader or of a node
+	struct MHD_UpgradeResponseHandle *joined; // while another protocol is spoken (node_line.h)
+	void *context; // the route's, between submit and answer; see context_free
 	void (*context_free)(void *);
 	uint16_t
 		close_code; // of a WebSocket that is opened to be closed (tools/api/server/web_socket.h)

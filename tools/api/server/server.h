@@ -20,7 +20,8 @@ enum background_thread {
 	BACKGROUND_THREADS,
 };
 
-enum api_listener { LISTENER_ADDRESS, LISTENER_SOCKET, API_LISTENERS };
+// LISTENER_LINE listens nowhere: it is given the connections over which nodes ask.
+enum api_listener { LISTENER_ADDRESS, LISTENER_SOCKET, LISTENER_LINE, API_LISTENERS };
 
 struct api {
 	struct api_settings settings;
@@ -45,6 +46,7 @@ struct api {
 	struct audit_ring *audit_ring; // its newest lines; NULL: none
 	struct token_keeper *tokens;
 	struct forwarder *forwarder; // NULL: of no cluster
+	struct line_hub *line;       // NULL: no node can be asked
 	pthread_mutex_t prng_lock;
 	struct prng prng;
 };

@@ -4,6 +4,7 @@
 #include "state/applier/command_queue.h"
 #include "state/cluster/cluster_status.h"
 #include "state/tables/state.h"
+#include "tools/api/line/line_hub.h"
 #include "tools/api/listen/listening.h"
 #include "tools/http_client/http_tls.h"
 #include "tools/metrics/sink.h"
@@ -84,5 +85,12 @@ struct api_settings {
 	struct http_tls
 		forward_tls; // towards a leader with https, which its URL names; the texts outlive the server
 	uint32_t forward_hold_ms; // how long a request waits for a leader; 0: 6 s
+	// Of the line to nodes: a socket that listens, which is the server's from then on, and keys of nodes. NULL: there
+	// is no line, and what only nodes can answer nobody does.
+	int line_fd;
+	enum line_refusal (*line_key)(
+		void *context, const struct psk_identity *, uint8_t key[static PSK_KEY_BYTES]);
+	uint32_t
+		line_wait_ms; // how long a request waits for its node to dial; 0: LINE_DIAL_WAIT_MS
 	void *context;
 };

@@ -10,6 +10,7 @@
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/http.h"
+#include "tools/api/server/node_line.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
 #include "tools/tls/identity.h"
@@ -55,12 +56,15 @@ static enum MHD_Result may_connect(
 	return atomic_load(&api->is_stopping) ? MHD_NO : MHD_YES;
 }
 
+// fd: -1: it listens nowhere, and is given its connections.
 static struct MHD_Daemon *start_daemon(struct api *api, int fd, bool is_secure)
 {
 	const struct api_settings *s = &api->settings;
 	uint32_t connections = s->connections_max ? s->connections_max : API_CONNECTIONS_MAX;
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
 			 MHD_USE_ERROR_LOG | MHD_ALLOW_UPGRADE;
+	if (fd < 0)
+		flags |= MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC;
 	// Each connection is given its credentials when it comes (http_connection).
 	struct MHD_OptionItem secure[] = {
 		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)credentials_priorities},
@@ -127,8 +131,9 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 
 static void api_destroy(struct api *api)
 {
-	// Before the parking thread, which it wakes.
+	// Before the parking thread, which they wake.
 	forwarder_stop(api->forwarder);
+	line_hub_stop(api->line);
 	for (uint32_t i = 0; i < BACKGROUND_THREADS; i++)
 		if (api->background[i])
 			background_answers_stop(api->background[i]);
@@ -192,7 +197,8 @@ static int serve(struct api *api, enum api_listener which, int fd, char *message
 	snprintf(message, size,
 		"http: libmicrohttpd cannot serve%s; more is in the log at the level debug",
 		is_secure ? " with TLS" : "");
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return -EIO;
 }
 
@@ -200,7 +206,7 @@ static int serve_address(struct api *api, char *message, uint32_t size)
 {
 	if (!*api->address)
 		return 0;
-	int fd = listen_at_address(api->address, api->settings.port, message, size);
+	int fd = listen_at_address("http", api->address, api->settings.port, message, size);
 	if (fd < 0)
 		return fd;
 	api->port = bound_port(fd);
@@ -213,6 +219,11 @@ static int serve_socket(struct api *api, char *message, uint32_t size)
 		return 0;
 	int fd = listen_at_path(&api->settings.socket, message, size);
 	return fd < 0 ? fd : serve(api, LISTENER_SOCKET, fd, message, size);
+}
+
+static int serve_nodes(struct api *api, char *message, uint32_t size)
+{
+	return api->settings.line_key ? serve(api, LISTENER_LINE, -1, message, size) : 0;
 }
 
 static void wake_parked(void *context)
@@ -257,6 +268,15 @@ static void stop_daemons(struct api *api)
 		unlink(api->socket_path);
 }
 
+static int begin_line(struct api *api, char *message, uint32_t size)
+{
+	int error = node_line_start(api);
+	if (error != 0)
+		snprintf(message, size, "agents: cannot start the thread of the line to nodes: %s",
+			error_text(error));
+	return error;
+}
+
 int api_server_start(const struct api_settings *settings, const struct route_table *routes,
 	int wake_fd, struct api **out, char *message, uint32_t message_size)
 {
@@ -271,6 +291,10 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 		error = serve_address(api, message, message_size);
 	if (error == 0)
 		error = serve_socket(api, message, message_size);
+	if (error == 0)
+		error = serve_nodes(api, message, message_size);
+	if (error == 0)
+		error = begin_line(api, message, message_size);
 	if (error == 0) {
 		*out = api;
 		return 0;
@@ -322,6 +346,8 @@ void api_server_stop(struct api *api)
 	// libmicrohttpd ends the process when it is not there the second time.
 	atomic_store(&api->is_stopping, true);
 	parking_close(api->parking);
+	if (api->line)
+		line_hub_close(api->line);
 	// The applier still runs commands, and accesses their submissions until then.
 	while (atomic_load(&api->commands_under_way) > 0)
 		wait_a_little();

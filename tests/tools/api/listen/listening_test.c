@@ -134,13 +134,13 @@ static void paths_are_absolute_short_and_in_a_directory(void **unused)
 
 static void an_address_must_be_one_of_this_machine(void **unused)
 {
-	int fd = listen_at_address("127.0.0.1", 0, message, sizeof message);
+	int fd = listen_at_address("http", "127.0.0.1", 0, message, sizeof message);
 	assert_true(fd >= 0);
 	close(fd);
-	expect_message(listen_at_address("no such host", 0, message, sizeof message), -EINVAL,
-		"is no address of this machine");
-	expect_message(listen_at_address("192.0.2.1", 0, message, sizeof message), -EADDRNOTAVAIL,
-		"http: cannot listen on 192.0.2.1:0");
+	expect_message(listen_at_address("http", "no such host", 0, message, sizeof message),
+		-EINVAL, "is no address of this machine");
+	expect_message(listen_at_address("http", "192.0.2.1", 0, message, sizeof message),
+		-EADDRNOTAVAIL, "http: cannot listen on 192.0.2.1:0");
 }
 
 int main(void)

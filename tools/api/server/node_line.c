@@ -1,0 +1,170 @@
+#include "tools/api/server/node_line.h"
+#include "state/base/memory.h"
+#include "state/records/nodes/node.h"
+#include "tools/api/server/access.h"
+#include "tools/api/server/connections.h"
+#include "tools/api/server/forwarding.h"
+#include "tools/api/server/parking.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static enum line_refusal find_node_key(
+	void *context, const struct psk_identity *identity, uint8_t key[static PSK_KEY_BYTES])
+{
+	const struct api *api = context;
+	return api->settings.line_key(api->settings.context, identity, key);
+}
+
+// The node's slot, or false when there is none.
+static bool slot_of(const struct api *api, const struct uuid *node, uint32_t *slot)
+{
+	state_read_begin();
+	const struct node *n = state_node_by_id(api->settings.state, node);
+	if (n)
+		*slot = n->slot;
+	state_read_end();
+	return n != NULL;
+}
+
+static void call_node(void *context, const struct uuid *node)
+{
+	const struct api *api = context;
+	uint32_t slot;
+	if (slot_of(api, node, &slot))
+		node_table_call(state_node_table(api->settings.state), slot);
+}
+
+static void call_node_no_more(void *context, const struct uuid *node)
+{
+	const struct api *api = context;
+	uint32_t slot;
+	if (slot_of(api, node, &slot))
+		node_table_call_no_more(state_node_table(api->settings.state), slot);
+}
+
+static int answer_node(void *context, const struct uuid *node, int fd)
+{
+	struct api *api = context;
+	const struct sockaddr_un from = {.sun_family = AF_UNIX};
+	connections_expect(api->connections, fd, node);
+	// The socket is closed when that fails.
+	if (MHD_add_connection(api->daemons[LISTENER_LINE], fd, (const struct sockaddr *)&from,
+		    sizeof from) == MHD_YES)
+		return 0;
+	connections_expect_no_more(api->connections, fd);
+	return -EAGAIN;
+}
+
+static void wake_who_waits(void *context)
+{
+	const struct api *api = context;
+	parking_wake(api->parking);
+}
+
+int node_line_start(struct api *api)
+{
+	const struct api_settings *s = &api->settings;
+	if (!s->line_key)
+		return 0;
+	return line_hub_start(&(struct line_hub_settings){.listen_fd = s->line_fd,
+				      .time = s->time,
+				      .node_key = find_node_key,
+				      .call = call_node,
+				      .call_no_more = call_node_no_more,
+				      .answer = answer_node,
+				      .context = api,
+				      .wake = wake_who_waits,
+				      .wake_context = api,
+				      .dial_wait_ms = s->line_wait_ms},
+		&api->line);
+}
+
+// What a request of a client says that the node needs to hear. Its token is no business of a node's.
+static struct exchange *exchange_for_node(const struct request *request)
+{
+	static const char *const names[] = {MHD_HTTP_HEADER_CONTENT_TYPE,
+		MHD_HTTP_HEADER_ACCEPT_ENCODING, MHD_HTTP_HEADER_CONNECTION,
+		MHD_HTTP_HEADER_UPGRADE, "Sec-WebSocket-Key", "Sec-WebSocket-Version",
+		"Sec-WebSocket-Protocol"};
+	bool is_upgrade = MHD_lookup_connection_value(
+		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
+	struct exchange *x = exchange_create(
+		request->route->method, request->target, request->body, request->body_size);
+	for (size_t i = 0; i < (is_upgrade ? sizeof names / sizeof names[0] : 2); i++)
+		exchange_add_header(x, names[i],
+			MHD_lookup_connection_value(
+				request->connection, MHD_HEADER_KIND, names[i]));
+	return x;
+}
+
+void answer_by_node(struct request *request, struct reply *reply, const struct uuid *node)
+{
+	struct api *api = request->api;
+	if (!api->line) {
+		reply_error(reply, MHD_HTTP_NOT_FOUND,
+			"No path to node: this server takes no connections of nodes; see "
+			"agents.listen, "
+			"and the log of its start");
+		return;
+	}
+	struct exchange *x = exchange_for_node(request);
+	if (!line_hub_begin(api->line, x, node)) {
+		exchange_free(x);
+		reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
+			"too many requests wait for nodes; try again in a second");
+		reply->retry_after_s = 1;
+		return;
+	}
+	request->exchange = x;
+	request->stage = REQUEST_FORWARDED;
+}
+
+static bool may_still_speak(void *context)
+{
+	const struct request *request = context;
+	state_read_begin();
+	bool may = !access_has_ended(request);
+	state_read_end();
+	return may;
+}
+
+static void end_joined(void *context)
+{
+	struct request *request = context;
+	(void)MHD_upgrade_action(request->joined, MHD_UPGRADE_ACTION_CLOSE);
+}
+
+static void begin_joined(void *context, struct MHD_Connection *connection, void *request_context,
+	const char *extra, size_t extra_size, MHD_socket socket,
+	struct MHD_UpgradeResponseHandle *handle)
+{
+	struct request *request = context;
+	const struct exchange_joint joint = {.fd = socket,
+		.extra = extra,
+		.extra_size = extra_size,
+		.holds = may_still_speak,
+		.end = end_joined,
+		.context = request};
+	request->joined = handle;
+	connection_enter(request->api->connections, request->socket, CONNECTION_PARKED);
+	request->exchange->carrier->join(request->exchange, &joint);
+}
+
+struct MHD_Response *node_line_switch(struct request *request)
+{
+	struct MHD_Response *response = MHD_create_response_for_upgrade(begin_joined, request);
+	const struct answer_head *head = &request->exchange->head;
+	const char *protocol = MHD_lookup_connection_value(
+		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
+	if (!response)
+		return NULL;
+	// Fails only without memory, and then the client refuses.
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_UPGRADE, protocol);
+	for (uint32_t i = 0; i < head->count; i++)
+		(void)MHD_add_response_header(
+			response, head->headers[i].name, head->headers[i].value);
+	return response;
+}

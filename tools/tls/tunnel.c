@@ -1,0 +1,89 @@
+#include "tools/tls/tunnel.h"
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+static bool flow_is_empty(const struct tunnel_flow *flow)
+{
+	return flow->at == flow->size;
+}
+
+// What a read gave. False: nothing came.
+static bool fill(struct tunnel_flow *flow, ssize_t size)
+{
+	flow->has_ended = size <= 0;
+	flow->at = 0;
+	flow->size = size > 0 ? (size_t)size : 0;
+	return size > 0;
+}
+
+static bool fill_in(struct tunnel *t)
+{
+	ssize_t size = gnutls_record_recv(t->tls, t->in.bytes, TUNNEL_BYTES);
+	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
+		return false;
+	return fill(&t->in, size);
+}
+
+static bool fill_out(struct tunnel *t)
+{
+	ssize_t size = recv(t->fd, t->out.bytes, TUNNEL_BYTES, MSG_DONTWAIT);
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	return fill(&t->out, size);
+}
+
+// What a write took. One that fails ends everything: nobody is there any more.
+static bool empty(struct tunnel *t, struct tunnel_flow *flow, ssize_t size)
+{
+	if (size < 0)
+		t->in.has_ended = t->out.has_ended = true;
+	flow->at = size < 0 ? flow->size : flow->at + (size_t)size;
+	return true;
+}
+
+static bool empty_in(struct tunnel *t)
+{
+	ssize_t size = send(
+		t->fd, t->in.bytes + t->in.at, t->in.size - t->in.at, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	return empty(t, &t->in, size);
+}
+
+static bool empty_out(struct tunnel *t)
+{
+	ssize_t size =
+		gnutls_record_send(t->tls, t->out.bytes + t->out.at, t->out.size - t->out.at);
+	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
+		return false;
+	return empty(t, &t->out, size);
+}
+
+// What is kept in the session is not seen by who waits for its socket: it is read until there is no more.
+static bool move_both(struct tunnel *t)
+{
+	bool has_moved = !flow_is_empty(&t->out) && empty_out(t);
+	has_moved = (!flow_is_empty(&t->in) && empty_in(t)) || has_moved;
+	if (flow_is_empty(&t->out) && !t->out.has_ended)
+		has_moved = fill_out(t) || has_moved;
+	if (flow_is_empty(&t->in) && !t->in.has_ended)
+		has_moved = fill_in(t) || has_moved;
+	return has_moved;
+}
+
+static bool is_done(const struct tunnel_flow *flow)
+{
+	return flow->has_ended && flow_is_empty(flow);
+}
+
+bool tunnel_turn(struct tunnel *t)
+{
+	t->has_moved = false;
+	while (move_both(t))
+		t->has_moved = true;
+	bool waits_in = flow_is_empty(&t->in), waits_out = flow_is_empty(&t->out);
+	t->tls_events = (waits_out ? 0 : POLLOUT) | (waits_in && !t->in.has_ended ? POLLIN : 0);
+	t->fd_events = (waits_in ? 0 : POLLOUT) | (waits_out && !t->out.has_ended ? POLLIN : 0);
+	return !is_done(&t->in) && !is_done(&t->out);
+}
