@@ -2,6 +2,7 @@
 // it with a reason. Such clients do not show the text of an answer that is a status.
 #pragma once
 #include "tools/api/server/request.h"
+#include "tools/web_socket/handshake.h"
 
 // The most bytes of a close frame's reason.
 #define WEB_SOCKET_REASON_BYTES 123u
@@ -14,7 +15,3 @@ void web_socket_refuse(struct request *, struct reply *, enum web_socket_close, 
 	...) __attribute__((format(printf, 4, 5)));
 // The response of such a reply; NULL: memory is short. The request lives until the connection is closed.
 struct MHD_Response *web_socket_response(struct request *);
-
-// Sec-WebSocket-Accept of a key, at most 64 bytes long: text of 28 characters. False when the key is longer.
-#define WEB_SOCKET_ACCEPT_BYTES 29u
-bool web_socket_accept(const char *key, char accept[static WEB_SOCKET_ACCEPT_BYTES]);
