@@ -147,19 +147,20 @@ short web_socket_events(const struct web_socket *s, bool wants)
 {
 	size_t waiting = web_socket_waiting(s);
 	bool reads = wants && !s->is_over && !s->reader.failure && waiting < WAITING_BYTES_MAX;
-	return (short)((reads ? POLLIN : 0) | (waiting > 0 && !s->is_broken ? POLLOUT : 0));
+	return (short)((reads ? POLLIN : 0) | (s->is_over ? 0 : POLLRDHUP) |
+		       (waiting > 0 && !s->is_broken ? POLLOUT : 0));
 }
 
-static void read_some(struct web_socket *s)
+static void read_some(struct web_socket *s, bool is_left)
 {
 	size_t room;
-	uint8_t *at = web_socket_reader_room(&s->reader, &room);
-	if (!at)
-		return;
-	ssize_t n = s->stream.read(s->stream.context, at, room);
-	if (n > 0)
+	uint8_t *at;
+	ssize_t n = -EAGAIN;
+	// A stream may have taken more from its descriptor than it gives at once, and no poll tells of that.
+	while ((at = web_socket_reader_room(&s->reader, &room)) != NULL &&
+		(n = s->stream.read(s->stream.context, at, room)) > 0)
 		web_socket_reader_add(&s->reader, (size_t)n);
-	else if (n != -EAGAIN)
+	if (n == 0 || (!at && is_left))
 		s->is_over = true;
 	if (n < 0 && n != -EAGAIN)
 		break_off(s);
@@ -167,10 +168,13 @@ static void read_some(struct web_socket *s)
 
 void web_socket_turn(struct web_socket *s, short revents)
 {
+	bool is_left = revents & (POLLRDHUP | POLLHUP | POLLERR);
 	if (revents & (POLLOUT | POLLERR))
 		send_waiting(s);
-	if (!s->is_over && (revents & (POLLIN | POLLHUP | POLLERR)))
-		read_some(s);
+	if (!s->is_over && (revents & POLLIN))
+		read_some(s, is_left);
+	else if (is_left)
+		s->is_over = true;
 }
 
 static void take_close(struct web_socket *s, const struct web_socket_message *m)

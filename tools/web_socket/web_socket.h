@@ -31,7 +31,8 @@ void web_socket_close(struct web_socket *, uint16_t code, const char *reason);
 // Bytes that wait for the stream: whoever sends much looks at it first.
 size_t web_socket_waiting(const struct web_socket *);
 
-// What to poll the stream for. wants: whether the caller takes messages now. 0: nothing.
+// What to poll the stream for. wants: whether the caller takes messages now; that the other end is gone is noticed
+// in any case. 0: nothing.
 short web_socket_events(const struct web_socket *, bool wants);
 // Moves bytes after a poll: revents may be 0, when there may be messages that came before.
 void web_socket_turn(struct web_socket *, short revents);

@@ -144,7 +144,25 @@ static void a_slow_reader_gets_all(void **unused)
 		}
 	}
 	assert_int_equal(web_socket_waiting(server), 0);
-	assert_int_equal(web_socket_events(server, true), POLLIN);
+	assert_int_equal(web_socket_events(server, true), POLLIN | POLLRDHUP);
+}
+
+// Also by an end that takes no messages, and when its room for them is full.
+static void an_end_is_noticed_without_reading(void **unused)
+{
+	struct web_socket_message m;
+	char data[MESSAGE_MAX] = "";
+	for (int i = 0; i < 5; i++)
+		web_socket_send(client, WEB_SOCKET_BINARY, data, sizeof data);
+	web_socket_turn(server, POLLIN);
+	assert_true(web_socket_receive(server, &m));
+	assert_false(web_socket_is_over(server));
+	close(fds[1]);
+	fds[1] = -1;
+	struct pollfd polled = {.fd = fds[0], .events = web_socket_events(server, false)};
+	assert_int_equal(poll(&polled, 1, 0), 1);
+	web_socket_turn(server, polled.revents);
+	assert_true(web_socket_is_over(server));
 }
 
 // A peer that sends and never listens is not read from.
@@ -172,6 +190,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_broken_rule_is_told, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(
 			an_end_without_farewell_is_noticed, open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(
+			an_end_is_noticed_without_reading, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(a_slow_reader_gets_all, open_pair, close_pair),
 		cmocka_unit_test_setup_teardown(
 			pings_without_end_cost_no_memory, open_pair, close_pair),

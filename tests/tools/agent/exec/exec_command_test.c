@@ -1,0 +1,338 @@
+// Commands beside a task's process: as whom and where they run, how they end, and that nothing is left of them.
+#include "tests/tools/agent/exec/exec_stage.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct stage stage;
+static char output[8192];
+
+static int open_plain(void **unused)
+{
+	stage_open(&stage, NULL, "");
+	return 0;
+}
+
+static int close_stage(void **unused)
+{
+	stage_close(&stage);
+	return 0;
+}
+
+static void exit_codes_and_outputs(void **unused)
+{
+	assert_int_equal(stage_run(&stage, "echo $WHO; exit 7", output, sizeof output), 7);
+	assert_string_equal(output, "task\n");
+	assert_int_equal(stage_run(&stage, "kill -9 $$", output, sizeof output), 137);
+	assert_int_equal(stage_run(&stage, "pwd", output, sizeof output), 0);
+	assert_memory_equal(output, stage.folder, strlen(stage.folder));
+	assert_int_equal(
+		stage_run(&stage, "cat; ls -l /proc/self/fd | wc -l", output, sizeof output), 0);
+	assert_string_equal(output, "5\n"); // a headline, three, and that of ls itself
+}
+
+static void a_command_that_cannot_start(void **unused)
+{
+	char message[300], *environment[] = {(char[]){"PATH=/usr/bin:/bin"}, NULL};
+	char *missing[] = {(char[]){"/no/such/bin"}, NULL}, *unknown[] = {(char[]){"nosuch"}, NULL};
+	struct exec_command c;
+	struct exec_command_start start = {missing, environment, "/", &stage.place, false};
+	assert_int_equal(exec_command_start(&start, &c, message, sizeof message), -ENOENT);
+	assert_string_equal(message, "fork/exec /no/such/bin: no such file or directory");
+	start.arguments = unknown;
+	assert_int_equal(exec_command_start(&start, &c, message, sizeof message), -ENOENT);
+	assert_string_equal(message, "exec: \"nosuch\": executable file not found in $PATH");
+	missing[0] = stage.folder;
+	start.arguments = missing;
+	assert_int_equal(exec_command_start(&start, &c, message, sizeof message), -EACCES);
+	assert_int_equal(c.keeper, 0);
+	assert_int_equal(c.keeper_fd, -1);
+}
+
+static void a_terminal_has_a_size(void **unused)
+{
+	struct exec_command c;
+	stage_start(&stage, &c, true,
+		(char *const[]){(char[]){"sh"}, (char[]){"-c"},
+			(char[]){"read x; stty size; tty >/dev/null && test -t 2 && exit 3"},
+			NULL});
+	exec_command_resize(&c, 50, 132);
+	assert_int_equal(write(c.input, "\n", 1), 1);
+	assert_int_equal(stage_finish(&c, output, sizeof output), 3);
+	assert_string_equal(output, "\r\n50 132\r\n");
+}
+
+static void await_text(const struct exec_command *c, const char *wanted)
+{
+	size_t at = 0;
+	output[0] = '\0';
+	for (int i = 0; i < 2000 && !strstr(output, wanted); i++) {
+		struct pollfd polled = {.fd = c->output, .events = POLLIN};
+		poll(&polled, 1, 10);
+		ssize_t n = read(c->output, output + at, sizeof output - 1 - at);
+		at += n > 0 ? (size_t)n : 0;
+		output[at] = '\0';
+	}
+	assert_non_null(strstr(output, wanted));
+}
+
+// A command, a child of its group and one that left its session, each of which would live on; the last one also
+// ignores SIGHUP.
+#define FAMILY                                                                                \
+	"trap 'echo hup; exit 1' HUP; sleep 1000 & echo $!; "                                 \
+	"setsid sh -c 'trap \"\" HUP; echo $$; sleep 1000; true' & echo $$; sleep 0.3; echo " \
+	"here; "                                                                              \
+	"while :; do sleep 0.05; done"
+
+static void start_family(struct exec_command *c, bool has_terminal, pid_t pids[3])
+{
+	stage_start(&stage, c, has_terminal,
+		(char *const[]){(char[]){"sh"}, (char[]){"-c"}, (char[]){FAMILY}, NULL});
+	await_text(c, "here");
+	char *at = output;
+	for (int i = 0; i < 3; i++) {
+		pids[i] = (pid_t)strtol(at, &at, 10);
+		assert_true(stage_is_alive(pids[i]));
+	}
+}
+
+static void nothing_is_left_when_the_agent_lets_go(void **unused)
+{
+	for (int has_terminal = 0; has_terminal < 2; has_terminal++) {
+		struct exec_command c;
+		pid_t pids[3];
+		start_family(&c, has_terminal, pids);
+		exec_command_finish(&c);
+		for (int i = 0; i < 3; i++)
+			stage_await_end(pids[i]);
+	}
+}
+
+static void a_command_ends_with_its_task(void **unused)
+{
+	struct exec_command c;
+	pid_t pids[3];
+	start_family(&c, false, pids);
+	stage_end_task(&stage);
+	assert_int_equal(stage_finish(&c, output, sizeof output), 137);
+	assert_non_null(strstr(output, "hup\n"));
+	for (int i = 0; i < 3; i++)
+		stage_await_end(pids[i]);
+}
+
+// As when the agent dies: its descriptors close, and nobody waits for the keeper.
+static void a_command_ends_with_the_agent(void **unused)
+{
+	int report[2];
+	pid_t pids[3];
+	assert_int_equal(pipe(report), 0);
+	pid_t agent = fork();
+	if (agent == 0) {
+		struct exec_command c;
+		start_family(&c, false, pids);
+		_exit(write(report[1], pids, sizeof pids) != sizeof pids);
+	}
+	assert_int_equal(read(report[0], pids, sizeof pids), sizeof pids);
+	waitpid(agent, NULL, 0);
+	for (int i = 0; i < 3; i++)
+		stage_await_end(pids[i]);
+	close(report[0]);
+	close(report[1]);
+}
+
+static void a_group_ends_with_its_command(void **unused)
+{
+	assert_int_equal(stage_run(&stage, "sleep 1000 & echo $!", output, sizeof output), 0);
+	stage_await_end((pid_t)strtol(output, NULL, 10));
+}
+
+static void another_process_of_that_number(void **unused)
+{
+	struct exec_place place;
+	struct process other = stage.task;
+	char message[300];
+	other.task_started++;
+	assert_int_equal(exec_place_find(&place, &other, "", message, sizeof message), -ESRCH);
+	exec_place_close(&place);
+	stage_end_task(&stage);
+	assert_int_equal(exec_place_find(&place, &stage.task, "", message, sizeof message), -ESRCH);
+	exec_place_close(&place);
+}
+
+static void an_unknown_user(void **unused)
+{
+	struct exec_place place;
+	char message[300];
+	assert_int_equal(
+		exec_place_find(&place, &stage.task, "nobody-at-all", message, sizeof message),
+		-ENOENT);
+	assert_string_equal(message, "there is no user \"nobody-at-all\" on this node");
+	exec_place_close(&place);
+}
+
+static void live_apart(void)
+{
+	if (unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWNET) < 0 ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount("none", "/mnt", "tmpfs", 0, NULL) < 0 || sethostname("apart", 5) < 0 ||
+		prctl(PR_CAPBSET_DROP, 21, 0, 0, 0) < 0 || // CAP_SYS_ADMIN
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		_exit(1);
+	int fd = open("/mnt/mark", O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	if (fd < 0)
+		_exit(1);
+	close(fd);
+}
+
+static bool is_root(void)
+{
+	if (geteuid() == 0)
+		return true;
+	print_message("only root can give a task another place\n");
+	return false;
+}
+
+static void a_command_is_where_its_task_is(void **unused)
+{
+	if (!is_root())
+		return;
+	stage_open(&stage, live_apart, "");
+	assert_int_equal(stage.place.namespaces, CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWNET);
+	assert_int_equal(stage_run(&stage,
+				 "uname -n; ls /mnt; ls /sys/class/net | wc -l; pwd; grep -E "
+				 "'^(CapBnd|NoNewPrivs)' /proc/self/status",
+				 output, sizeof output),
+		0);
+	char wanted[300];
+	uint64_t all = 0;
+	for (int i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		all |= (uint64_t)prctl(PR_CAPBSET_READ, i, 0, 0, 0) << i;
+	assert_non_null(strstr(output, "apart\nmark\n"));
+	snprintf(wanted, sizeof wanted, "%s\nCapBnd:\t%016lx\nNoNewPrivs:\t1\n", stage.folder,
+		(unsigned long)(all & ~(1ull << 21)));
+	assert_non_null(strstr(output, wanted));
+	stage_close(&stage);
+}
+
+static void live_in_another_root(void)
+{
+	if (chroot("/usr") < 0 || chdir("/") < 0)
+		_exit(1);
+}
+
+static void a_root_of_its_own(void **unused)
+{
+	if (!is_root())
+		return;
+	stage_open(&stage, live_in_another_root, "");
+	assert_int_equal(stage.place.namespaces, 0);
+	assert_int_equal(stage_run(&stage, "pwd; test -e /share && test ! -e /usr && echo inside",
+				 output, sizeof output),
+		0);
+	assert_string_equal(output, "/\ninside\n");
+	stage_close(&stage);
+}
+
+// Its number within is not that outside, and the task's first process is the init there.
+static void a_process_namespace(void **unused)
+{
+	struct stage inner = {0};
+	char message[300];
+	if (!is_root())
+		return;
+	int report[2];
+	assert_int_equal(pipe(report), 0);
+	pid_t outer = fork();
+	if (outer == 0) {
+		if (unshare(CLONE_NEWPID) < 0)
+			_exit(1);
+		pid_t task = fork();
+		if (task == 0)
+			for (;;)
+				pause();
+		if (write(report[1], &task, sizeof task) != sizeof task)
+			_exit(1);
+		waitpid(task, NULL, 0);
+		_exit(0);
+	}
+	assert_int_equal(read(report[0], &inner.task.task, sizeof inner.task.task), sizeof(pid_t));
+	inner.task.task_started = process_started(inner.task.task);
+	snprintf(inner.folder, sizeof inner.folder, "/");
+	assert_int_equal(
+		exec_place_find(&inner.place, &inner.task, "", message, sizeof message), 0);
+	assert_int_equal(inner.place.namespaces, CLONE_NEWPID);
+	assert_int_equal(stage_run(&inner, "echo $$; exit 5", output, sizeof output), 5);
+	long number = strtol(output, NULL, 10);
+	assert_true(number > 1 && number < 10);
+	kill(inner.task.task, SIGKILL);
+	waitpid(outer, NULL, 0);
+	exec_place_close(&inner.place);
+	close(report[0]);
+	close(report[1]);
+}
+
+static void live_as_nobody(void)
+{
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		_exit(1);
+}
+
+static void the_tasks_user(void **unused)
+{
+	if (!is_root())
+		return;
+	stage_open(&stage, NULL, "nobody");
+	assert_int_equal(stage_run(&stage, "id -un; id -Gn", output, sizeof output), 0);
+	assert_string_equal(output, "nobody\nnogroup\n");
+	struct exec_command c;
+	stage_start(&stage, &c, true,
+		(char *const[]){(char[]){"sh"}, (char[]){"-c"}, (char[]){"echo x >$(tty)"}, NULL});
+	assert_int_equal(stage_finish(&c, output, sizeof output), 0);
+	assert_string_equal(output, "x\r\n");
+	stage_close(&stage);
+	stage_open(&stage, live_as_nobody, "");
+	assert_int_equal(stage_run(&stage, "id -un", output, sizeof output), 0);
+	assert_string_equal(output, "nobody\n");
+	stage_close(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(exit_codes_and_outputs, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(
+			a_command_that_cannot_start, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(a_terminal_has_a_size, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(
+			nothing_is_left_when_the_agent_lets_go, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(
+			a_command_ends_with_its_task, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(
+			a_command_ends_with_the_agent, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(
+			a_group_ends_with_its_command, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(
+			another_process_of_that_number, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(an_unknown_user, open_plain, close_stage),
+		cmocka_unit_test(a_command_is_where_its_task_is),
+		cmocka_unit_test(a_root_of_its_own),
+		cmocka_unit_test(a_process_namespace),
+		cmocka_unit_test(the_tasks_user),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

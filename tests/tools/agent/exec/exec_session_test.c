@@ -1,0 +1,367 @@
+// Whole talks with real commands: those that were recorded, a client that reads slowly, and clients that leave.
+#include "state/base/base64.h"
+#include "tests/tools/agent/exec/exec_stage.h"
+#include "tools/agent/exec/exec_frame.h"
+#include "tools/agent/exec/exec_session.h"
+#include <jansson.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct stage stage;
+static int client_fd, server_fd, stop[2];
+static struct web_socket_stream client_stream;
+static struct web_socket *client;
+static struct exec_command command;
+static pthread_t thread;
+static int exit_code;
+static bool has_handshake;
+static size_t most_waiting; // of bytes in the server's hands
+
+static void *serve(void *unused)
+{
+	struct web_socket_stream stream = web_socket_stream_of(&server_fd);
+	struct web_socket *server =
+		web_socket_open(&stream, false, EXEC_MESSAGE_BYTES_MAX, NULL, 0);
+	exit_code = -1;
+	if (!has_handshake || exec_session_greet(server, &stream, stop[0]))
+		exit_code = exec_session_run(server, &stream, &command, stop[0]);
+	most_waiting = web_socket_waiting(server);
+	exec_command_finish(&command);
+	web_socket_free(server);
+	close(server_fd);
+	return NULL;
+}
+
+static int open_stage(void **unused)
+{
+	stage_open(&stage, NULL, "");
+	return pipe(stop);
+}
+
+static int close_stage(void **unused)
+{
+	stage_close(&stage);
+	close(stop[0]);
+	close(stop[1]);
+	return 0;
+}
+
+static void begin(bool has_terminal, const char *line)
+{
+	char copy[500];
+	int fds[2];
+	snprintf(copy, sizeof copy, "%s", line);
+	stage_start(&stage, &command, has_terminal,
+		(char *const[]){(char[]){"sh"}, (char[]){"-c"}, copy, NULL});
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	client_fd = fds[0];
+	server_fd = fds[1];
+	client_stream = web_socket_stream_of(&client_fd);
+	client = web_socket_open(&client_stream, true, EXEC_MESSAGE_BYTES_MAX, NULL, 0);
+	assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
+}
+
+// Waits until the session is over; returns what it says of the command.
+static int end(void)
+{
+	pthread_join(thread, NULL);
+	web_socket_free(client);
+	if (client_fd >= 0)
+		close(client_fd);
+	return exit_code;
+}
+
+static void say(const char *text)
+{
+	web_socket_send(client, WEB_SOCKET_TEXT, text, strlen(text));
+}
+
+// The next message; NULL: the server has closed, or said nothing for so long. Released with the next call.
+static json_t *hear(int timeout_ms)
+{
+	static json_t *root;
+	struct web_socket_message m;
+	json_decref(root);
+	root = NULL;
+	while (!web_socket_receive(client, &m)) {
+		struct pollfd polled = {.fd = client_fd, .events = web_socket_events(client, true)};
+		if (web_socket_is_over(client) || poll(&polled, 1, timeout_ms) <= 0)
+			return NULL;
+		web_socket_turn(client, polled.revents);
+	}
+	assert_int_equal(m.opcode, WEB_SOCKET_TEXT);
+	root = json_loadb((const char *)m.data, m.size, 0, NULL);
+	assert_non_null(root);
+	return root;
+}
+
+// All outputs as one text, the closing of streams as "<stdout>" and "<stderr>", and the end as "<CODE>".
+static void hear_all(char *text, size_t size)
+{
+	json_t *root;
+	size_t at = 0, decoded;
+	const char *reason;
+	while ((root = hear(20000)) != NULL) {
+		for (int i = 0; i < 2; i++) {
+			const char *name = i ? "stderr" : "stdout";
+			const json_t *stream = json_object_get(root, name);
+			const json_t *data = json_object_get(stream, "data");
+			if (json_is_true(json_object_get(stream, "close")))
+				at += (size_t)snprintf(text + at, size - at, "<%s>", name);
+			if (!data)
+				continue;
+			assert_true(at + json_string_length(data) < size);
+			assert_true(base64_decode(json_string_value(data), json_string_length(data),
+				(uint8_t *)text + at, &decoded));
+			at += decoded;
+		}
+		if (json_is_true(json_object_get(root, "exited")))
+			at += (size_t)snprintf(text + at, size - at, "<%d>",
+				(int)json_integer_value(json_object_get(
+					json_object_get(root, "result"), "exit_code")));
+	}
+	text[at] = '\0';
+	assert_int_equal(web_socket_closed_with(client, &reason), WEB_SOCKET_NORMAL);
+	assert_string_equal(reason, "");
+}
+
+#define CLOSE_INPUT "{\"stdin\":{\"close\":true}}"
+#define HANDSHAKE "{\"version\":1,\"auth_token\":\"\"}"
+
+static void expect_said(const char *wanted)
+{
+	char text[4096];
+	hear_all(text, sizeof text);
+	assert_string_equal(text, wanted);
+}
+
+static void recorded_talks(void **unused)
+{
+	has_handshake = true;
+	begin(false, "echo hi");
+	say(HANDSHAKE);
+	say(CLOSE_INPUT);
+	expect_said("hi\n<stdout><stderr><0>");
+	assert_int_equal(end(), 0);
+
+	begin(false, "echo out; sleep 0.1; echo err >&2; exit 7");
+	say(HANDSHAKE);
+	say(CLOSE_INPUT);
+	expect_said("out\nerr\n<stdout><stderr><7>");
+	assert_int_equal(end(), 7);
+
+	begin(false, "kill -9 $$");
+	say(HANDSHAKE);
+	say(CLOSE_INPUT);
+	expect_said("<stdout><stderr><137>");
+	assert_int_equal(end(), 137);
+
+	begin(false, "cat");
+	say(HANDSHAKE);
+	say("{\"foo\":1}");
+	say("{}");
+	say("not json");
+	web_socket_send(client, WEB_SOCKET_BINARY, "{\"stdin\":{\"data\":\"YWJjCg==\"}}", 30 - 1);
+	say("{\"stdin\":{\"data\":\"ZGVmCg==\",\"close\":true}}");
+	say("{\"stdin\":{\"data\":\"ZGVmCg==\"}}"); // behind the end
+	expect_said("abc\ndef\n<stdout><stderr><0>");
+	assert_int_equal(end(), 0);
+	has_handshake = false;
+}
+
+// Nothing is said of the end before.
+static void the_end_waits_for_the_inputs(void **unused)
+{
+	begin(false, "echo out; exit 7");
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(hear(20000), "stdout"), "data")),
+		"b3V0Cg==");
+	assert_null(hear(300));
+	assert_false(web_socket_is_over(client));
+	say(CLOSE_INPUT);
+	expect_said("<stdout><stderr><7>");
+	assert_int_equal(end(), 7);
+}
+
+static void a_terminal(void **unused)
+{
+	begin(true, "read line; stty size; read line; stty size; exit 3");
+	say("{\"tty_size\":{\"height\":24,\"width\":80}}");
+	say("{\"stdin\":{\"data\":\"Cg==\"}}");
+	say("{\"tty_size\":{\"height\":50,\"width\":132}}");
+	// The size is there before the next line is.
+	say("{\"stdin\":{\"data\":\"Cg==\"}}");
+	char text[4096];
+	hear_all(text, sizeof text);
+	assert_non_null(strstr(text, "50 132\r\n<stdout><3>"));
+	assert_int_equal(end(), 3);
+
+	begin(true, "cat; echo over");
+	say("{\"stdin\":{\"data\":\"YWI=\",\"close\":true}}"); // "ab", and no line
+	hear_all(text, sizeof text);
+	assert_non_null(strstr(text, "over\r\n<stdout><0>"));
+	assert_int_equal(end(), 0);
+}
+
+static void a_wrong_handshake(void **unused)
+{
+	static const char *const rows[][2] = {{CLOSE_INPUT, "unexpected handshake value: 0"},
+		{"{\"version\":2,\"auth_token\":\"\"}", "unexpected handshake value: 2"},
+		{"not json", "unexpected handshake value: 0"}};
+	has_handshake = true;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *reason;
+		begin(false, "sleep 1000");
+		say(rows[i][0]);
+		assert_null(hear(20000));
+		assert_int_equal(web_socket_closed_with(client, &reason), EXEC_REFUSED);
+		assert_string_equal(reason, rows[i][1]);
+		assert_int_equal(end(), -1);
+	}
+	has_handshake = false;
+}
+
+// The command is held up by a client that does not read, and everything arrives when it does.
+static void much_output_and_a_slow_reader(void **unused)
+{
+	enum { LINES = 400000 };
+	begin(false, "seq 400000; echo done >&2");
+	say(CLOSE_INPUT);
+	poll(NULL, 0, 200);
+	assert_int_equal(stage_is_alive(command.keeper), true);
+	char *text = malloc(8u << 20), *at = text;
+	hear_all(text, 8u << 20);
+	// The two outputs come in any order.
+	char *done = strstr(text, "done\n");
+	assert_non_null(done);
+	memmove(done, done + 5, strlen(done + 5) + 1);
+	for (long i = 1; i <= LINES; i++)
+		assert_int_equal(strtol(at, &at, 10), i);
+	assert_string_equal(at, "\n<stdout><stderr><0>");
+	free(text);
+	assert_int_equal(end(), 0);
+	assert_int_equal(most_waiting, 0);
+}
+
+// What the client sends and the command does not read stays with the client.
+static void much_input_and_a_slow_command(void **unused)
+{
+	enum { MESSAGES = 400, BYTES = 3000 };
+	uint8_t bytes[BYTES];
+	char frame[BASE64_ENCODED(BYTES) + 64];
+	memset(bytes, 'x', sizeof bytes);
+	int head = snprintf(frame, sizeof frame, "{\"stdin\":{\"data\":\"");
+	base64_write(frame + head, bytes, sizeof bytes);
+	snprintf(frame + head + BASE64_ENCODED(BYTES), 8, "\"}}");
+	begin(false, "read go; sleep 0.3; wc -c");
+	say("{\"stdin\":{\"data\":\"Z28K\"}}");
+	for (int i = 0; i < MESSAGES; i++)
+		say(frame);
+	assert_true(web_socket_waiting(client) > 100000);
+	say(CLOSE_INPUT);
+	expect_said("1200000\n<stdout><stderr><0>");
+	assert_int_equal(end(), 0);
+}
+
+// A command that closes its input does not end the talk.
+static void input_that_nobody_wants(void **unused)
+{
+	begin(false, "exec <&-; sleep 0.2; echo still here");
+	for (int i = 0; i < 50; i++)
+		say("{\"stdin\":{\"data\":\"YWJjCg==\"}}");
+	say(CLOSE_INPUT);
+	expect_said("still here\n<stdout><stderr><0>");
+	assert_int_equal(end(), 0);
+}
+
+static pid_t begin_sleeper(bool has_terminal)
+{
+	char text[64] = "";
+	size_t size;
+	begin(has_terminal, "echo $$; sleep 1000; true");
+	const json_t *data = json_object_get(json_object_get(hear(20000), "stdout"), "data");
+	assert_true(json_string_length(data) < sizeof text);
+	assert_true(base64_decode(
+		json_string_value(data), json_string_length(data), (uint8_t *)text, &size));
+	pid_t pid = (pid_t)strtol(text, NULL, 10);
+	assert_true(stage_is_alive(pid));
+	return pid;
+}
+
+static void who_leaves_takes_the_command_along(void **unused)
+{
+	for (int has_terminal = 0; has_terminal < 2; has_terminal++) {
+		const char *reason;
+		pid_t pid = begin_sleeper(has_terminal);
+		web_socket_close(client, WEB_SOCKET_NORMAL, "");
+		assert_null(hear(20000));
+		assert_int_equal(web_socket_closed_with(client, &reason), WEB_SOCKET_NORMAL);
+		assert_int_equal(end(), -1);
+		assert_false(stage_is_alive(pid));
+
+		pid = begin_sleeper(has_terminal); // without a word
+		close(client_fd);
+		client_fd = -1;
+		assert_int_equal(end(), -1);
+		assert_false(stage_is_alive(pid));
+	}
+}
+
+// Also while the command takes no input, so that nothing is read of the client.
+static void who_leaves_a_busy_command(void **unused)
+{
+	char large[100000];
+	pid_t pid = begin_sleeper(false);
+	memset(large, 'A', sizeof large);
+	memcpy(large, "{\"stdin\":{\"data\":\"", 18);
+	size_t data = sizeof large - 18 - 4;
+	memmove(large + 18 + data / 4 * 4, "\"}}", 4);
+	for (int i = 0; i < 4; i++)
+		say(large);
+	poll(NULL, 0, 50);
+	web_socket_turn(client, POLLOUT);
+	close(client_fd);
+	client_fd = -1;
+	assert_int_equal(end(), -1);
+	assert_false(stage_is_alive(pid));
+}
+
+static void an_agent_that_stops(void **unused)
+{
+	pid_t pid = begin_sleeper(true);
+	assert_int_equal(write(stop[1], "", 1), 1);
+	assert_int_equal(end(), -1);
+	assert_false(stage_is_alive(pid));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(recorded_talks, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(
+			the_end_waits_for_the_inputs, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(a_terminal, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(a_wrong_handshake, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(
+			much_output_and_a_slow_reader, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(
+			much_input_and_a_slow_command, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(input_that_nobody_wants, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(
+			who_leaves_takes_the_command_along, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(who_leaves_a_busy_command, open_stage, close_stage),
+		cmocka_unit_test_setup_teardown(an_agent_that_stops, open_stage, close_stage),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include "tools/agent/exec/exec_command.h"
+#include "tools/agent/exec/exec_keeper.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void close_if_open(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static bool make_unblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+// The terminal's other end is opened without a path: a task may have another /dev/pts, or none.
+static int open_terminal(struct exec_command *c, struct keeper *k)
+{
+	c->input = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (c->input < 0 || unlockpt(c->input) < 0)
+		return -errno;
+	c->output = fcntl(c->input, F_DUPFD_CLOEXEC, 3);
+	k->standard[0] = ioctl(c->input, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (k->standard[0] < 0)
+		return -errno;
+	for (int i = 1; i < 3; i++)
+		k->standard[i] = fcntl(k->standard[0], F_DUPFD_CLOEXEC, 3);
+	// So that its user may open it by its name, too.
+	if (k->place->changes_user && fchown(k->standard[0], k->place->uid, (gid_t)-1) < 0)
+		return -errno;
+	return c->output < 0 || k->standard[2] < 0 || !make_unblocking(c->input) ? -EMFILE : 0;
+}
+
+static int open_pipes(struct exec_command *c, struct keeper *k)
+{
+	int *own[3] = {&c->input, &c->output, &c->error};
+	for (int i = 0; i < 3; i++) {
+		int ends[2];
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return -errno;
+		*own[i] = ends[i == 0 ? 1 : 0];
+		k->standard[i] = ends[i == 0 ? 0 : 1];
+		if (!make_unblocking(*own[i]))
+			return -errno;
+	}
+	return 0;
+}
+
+static void name_failure(
+	const struct keeper_failure *f, const char *program, char *message, uint32_t message_size)
+{
+	char reason[128];
+	snprintf(reason, sizeof reason, "%s", strerror(f->error));
+	// As Go's programs write it, whose users look for it.
+	if (reason[0] >= 'A' && reason[0] <= 'Z' && !(reason[1] >= 'A' && reason[1] <= 'Z'))
+		reason[0] = (char)(reason[0] - 'A' + 'a');
+	if (f->stage == KEEPER_EXEC && f->error == ENOENT && !strchr(program, '/'))
+		snprintf(message, message_size,
+			"exec: \"%.200s\": executable file not found in $PATH", program);
+	else if (f->stage == KEEPER_EXEC)
+		snprintf(message, message_size, "fork/exec %.200s: %s", program, reason);
+	else
+		snprintf(message, message_size, "cannot %s: %s", keeper_stage_texts[f->stage],
+			reason);
+}
+
+// Waits until the program runs, or could not.
+static int await_program(int fd, const char *program, char *message, uint32_t message_size)
+{
+	struct keeper_failure failure;
+	ssize_t n;
+	do
+		n = read(fd, &failure, sizeof failure);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return 0;
+	if (n != sizeof failure || failure.stage >= KEEPER_STAGES)
+		failure = (struct keeper_failure){KEEPER_FORK, EIO};
+	name_failure(&failure, program, message, message_size);
+	return -failure.error;
+}
+
+static int run_keeper(struct exec_command *c, struct keeper *k, int failure_fd, char *message,
+	uint32_t message_size)
+{
+	c->keeper = fork();
+	if (c->keeper == 0)
+		keeper_run(k);
+	int error = c->keeper < 0 ? -errno : 0;
+	for (int i = 0; i < 3; i++)
+		close_if_open(&k->standard[i]);
+	close_if_open(&k->channel);
+	close_if_open(&k->failure);
+	if (error)
+		snprintf(message, message_size, "fork: %s", strerror(-error));
+	else
+		error = await_program(failure_fd, k->arguments[0], message, message_size);
+	return error;
+}
+
+int exec_command_start(const struct exec_command_start *start, struct exec_command *c,
+	char *message, uint32_t message_size)
+{
+	struct keeper k = {.arguments = start->arguments,
+		.environment = start->environment,
+		.folder = start->folder,
+		.place = start->place,
+		.has_terminal = start->has_terminal,
+		.standard = {-1, -1, -1},
+		.channel = -1,
+		.failure = -1};
+	int channel[2] = {-1, -1}, failure[2] = {-1, -1};
+	*c = (struct exec_command){.input = -1,
+		.output = -1,
+		.error = -1,
+		.keeper_fd = -1,
+		.has_terminal = start->has_terminal};
+	int error = start->has_terminal ? open_terminal(c, &k) : open_pipes(c, &k);
+	if (!error && (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0 ||
+			      pipe2(failure, O_CLOEXEC) < 0))
+		error = -errno;
+	c->keeper_fd = channel[0];
+	k.channel = channel[1];
+	k.failure = failure[1];
+	if (error) {
+		snprintf(message, message_size, "cannot open a terminal or pipes: %s",
+			strerror(-error));
+		for (int i = 0; i < 3; i++)
+			close_if_open(&k.standard[i]);
+		close_if_open(&k.channel);
+		close_if_open(&k.failure);
+	} else {
+		error = run_keeper(c, &k, failure[0], message, message_size);
+	}
+	close_if_open(&failure[0]);
+	if (error)
+		exec_command_finish(c);
+	return error;
+}
+
+void exec_command_resize(const struct exec_command *c, uint16_t rows, uint16_t columns)
+{
+	struct winsize size = {.ws_row = rows, .ws_col = columns};
+	if (c->has_terminal && c->input >= 0)
+		(void)ioctl(c->input, TIOCSWINSZ, &size); // a terminal that is gone has no size
+}
+
+struct exec_command_end exec_command_ended(const struct exec_command *c)
+{
+	struct exec_command_end end;
+	ssize_t n = recv(c->keeper_fd, &end, sizeof end, MSG_DONTWAIT);
+	return n == sizeof end ? end : (struct exec_command_end){255, false};
+}
+
+void exec_command_finish(struct exec_command *c)
+{
+	close_if_open(&c->input);
+	close_if_open(&c->output);
+	close_if_open(&c->error);
+	close_if_open(&c->keeper_fd);
+	while (c->keeper > 0 && waitpid(c->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+	c->keeper = 0;
+}

@@ -1,0 +1,219 @@
+#include "tools/agent/exec/exec_place.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CONTROL_GROUPS "/sys/fs/cgroup"
+
+struct namespace_row {
+	const char *name;
+	int flag;
+};
+static const struct namespace_row namespace_rows[] = {
+	{"user", CLONE_NEWUSER}, {"mnt", CLONE_NEWNS}, {"pid", CLONE_NEWPID}, {"net", CLONE_NEWNET},
+	{"ipc", CLONE_NEWIPC}, {"uts", CLONE_NEWUTS}, {"cgroup", CLONE_NEWCGROUP},
+	{"time", 0x80}, // CLONE_NEWTIME, which glibc does not have
+};
+
+static bool is_same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static int foreign_namespaces(pid_t task)
+{
+	char own[64], its[64];
+	int flags = 0;
+	for (size_t i = 0; i < sizeof namespace_rows / sizeof namespace_rows[0]; i++) {
+		snprintf(own, sizeof own, "/proc/self/ns/%s", namespace_rows[i].name);
+		snprintf(its, sizeof its, "/proc/%d/ns/%s", (int)task, namespace_rows[i].name);
+		if (!is_same_file(own, its))
+			flags |= namespace_rows[i].flag;
+	}
+	return flags;
+}
+
+// A file of /proc, as much as fits; "" when it cannot be read.
+static void read_proc(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t at = 0;
+	ssize_t n = 0;
+	while (fd >= 0 && at < size - 1 && (n = read(fd, text + at, size - 1 - at)) > 0)
+		at += (size_t)n;
+	if (fd >= 0)
+		close(fd);
+	text[at] = '\0';
+}
+
+// The group in cgroup v2's line, "0::/system.slice/x". False: there is none.
+static bool group_of(pid_t pid, char *path, size_t size)
+{
+	char text[4096];
+	read_proc(pid, "cgroup", text, sizeof text);
+	const char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
+	if (!line)
+		return false;
+	line = strchr(line, '/');
+	snprintf(path, size, CONTROL_GROUPS "%.*s", (int)strcspn(line, "\n"), line);
+	return true;
+}
+
+static int open_group(pid_t task, int *fd)
+{
+	char own[1024], its[1024], path[1100];
+	*fd = -1;
+	if (!group_of(task, its, sizeof its) || !group_of(getpid(), own, sizeof own) ||
+		strcmp(own, its) == 0)
+		return 0;
+	snprintf(path, sizeof path, "%s/cgroup.procs", its);
+	*fd = open(path, O_WRONLY | O_CLOEXEC);
+	return *fd < 0 ? -errno : 0;
+}
+
+static int open_root(pid_t task, bool has_own_mounts, int *fd)
+{
+	char path[64];
+	*fd = -1;
+	snprintf(path, sizeof path, "/proc/%d/root", (int)task);
+	if (!has_own_mounts && is_same_file("/", path))
+		return 0;
+	*fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *fd < 0 ? -errno : 0;
+}
+
+// A number of a line such as "CapBnd:\t000001ffffffffff".
+static uint64_t status_number(const char *status, const char *name, int base)
+{
+	const char *line = strstr(status, name);
+	return line ? strtoull(line + strlen(name), NULL, base) : 0;
+}
+
+static void read_rights(struct exec_place *p, pid_t task)
+{
+	char status[8192];
+	read_proc(task, "status", status, sizeof status);
+	p->bounding = status_number(status, "\nCapBnd:", 16);
+	p->no_new_rights = status_number(status, "\nNoNewPrivs:", 10) != 0;
+	p->uid = (uid_t)status_number(status, "\nUid:", 10);
+	p->gid = (gid_t)status_number(status, "\nGid:", 10);
+	const char *at = strstr(status, "\nGroups:");
+	at = at ? at + strlen("\nGroups:") : "";
+	while (p->group_count < EXEC_GROUPS_MAX && (*at == ' ' || *at == '\t')) {
+		char *end;
+		unsigned long group = strtoul(at, &end, 10);
+		if (end == at || *at == '\n')
+			break;
+		p->groups[p->group_count++] = (gid_t)group;
+		at = end;
+	}
+}
+
+static int find_task_user(
+	struct exec_place *p, const char *name, char *message, uint32_t message_size)
+{
+	char buffer[4096];
+	struct passwd entry, *found;
+	if (*name && (getpwnam_r(name, &entry, buffer, sizeof buffer, &found) != 0 || !found)) {
+		snprintf(message, message_size, "there is no user \"%.64s\" on this node", name);
+		return -ENOENT;
+	}
+	if (*name) {
+		p->uid = entry.pw_uid;
+		p->gid = entry.pw_gid;
+		p->group_count = EXEC_GROUPS_MAX;
+		if (getgrouplist(name, p->gid, p->groups, &p->group_count) < 0)
+			p->group_count = EXEC_GROUPS_MAX;
+	}
+	p->changes_user = p->uid != geteuid();
+	return 0;
+}
+
+static bool is_process_over(int pidfd)
+{
+	struct pollfd polled = {.fd = pidfd, .events = POLLIN};
+	return pidfd < 0 || poll(&polled, 1, 0) != 0;
+}
+
+static int find_in_proc(struct exec_place *p, pid_t task)
+{
+	p->namespaces = foreign_namespaces(task);
+	int error = open_group(task, &p->group_fd);
+	error = error ? error : open_root(task, p->namespaces & CLONE_NEWNS, &p->root_fd);
+	read_rights(p, task);
+	return error;
+}
+
+int exec_place_find(struct exec_place *p, const struct process *process, const char *user,
+	char *message, uint32_t message_size)
+{
+	pid_t task = process->task;
+	*p = (struct exec_place){.task_fd = -1, .root_fd = -1, .group_fd = -1};
+	if (task > 0)
+		p->task_fd = (int)syscall(SYS_pidfd_open, task, 0);
+	if (p->task_fd < 0 || process_started(task) != process->task_started) {
+		snprintf(message, message_size, "the task's process is over");
+		return -ESRCH;
+	}
+	int error = find_in_proc(p, task);
+	// As long as it is there nobody else has its number, so what was read is its own.
+	if (is_process_over(p->task_fd)) {
+		snprintf(message, message_size, "the task's process is over");
+		return -ESRCH;
+	}
+	if (error) {
+		snprintf(message, message_size, "cannot look at the task's process: %s",
+			strerror(-error));
+		return error;
+	}
+	return find_task_user(p, user, message, message_size);
+}
+
+void exec_place_close(struct exec_place *p)
+{
+	int *fds[] = {&p->task_fd, &p->root_fd, &p->group_fd};
+	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+int exec_place_enter(const struct exec_place *p)
+{
+	if (p->group_fd >= 0 && write(p->group_fd, "0", 1) != 1)
+		return -1;
+	if (p->namespaces && setns(p->task_fd, p->namespaces) < 0)
+		return -1;
+	if (p->root_fd >= 0 && (fchdir(p->root_fd) < 0 || chroot(".") < 0))
+		return -1;
+	return 0;
+}
+
+int exec_place_become(const struct exec_place *p)
+{
+	for (int right = 0; prctl(PR_CAPBSET_READ, right, 0, 0, 0) >= 0; right++)
+		if (!(p->bounding >> right & 1) && prctl(PR_CAPBSET_READ, right, 0, 0, 0) == 1 &&
+			prctl(PR_CAPBSET_DROP, right, 0, 0, 0) < 0)
+			return -1;
+	if (p->changes_user && (setgroups((size_t)p->group_count, p->groups) < 0 ||
+				       setgid(p->gid) < 0 || setuid(p->uid) < 0))
+		return -1;
+	if (p->no_new_rights && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	return 0;
+}
