@@ -38,6 +38,7 @@ static const struct flag table[] = {
 		"that tasks may have to themselves: 2-15 (default none)"},
 	{"no-raw-exec", NULL, FLAG_SWITCH, AT(no_raw_exec),
 		"do not run processes of jobs on this machine"},
+	{"no-exec", NULL, FLAG_SWITCH, AT(no_exec), "let nobody run commands inside tasks"},
 	{"worker", NULL, FLAG_SWITCH, AT(worker), "run virtual machines, too"},
 	{"worker-resource", "NAME=NUMBER", FLAG_LIST, AT(worker_resources),
 		"what machines may ask for; may be repeated (cores and memory are measured)"},

@@ -12,6 +12,7 @@ struct agent_options {
 	struct flag_list volumes; // "NAME=PATH[:ro]"
 	const char *reserved_ports, *dynamic_ports, *reservable_cores;
 	bool no_raw_exec;
+	bool no_exec;
 	const char *probe;
 	uint32_t probe_backoff_ms, probe_timeout_ms;
 	bool worker;                       // the node runs virtual machines

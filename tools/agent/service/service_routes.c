@@ -14,6 +14,7 @@ const struct service_route service_routes[] = {
 	{NULL, "/v1/client/fs/stat/:id", fs_stat},
 	{NULL, "/v1/client/fs/stream/:id", fs_stream},
 	{NULL, "/v1/client/gc", client_gc},
+	{NULL, "/v1/client/allocation/:id/exec", alloc_exec},
 	{NULL, NULL, NULL},
 };
 

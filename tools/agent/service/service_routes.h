@@ -25,3 +25,4 @@ service_answer fs_stream, fs_logs;                    // fs_streams.c
 service_answer alloc_gc, alloc_restart, alloc_signal; // lifecycle.c
 service_answer client_gc;                             // the same
 service_answer alloc_checks;                          // alloc_checks.c
+service_answer alloc_exec; // exec_route.c

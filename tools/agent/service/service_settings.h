@@ -1,5 +1,6 @@
 // What the service needs of the agent.
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ask_runner;
@@ -8,6 +9,8 @@ struct time_source;
 
 // Connections at once, idle ones included, unless the settings say otherwise.
 #define AGENT_SERVICE_CONNECTIONS_MAX 64u
+// Commands inside tasks at once.
+#define EXEC_COMMANDS_MAX 32u
 // A connection is closed when nothing moves on it for so long: between requests, or because its peer takes no bytes.
 #define AGENT_SERVICE_IDLE_S 120u
 
@@ -17,6 +20,7 @@ struct agent_service_settings {
 	const struct time_source *time; // of the wall, for what answers show
 	uint32_t connections_max;       // 0: the default above
 	uint32_t idle_s;                // 0: the default above
+	bool no_exec;                   // refuses commands inside tasks
 	const struct service_route
 		*routes; // ends with a row without a pattern; NULL: the table of service_routes.c
 };

@@ -1,9 +1,9 @@
 // Whole talks with real commands: those that were recorded, a client that reads slowly, and clients that leave.
 #include "state/base/base64.h"
+#include "tests/tools/agent/exec/exec_client.h"
 #include "tests/tools/agent/exec/exec_stage.h"
 #include "tools/agent/exec/exec_frame.h"
 #include "tools/agent/exec/exec_session.h"
-#include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,9 +19,8 @@
 #include <cmocka.h>
 
 static struct stage stage;
-static int client_fd, server_fd, stop[2];
-static struct web_socket_stream client_stream;
-static struct web_socket *client;
+static int server_fd, stop[2];
+static struct exec_client client;
 static struct exec_command command;
 static pthread_t thread;
 static int exit_code;
@@ -65,10 +64,8 @@ static void begin(bool has_terminal, const char *line)
 	stage_start(&stage, &command, has_terminal,
 		(char *const[]){(char[]){"sh"}, (char[]){"-c"}, copy, NULL});
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-	client_fd = fds[0];
 	server_fd = fds[1];
-	client_stream = web_socket_stream_of(&client_fd);
-	client = web_socket_open(&client_stream, true, EXEC_MESSAGE_BYTES_MAX, NULL, 0);
+	exec_client_open(&client, fds[0], NULL, 0);
 	assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
 }
 
@@ -76,64 +73,8 @@ static void begin(bool has_terminal, const char *line)
 static int end(void)
 {
 	pthread_join(thread, NULL);
-	web_socket_free(client);
-	if (client_fd >= 0)
-		close(client_fd);
+	exec_client_close(&client);
 	return exit_code;
-}
-
-static void say(const char *text)
-{
-	web_socket_send(client, WEB_SOCKET_TEXT, text, strlen(text));
-}
-
-// The next message; NULL: the server has closed, or said nothing for so long. Released with the next call.
-static json_t *hear(int timeout_ms)
-{
-	static json_t *root;
-	struct web_socket_message m;
-	json_decref(root);
-	root = NULL;
-	while (!web_socket_receive(client, &m)) {
-		struct pollfd polled = {.fd = client_fd, .events = web_socket_events(client, true)};
-		if (web_socket_is_over(client) || poll(&polled, 1, timeout_ms) <= 0)
-			return NULL;
-		web_socket_turn(client, polled.revents);
-	}
-	assert_int_equal(m.opcode, WEB_SOCKET_TEXT);
-	root = json_loadb((const char *)m.data, m.size, 0, NULL);
-	assert_non_null(root);
-	return root;
-}
-
-// All outputs as one text, the closing of streams as "<stdout>" and "<stderr>", and the end as "<CODE>".
-static void hear_all(char *text, size_t size)
-{
-	json_t *root;
-	size_t at = 0, decoded;
-	const char *reason;
-	while ((root = hear(20000)) != NULL) {
-		for (int i = 0; i < 2; i++) {
-			const char *name = i ? "stderr" : "stdout";
-			const json_t *stream = json_object_get(root, name);
-			const json_t *data = json_object_get(stream, "data");
-			if (json_is_true(json_object_get(stream, "close")))
-				at += (size_t)snprintf(text + at, size - at, "<%s>", name);
-			if (!data)
-				continue;
-			assert_true(at + json_string_length(data) < size);
-			assert_true(base64_decode(json_string_value(data), json_string_length(data),
-				(uint8_t *)text + at, &decoded));
-			at += decoded;
-		}
-		if (json_is_true(json_object_get(root, "exited")))
-			at += (size_t)snprintf(text + at, size - at, "<%d>",
-				(int)json_integer_value(json_object_get(
-					json_object_get(root, "result"), "exit_code")));
-	}
-	text[at] = '\0';
-	assert_int_equal(web_socket_closed_with(client, &reason), WEB_SOCKET_NORMAL);
-	assert_string_equal(reason, "");
 }
 
 #define CLOSE_INPUT "{\"stdin\":{\"close\":true}}"
@@ -142,7 +83,7 @@ static void hear_all(char *text, size_t size)
 static void expect_said(const char *wanted)
 {
 	char text[4096];
-	hear_all(text, sizeof text);
+	exec_client_hear_all(&client, text, sizeof text);
 	assert_string_equal(text, wanted);
 }
 
@@ -150,31 +91,32 @@ static void recorded_talks(void **unused)
 {
 	has_handshake = true;
 	begin(false, "echo hi");
-	say(HANDSHAKE);
-	say(CLOSE_INPUT);
+	exec_client_say(&client, HANDSHAKE);
+	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("hi\n<stdout><stderr><0>");
 	assert_int_equal(end(), 0);
 
 	begin(false, "echo out; sleep 0.1; echo err >&2; exit 7");
-	say(HANDSHAKE);
-	say(CLOSE_INPUT);
+	exec_client_say(&client, HANDSHAKE);
+	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("out\nerr\n<stdout><stderr><7>");
 	assert_int_equal(end(), 7);
 
 	begin(false, "kill -9 $$");
-	say(HANDSHAKE);
-	say(CLOSE_INPUT);
+	exec_client_say(&client, HANDSHAKE);
+	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("<stdout><stderr><137>");
 	assert_int_equal(end(), 137);
 
 	begin(false, "cat");
-	say(HANDSHAKE);
-	say("{\"foo\":1}");
-	say("{}");
-	say("not json");
-	web_socket_send(client, WEB_SOCKET_BINARY, "{\"stdin\":{\"data\":\"YWJjCg==\"}}", 30 - 1);
-	say("{\"stdin\":{\"data\":\"ZGVmCg==\",\"close\":true}}");
-	say("{\"stdin\":{\"data\":\"ZGVmCg==\"}}"); // behind the end
+	exec_client_say(&client, HANDSHAKE);
+	exec_client_say(&client, "{\"foo\":1}");
+	exec_client_say(&client, "{}");
+	exec_client_say(&client, "not json");
+	web_socket_send(
+		client.socket, WEB_SOCKET_BINARY, "{\"stdin\":{\"data\":\"YWJjCg==\"}}", 30 - 1);
+	exec_client_say(&client, "{\"stdin\":{\"data\":\"ZGVmCg==\",\"close\":true}}");
+	exec_client_say(&client, "{\"stdin\":{\"data\":\"ZGVmCg==\"}}"); // behind the end
 	expect_said("abc\ndef\n<stdout><stderr><0>");
 	assert_int_equal(end(), 0);
 	has_handshake = false;
@@ -185,11 +127,12 @@ static void the_end_waits_for_the_inputs(void **unused)
 {
 	begin(false, "echo out; exit 7");
 	assert_string_equal(
-		json_string_value(json_object_get(json_object_get(hear(20000), "stdout"), "data")),
+		json_string_value(json_object_get(
+			json_object_get(exec_client_hear(&client, 20000), "stdout"), "data")),
 		"b3V0Cg==");
-	assert_null(hear(300));
-	assert_false(web_socket_is_over(client));
-	say(CLOSE_INPUT);
+	assert_null(exec_client_hear(&client, 300));
+	assert_false(web_socket_is_over(client.socket));
+	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("<stdout><stderr><7>");
 	assert_int_equal(end(), 7);
 }
@@ -197,36 +140,34 @@ static void the_end_waits_for_the_inputs(void **unused)
 static void a_terminal(void **unused)
 {
 	begin(true, "read line; stty size; read line; stty size; exit 3");
-	say("{\"tty_size\":{\"height\":24,\"width\":80}}");
-	say("{\"stdin\":{\"data\":\"Cg==\"}}");
-	say("{\"tty_size\":{\"height\":50,\"width\":132}}");
+	exec_client_say(&client, "{\"tty_size\":{\"height\":24,\"width\":80}}");
+	exec_client_say(&client, "{\"stdin\":{\"data\":\"Cg==\"}}");
+	exec_client_say(&client, "{\"tty_size\":{\"height\":50,\"width\":132}}");
 	// The size is there before the next line is.
-	say("{\"stdin\":{\"data\":\"Cg==\"}}");
+	exec_client_say(&client, "{\"stdin\":{\"data\":\"Cg==\"}}");
 	char text[4096];
-	hear_all(text, sizeof text);
+	exec_client_hear_all(&client, text, sizeof text);
 	assert_non_null(strstr(text, "50 132\r\n<stdout><3>"));
 	assert_int_equal(end(), 3);
 
 	begin(true, "cat; echo over");
-	say("{\"stdin\":{\"data\":\"YWI=\",\"close\":true}}"); // "ab", and no line
-	hear_all(text, sizeof text);
+	exec_client_say(
+		&client, "{\"stdin\":{\"data\":\"YWI=\",\"close\":true}}"); // "ab", and no line
+	exec_client_hear_all(&client, text, sizeof text);
 	assert_non_null(strstr(text, "over\r\n<stdout><0>"));
 	assert_int_equal(end(), 0);
 }
 
 static void a_wrong_handshake(void **unused)
 {
-	static const char *const rows[][2] = {{CLOSE_INPUT, "unexpected handshake value: 0"},
-		{"{\"version\":2,\"auth_token\":\"\"}", "unexpected handshake value: 2"},
-		{"not json", "unexpected handshake value: 0"}};
+	static const char *const rows[][2] = {{CLOSE_INPUT, "<1008 unexpected handshake value: 0>"},
+		{"{\"version\":2,\"auth_token\":\"\"}", "<1008 unexpected handshake value: 2>"},
+		{"not json", "<1008 unexpected handshake value: 0>"}};
 	has_handshake = true;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		const char *reason;
 		begin(false, "sleep 1000");
-		say(rows[i][0]);
-		assert_null(hear(20000));
-		assert_int_equal(web_socket_closed_with(client, &reason), EXEC_REFUSED);
-		assert_string_equal(reason, rows[i][1]);
+		exec_client_say(&client, rows[i][0]);
+		expect_said(rows[i][1]);
 		assert_int_equal(end(), -1);
 	}
 	has_handshake = false;
@@ -237,11 +178,11 @@ static void much_output_and_a_slow_reader(void **unused)
 {
 	enum { LINES = 400000 };
 	begin(false, "seq 400000; echo done >&2");
-	say(CLOSE_INPUT);
+	exec_client_say(&client, CLOSE_INPUT);
 	poll(NULL, 0, 200);
 	assert_int_equal(stage_is_alive(command.keeper), true);
 	char *text = malloc(8u << 20), *at = text;
-	hear_all(text, 8u << 20);
+	exec_client_hear_all(&client, text, 8u << 20);
 	// The two outputs come in any order.
 	char *done = strstr(text, "done\n");
 	assert_non_null(done);
@@ -265,11 +206,11 @@ static void much_input_and_a_slow_command(void **unused)
 	base64_write(frame + head, bytes, sizeof bytes);
 	snprintf(frame + head + BASE64_ENCODED(BYTES), 8, "\"}}");
 	begin(false, "read go; sleep 0.3; wc -c");
-	say("{\"stdin\":{\"data\":\"Z28K\"}}");
+	exec_client_say(&client, "{\"stdin\":{\"data\":\"Z28K\"}}");
 	for (int i = 0; i < MESSAGES; i++)
-		say(frame);
-	assert_true(web_socket_waiting(client) > 100000);
-	say(CLOSE_INPUT);
+		exec_client_say(&client, frame);
+	assert_true(web_socket_waiting(client.socket) > 100000);
+	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("1200000\n<stdout><stderr><0>");
 	assert_int_equal(end(), 0);
 }
@@ -279,8 +220,8 @@ static void input_that_nobody_wants(void **unused)
 {
 	begin(false, "exec <&-; sleep 0.2; echo still here");
 	for (int i = 0; i < 50; i++)
-		say("{\"stdin\":{\"data\":\"YWJjCg==\"}}");
-	say(CLOSE_INPUT);
+		exec_client_say(&client, "{\"stdin\":{\"data\":\"YWJjCg==\"}}");
+	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("still here\n<stdout><stderr><0>");
 	assert_int_equal(end(), 0);
 }
@@ -290,7 +231,8 @@ static pid_t begin_sleeper(bool has_terminal)
 	char text[64] = "";
 	size_t size;
 	begin(has_terminal, "echo $$; sleep 1000; true");
-	const json_t *data = json_object_get(json_object_get(hear(20000), "stdout"), "data");
+	const json_t *data = json_object_get(
+		json_object_get(exec_client_hear(&client, 20000), "stdout"), "data");
 	assert_true(json_string_length(data) < sizeof text);
 	assert_true(base64_decode(
 		json_string_value(data), json_string_length(data), (uint8_t *)text, &size));
@@ -304,15 +246,14 @@ static void who_leaves_takes_the_command_along(void **unused)
 	for (int has_terminal = 0; has_terminal < 2; has_terminal++) {
 		const char *reason;
 		pid_t pid = begin_sleeper(has_terminal);
-		web_socket_close(client, WEB_SOCKET_NORMAL, "");
-		assert_null(hear(20000));
-		assert_int_equal(web_socket_closed_with(client, &reason), WEB_SOCKET_NORMAL);
+		web_socket_close(client.socket, WEB_SOCKET_NORMAL, "");
+		assert_null(exec_client_hear(&client, 20000));
+		assert_int_equal(web_socket_closed_with(client.socket, &reason), WEB_SOCKET_NORMAL);
 		assert_int_equal(end(), -1);
 		assert_false(stage_is_alive(pid));
 
 		pid = begin_sleeper(has_terminal); // without a word
-		close(client_fd);
-		client_fd = -1;
+		exec_client_leave(&client);
 		assert_int_equal(end(), -1);
 		assert_false(stage_is_alive(pid));
 	}
@@ -328,11 +269,10 @@ static void who_leaves_a_busy_command(void **unused)
 	size_t data = sizeof large - 18 - 4;
 	memmove(large + 18 + data / 4 * 4, "\"}}", 4);
 	for (int i = 0; i < 4; i++)
-		say(large);
+		exec_client_say(&client, large);
 	poll(NULL, 0, 50);
-	web_socket_turn(client, POLLOUT);
-	close(client_fd);
-	client_fd = -1;
+	web_socket_turn(client.socket, POLLOUT);
+	exec_client_leave(&client);
 	assert_int_equal(end(), -1);
 	assert_false(stage_is_alive(pid));
 }

@@ -1,0 +1,320 @@
+// Commands inside tasks, asked for as Nomad's clients do: what was recorded of the real thing is answered here, by real
+// processes.
+#include "state/base/time_source.h"
+#include "tests/tools/agent/exec/exec_client.h"
+#include "tests/tools/agent/task/stage.h"
+#include "tools/agent/service/ask_runner.h"
+#include "tools/agent/service/service.h"
+#include "tools/http_client/http_client.h"
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define ALLOC "f6343442-3c41-98e1-6c06-fe8fa744180e"
+#define NOBODY "12345678-1234-1234-1234-123456789abc"
+#define UPGRADE                                                                            \
+	"Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " \
+	"13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+#define HANDSHAKE "{\"version\":1,\"auth_token\":\"\"}"
+#define CLOSE_INPUT "{\"stdin\":{\"close\":true}}"
+
+static const struct node_facts node = {
+	.name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
+static struct ask_runner *mailbox;
+static struct agent_service *service;
+static char text[64 * 1024];
+
+static void serve_mailbox(void)
+{
+	ask_runner_serve(mailbox, &runner);
+}
+
+static int open_agent(bool no_exec)
+{
+	static const char tasks[] =
+		"{\"Name\":\"main\",\"Driver\":\"raw_exec\",\"Env\":{\"GREETING\":\"hello\"},"
+		"\"Config\":{\"command\":\"sleep\",\"args\":[\"1000\"]}},"
+		"{\"Name\":\"pre\",\"Driver\":\"mock\",\"Config\":{\"run_for\":\"1ms\"},"
+		"\"Lifecycle\":{\"Hook\":\"poststart\"}},"
+		"{\"Name\":\"pretended\",\"Driver\":\"mock\",\"Config\":{}}";
+	struct agent_service_settings settings = {.time = &time_source_real, .no_exec = no_exec};
+	struct uuid id;
+	char message[200];
+	stage_open(&node);
+	assert_true(uuid_parse(ALLOC, &id));
+	struct alloc_run *a = stage_run(&id, "service", "", tasks);
+	assert_true(a->tasks[0].process.task > 0);
+	stage_pass_ms(10);
+	settings.data_folder = stage_folder;
+	settings.ask = mailbox = ask_runner_create();
+	return mailbox ? agent_service_start(&settings, &service, message, sizeof message) : -1;
+}
+
+static int open_willing(void **unused)
+{
+	return open_agent(false);
+}
+
+static int open_unwilling(void **unused)
+{
+	return open_agent(true);
+}
+
+static int close_agent(void **unused)
+{
+	ask_runner_close(mailbox);
+	agent_service_stop(service);
+	ask_runner_destroy(mailbox);
+	const struct process *task = &runner.allocs->tasks[0].process;
+	struct pollfd polled = {.fd = task->fd, .events = POLLIN};
+	process_signal(task, SIGKILL);
+	poll(&polled, 1, 20000);
+	return stage_close();
+}
+
+// Sends a request; text gets the head of the answer, and what follows it is the return value's count of bytes.
+static size_t request(
+	int fd, const char *alloc, const char *query, const char *headers, size_t *head)
+{
+	size_t size = 0;
+	int length = snprintf(text, sizeof text,
+		"GET /v1/client/allocation/%s/exec?%s HTTP/1.1\r\nHost: x\r\n%s\r\n", alloc, query,
+		headers);
+	assert_int_equal(send(fd, text, (size_t)length, MSG_NOSIGNAL), length);
+	text[0] = '\0';
+	while (!strstr(text, "\r\n\r\n")) {
+		struct pollfd polled[] = {{.fd = fd, .events = POLLIN},
+			{.fd = ask_runner_fd(mailbox), .events = POLLIN}};
+		assert_true(poll(polled, 2, 20000) > 0);
+		if (polled[1].revents)
+			serve_mailbox();
+		ssize_t n =
+			polled[0].revents ? recv(fd, text + size, sizeof text - 1 - size, 0) : 0;
+		assert_true(n >= 0);
+		size += (size_t)n;
+		text[size] = '\0';
+	}
+	*head = (size_t)(strstr(text, "\r\n\r\n") + 4 - text);
+	return size - *head;
+}
+
+static void begin(struct exec_client *c, const char *alloc, const char *query)
+{
+	int ends[2];
+	size_t head;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(agent_service_take(service, ends[1]), 0);
+	size_t more = request(ends[0], alloc, query, UPGRADE, &head);
+	assert_int_equal(strncmp(text, "HTTP/1.1 101 ", 13), 0);
+	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
+	exec_client_open(c, ends[0], text + head, more);
+	c->other_fd = ask_runner_fd(mailbox);
+	c->do_other = serve_mailbox;
+}
+
+static void command_query(
+	const char *task, const char *command, const char *more, char query[static 2000])
+{
+	char escaped[1500];
+	snprintf(query, 2000, "task=%s&command=%s%s", task,
+		http_escape(command, escaped, sizeof escaped), more);
+}
+
+struct talk {
+	const char *task, *command, *more; // of the query
+	const char *says[4];               // the client
+	const char *hears;
+};
+
+static void expect_talk(const char *alloc, const struct talk *t)
+{
+	struct exec_client c;
+	char query[2000];
+	command_query(t->task, t->command, t->more, query);
+	begin(&c, alloc, query);
+	for (int i = 0; i < 4 && t->says[i]; i++)
+		exec_client_say(&c, t->says[i]);
+	exec_client_hear_all(&c, text, sizeof text);
+	assert_string_equal(text, t->hears);
+	exec_client_close(&c);
+}
+
+#define GREETED "&tty=false&ws_handshake=true"
+
+static void what_was_recorded(void **unused)
+{
+	static const struct talk talks[] = {
+		{"main", "[\"echo\", \"hi\"]", GREETED, {HANDSHAKE, CLOSE_INPUT},
+			"hi\n<stdout><stderr><0>"},
+		{"main", "[\"echo\", \"hi\"]", "&tty=false", {CLOSE_INPUT},
+			"hi\n<stdout><stderr><0>"},
+		{"main", "[\"cat\"]", GREETED,
+			{HANDSHAKE, "{\"stdin\":{\"data\":\"YWJjCg==\"}}", "{}", CLOSE_INPUT},
+			"abc\n<stdout><stderr><0>"},
+		{"main", "[\"/bin/sh\",\"-c\",\"exit 7\"]", GREETED, {HANDSHAKE, CLOSE_INPUT},
+			"<stdout><stderr><7>"},
+		{"main", "[\"/bin/sh\",\"-c\",\"kill -9 $$\"]", GREETED, {HANDSHAKE, CLOSE_INPUT},
+			"<stdout><stderr><137>"},
+		{"main", "[\"/bin/sh\",\"-c\",\"stty size; exit 0\"]",
+			"&tty=true&ws_handshake=true", {HANDSHAKE}, "0 0\r\n<stdout><0>"},
+		{"main", "[\"/no/such/bin\"]", GREETED, {HANDSHAKE},
+			"<1011 rpc error: code = Unknown desc = failed to start command: fork/exec "
+			"/no/such/bin: no such file or directory>"},
+		{"pre", "[\"echo\",\"hi\"]", GREETED, {HANDSHAKE},
+			"<1008 task \"pre\" is not running.>"},
+		{"nosuch", "[\"echo\"]", GREETED, {HANDSHAKE}, "<1011 task not found>"},
+		{"", "[\"echo\"]", GREETED, {HANDSHAKE}, "<1008 must provide task name>"},
+		{"main", "[]", GREETED, {HANDSHAKE}, "<1008 command is not present>"},
+		{"main", "[\"echo\"]", GREETED, {CLOSE_INPUT},
+			"<1008 unexpected handshake value: 0>"},
+		{"main", "[\"echo\"]", GREETED, {"{\"version\":2,\"auth_token\":\"\"}"},
+			"<1008 unexpected handshake value: 2>"},
+		{"main", "[\"echo\"]", "&ws_handshake=zz", {HANDSHAKE},
+			"<1008 ws_handshake value is not a boolean: strconv.ParseBool: parsing "
+			"\"zz\": "
+			"invalid syntax>"},
+		{"pretended", "[\"echo\"]", GREETED, {HANDSHAKE},
+			"<1011 the driver \"mock\" runs no commands inside its tasks>"},
+	};
+	for (size_t i = 0; i < sizeof talks / sizeof talks[0]; i++)
+		expect_talk(ALLOC, &talks[i]);
+	expect_talk(NOBODY, &(struct talk){"main", "[\"echo\"]", GREETED, {HANDSHAKE},
+				    "<1008 Unknown allocation \"" NOBODY "\">"});
+	expect_talk("zz",
+		&(struct talk){"main", "[\"echo\"]", GREETED, {HANDSHAKE},
+			"<1011 alloc lookup failed: index error: UUID must be 36 characters>"});
+}
+
+// The bytes after the answer's head, as recorded; the two streams are closed in this order.
+static void the_bytes_on_the_wire(void **unused)
+{
+	static const char wanted[] =
+		"\x81\x1a{\"stdout\":{\"data\":\"aGkK\"}}\x81\x19{\"stdout\":{\"close\":true}}"
+		"\x81\x19{\"stderr\":{\"close\":true}}\x81\x1b{\"exited\":true,\"result\":{}}"
+		"\x88\x02\x03\xe8";
+	static const uint8_t no_mask[4];
+	char query[2000], bytes[sizeof wanted] = "",
+				       frame[WEB_SOCKET_HEAD_BYTES + sizeof CLOSE_INPUT];
+	int ends[2];
+	size_t head;
+	command_query("main", "[\"echo\",\"hi\"]", "&tty=false", query);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(agent_service_take(service, ends[1]), 0);
+	size_t more = request(ends[0], ALLOC, query, UPGRADE, &head);
+	size_t size =
+		web_socket_head((uint8_t *)frame, WEB_SOCKET_TEXT, sizeof CLOSE_INPUT - 1, no_mask);
+	memcpy(frame + size, CLOSE_INPUT, sizeof CLOSE_INPUT - 1);
+	size += sizeof CLOSE_INPUT - 1;
+	memcpy(bytes, text + head, more);
+	assert_int_equal(send(ends[0], frame, size, MSG_NOSIGNAL), size);
+	while (more < sizeof wanted - 1) {
+		struct pollfd polled[] = {{.fd = ends[0], .events = POLLIN},
+			{.fd = ask_runner_fd(mailbox), .events = POLLIN}};
+		assert_true(poll(polled, 2, 20000) > 0);
+		if (polled[1].revents)
+			serve_mailbox();
+		ssize_t n = polled[0].revents
+				    ? recv(ends[0], bytes + more, sizeof wanted - 1 - more, 0)
+				    : 0;
+		assert_true(n > 0 || !polled[0].revents);
+		more += (size_t)n;
+	}
+	assert_memory_equal(bytes, wanted, sizeof wanted - 1);
+	close(ends[0]);
+}
+
+static void what_is_refused_before(void **unused)
+{
+	static const struct {
+		const char *query, *headers, *status, *body;
+	} rows[] = {
+		{"task=main&command=zz&ws_handshake=true", UPGRADE, " 500 ",
+			"failed to marshal command into json: invalid character 'z' looking for "
+			"beginning of value"},
+		{"task=main", UPGRADE, " 500 ",
+			"failed to marshal command into json: unexpected end of JSON input"},
+		{"task=main&command=%5B1%5D", UPGRADE, " 500 ",
+			"failed to marshal command into json: it is no list of at most 1024 "
+			"strings"},
+		{"task=main&command=%5B%22echo%22%5D&tty=zz", UPGRADE, " 500 ",
+			"tty value is not a boolean: strconv.ParseBool: parsing \"zz\": invalid "
+			"syntax"},
+		{"task=main&command=%5B%22echo%22%5D", "", " 400 ",
+			"Bad Request\nfailed to upgrade connection: websocket: the client is not "
+			"using "
+			"the websocket protocol: 'upgrade' token not found in 'Connection' header"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		int ends[2];
+		size_t head;
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+		assert_int_equal(agent_service_take(service, ends[1]), 0);
+		request(ends[0], ALLOC, rows[i].query, rows[i].headers, &head);
+		assert_non_null(strstr(text, rows[i].status));
+		size_t size = strlen(text + head);
+		while (size < strlen(rows[i].body)) {
+			ssize_t n = recv(ends[0], text + head + size, 500, 0);
+			assert_true(n > 0);
+			size += (size_t)n;
+			text[head + size] = '\0';
+		}
+		assert_string_equal(text + head, rows[i].body);
+		close(ends[0]);
+	}
+}
+
+static void as_the_task_does(void **unused)
+{
+	char wanted[300];
+	snprintf(wanted, sizeof wanted, "hello %s/alloc/" ALLOC "/main\n<stdout><stderr><0>",
+		stage_folder);
+	expect_talk(ALLOC, &(struct talk){"main", "[\"sh\",\"-c\",\"echo $GREETING $PWD\"]",
+				   GREETED, {HANDSHAKE, CLOSE_INPUT}, wanted});
+}
+
+static void an_agent_that_is_told_not_to(void **unused)
+{
+	expect_talk(ALLOC,
+		&(struct talk){"main", "[\"echo\",\"hi\"]", GREETED, {HANDSHAKE},
+			"<1008 this node runs no commands inside tasks: its agent has --no-exec>"});
+}
+
+static void no_more_than_so_many(void **unused)
+{
+	struct exec_client many[EXEC_COMMANDS_MAX];
+	char query[2000];
+	command_query("main", "[\"sh\",\"-c\",\"echo; sleep 1000\"]", "", query);
+	for (size_t i = 0; i < EXEC_COMMANDS_MAX; i++) {
+		begin(&many[i], ALLOC, query);
+		assert_non_null(exec_client_hear(&many[i], 20000));
+	}
+	expect_talk(ALLOC,
+		&(struct talk){"main", "[\"echo\"]", GREETED, {HANDSHAKE},
+			"<1011 this node runs as many commands inside tasks as it may; try again "
+			"later>"});
+	for (size_t i = 0; i < EXEC_COMMANDS_MAX; i++)
+		exec_client_close(&many[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_recorded, open_willing, close_agent),
+		cmocka_unit_test_setup_teardown(the_bytes_on_the_wire, open_willing, close_agent),
+		cmocka_unit_test_setup_teardown(what_is_refused_before, open_willing, close_agent),
+		cmocka_unit_test_setup_teardown(as_the_task_does, open_willing, close_agent),
+		cmocka_unit_test_setup_teardown(
+			an_agent_that_is_told_not_to, open_unwilling, close_agent),
+		cmocka_unit_test_setup_teardown(no_more_than_so_many, open_willing, close_agent),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+#include "tools/agent/service/exec_target.h"
+#include "state/base/uuid.h"
+#include "tools/agent/exec/exec_session.h"
+#include "tools/agent/runner.h"
+#include "tools/agent/service/ask_runner.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct search {
+	struct uuid id;
+	const char *alloc, *task;
+	struct exec_target *target;
+	uint16_t code;
+	char *reason;
+	size_t reason_size;
+};
+
+__attribute__((format(printf, 3, 4))) static void refuse_target(
+	struct search *s, uint16_t code, const char *format, ...)
+{
+	va_list arguments;
+	s->code = code;
+	va_start(arguments, format);
+	vsnprintf(s->reason, s->reason_size, format, arguments);
+	va_end(arguments);
+}
+
+static struct task *find_task(struct alloc_run *a, const char *name)
+{
+	for (uint32_t i = 0; i < a->task_count; i++)
+		if (strcmp(a->tasks[i].spec->name, name) == 0)
+			return &a->tasks[i];
+	return NULL;
+}
+
+// What the driver's own start makes of it, once more.
+static void copy_target(
+	struct search *s, const struct runner *runner, struct alloc_run *a, const struct task *t)
+{
+	struct task_folders folders;
+	char message[200] = "";
+	alloc_run_task_folders(a, t, runner->settings.data_folder, &folders);
+	snprintf(s->target->user, sizeof s->target->user, "%s", t->spec->user);
+	snprintf(s->target->folder, sizeof s->target->folder, "%s", folders.task);
+	s->target->process = (struct process){
+		.task = t->process.task, .task_started = t->process.task_started, .fd = -1};
+	if (!environment_build(&s->target->environment, &runner->node, a->spec, t->spec, &folders,
+		    message, sizeof message))
+		refuse_target(s, EXEC_FAILED, "%s", message);
+}
+
+static void search_runner(struct runner *runner, void *context)
+{
+	struct search *s = context;
+	struct alloc_run *a = runner_find(runner, &s->id);
+	const struct task *t = a && a->spec ? find_task(a, s->task) : NULL;
+	if (!a || !a->spec)
+		refuse_target(s, EXEC_REFUSED, "Unknown allocation \"%s\"", s->alloc);
+	else if (!*s->task)
+		refuse_target(s, EXEC_REFUSED, "must provide task name");
+	else if (!t)
+		refuse_target(s, EXEC_FAILED, "task not found");
+	else if (!task_is_up(t))
+		refuse_target(s, EXEC_REFUSED, "task \"%s\" is not running.", s->task);
+	else if (a->is_machine || t->process.task <= 0)
+		refuse_target(s, EXEC_FAILED,
+			"the driver \"%.40s\" runs no commands inside its tasks", t->spec->driver);
+	else
+		copy_target(s, runner, a, t);
+}
+
+uint16_t exec_target_find(const struct agent_service_settings *settings, const char *alloc,
+	const char *task, struct exec_target *target, char *reason, size_t reason_size)
+{
+	struct search s = {.alloc = alloc,
+		.task = task,
+		.target = target,
+		.reason = reason,
+		.reason_size = reason_size};
+	*target = (struct exec_target){.process = {.fd = -1}};
+	if (!uuid_parse(alloc, &s.id)) {
+		refuse_target(&s, EXEC_FAILED,
+			"alloc lookup failed: index error: UUID must be 36 characters");
+		return s.code;
+	}
+	int error = ask_runner(settings->ask, search_runner, &s, ASK_RUNNER_WAIT_MS);
+	if (error)
+		refuse_target(&s, EXEC_FAILED, "%s",
+			error == -ESHUTDOWN ? "the node's agent stops"
+					    : "the node's agent is too busy to answer; try again");
+	return s.code;
+}
+
+void exec_target_free(struct exec_target *target)
+{
+	environment_free(&target->environment);
+}
