@@ -162,6 +162,12 @@ static const struct command commands[] = {
 	{"alloc stop", "ID", "Stop an allocation; its job's scheduler replaces it.",
 		"Waits until the evaluation is worked off, unless --detach is given.",
 		"detach no-shutdown-delay", 1, 1, alloc_stop, &kind_alloc},
+	{"alloc exec", "ID COMMAND...", "Run a command inside a task of an allocation.",
+		"As the task's user, with its environment, in its folder. With --job in place of "
+		"the ID, in any\nrunning allocation of that job. Flags of berth stand before the "
+		"ID. The exit status is that of\nthe command. On a terminal, ~. at the beginning "
+		"of a line ends the talk and the command.",
+		"job task interactive tty escape", 1, -1, alloc_exec, .takes_command = true},
 	{"deployment list", "", "List deployments, newest first.", NULL, LIST_FLAGS " status", 0, 0,
 		deployment_list},
 	{"deployment status", "[ID]", "Show a deployment.",

@@ -60,6 +60,7 @@ static enum exit_status run_command(const struct command *command, const char **
 {
 	struct session session = {0};
 	char message[512];
+	session.flags.end_at_argument = command->takes_command;
 	int count = flags_read(&session.flags, arguments, command->flags, message, sizeof message);
 	if (count >= 0 && flag_given(&session.flags, FLAG_HELP)) {
 		help_command(stdout, command);

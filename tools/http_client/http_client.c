@@ -1,21 +1,17 @@
 #include "tools/http_client/http_client.h"
 #include "state/base/memory.h"
-#include "state/base/text.h"
 #include "tools/http_client/curl_tls.h"
+#include "tools/http_client/curl_where.h"
 #include <ctype.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 _Static_assert(HTTP_ERROR_BYTES >= CURL_ERROR_SIZE, "what libcurl says fits");
 
 #define TOKEN_HEADER_BYTES 640u
-#define HOST_LINE_BYTES 512u
-#define SOCKET_SCHEME "unix://"
 
 struct http_client {
 	CURL *curl;
@@ -80,112 +76,14 @@ static struct curl_slist *headers_of(const struct http_request *r)
 	return headers;
 }
 
-static bool is_given(const char *text)
-{
-	return text && *text;
-}
-
-// Where a request goes: a URL, and what stands in for its host.
-struct where {
-	char *url;
-	struct curl_slist *connect_to;
-};
-
-static void where_free(struct where *w)
-{
-	free(w->url);
-	curl_slist_free_all(w->connect_to);
-}
-
-static char *join_url(const char *first, const char *second)
-{
-	size_t size = strlen(first) + strlen(second) + 1;
-	char *joined = memory_take(size);
-	snprintf(joined, size, "%s%s", first, second);
-	return joined;
-}
-
-static bool set_socket(CURL *curl, const struct http_request *r, struct where *w)
-{
-	const char *socket = r->url + sizeof SOCKET_SCHEME - 1;
-	// libcurl would answer with "out of memory".
-	if (*socket != '/' || strlen(socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
-		return false;
-	w->url = join_url("http://localhost", r->path ? r->path : "/");
-	curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket);
-	return true;
-}
-
-// libcurl takes the name that it asks for and verifies from the URL: the URL gets it, and what the URL had is where the
-// connection goes, and the Host of the request as ever.
-static bool rename_host(struct where *w, const char *name, struct curl_slist **headers)
-{
-	CURLU *parts = curl_url();
-	char *host = NULL, *port = NULL, *url = NULL, text[HOST_LINE_BYTES];
-	bool good = parts && curl_url_set(parts, CURLUPART_URL, w->url, 0) == CURLUE_OK &&
-		    curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-		    curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
-		    curl_url_set(parts, CURLUPART_HOST, name, 0) == CURLUE_OK &&
-		    curl_url_get(parts, CURLUPART_URL, &url, 0) == CURLUE_OK;
-	if (good) {
-		snprintf(text, sizeof text, "::%s:%s", host, port);
-		w->connect_to = curl_slist_append(NULL, text);
-		snprintf(text, sizeof text, "Host: %s:%s", host, port);
-		*headers = curl_slist_append(*headers, text);
-		free(w->url);
-		w->url = text_copy(text_of(url));
-	}
-	curl_free(host);
-	curl_free(port);
-	curl_free(url);
-	curl_url_cleanup(parts);
-	return good;
-}
-
-static bool set_where(
-	CURL *curl, const struct http_request *r, struct where *w, struct curl_slist **headers)
-{
-	bool is_secure = strncasecmp(r->url, "https://", 8) == 0;
-	if (strncmp(r->url, SOCKET_SCHEME, sizeof SOCKET_SCHEME - 1) == 0) {
-		if (!set_socket(curl, r, w))
-			return false;
-	} else
-		w->url = join_url(r->url, r->path ? r->path : "");
-	if (is_secure && r->tls && is_given(r->tls->server_name)) {
-		if (!rename_host(w, r->tls->server_name, headers))
-			return false;
-		curl_easy_setopt(curl, CURLOPT_CONNECT_TO, w->connect_to);
-	}
-	curl_easy_setopt(curl, CURLOPT_URL, w->url);
-	return true;
-}
-
 bool http_url_is_fit(const char *url)
 {
-	static const char *const schemes[] = {"http://", "https://", SOCKET_SCHEME "/"};
+	static const char *const schemes[] = {"http://", "https://", CURL_WHERE_SOCKET "/"};
 	for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
 		if (strncasecmp(url, schemes[i], strlen(schemes[i])) == 0 &&
 			url[strlen(schemes[i])])
 			return true;
 	return false;
-}
-
-static enum http_trouble trouble_of(CURLcode code, bool is_secure)
-{
-	switch (code) {
-	case CURLE_PEER_FAILED_VERIFICATION:
-	case CURLE_SSL_ISSUER_ERROR: return HTTP_TROUBLE_TRUST;
-	case CURLE_SSL_CERTPROBLEM:
-	case CURLE_SSL_CACERT_BADFILE: return HTTP_TROUBLE_OWN_FILE;
-	case CURLE_SSL_CONNECT_ERROR: return HTTP_TROUBLE_TLS;
-	// TLS 1.3: the client is through with the handshake when the server says what it thinks of its certificate.
-	case CURLE_RECV_ERROR:
-	case CURLE_SEND_ERROR: return is_secure ? HTTP_TROUBLE_TLS : HTTP_TROUBLE_REACHING;
-	case CURLE_GOT_NOTHING:
-	case CURLE_WEIRD_SERVER_REPLY:
-	case CURLE_UNSUPPORTED_PROTOCOL: return is_secure ? HTTP_TROUBLE_TLS : HTTP_TROUBLE_PLAIN;
-	default: return HTTP_TROUBLE_REACHING;
-	}
 }
 
 static void set_callbacks(CURL *curl, struct transfer *t)
@@ -229,23 +127,24 @@ bool http_client_ask(
 	CURL *curl = client->curl;
 	struct transfer transfer = {request, curl};
 	struct curl_slist *headers = headers_of(request);
-	struct where where = {0};
+	struct curl_where where = {0};
 	*result = (struct http_result){.kind = ""};
 	curl_easy_reset(curl);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, result->error);
-	CURLcode code = set_where(curl, request, &where, &headers) ? CURLE_OK : CURLE_URL_MALFORMAT;
+	CURLcode code =
+		curl_where_set(curl, request, &where, &headers) ? CURLE_OK : CURLE_URL_MALFORMAT;
 	set_request(curl, request, headers);
 	curl_tls_set(curl, request->tls);
 	set_callbacks(curl, &transfer);
 	if (code == CURLE_OK)
 		code = curl_easy_perform(curl);
 	curl_slist_free_all(headers);
-	where_free(&where);
+	curl_where_free(&where);
 	if (code == CURLE_OK) {
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &result->status);
 		return true;
 	}
-	result->trouble = trouble_of(code, strncasecmp(request->url, "https:", 6) == 0);
+	result->trouble = curl_where_trouble(code, request);
 	result->kind = curl_easy_strerror(code);
 	if (!*result->error)
 		snprintf(result->error, sizeof result->error, "%s", result->kind);

@@ -28,8 +28,10 @@ enum option_event option_next(struct option_scan *s, const struct option_syntax 
 	s->word = s->name = *s->next++;
 	s->value = NULL;
 	bool is_option = s->word[0] == '-' && s->word[1] && !s->has_ended;
-	if (!is_option)
+	if (!is_option) {
+		s->has_ended |= syntax->ends_at_argument;
 		return OPTION_ARGUMENT;
+	}
 	if (syntax->ends_with_dashes && strcmp(s->word, "--") == 0) {
 		s->has_ended = true;
 		return option_next(s, syntax);

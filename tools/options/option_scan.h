@@ -27,6 +27,7 @@ struct option_syntax {
 	const void *context;
 	bool has_one_dash;     // -name is the same as --name
 	bool ends_with_dashes; // all words after "--" are arguments
+	bool ends_at_argument; // all words after the first argument are arguments
 };
 
 struct option_scan {

@@ -78,12 +78,24 @@ static void a_program_may_allow_one_dash_and_end_its_options(void **unused)
 	assert_int_equal(option_next(&scan, &syntax), OPTION_END);
 }
 
+static void options_may_end_at_an_argument(void **unused)
+{
+	begin((const char *const[]){"--switch", "x", "--switch", "--", NULL});
+	syntax.ends_at_argument = true;
+	expect(OPTION_GIVEN, "--switch", NULL);
+	expect(OPTION_ARGUMENT, "x", NULL);
+	expect(OPTION_ARGUMENT, "--switch", NULL);
+	expect(OPTION_ARGUMENT, "--", NULL);
+	assert_int_equal(option_next(&scan, &syntax), OPTION_END);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options_stand_between_arguments),
 		cmocka_unit_test(mistakes_are_told_apart),
 		cmocka_unit_test(a_program_may_allow_one_dash_and_end_its_options),
+		cmocka_unit_test(options_may_end_at_an_argument),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

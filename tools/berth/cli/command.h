@@ -14,6 +14,7 @@ struct command {
 	const struct id_kind
 		*kind; // of the first argument, or of all of "ID..."; NULL: no id, or a new one
 	bool is_live;  // on a terminal it is run again and again, without --watch
+	bool takes_command; // what follows its first argument is another command line, without flags of its own
 };
 
 struct command_table {

@@ -187,6 +187,15 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		"only events of this topic (Node, Job, Allocation, …), and of this key; may come "
 		"again",
 		NULL, NULL},
+	[FLAG_INTERACTIVE] = {"interactive", NULL,
+		"pass standard input on, as is done anyway; --interactive=false: do not", NULL,
+		NULL, "i"},
+	[FLAG_TTY] = {"tty", NULL,
+		"give the command a terminal; as is done on a terminal, unless --tty=false", NULL,
+		NULL, "t"},
+	[FLAG_ESCAPE] = {"escape", "CHARACTER",
+		"what ends the talk at the beginning of a line when a dot follows it, or none",
+		NULL, "~", "e"},
 	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},
 };
 
@@ -221,6 +230,15 @@ const char *flag_next(const struct flags *flags, enum flag flag, uint32_t *at)
 			return flags->given[i].value;
 	}
 	return NULL;
+}
+
+bool flag_is_refused(const struct flags *flags, enum flag flag)
+{
+	uint32_t at = 0;
+	const char *value, *last = NULL;
+	while ((value = flag_next(flags, flag, &at)) != NULL)
+		last = value;
+	return last && strcmp(last, "false") == 0;
 }
 
 static const char *from_environment(const char *names)
@@ -290,12 +308,24 @@ static void say_unknown(const char *word, const char *allowed, char *message, ui
 	snprintf(message, size, "unknown flag %s%s", word, suggestion_text(&near, hint));
 }
 
+// What --NAME=WORD means for a flag without a value; NULL: nothing.
+static const char *judge_word(const char *word)
+{
+	if (strcmp(word, "true") == 0)
+		return "";
+	return strcmp(word, "false") == 0 ? "false" : NULL;
+}
+
 // Keeps one flag. False, and a sentence.
 static bool keep_flag(struct flags *flags, const struct option_scan *s, enum option_event event,
 	const char *allowed, char *message, uint32_t size)
 {
 	const struct flag_description *d = &flag_descriptions[s->number];
 	const char *value = s->value ? s->value : "";
+	if (event == OPTION_TAKES_NONE && judge_word(value)) {
+		value = judge_word(value);
+		event = OPTION_GIVEN;
+	}
 	if (event == OPTION_UNKNOWN)
 		say_unknown(s->word, allowed, message, size);
 	else if (event == OPTION_TAKES_NONE)
@@ -307,7 +337,7 @@ static bool keep_flag(struct flags *flags, const struct option_scan *s, enum opt
 	else {
 		flags->given[flags->given_count].flag = (enum flag)s->number;
 		flags->given[flags->given_count++].value = value;
-		flags->values[s->number] = value;
+		flags->values[s->number] = !d->value && *value ? NULL : value;
 		return true;
 	}
 	return false;
@@ -319,7 +349,8 @@ int flags_read(struct flags *flags, const char **arguments, const char *allowed,
 	const struct option_syntax syntax = {.find = find_flag,
 		.context = allowed ? allowed : "",
 		.has_one_dash = true,
-		.ends_with_dashes = true};
+		.ends_with_dashes = true,
+		.ends_at_argument = flags->end_at_argument};
 	struct option_scan scan = {.next = arguments};
 	enum option_event event;
 	int kept = 0;

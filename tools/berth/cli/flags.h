@@ -109,6 +109,9 @@ enum flag {
 	FLAG_WATCH,
 	FLAG_INTERVAL,
 	FLAG_TOPIC,
+	FLAG_INTERACTIVE,
+	FLAG_TTY,
+	FLAG_ESCAPE,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it
@@ -128,6 +131,7 @@ extern const struct flag_description flag_descriptions[FLAGS];
 #define FLAG_WORDS_MAX 128u
 
 struct flags {
+	bool end_at_argument; // set before they are read: what follows the first argument is no flag
 	const char *
 		values[FLAGS]; // NULL: not given; "" for those without a value; the last of several
 	// All given flags, in order; some may come more than once.
@@ -148,6 +152,8 @@ uint32_t flags_find_words(const char *const *arguments, uint32_t *places, uint32
 bool flag_is_allowed(enum flag, const char *allowed);
 bool flag_given(const struct flags *, enum flag);
 bool flag_is_typed(const struct flags *, enum flag); // it is no default
+// Of a flag without a value: typed as --NAME=false, which is else as if it was not given.
+bool flag_is_refused(const struct flags *, enum flag);
 // Iterates over a flag's values: *at is 0 before the first. NULL at the end.
 const char *flag_next(const struct flags *, enum flag, uint32_t *at);
 // Reads a whole number between bounds; *number keeps its value when the flag is not given. False, and a sentence.

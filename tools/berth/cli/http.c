@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include "tools/berth/cli/field.h"
+#include "tools/http_client/http_socket.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,4 +296,25 @@ enum exit_status http_post_json(
 	struct session *session, const char *path, json_t *body, json_t **root)
 {
 	return send_json(session, "POST", path, body, root);
+}
+
+struct http_socket *http_begin_socket(
+	struct session *session, const char *path, size_t message_max, enum exit_status *status)
+{
+	const struct http *http = session->http;
+	char text[4096] = "";
+	struct http_beginning body = {.text = text, .room = sizeof text};
+	struct http_result result;
+	struct http_request request = {.url = http->url,
+		.path = path,
+		.tls = &http->tls,
+		.token = http->token,
+		.agent = "berth/" BERTH_VERSION,
+		.timeout_ms = timeout_ms(http->timeout)};
+	struct http_socket *socket = http_socket_open(&request, message_max, &result, &body);
+	struct http_answer answer = {.status = result.status, .body = text, .size = body.size};
+	*status = STATUS_OK;
+	if (!socket)
+		*status = result.status ? refused_by(&answer, path) : unreachable(http, &result);
+	return socket;
 }

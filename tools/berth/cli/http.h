@@ -50,3 +50,8 @@ void http_quiet(struct session *, bool quiet);
 void http_without_end(struct session *);
 // While they are taken, an answer of 409 prints no error: its body tells more than a sentence.
 void http_take_conflicts(struct session *, bool take);
+
+struct http_socket;
+// Opens a WebSocket (http_socket.h); NULL after a complaint, and then *status.
+struct http_socket *http_begin_socket(
+	struct session *, const char *path, size_t message_max, enum exit_status *status);

@@ -23,6 +23,7 @@ command_run job_list, job_parse, job_run, job_plan, job_status, job_history, job
 command_run deployment_list, deployment_status, deployment_pause, deployment_resume,
 	deployment_promote, deployment_fail, deployment_unblock;
 command_run alloc_list, alloc_status, alloc_stop;
+command_run alloc_exec;
 command_run eval_list, eval_status;
 command_run explain_job, explain_alloc, explain_node;
 command_run cluster_init_here, cluster_join_here, cluster_leave_here;

@@ -1,10 +1,7 @@
 // Commands inside tasks, asked for as Nomad's clients do: what was recorded of the real thing is answered here, by real
 // processes.
-#include "state/base/time_source.h"
 #include "tests/tools/agent/exec/exec_client.h"
-#include "tests/tools/agent/task/stage.h"
-#include "tools/agent/service/ask_runner.h"
-#include "tools/agent/service/service.h"
+#include "tests/tools/agent/service/exec_agent.h"
 #include "tools/http_client/http_client.h"
 #include <poll.h>
 #include <setjmp.h>
@@ -19,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define ALLOC "f6343442-3c41-98e1-6c06-fe8fa744180e"
+#define ALLOC EXEC_AGENT_ALLOC
 #define NOBODY "12345678-1234-1234-1234-123456789abc"
 #define UPGRADE                                                                            \
 	"Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " \
@@ -27,58 +24,21 @@
 #define HANDSHAKE "{\"version\":1,\"auth_token\":\"\"}"
 #define CLOSE_INPUT "{\"stdin\":{\"close\":true}}"
 
-static const struct node_facts node = {
-	.name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
-static struct ask_runner *mailbox;
-static struct agent_service *service;
 static char text[64 * 1024];
-
-static void serve_mailbox(void)
-{
-	ask_runner_serve(mailbox, &runner);
-}
-
-static int open_agent(bool no_exec)
-{
-	static const char tasks[] =
-		"{\"Name\":\"main\",\"Driver\":\"raw_exec\",\"Env\":{\"GREETING\":\"hello\"},"
-		"\"Config\":{\"command\":\"sleep\",\"args\":[\"1000\"]}},"
-		"{\"Name\":\"pre\",\"Driver\":\"mock\",\"Config\":{\"run_for\":\"1ms\"},"
-		"\"Lifecycle\":{\"Hook\":\"poststart\"}},"
-		"{\"Name\":\"pretended\",\"Driver\":\"mock\",\"Config\":{}}";
-	struct agent_service_settings settings = {.time = &time_source_real, .no_exec = no_exec};
-	struct uuid id;
-	char message[200];
-	stage_open(&node);
-	assert_true(uuid_parse(ALLOC, &id));
-	struct alloc_run *a = stage_run(&id, "service", "", tasks);
-	assert_true(a->tasks[0].process.task > 0);
-	stage_pass_ms(10);
-	settings.data_folder = stage_folder;
-	settings.ask = mailbox = ask_runner_create();
-	return mailbox ? agent_service_start(&settings, &service, message, sizeof message) : -1;
-}
 
 static int open_willing(void **unused)
 {
-	return open_agent(false);
+	return exec_agent_open(NULL, false);
 }
 
 static int open_unwilling(void **unused)
 {
-	return open_agent(true);
+	return exec_agent_open(NULL, true);
 }
 
 static int close_agent(void **unused)
 {
-	ask_runner_close(mailbox);
-	agent_service_stop(service);
-	ask_runner_destroy(mailbox);
-	const struct process *task = &runner.allocs->tasks[0].process;
-	struct pollfd polled = {.fd = task->fd, .events = POLLIN};
-	process_signal(task, SIGKILL);
-	poll(&polled, 1, 20000);
-	return stage_close();
+	return exec_agent_close();
 }
 
 // Sends a request; text gets the head of the answer, and what follows it is the return value's count of bytes.
@@ -96,7 +56,7 @@ static size_t request(
 			{.fd = ask_runner_fd(mailbox), .events = POLLIN}};
 		assert_true(poll(polled, 2, 20000) > 0);
 		if (polled[1].revents)
-			serve_mailbox();
+			exec_agent_serve();
 		ssize_t n =
 			polled[0].revents ? recv(fd, text + size, sizeof text - 1 - size, 0) : 0;
 		assert_true(n >= 0);
@@ -118,7 +78,7 @@ static void begin(struct exec_client *c, const char *alloc, const char *query)
 	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
 	exec_client_open(c, ends[0], text + head, more);
 	c->other_fd = ask_runner_fd(mailbox);
-	c->do_other = serve_mailbox;
+	c->do_other = exec_agent_serve;
 }
 
 static void command_query(
@@ -221,7 +181,7 @@ static void the_bytes_on_the_wire(void **unused)
 			{.fd = ask_runner_fd(mailbox), .events = POLLIN}};
 		assert_true(poll(polled, 2, 20000) > 0);
 		if (polled[1].revents)
-			serve_mailbox();
+			exec_agent_serve();
 		ssize_t n = polled[0].revents
 				    ? recv(ends[0], bytes + more, sizeof wanted - 1 - more, 0)
 				    : 0;

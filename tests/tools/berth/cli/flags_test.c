@@ -59,6 +59,21 @@ static void wrong_flags_are_named(void **unused)
 	assert_int_equal(READ("", "---"), -1);
 }
 
+static void a_flag_without_a_value_may_be_refused(void **unused)
+{
+	assert_int_equal(READ("tty", "--tty=true", "-json=true"), 0);
+	assert_true(flag_given(&flags, FLAG_TTY) && flag_given(&flags, FLAG_JSON));
+	assert_false(flag_is_refused(&flags, FLAG_TTY));
+	assert_int_equal(READ("tty", "-t", "-t=false"), 0);
+	assert_true(flag_is_refused(&flags, FLAG_TTY));
+	assert_false(flag_given(&flags, FLAG_TTY));
+	assert_int_equal(READ("tty", "-t=false", "-t"), 0);
+	assert_true(flag_given(&flags, FLAG_TTY) && !flag_is_refused(&flags, FLAG_TTY));
+	assert_int_equal(READ("tty", "x"), 1);
+	assert_false(flag_given(&flags, FLAG_TTY) || flag_is_refused(&flags, FLAG_TTY));
+	assert_int_equal(READ("tty", "--tty="), -1);
+}
+
 static void defaults_come_from_the_environment(void **unused)
 {
 	unsetenv("BERTH_ADDR");
@@ -140,6 +155,7 @@ int main(void)
 		cmocka_unit_test(flags_stand_anywhere),
 		cmocka_unit_test(words_are_found_between_flags),
 		cmocka_unit_test(wrong_flags_are_named),
+		cmocka_unit_test(a_flag_without_a_value_may_be_refused),
 		cmocka_unit_test(defaults_come_from_the_environment),
 		cmocka_unit_test(a_token_may_come_from_the_environment),
 		cmocka_unit_test(a_switch_may_come_from_the_environment),
