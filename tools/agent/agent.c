@@ -60,7 +60,11 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 		.time = &time_source_real,
 		.seed = prng_u64(&a->prng),
 		.no_raw_exec = o->no_raw_exec,
-		.machines = machines};
+		.machines = machines,
+		.prepare = {.helper = "/proc/self/exe",
+			.limits = {(uint64_t)o->artifact_max_mb << 20, o->artifact_max_files,
+				o->artifact_timeout_s},
+			.seed = prng_u64(&a->prng)}};
 	rc = runner_open(&a->runner, &settings, message, message_size);
 	if (rc < 0)
 		return rc;

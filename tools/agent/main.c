@@ -1,7 +1,9 @@
 #include "state/base/log.h"
 #include "tools/agent/agent.h"
+#include "tools/agent/fetch/fetch.h"
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -73,6 +75,8 @@ int main(int argc, char **argv)
 	struct agent_options options;
 	int code;
 	char message[300];
+	if (argc == 2 && strcmp(argv[1], FETCH_ARGUMENT) == 0)
+		return fetch_main();
 	if (!agent_options_read(argc, argv, &options, &code))
 		return code;
 	if (agent_create(&agent, &options, message, sizeof message) < 0) {

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ARTIFACT_TIMEOUT_S_MAX 86400u
+
 static const struct flag table[] = {
 #define AT(field) offsetof(struct agent_options, field)
 	{"server", "HOST[:PORT][,...]", FLAG_TEXT, AT(server),
@@ -39,6 +41,12 @@ static const struct flag table[] = {
 	{"no-raw-exec", NULL, FLAG_SWITCH, AT(no_raw_exec),
 		"do not run processes of jobs on this machine"},
 	{"no-exec", NULL, FLAG_SWITCH, AT(no_exec), "let nobody run commands inside tasks"},
+	{"artifact-max-mb", "MB", FLAG_U32, AT(artifact_max_mb),
+		"of one artifact, as it comes and unpacked (default 102400)"},
+	{"artifact-max-files", "NUMBER", FLAG_U32, AT(artifact_max_files),
+		"that one archive may hold (default 4096)"},
+	{"artifact-timeout", "S", FLAG_U32, AT(artifact_timeout_s),
+		"that one artifact may take (default 1800)"},
 	{"worker", NULL, FLAG_SWITCH, AT(worker), "run virtual machines, too"},
 	{"worker-resource", "NAME=NUMBER", FLAG_LIST, AT(worker_resources),
 		"what machines may ask for; may be repeated (cores and memory are measured)"},
@@ -201,6 +209,18 @@ static bool check_probe(const struct agent_options *o)
 	return false;
 }
 
+static bool check_artifacts(const struct agent_options *o)
+{
+	if (o->artifact_max_mb > 0 && o->artifact_max_files > 0 && o->artifact_timeout_s > 0 &&
+		o->artifact_timeout_s <= ARTIFACT_TIMEOUT_S_MAX)
+		return true;
+	fprintf(stderr,
+		"berth-agent: --artifact-max-mb and --artifact-max-files want at least 1, and "
+		"--artifact-timeout 1 to %u\n",
+		ARTIFACT_TIMEOUT_S_MAX);
+	return false;
+}
+
 bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exit_code)
 {
 	*o = (struct agent_options){.state_dir = "/var/lib/berth-agent",
@@ -211,6 +231,9 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 		.vm_user = "",
 		.vm_network = "none",
 		.vm_acceleration = "auto",
+		.artifact_max_mb = 100 * 1024,
+		.artifact_max_files = 4096,
+		.artifact_timeout_s = 1800,
 		.probe_backoff_ms = 1000,
 		.probe_timeout_ms = 10000,
 		.log_level = "info"};
@@ -218,7 +241,7 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 	*exit_code = result == FLAGS_DONE ? AGENT_LEFT : AGENT_USAGE;
 	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta) ||
 		!check_volumes(&o->volumes) || !check_ranges(o) || !check_probe(o) ||
-		!check_worker(o))
+		!check_artifacts(o) || !check_worker(o))
 		return false;
 	*exit_code = AGENT_USAGE;
 	if (!o->server && !o->print_id && !o->print_fingerprint) {

@@ -13,6 +13,7 @@ struct agent_options {
 	const char *reserved_ports, *dynamic_ports, *reservable_cores;
 	bool no_raw_exec;
 	bool no_exec;
+	uint32_t artifact_max_mb, artifact_max_files, artifact_timeout_s;
 	const char *probe;
 	uint32_t probe_backoff_ms, probe_timeout_ms;
 	bool worker;                       // the node runs virtual machines

@@ -28,7 +28,8 @@ static struct alloc_place place_of(struct runner *r)
 		.now_ns = r->epoch_ns + (int64_t)time_monotonic_ns(r->settings.time),
 		.prng = &r->prng,
 		.save = save_alloc,
-		.save_context = r};
+		.save_context = r,
+		.preparation = r->preparations ? preparations_of_tasks(r->preparations) : NULL};
 }
 
 static void link_alloc(void *context, struct alloc_run *a)
@@ -37,6 +38,21 @@ static void link_alloc(void *context, struct alloc_run *a)
 	a->next = r->allocs;
 	r->allocs = a;
 	r->count++;
+}
+
+static bool open_preparations(struct runner *r, char *message, uint32_t message_size)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	if (!r->settings.prepare.helper)
+		return true;
+	r->preparations = preparations_open(&r->settings.prepare, message, message_size);
+	if (!r->preparations)
+		return false;
+	if (epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, preparations_fd(r->preparations), &event) == 0)
+		return true;
+	snprintf(message, message_size, "epoll: %m");
+	return false;
 }
 
 int runner_open(struct runner *r, const struct runner_settings *settings, char *message,
@@ -56,6 +72,8 @@ int runner_open(struct runner *r, const struct runner_settings *settings, char *
 		snprintf(message, message_size, "the checks of services cannot be watched: %m");
 		return -EMFILE;
 	}
+	if (!open_preparations(r, message, message_size))
+		return -EMFILE;
 	contact_open(&r->contact, settings->state_folder, place_of(r).now_ns);
 	struct alloc_place place = {.data_folder = settings->data_folder,
 		.state_folder = settings->state_folder,
@@ -77,6 +95,8 @@ void runner_close(struct runner *r)
 	if (r->checks)
 		checks_close(r->checks);
 	r->checks = NULL;
+	preparations_close(r->preparations);
+	r->preparations = NULL;
 	contact_close(&r->contact);
 	if (r->epoll_fd > 0)
 		close(r->epoll_fd);
@@ -344,6 +364,8 @@ uint64_t runner_step(struct runner *r)
 	int64_t due = 0;
 	take_ends(r, &place);
 	checks_step(r->checks, place.now_ns);
+	if (r->preparations)
+		preparations_step(r->preparations);
 	bool is_leaving = step_leaving_machines(r, &place, &due);
 	for (struct alloc_run *a = r->allocs; a; a = a->next)
 		if (!(a->is_machine && a->is_forgotten) && !(is_leaving && is_fresh_machine(a)))

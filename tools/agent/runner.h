@@ -4,6 +4,7 @@
 #include "state/base/time_source.h"
 #include "tools/agent/base/contact.h"
 #include "tools/agent/check/checks.h"
+#include "tools/agent/prepare/prepare.h"
 #include "tools/agent/task/alloc_run.h"
 #include "tools/agent/vm/machine.h"
 
@@ -14,6 +15,7 @@ struct runner_settings {
 	uint64_t seed;
 	bool no_raw_exec; // tasks of the driver raw_exec fail
 	struct machine_settings machines;
+	struct prepare_settings prepare; // helper NULL: tasks have no artifacts and no templates
 };
 
 struct runner {
@@ -22,9 +24,10 @@ struct runner {
 	struct prng prng;
 	int64_t epoch_ns; // unix time less monotonic time: clock changes move no timer
 	int epoll_fd;
-	struct contact contact;   // with the controller
-	struct checks *checks;    // of services
-	struct alloc_run *allocs; // newest first
+	struct contact contact;            // with the controller
+	struct checks *checks;             // of services
+	struct preparations *preparations; // NULL: none
+	struct alloc_run *allocs;          // newest first
 	uint32_t count;
 };
 

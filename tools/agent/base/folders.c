@@ -24,15 +24,16 @@ int folder_open(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
+// mode 0: it has to be there.
 static int folder_enter(int folder, const char *name, mode_t mode)
 {
-	if (mkdirat(folder, name, mode) < 0 && errno != EEXIST)
+	if (mode && mkdirat(folder, name, mode) < 0 && errno != EEXIST)
 		return -errno;
 	int fd = openat(folder, name, FOLDER_FLAGS | O_NOFOLLOW);
 	return fd < 0 ? -errno : fd;
 }
 
-int folder_make(int top, const char *path, mode_t mode)
+int folder_reach(int top, const char *path, mode_t mode)
 {
 	char name[NAME_MAX + 1];
 	int at = top;
@@ -44,15 +45,27 @@ int folder_make(int top, const char *path, mode_t mode)
 		snprintf(name, sizeof name, "%.*s", (int)size, path);
 		path += size;
 		path += strspn(path, "/");
-		int below = *name ? folder_enter(at, name, 0711) : -EINVAL;
+		int below = *name ? folder_enter(at, name, mode) : -EINVAL;
 		if (at != top)
 			close(at);
 		if (below < 0)
 			return below;
 		at = below;
 	}
-	if (at == top || fchmod(at, mode) == 0)
-		return at == top ? -EINVAL : at;
+	return at == top ? -EINVAL : at;
+}
+
+int folder_find(int top, const char *path)
+{
+	return folder_reach(top, path, 0);
+}
+
+int folder_make(int top, const char *path, mode_t mode)
+{
+	int at = folder_reach(top, path, 0711);
+
+	if (at < 0 || fchmod(at, mode) == 0)
+		return at;
 	int error = -errno;
 	close(at);
 	return error;

@@ -11,6 +11,10 @@ int folder_open(const char *path);
 // if it is there already). A descriptor of the last, which the caller closes, or -errno; -ENOTDIR or -ELOOP: something
 // else is in the way.
 int folder_make(int top, const char *path, mode_t mode);
+// As folder_make(), but a folder that is there keeps its mode; those that are made have this one.
+int folder_reach(int top, const char *path, mode_t mode);
+// As folder_reach(), but nothing is made: -ENOENT.
+int folder_find(int top, const char *path);
 // Writes a whole file of an open folder (AT_FDCWD: of this path), over one that is there. 0 or -errno; part of it may
 // then exist.
 int folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t size);

@@ -2,6 +2,7 @@
 #include "state/base/base64.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/folders.h"
+#include "tools/agent/task/preparation.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,7 @@ void alloc_run_task_folders(const struct alloc_run *a, const struct task *t,
 {
 	char base[400];
 	alloc_folder(&a->id, data_folder, base);
+	*f = (struct task_folders){0};
 	snprintf(f->alloc, sizeof f->alloc, "%.350s/alloc", base);
 	snprintf(f->task, sizeof f->task, "%.350s/%.128s", base, t->spec->name);
 	snprintf(f->local, sizeof f->local, "%.350s/%.128s/local", base, t->spec->name);
@@ -209,6 +211,39 @@ static void output_path(const struct task_folders *f, const struct task *t, cons
 	snprintf(path, 700, "%s/logs/%.128s.%s", f->alloc, t->spec->name, which);
 }
 
+static bool is_to_begin(const struct task *t, int64_t now_ns)
+{
+	return t->phase == PHASE_WAITING || (t->phase == PHASE_RESTARTING && now_ns >= t->due_ns);
+}
+
+// Whether the driver may start the task: goes on with what it needs before.
+static bool is_prepared(struct alloc_run *a, struct task *t, const struct task_start *start,
+	const struct preparation *p)
+{
+	struct preparation_news news = {0};
+	enum preparedness now = p && t->driver ? p->advance(p->context, t, start, &news) : PREPARED;
+
+	t->due_ns = now == PREPARING ? 0 : t->due_ns;
+	if (now == PREPARING_ENDS)
+		task_not_prepared(t, news.may_help, start->now_ns, start->prng);
+	if (news.has_noted || now == PREPARING_ENDS)
+		mark_changed(a);
+	return now == PREPARED;
+}
+
+static void follow_task(struct alloc_run *a, struct task *t, const struct task_start *start,
+	const struct preparation *p)
+{
+	struct preparation_news news = {0};
+
+	if (t->phase == PHASE_RUNNING && p)
+		p->follow(p->context, t, start, &news);
+	if (task_is_over(t) && t->prepared)
+		t->prepared->forget(t);
+	if (news.has_noted)
+		mark_changed(a);
+}
+
 static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_place *place)
 {
 	struct task_folders folders;
@@ -221,12 +256,16 @@ static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_p
 	struct task_start start = {place->node, a->spec, &folders, place->data_folder,
 		place->machines, output, error, exit_path, place->now_ns, place->prng,
 		save_beginning, &beginning};
-	if (t->phase == PHASE_WAITING) {
+	if (is_to_begin(t, place->now_ns)) {
+		if (!is_prepared(a, t, &start, place->preparation))
+			return;
+		folders.variables = t->variables;
 		task_begin(t, &start);
 		mark_changed(a);
 	} else if (task_tick(t, &start)) {
 		mark_changed(a);
 	}
+	follow_task(a, t, &start, place->preparation);
 }
 
 // Sums over all tasks of some hooks (one bit each).
@@ -414,6 +453,8 @@ int64_t alloc_run_due_ns(const struct alloc_run *a)
 		int64_t own = t->due_ns;
 		if (task_is_up(t) && t->mock.ends_ns && (!own || t->mock.ends_ns < own))
 			own = t->mock.ends_ns;
+		if (!task_is_over(t) && t->prepare_ns && (!own || t->prepare_ns < own))
+			own = t->prepare_ns;
 		if (task_is_up(t) && t->poll_ns && (!own || t->poll_ns < own))
 			own = t->poll_ns;
 		if (own && (!due || own < due))

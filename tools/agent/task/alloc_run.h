@@ -35,6 +35,8 @@ struct alloc_run *alloc_run_create(const struct uuid *, uint64_t job_index, stru
 	const struct driver *const *drivers);
 void alloc_run_free(struct alloc_run *);
 
+struct preparation;
+
 // Where a task's folders and files are; the caller owns the strings.
 struct alloc_place {
 	const char *data_folder, *state_folder;
@@ -45,6 +47,7 @@ struct alloc_place {
 	// Stores the allocation's present state.
 	void (*save)(void *context, struct alloc_run *);
 	void *save_context;
+	const struct preparation *preparation; // NULL: tasks need nothing before they start
 };
 // Takes a new description from the controller. Owns the spec from now on; false when the spec has other tasks.
 bool alloc_run_revise(struct alloc_run *, struct alloc_spec *, int64_t now_ns);

@@ -65,6 +65,8 @@ static json_t *task_json(const struct task *t)
 		"notes", notes_json(t));
 	if (t->anew)
 		json_object_set_new(json, "anew", json_integer(t->anew));
+	if (t->has_artifacts)
+		json_object_set_new(json, "has_artifacts", json_true());
 	if (t->handle.size > 0) {
 		char *bytes = base64_encode((struct text){t->handle.bytes, t->handle.size});
 		json_object_set_new(
@@ -155,6 +157,7 @@ static void load_task(struct task *t, const json_t *json)
 	t->is_restarting = json_flag(json, "is_restarting");
 	int64_t anew = json_number(json, "anew");
 	t->anew = anew == ANEW_AT_ONCE || anew == ANEW_IN_TURN ? (enum task_anew)anew : ANEW_NOT;
+	t->has_artifacts = json_flag(json, "has_artifacts");
 	t->restarts = (uint32_t)json_number(json, "restarts");
 	t->attempts = (uint32_t)json_number(json, "attempts");
 	t->interval_ns = json_number(json, "interval");

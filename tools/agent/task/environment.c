@@ -204,6 +204,24 @@ static bool set_own(struct environment *e, const struct node_facts *node, const 
 	return true;
 }
 
+// What templates made counts most.
+static bool set_rendered(
+	struct environment *e, char *const *variables, char *message, uint32_t message_size)
+{
+	for (; variables && *variables; variables++) {
+		const char *equals = strchr(*variables, '=');
+		char name[300];
+		snprintf(name, sizeof name, "%.*s", (int)(equals - *variables), *variables);
+		set_variable(e, name, equals + 1);
+		if (e->bytes > ENVIRONMENT_BYTES_MAX)
+			return refuse_environment(message, message_size,
+				"with the variable %.64s of a template the environment is larger "
+				"than %u bytes; shorten it",
+				name, ENVIRONMENT_BYTES_MAX);
+	}
+	return true;
+}
+
 bool environment_build(struct environment *e, const struct node_facts *node,
 	const struct alloc_spec *spec, const struct task_spec *task,
 	const struct task_folders *folders, char *message, uint32_t message_size)
@@ -229,7 +247,7 @@ bool environment_build(struct environment *e, const struct node_facts *node,
 		if (!set_own(e, node, "", key, json_string_value(value), message, message_size))
 			return false;
 	}
-	return true;
+	return set_rendered(e, folders->variables, message, message_size);
 }
 
 static const char *pair_value(
@@ -280,6 +298,15 @@ static const char *lookup(const struct environment *e, const struct node_facts *
 		return value;
 	}
 	return environment_get(e, name);
+}
+
+const char *environment_look_up(
+	const struct environment *e, const struct node_facts *node, const char *name)
+{
+	static char buffer[ATTRIBUTE_VALUE_BYTES_MAX + 1];
+	char own[300];
+	snprintf(own, sizeof own, "%s", name);
+	return lookup(e, node, own, buffer, sizeof buffer);
 }
 
 char *environment_expand(

@@ -15,6 +15,8 @@ struct task_folders {
 	char alloc[512], local[512],
 		secrets[512]; // NOMAD_ALLOC_DIR, NOMAD_TASK_DIR, NOMAD_SECRETS_DIR
 	char task[512];       // where the task works: it holds local and secrets
+	char *const *
+		variables; // that the task's templates made, "NAME=value" and NULL-ended; NULL: none
 };
 
 struct environment {
@@ -36,6 +38,9 @@ bool environment_build(struct environment *, const struct node_facts *, const st
 	uint32_t message_size);
 void environment_free(struct environment *);
 const char *environment_get(const struct environment *, const char *name); // NULL: not set
+// The value of what stands between the braces of ${…}; NULL: unknown. Good until the next call.
+const char *environment_look_up(
+	const struct environment *, const struct node_facts *, const char *name);
 // Replaces ${NAME}, ${env.NAME}, ${env["NAME"]}, ${node.…}, ${attr.…} and ${meta.…}. Unknown names stay as they are.
 // NULL: the result would be longer than EXPANDED_BYTES_MAX. Caller frees.
 char *environment_expand(const struct environment *, const struct node_facts *, const char *text);

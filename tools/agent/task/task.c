@@ -176,12 +176,17 @@ void task_begin(struct task *t, const struct task_start *start)
 	}
 	t->is_nodes_fault = !task_error_is_its_own(error);
 	task_note(t, start->now_ns, 0, "Driver Failure", "%s", message);
-	if (recoverable) {
-		restart_or_fail(t, start->now_ns, start->prng);
-	} else {
-		task_note(t, start->now_ns, 0, "Not Restarting", "Error was unrecoverable");
-		end_task(t, true, start->now_ns);
+	task_not_prepared(t, recoverable, start->now_ns, start->prng);
+}
+
+void task_not_prepared(struct task *t, bool may_help, int64_t now_ns, struct prng *prng)
+{
+	if (may_help) {
+		restart_or_fail(t, now_ns, prng);
+		return;
 	}
+	task_note(t, now_ns, 0, "Not Restarting", "Error was unrecoverable");
+	end_task(t, true, now_ns);
 }
 
 static void tell_to_end(struct task *t, int64_t now_ns)
@@ -228,6 +233,8 @@ void task_begin_anew(struct task *t, enum task_anew how, int64_t now_ns, const c
 
 void task_forget(struct task *t)
 {
+	if (t->prepared)
+		t->prepared->forget(t);
 	if (t->driver && t->driver->forget)
 		t->driver->forget(t);
 	if (t->process.fd >= 0)
@@ -246,10 +253,6 @@ bool task_tick(struct task *t, const struct task_start *start)
 	}
 	if (t->due_ns == 0 || now_ns < t->due_ns)
 		return false;
-	if (t->phase == PHASE_RESTARTING) {
-		task_begin(t, start);
-		return true;
-	}
 	if (t->phase == PHASE_STOPPING && !t->is_forced) {
 		t->is_forced = true;
 		t->due_ns = 0;

@@ -24,10 +24,12 @@ enum task_anew {
 
 #define TASK_EVENTS_KEPT 10u
 struct task_note {
-	char type[24], message[160];
+	char type[32], message[160];
 	int64_t time_ns;
 	int exit_code;
 };
+
+struct task;
 
 struct mock {
 	int64_t ends_ns; // unix; 0: only when it is told to end
@@ -43,6 +45,12 @@ struct handle {
 
 // Decodes a description's handle: false when it is not base64, or too long.
 bool handle_read(struct handle *, int64_t version, const char *base64);
+
+// What is kept of how the task was prepared (preparation.h) begins with this.
+struct prepared {
+	// Ends what is under way, and frees what is kept.
+	void (*forget)(struct task *);
+};
 
 struct driver;
 
@@ -65,7 +73,11 @@ struct task {
 	struct process process;
 	struct talk *talk; // the driver's, with a virtual machine that is told to end
 	struct mock mock;
-	struct handle handle; // of the present run
+	struct handle handle;      // of the present run
+	struct prepared *prepared; // the preparation's (preparation.h); NULL: nothing is kept
+	int64_t prepare_ns;        // unix; its next turn, 0: none
+	bool has_artifacts;        // they are fetched once
+	char **variables; // "NAME=value" that its templates made, NULL-ended; the preparation's; NULL: none
 	uint32_t note_count;
 	struct task_note notes[TASK_EVENTS_KEPT];
 };
@@ -120,6 +132,8 @@ void task_note(struct task *, int64_t now_ns, int exit_code, const char *type, c
 void task_begin(struct task *, const struct task_start *);
 // The task's process is over: the restart policy decides what comes next.
 void task_ended(struct task *, const struct process_end *, int64_t now_ns, struct prng *);
+// What the task needs could not be made: again later, as the restart policy says if that may help, or it fails.
+void task_not_prepared(struct task *, bool may_help, int64_t now_ns, struct prng *);
 // Ends the task for good.
 void task_stop(struct task *, int64_t now_ns);
 // Ends the present run of a task that runs. What comes next is decided by the restart policy, as if it had failed. why

@@ -12,6 +12,7 @@
 char stage_folder[64];
 struct manual_time manual;
 struct runner runner;
+struct prepare_settings stage_prepare;
 static struct time_source source;
 static const struct node_facts *facts;
 
@@ -21,7 +22,8 @@ void stage_reopen(void)
 	struct runner_settings settings = {.data_folder = stage_folder,
 		.state_folder = stage_folder,
 		.time = &source,
-		.seed = 3};
+		.seed = 3,
+		.prepare = stage_prepare};
 	if (runner_open(&runner, &settings, message, sizeof message) < 0)
 		fail_msg("%s", message);
 	runner_know_node(&runner, facts);

@@ -6,6 +6,8 @@
 extern char stage_folder[64];
 extern struct manual_time manual;
 extern struct runner runner;
+extern struct prepare_settings
+	stage_prepare; // that runners open with; nothing, unless a test sets it
 
 // The caller keeps the facts until it closes; stage_close() answers as a tear-down does.
 void stage_open(const struct node_facts *);
