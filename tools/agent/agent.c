@@ -40,8 +40,31 @@ static int start_service(struct agent *a, char *message, uint32_t message_size)
 	return -EMFILE;
 }
 
+// On a thread of the line's.
+static int serve_controller(void *context, int fd)
+{
+	const struct agent *a = context;
+	return agent_service_take(a->service, fd);
+}
+
+static int open_line(struct agent *a, char *message, uint32_t message_size)
+{
+	const struct line_settings settings = {.node = a->identity.node,
+		.key = a->beat.session.key,
+		.key_id = a->beat.session.key_id,
+		.address = a->options->dial,
+		.serve = serve_controller,
+		.context = a};
+	a->line = line_open(&settings);
+	if (a->line)
+		return 0;
+	snprintf(message, message_size, "line to the controller: memory or descriptors are short");
+	return -ENOMEM;
+}
+
 static void stop_service(struct agent *a)
 {
+	line_close(a->line);
 	if (a->ask)
 		ask_runner_close(a->ask);
 	agent_service_stop(a->service);
@@ -86,7 +109,8 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 	if (!o->worker)
 		runner_forget_machines(&a->runner);
 	a->runs = true;
-	return start_service(a, message, message_size);
+	rc = start_service(a, message, message_size);
+	return rc < 0 ? rc : open_line(a, message, message_size);
 }
 
 // The state directory is made the same way.
@@ -166,17 +190,45 @@ static uint32_t load_permille(const struct agent *a)
 	return (uint32_t)(strtod(text, NULL) * 1000 / cores);
 }
 
+static void address_text(const struct sockaddr_storage *from, char address[static INET6_ADDRSTRLEN])
+{
+	const void *bytes = from->ss_family == AF_INET
+				    ? (const void *)&((const struct sockaddr_in *)from)->sin_addr
+				    : (const void *)&((const struct sockaddr_in6 *)from)->sin6_addr;
+	inet_ntop(from->ss_family, bytes, address, INET6_ADDRSTRLEN);
+}
+
 static void local_address(int fd, char address[static INET6_ADDRSTRLEN])
 {
 	struct sockaddr_storage local;
 	socklen_t size = sizeof local;
 	address[0] = '\0';
-	if (fd < 0 || getsockname(fd, (struct sockaddr *)&local, &size) < 0)
+	if (fd >= 0 && getsockname(fd, (struct sockaddr *)&local, &size) == 0)
+		address_text(&local, address);
+}
+
+// The line goes where heartbeats go.
+static void follow_controller(struct agent *a)
+{
+	char host[INET6_ADDRSTRLEN];
+	struct sockaddr_storage peer;
+	socklen_t size = sizeof peer;
+	if (!a->line || getpeername(a->fd, (struct sockaddr *)&peer, &size) < 0)
 		return;
-	const void *bytes = local.ss_family == AF_INET
-				    ? (const void *)&((struct sockaddr_in *)&local)->sin_addr
-				    : (const void *)&((struct sockaddr_in6 *)&local)->sin6_addr;
-	inet_ntop(local.ss_family, bytes, address, INET6_ADDRSTRLEN);
+	address_text(&peer, host);
+	line_follow(a->line, host);
+}
+
+static void hear_call(struct agent *a, const struct node_answer *answer)
+{
+	const struct node_session *s = &a->beat.session;
+	const struct line_call call = {
+		answer->line_port, s->generation, s->term, answer->call_number};
+	bool is_answer = answer->event == NODE_ACKED || answer->event == NODE_REGISTERED;
+	if (a->line && is_answer)
+		line_heard(a->line, answer->line_port);
+	if (a->line && answer->calls && !a->stop_by_ns)
+		line_called(a->line, &call);
 }
 
 static void disconnect(struct agent *a)
@@ -205,6 +257,7 @@ static bool connected(struct agent *a)
 		beat_describe(&a->beat, now_ns());
 	}
 	memcpy(a->address, address, sizeof a->address);
+	follow_controller(a);
 	return true;
 }
 
@@ -498,6 +551,7 @@ static void receive_all(struct agent *a)
 		}
 		a->counters.answered++;
 		note_term(a);
+		hear_call(a, &answer);
 		log_answer(a, &answer);
 		if (a->missed_told && answer.event != NODE_OLD_TERM) {
 			log_info("controller-answers", "server=%s", a->servers.current);

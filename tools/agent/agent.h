@@ -4,6 +4,7 @@
 #include "tools/agent/base/identity.h"
 #include "tools/agent/beat.h"
 #include "tools/agent/fingerprint.h"
+#include "tools/agent/line/line.h"
 #include "tools/agent/options.h"
 #include "tools/agent/service/ask_runner.h"
 #include "tools/agent/service/service.h"
@@ -33,6 +34,7 @@ struct agent {
 	struct alloc_sync sync;
 	struct ask_runner *ask;              // the service's way to the runner
 	struct agent_service *service;       // answers those whom the agent connects to
+	struct line *line;                   // the connections that it dials
 	char images[VM_WORKER_IMAGES_BYTES]; // folder of virtual machines' images
 	bool runs;                           // runner and sync are open
 	bool stays;                          // the agent ends without a goodbye: tasks go on

@@ -14,6 +14,9 @@ static const struct flag table[] = {
 	{"server", "HOST[:PORT][,...]", FLAG_TEXT, AT(server),
 		"the controller, or several of a cluster (required; port 4647)"},
 	{"source", "ADDRESS", FLAG_TEXT, AT(source), "local address to send from"},
+	{"dial", "HOST[:PORT][,...]", FLAG_TEXT, AT(dial),
+		"where to connect to over TCP when the controller calls (default its address, and "
+		"the port that it says)"},
 	{"state-dir", "DIR", FLAG_TEXT, AT(state_dir),
 		"identity and term (default /var/lib/berth-agent)"},
 	{"key-file", "FILE", FLAG_TEXT, AT(key_file),

@@ -442,7 +442,8 @@ bool berthd_start(struct berthd *b, char *message)
 		return false;
 	b->patience_ns = BERTHD_PATIENCE_S * NS_PER_S;
 	if (!create_parts(b, message) || (!b->cluster && !start_deciding(b, message)) ||
-		!agents_listen(b, message, BERTHD_MESSAGE_BYTES) || !start_dataplane(b, message) || !start_api(b, message))
+		!agents_listen(b, message, BERTHD_MESSAGE_BYTES) || !start_dataplane(b, message) ||
+		!start_api(b, message))
 		return false;
 	int error = store_start_snapshots(b->store, b->state);
 	if (error != 0)

@@ -356,6 +356,18 @@ enum metric_type {
 		"Requests that were handed to the leader, by what became of them.") \
 	F(HTTP_FORWARDS_REPEATED_TOTAL, COUNTER, "berth_http_forwards_repeated_total", "", \
 		"Requests that were handed to another leader again.") \
+	F(LINE_CONNECTIONS, GAUGE, "berth_line_connections", "", \
+		"Connections that nodes dialled, by what they do.") \
+	F(LINE_WAITING, GAUGE, "berth_line_waiting", "", \
+		"Requests that wait until their node dials.") \
+	F(LINE_ACCEPTED_TOTAL, COUNTER, "berth_line_accepted_total", "", \
+		"Connections of nodes that showed their key.") \
+	F(LINE_REFUSED_TOTAL, COUNTER, "berth_line_refused_total", "", \
+		"Connections that were refused where nodes dial, by why.") \
+	F(LINE_UNREACHED_TOTAL, COUNTER, "berth_line_unreached_total", "", \
+		"Requests whose node did not dial in time.") \
+	F(LINE_ANSWERS_TOTAL, COUNTER, "berth_line_answers_total", "", \
+		"Requests that nodes were to answer, by what became of them.") \
 	F(HTTP_EVENT_STREAMS, GAUGE, "berth_http_event_streams", "", "Event streams that are open.") \
 	F(HTTP_EVENT_STREAMS_LOST_TOTAL, COUNTER, "berth_http_event_streams_lost_total", "", \
 		"Event streams that were closed because they fell behind.") \

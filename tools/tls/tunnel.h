@@ -1,5 +1,5 @@
-// Bytes both ways between a TLS session and a socket that speaks in clear, until one side ends. Neither blocks, and what
-// one side does not take holds the other up.
+// Bytes both ways between a TLS session and a socket that speaks in clear, until one side ends. Neither blocks, and
+// what one side does not take holds the other up.
 #pragma once
 #include <gnutls/gnutls.h>
 #include <stdbool.h>

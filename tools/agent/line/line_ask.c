@@ -128,7 +128,7 @@ bool line_answer_read(char *text, size_t size, struct line_answer *answer)
 	return true;
 }
 
-static int ask(struct asking *a, const struct line_question *q, struct line_answer *answer,
+static int ask_and_wait(struct asking *a, const struct line_question *q, struct line_answer *answer,
 	char *message, uint32_t message_size)
 {
 	int error = line_dial(a->line, LINE_NODE_ASKS, a->stop_fd, a->deadline_ns, &a->dialled,
@@ -169,7 +169,7 @@ int line_ask(struct line *line, const struct line_question *q, struct line_answe
 	*answer = (struct line_answer){0};
 	if (!line_enter(line))
 		return complain(-ECANCELED, "the agent ends", message, message_size);
-	int error = ask(&a, q, answer, message, message_size);
+	int error = ask_and_wait(&a, q, answer, message, message_size);
 	if (a.text)
 		explicit_bzero(a.text, a.size);
 	free(a.text);

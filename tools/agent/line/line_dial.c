@@ -36,7 +36,7 @@ int line_wait(const struct line *line, int fd, short events, int stop_fd, uint64
 	return ready < 0 && errno != EINTR ? -errno : 0;
 }
 
-static int fail(int error, const char *what, const char *where, char *message, uint32_t size)
+static int dial_fails(int error, const char *what, const char *where, char *message, uint32_t size)
 {
 	snprintf(message, size, "cannot %s %s: %s", what, where, strerror(-error));
 	return error;
@@ -100,7 +100,7 @@ static int connect_to(struct line *line, const char *where, int stop_fd, uint64_
 		return error;
 	*fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (*fd < 0)
-		return fail(-errno, "open a socket to", where, message, size);
+		return dial_fails(-errno, "open a socket to", where, message, size);
 	set_keep_alive(*fd);
 	if (connect(*fd, (struct sockaddr *)&address, address_size) == 0)
 		return 0;
@@ -109,7 +109,7 @@ static int connect_to(struct line *line, const char *where, int stop_fd, uint64_
 		return 0;
 	close(*fd);
 	*fd = -1;
-	return fail(error, "connect to", where, message, size);
+	return dial_fails(error, "connect to", where, message, size);
 }
 
 static int shake_hands_with(struct line *line, struct dialled *d, int stop_fd, uint64_t deadline_ns,
@@ -124,7 +124,7 @@ static int shake_hands_with(struct line *line, struct dialled *d, int stop_fd, u
 			int waited = line_wait(
 				line, d->fd, writes ? POLLOUT : POLLIN, stop_fd, deadline_ns);
 			if (waited < 0)
-				return fail(waited, "shake hands with", where, message, size);
+				return dial_fails(waited, "shake hands with", where, message, size);
 		} else if (gnutls_error_is_fatal(error)) {
 			snprintf(message, size,
 				"%s does not take this node's key, or is not the controller: %s",
@@ -150,7 +150,7 @@ int line_dial(struct line *line, enum line_kind kind, int stop_fd, uint64_t dead
 	}
 	int error = connect_to(line, where, stop_fd, dial_by_ns, &d->fd, message, size);
 	if (error == 0 && psk_client_session(line->client, d->fd, kind, &d->tls) < 0)
-		error = fail(-ENOMEM, "begin TLS with", where, message, size);
+		error = dial_fails(-ENOMEM, "begin TLS with", where, message, size);
 	if (error == 0)
 		error = shake_hands_with(line, d, stop_fd, dial_by_ns, where, message, size);
 	pthread_mutex_lock(&line->lock);

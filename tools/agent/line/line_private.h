@@ -5,7 +5,6 @@
 #include "tools/tls/psk.h"
 #include <pthread.h>
 #include <stdatomic.h>
-#include <urcu/list.h>
 
 // To connect and to shake hands.
 #define DIAL_TIMEOUT_MS 10000u
@@ -33,8 +32,8 @@ struct dialled {
 	gnutls_session_t tls;
 };
 
-// Waits until the socket is ready for what the session or the caller waits for, the line is closed, the caller's stop_fd
-// (-1: none) is readable, or the time is over. 0, -ECANCELED or -ETIMEDOUT.
+// Waits until the socket is ready for the events, the line is closed, the caller's stop_fd (-1: none) is readable, or
+// the time is over. 0, -ECANCELED or -ETIMEDOUT.
 int line_wait(const struct line *, int fd, short events, int stop_fd, uint64_t deadline_ns);
 // Connects to the controller and shakes hands. 0; or a negative error and a sentence.
 int line_dial(struct line *, enum line_kind, int stop_fd, uint64_t deadline_ns, struct dialled *,

@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-static void keep(struct tunnel_flow *flow, const void *data, size_t size)
+static void flow_keep(struct tunnel_flow *flow, const void *data, size_t size)
 {
 	CHECK(size <= TUNNEL_BYTES);
 	if (size)
@@ -30,9 +30,9 @@ void link_join(struct link *link, int fd, const void *extra, size_t extra_size)
 	link->tunnel = memory_take(sizeof *link->tunnel);
 	link->tunnel->tls = link->tls;
 	link->tunnel->fd = fd;
-	keep(&link->tunnel->out, extra, extra_size);
+	flow_keep(&link->tunnel->out, extra, extra_size);
 	if (link->in)
-		keep(&link->tunnel->in, link->in->bytes + link->in->at,
+		flow_keep(&link->tunnel->in, link->in->bytes + link->in->at,
 			link->in->size - link->in->at);
 	link_enter(link, LINK_JOINED);
 	link_join_turn(link);

@@ -4,6 +4,7 @@
 #include "tools/api/events/event_log.h"
 #include "tools/api/events/event_stream.h"
 #include "tools/api/forward/forwarder.h"
+#include "tools/api/line/line_hub.h"
 #include "tools/api/lists/list_stream.h"
 #include "tools/api/metrics/accepted.h"
 #include "tools/api/metrics/metric_set.h"
@@ -94,6 +95,40 @@ static void put_forwards(struct api *api, const struct metric_sink *sink)
 	}
 }
 
+static void put_line_connections(const struct line_counts *counts, const struct metric_sink *sink)
+{
+	const struct {
+		const char *labels;
+		uint32_t count;
+	} states[] = {{"state=\"handshake\"", counts->handshakes}, {"state=\"idle\"", counts->idle},
+		{"state=\"busy\"", counts->busy}, {"state=\"asking\"", counts->asking}};
+	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+		metric_put_of(sink, METRIC_LINE_CONNECTIONS, states[i].labels, states[i].count);
+}
+
+static void put_line(struct api *api, const struct metric_sink *sink)
+{
+	struct line_counts counts;
+	char labels[64];
+	if (!api->line)
+		return;
+	line_hub_count(api->line, &counts);
+	put_line_connections(&counts, sink);
+	metric_put(sink, METRIC_LINE_WAITING, counts.waiting);
+	metric_put(sink, METRIC_LINE_ACCEPTED_TOTAL, (double)counts.accepted);
+	metric_put(sink, METRIC_LINE_UNREACHED_TOTAL, (double)counts.unreached);
+	for (int i = LINE_ACCEPTED + 1; i < LINE_REFUSALS; i++) {
+		snprintf(labels, sizeof labels, "reason=\"%s\"", line_refusal_names[i]);
+		metric_put_of(sink, METRIC_LINE_REFUSED_TOTAL, labels, (double)counts.refused[i]);
+	}
+	static const enum forward_outcome told[] = {FORWARD_ANSWERED, FORWARD_BROKEN, FORWARD_LEFT};
+	for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+		snprintf(labels, sizeof labels, "outcome=\"%s\"", forward_outcome_names[told[i]]);
+		metric_put_of(
+			sink, METRIC_LINE_ANSWERS_TOTAL, labels, (double)counts.outcomes[told[i]]);
+	}
+}
+
 static void put_events(struct api *api, const struct metric_sink *sink)
 {
 	struct event_stream_counts counts;
@@ -116,6 +151,7 @@ static void collect_metrics(struct api *api, const struct metric_sink *sink)
 	put_parking(api, sink);
 	put_background(api, sink);
 	put_forwards(api, sink);
+	put_line(api, sink);
 	put_events(api, sink);
 	metric_put(sink, METRIC_HTTP_COMMANDS_UNDER_WAY, atomic_load(&api->commands_under_way));
 	metric_put(sink, METRIC_HTTP_STREAM_BUFFER_BYTES_MOST, (double)list_stream_buffer_most());

@@ -1,9 +1,9 @@
-// What only nodes can answer: files, logs, processes and measurements. Who may ask is settled here, and so is which node
-// that is; the rest is the node's answer. The words of refusals are those that Nomad's clients look for.
+// What only nodes can answer: files, logs, processes and measurements. Who may ask is settled here, and so is which
+// node that is; the rest is the node's answer. The words of refusals are those that Nomad's clients look for.
 #include "state/records/allocation.h"
 #include "state/records/nodes/node.h"
 #include "tools/api/nomad/routes.h"
-#include "tools/api/server/node_line.h"
+#include "tools/api/server/elsewhere/node_line.h"
 #include "tools/api/server/web_socket.h"
 #include <string.h>
 

@@ -71,7 +71,7 @@ void connections_expect(struct connections *c, int fd, const struct uuid *node)
 }
 
 // Under the lock. False: it was not expected.
-static bool meet(struct connections *c, int fd, struct uuid *node)
+static bool meet_expected(struct connections *c, int fd, struct uuid *node)
 {
 	struct expected *e;
 	cds_list_for_each_entry (e, &c->expected, list) {
@@ -89,7 +89,7 @@ void connections_expect_no_more(struct connections *c, int fd)
 {
 	struct uuid node;
 	pthread_mutex_lock(&c->lock);
-	(void)meet(c, fd, &node);
+	(void)meet_expected(c, fd, &node);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -104,7 +104,7 @@ struct connection *connection_open(struct connections *c, int fd)
 	connection->fd = fd;
 	connection_enter(c, connection, CONNECTION_HEADERS);
 	pthread_mutex_lock(&c->lock);
-	connection->is_of_node = meet(c, fd, &connection->node);
+	connection->is_of_node = meet_expected(c, fd, &connection->node);
 	cds_list_add(&connection->list, &c->all);
 	c->counts.open++;
 	c->counts.accepted++;

@@ -9,8 +9,8 @@
 #include "tools/api/listen/listening.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
+#include "tools/api/server/elsewhere/node_line.h"
 #include "tools/api/server/http.h"
-#include "tools/api/server/node_line.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
 #include "tools/tls/identity.h"
@@ -72,17 +72,20 @@ static struct MHD_Daemon *start_daemon(struct api *api, int fd, bool is_secure)
 		{MHD_OPTION_END, 0, NULL},
 	};
 	struct MHD_OptionItem *more = is_secure ? secure : &secure[2];
+	struct MHD_OptionItem listens[] = {
+		{MHD_OPTION_LISTEN_SOCKET, fd, NULL}, {MHD_OPTION_END, 0, NULL}};
+	struct MHD_OptionItem *where = fd < 0 ? &listens[1] : listens;
 	return MHD_start_daemon(flags | (is_secure ? MHD_USE_TLS : 0), 0, may_connect, api,
 		http_access, api, MHD_OPTION_EXTERNAL_LOGGER, log_complaint, api,
-		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)API_THREADS,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)s->connections_per_ip_max,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)INACTIVITY_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)API_HEADER_BYTES_MAX,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded,
-		api, MHD_OPTION_URI_LOG_CALLBACK, http_request_line, api,
-		MHD_OPTION_NOTIFY_CONNECTION, http_connection, api, MHD_OPTION_NOTIFY_COMPLETED,
-		http_completed, api, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
+		MHD_OPTION_THREAD_POOL_SIZE, (unsigned)API_THREADS, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		(unsigned)s->connections_per_ip_max, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)INACTIVITY_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)API_HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded, api, MHD_OPTION_URI_LOG_CALLBACK,
+		http_request_line, api, MHD_OPTION_NOTIFY_CONNECTION, http_connection, api,
+		MHD_OPTION_NOTIFY_COMPLETED, http_completed, api, MHD_OPTION_ARRAY, more,
+		MHD_OPTION_ARRAY, where, MHD_OPTION_END);
 }
 
 static char *setting_copy(const char *text, const char *otherwise)

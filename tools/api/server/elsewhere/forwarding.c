@@ -1,4 +1,4 @@
-#include "tools/api/server/forwarding.h"
+#include "tools/api/server/elsewhere/forwarding.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
