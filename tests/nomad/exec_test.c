@@ -66,9 +66,7 @@ static void the_reason_closes_the_web_socket(void **unused)
 	server_node(server, 0);
 	server_job(server, "web");
 	assert_int_equal(server_place(server, "web", 1, ids), 1);
-	expect_closed(uuid_format(&ids[0], id), 1011,
-		"nodes are not reached from here: look at files, logs and processes on the node "
-		"itself");
+	expect_closed(uuid_format(&ids[0], id), 1011, "No path to node");
 	expect_closed(NOBODY, 1008, "Unknown allocation \"" NOBODY "\"");
 	expect_closed("nosuch", 1008, "Unknown allocation \"nosuch\"");
 }

@@ -15,7 +15,8 @@
 static void every_route_is_described_once(void **unused)
 {
 	const struct operation_table *const tables[] = {&nomad_operations, &nomad_job_operations,
-		&nomad_acl_operations, &absent_operations, &orchard_operations, &berth_operations};
+		&nomad_acl_operations, &absent_operations, &client_operations, &orchard_operations,
+		&berth_operations};
 	uint32_t rows = 0;
 	for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
 		rows += tables[t]->count;

@@ -335,8 +335,6 @@ static void what_is_not_offered_is_501(void **unused)
 	static const struct {
 		const char *method, *path;
 	} cases[] = {
-		{"PUT", "/v1/client/allocation/x/restart"},
-		{"GET", "/v1/client/fs/logs/x"},
 		{"GET", "/v1/agent/monitor"},
 		{"GET", "/v1/operator/snapshot"},
 		{"PUT", "/v1/operator/autopilot/configuration"},
