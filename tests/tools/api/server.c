@@ -4,6 +4,7 @@
 #include "state/records/namespaces/job_namespace.h"
 #include "tests/tools/api/described.h"
 #include "tools/api/events/event_log.h"
+#include "tools/api/listen/listening.h"
 #include "tools/keyring/keyring.h"
 #include "tools/keyring/rekeyer.h"
 #include <arpa/inet.h>
@@ -132,6 +133,32 @@ void server_knows(struct server *s, const struct cluster_status *status)
 	pthread_mutex_unlock(&s->cluster_lock);
 }
 
+const uint8_t server_line_key[PSK_KEY_BYTES] = {1, 2, 3, 5, 7, 11};
+
+static enum line_refusal find_line_key(
+	void *context, const struct psk_identity *identity, uint8_t key[static PSK_KEY_BYTES])
+{
+	const struct server *s = context;
+	memcpy(key, server_line_key, PSK_KEY_BYTES);
+	state_read_begin();
+	bool is_known = state_node_by_id(s->state, &identity->node);
+	state_read_end();
+	return is_known ? LINE_ACCEPTED : LINE_REFUSED_UNKNOWN_NODE;
+}
+
+static int listen_for_nodes(struct server *s)
+{
+	char message[256];
+	struct sockaddr_in at;
+	socklen_t size = sizeof at;
+	int fd = listen_at_address("agents", "127.0.0.1", 0, message, sizeof message);
+	if (fd < 0)
+		fail_msg("%s", message);
+	assert_return_code(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+	s->line_port = ntohs(at.sin_port);
+	return fd;
+}
+
 static void start_api(struct server *s, const struct server_options *options)
 {
 	char message[256] = "";
@@ -172,6 +199,10 @@ static void start_api(struct server *s, const struct server_options *options)
 		.forward_hold_ms = options->forward_hold_ms,
 		.context = s,
 	};
+	if (options->has_line) {
+		settings.line_fd = listen_for_nodes(s);
+		settings.line_key = find_line_key;
+	}
 	if (api_start(&settings, &s->api, message, sizeof message) != 0)
 		fail_msg("%s", message);
 }

@@ -25,6 +25,7 @@ struct server {
 	_Atomic bool is_held;             // the expiry of nodes, as the API is told
 	pthread_mutex_t cluster_lock;
 	struct cluster_status cluster; // what the API is told of it, under the lock
+	uint16_t line_port;            // where nodes dial; 0: nowhere
 	struct prng prng;
 	struct node_slot {
 		uint32_t slot, generation;
@@ -47,8 +48,11 @@ struct server_options {
 	bool is_of_cluster;          // of which server_knows tells it; else it stands alone
 	struct http_tls forward_tls; // of a member: towards its leader
 	uint32_t forward_hold_ms;    // 0: as ever
+	bool has_line;               // nodes may dial, whose key is server_line_key
 };
 
+// The key of every node that there is.
+extern const uint8_t server_line_key[PSK_KEY_BYTES];
 struct server *server_start(const struct server_options *);
 void server_stop(struct server *);
 // What a member of a cluster knows from now on.

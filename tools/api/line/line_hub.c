@@ -21,7 +21,8 @@
 #define ACCEPTED_AT_ONCE 64
 
 const char *const line_refusal_names[] = {"accepted", "identity", "unknown_node", "unknown_key",
-	"revoked", "not_leading", "bad_key", "tls", "protocol", "slow", "crowded", "too_many"};
+	"revoked", "not_leading", "bad_key", "tls", "protocol", "left", "slow", "crowded",
+	"too_many"};
 
 uint64_t hub_now_ns(const struct line_hub *hub)
 {
@@ -530,7 +531,7 @@ bool line_hub_begin(struct line_hub *hub, struct exchange *x, const struct uuid 
 	return has_room;
 }
 
-void line_hub_count(struct line_hub *hub, struct line_counts *counts)
+void line_hub_count(struct line_hub *hub, struct line_hub_counts *counts)
 {
 	counts->handshakes = atomic_load(&hub->shown_handshakes);
 	counts->idle = atomic_load(&hub->shown_idle);

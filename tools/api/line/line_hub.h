@@ -29,6 +29,7 @@ enum line_refusal {
 	LINE_REFUSED_BAD_KEY,     // it does not have the node's present key
 	LINE_REFUSED_TLS,         // what it says is no TLS that is spoken here
 	LINE_REFUSED_PROTOCOL,    // it does not say who asks
+	LINE_REFUSED_LEFT,        // it went away in its handshake
 	LINE_REFUSED_SLOW,        // its handshake took too long
 	LINE_REFUSED_CROWDED,     // newer ones came while its handshake was under way
 	LINE_REFUSED_TOO_MANY,    // connections, of all nodes or of this one
@@ -67,11 +68,11 @@ void line_hub_stop(struct line_hub *); // once all exchanges are dropped; frees 
 // hub is closed, and the exchange stays the caller's.
 bool line_hub_begin(struct line_hub *, struct exchange *, const struct uuid *node);
 
-struct line_counts {
+struct line_hub_counts {
 	uint32_t handshakes, idle, busy, asking, waiting; // now
 	uint64_t accepted;                                // handshakes done
 	uint64_t refused[LINE_REFUSALS];
 	uint64_t unreached; // requests whose node did not dial in time
 	uint64_t outcomes[FORWARD_OUTCOMES];
 };
-void line_hub_count(struct line_hub *, struct line_counts *);
+void line_hub_count(struct line_hub *, struct line_hub_counts *);

@@ -221,10 +221,13 @@ static void end_handshake(struct link *link)
 	}
 }
 
-static enum line_refusal why_no_handshake(const struct link *link)
+static enum line_refusal why_no_handshake(const struct link *link, int error)
 {
 	if (link->verdict != LINE_ACCEPTED)
 		return link->verdict;
+	if (error == GNUTLS_E_PREMATURE_TERMINATION || error == GNUTLS_E_PULL_ERROR ||
+		error == GNUTLS_E_PUSH_ERROR)
+		return LINE_REFUSED_LEFT;
 	return link->is_named ? LINE_REFUSED_BAD_KEY : LINE_REFUSED_TLS;
 }
 
@@ -240,7 +243,7 @@ static void shake_hands(struct link *link)
 	else if (error == GNUTLS_E_SUCCESS)
 		end_handshake(link);
 	else
-		link_refuse(link, why_no_handshake(link));
+		link_refuse(link, why_no_handshake(link, error));
 }
 
 struct request_text {

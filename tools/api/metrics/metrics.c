@@ -95,7 +95,8 @@ static void put_forwards(struct api *api, const struct metric_sink *sink)
 	}
 }
 
-static void put_line_connections(const struct line_counts *counts, const struct metric_sink *sink)
+static void put_line_connections(
+	const struct line_hub_counts *counts, const struct metric_sink *sink)
 {
 	const struct {
 		const char *labels;
@@ -108,7 +109,7 @@ static void put_line_connections(const struct line_counts *counts, const struct 
 
 static void put_line(struct api *api, const struct metric_sink *sink)
 {
-	struct line_counts counts;
+	struct line_hub_counts counts;
 	char labels[64];
 	if (!api->line)
 		return;

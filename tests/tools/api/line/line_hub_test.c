@@ -114,9 +114,9 @@ static void end(struct test *t)
 	free(t);
 }
 
-static struct line_counts counts(const struct test *t)
+static struct line_hub_counts counts(const struct test *t)
 {
-	struct line_counts c;
+	struct line_hub_counts c;
 	line_hub_count(t->hub, &c);
 	return c;
 }

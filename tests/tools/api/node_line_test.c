@@ -1,0 +1,493 @@
+// A real server and the agent's end of the line: what clients ask of allocations is answered by their node, and a node
+// asks for the variables of its tasks.
+#include "dataplane/wire/little_endian.h"
+#include "state/base/time_units.h"
+#include "tests/tools/api/acl_world.h"
+#include "tests/tools/api/server.h"
+#include "tools/agent/line/line.h"
+#include "tools/agent/line/line_ask.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define UPGRADE                                                                      \
+	"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" \
+	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+
+static struct line *line;
+static struct uuid node, allocation;
+static char id[UUID_TEXT_BYTES];
+static _Atomic int open_talks; // of the node, with the controller
+
+static void say(int fd, const char *text, size_t size)
+{
+	while (size) {
+		struct pollfd polled = {fd, POLLOUT, 0};
+		ssize_t sent = send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent < 0 && poll(&polled, 1, 1000) < 0)
+			return;
+		if (sent < 0 && polled.revents & (POLLHUP | POLLERR))
+			return;
+		text += sent > 0 ? sent : 0;
+		size -= sent > 0 ? (size_t)sent : 0;
+	}
+}
+
+static bool hear(int fd, char *text, size_t room)
+{
+	struct pollfd polled = {fd, POLLIN, 0};
+	size_t used = strlen(text);
+	if (used + 1 >= room || poll(&polled, 1, 10000) != 1)
+		return false;
+	ssize_t size = recv(fd, text + used, room - used - 1, 0);
+	text[used + (size > 0 ? (size_t)size : 0)] = '\0';
+	return size > 0;
+}
+
+static void stream(int fd)
+{
+	char unused[16] = "";
+	say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 47);
+	for (int i = 0; i < 1000; i++) {
+		struct pollfd polled = {fd, POLLIN, 0};
+		say(fd, "5\r\nline\n\r\n", 10);
+		// Whoever asked has left once the connection ends.
+		if (poll(&polled, 1, 20) == 1 && !hear(fd, unused, sizeof unused))
+			return;
+	}
+}
+
+static void echo(int fd)
+{
+	char text[512] = "";
+	static const char accepted[] = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+				       "Upgrade: websocket\r\nSec-WebSocket-Accept: s3p\r\n\r\n";
+	say(fd, accepted, sizeof accepted - 1);
+	for (; hear(fd, text, sizeof text); *text = '\0')
+		say(fd, text, strlen(text));
+}
+
+static void answer(int fd, const char *request)
+{
+	char head[256];
+	int size;
+	if (strstr(request, "follow=true")) {
+		stream(fd);
+	} else if (strstr(request, "/exec")) {
+		echo(fd);
+	} else if (strstr(request, "path=dies")) {
+		say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", 46);
+	} else {
+		size = snprintf(head, sizeof head,
+			"HTTP/1.1 200 OK\r\nContent-Type: text/x-test\r\nContent-Length: "
+			"%zu\r\n\r\n",
+			strlen(request));
+		say(fd, head, (size_t)size);
+		say(fd, request, strlen(request));
+	}
+}
+
+static void *talk(void *context)
+{
+	int fd = *(int *)context;
+	char request[4096] = "";
+	free(context);
+	while (hear(fd, request, sizeof request)) {
+		if (!strstr(request, "\r\n\r\n"))
+			continue;
+		answer(fd, request);
+		if (!strstr(request, "path=/"))
+			break;
+		*request = '\0';
+	}
+	close(fd);
+	atomic_fetch_sub(&open_talks, 1);
+	return NULL;
+}
+
+static int serve(void *unused, int fd)
+{
+	pthread_t thread;
+	int *at = malloc(sizeof *at);
+	*at = fd;
+	atomic_fetch_add(&open_talks, 1);
+	server_must(pthread_create(&thread, NULL, talk, at) == 0, "a thread");
+	pthread_detach(thread);
+	return 0;
+}
+
+// What the dataplane does of a node that is called.
+static void *pass_calls_on(void *stops)
+{
+	const struct node_table *table = state_node_table(server->state);
+	uint64_t number = 0;
+	while (!atomic_load((_Atomic bool *)stops)) {
+		uint32_t slot = server->newest.slot;
+		_Atomic uint64_t *news = &((struct node_table *)table)->news[slot / 64];
+		bool is_told = atomic_fetch_and(news, ~(1ull << slot % 64)) >> slot % 64 & 1;
+		const struct line_call call = {1, 1, 1, ++number};
+		if (is_told && atomic_load(&table->lines[slot].directives) & NODE_DIRECTIVE_CALL)
+			line_called(line, &call);
+		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+	}
+	return NULL;
+}
+
+static _Atomic bool stops;
+static pthread_t dataplane;
+
+static int line_begin(void **unused)
+{
+	char address[40];
+	struct uuid ids[PLACE_COUNT_MAX];
+	server = server_start(&(struct server_options){.has_line = true});
+	node = server_node(server, 0);
+	server_job(server, "web");
+	server_job(server, "other");
+	assert_int_equal(server_place(server, "web", 1, ids), 1);
+	allocation = ids[0];
+	uuid_format(&allocation, id);
+	server_report(server, server->newest, id, ALLOC_RUNNING, 0);
+	snprintf(address, sizeof address, "127.0.0.1:%u", server->line_port);
+	struct line_settings settings = {
+		.node = node, .key_id = 7, .address = strdup(address), .serve = serve};
+	settings.key.k[0] = load64(server_line_key);
+	settings.key.k[1] = load64(server_line_key + 8);
+	line = line_open(&settings);
+	assert_non_null(line);
+	assert_int_equal(pthread_create(&dataplane, NULL, pass_calls_on, (void *)&stops), 0);
+	return 0;
+}
+
+static int line_end(void **unused)
+{
+	atomic_store(&stops, true);
+	pthread_join(dataplane, NULL);
+	line_close(line);
+	return server_group_end(unused);
+}
+
+static int status_of(const char *path, char *body, size_t room)
+{
+	struct response r = http(server, "GET", path, NULL);
+	int status = (int)r.status;
+	snprintf(body, room, "%s", r.body ? r.body : "");
+	response_free(&r);
+	return status;
+}
+
+static void a_request_goes_to_its_node_as_it_came(void **unused)
+{
+	char path[128], body[4096], expected[256];
+	snprintf(path, sizeof path, "/v1/client/fs/ls/%s?path=/a%%20b&x", id);
+	struct response r = http_with(server, "GET", path, NULL, 0,
+		"X-Nomad-Token: e9a5f1e2-0000-0000-0000-000000000000");
+	assert_int_equal(r.status, 200);
+	assert_true(response_has(&r, "Content-Type: text/x-test"));
+	snprintf(expected, sizeof expected, "GET /v1/client/fs/ls/%s?path=/a%%20b&x HTTP/1.1\r\n",
+		id);
+	assert_memory_equal(r.body, expected, strlen(expected));
+	// What it shows to the controller is no business of the node's.
+	assert_null(strstr(r.body, "e9a5f1e2"));
+	response_free(&r);
+	snprintf(path, sizeof path, "/v1/client/allocation/%s/restart?path=/", id);
+	r = http(server, "PUT", path, "{\"TaskName\":\"t\"}");
+	assert_int_equal(r.status, 200);
+	assert_memory_equal(r.body, "PUT /v1/client/allocation/", 26);
+	assert_non_null(strstr(r.body, "Content-Length: 16\r\n\r\n"));
+	response_free(&r);
+	assert_int_equal(status_of("/v1/client/stats", body, sizeof body), 400);
+	char text[UUID_TEXT_BYTES];
+	snprintf(path, sizeof path, "/v1/client/stats?node_id=%s&path=/", uuid_format(&node, text));
+	assert_int_equal(status_of(path, body, sizeof body), 200);
+	assert_int_equal(status_of("/v1/client/stats?node_id=x", body, sizeof body), 500);
+	assert_string_equal(body, "node lookup failed: index error: UUID must be 36 characters");
+	assert_int_equal(status_of("/v1/client/stats?node_id=00000000-0000-0000-0000-00000000ffff",
+				 body, sizeof body),
+		404);
+	assert_string_equal(body, "Unknown node ID");
+}
+
+static void what_is_not_there_is_said_in_known_words(void **unused)
+{
+	static const struct {
+		const char *path;
+		int status;
+		const char *words;
+	} cases[] = {
+		{"/v1/client/fs/ls/", 400, "must provide a valid alloc id"},
+		{"/v1/client/fs/ls/1234", 500,
+			"alloc lookup failed: index error: UUID must be 36 characters"},
+		{"/v1/client/fs/logs/12345678-1234-1234-1234-123456789abc", 404,
+			"Unknown allocation \"12345678-1234-1234-1234-123456789abc\""},
+		{"/v1/client/fs/cat/12345678-1234-1234-1234-123456789abc", 200,
+			"Unknown allocation \"12345678-1234-1234-1234-123456789abc\""},
+	};
+	char body[4096];
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		assert_int_equal(status_of(cases[i].path, body, sizeof body), cases[i].status);
+		assert_string_equal(body, cases[i].words);
+	}
+}
+
+static int ask_raw(const char *what, const char *headers)
+{
+	char text[1024];
+	int fd = server_connect(server);
+	int size = snprintf(text, sizeof text,
+		"GET /v1/client/%s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", what, headers);
+	say(fd, text, (size_t)size);
+	return fd;
+}
+
+static void until_no_talks_are_open(void)
+{
+	for (int ms = 0; atomic_load(&open_talks) > 0; ms++) {
+		assert_true(ms < 10000);
+		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+	}
+}
+
+// The node learns that nobody reads any more.
+static void a_stream_ends_with_its_reader(void **unused)
+{
+	char what[128], text[65536] = "";
+	snprintf(what, sizeof what, "fs/logs/%s?follow=true", id);
+	int fd = ask_raw(what, "");
+	while (!strstr(text, "line\n\r\n5\r\nline\n"))
+		assert_true(hear(fd, text, sizeof text));
+	assert_true(atomic_load(&open_talks) > 0);
+	close(fd);
+	until_no_talks_are_open();
+}
+
+static void a_node_that_dies_ends_the_answer(void **unused)
+{
+	char what[128], text[4096] = "";
+	snprintf(what, sizeof what, "fs/cat/%s?path=dies", id);
+	int fd = ask_raw(what, "");
+	while (hear(fd, text, sizeof text))
+		continue;
+	assert_non_null(strstr(text, "Content-Length: 100\r\n"));
+	assert_non_null(strstr(text, "\r\n\r\nhalf"));
+	close(fd);
+}
+
+static void a_web_socket_goes_both_ways(void **unused)
+{
+	char what[128], text[4096] = "", *body;
+	snprintf(what, sizeof what, "allocation/%s/exec?task=t", id);
+	int fd = ask_raw(what, UPGRADE);
+	while (!(body = strstr(text, "\r\n\r\n")))
+		assert_true(hear(fd, text, sizeof text));
+	assert_memory_equal(text, "HTTP/1.1 101 ", 13);
+	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3p\r\n"));
+	assert_non_null(strstr(text, "Upgrade: websocket\r\n"));
+	for (int i = 0; i < 3; i++) {
+		*text = '\0';
+		say(fd, "typed", 5);
+		while (!strstr(text, "typed"))
+			assert_true(hear(fd, text, sizeof text));
+		assert_string_equal(text, "typed");
+	}
+	close(fd);
+	until_no_talks_are_open();
+}
+
+static int put_variable(const char *path, const char *value)
+{
+	char whole[128], body[128];
+	snprintf(whole, sizeof whole, "/v1/var/%s", path);
+	snprintf(body, sizeof body, "{\"Items\":{\"a\":\"%s\"}}", value);
+	struct response r = http(server, "PUT", whole, body);
+	int status = (int)r.status;
+	response_free(&r);
+	return status;
+}
+
+static int asked(const char *method, const char *target, const struct uuid *of, const char *task,
+	struct line_answer *got)
+{
+	char message[256];
+	const struct line_question q = {
+		.method = method, .target = target, .allocation = *of, .task = task, .stop_fd = -1};
+	int error = line_ask(line, &q, got, message, sizeof message);
+	if (error != 0)
+		fail_msg("%s", message);
+	return (int)got->status;
+}
+
+static int asked_status(
+	const char *method, const char *target, const struct uuid *of, const char *task)
+{
+	struct line_answer got;
+	int status = asked(method, target, of, task, &got);
+	line_answer_free(&got);
+	return status;
+}
+
+static void a_node_reads_variables_of_its_tasks(void **unused)
+{
+	struct line_answer got;
+	const struct uuid nobody = {{1}};
+	assert_int_equal(put_variable("nomad/jobs/web", "one"), 200);
+	assert_int_equal(put_variable("nomad/jobs/other", "two"), 200);
+	assert_int_equal(
+		asked("GET", "/v1/var/nomad/jobs/web?namespace=default", &allocation, "t", &got),
+		200);
+	assert_non_null(strstr(got.body, "\"one\""));
+	assert_true(got.index > 0);
+	line_answer_free(&got);
+	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web/g/t", &allocation, "t"), 404);
+	assert_int_equal(asked("GET", "/v1/vars?prefix=nomad", &allocation, "t", &got), 200);
+	assert_non_null(strstr(got.body, "nomad/jobs/web"));
+	assert_null(strstr(got.body, "nomad/jobs/other"));
+	line_answer_free(&got);
+	// Nothing else, although access control is off.
+	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/other", &allocation, "t"), 403);
+	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web", &allocation, "u"), 403);
+	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web", &nobody, "t"), 403);
+	assert_int_equal(asked_status("DELETE", "/v1/var/nomad/jobs/web", &allocation, "t"), 403);
+	assert_int_equal(asked_status("GET", "/v1/jobs", &allocation, "t"), 403);
+	assert_int_equal(asked_status("GET", "/v1/agent/health", &allocation, "t"), 403);
+}
+
+static void *change_later(void *unused)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 100 * NS_PER_MS}, NULL);
+	server_must(put_variable("nomad/jobs/web", "new") == 200, "a variable");
+	return NULL;
+}
+
+static void a_change_is_waited_for(void **unused)
+{
+	struct line_answer got;
+	char target[128];
+	pthread_t thread;
+	assert_int_equal(put_variable("nomad/jobs/web", "old"), 200);
+	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web", &allocation, "t", &got), 200);
+	snprintf(target, sizeof target, "/v1/var/nomad/jobs/web?index=%llu&wait=10s",
+		(unsigned long long)got.index);
+	uint64_t before = got.index;
+	line_answer_free(&got);
+	assert_int_equal(pthread_create(&thread, NULL, change_later, NULL), 0);
+	assert_int_equal(asked("GET", target, &allocation, "t", &got), 200);
+	pthread_join(thread, NULL);
+	assert_non_null(strstr(got.body, "\"new\""));
+	assert_true(got.index > before);
+	line_answer_free(&got);
+}
+
+static void whoever_asks_can_be_stopped(void **unused)
+{
+	struct line_answer got;
+	char message[256], target[128];
+	int fds[2];
+	assert_return_code(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(put_variable("nomad/jobs/web", "same"), 200);
+	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web", &allocation, "t", &got), 200);
+	snprintf(target, sizeof target, "/v1/var/nomad/jobs/web?index=%llu&wait=60s",
+		(unsigned long long)got.index);
+	line_answer_free(&got);
+	struct line_question q = {.method = "GET",
+		.target = target,
+		.allocation = allocation,
+		.task = "t",
+		.timeout_ms = 200,
+		.stop_fd = fds[0]};
+	assert_int_equal(line_ask(line, &q, &got, message, sizeof message), -ETIMEDOUT);
+	q.timeout_ms = 60000;
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	assert_int_equal(line_ask(line, &q, &got, message, sizeof message), -ECANCELED);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void make_token(const char *management, char accessor[static 40], char secret[static 40])
+{
+	struct answer a = ask_with(
+		management, "PUT", "/v1/acl/token", "{\"Name\":\"x\",\"Type\":\"management\"}");
+	const char *found = strstr(a.text, "\"AccessorID\":\""),
+		   *shown = strstr(a.text, "\"SecretID\":\"");
+	assert_non_null(found);
+	assert_non_null(shown);
+	snprintf(accessor, 37, "%s", found + 14);
+	snprintf(secret, 37, "%s", shown + 12);
+}
+
+// A log that is followed, and a command that runs, end with the token that they were begun with.
+static void a_token_that_ends_ends_what_it_began(const char *management)
+{
+	for (size_t i = 0; i < 2; i++) {
+		char accessor[40], secret[40], what[128], headers[512], path[100], text[65536] = "";
+		make_token(management, accessor, secret);
+		snprintf(what, sizeof what,
+			i == 0 ? "fs/logs/%s?follow=true" : "allocation/%s/exec?task=t", id);
+		snprintf(headers, sizeof headers, "X-Nomad-Token: %s\r\n%s", secret,
+			i == 0 ? "" : UPGRADE);
+		int fd = ask_raw(what, headers);
+		while (!strstr(text, i == 0 ? "line\n" : "\r\n\r\n"))
+			assert_true(hear(fd, text, sizeof text));
+		snprintf(path, sizeof path, "/v1/acl/token/%s", accessor);
+		assert_int_equal(ask_with(management, "DELETE", path, NULL).status, 200);
+		for (*text = '\0'; hear(fd, text, sizeof text); *text = '\0')
+			continue;
+		close(fd);
+		until_no_talks_are_open();
+	}
+}
+
+// Its own right, and that of the namespace: as the matrix of rights says. Last, because access control stays on.
+static void rights_are_asked_before_the_node_is(void **unused)
+{
+	char management[SECRET_BYTES], path[128], what[128], text[4096] = "";
+	acl_world_bootstrap(management);
+	snprintf(path, sizeof path, "/v1/client/fs/ls/%s?path=/", id);
+	assert_int_equal(ask_with(NULL, "GET", path, NULL).status, 403);
+	assert_int_equal(ask_with(management, "GET", path, NULL).status, 200);
+	snprintf(path, sizeof path, "/v1/client/fs/logs/%s?path=/", id);
+	assert_int_equal(ask_with(NULL, "GET", path, NULL).status, 500);
+	assert_int_equal(
+		ask_with(NULL, "GET", "/v1/client/fs/ls/12345678-1234-1234-1234-123456789abc", NULL)
+			.status,
+		404);
+	snprintf(what, sizeof what, "allocation/%s/exec?task=t", id);
+	int fd = ask_raw(what, UPGRADE);
+	while (hear(fd, text, sizeof text))
+		continue;
+	assert_memory_equal(text, "HTTP/1.1 101 ", 13);
+	const unsigned char *frame = (const unsigned char *)strstr(text, "\r\n\r\n") + 4;
+	assert_int_equal(frame[2] << 8 | frame[3], 1011);
+	assert_memory_equal(frame + 4, "Permission denied", 17);
+	close(fd);
+	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web", &allocation, "t"), 200);
+	a_token_that_ends_ends_what_it_began(management);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_goes_to_its_node_as_it_came),
+		cmocka_unit_test(what_is_not_there_is_said_in_known_words),
+		cmocka_unit_test(a_stream_ends_with_its_reader),
+		cmocka_unit_test(a_node_that_dies_ends_the_answer),
+		cmocka_unit_test(a_web_socket_goes_both_ways),
+		cmocka_unit_test(a_node_reads_variables_of_its_tasks),
+		cmocka_unit_test(a_change_is_waited_for),
+		cmocka_unit_test(whoever_asks_can_be_stopped),
+		cmocka_unit_test(rights_are_asked_before_the_node_is),
+	};
+	return cmocka_run_group_tests(tests, line_begin, line_end);
+}
