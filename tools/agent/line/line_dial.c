@@ -145,7 +145,7 @@ int line_dial(struct line *line, enum line_kind kind, int stop_fd, uint64_t dead
 	if (!choose_address(line, &given, where, sizeof where)) {
 		snprintf(message, size,
 			"the controller is not known, or takes no connections of nodes "
-			"(agents.listen)");
+			"(agents.address)");
 		return -ENOTCONN;
 	}
 	int error = connect_to(line, where, stop_fd, dial_by_ns, &d->fd, message, size);

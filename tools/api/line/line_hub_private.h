@@ -10,7 +10,7 @@
 #define LINE_NO_PATH                                                                              \
 	"No path to node: it did not connect in time. Look at the log of its agent, and whether " \
 	"it "                                                                                     \
-	"reaches this controller's agents.listen over TCP"
+	"reaches this controller's agents.address over TCP"
 
 enum link_state {
 	LINK_HANDSHAKE,

@@ -106,7 +106,7 @@ void answer_by_node(struct request *request, struct reply *reply, const struct u
 	if (!api->line) {
 		reply_error(reply, MHD_HTTP_NOT_FOUND,
 			"No path to node: this server takes no connections of nodes; see "
-			"agents.listen, "
+			"agents.address, "
 			"and the log of its start");
 		return;
 	}
