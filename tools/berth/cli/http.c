@@ -17,12 +17,16 @@ struct http {
 	struct http_tls tls;
 	const char *timeout;
 	bool quiet, takes_conflicts;
+	http_take *take; // while http_get_pieces() asks
+	void *take_context;
+	bool is_enough; // it said so
 };
 
 // Where the answer to one request goes.
 struct transfer {
 	struct http_answer *answer;
 	FILE *through; // where a good answer goes; NULL: into the answer
+	struct http *http;
 };
 
 struct http *http_open(const struct flags *flags)
@@ -77,6 +81,11 @@ static bool take_body(void *context, long status, const char *data, size_t size)
 {
 	struct transfer *transfer = context;
 	struct http_answer *answer = transfer->answer;
+	struct http *http = transfer->http;
+	if (http->take && status < 300) {
+		http->is_enough = !http->take(http->take_context, data, size);
+		return !http->is_enough;
+	}
 	if (transfer->through && status < 300)
 		return fwrite(data, 1, size, transfer->through) == size;
 	answer->body = memory_resize(answer->body, answer->size + size + 1);
@@ -162,7 +171,7 @@ static enum exit_status ask_path(struct session *session, const char *path,
 	struct http_request request, struct http_answer *answer, FILE *through)
 {
 	struct http *http = session->http;
-	struct transfer transfer = {.answer = answer, .through = through};
+	struct transfer transfer = {.answer = answer, .through = through, .http = http};
 	struct http_result result;
 	*answer = (struct http_answer){0};
 	if (!http->client && !(http->client = http_client_create()))
@@ -178,7 +187,7 @@ static enum exit_status ask_path(struct session *session, const char *path,
 	request.context = &transfer;
 	bool came = http_client_ask(http->client, &request, &result);
 	answer->status = result.status;
-	if (came && answer->status < 300)
+	if ((came || http->is_enough) && answer->status < 300)
 		return STATUS_OK;
 	if (http->quiet)
 		return STATUS_FAILURE;
@@ -227,6 +236,21 @@ enum exit_status http_get_through(struct session *session, const char *path)
 	enum exit_status status = http_get_into(session, path, stdout);
 	if (status == STATUS_OK)
 		putchar('\n');
+	return status;
+}
+
+enum exit_status http_get_pieces(
+	struct session *session, const char *path, http_take *take, void *context)
+{
+	struct http *http = session->http;
+	struct http_answer answer;
+	http->take = take;
+	http->take_context = context;
+	http->is_enough = false;
+	enum exit_status status = http_get(session, path, &answer);
+	http_answer_free(&answer);
+	http->take = NULL;
+	http->is_enough = false;
 	return status;
 }
 

@@ -29,6 +29,10 @@ enum exit_status http_delete(struct session *, const char *path, struct http_ans
 enum exit_status http_get_through(struct session *, const char *path);
 // The same into an open file, as it is. What was written of an answer that broke off is the caller's to remove.
 enum exit_status http_get_into(struct session *, const char *path, FILE *);
+// Hands the answer over piece by piece while it arrives. take answers false to end it, which is no failure.
+typedef bool http_take(void *context, const char *data, size_t size);
+enum exit_status http_get_pieces(
+	struct session *, const char *path, http_take *take, void *context);
 // Parses the answer as JSON; the caller releases *root.
 enum exit_status http_get_json(struct session *, const char *path, json_t **root);
 // Prints the answer: with --json as it is, else as put does.
