@@ -127,6 +127,13 @@ static void tasks_are_restarted_and_signaled(void **state)
 	expect_run("alloc restart -task nosuch " ALLOC, 4, "", "Could not find task runner");
 }
 
+static void what_it_uses_is_shown(void **state)
+{
+	expect_run("alloc stats " ALLOC, 0, "MiB", "");
+	assert_non_null(strstr(run.out, "\nt  "));
+	expect_run("alloc stats -json " ALLOC " t", 0, "\"ResourceUsage\"", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +141,7 @@ int main(void)
 		cmocka_unit_test(last_lines_and_bytes),
 		cmocka_unit_test(files_are_shown),
 		cmocka_unit_test(a_file_is_followed),
+		cmocka_unit_test(what_it_uses_is_shown),
 		cmocka_unit_test(tasks_are_restarted_and_signaled),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);

@@ -7,6 +7,7 @@ const struct service_route service_routes[] = {
 	{NULL, "/v1/client/allocation/:id/gc", alloc_gc},
 	{NULL, "/v1/client/allocation/:id/restart", alloc_restart},
 	{NULL, "/v1/client/allocation/:id/signal", alloc_signal},
+	{NULL, "/v1/client/allocation/:id/stats", alloc_stats},
 	{NULL, "/v1/client/fs/cat/:id", fs_cat},
 	{NULL, "/v1/client/fs/logs/:id", fs_logs},
 	{NULL, "/v1/client/fs/ls/:id", fs_ls},
@@ -15,6 +16,7 @@ const struct service_route service_routes[] = {
 	{NULL, "/v1/client/fs/stream/:id", fs_stream},
 	{NULL, "/v1/client/gc", client_gc},
 	{NULL, "/v1/client/allocation/:id/exec", alloc_exec},
+	{NULL, "/v1/client/stats", node_stats},
 	{NULL, NULL, NULL},
 };
 

@@ -26,3 +26,5 @@ service_answer alloc_gc, alloc_restart, alloc_signal; // lifecycle.c
 service_answer client_gc;                             // the same
 service_answer alloc_checks;                          // alloc_checks.c
 service_answer alloc_exec; // exec_route.c
+service_answer alloc_stats;                           // alloc_stats.c
+service_answer node_stats;                            // node_stats.c
