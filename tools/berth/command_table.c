@@ -122,6 +122,12 @@ static const struct command commands[] = {
 	{"job status", "[ID]", "Show a job and its allocations.",
 		"Without an id jobs are listed. --verbose shows its evaluations too.",
 		LIST_FLAGS " status", 0, 1, job_status, &kind_job},
+	{"job restart", "ID", "Restart the allocations of a job, a few at a time.",
+		"Where they are; with --reschedule they are stopped, and each batch waits until "
+		"what replaces it\nruns. --group and --task may come again: only those are "
+		"restarted. A failure ends it, or asks.",
+		"batch-size batch-wait group task all-tasks reschedule on-error yes verbose", 1, 1,
+		job_restart, &kind_job},
 	{"job revert", "ID VERSION", "Register an earlier version of a job again.",
 		"Waits until it is deployed, unless --detach is given.", "detach", 2, 2, job_revert,
 		&kind_job},

@@ -134,6 +134,53 @@ static void what_it_uses_is_shown(void **state)
 	expect_run("alloc stats -json " ALLOC " t", 0, "\"ResourceUsage\"", "");
 }
 
+static void a_job_is_restarted(void **state)
+{
+	uint32_t before = rig_task("t").restarts;
+	expect_run(
+		"job restart -yes j", 0, "Restarting allocation a10c0000 on node-a (1 of 1)", "");
+	assert_non_null(strstr(run.out, "Job j: 1 allocation restarted."));
+	RIG_WAIT(rig_task("t").restarts == before + 1 && rig_task("t").phase == PHASE_RUNNING);
+	expect_run("job restart -verbose -task t -group g -batch-size 50% -batch-wait 1s j", 0,
+		RIG_ID, "");
+	RIG_WAIT(rig_task("t").restarts == before + 2 && rig_task("t").phase == PHASE_RUNNING);
+	expect_run("job restart -all-tasks -on-error fail j", 0, "restarted", "");
+	RIG_WAIT(rig_task("t").restarts == before + 3 && rig_task("t").phase == PHASE_RUNNING);
+	expect_run("job restart -task nosuch j", 3, "", "no running allocations that are meant");
+	expect_run("job restart -group other j", 3, "", "no running allocations");
+	expect_run("job restart -batch-size 0 j", 2, "", "--batch-size");
+	expect_run("job restart -batch-size 5x j", 2, "", "--batch-size");
+	expect_run("job restart -batch-size 101% j", 2, "", "--batch-size");
+	expect_run("job restart -batch-wait soon j", 2, "", "--batch-wait");
+	expect_run("job restart -on-error maybe j", 2, "", "--on-error");
+	expect_run("job restart -task t -all-tasks j", 2, "", "do not go together");
+	expect_run("job restart -reschedule -task t j", 2, "", "--reschedule");
+	expect_run("job restart -yes -batch-wait ask j", 2, "", "--yes");
+	assert_int_equal(rig_task("t").restarts, before + 3);
+}
+
+static void a_job_is_rescheduled(void **state)
+{
+	expect_run("job restart -reschedule j", 0, "Stopping allocation a10c0000", "");
+	assert_non_null(strstr(run.out, "Allocation b0b00000 runs in place of a10c0000."));
+	assert_non_null(strstr(run.out, "Job j: 1 allocation rescheduled."));
+	way_next_status = "failed";
+	expect_run("job restart -reschedule -on-error fail j", 1, "",
+		"allocation b0b00000, in place of a10c0000, is failed");
+	assert_non_null(strstr(run.error, "ended early: 0 of 1"));
+}
+
+static void a_failure_ends_the_restart(void **state)
+{
+	rig_stop();
+	RIG_WAIT(rig_status() == WIRE_CLIENT_COMPLETE);
+	expect_run(
+		"job restart -on-error fail j", 4, "", "restart of an alloc that should not run");
+	// Nobody answers the question.
+	expect_run("job restart -on-error ask j", 4, "", "Go on with the others? [y/N]");
+	expect_run("alloc restart " ALLOC, 4, "", "restart of an alloc that should not run");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +190,9 @@ int main(void)
 		cmocka_unit_test(a_file_is_followed),
 		cmocka_unit_test(what_it_uses_is_shown),
 		cmocka_unit_test(tasks_are_restarted_and_signaled),
+		cmocka_unit_test(a_job_is_restarted),
+		cmocka_unit_test(a_job_is_rescheduled),
+		cmocka_unit_test(a_failure_ends_the_restart),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);
 }

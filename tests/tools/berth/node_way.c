@@ -17,7 +17,8 @@
 
 #define REQUEST_BYTES 16384
 
-const char *way_tasks = "{\"t\":{}}";
+const char *way_tasks = "{\"t\":{}}", *way_next_status = "running";
+#define NEXT_ID "b0b00000-0000-0000-0000-000000000002"
 static int listening;
 static pthread_t acceptor;
 
@@ -72,18 +73,23 @@ static void hand_to_node(int client, char *request, size_t size)
 	close(ends[0]);
 }
 
+// The allocation, which is replaced once it was asked to stop.
 static void answer_itself(int client, const char *request)
 {
-	char answer[3000], body[2000], alloc[1000];
+	static _Atomic bool is_stopped;
+	char answer[3000], body[2000], alloc[1200];
+	bool is_next = strstr(request, "/v1/allocation/" NEXT_ID);
+	if (strncmp(request, "PUT /v1/allocation/", 19) == 0)
+		is_stopped = true;
 	snprintf(alloc, sizeof alloc,
-		"{\"ID\":\"" RIG_ID
-		"\",\"Name\":\"j.g[0]\",\"JobID\":\"j\",\"Namespace\":\"default\","
-		"\"TaskGroup\":\"g\",\"NodeID\":\"n\",\"ClientStatus\":\"running\","
-		"\"DesiredStatus\":\"run\",\"CreateIndex\":7,\"AllocatedResources\":{\"Tasks\":%s}"
-		"}",
-		way_tasks);
+		"{\"ID\":\"%s\",\"Name\":\"j.g[0]\",\"JobID\":\"j\",\"Namespace\":\"default\","
+		"\"TaskGroup\":\"g\",\"NodeID\":\"n\",\"NodeName\":\"node-a\",\"ClientStatus\":"
+		"\"%s\",\"DesiredStatus\":\"run\",\"CreateIndex\":7,\"NextAllocation\":\"%s\","
+		"\"TaskStates\":%s,\"AllocatedResources\":{\"Tasks\":%s}}",
+		is_next ? NEXT_ID : RIG_ID, is_next ? way_next_status : "running",
+		is_stopped && !is_next ? NEXT_ID : "", way_tasks, way_tasks);
 	bool is_job = strncmp(request, "GET /v1/jobs", 12) == 0;
-	bool is_one = strncmp(request, "GET /v1/allocation/", 19) == 0;
+	bool is_one = strstr(request, " /v1/allocation/") != NULL;
 	snprintf(body, sizeof body, is_one ? "%s" : "[%s]",
 		is_job ? "{\"ID\":\"j\",\"Name\":\"j\",\"Namespace\":\"default\"}" : alloc);
 	int size = snprintf(answer, sizeof answer,

@@ -5,5 +5,7 @@
 // Starts it; gives its port.
 unsigned way_open(void);
 void way_close(void);
-// What it answers of the allocation besides its id: members of JSON, each with its comma.
+// The tasks of the allocation, as JSON.
 extern const char *way_tasks; // {"t":{}}
+// What that becomes which replaces it, once it was asked to stop: "running".
+extern const char *way_next_status;

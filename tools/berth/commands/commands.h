@@ -25,7 +25,7 @@ command_run deployment_list, deployment_status, deployment_pause, deployment_res
 command_run alloc_list, alloc_status, alloc_stop;
 command_run alloc_exec;
 command_run alloc_logs, alloc_fs, alloc_fs_ls, alloc_fs_cat, alloc_fs_stat;
-command_run alloc_restart, alloc_signal, alloc_stats;
+command_run alloc_restart, alloc_signal, alloc_stats, job_restart;
 command_run eval_list, eval_status;
 command_run explain_job, explain_alloc, explain_node;
 command_run cluster_init_here, cluster_join_here, cluster_leave_here;
