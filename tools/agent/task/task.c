@@ -56,7 +56,6 @@ static void restart_as_wished(struct task *t, int64_t now_ns)
 {
 	bool in_turn = t->anew == ANEW_IN_TURN;
 	t->anew = ANEW_NOT;
-	t->failed = false;
 	restart_in(t, 0, now_ns);
 	if (in_turn) {
 		t->phase = PHASE_WAITING;

@@ -10,10 +10,13 @@ static void mark_wished(struct alloc_run *a)
 	a->is_unsaved = true;
 }
 
+// What is left of an allocation whose other tasks are over is to clean up after them, and does so once.
 static bool alloc_ends(const struct alloc_run *a)
 {
-	return a->is_unwanted || a->is_forgotten || a->status == WIRE_CLIENT_COMPLETE ||
-	       a->status == WIRE_CLIENT_FAILED;
+	bool is_over = true;
+	for (uint32_t i = 0; i < a->task_count; i++)
+		is_over &= a->tasks[i].spec->hook == HOOK_POSTSTOP || task_is_over(&a->tasks[i]);
+	return is_over || a->is_unwanted || a->is_forgotten || a->status == WIRE_CLIENT_FAILED;
 }
 
 static bool is_named(const struct task *t, const char *name)
@@ -50,7 +53,7 @@ enum wish_refusal alloc_wish_restart_all(struct alloc_run *a, int64_t now_ns)
 	if (alloc_ends(a))
 		return WISH_ALLOC_IS_OVER;
 	for (uint32_t i = 0; i < a->task_count; i++)
-		if (a->tasks[i].spec->hook != HOOK_POSTSTOP && a->tasks[i].phase != PHASE_WAITING)
+		if (a->tasks[i].phase != PHASE_WAITING)
 			task_begin_anew(&a->tasks[i], ANEW_IN_TURN, now_ns,
 				"User requested all tasks to restart");
 	mark_wished(a);

@@ -1,5 +1,6 @@
 // Files and logs that are followed: they grow, are emptied, are removed, are rotated, and some clients read slowly.
 #include "tests/tools/agent/service/rig.h"
+#include "tools/agent/service/log_files.h"
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,6 +134,25 @@ static void logs_go_through_all_files(void **state)
 			rig_get(LOGS "&plain=true&%s", rows[i].query)->body, rows[i].text);
 }
 
+static void a_place_is_in_the_file_that_has_more(void **state)
+{
+	static const struct log_file list[] = {{3, 6}, {4, 5}, {7, 6}};
+	const struct {
+		int64_t bytes;
+		bool is_from_end;
+		struct log_place place;
+	} rows[] = {{0, false, {3, 0}}, {5, false, {3, 5}}, {6, false, {4, 0}}, {11, false, {7, 0}},
+		{17, false, {7, 6}}, {99, false, {7, 6}}, {6, true, {7, 0}}, {7, true, {4, 4}},
+		{11, true, {4, 0}}, {12, true, {3, 5}}, {17, true, {3, 0}}, {99, true, {3, 0}}};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct log_place place =
+			log_place_find(list, 3, rows[i].bytes, rows[i].is_from_end);
+		assert_int_equal(place.index, rows[i].place.index);
+		assert_int_equal(place.offset, rows[i].place.offset);
+	}
+	assert_int_equal(log_place_find(list, 0, 5, true).index, -1);
+}
+
 static void a_log_that_rotates_loses_nothing(void **state)
 {
 	forget_logs();
@@ -244,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_follower_gets_a_beat_a_second_until_it_leaves),
 		cmocka_unit_test(plain_logs_have_no_beats),
 		cmocka_unit_test(logs_go_through_all_files),
+		cmocka_unit_test(a_place_is_in_the_file_that_has_more),
 		cmocka_unit_test(a_log_that_rotates_loses_nothing),
 		cmocka_unit_test(a_log_whose_files_are_removed_goes_on),
 		cmocka_unit_test(frames_are_cut_at_64_kib),

@@ -35,6 +35,7 @@ static void echo(void *context, int socket, const char *extra, size_t extra_size
 			return;
 		(void)send(socket, bytes, (size_t)n, MSG_NOSIGNAL);
 	}
+	usleep(200000); // the service waits for it
 }
 
 static void count_free(void *context)

@@ -138,6 +138,18 @@ static void who_has_not_begun_is_left_alone(void **unused)
 	assert_int_equal(a->tasks[0].restarts, 1);
 }
 
+static void what_cleans_up_does_so_once(void **unused)
+{
+	struct alloc_run *a = stage_run(&id, "batch", "",
+		TASK("main", "\"run_for\":\"1s\"", "") "," TASK("post", "", POSTSTOP));
+	stage_pass_ms(1000);
+	assert_int_equal(a->tasks[1].phase, PHASE_RUNNING);
+	assert_int_equal(a->status, WIRE_CLIENT_RUNNING);
+	assert_int_equal(alloc_wish_restart_all(a, now_ns()), WISH_ALLOC_IS_OVER);
+	assert_int_equal(alloc_wish_restart(a, NULL, now_ns()), WISH_ALLOC_IS_OVER);
+	assert_int_equal(alloc_wish_restart(a, "post", now_ns()), WISH_ALLOC_IS_OVER);
+}
+
 static void a_wish_outlives_the_agent(void **unused)
 {
 	struct alloc_run *a = stage_run(&id, "service", "", TASK("a", "\"kill_after\":\"1s\"", ""));
@@ -174,6 +186,7 @@ int main(void)
 		TEST(a_stop_comes_before_a_restart),
 		TEST(all_tasks_begin_anew_in_their_order),
 		TEST(who_has_not_begun_is_left_alone),
+		TEST(what_cleans_up_does_so_once),
 		TEST(a_wish_outlives_the_agent),
 		TEST(a_signal_is_noted),
 	};
