@@ -1,4 +1,5 @@
 // Connections of the service: requests one after the other, idling, too many, the end.
+#include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "tools/agent/service/ask_runner.h"
 #include "tools/agent/service/service.h"
@@ -69,6 +70,34 @@ static struct MHD_Response *wait_for_ever(struct service_request *request, unsig
 	return service_say(status, MHD_HTTP_OK, "waited");
 }
 
+// A body whose second half comes late.
+struct late {
+	struct service_request *request;
+	bool has_begun;
+};
+
+static ssize_t read_late(void *context, uint64_t position, char *to, size_t most)
+{
+	struct late *late = context;
+	if (late->has_begun)
+		for (int i = 0; i < 25; i++)
+			if (service_wait(late->request, -1, 100) == SERVICE_OVER)
+				return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (position > 11)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	late->has_begun = true;
+	memcpy(to, position ? "second" : "first half,", position ? 6 : 11);
+	return position ? 6 : 11;
+}
+
+static struct MHD_Response *answer_late(struct service_request *request, unsigned *status)
+{
+	struct late *late = memory_take(sizeof *late);
+	late->request = request;
+	*status = MHD_HTTP_OK;
+	return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1000, read_late, late, free);
+}
+
 static struct MHD_Response *answer_zero_byte(struct service_request *request, unsigned *status)
 {
 	return service_say(status, MHD_HTTP_OK, "saw nothing");
@@ -78,6 +107,7 @@ static const struct service_route routes[] = {
 	{"GET", "/echo", begin_echo},
 	{NULL, "/wait/:id", wait_for_a_while},
 	{NULL, "/wait-for-ever", wait_for_ever},
+	{NULL, "/late", answer_late},
 	{NULL, "/zero", answer_zero_byte},
 	{NULL, NULL, NULL},
 };
@@ -194,7 +224,7 @@ static void a_wait_outlives_the_idle_time(void **state)
 {
 	int fd = client();
 	ask_for(fd, "/wait/it", "waited for it");
-	ask_for(fd, "/wait/that", "waited for that");
+	ask_for(fd, "/late", "second");
 	close(fd);
 }
 
