@@ -260,6 +260,10 @@ static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_p
 		if (!is_prepared(a, t, &start, place->preparation))
 			return;
 		folders.variables = t->variables;
+		if (t->phase == PHASE_WAITING) {
+			output_begin(output, &t->spec->output_rule);
+			output_begin(error, &t->spec->output_rule);
+		}
 		task_begin(t, &start);
 		mark_changed(a);
 	} else if (task_tick(t, &start)) {

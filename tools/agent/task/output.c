@@ -85,6 +85,15 @@ static bool open_newest(struct output *o)
 	return true;
 }
 
+void output_begin(const char *path, const struct output_rule *rule)
+{
+	struct output o;
+
+	output_find(&o, path, rule);
+	if (!rule->is_disabled && open_newest(&o))
+		output_close(&o);
+}
+
 // How much of it goes into the file that is open: all, or up to the end of a line, or what there is room for.
 static size_t share_of_file(const struct output *o, const char *bytes, size_t size)
 {

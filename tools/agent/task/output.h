@@ -22,6 +22,8 @@ struct output {
 
 // Looks which files there are. For the agent, before the fork.
 void output_find(struct output *, const char *path, const struct output_rule *);
+// Makes the first file, so that it is there before the task writes. What cannot be made is made when there is output.
+void output_begin(const char *path, const struct output_rule *);
 void output_newest_path(const struct output *, char *path, size_t size);
 
 // For the shim. Begins a new file where the newest is full, at an end of line if there is one, and removes the oldest.

@@ -191,6 +191,8 @@ static enum exit_status ask_path(struct session *session, const char *path,
 		return STATUS_OK;
 	if (http->quiet)
 		return STATUS_FAILURE;
+	if (!came && http->take && answer->status > 0)
+		return complain(STATUS_UNREACHABLE, "the answer broke off: %s", result.error);
 	if (came && answer->status == 409 && http->takes_conflicts)
 		return STATUS_REFUSED;
 	return came ? refused_by(answer, path) : unreachable(http, &result);

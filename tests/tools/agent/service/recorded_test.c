@@ -161,10 +161,26 @@ static void without_an_allocation_it_says_so(void **state)
 	assert_int_equal(rig_get("/v1/client/fs/nosuch/" RIG_ID)->status, 404);
 }
 
+// Also of a task that has said nothing.
+static void logs_are_there_from_the_beginning(void **state)
+{
+	static const char *const names[] = {"main.stderr.0", "main.stdout.0", "pre.stderr.0",
+		"pre.stdout.0", "side.stderr.0", "side.stdout.0"};
+	json_t *list =
+		json_loads(rig_get("/v1/client/fs/ls/" RIG_ID "?path=alloc/logs")->body, 0, NULL);
+	assert_int_equal(json_array_size(list), sizeof names / sizeof names[0]);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		assert_string_equal(row_text(json_array_get(list, i), "Name"), names[i]);
+	json_decref(list);
+	assert_int_equal(
+		rig_get("/v1/client/fs/logs/" RIG_ID "?task=side&type=stderr&plain=true")->size, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_answered_as_recorded),
+		cmocka_unit_test(logs_are_there_from_the_beginning),
 		cmocka_unit_test(without_an_allocation_it_says_so),
 	};
 	return cmocka_run_group_tests(tests, open_allocation, rig_close);
