@@ -71,6 +71,7 @@ static void last_lines_and_bytes(void **state)
 	rig_write("t/local/lines", "a", "no end");
 	expect_run("alloc fs cat -n 2 " ALLOC " t/local/lines", 0, "", "");
 	assert_string_equal(run.out, "line 100\nno end");
+	expect_run("alloc fs cat " ALLOC " breaks", 5, "half", "the answer broke off");
 	expect_run("alloc fs cat -n 0 " ALLOC " t/local/lines", 2, "", "lines");
 }
 

@@ -98,12 +98,22 @@ static void answer_itself(int client, const char *request)
 	(void)send(client, answer, (size_t)size, MSG_NOSIGNAL);
 }
 
+// As a node that dies.
+static void answer_halfway(int client)
+{
+	static const char answer[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+				     "14\r\n{\"Data\":\"aGFsZg==\"}{\r\n";
+	(void)send(client, answer, sizeof answer - 1, MSG_NOSIGNAL);
+}
+
 static void *serve_client(void *context)
 {
 	int client = (int)(intptr_t)context;
 	char *request = malloc(REQUEST_BYTES);
 	size_t size = request ? read_request(client, request) : 0;
-	if (size > 0 && strstr(request, " /v1/client/"))
+	if (size > 0 && strstr(request, "path=breaks"))
+		answer_halfway(client);
+	else if (size > 0 && strstr(request, " /v1/client/"))
 		hand_to_node(client, request, size);
 	else if (size > 0)
 		answer_itself(client, request);

@@ -19,6 +19,7 @@ struct http {
 	bool quiet, takes_conflicts;
 	http_take *take; // while http_get_pieces() asks
 	void *take_context;
+	bool has_come;  // it was given a piece
 	bool is_enough; // it said so
 };
 
@@ -83,6 +84,7 @@ static bool take_body(void *context, long status, const char *data, size_t size)
 	struct http_answer *answer = transfer->answer;
 	struct http *http = transfer->http;
 	if (http->take && status < 300) {
+		http->has_come = true;
 		http->is_enough = !http->take(http->take_context, data, size);
 		return !http->is_enough;
 	}
@@ -191,7 +193,7 @@ static enum exit_status ask_path(struct session *session, const char *path,
 		return STATUS_OK;
 	if (http->quiet)
 		return STATUS_FAILURE;
-	if (!came && http->take && answer->status > 0)
+	if (!came && http->has_come)
 		return complain(STATUS_UNREACHABLE, "the answer broke off: %s", result.error);
 	if (came && answer->status == 409 && http->takes_conflicts)
 		return STATUS_REFUSED;
@@ -248,11 +250,11 @@ enum exit_status http_get_pieces(
 	struct http_answer answer;
 	http->take = take;
 	http->take_context = context;
-	http->is_enough = false;
+	http->has_come = http->is_enough = false;
 	enum exit_status status = http_get(session, path, &answer);
 	http_answer_free(&answer);
 	http->take = NULL;
-	http->is_enough = false;
+	http->has_come = http->is_enough = false;
 	return status;
 }
 
