@@ -92,6 +92,17 @@ static const struct allocated_task *allocated(const struct allocation *a, const 
 	return ARRAY_AT(&a->details->tasks, struct allocated_task, at);
 }
 
+// What the task may take of its node: what was granted to it, where that is more than it asked for.
+static void put_resources(
+	struct json_writer *w, const struct task *task, const struct allocated_task *own)
+{
+	bool has_cores = own && own->cpu_shares > 0;
+
+	json_put_i64(w, "CPU", has_cores ? own->cpu_shares : task->resources.cpu);
+	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
+	json_put_i64(w, "MemoryMaxMB", own ? own->memory_max_mb : 0);
+}
+
 static void put_allocated(struct json_writer *w, const struct allocated_task *own)
 {
 	json_open_array(w, "Ports");
@@ -167,8 +178,7 @@ static void put_task(struct json_writer *w, struct keyring *keyring, const struc
 	json_put_string(w, "KillSignal", task->kill_signal);
 	json_put_bool(w, "Leader", task->leader);
 	json_put_record(w, "Lifecycle", &task_lifecycle_description, task->lifecycle);
-	json_put_i64(w, "CPU", task->resources.cpu);
-	json_put_i64(w, "MemoryMB", task->resources.memory_mb);
+	put_resources(w, task, allocated(a, task->name));
 	put_restart(w, task->restart ? task->restart : group->restart);
 	put_handle(w, a, task);
 	put_identity(w, keyring, a, task);

@@ -93,6 +93,7 @@ static void a_task_is_described(void **unused)
 	assert_string_equal(string_at(json_object_get(task, "RestartPolicy"), "Mode"), "fail");
 	assert_string_equal(string_at(json_object_get(task, "Lifecycle"), "Hook"), "prestart");
 	assert_int_equal(json_integer_value(json_object_get(task, "CPU")), 500);
+	assert_int_equal(json_integer_value(json_object_get(task, "MemoryMaxMB")), 0);
 	json_decref(json);
 	job_free(a.job);
 }
@@ -186,6 +187,8 @@ static void ports_and_cores_are_told(void **unused)
 	struct allocated_task *own = array_append(&a.details->tasks, sizeof *own);
 	own->task = text_copy(TEXT("server"));
 	*(int64_t *)array_append(&own->reserved_cores, sizeof(int64_t)) = 5;
+	own->cpu_shares = 2600;
+	own->memory_max_mb = 512;
 	struct allocated_network *network = array_append(&own->networks, sizeof *network);
 	network->ip = text_copy(TEXT("192.0.2.8"));
 	struct port *dynamic = array_append(&network->dynamic_ports, sizeof *dynamic);
@@ -198,6 +201,8 @@ static void ports_and_cores_are_told(void **unused)
 	assert_int_equal(json_integer_value(json_object_get(shown, "To")), 8080);
 	const json_t *task = json_array_get(json_object_get(json, "Tasks"), 0);
 	assert_int_equal(json_integer_value(json_array_get(json_object_get(task, "Cores"), 0)), 5);
+	assert_int_equal(json_integer_value(json_object_get(task, "CPU")), 2600);
+	assert_int_equal(json_integer_value(json_object_get(task, "MemoryMaxMB")), 512);
 	shown = json_array_get(json_object_get(task, "Ports"), 0);
 	assert_string_equal(string_at(shown, "HostIP"), "192.0.2.8");
 	json_decref(json);

@@ -165,6 +165,9 @@ static void set_allocation(struct environment *e, const struct node_facts *node,
 		(long long)json_integer_value(json_object_get(task->json, "CPU")));
 	set_format(e, "NOMAD_MEMORY_LIMIT", "%lld",
 		(long long)json_integer_value(json_object_get(task->json, "MemoryMB")));
+	if (json_integer_value(json_object_get(task->json, "MemoryMaxMB")) > 0)
+		set_format(e, "NOMAD_MEMORY_MAX_LIMIT", "%lld",
+			(long long)json_integer_value(json_object_get(task->json, "MemoryMaxMB")));
 	set_cores(e, json_object_get(task->json, "Cores"));
 	if (task->token_in_environment && *task->token)
 		set_variable(e, "NOMAD_TOKEN", task->token);
