@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "tools/agent/confinement.h"
 #include "tools/agent/vm_worker.h"
 #include "tools/client/endpoint.h"
 #include <arpa/inet.h>
@@ -87,7 +88,8 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 		.prepare = {.helper = "/proc/self/exe",
 			.limits = {(uint64_t)o->artifact_max_mb << 20, o->artifact_max_files,
 				o->artifact_timeout_s},
-			.seed = prng_u64(&a->prng)}};
+			.seed = prng_u64(&a->prng)},
+		.confine = &a->confine};
 	rc = runner_open(&a->runner, &settings, message, message_size);
 	if (rc < 0)
 		return rc;
@@ -154,6 +156,9 @@ int agent_create(
 		snprintf(message, message_size, "hwloc cannot read this machine's topology");
 		return -EIO;
 	}
+	rc = confinement_open(&a->confine, options, message, message_size);
+	if (rc < 0)
+		return rc;
 	s->term = a->identity.term;
 	a->load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	beat_start(&a->beat, prng_u64(&a->prng), now_ns());
@@ -168,6 +173,7 @@ void agent_destroy(struct agent *a)
 		alloc_sync_stop(&a->sync);
 		readiness_close(&a->readiness);
 	}
+	confine_close(&a->confine);
 	identity_close(&a->identity);
 	if (a->topology)
 		hwloc_topology_destroy(a->topology);
@@ -296,6 +302,7 @@ static void add_offers(struct agent *a)
 	const struct agent_options *o = a->options;
 	if (!o->no_raw_exec)
 		add_driver(a, driver_raw_exec.name);
+	confinement_describe(&a->confine, &a->fingerprint);
 	add_driver(a, driver_mock.name);
 	for (uint32_t i = 0; i < o->volumes.count; i++)
 		add_volume(a, o->volumes.items[i]);

@@ -3,6 +3,7 @@
 #include "tools/agent/alloc_sync.h"
 #include "tools/agent/base/identity.h"
 #include "tools/agent/beat.h"
+#include "tools/agent/confine/confine.h"
 #include "tools/agent/fingerprint.h"
 #include "tools/agent/line/line.h"
 #include "tools/agent/options.h"
@@ -29,6 +30,7 @@ struct agent {
 	hwloc_topology_t topology;
 	struct fingerprint fingerprint;
 	struct description_frames description;
+	struct confine confine;
 	struct runner runner;
 	struct readiness readiness;
 	struct alloc_sync sync;

@@ -1,4 +1,5 @@
 #include "tools/agent/drivers.h"
 #include "tools/agent/vm/qemu.h"
 
-const struct driver *const agent_drivers[] = {&driver_raw_exec, &driver_mock, &driver_qemu, NULL};
+const struct driver *const agent_drivers[] = {
+	&driver_raw_exec, &driver_exec, &driver_mock, &driver_qemu, NULL};

@@ -2,6 +2,7 @@
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/number_ranges.h"
+#include "tools/agent/confine/confine.h"
 #include "tools/agent/task/probe.h"
 #include "tools/agent/vm/vm_worker_lists.h"
 #include <stdio.h>
@@ -50,6 +51,17 @@ static const struct flag table[] = {
 		"that one archive may hold (default 4096)"},
 	{"artifact-timeout", "S", FLAG_U32, AT(artifact_timeout_s),
 		"that one artifact may take (default 1800)"},
+	{"cgroup-parent", "PATH", FLAG_TEXT, AT(cgroup_parent),
+		"holds the control groups of tasks, below the mount of cgroup v2 (default "
+		"berth.slice)"},
+	{"task-pids", "COUNT", FLAG_U32, AT(task_pids),
+		"processes and threads of a task that says no number; 0: any (default 16384)"},
+	{"denied-users", "NAMES", FLAG_TEXT, AT(denied_users),
+		"whom tasks of the driver exec may not run as: root,admin; \"\": nobody is denied "
+		"(default root)"},
+	{"allow-caps", "NAMES", FLAG_TEXT, AT(allow_caps),
+		"capabilities that tasks of the driver exec may have: chown,net_raw, or all "
+		"(default what container runtimes give, without net_raw)"},
 	{"worker", NULL, FLAG_SWITCH, AT(worker), "run virtual machines, too"},
 	{"worker-resource", "NAME=NUMBER", FLAG_LIST, AT(worker_resources),
 		"what machines may ask for; may be repeated (cores and memory are measured)"},
@@ -224,6 +236,24 @@ static bool check_artifacts(const struct agent_options *o)
 	return false;
 }
 
+static bool check_confinement(const struct agent_options *o)
+{
+	char message[100];
+	const char *parent = o->cgroup_parent;
+
+	if (!confine_capabilities_are_sound(o->allow_caps, message, sizeof message)) {
+		fprintf(stderr, "berth-agent: --allow-caps: %s\n", message);
+		return false;
+	}
+	if (*parent && strlen(parent) <= CONFINE_PARENT_BYTES_MAX && !strstr(parent, ".."))
+		return true;
+	fprintf(stderr,
+		"berth-agent: --cgroup-parent wants a path of up to %u bytes below the mount of "
+		"cgroup v2, such as " CONFINE_PARENT_DEFAULT ", not \"%.64s\"\n",
+		CONFINE_PARENT_BYTES_MAX, parent);
+	return false;
+}
+
 bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exit_code)
 {
 	*o = (struct agent_options){.state_dir = "/var/lib/berth-agent",
@@ -237,6 +267,10 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 		.artifact_max_mb = 100 * 1024,
 		.artifact_max_files = 4096,
 		.artifact_timeout_s = 1800,
+		.cgroup_parent = CONFINE_PARENT_DEFAULT,
+		.task_pids = CONFINE_PIDS_DEFAULT,
+		.denied_users = CONFINE_USERS_DENIED_DEFAULT,
+		.allow_caps = CAPABILITIES_DEFAULT,
 		.probe_backoff_ms = 1000,
 		.probe_timeout_ms = 10000,
 		.log_level = "info"};
@@ -244,7 +278,7 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 	*exit_code = result == FLAGS_DONE ? AGENT_LEFT : AGENT_USAGE;
 	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta) ||
 		!check_volumes(&o->volumes) || !check_ranges(o) || !check_probe(o) ||
-		!check_artifacts(o) || !check_worker(o))
+		!check_artifacts(o) || !check_worker(o) || !check_confinement(o))
 		return false;
 	*exit_code = AGENT_USAGE;
 	if (!o->server && !o->print_id && !o->print_fingerprint) {

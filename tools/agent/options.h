@@ -14,6 +14,8 @@ struct agent_options {
 	bool no_raw_exec;
 	bool no_exec;
 	uint32_t artifact_max_mb, artifact_max_files, artifact_timeout_s;
+	const char *cgroup_parent, *denied_users, *allow_caps;
+	uint32_t task_pids; // 0: any number
 	const char *probe;
 	uint32_t probe_backoff_ms, probe_timeout_ms;
 	bool worker;                       // the node runs virtual machines

@@ -13,10 +13,10 @@
 
 #define EVENTS_AT_ONCE 32
 
-static void save_alloc(void *context, struct alloc_run *a)
+static int save_alloc(void *context, struct alloc_run *a)
 {
 	const struct runner *r = context;
-	alloc_store_save(r->settings.state_folder, a);
+	return alloc_store_save_for_good(r->settings.state_folder, a);
 }
 
 static struct alloc_place place_of(struct runner *r)
@@ -29,7 +29,8 @@ static struct alloc_place place_of(struct runner *r)
 		.prng = &r->prng,
 		.save = save_alloc,
 		.save_context = r,
-		.preparation = r->preparations ? preparations_of_tasks(r->preparations) : NULL};
+		.preparation = r->preparations ? preparations_of_tasks(r->preparations) : NULL,
+		.confine = r->settings.confine};
 }
 
 static void link_alloc(void *context, struct alloc_run *a)
@@ -78,7 +79,8 @@ int runner_open(struct runner *r, const struct runner_settings *settings, char *
 	struct alloc_place place = {.data_folder = settings->data_folder,
 		.state_folder = settings->state_folder,
 		.now_ns = place_of(r).now_ns,
-		.prng = &r->prng};
+		.prng = &r->prng,
+		.confine = settings->confine};
 	return alloc_store_load(&place, agent_drivers, link_alloc, r, message, message_size);
 }
 
@@ -88,7 +90,7 @@ void runner_close(struct runner *r)
 		struct alloc_run *a = r->allocs;
 		r->allocs = a->next;
 		if (a->is_unsaved)
-			alloc_store_save(r->settings.state_folder, a);
+			(void)alloc_store_save(r->settings.state_folder, a);
 		checks_let_go(a);
 		alloc_run_free(a);
 	}
@@ -333,7 +335,7 @@ static void step_alloc(
 		alloc_run_step(a, place);
 	watch_processes(r, a);
 	if (a->is_unsaved && a->spec)
-		alloc_store_save(r->settings.state_folder, a);
+		(void)alloc_store_save(r->settings.state_folder, a); // else again at the next step
 	take_sooner(due_ns, alloc_run_due_ns(a));
 	take_sooner(due_ns, checks_due_ns(r->checks, a));
 }

@@ -4,6 +4,7 @@
 #include "state/base/time_source.h"
 #include "tools/agent/base/contact.h"
 #include "tools/agent/check/checks.h"
+#include "tools/agent/confine/confine.h"
 #include "tools/agent/prepare/prepare.h"
 #include "tools/agent/task/alloc_run.h"
 #include "tools/agent/vm/machine.h"
@@ -16,6 +17,7 @@ struct runner_settings {
 	bool no_raw_exec; // tasks of the driver raw_exec fail
 	struct machine_settings machines;
 	struct prepare_settings prepare; // helper NULL: tasks have no artifacts and no templates
+	const struct confine *confine;   // the caller's; NULL: tasks are not confined
 };
 
 struct runner {

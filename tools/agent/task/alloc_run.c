@@ -2,6 +2,7 @@
 #include "state/base/base64.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/folders.h"
+#include "tools/agent/confine/confine.h"
 #include "tools/agent/task/preparation.h"
 #include <errno.h>
 #include <stdio.h>
@@ -198,11 +199,10 @@ struct beginning {
 	const struct alloc_place *place;
 };
 
-static void save_beginning(void *context)
+static int save_beginning(void *context)
 {
 	struct beginning *b = context;
-	if (b->place->save)
-		b->place->save(b->place->save_context, b->alloc);
+	return b->place->save ? b->place->save(b->place->save_context, b->alloc) : 0;
 }
 
 static void output_path(const struct task_folders *f, const struct task *t, const char *which,
@@ -255,7 +255,7 @@ static void begin_task(struct alloc_run *a, struct task *t, const struct alloc_p
 	output_path(&folders, t, "stderr", error);
 	struct task_start start = {place->node, a->spec, &folders, place->data_folder,
 		place->machines, output, error, exit_path, place->now_ns, place->prng,
-		save_beginning, &beginning};
+		save_beginning, &beginning, place->confine};
 	if (is_to_begin(t, place->now_ns)) {
 		if (!is_prepared(a, t, &start, place->preparation))
 			return;
@@ -440,7 +440,8 @@ void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct a
 	output_find(&errors, error, &t->spec->output_rule);
 	output_newest_path(&errors, newest, sizeof newest);
 	struct process_end how = process_end_of(&t->process, exit_path);
-	unlink(exit_path);
+	how.is_oom =
+		place->confine && groups_end(&place->confine->groups, &a->id, t->spec->name) > 0;
 	task_ended(t, &how, place->now_ns, place->prng);
 	if (t->driver->explain)
 		t->driver->explain(t, &how, newest, place->now_ns);

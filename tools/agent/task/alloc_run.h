@@ -35,6 +35,7 @@ struct alloc_run *alloc_run_create(const struct uuid *, uint64_t job_index, stru
 	const struct driver *const *drivers);
 void alloc_run_free(struct alloc_run *);
 
+struct confine;
 struct preparation;
 
 // Where a task's folders and files are; the caller owns the strings.
@@ -44,9 +45,10 @@ struct alloc_place {
 	const struct machine_settings *machines;
 	int64_t now_ns;
 	struct prng *prng;
-	// Stores the allocation's present state.
-	void (*save)(void *context, struct alloc_run *);
+	// Stores the allocation's present state, for good. 0 or -errno.
+	int (*save)(void *context, struct alloc_run *);
 	void *save_context;
+	const struct confine *confine;         // NULL: tasks are not confined
 	const struct preparation *preparation; // NULL: tasks need nothing before they start
 };
 // Takes a new description from the controller. Owns the spec from now on; false when the spec has other tasks.

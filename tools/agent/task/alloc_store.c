@@ -76,7 +76,24 @@ static json_t *task_json(const struct task *t)
 	return json;
 }
 
-void alloc_store_save(const char *state_folder, struct alloc_run *a)
+// Writes a file that nobody looks at yet.
+static int write_new(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	size_t size = strlen(text);
+	int error = 0;
+
+	if (fd < 0)
+		return -errno;
+	ssize_t written = write(fd, text, size);
+	if (written != (ssize_t)size)
+		error = written < 0 ? -errno : -ENOSPC;
+	else if (fdatasync(fd) < 0)
+		error = -errno;
+	return close(fd) < 0 && !error ? -errno : error;
+}
+
+int alloc_store_save(const char *state_folder, struct alloc_run *a)
 {
 	char path[512], temporary[512], quoted[600];
 	json_t *tasks = json_array();
@@ -91,7 +108,7 @@ void alloc_store_save(const char *state_folder, struct alloc_run *a)
 	json_decref(json);
 	path_of(state_folder, &a->id, "", path);
 	path_of(state_folder, &a->id, ".new", temporary);
-	int error = text ? folder_write(AT_FDCWD, temporary, 0600, text, strlen(text)) : -ENOMEM;
+	int error = text ? write_new(temporary, text) : -ENOMEM;
 	if (!error && rename(temporary, path) < 0)
 		error = -errno;
 	if (error)
@@ -100,16 +117,35 @@ void alloc_store_save(const char *state_folder, struct alloc_run *a)
 	else
 		a->is_unsaved = false;
 	free(text);
+	return error;
+}
+
+int alloc_store_save_for_good(const char *state_folder, struct alloc_run *a)
+{
+	char folder[400];
+	int error = alloc_store_save(state_folder, a);
+
+	if (error)
+		return error;
+	snprintf(folder, sizeof folder, "%.300s/allocs", state_folder);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	error = fsync(fd) < 0 ? -errno : 0;
+	close(fd);
+	return error;
 }
 
 void alloc_store_remove(const char *state_folder, const struct alloc_run *a)
 {
-	char path[512];
+	char path[512], unfinished[520];
 	path_of(state_folder, &a->id, "", path);
 	unlink(path);
 	for (uint32_t i = 0; i < a->task_count; i++) {
 		alloc_exit_path(a, &a->tasks[i], state_folder, path);
 		unlink(path);
+		snprintf(unfinished, sizeof unfinished, "%s.new", path);
+		unlink(unfinished);
 	}
 }
 

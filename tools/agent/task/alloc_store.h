@@ -2,7 +2,10 @@
 #pragma once
 #include "tools/agent/task/alloc_run.h"
 
-void alloc_store_save(const char *state_folder, struct alloc_run *);
+// 0, or -errno, which is logged. The former state stays until the new one is on the disk.
+int alloc_store_save(const char *state_folder, struct alloc_run *);
+// The same for what must be known even after the machine lost its power.
+int alloc_store_save_for_good(const char *state_folder, struct alloc_run *);
 // Removes the files with its tasks' exit statuses, too.
 void alloc_store_remove(const char *state_folder, const struct alloc_run *);
 // Calls found with each stored allocation; found owns it. Attaches processes that still run, and notes how the others

@@ -1,6 +1,7 @@
 #include "tools/agent/task/process.h"
 #include "state/base/bytes.h"
 #include "state/base/memory.h"
+#include "tools/agent/task/shim.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -46,194 +47,9 @@ uint64_t process_started(pid_t pid)
 	return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-// What the shim sends the agent through a pipe before it goes on alone.
-struct news {
-	int32_t stage; // enum stage
-	int32_t value; // pid, or errno
-};
-enum stage { STAGE_STARTED, STAGE_FORK, STAGE_FOLDER, STAGE_OUTPUT, STAGE_USER, STAGE_EXEC };
-static const char *const stage_texts[] = {
-	"", "fork", "change to the task's folder", "open its output", "become its user", "run"};
-
-struct child {
-	const struct process_start *start;
-	char **candidates; // paths of the program, NULL-ended
-	char temporary[600];
-	uid_t uid;
-	gid_t gid;
-	gid_t *groups;
-	int group_count; // -1: keep the agent's user
-	int news_fd;
-	struct output outputs[2]; // standard output and error
-	int pipes[2][2];          // from the task to the shim, unless outputs are disabled
-	int go[2];                // the agent sends a byte once it has stored what was started
-};
-
-static void tell_stage(const struct child *c, enum stage stage, int value)
-{
-	struct news news = {stage, value};
-	while (write(c->news_fd, &news, sizeof news) < 0 && errno == EINTR)
-		;
-}
-
-static _Noreturn void give_up(const struct child *c, enum stage stage)
-{
-	tell_stage(c, stage, errno);
-	_exit(127);
-}
-
-static void reset_signals(void)
-{
-	sigset_t none;
-	sigemptyset(&none);
-	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void make_pipes(struct child *c)
-{
-	for (int i = 0; i < 2; i++)
-		if (!c->start->output_rule.is_disabled && pipe2(c->pipes[i], O_CLOEXEC) < 0)
-			give_up(c, STAGE_OUTPUT);
-}
-
-// The task's standard output or error.
-static void open_output(const struct child *c, int i)
-{
-	int fd = c->start->output_rule.is_disabled ? open("/dev/null", O_WRONLY | O_CLOEXEC)
-						   : c->pipes[i][1];
-	if (fd < 0 || dup2(fd, i + 1) < 0)
-		give_up(c, STAGE_OUTPUT);
-}
-
-static _Noreturn void run_task(const struct child *c)
-{
-	int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	reset_signals();
-	if (setsid() < 0)
-		give_up(c, STAGE_FORK);
-	if (input < 0 || dup2(input, 0) < 0)
-		give_up(c, STAGE_OUTPUT);
-	open_output(c, 0);
-	open_output(c, 1);
-	if (chdir(c->start->folder) < 0)
-		give_up(c, STAGE_FOLDER);
-	if (c->group_count >= 0 && (setgroups((size_t)c->group_count, c->groups) < 0 ||
-					   setgid(c->gid) < 0 || setuid(c->uid) < 0))
-		give_up(c, STAGE_USER);
-	char go;
-	close(c->go[1]);
-	if (read(c->go[0], &go, 1) != 1)
-		_exit(127); // nobody knows this process
-	if (c->start->kept_fd > 0 && fcntl(c->start->kept_fd, F_SETFD, 0) < 0)
-		give_up(c, STAGE_OUTPUT);
-	umask(022);
-	int error = ENOENT;
-	for (char **path = c->candidates; *path; path++) {
-		execve(*path, c->start->arguments, c->start->environment);
-		if (errno != ENOENT && errno != ENOTDIR)
-			error = errno;
-	}
-	errno = error;
-	give_up(c, STAGE_EXEC);
-}
-
-static char *put_number(char *at, int number)
-{
-	char digits[12];
-	int count = 0;
-	do
-		digits[count++] = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	while (count > 0)
-		*at++ = digits[--count];
-	return at;
-}
-
-static void write_end(const struct child *c, const siginfo_t *info)
-{
-	char text[40], *at = text;
-	at = put_number(at, info->si_code == CLD_EXITED ? info->si_status : 0);
-	*at++ = ' ';
-	at = put_number(at, info->si_code == CLD_EXITED ? 0 : info->si_status);
-	*at++ = '\n';
-	int fd = open(c->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, text, (size_t)(at - text)) != at - text)
-		_exit(1);
-	close(fd);
-	if (rename(c->temporary, c->start->exit_path) < 0)
-		_exit(1);
-}
-
-// Keeps the ends of the pipes from which it reads, as descriptors 0 and 1, and nothing else.
-static void keep_pipes(const struct child *c)
-{
-	unsigned kept = c->start->output_rule.is_disabled ? 0 : 2;
-
-	for (unsigned i = 0; i < kept; i++)
-		if (dup2(c->pipes[i][0], (int)i) < 0 || fcntl((int)i, F_SETFL, O_NONBLOCK) < 0)
-			_exit(1);
-	syscall(SYS_close_range, kept, ~0u, 0u);
-}
-
-// Takes what there is of an output. False: nobody can write to it any more.
-static bool take_output(struct output *o, int pipe)
-{
-	static char bytes[64 * 1024];
-	ssize_t n;
-
-	while ((n = read(pipe, bytes, sizeof bytes)) > 0)
-		output_write(o, bytes, (size_t)n);
-	return n < 0 && (errno == EAGAIN || errno == EINTR);
-}
-
-// Until the task is over, and then once more for what it wrote last. A process that it left behind may keep the pipe.
-static void take_outputs(struct child *c, pid_t task)
-{
-	int pidfd = (int)syscall(SYS_pidfd_open, task, 0);
-	struct pollfd polled[3] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN},
-		{.fd = pidfd, .events = POLLIN}};
-
-	while (pidfd >= 0 && polled[2].revents == 0) {
-		if (poll(polled, 3, -1) < 0 && errno != EINTR)
-			break;
-		for (int i = 0; i < 2; i++)
-			if (polled[i].revents && !take_output(&c->outputs[i], i))
-				polled[i].fd = -1;
-	}
-	close(pidfd);
-}
-
-static _Noreturn void run_shim(struct child *c)
-{
-	siginfo_t info;
-	sigset_t all;
-	prctl(PR_SET_NAME, "berth-shim");
-	sigfillset(&all); // only SIGKILL ends the shim before the task
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	setsid();
-	make_pipes(c);
-	pid_t task = fork();
-	if (task < 0)
-		give_up(c, STAGE_FORK);
-	if (task == 0)
-		run_task(c);
-	tell_stage(c, STAGE_STARTED, task);
-	keep_pipes(c);
-	if (!c->start->output_rule.is_disabled)
-		take_outputs(c, task);
-	// Kills the group before it reaps the task: until then no other process gets its number.
-	while (waitid(P_PID, (id_t)task, &info, WEXITED | WNOWAIT) < 0)
-		if (errno != EINTR)
-			_exit(1);
-	kill(-task, SIGKILL);
-	for (int i = 0; i < 2 && !c->start->output_rule.is_disabled; i++)
-		(void)take_output(&c->outputs[i], i);
-	write_end(c, &info);
-	waitid(P_PID, (id_t)task, &info, WEXITED);
-	_exit(0);
-}
+static const char *const stage_texts[] = {"", "fork", "change to the task's folder",
+	"open its output", "become its user", "run", "make room for its exit status",
+	"enter its control group", "make its file system", "give up privileges"};
 
 static int find_user(const char *name, struct child *c, char *message, uint32_t message_size)
 {
@@ -308,12 +124,21 @@ static void child_free(struct child *c)
 	free(c->groups);
 }
 
-static void let_go(const struct child *c)
+// Without the byte the child ends. Its shim is not to write how: the file may still hold an earlier run's end, which
+// could not be stored either.
+static int let_go(const struct child *c, char *message, uint32_t message_size)
 {
-	if (c->start->started)
-		c->start->started(c->start->context);
+	int error = c->start->started ? c->start->started(c->start->context) : 0;
+
+	if (error) {
+		snprintf(message, message_size, "cannot store what was started: %s",
+			strerror(-error));
+		return error;
+	}
+	unlink(c->start->exit_path); // of an earlier run, which is stored now
 	while (write(c->go[1], "", 1) < 0 && errno == EINTR)
 		;
+	return 0;
 }
 
 // Waits until the task runs its program or failed to: then the other ends of the pipe are closed.
@@ -332,12 +157,17 @@ static int await_start(
 		if (news.stage == STAGE_STARTED) {
 			p->task = news.value;
 			p->task_started = process_started(p->task);
-			let_go(c);
-			continue;
+			int not_stored = let_go(c, message, message_size);
+			if (!not_stored)
+				continue;
+			kill(p->shim, SIGKILL);
+			return not_stored;
 		}
 		error = -news.value;
-		snprintf(message, message_size, "cannot %s %.200s: %s", stage_texts[news.stage],
-			news.stage == STAGE_EXEC ? c->start->arguments[0] : "",
+		snprintf(message, message_size, "cannot %s%s%.200s: %s", stage_texts[news.stage],
+			news.stage == STAGE_EXEC || news.row >= 0 ? " " : "",
+			news.stage == STAGE_EXEC ? c->start->arguments[0]
+						 : sandbox_row_target(c->start->sandbox, news.row),
 			strerror(news.value));
 	}
 	if (!error && p->task == 0) {
@@ -362,14 +192,13 @@ int process_start(
 		child_free(&c);
 		return -EMFILE;
 	}
-	unlink(start->exit_path);
 	output_find(&c.outputs[0], start->output_path, &start->output_rule);
 	output_find(&c.outputs[1], start->error_path, &start->output_rule);
 	c.candidates = find_candidates(start);
 	c.news_fd = pipes[1];
 	pid_t shim = fork();
 	if (shim == 0)
-		run_shim(&c);
+		shim_run(&c);
 	close(pipes[1]);
 	if (shim < 0) {
 		error = -errno;
@@ -385,8 +214,10 @@ int process_start(
 	close(c.go[0]);
 	close(c.go[1]);
 	child_free(&c);
-	if (error && shim > 0) // the shim ends by itself
+	if (error && shim > 0) { // the shim ends by itself
 		(void)process_end_of(p, start->exit_path);
+		unlink(c.temporary);
+	}
 	return error;
 }
 

@@ -1,26 +1,12 @@
 // A task's process, which outlives the agent. Between them stands a shim, a fork of the agent that only waits: it makes
-// the task's session, kills the rest of its process group when the task ends, and writes the exit status to a file, so
-// that a restarted agent still learns it. It also reads what the task writes and keeps it in files (output.h).
+// the task's session, kills what the task leaves behind when it ends, in whatever session, and writes the exit status
+// to a file, so that a restarted agent still learns it. The file has its room before the task begins. The shim also
+// reads what the task writes and keeps it in files (output.h).
 #pragma once
-#include "tools/agent/task/output.h"
+#include "tools/agent/task/shim.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-struct process_start {
-	char *const *arguments; // for execve; [0] is searched in the environment's PATH
-	char *const *environment;
-	const char *folder;                   // working folder
-	const char *output_path, *error_path; // of the files of its outputs, without their numbers
-	struct output_rule output_rule;       // of both
-	const char *exit_path;                // the shim writes the exit status here
-	const char *user;                     // "": the agent's
-	int kept_fd;                          // descriptor that the program keeps; 0: none
-	// Called when the process exists, before it runs the program: what the agent stores here is enough to find the
-	// process again. If the agent dies before, the program never runs.
-	void (*started)(void *context);
-	void *context;
-};
 
 struct process {
 	pid_t shim, task;                    // task leads its session and process group; 0: none
@@ -32,6 +18,7 @@ struct process {
 struct process_end {
 	int exit_code, signal;
 	bool is_known; // false: the shim was killed before it could tell
+	bool is_oom;   // a process of the task was killed for want of memory
 };
 
 // 0, or a negative error and a sentence.

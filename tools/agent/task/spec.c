@@ -121,6 +121,15 @@ static struct output_rule output_rule_of(const json_t *log_config)
 		.is_disabled = json_is_true(json_object_get(log_config, "Disabled"))};
 }
 
+// Confined tasks are nobody's unless they say otherwise.
+static const char *user_of(const json_t *task)
+{
+	const char *user = spec_text(task, "User");
+	bool is_confined = strcmp(spec_text(task, "Driver"), "exec") == 0;
+
+	return !*user && is_confined ? "nobody" : user;
+}
+
 static bool read_task(const struct alloc_spec *spec, const json_t *json, struct task_spec *task)
 {
 	const json_t *restart = json_object_get(json, "RestartPolicy");
@@ -129,7 +138,7 @@ static bool read_task(const struct alloc_spec *spec, const json_t *json, struct 
 	const json_t *identity = json_object_get(json, "Identity");
 	*task = (struct task_spec){.name = spec_text(json, "Name"),
 		.driver = spec_text(json, "Driver"),
-		.user = spec_text(json, "User"),
+		.user = user_of(json),
 		.kill_signal = spec_text(json, "KillSignal"),
 		.payload_file = spec_text(json_object_get(json, "DispatchPayload"), "File"),
 		.token = spec_text(identity, "Token"),

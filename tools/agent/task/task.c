@@ -96,6 +96,10 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 	t->is_nodes_fault = !how->is_known;
 	if (!how->is_known)
 		task_note(t, now_ns, -1, "Terminated", "How it ended is not known");
+	else if (how->is_oom)
+		task_note(t, now_ns, code, "Terminated",
+			"Exit Code: %d, Signal: %d, Exit Message: \"OOM Killed\"", code,
+			how->signal);
 	else if (how->signal)
 		task_note(t, now_ns, code, "Terminated", "Exit Code: %d, Signal: %d", code,
 			how->signal);

@@ -82,6 +82,7 @@ struct task {
 	struct task_note notes[TASK_EVENTS_KEPT];
 };
 
+struct confine;
 struct machine_settings;
 
 // What a driver needs to start a task.
@@ -94,8 +95,9 @@ struct task_start {
 	const char *output_path, *error_path, *exit_path;
 	int64_t now_ns; // unix
 	struct prng *prng;
-	void (*started)(void *context); // as in struct process_start
+	int (*started)(void *context); // as in struct process_start
 	void *context;
+	const struct confine *confine; // NULL: tasks are not confined
 };
 
 struct driver {
@@ -120,7 +122,7 @@ struct driver {
 };
 // table is NULL-ended. NULL: unknown name.
 const struct driver *driver_find(const struct driver *const *table, const char *name);
-extern const struct driver driver_raw_exec, driver_mock;
+extern const struct driver driver_raw_exec, driver_exec, driver_mock;
 
 void task_forget(struct task *); // its process runs on
 

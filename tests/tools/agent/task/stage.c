@@ -13,6 +13,7 @@ char stage_folder[64];
 struct manual_time manual;
 struct runner runner;
 struct prepare_settings stage_prepare;
+const struct confine *stage_confine;
 static struct time_source source;
 static const struct node_facts *facts;
 
@@ -23,7 +24,8 @@ void stage_reopen(void)
 		.state_folder = stage_folder,
 		.time = &source,
 		.seed = 3,
-		.prepare = stage_prepare};
+		.prepare = stage_prepare,
+		.confine = stage_confine};
 	if (runner_open(&runner, &settings, message, sizeof message) < 0)
 		fail_msg("%s", message);
 	runner_know_node(&runner, facts);

@@ -8,6 +8,7 @@ extern struct manual_time manual;
 extern struct runner runner;
 extern struct prepare_settings
 	stage_prepare; // that runners open with; nothing, unless a test sets it
+extern const struct confine *stage_confine; // of runners that are opened from now on; NULL at first
 
 // The caller keeps the facts until it closes; stage_close() answers as a tear-down does.
 void stage_open(const struct node_facts *);

@@ -1,0 +1,48 @@
+// Who confined tasks may run as.
+#include "tools/agent/confine/confine.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char message[200];
+
+static bool may(const char *denied, const char *user)
+{
+	struct confine c = {.users_denied = denied};
+	return confine_may_run_as(&c, user, message, sizeof message);
+}
+
+static void the_superuser_is_refused(void **unused)
+{
+	assert_false(may(CONFINE_USERS_DENIED_DEFAULT, "root"));
+	assert_string_equal(message, "running as user \"root\" is disallowed");
+	assert_true(may(CONFINE_USERS_DENIED_DEFAULT, "nobody"));
+	assert_true(may("", "root"));
+}
+
+static void a_list_refuses_each(void **unused)
+{
+	assert_false(may("daemon,nobody,bin", "nobody"));
+	assert_false(may("daemon,nobody,bin", "bin"));
+	assert_true(may("daemon,nobody,bin", "mail"));
+	assert_true(may("nobody2,no", "nobody"));
+}
+
+static void names_that_nobody_has_are_compared_as_they_are(void **unused)
+{
+	assert_false(may("no-such-user", "no-such-user"));
+	assert_true(may("no-such-user", "nobody"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_superuser_is_refused),
+		cmocka_unit_test(a_list_refuses_each),
+		cmocka_unit_test(names_that_nobody_has_are_compared_as_they_are),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+// The driver exec with real processes: what a confined task sees, may do and leaves behind. Needs root.
+#include "tests/tools/agent/task/stage.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct node_facts facts = {
+	.id = {{7}}, .name = "node-a", .datacenter = "dc1", .class_name = "big", .pool = "default"};
+static const struct uuid id = {{0xa1}};
+static struct confine confine;
+static char secret[] = "/usr/lib/berth-secret-XXXXXX";
+
+static void open_with(const char *denied, const char *allowed)
+{
+	struct confine_settings settings = {.group_parent = "berth-test.slice",
+		.users_denied = denied,
+		.capabilities = allowed,
+		.hidden = {secret}};
+	char message[300];
+	if (confine_open(&confine, &settings, message, sizeof message) < 0)
+		fail_msg("%s", message);
+	stage_confine = &confine;
+	stage_open(&facts);
+}
+
+static int set_up(void **unused)
+{
+	open_with("root", CAPABILITIES_DEFAULT);
+	return 0;
+}
+
+static int tear_down(void **unused)
+{
+	int result = stage_close();
+	for (uint32_t i = 0; i < 3 && confine.groups.is_usable; i++) {
+		char path[500];
+		snprintf(path, sizeof path, "%s%s", confine.groups.parent,
+			((const char *const[]){"/share", "/reserve", ""})[i]);
+		result += rmdir(path);
+	}
+	confine_close(&confine);
+	return result;
+}
+
+// A file of the allocation's folder, or "".
+static const char *content(const char *name)
+{
+	static char text[8000];
+	char path[300], id_text[UUID_TEXT_BYTES];
+	snprintf(
+		path, sizeof path, "%s/alloc/%s/%s", stage_folder, uuid_format(&id, id_text), name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+static bool ends(struct alloc_run *a)
+{
+	for (uint32_t tries = 0; tries < 4000 && !alloc_run_is_over(a); tries++) {
+		struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
+		poll(&polled, 1, 5);
+		runner_step(&runner);
+	}
+	return alloc_run_is_over(a);
+}
+
+// Starts one task. more: further members of its configuration, and of the task, each with its comma.
+static struct alloc_run *start(const char *script, const char *more_config, const char *more)
+{
+	char task[3000];
+	snprintf(task, sizeof task,
+		"{\"Name\":\"t\",\"Driver\":\"exec\",\"CPU\":100,\"MemoryMB\":64,\"KillTimeout\":"
+		"100000000,\"Config\":{\"command\":\"/bin/sh\",\"args\":[\"-c\",\"%s\"]%s}%s}",
+		script, more_config, more);
+	return stage_run(&id, "batch", "", task);
+}
+
+static const char *output_of(const char *script, const char *more_config, const char *more)
+{
+	struct alloc_run *a = start(script, more_config, more);
+	assert_true(ends(a));
+	if (a->tasks[0].failed)
+		fail_msg("%s: %s", a->tasks[0].notes[a->tasks[0].note_count - 2].message,
+			content("alloc/logs/t.stderr.0"));
+	return content("alloc/logs/t.stdout.0");
+}
+
+static const char *refusal(const char *more_config, const char *more)
+{
+	struct alloc_run *a = start("true", more_config, more);
+	assert_true(ends(a));
+	assert_true(a->tasks[0].failed);
+	for (uint32_t i = 0; i < a->tasks[0].note_count; i++)
+		if (strcmp(a->tasks[0].notes[i].type, "Driver Failure") == 0)
+			return a->tasks[0].notes[i].message;
+	return "";
+}
+
+static void it_is_nobody_alone(void **unused)
+{
+	assert_string_equal(output_of("id -un; echo $$; pwd; ls -d /proc/[0-9]* | wc -l; "
+				      "echo $NOMAD_ALLOC_DIR $NOMAD_TASK_DIR $NOMAD_SECRETS_DIR; "
+				      "ls -A /var /home /root 2>/dev/null | wc -l",
+				    "", ""),
+		"nobody\n1\n/\n3\n/alloc /local /secrets\n0\n");
+}
+
+static void it_has_no_privileges(void **unused)
+{
+	const char *status = output_of("cat /proc/self/status", "", "");
+	assert_non_null(strstr(status, "NoNewPrivs:\t1\n"));
+	assert_non_null(strstr(status, "Seccomp:\t2\n"));
+	assert_non_null(strstr(status, "CapEff:\t0000000000000000\n"));
+	assert_non_null(strstr(status, "CapAmb:\t0000000000000000\n"));
+	assert_non_null(strstr(status, "CapBnd:\t00000000a80405fb\n"));
+	assert_non_null(strstr(status, "Uid:\t65534\t65534\t65534\t65534\n"));
+}
+
+static void it_writes_to_its_own_folders_alone(void **unused)
+{
+	assert_string_equal(
+		output_of(
+			"for f in /alloc/data /alloc/tmp /local /tmp /secrets / /dev/shm /etc /usr "
+			"/bin "
+			"/lib /dev /proc/sys/kernel /sys /alloc/logs; do touch $f/x 2>/dev/null && "
+			"echo $f; done; true",
+			"", ""),
+		"/alloc/data\n/alloc/tmp\n/local\n/tmp\n/secrets\n/\n/dev/shm\n");
+	assert_string_equal(content("t/local/x"), "");
+}
+
+// As root, so that only the file system keeps it from them.
+static void secrets_of_the_node_are_not_there(void **unused)
+{
+	tear_down(NULL);
+	open_with("", CAPABILITIES_DEFAULT);
+	char script[500];
+	snprintf(script, sizeof script,
+		"cat /etc/shadow /proc/kcore | wc -c; ls -A %s /etc/ssh /etc/ssl/private "
+		"2>/dev/null | "
+		"grep -c key; ls %s/../../etc/hostname /proc/1/root/%s/allocs 2>&1 | grep -c "
+		"allocs; "
+		"test -e %s && echo visible; true",
+		secret, stage_folder, stage_folder, stage_folder);
+	assert_string_equal(output_of(script, "", ",\"User\":\"root\""), "0\n0\n1\n");
+}
+
+static void the_machine_cannot_be_changed(void **unused)
+{
+	tear_down(NULL);
+	open_with("", "all");
+	assert_string_equal(output_of("mount -t tmpfs none /tmp 2>/dev/null && echo mounted; "
+				      "unshare -U true 2>/dev/null && echo unshared; "
+				      "unshare -m true 2>/dev/null && echo unshared; "
+				      "hostname other 2>/dev/null && echo renamed; "
+				      "echo 1 2>/dev/null >/proc/sys/kernel/panic && echo set; "
+				      "mknod /tmp/m c 1 1 2>/dev/null && cat /tmp/m >/dev/null "
+				      "2>&1 && echo read; "
+				      "dmesg >/dev/null 2>&1 && echo log; true",
+				    ",\"cap_add\":[\"all\"]", ",\"User\":\"root\""),
+		"");
+}
+
+static void capabilities_are_added_and_dropped(void **unused)
+{
+	tear_down(NULL);
+	open_with("root", CAPABILITIES_DEFAULT ",net_raw");
+	const char *status = output_of("cat /proc/self/status",
+		",\"cap_add\":[\"net_bind_service\",\"net_raw\"],\"cap_drop\":[\"all\"]", "");
+	assert_non_null(strstr(status, "CapBnd:\t0000000000002400\n"));
+	assert_non_null(strstr(status, "CapEff:\t0000000000002400\n"));
+}
+
+static void what_it_may_not_have_is_refused_by_name(void **unused)
+{
+	assert_string_equal(refusal(",\"cap_add\":[\"sys_admin\"]", ""),
+		"driver does not allow the following capabilities: sys_admin");
+}
+
+static void users_are_refused(void **unused)
+{
+	assert_string_equal(
+		refusal("", ",\"User\":\"root\""), "running as user \"root\" is disallowed");
+}
+
+static void options_are_known_or_refused(void **unused)
+{
+	assert_string_equal(refusal(",\"pid_mode\":\"shared\"", ""),
+		"pid_mode is \"private\" or \"host\", not \"shared\"");
+}
+
+static void an_unknown_option_is_refused(void **unused)
+{
+	assert_string_equal(refusal(",\"privileged\":true", ""),
+		"the driver exec has no option \"privileged\"");
+}
+
+static void namespaces_may_be_the_nodes(void **unused)
+{
+	char own[100], expected[200];
+	ssize_t n = readlink("/proc/self/ns/ipc", own, sizeof own - 1);
+	assert_true(n > 0);
+	own[n] = '\0';
+	snprintf(expected, sizeof expected, "%s\nmany\n", own);
+	assert_string_equal(
+		output_of("readlink /proc/self/ns/ipc; test $(ls -d /proc/[0-9]* | wc -l) "
+			  "-gt 3 && echo many",
+			",\"pid_mode\":\"host\",\"ipc_mode\":\"host\"", ""),
+		expected);
+}
+
+static bool is_there(pid_t pid)
+{
+	return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+// What left its session and its parent ends with the task, also where there is no namespace to end with it.
+static void nothing_outlives_it(void **unused)
+{
+	struct alloc_run *a = start("setsid sh -c 'echo $$ >/alloc/data/pid; sleep 1000' & "
+				    "while ! test -s /alloc/data/pid; do sleep 0.01; done",
+		",\"pid_mode\":\"host\"", "");
+	assert_true(ends(a));
+	long pid = strtol(content("alloc/data/pid"), NULL, 10);
+	assert_true(pid > 1);
+	assert_false(is_there((pid_t)pid));
+}
+
+static void it_is_told_to_end(void **unused)
+{
+	struct alloc_run *a = start(
+		"trap 'echo bye; exit 0' INT; echo ready; while :; do sleep 0.01; done", "", "");
+	for (uint32_t tries = 0; tries < 2000 && !*content("alloc/logs/t.stdout.0"); tries++)
+		poll(NULL, 0, 5);
+	runner_stop(&runner, a);
+	runner_step(&runner);
+	assert_true(ends(a));
+	assert_string_equal(content("alloc/logs/t.stdout.0"), "ready\nbye\n");
+}
+
+static void limits_that_are_not_enforced_are_said(void **unused)
+{
+	struct alloc_run *a = start("true", "", "");
+	assert_true(ends(a));
+	bool is_said = false;
+	for (uint32_t i = 0; i < a->tasks[0].note_count; i++)
+		is_said |= strncmp(a->tasks[0].notes[i].message,
+				   "Limits that this node does not enforce", 38) == 0;
+	uint32_t all = CGROUP_CPU | CGROUP_MEMORY;
+	assert_int_equal(is_said, (confine.groups.controllers & all) != all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+		TEST(it_is_nobody_alone),
+		TEST(it_has_no_privileges),
+		TEST(it_writes_to_its_own_folders_alone),
+		TEST(secrets_of_the_node_are_not_there),
+		TEST(the_machine_cannot_be_changed),
+		TEST(capabilities_are_added_and_dropped),
+		TEST(what_it_may_not_have_is_refused_by_name),
+		TEST(users_are_refused),
+		TEST(options_are_known_or_refused),
+		TEST(an_unknown_option_is_refused),
+		TEST(namespaces_may_be_the_nodes),
+		TEST(nothing_outlives_it),
+		TEST(it_is_told_to_end),
+		TEST(limits_that_are_not_enforced_are_said),
+	};
+	if (geteuid() != 0) {
+		printf("skipped: the driver exec needs root\n");
+		return 77; // what meson takes for skipped
+	}
+	if (!mkdtemp(secret))
+		return 1;
+	int result = cmocka_run_group_tests_name("exec", tests, NULL, NULL);
+	rmdir(secret);
+	return result;
+}
