@@ -127,6 +127,26 @@ static void how_machines_are_run(void **unused)
 	}
 }
 
+static void how_tasks_are_confined(void **unused)
+{
+	assert_true(read_line("--server s"));
+	assert_string_equal(o.cgroup_parent, "berth.slice");
+	assert_string_equal(o.denied_users, "root");
+	assert_int_equal(o.task_pids, 16384);
+	assert_true(read_line("--server s --cgroup-parent a/b --task-pids 0 --denied-users= "
+			      "--allow-caps all"));
+	assert_string_equal(o.cgroup_parent, "a/b");
+	assert_string_equal(o.denied_users, "");
+	assert_int_equal(o.task_pids, 0);
+	assert_string_equal(o.allow_caps, "all");
+	static const char *const bad[] = {"--server s --cgroup-parent=",
+		"--server s --cgroup-parent ../x", "--server s --allow-caps chown,fly"};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_false(read_line(bad[i]));
+		assert_int_equal(code, AGENT_USAGE);
+	}
+}
+
 static void help_and_version_are_no_mistakes(void **unused)
 {
 	assert_false(read_line("--help"));
@@ -149,6 +169,7 @@ int main(void)
 		cmocka_unit_test(mistakes_are_usage_errors),
 		cmocka_unit_test(a_worker_says_what_it_has),
 		cmocka_unit_test(how_machines_are_run),
+		cmocka_unit_test(how_tasks_are_confined),
 		cmocka_unit_test(help_and_version_are_no_mistakes),
 		cmocka_unit_test(printing_needs_no_server),
 	};

@@ -167,11 +167,11 @@ static void share_other_cores(const struct groups *g)
 	all[strcspn(all, "\n")] = '\0';
 	groups_cores_less(all, taken, rest, sizeof rest);
 	snprintf(group, sizeof group, "%s/share", g->parent);
-	int error = cgroup_write(group, "cpuset.cpus", *taken && *rest ? rest : "\n");
+	// A group with processes cannot be given the empty list, which means all, so these are named.
+	int error = *rest ? cgroup_write(group, "cpuset.cpus", rest) : -ENOSPC;
 	if (error)
-		log_warn("cores-not-shared", "cores=%s error=\"%s\"", rest, strerror(-error));
-	else if (*taken && !*rest)
-		log_warn("no-core-to-share", "reserved=%s", taken);
+		log_warn("cores-not-shared", "all=%s reserved=%s error=\"%s\"", all, taken,
+			strerror(-error));
 }
 
 static void add_weight(const char *task_group, void *context)
