@@ -163,15 +163,16 @@ static void the_machine_cannot_be_changed(void **unused)
 {
 	tear_down(NULL);
 	open_with("", "all");
-	assert_string_equal(output_of("mount -t tmpfs none /tmp 2>/dev/null && echo mounted; "
-				      "unshare -U true 2>/dev/null && echo unshared; "
-				      "unshare -m true 2>/dev/null && echo unshared; "
-				      "hostname other 2>/dev/null && echo renamed; "
-				      "echo 1 2>/dev/null >/proc/sys/kernel/panic && echo set; "
-				      "mknod /tmp/m c 1 1 2>/dev/null && cat /tmp/m >/dev/null "
-				      "2>&1 && echo read; "
-				      "dmesg >/dev/null 2>&1 && echo log; true",
-				    ",\"cap_add\":[\"all\"]", ",\"User\":\"root\""),
+	assert_string_equal(
+		output_of("mount -t tmpfs none /tmp 2>/dev/null && echo mounted; "
+			  "unshare -U true 2>/dev/null && echo unshared; "
+			  "unshare -m true 2>/dev/null && echo unshared; "
+			  "hostname other 2>/dev/null && echo renamed; "
+			  "echo 1 2>/dev/null >/proc/sys/kernel/panic && echo set; "
+			  "for d in /tmp /alloc/data /dev; do mknod $d/m c 1 5 2>/dev/null && "
+			  "head -c 1 $d/m >/dev/null 2>&1 && echo read; done; "
+			  "dmesg >/dev/null 2>&1 && echo log; true",
+			",\"cap_add\":[\"all\"]", ",\"User\":\"root\""),
 		"");
 }
 

@@ -74,17 +74,18 @@ static uint32_t runs(void)
 	return lines;
 }
 
-// The task writes a line, and then goes on until the file `go` is there.
+// The task writes a line, and then goes on until the file `go` is there. It is described at such length that its state
+// takes more than a page, whereas its end takes one.
 static struct alloc_run *add(void)
 {
-	char task[700];
+	char task[3600];
 	snprintf(task, sizeof task,
 		"{\"Name\":\"t\",\"Driver\":\"raw_exec\",\"RestartPolicy\":{\"Attempts\":5,"
 		"\"Interval\":60000000000,\"Delay\":1000000000,\"Mode\":\"fail\"},\"Config\":{"
 		"\"command\":\"sh\",\"args\":[\"-c\",\"echo x >>%s/ran; until test -e %s/go; do "
 		"sleep "
-		"0.01; done\"]}}",
-		elsewhere, elsewhere);
+		"0.01; done\"]},\"Meta\":{\"long\":\"%02900d\"}}",
+		elsewhere, elsewhere, 0);
 	runner_add(&runner, &id, 9, 5, stage_describe(&id, "batch", "", task));
 	return runner_find(&runner, &id);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -203,6 +204,28 @@ static void what_left_its_session_ends_with_it(void **unused)
 	assert_string_equal(SHARED("cgroup.procs"), "");
 }
 
+// As of a run whose end nobody saw.
+static void what_is_left_in_its_group_ends_before_it_begins(void **unused)
+{
+	char alloc_group[600], group[700], text[24], id_text[UUID_TEXT_BYTES];
+	int status = 0;
+	snprintf(alloc_group, sizeof alloc_group, "%s/share/%s", confine.groups.parent,
+		uuid_format(&id, id_text));
+	snprintf(group, sizeof group, "%s/t.scope", alloc_group);
+	assert_int_equal(cgroup_make(alloc_group), 0);
+	assert_int_equal(cgroup_make(group), 0);
+	pid_t left = fork();
+	if (left == 0)
+		for (;;)
+			pause();
+	snprintf(text, sizeof text, "%d", (int)left);
+	assert_int_equal(cgroup_write(group, "cgroup.procs", text), 0);
+	struct alloc_run *a = start("exit 0", "", "");
+	assert_int_equal(waitpid(left, &status, WNOHANG), left);
+	WAIT_FOR(alloc_run_is_over(a));
+	assert_false(a->tasks[0].failed);
+}
+
 static void the_next_agent_takes_its_group_over(void **unused)
 {
 	static struct runner died;
@@ -249,6 +272,7 @@ int main(void)
 		TEST(a_hard_limit_holds_it_back),
 		TEST(cores_of_its_own_are_nobody_elses),
 		TEST(what_left_its_session_ends_with_it),
+		TEST(what_is_left_in_its_group_ends_before_it_begins),
 		TEST(the_next_agent_takes_its_group_over),
 		TEST(the_driver_exec_is_healthy_and_held),
 	};
