@@ -69,6 +69,10 @@ void mount_plan_make(struct mount_plan *plan, const struct mount_ask *ask)
 			add_row(plan,
 				(struct mount_row){MOUNT_HIDE, "", *path + 1, .is_optional = true});
 	add_row(plan, (struct mount_row){MOUNT_BIND, ask->alloc_folder, "alloc"});
+	// The shim writes there with the agent's rights, by name: no task may put another folder in its place.
+	snprintf(plan->logs, sizeof plan->logs, "%s/logs", ask->alloc_folder);
+	add_row(plan,
+		(struct mount_row){MOUNT_BIND, plan->logs, "alloc/logs", .is_read_only = true});
 }
 
 static bool needs_folder(const struct mount_row *row)
@@ -76,7 +80,9 @@ static bool needs_folder(const struct mount_row *row)
 	bool is_new = row->kind == MOUNT_BIND || row->kind == MOUNT_TMPFS ||
 		      row->kind == MOUNT_PROC || row->kind == MOUNT_SYSFS;
 
+	// The others' are in what is mounted before them.
 	return is_new && strncmp(row->target, "dev/", 4) != 0 &&
+	       strncmp(row->target, "alloc/", 6) != 0 &&
 	       (!row->is_optional || access(row->source, F_OK) == 0);
 }
 

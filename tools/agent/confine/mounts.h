@@ -28,6 +28,7 @@ struct mount_row {
 #define MOUNTS_MOST 80u
 struct mount_plan {
 	char root[700]; // the task's folder, which becomes its root
+	char logs[700]; // what the shim writes
 	uint32_t count;
 	struct mount_row rows[MOUNTS_MOST];
 };

@@ -41,6 +41,7 @@ static void only_the_tasks_folders_can_be_written(void **unused)
 		assert_true(row->target[0] != '/');
 	}
 	assert_string_equal(row_of(MOUNT_BIND, "alloc")->source, "/data/alloc/1/alloc");
+	assert_true(row_of(MOUNT_BIND, "alloc/logs")->is_read_only);
 }
 
 static void the_programs_of_the_node_are_there(void **unused)

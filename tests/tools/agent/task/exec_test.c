@@ -143,6 +143,18 @@ static void it_writes_to_its_own_folders_alone(void **unused)
 	assert_string_equal(content("t/local/x"), "");
 }
 
+// Nor does the superuser put something in the place of what the agent writes to.
+static void outputs_are_the_agents(void **unused)
+{
+	tear_down(NULL);
+	open_with("", CAPABILITIES_DEFAULT);
+	assert_string_equal(output_of("mv /alloc/logs /alloc/old 2>/dev/null && echo moved; "
+				      "ln -s /etc /alloc/logs/x 2>/dev/null && echo linked; "
+				      "true",
+				    "", ",\"User\":\"root\""),
+		"");
+}
+
 // As root, so that only the file system keeps it from them.
 static void secrets_of_the_node_are_not_there(void **unused)
 {
@@ -272,6 +284,7 @@ int main(void)
 		TEST(it_is_nobody_alone),
 		TEST(it_has_no_privileges),
 		TEST(it_writes_to_its_own_folders_alone),
+		TEST(outputs_are_the_agents),
 		TEST(secrets_of_the_node_are_not_there),
 		TEST(the_machine_cannot_be_changed),
 		TEST(capabilities_are_added_and_dropped),
