@@ -14,18 +14,19 @@
 enum partition { PARTITION_SHARE, PARTITION_RESERVE, PARTITIONS };
 static const char *const partition_names[PARTITIONS] = {"share", "reserve"};
 
-// Only a group without processes of its own may pass controllers on. The agent steps aside if it is in the way.
-static uint32_t pass_on_or_step_aside(const char *group, const char *own)
+// Only a group without processes of its own may pass all controllers on, unless it is the machine's root, which has no
+// type. The agent steps aside before it tries: what it had passed on by then would make its new group invalid.
+static uint32_t step_aside_and_pass_on(const char *group, const char *own)
 {
-	char leaf[600], there[256];
-	uint32_t passed = cgroup_pass_on(group, ALL_CONTROLLERS);
+	char leaf[600], type[32];
 
-	cgroup_read(group, "cgroup.controllers", there, sizeof there);
-	if (passed || !cgroup_controllers_of(there) || strcmp(group, own) != 0)
-		return passed;
-	snprintf(leaf, sizeof leaf, "%.500s/agent", group);
-	if (cgroup_make(leaf) == 0)
-		(void)cgroup_write(leaf, "cgroup.procs", "0");
+	cgroup_read(group, "cgroup.type", type, sizeof type);
+	if (*type && strcmp(group, own) == 0) {
+		snprintf(leaf, sizeof leaf, "%.500s/agent", group);
+		if (cgroup_make(leaf) == 0)
+			(void)cgroup_write(
+				leaf, "cgroup.procs", "0"); // else controllers are missing
+	}
 	return cgroup_pass_on(group, ALL_CONTROLLERS);
 }
 
@@ -52,7 +53,7 @@ static bool open_parent(struct groups *g, const char *parent, const char *own)
 	while (*parent) {
 		size_t size = strcspn(parent, "/"), used = strlen(g->parent);
 		if (size > 0) {
-			(void)pass_on_or_step_aside(g->parent, own);
+			(void)step_aside_and_pass_on(g->parent, own);
 			snprintf(g->parent + used, sizeof g->parent - used, "/%.*s", (int)size,
 				parent);
 			int error = cgroup_make(g->parent);
@@ -62,7 +63,7 @@ static bool open_parent(struct groups *g, const char *parent, const char *own)
 		parent += size;
 		parent += strspn(parent, "/");
 	}
-	(void)pass_on_or_step_aside(g->parent, own);
+	(void)step_aside_and_pass_on(g->parent, own);
 	return true;
 }
 

@@ -23,7 +23,7 @@ static char secret[] = "/usr/lib/berth-secret-XXXXXX";
 
 static void open_with(const char *denied, const char *allowed)
 {
-	struct confine_settings settings = {.group_parent = "berth-test.slice",
+	struct confine_settings settings = {.group_parent = "berth-exec.slice",
 		.users_denied = denied,
 		.capabilities = allowed,
 		.hidden = {secret}};

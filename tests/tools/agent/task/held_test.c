@@ -256,7 +256,7 @@ static void the_driver_exec_is_healthy_and_held(void **unused)
 		"", "");
 	WAIT_FOR(alloc_run_is_over(a));
 	assert_non_null(strstr(content("alloc/logs/t.stdout.0"),
-		"1\n0::/berth-test.slice/share/a1000000-0000-0000-0000-000000000000/t.scope\n"));
+		"1\n0::/berth-held.slice/share/a1000000-0000-0000-0000-000000000000/t.scope\n"));
 	assert_true(has_note(a, "Terminated", "OOM Killed"));
 }
 
@@ -276,7 +276,7 @@ int main(void)
 		TEST(the_next_agent_takes_its_group_over),
 		TEST(the_driver_exec_is_healthy_and_held),
 	};
-	struct confine_settings settings = {.group_parent = "berth-test.slice",
+	struct confine_settings settings = {.group_parent = "berth-held.slice",
 		.users_denied = "root",
 		.capabilities = CAPABILITIES_DEFAULT,
 		.pids = 500};
@@ -290,6 +290,12 @@ int main(void)
 	}
 	stage_confine = &confine;
 	int result = cmocka_run_group_tests_name("held", tests, NULL, NULL);
+	for (uint32_t i = 0; i < 3; i++) {
+		char path[500];
+		snprintf(path, sizeof path, "%s%s", confine.groups.parent,
+			((const char *const[]){"/share", "/reserve", ""})[i]);
+		result += rmdir(path) < 0;
+	}
 	confine_close(&confine);
 	return result;
 }
