@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pwd.h>
 #include <sched.h>
@@ -108,6 +109,7 @@ static void read_rights(struct exec_place *p, pid_t task)
 	char status[8192];
 	read_proc(task, "status", status, sizeof status);
 	p->bounding = status_number(status, "\nCapBnd:", 16);
+	p->ambient = status_number(status, "\nCapAmb:", 16);
 	p->no_new_rights = status_number(status, "\nNoNewPrivs:", 10) != 0;
 	p->uid = (uid_t)status_number(status, "\nUid:", 10);
 	p->gid = (gid_t)status_number(status, "\nGid:", 10);
@@ -204,14 +206,42 @@ int exec_place_enter(const struct exec_place *p)
 	return 0;
 }
 
+static int become_user(const struct exec_place *p)
+{
+	if (setgroups((size_t)p->group_count, p->groups) < 0 || setgid(p->gid) < 0)
+		return -1;
+	if (p->ambient && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
+		return -1;
+	return setuid(p->uid);
+}
+
+// What the change of user has left is more than the task has.
+static int keep_ambient(uint64_t ambient)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t half = (uint32_t)(ambient >> (32 * i));
+		data[i] = (struct __user_cap_data_struct){half, half, half};
+	}
+	if (syscall(SYS_capset, &header, data) < 0 || prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
+		return -1;
+	for (unsigned long right = 0; right < 64; right++)
+		if ((ambient >> right & 1) &&
+			prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, right, 0, 0) < 0)
+			return -1;
+	return 0;
+}
+
 int exec_place_become(const struct exec_place *p)
 {
 	for (int right = 0; prctl(PR_CAPBSET_READ, right, 0, 0, 0) >= 0; right++)
 		if (!(p->bounding >> right & 1) && prctl(PR_CAPBSET_READ, right, 0, 0, 0) == 1 &&
 			prctl(PR_CAPBSET_DROP, right, 0, 0, 0) < 0)
 			return -1;
-	if (p->changes_user && (setgroups((size_t)p->group_count, p->groups) < 0 ||
-				       setgid(p->gid) < 0 || setuid(p->uid) < 0))
+	if (p->changes_user && become_user(p) < 0)
+		return -1;
+	if (p->changes_user && p->ambient && p->uid != 0 && keep_ambient(p->ambient) < 0)
 		return -1;
 	if (p->no_new_rights && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;

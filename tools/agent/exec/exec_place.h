@@ -15,6 +15,7 @@ struct exec_place {
 	int group_fd;       // its control group's list of processes; -1: the agent's group
 	int namespaces;     // CLONE_NEW… of those that are not the agent's
 	uint64_t bounding;  // capabilities that the process can ever have
+	uint64_t ambient;   // capabilities that programs of its user have, who is not the superuser
 	bool no_new_rights; // programs give it none
 	bool changes_user;
 	uid_t uid;

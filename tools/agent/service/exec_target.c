@@ -34,13 +34,24 @@ static struct task *find_task(struct alloc_run *a, const char *name)
 	return NULL;
 }
 
+// As the task sees them: those of the driver exec have a root of their own.
+static void folders_of_task(const struct runner *runner, const struct alloc_run *a,
+	const struct task *t, struct task_folders *folders)
+{
+	if (strcmp(t->spec->driver, "exec") == 0)
+		*folders = (struct task_folders){
+			.alloc = "/alloc", .local = "/local", .secrets = "/secrets", .task = "/"};
+	else
+		alloc_run_task_folders(a, t, runner->settings.data_folder, folders);
+}
+
 // What the driver's own start makes of it, once more.
 static void copy_target(
 	struct search *s, const struct runner *runner, struct alloc_run *a, const struct task *t)
 {
 	struct task_folders folders;
 	char message[200] = "";
-	alloc_run_task_folders(a, t, runner->settings.data_folder, &folders);
+	folders_of_task(runner, a, t, &folders);
 	snprintf(s->target->user, sizeof s->target->user, "%s", t->spec->user);
 	snprintf(s->target->folder, sizeof s->target->folder, "%s", folders.task);
 	s->target->process = (struct process){

@@ -2,6 +2,7 @@
 #include "tests/tools/agent/exec/exec_stage.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -14,6 +15,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -311,6 +313,30 @@ static void the_tasks_user(void **unused)
 	stage_close(&stage);
 }
 
+static void live_with_a_right(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {
+		{1u << 10, 1u << 10, 1u << 10}}; // to bind low ports
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgid(65534) < 0 || setuid(65534) < 0 ||
+		syscall(SYS_capset, &header, data) < 0 ||
+		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, 10, 0, 0) < 0)
+		_exit(1);
+}
+
+static void rights_that_a_user_keeps(void **unused)
+{
+	if (!is_root())
+		return;
+	stage_open(&stage, live_with_a_right, "nobody");
+	assert_int_equal(stage_run(&stage, "grep -E '^Cap(Eff|Prm|Amb)' /proc/self/status", output,
+				 sizeof output),
+		0);
+	assert_string_equal(output, "CapPrm:\t0000000000000400\nCapEff:\t0000000000000400\n"
+				    "CapAmb:\t0000000000000400\n");
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,6 +359,7 @@ int main(void)
 		cmocka_unit_test(a_root_of_its_own),
 		cmocka_unit_test(a_process_namespace),
 		cmocka_unit_test(the_tasks_user),
+		cmocka_unit_test(rights_that_a_user_keeps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
