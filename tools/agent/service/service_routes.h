@@ -28,3 +28,5 @@ service_answer alloc_checks;                          // alloc_checks.c
 service_answer alloc_exec; // exec_route.c
 service_answer alloc_stats;                           // alloc_stats.c
 service_answer node_stats;                            // node_stats.c
+service_answer alloc_exec;      // exec_route.c
+service_answer vm_port_forward; // vm_route.c

@@ -53,6 +53,11 @@ void qmp_close(struct qmp *q)
 	free(q);
 }
 
+int qmp_fd(const struct qmp *q)
+{
+	return q->fd;
+}
+
 bool qmp_send(struct qmp *q, json_t *command, int fd)
 {
 	char *text = json_dumps(command, JSON_COMPACT);

@@ -10,7 +10,8 @@ struct qmp;
 
 // NULL when nobody listens there (yet). Caller closes.
 struct qmp *qmp_open(const char *folder);
-void qmp_close(struct qmp *); // NULL is allowed
+void qmp_close(struct qmp *);   // NULL is allowed
+int qmp_fd(const struct qmp *); // readable when something was said
 
 // Owns the command from now on. The descriptor fd goes with it if fd ≥ 0. False: the machine is gone, or does not
 // listen.

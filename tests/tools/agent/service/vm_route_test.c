@@ -1,0 +1,221 @@
+// A port of a virtual machine over a WebSocket. What stands where qemu forwards to its guest is a server of this test,
+// which listens when the machine's monitor is told so: no machine of a few bytes speaks TCP.
+#include "state/base/time_source.h"
+#include "tests/tools/agent/task/stage.h"
+#include "tools/agent/service/ask_runner.h"
+#include "tools/agent/service/service.h"
+#include "tools/agent/vm/qmp.h"
+#include "tools/web_socket/relay.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define UPGRADE                                                                  \
+	"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13" \
+	"\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+
+static const struct node_facts node = {
+	.name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
+static struct ask_runner *mailbox;
+static struct agent_service *service;
+static int monitor_fd = -1;
+static unsigned forwarded; // to which port of the guest
+static pthread_t monitor;
+
+// The guest: answers what it hears, once.
+static void answer_as_guest(int listener)
+{
+	char text[64];
+	int fd = accept(listener, NULL, NULL);
+	ssize_t n = fd < 0 ? -1 : recv(fd, text, sizeof text, 0);
+	if (n > 0)
+		(void)send(fd, text, (size_t)n, MSG_NOSIGNAL);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int listen_as_qemu(unsigned port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
+		.sin_port = htons((uint16_t)port)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	return fd;
+}
+
+// One talk of the machine's monitor.
+static void *run_monitor(void *unused)
+{
+	static const char greeting[] = "{\"QMP\":{}}\r\n", done[] = "{\"return\":\"\"}\r\n";
+	char line[500];
+	int listener = -1, fd = accept(monitor_fd, NULL, NULL);
+	ssize_t n = fd < 0 ? -1 : send(fd, greeting, strlen(greeting), MSG_NOSIGNAL);
+	while (n > 0 && (n = recv(fd, line, sizeof line - 1, 0)) > 0) {
+		unsigned port;
+		line[n] = '\0';
+		const char *add = strstr(line, "hostfwd_add net0 tcp:127.0.0.1:");
+		if (add && sscanf(add, "hostfwd_add net0 tcp:127.0.0.1:%u-:%u", &port,
+				   &forwarded) == 2)
+			listener = listen_as_qemu(port);
+		n = send(fd, done, strlen(done), MSG_NOSIGNAL);
+	}
+	close(fd);
+	if (listener >= 0) {
+		answer_as_guest(listener);
+		close(listener);
+	}
+	return NULL;
+}
+
+static void open_monitor(const struct alloc_run *a)
+{
+	struct task_folders folders;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	alloc_run_task_folders(a, &a->tasks[0], stage_folder, &folders);
+	assert_true(strlen(folders.secrets) + sizeof QMP_SOCKET < sizeof address.sun_path);
+	snprintf(address.sun_path, sizeof address.sun_path, "%.98s/" QMP_SOCKET, folders.secrets);
+	monitor_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(monitor_fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(monitor_fd, 1), 0);
+}
+
+static int set_up(void **unused)
+{
+	static const char json[] = "{\"name\":\"web\",\"uid\":\"u1\",\"image\":\"mock:web\"}";
+	struct agent_service_settings settings = {.time = &time_source_real};
+	struct uuid id = {{7}};
+	char message[200];
+	stage_open(&node);
+	struct alloc_spec *spec = machine_spec_read(
+		json, strlen(json), &id, &runner.settings.machines, message, sizeof message);
+	assert_non_null(spec);
+	runner_add(&runner, &id, 1, 1, spec);
+	runner_step(&runner);
+	open_monitor(runner_find(&runner, &id));
+	settings.data_folder = stage_folder;
+	settings.ask = mailbox = ask_runner_create();
+	return agent_service_start(&settings, &service, message, sizeof message);
+}
+
+static int tear_down(void **unused)
+{
+	ask_runner_close(mailbox);
+	agent_service_stop(service);
+	ask_runner_destroy(mailbox);
+	close(monitor_fd);
+	return stage_close();
+}
+
+static char text[8192];
+
+// Sends a request and gives the connection; text has the answer until it fits.
+static int ask(const char *path, const char *headers, const char *wanted)
+{
+	int ends[2], size;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(agent_service_take(service, ends[1]), 0);
+	size = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n", path, headers);
+	assert_int_equal(send(ends[0], text, (size_t)size, MSG_NOSIGNAL), size);
+	size = 0;
+	text[0] = '\0';
+	while (!strstr(text, wanted)) {
+		struct pollfd polled[] = {{.fd = ends[0], .events = POLLIN},
+			{.fd = ask_runner_fd(mailbox), .events = POLLIN}};
+		assert_true(poll(polled, 2, 20000) > 0);
+		if (polled[1].revents)
+			ask_runner_serve(mailbox, &runner);
+		if (!polled[0].revents)
+			continue;
+		ssize_t n = recv(ends[0], text + size, sizeof text - 1 - (size_t)size, 0);
+		if (n <= 0)
+			fail_msg("\"%s\" without \"%s\"", text, wanted);
+		size += (int)n;
+		text[size] = '\0';
+	}
+	return ends[0];
+}
+
+static void bytes_go_to_the_guest_and_back(void **unused)
+{
+	struct web_socket_message m;
+	assert_int_equal(pthread_create(&monitor, NULL, run_monitor, NULL), 0);
+	int fd = ask("/v1/vms/web/port-forward?port=22", UPGRADE, "\r\n\r\n");
+	assert_int_equal(strncmp(text, "HTTP/1.1 101 ", 13), 0);
+	assert_int_equal(forwarded, 22);
+	struct web_socket_stream stream = web_socket_stream_of(&fd);
+	struct web_socket *client =
+		web_socket_open(&stream, true, RELAY_MESSAGE_BYTES_MAX, NULL, 0);
+	web_socket_send(client, WEB_SOCKET_BINARY, "are you there", 13);
+	for (int messages = 0; !web_socket_is_over(client);) {
+		struct pollfd polled = {.fd = fd, .events = web_socket_events(client, true)};
+		assert_int_equal(poll(&polled, 1, 20000), 1);
+		web_socket_turn(client, polled.revents);
+		while (web_socket_receive(client, &m)) {
+			assert_int_equal(++messages, 1);
+			assert_int_equal(m.opcode, WEB_SOCKET_BINARY);
+			assert_int_equal(m.size, 13);
+			assert_memory_equal(m.data, "are you there", 13);
+		}
+		assert_true(messages == 1 || !web_socket_is_over(client));
+	}
+	pthread_join(monitor, NULL);
+	web_socket_free(client);
+	close(fd);
+}
+
+static void what_is_wrong_is_a_status(void **unused)
+{
+	static const struct {
+		const char *path, *status, *body;
+	} rows[] = {
+		{"/v1/vms/web/port-forward", " 400 ", "{\"message\":\"port: expected a number"},
+		{"/v1/vms/web/port-forward?port=0", " 400 ",
+			"port: expected a number from 1 to 65535"},
+		{"/v1/vms/web/port-forward?port=65536", " 400 ", "port: expected"},
+		{"/v1/vms/web/port-forward?port=22x", " 400 ", "port: expected"},
+		{"/v1/vms/none/port-forward?port=22", " 404 ",
+			"{\"message\":\"this worker has no virtual machine \\\"none\\\"\"}"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		close(ask(rows[i].path, UPGRADE, rows[i].body));
+		assert_non_null(strstr(text, rows[i].status));
+	}
+	assert_int_equal(pthread_create(&monitor, NULL, run_monitor, NULL), 0);
+	close(ask("/v1/vms/web/port-forward?port=22", "", "failed to upgrade connection"));
+	assert_non_null(strstr(text, " 400 "));
+	pthread_join(monitor, NULL); // its connection was closed again
+}
+
+static void a_machine_that_is_over(void **unused)
+{
+	runner_stop_all(&runner);
+	for (int i = 0; i < 100 && !runner_is_idle(&runner); i++)
+		stage_pass_ms(1000);
+	close(ask("/v1/vms/web/port-forward?port=22", UPGRADE,
+		"the virtual machine \\\"web\\\" does not run"));
+	assert_non_null(strstr(text, " 503 "));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(bytes_go_to_the_guest_and_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_wrong_is_a_status, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_machine_that_is_over, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

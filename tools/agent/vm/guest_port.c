@@ -1,0 +1,178 @@
+#include "tools/agent/vm/guest_port.h"
+#include "state/base/time_source.h"
+#include "state/base/time_units.h"
+#include "tools/agent/task/spec.h"
+#include "tools/agent/vm/qmp.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define NETWORK "net0" // as in qemu.c
+#define TRY_AGAIN_MS 20
+#define TRIES_MAX 5
+
+struct monitor {
+	struct qmp *qmp;
+	int stop_fd;
+	uint64_t until_ns;
+	char *message;
+	uint32_t message_size;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail_guest(
+	const struct monitor *m, int error, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(m->message, m->message_size, format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+// False: it is time to give up.
+static bool wait_for_monitor(const struct monitor *m, int fd, int64_t most_ms)
+{
+	uint64_t now_ns = time_monotonic_ns(&time_source_real);
+	struct pollfd polled[] = {
+		{.fd = fd, .events = POLLIN}, {.fd = m->stop_fd, .events = POLLIN}};
+	if (now_ns >= m->until_ns)
+		return false;
+	int64_t left_ms = (int64_t)(m->until_ns - now_ns) / NS_PER_MS + 1;
+	(void)poll(polled, 2, (int)(most_ms < left_ms ? most_ms : left_ms));
+	return polled[1].revents == 0;
+}
+
+// The next answer; NULL after a sentence.
+static json_t *hear_monitor(const struct monitor *m)
+{
+	bool is_over = false;
+	json_t *answer;
+	while (!(answer = qmp_receive(m->qmp, &is_over)) && !is_over &&
+		wait_for_monitor(m, qmp_fd(m->qmp), INT32_MAX))
+		;
+	if (!answer)
+		fail_guest(m, 0, "the machine's monitor does not answer%s",
+			is_over ? ": the machine has ended" : "; try again");
+	return answer;
+}
+
+static json_t *ask_monitor(const struct monitor *m, json_t *command)
+{
+	if (qmp_send(m->qmp, command, -1))
+		return hear_monitor(m);
+	fail_guest(m, 0, "the machine's monitor does not listen");
+	return NULL;
+}
+
+static int greet_monitor(struct monitor *m, const char *folder)
+{
+	while (!(m->qmp = qmp_open(folder)))
+		if (!wait_for_monitor(m, -1, TRY_AGAIN_MS))
+			return fail_guest(m, -EBUSY, "the machine's monitor cannot be reached");
+	json_t *greeting = hear_monitor(m);
+	json_t *answer =
+		greeting ? ask_monitor(m, json_pack("{s:s}", "execute", "qmp_capabilities")) : NULL;
+	bool is_fine = answer && json_object_get(answer, "return");
+	json_decref(greeting);
+	json_decref(answer);
+	return is_fine ? 0 : -EBUSY;
+}
+
+// One line for people, which says nothing when all is well. 0, or -errno and a sentence.
+__attribute__((format(printf, 2, 3))) static int tell_monitor(
+	const struct monitor *m, const char *format, ...)
+{
+	char line[100];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	json_t *answer =
+		ask_monitor(m, json_pack("{s:s s:{s:s}}", "execute", "human-monitor-command",
+				       "arguments", "command-line", line));
+	if (!answer)
+		return -EBUSY;
+	const char *said = spec_text(answer, "return");
+	int error = 0;
+	if (strstr(said, "unrecognized netdev"))
+		error = fail_guest(m, -ENETUNREACH,
+			"the machine has no network: its worker's agent runs without --vm-network "
+			"user");
+	else if (*said || json_object_get(answer, "error"))
+		error = fail_guest(m, strstr(said, "Could not set up") ? -EADDRINUSE : -EIO,
+			"the machine's monitor says: %.*s", (int)strcspn(said, "\r\n"), said);
+	json_decref(answer);
+	return error;
+}
+
+// A port of the loopback that nobody has; 0: there is none.
+static uint16_t find_free_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t size = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_bound = fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 &&
+			getsockname(fd, (struct sockaddr *)&address, &size) == 0;
+	if (fd >= 0)
+		close(fd);
+	return is_bound ? ntohs(address.sin_port) : 0;
+}
+
+static int connect_to_loopback(const struct monitor *m, uint16_t port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
+		.sin_port = htons(port)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	// The loopback connects at once, or not at all.
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+		fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+		return fd;
+	int error = -errno;
+	if (fd >= 0)
+		close(fd);
+	return fail_guest(m, error, "cannot connect to what qemu forwards: %s", strerror(-error));
+}
+
+// The connection is made in the kernel before qemu knows of it. Whatever qemu answers after that, it answers in a turn
+// of its loop in which it takes the connection, too, so that the next question ends nothing but the listening.
+static int forward_once(const struct monitor *m, uint16_t guest, uint16_t port)
+{
+	int error = tell_monitor(
+		m, "hostfwd_add " NETWORK " tcp:127.0.0.1:%u-:%u", (unsigned)port, (unsigned)guest);
+	if (error)
+		return error;
+	int fd = connect_to_loopback(m, port);
+	json_decref(ask_monitor(m, json_pack("{s:s}", "execute", "query-status")));
+	json_decref(
+		ask_monitor(m, json_pack("{s:s s:{s:o}}", "execute", "human-monitor-command",
+				       "arguments", "command-line",
+				       json_sprintf("hostfwd_remove " NETWORK " tcp:127.0.0.1:%u",
+					       (unsigned)port))));
+	return fd;
+}
+
+int guest_port_connect(
+	const char *folder, uint16_t guest, int stop_fd, char *message, uint32_t message_size)
+{
+	struct monitor m = {.stop_fd = stop_fd,
+		.until_ns = time_monotonic_ns(&time_source_real) +
+			    GUEST_PORT_WAIT_MS * (uint64_t)NS_PER_MS,
+		.message = message,
+		.message_size = message_size};
+	int fd = greet_monitor(&m, folder);
+	if (fd == 0)
+		fd = -EADDRINUSE;
+	// Somebody else may take the free port before qemu does.
+	for (int i = 0; i < TRIES_MAX && m.qmp && fd == -EADDRINUSE; i++)
+		fd = forward_once(&m, guest, find_free_port());
+	qmp_close(m.qmp);
+	return fd;
+}
