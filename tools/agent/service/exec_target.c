@@ -26,6 +26,15 @@ __attribute__((format(printf, 3, 4))) static void refuse_target(
 	va_end(arguments);
 }
 
+// As runner_find(), which is above the service.
+static struct alloc_run *find_alloc(const struct runner *runner, const struct uuid *id)
+{
+	struct alloc_run *a = runner->allocs;
+	while (a && !uuid_equal(&a->id, id))
+		a = a->next;
+	return a;
+}
+
 static struct task *find_task(struct alloc_run *a, const char *name)
 {
 	for (uint32_t i = 0; i < a->task_count; i++)
@@ -64,7 +73,7 @@ static void copy_target(
 static void search_runner(struct runner *runner, void *context)
 {
 	struct search *s = context;
-	struct alloc_run *a = runner_find(runner, &s->id);
+	struct alloc_run *a = find_alloc(runner, &s->id);
 	const struct task *t = a && a->spec ? find_task(a, s->task) : NULL;
 	if (!a || !a->spec)
 		refuse_target(s, EXEC_REFUSED, "Unknown allocation \"%s\"", s->alloc);
