@@ -466,6 +466,21 @@ static const struct command commands[] = {
 		&kind_machine},
 	{"vm events", "NAME", "Say what happened to a virtual machine.", NULL, NULL, 1, 1,
 		machine_events, &kind_machine},
+	{"vm logs", "NAME", "Show the lines that a virtual machine's worker told of it.", NULL,
+		NULL, 1, 1, machine_logs, &kind_machine},
+	{"vm port-forward", "NAME [LOCAL:]PORT", "Reach a port of a virtual machine from here.",
+		"Listens on the loopback until Ctrl-C: on the port LOCAL, or on any. The machine "
+		"needs a network\nof its worker's agent (--vm-network user).",
+		"wait stdio", 2, 2, machine_port_forward, &kind_machine},
+	{"vm ssh", "NAME [COMMAND...]", "Log in to a virtual machine with the ssh of this one.",
+		"Over a forwarded port, so that the machine needs none that is open. Flags of "
+		"berth stand before\nthe NAME.",
+		"user wait tty", 1, -1, machine_ssh, &kind_machine, .takes_command = true},
+	{"vm exec", "NAME COMMAND...", "Run a command in a virtual machine, over ssh.",
+		"Each word stays one, whatever its characters are. The exit status is that of the "
+		"command. Flags\nof berth stand before the NAME.",
+		"user wait interactive tty", 2, -1, machine_exec, &kind_machine,
+		.takes_command = true},
 	{"worker list", "", "List workers of virtual machines.", NULL, LIST_FLAGS, 0, 0,
 		worker_list},
 	{"worker get", "NAME", "Show a worker and what runs on it.", NULL, NULL, 1, 1, worker_get,

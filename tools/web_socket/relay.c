@@ -19,6 +19,7 @@ struct relay {
 	int in, out, stop_fd;
 	uint8_t *pending; // of a message that out has not taken whole
 	size_t at, size;
+	bool in_ended; // out may still take something
 	bool is_over;
 };
 
@@ -28,6 +29,8 @@ static void pass_in(struct relay *r)
 	ssize_t n = read(r->in, piece, sizeof piece);
 	if (n > 0)
 		web_socket_send(r->socket, WEB_SOCKET_BINARY, piece, (size_t)n);
+	else if (n == 0 && r->in != r->out)
+		r->in_ended = true;
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		r->is_over = true;
 }
@@ -61,14 +64,15 @@ static void relay_turn(struct relay *r)
 	struct pollfd polled[] = {{.fd = is_left ? -1 : r->stream->fd,
 					  .events = web_socket_events(r->socket, !is_full)},
 		{.fd = r->stop_fd, .events = POLLIN},
-		{.fd = reads && !is_left ? r->in : -1, .events = POLLIN},
-		{.fd = is_full ? r->out : -1, .events = POLLOUT}};
+		{.fd = reads && !is_left && !r->in_ended ? r->in : -1, .events = POLLIN},
+		{.fd = is_full || r->in_ended ? r->out : -1, .events = is_full ? POLLOUT : 0}};
 	int count = poll(polled, 4, is_left ? LEFT_BEHIND_MS : -1);
 	if (count <= 0) {
 		r->is_over = count == 0 || errno != EINTR;
 		return;
 	}
 	r->is_over |= polled[1].revents != 0;
+	r->is_over |= r->in_ended && (polled[3].revents & (POLLERR | POLLHUP));
 	if (polled[2].revents)
 		pass_in(r);
 	web_socket_turn(r->socket, polled[0].revents);

@@ -217,6 +217,12 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_RESCHEDULE] = {"reschedule", NULL,
 		"stop them, so that they are placed anew, in place of restarts where they are",
 		NULL, NULL},
+	[FLAG_WAIT] = {"wait", "SECONDS", "how long to wait for the machine to run", NULL, "60"},
+	[FLAG_STDIO] = {"stdio", NULL,
+		"pass one connection over standard input and output, as for ssh's ProxyCommand",
+		NULL, NULL},
+	[FLAG_USER] = {"user", "NAME",
+		"who logs in; else the machine's username, or admin where it has none", NULL, NULL},
 	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},
 };
 

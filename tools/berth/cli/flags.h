@@ -124,6 +124,9 @@ enum flag {
 	FLAG_BATCH_WAIT,
 	FLAG_ON_ERROR,
 	FLAG_RESCHEDULE,
+	FLAG_WAIT,
+	FLAG_STDIO,
+	FLAG_USER,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it

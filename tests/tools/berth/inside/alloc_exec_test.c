@@ -1,23 +1,17 @@
 // berth alloc exec as people type it, with a real agent's service behind a port and a real terminal before it.
-#include "state/base/memory.h"
 #include "tests/tools/agent/service/exec_agent.h"
-#include "tests/tools/berth/run.h"
+#include "tests/tools/berth/inside/inside.h"
 #include "tools/agent/service/service_routes.h"
-#include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <pty.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -26,10 +20,6 @@
 #include <cmocka.h>
 
 #define ALLOC EXEC_AGENT_ALLOC
-
-static pthread_t thread;
-static int listener, stop_fd;
-static unsigned port;
 
 static struct MHD_Response *say_allocations(struct service_request *request, unsigned *status)
 {
@@ -57,47 +47,14 @@ static const struct service_route routes[] = {
 	{NULL, NULL, NULL},
 };
 
-// The agent's main thread, and whoever brings it connections.
-static void *run_agent(void *unused)
-{
-	struct pollfd polled[] = {{.fd = stop_fd, .events = POLLIN},
-		{.fd = listener, .events = POLLIN},
-		{.fd = ask_runner_fd(mailbox), .events = POLLIN}};
-	while (poll(polled, 3, -1) > 0 && !polled[0].revents) {
-		int fd = polled[1].revents ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
-		if (fd >= 0)
-			(void)agent_service_take(service, fd);
-		if (polled[2].revents)
-			exec_agent_serve();
-	}
-	return NULL;
-}
-
 static int set_up(void **unused)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	socklen_t size = sizeof address;
-	if (exec_agent_open(routes, false))
-		return -1;
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
-		listen(listener, 16) < 0 ||
-		getsockname(listener, (struct sockaddr *)&address, &size) < 0)
-		return -1;
-	port = ntohs(address.sin_port);
-	run_begin(port);
-	return pthread_create(&thread, NULL, run_agent, NULL);
+	return inside_start(routes);
 }
 
 static int tear_down(void **unused)
 {
-	eventfd_write(stop_fd, 1);
-	pthread_join(thread, NULL);
-	close(listener);
-	close(stop_fd);
-	run_end();
-	return exec_agent_close();
+	return inside_stop();
 }
 
 static void outputs_and_exit_codes(void **unused)
@@ -135,7 +92,7 @@ static int begin_in_terminal(const char *shell_line, pid_t *pid)
 	struct winsize size = {.ws_row = 24, .ws_col = 80};
 	char address[64], task[] = "--task=main", alloc[] = ALLOC, line[300];
 	int fd;
-	snprintf(address, sizeof address, "http://127.0.0.1:%u", port);
+	snprintf(address, sizeof address, "http://127.0.0.1:%u", inside_port);
 	snprintf(line, sizeof line, "%s", shell_line);
 	*pid = forkpty(&fd, NULL, NULL, &size);
 	assert_true(*pid >= 0);
@@ -249,22 +206,11 @@ static void a_signal_ends_it_cleanly(void **unused)
 // Through pipes, as in scripts.
 static void input_is_passed_on(void **unused)
 {
-	char line[500], shell[] = "sh", option[] = "-c", text[64] = "", path[128];
-	int status;
-	pid_t pid;
-	snprintf(path, sizeof path, "%s/counted", run_folder());
+	char line[500], text[64] = "";
 	snprintf(line, sizeof line,
-		"head -c 1000000 /dev/zero | BERTH_ADDR=http://127.0.0.1:%u " BERTH_PROGRAM
-		" alloc exec --task main " ALLOC " wc -c >%s",
-		port, path);
-	assert_int_equal(posix_spawnp(&pid, shell, NULL, NULL,
-				 (char *[]){shell, option, line, NULL}, environ),
-		0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(read(fd, text, sizeof text - 1), 8);
-	close(fd);
+		"head -c 1000000 /dev/zero | " BERTH_PROGRAM " alloc exec --task main " ALLOC
+		" wc -c");
+	assert_int_equal(inside_shell(line, text, sizeof text), 0);
 	assert_string_equal(text, "1000000\n");
 }
 

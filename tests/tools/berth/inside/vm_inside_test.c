@@ -1,0 +1,232 @@
+// berth vm port-forward, ssh, exec and logs as people type them. The machine's port is a server of this test, and ssh a
+// script that says how it was called and talks over the way that it was given.
+#include "state/base/memory.h"
+#include "tests/tools/berth/inside/inside.h"
+#include "tools/agent/service/service_socket.h"
+#include "tools/web_socket/relay.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct MHD_Response *say_machines(struct service_request *request, unsigned *status)
+{
+	return service_say(status, 200, "[{\"name\":\"web\"},{\"name\":\"db\"}]");
+}
+
+static struct MHD_Response *say_machine(struct service_request *request, unsigned *status)
+{
+	return service_say(status, 200, "{\"name\":\"%s\",\"uid\":\"u-1\"%s}", request->id,
+		strcmp(request->id, "web") == 0 ? ",\"username\":\"ubuntu\"" : "");
+}
+
+static struct MHD_Response *say_events(struct service_request *request, unsigned *status)
+{
+	return service_say(status, 200,
+		"[{\"kind\":\"lifecycle\",\"timestamp\":1,\"payload\":\"VM created\"},"
+		"{\"kind\":\"log_line\",\"timestamp\":2,\"payload\":\"hello\"},"
+		"{\"kind\":\"log_line\",\"timestamp\":3,\"payload\":\"world\"}]");
+}
+
+struct port {
+	char greeting[200];
+};
+
+static void port_free(void *context)
+{
+	free(context);
+}
+
+// Says what was asked for, then says everything again that it hears.
+static void talk_as_port(void *context, struct web_socket *socket,
+	const struct web_socket_stream *stream, int stop_fd)
+{
+	struct port *p = context;
+	struct web_socket_message m;
+	web_socket_send(socket, WEB_SOCKET_BINARY, p->greeting, strlen(p->greeting));
+	while (!web_socket_is_over(socket)) {
+		struct pollfd polled[] = {
+			{.fd = stream->fd, .events = web_socket_events(socket, true)},
+			{.fd = stop_fd, .events = POLLIN}};
+		if (poll(polled, 2, 20000) <= 0 || polled[1].revents)
+			return;
+		web_socket_turn(socket, polled[0].revents);
+		while (web_socket_receive(socket, &m))
+			web_socket_send(socket, WEB_SOCKET_BINARY, m.data, m.size);
+	}
+}
+
+static struct MHD_Response *forward(struct service_request *request, unsigned *status)
+{
+	if (strcmp(request->id, "db") == 0)
+		return service_say(status, 503, "{\"message\":\"the machine has no network\"}");
+	struct port *p = memory_take(sizeof *p);
+	snprintf(p->greeting, sizeof p->greeting, "%s:%s wait=%s\n", request->id,
+		service_parameter(request, "port"), service_parameter(request, "wait"));
+	struct service_socket_start start = {talk_as_port, p, port_free, RELAY_MESSAGE_BYTES_MAX};
+	return service_socket_begin(request, status, &start);
+}
+
+static const struct service_route routes[] = {
+	{NULL, "/v1/vms", say_machines},
+	{NULL, "/v1/vms/:id", say_machine},
+	{NULL, "/v1/vms/:id/events", say_events},
+	{NULL, "/v1/vms/:id/port-forward", forward},
+	{NULL, NULL, NULL},
+};
+
+static int set_up(void **unused)
+{
+	static const char ssh[] = "#!/bin/sh\n"
+				  "for word; do echo \"[$word]\"; case $word in ProxyCommand=*) "
+				  "way=${word#*=} ;; esac; done\n"
+				  "echo again | $way | head -2\n"
+				  "exit 9\n";
+	char path[200];
+	if (inside_start(routes))
+		return -1;
+	run_write("ssh", ssh);
+	snprintf(path, sizeof path, "%s/ssh", run_folder());
+	return chmod(path, 0755);
+}
+
+static int tear_down(void **unused)
+{
+	return inside_stop();
+}
+
+static char text[4096];
+
+static void the_lines_of_a_machine(void **unused)
+{
+	expect_run("vm logs web", 0, "hello\nworld\n", "");
+	assert_string_equal(run.out, "hello\nworld\n");
+}
+
+static void one_connection_over_pipes(void **unused)
+{
+	assert_int_equal(inside_shell("(echo one; sleep 0.2; echo two) | " BERTH_PROGRAM
+				      " vm port-forward --wait 5 --stdio web 80 | head -3",
+				 text, sizeof text),
+		0);
+	assert_string_equal(text, "web:80 wait=5\none\ntwo\n");
+	expect_run("vm port-forward --stdio db 80", 4, "", "the machine has no network");
+	expect_run("vm port-forward web 0", 2, "", "\"0\" is not [LOCAL:]PORT");
+	expect_run("vm port-forward web 1:2:3", 2, "", "is not [LOCAL:]PORT");
+	expect_run("vm port-forward web 65536", 2, "", "is not [LOCAL:]PORT");
+}
+
+static int connect_to(unsigned port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
+		.sin_port = htons((uint16_t)port)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	return fd;
+}
+
+static void expect_text(int fd, const char *wanted)
+{
+	size_t size = 0;
+	while (size < strlen(wanted)) {
+		assert_true(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20000) == 1);
+		ssize_t n = read(fd, text + size, sizeof text - 1 - size);
+		assert_true(n > 0);
+		size += (size_t)n;
+	}
+	text[size] = '\0';
+	assert_string_equal(text, wanted);
+}
+
+// Several at once, each with a way of its own.
+static void a_port_of_the_loopback(void **unused)
+{
+	int out[2], fds[3];
+	char address[64];
+	unsigned port;
+	pid_t pid;
+	assert_int_equal(pipe(out), 0);
+	snprintf(address, sizeof address, "BERTH_ADDR=http://127.0.0.1:%u", inside_port);
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	char program[] = BERTH_PROGRAM,
+	     *words[] = {program, (char[]){"vm"}, (char[]){"port-forward"}, (char[]){"web"},
+		     (char[]){":8080"}, NULL};
+	char *environment[] = {address, NULL};
+	assert_int_equal(posix_spawn(&pid, BERTH_PROGRAM, &actions, NULL, words, environment), 0);
+	posix_spawn_file_actions_destroy(&actions);
+	close(out[1]);
+	ssize_t n = read(out[0], text, sizeof text - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_int_equal(sscanf(text, "127.0.0.1:%u is port 8080 of \"web\"", &port), 1);
+	for (int i = 0; i < 3; i++) {
+		fds[i] = connect_to(port);
+		expect_text(fds[i], "web:8080 wait=60\n");
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(write(fds[i], "hi", 2), 2);
+		expect_text(fds[i], "hi");
+		close(fds[i]);
+	}
+	kill(pid, SIGINT);
+	waitpid(pid, NULL, 0);
+	close(out[0]);
+}
+
+static void ssh_goes_over_a_port(void **unused)
+{
+	char wanted[1000];
+	assert_int_equal(inside_shell(BERTH_PROGRAM " vm ssh web", text, sizeof text), 9);
+	snprintf(wanted, sizeof wanted,
+		"[-o]\n[ProxyCommand=%s vm port-forward --stdio --wait=60 web 22]\n[-o]\n"
+		"[HostKeyAlias=berth-vm-u-1]\n[-o]\n[StrictHostKeyChecking=accept-new]\n[-l]\n["
+		"ubuntu]\n[--]\n"
+		"[web]\nweb:22 wait=60\nagain\n",
+		BERTH_PROGRAM);
+	assert_string_equal(text, wanted);
+	assert_int_equal(inside_shell(BERTH_PROGRAM " vm ssh --user root --wait 5 -t web uname -a",
+				 text, sizeof text),
+		9);
+	assert_non_null(
+		strstr(text, "[-l]\n[root]\n[-tt]\n[--]\n[web]\n['uname' '-a']\nweb:22 wait=5\n"));
+}
+
+static void a_command_keeps_its_words(void **unused)
+{
+	assert_int_equal(inside_shell(BERTH_PROGRAM
+				 " vm exec -i=false web -- sh -c 'echo \"it'\\''s\" $HOME'",
+				 text, sizeof text),
+		9);
+	assert_non_null(strstr(
+		text, "[ubuntu]\n[-nT]\n[--]\n[web]\n['sh' '-c' 'echo \"it'\\''s\" $HOME']\n"));
+	assert_int_equal(inside_shell(BERTH_PROGRAM " vm exec db ls", text, sizeof text), 9);
+	assert_non_null(strstr(text, "[admin]\n[-T]\n[--]\n[db]\n['ls']\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_lines_of_a_machine),
+		cmocka_unit_test(one_connection_over_pipes),
+		cmocka_unit_test(a_port_of_the_loopback),
+		cmocka_unit_test(ssh_goes_over_a_port),
+		cmocka_unit_test(a_command_keeps_its_words),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

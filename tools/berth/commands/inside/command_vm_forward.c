@@ -1,0 +1,120 @@
+// berth vm port-forward: ports of a virtual machine on this one.
+#include "state/base/memory.h"
+#include "tools/berth/commands/commands.h"
+#include "tools/berth/commands/inside/vm_way.h"
+#include "tools/http_client/http_socket.h"
+#include "tools/web_socket/relay.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct connection {
+	struct session *session;
+	const char *machine;
+	uint16_t port;
+	int fd;
+};
+
+static void *serve_connection(void *context)
+{
+	struct connection *c = context;
+	enum exit_status status;
+	struct http_socket *way = vm_way_open(c->session, c->machine, c->port, &status);
+	if (way && fcntl(c->fd, F_SETFL, O_NONBLOCK) == 0)
+		relay_run(http_socket_messages(way), http_socket_stream(way), c->fd, c->fd, -1);
+	http_socket_close(way);
+	close(c->fd);
+	free(c);
+	return NULL;
+}
+
+// Ends with the program only.
+static enum exit_status serve_port(
+	struct session *session, const char *machine, uint16_t port, int listener)
+{
+	for (;;) {
+		pthread_t thread;
+		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (fd < 0)
+			return complain(STATUS_FAILURE, "accept: %s", strerror(errno));
+		struct connection *c = memory_take(sizeof *c);
+		*c = (struct connection){session, machine, port, fd};
+		if (pthread_create(&thread, NULL, serve_connection, c) != 0) {
+			close(fd);
+			free(c);
+			continue;
+		}
+		pthread_detach(thread);
+	}
+}
+
+static enum exit_status listen_for(
+	struct session *session, const char *machine, uint16_t local, uint16_t port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+		.sin_addr = {htonl(INADDR_LOOPBACK)},
+		.sin_port = htons(local)};
+	socklen_t size = sizeof address;
+	int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
+		bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+		listen(listener, 16) < 0 ||
+		getsockname(listener, (struct sockaddr *)&address, &size) < 0)
+		return complain(STATUS_FAILURE,
+			"cannot listen on 127.0.0.1:%u: %s; name another port, or none", local,
+			strerror(errno));
+	printf("127.0.0.1:%u is port %u of \"%s\", until Ctrl-C\n", ntohs(address.sin_port), port,
+		machine);
+	fflush(stdout);
+	return serve_port(session, machine, port, listener);
+}
+
+static bool read_number(const char *text, size_t size, unsigned long least, uint16_t *port)
+{
+	char copy[8];
+	char *end = NULL;
+	if (size == 0 || size >= sizeof copy)
+		return false;
+	snprintf(copy, sizeof copy, "%.*s", (int)size, text);
+	unsigned long number = *copy >= '0' && *copy <= '9' ? strtoul(copy, &end, 10) : 0;
+	*port = (uint16_t)number;
+	return end && !*end && number >= least && number <= UINT16_MAX;
+}
+
+// "[LOCAL:]PORT"; a LOCAL that is not there is 0: any.
+static bool read_ports(const char *text, uint16_t *local, uint16_t *port)
+{
+	const char *colon = strchr(text, ':');
+	*local = 0;
+	if (colon && colon > text && !read_number(text, (size_t)(colon - text), 0, local))
+		return false;
+	text = colon ? colon + 1 : text;
+	return read_number(text, strlen(text), 1, port);
+}
+
+enum exit_status machine_port_forward(struct session *session, const char **arguments, int count)
+{
+	const char *machine = arguments[0];
+	uint16_t local, port;
+	if (!read_ports(arguments[1], &local, &port))
+		return complain(STATUS_USAGE, "\"%s\" is not [LOCAL:]PORT, of numbers up to 65535",
+			arguments[1]);
+	if (!flag_given(&session->flags, FLAG_STDIO))
+		return listen_for(session, machine, local, port);
+	enum exit_status status;
+	struct http_socket *way = vm_way_open(session, machine, port, &status);
+	if (way)
+		relay_run(http_socket_messages(way), http_socket_stream(way), STDIN_FILENO,
+			STDOUT_FILENO, -1);
+	http_socket_close(way);
+	return status;
+}

@@ -1,0 +1,75 @@
+#include "tools/berth/commands/inside/vm_way.h"
+#include "tools/berth/cli/http.h"
+#include "tools/http_client/http_socket.h"
+#include "tools/web_socket/relay.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct http_socket *vm_way_open(
+	struct session *session, const char *machine, uint16_t port, enum exit_status *status)
+{
+	char path[HTTP_PATH_BYTES], escaped[600];
+	uint64_t wait_s = 60;
+	char message[256];
+	if (!flag_number(
+		    &session->flags, FLAG_WAIT, 0, UINT16_MAX, &wait_s, message, sizeof message)) {
+		*status = complain(STATUS_USAGE, "%s", message);
+		return NULL;
+	}
+	snprintf(path, sizeof path, "/v1/vms/%s/port-forward?port=%u&wait=%u",
+		http_escape(machine, escaped, sizeof escaped), port, (unsigned)wait_s);
+	return http_begin_socket(session, path, RELAY_MESSAGE_BYTES_MAX, status);
+}
+
+// Of the command line, for the program that ssh starts.
+static bool hand_down(const struct flags *flags)
+{
+	static const enum flag handed[] = {FLAG_ADDRESS, FLAG_TOKEN, FLAG_CA_CERT, FLAG_CLIENT_CERT,
+		FLAG_CLIENT_KEY, FLAG_TLS_SERVER_NAME};
+	for (size_t i = 0; i < sizeof handed / sizeof handed[0]; i++) {
+		char name[64];
+		const char *names = flag_descriptions[handed[i]].environment;
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(names, " "), names);
+		if (flags->values[handed[i]] && setenv(name, flags->values[handed[i]], 1) < 0)
+			return false;
+	}
+	return !flag_given(flags, FLAG_TLS_SKIP_VERIFY) ||
+	       setenv("BERTH_SKIP_VERIFY", "true", 1) == 0;
+}
+
+// What a shell and ssh take as it is.
+static bool is_plain_word(const char *text)
+{
+	for (; *text; text++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-",
+			    *text))
+			return false;
+	return true;
+}
+
+bool vm_way_command(const struct session *session, const char *machine, char **line)
+{
+	const char *wait = session->flags.values[FLAG_WAIT];
+	char program[PATH_MAX];
+	ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
+	*line = NULL;
+	program[size > 0 ? size : 0] = '\0';
+	if (size <= 0 || !is_plain_word(program) || !is_plain_word(machine) ||
+		(wait && !is_plain_word(wait))) {
+		complain(STATUS_FAILURE,
+			"a path or a name here has characters that ssh cannot pass on: \"%s\", "
+			"\"%s\"",
+			program, machine);
+		return false;
+	}
+	if (!hand_down(&session->flags) ||
+		asprintf(line, "ProxyCommand=%s vm port-forward --stdio --wait=%s %s %u", program,
+			wait ? wait : "60", machine, VM_SSH_PORT) < 0) {
+		complain(STATUS_FAILURE, "there is no memory");
+		return false;
+	}
+	return true;
+}
