@@ -1,6 +1,8 @@
 // /v1/vms/:id/port-forward: a port of a virtual machine of this node, as the bytes of a WebSocket's binary messages.
 // The machine is reached before the socket is opened, so that what is wrong is a status, as Orchard's clients expect.
 #include "state/base/memory.h"
+#include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tools/agent/runner.h"
 #include "tools/agent/service/ask_runner.h"
 #include "tools/agent/service/service_inner.h"
@@ -16,9 +18,12 @@
 #include <string.h>
 #include <unistd.h>
 
+// How often a machine is looked at that is waited for.
+#define WAIT_TURN_MS 200
+
 struct machine_search {
 	const char *name;
-	bool is_found, is_up;
+	bool is_up;
 	char folder[512]; // where its monitor is
 };
 
@@ -33,7 +38,6 @@ static void search_machine(struct runner *runner, void *context)
 		if (!machine || a->task_count == 0 ||
 			strcmp(spec_text(machine, "name"), s->name) != 0)
 			continue;
-		s->is_found = true;
 		s->is_up = task_is_up(&a->tasks[0]);
 		alloc_run_task_folders(a, &a->tasks[0], runner->settings.data_folder, &folders);
 		snprintf(s->folder, sizeof s->folder, "%s", folders.secrets);
@@ -86,24 +90,52 @@ static void talk_forward(void *context, struct web_socket *socket,
 	relay_run(socket, stream, f->fd, f->fd, stop_fd);
 }
 
+static bool read_wait(const struct service_request *request, uint64_t *wait_ns)
+{
+	const char *text = service_parameter(request, "wait");
+	char *end = NULL;
+	*wait_ns = 0;
+	if (!text || !*text)
+		return true;
+	unsigned long seconds = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+	*wait_ns = seconds * (uint64_t)NS_PER_S;
+	return end && !*end && seconds <= UINT16_MAX;
+}
+
+// Waits until the machine is up, for so long. What ask_runner() says.
+static int await_machine(
+	struct service_request *request, struct machine_search *s, uint64_t wait_ns)
+{
+	uint64_t until_ns = time_monotonic_ns(&time_source_real) + wait_ns;
+	for (;;) {
+		int error =
+			ask_runner(request->settings->ask, search_machine, s, ASK_RUNNER_WAIT_MS);
+		if (error || s->is_up || time_monotonic_ns(&time_source_real) >= until_ns)
+			return error;
+		if (service_wait(request, -1, WAIT_TURN_MS) == SERVICE_OVER)
+			return -ESHUTDOWN;
+	}
+}
+
 struct MHD_Response *vm_port_forward(struct service_request *request, unsigned *status)
 {
 	struct machine_search s = {.name = request->id};
+	uint64_t wait_ns;
 	char message[300];
 	uint16_t port;
 	if (!read_port(request, &port))
 		return say_of_machine(
 			status, MHD_HTTP_BAD_REQUEST, "port: expected a number from 1 to 65535");
-	int error = ask_runner(request->settings->ask, search_machine, &s, ASK_RUNNER_WAIT_MS);
+	if (!read_wait(request, &wait_ns))
+		return say_of_machine(
+			status, MHD_HTTP_BAD_REQUEST, "wait: expected seconds, at most 65535");
+	int error = await_machine(request, &s, wait_ns);
 	if (error)
 		return say_of_machine(status, MHD_HTTP_SERVICE_UNAVAILABLE,
 			"the worker's agent is too busy to answer, or stops");
-	if (!s.is_found)
-		return say_of_machine(status, MHD_HTTP_NOT_FOUND,
-			"this worker has no virtual machine \"%.200s\"", s.name);
 	if (!s.is_up)
-		return say_of_machine(status, MHD_HTTP_SERVICE_UNAVAILABLE,
-			"the virtual machine \"%.200s\" does not run", s.name);
+		return say_of_machine(status, MHD_HTTP_REQUEST_TIMEOUT,
+			"the virtual machine \"%.200s\" does not run on its worker", s.name);
 	int fd = guest_port_connect(
 		s.folder, port, request->service->stop_fd, message, sizeof message);
 	if (fd < 0)

@@ -7,7 +7,7 @@
 		.name = (char *)(name_), .rules = (char *)(rules_) \
 	}
 
-// compute:connect is for consoles, ports and shells of machines, of which Berth has none.
+// compute:connect is for consoles of machines, of which Berth has none; ports and shells ask for compute:write.
 static const struct acl_policy roles[] = {
 	ROLE("compute:read", "vm { policy = \"read\" }"),
 	ROLE("compute:write", "vm { policy = \"write\" }"),

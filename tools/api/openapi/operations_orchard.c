@@ -17,6 +17,8 @@ static const struct operation rows[] = {
 	{"GET", "/v1/vms/:id/events", "Events of a virtual machine.", "limit:integer", NULL,
 		EVENTS},
 	{"PUT", "/v1/vms/:id/events", "Adds events of a virtual machine.", NULL, EVENTS, ""},
+	{"GET", "/v1/vms/:id/port-forward", "Reaches a port of a machine, over a WebSocket.",
+		"port:integer wait:integer", NULL, OPERATION_STREAM},
 	{"PUT", "/v1/vms/:id/state", "What a worker reports.", NULL, "VirtualMachine",
 		"VirtualMachine"},
 	{"GET", "/v1/workers", "Workers.", NULL, NULL, "[Worker]"},

@@ -361,6 +361,11 @@ static bool is_for_this_region(const struct request *request)
 	return !region || !*region || strcmp(region, request->api->region) == 0;
 }
 
+static bool may_go_to_node(const char *pattern)
+{
+	return strncmp(pattern, "/v1/client/", 11) == 0 || strstr(pattern, "/port-forward");
+}
+
 // What the request line and the headers have wrong; also finds the route and reads the parameters.
 static struct refusal headers_refusal(struct request *request, const char *method, const char *url)
 {
@@ -382,7 +387,7 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	if (problem)
 		return (struct refusal){MHD_HTTP_BAD_REQUEST, problem};
 	struct refusal refusal = forwarding_judge(request, url);
-	if (strncmp(request->route->pattern, "/v1/client/", 11) == 0)
+	if (may_go_to_node(request->route->pattern))
 		forwarding_note_target(request, url);
 	// What the leader answers it also allows.
 	if (!refusal.status && !request->is_forwarded)

@@ -187,8 +187,7 @@ static void what_is_wrong_is_a_status(void **unused)
 			"port: expected a number from 1 to 65535"},
 		{"/v1/vms/web/port-forward?port=65536", " 400 ", "port: expected"},
 		{"/v1/vms/web/port-forward?port=22x", " 400 ", "port: expected"},
-		{"/v1/vms/none/port-forward?port=22", " 404 ",
-			"{\"message\":\"this worker has no virtual machine \\\"none\\\"\"}"},
+		{"/v1/vms/web/port-forward?port=22&wait=x", " 400 ", "wait: expected seconds"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		close(ask(rows[i].path, UPGRADE, rows[i].body));
@@ -202,12 +201,15 @@ static void what_is_wrong_is_a_status(void **unused)
 
 static void a_machine_that_is_over(void **unused)
 {
+	close(ask("/v1/vms/none/port-forward?port=22&wait=1", UPGRADE,
+		"{\"message\":\"the virtual machine \\\"none\\\" does not run on its worker\"}"));
+	assert_non_null(strstr(text, " 408 "));
 	runner_stop_all(&runner);
 	for (int i = 0; i < 100 && !runner_is_idle(&runner); i++)
 		stage_pass_ms(1000);
 	close(ask("/v1/vms/web/port-forward?port=22", UPGRADE,
 		"the virtual machine \\\"web\\\" does not run"));
-	assert_non_null(strstr(text, " 503 "));
+	assert_non_null(strstr(text, " 408 "));
 }
 
 int main(void)

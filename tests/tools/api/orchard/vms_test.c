@@ -466,6 +466,23 @@ static void who_waits_is_woken_by_a_change(void **unused)
 	response_free(after);
 }
 
+static void a_port_is_reached_through_its_worker(void **unused)
+{
+#define FORWARD(name) "/v1/vms/" name "/port-forward?port=22"
+	expect_answer("GET", FORWARD("nobody"), NULL, 404, "nobody\\\" not found");
+	json_decref(create("{\"name\":\"forwarded\",\"image\":\"i\",\"os\":\"linux\"}"));
+	expect_answer("GET", FORWARD("forwarded"), NULL, 408, "VM is not running on '' worker");
+	json_decref(http_json(server, "PUT", "/v1/workers",
+		"{\"name\":\"by-hand\",\"machine_id\":\"m-7\",\"resources\":{}}"));
+	give_to("forwarded", "by-hand");
+	expect_answer("GET", FORWARD("forwarded"), NULL, 503,
+		"{\"message\":\"the worker \\\"by-hand\\\" is kept by hand");
+	json_decref(http_json(server, "PUT", "/v1/vms/forwarded", "{\"powerState\":\"stopped\"}"));
+	expect_answer(
+		"GET", FORWARD("forwarded"), NULL, 417, "VM is in a terminal state 'stopped'");
+#undef FORWARD
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -486,6 +503,7 @@ int main(void)
 		cmocka_unit_test(settings_are_kept),
 		cmocka_unit_test(host_directories_need_a_policy),
 		cmocka_unit_test(who_waits_is_woken_by_a_change),
+		cmocka_unit_test_setup_teardown(a_port_is_reached_through_its_worker, NULL, NULL),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

@@ -1,0 +1,67 @@
+#!/bin/bash
+# Inside what runs, through the controller and the line that the agent dials: commands in a task with their outputs,
+# exit codes, input and terminal; a client that dies takes its command along, and one that reads slowly gets all; a port
+# of a machine is reached where it has a network, and refused where it has none.
+# Nodes dial the controller over TCP, which is the kernel's.
+TESTBED_IO=${TESTBED_IO:-socket}
+. "$(dirname "$0")/setup.sh"
+. "$here/service.sh"
+testbed_up
+mkdir "$TESTBED_DIR/images"
+"$BUILD/tests/tools/agent/vm/write_guest" "$TESTBED_DIR/images/ticks.img" || die "no image"
+berthd_start
+# worker NAME NETWORK
+worker() {
+	agent_start "$1" --worker --worker-label "network=$2" --vm-network "$2" --vm-acceleration none \
+		--vm-images "$TESTBED_DIR/images"
+}
+worker open user
+worker closed none
+wait_until 30 "both agents are ready" nodes_are ready 2
+
+jq -n '{Job: {ID: "web", Name: "web", Type: "service", Datacenters: ["*"], TaskGroups: [{Name: "g", Count: 1,
+	Tasks: [{Name: "t", Driver: "raw_exec", Config: {command: "sleep", args: ["100000"]}, Env: {COLOR: "blue"},
+		Resources: {CPU: 20, MemoryMB: 16}}]}]}}' >"$TESTBED_DIR/web.json"
+berth job run --detach "$TESTBED_DIR/web.json" >/dev/null || die "the job was not registered"
+runs() { [ "$(allocations web | jq -r '.[0].ClientStatus')" = running ]; }
+wait_until 20 "web runs" runs
+alloc=$(allocations web | jq -r '.[0].ID')
+
+equal "its environment" "$(berth alloc exec "$alloc" sh -c 'echo $COLOR' </dev/null)" blue
+equal "by its job" "$(berth alloc exec --job web sh -c 'echo $COLOR' </dev/null)" blue
+berth alloc exec "$alloc" sh -c 'exit 7' </dev/null
+equal "exit status" $? 7
+equal "input" "$(seq 100000 | berth alloc exec "$alloc" sort -n | tail -1)" 100000
+equal "a slow reader" "$(berth alloc exec "$alloc" seq 300000 </dev/null | (sleep 1; tail -1))" 300000
+berth alloc exec --task none "$alloc" ls </dev/null 2>"$TESTBED_DIR/error" && die "there is no such task"
+grep -q "task not found" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
+
+# A terminal, and one whose owner dies.
+command="BERTH_ADDR=http://127.0.0.1:$TESTBED_HTTP $BUILD/tools/berth/berth alloc exec $alloc"
+equal "a terminal" "$(in_controller script -qec "$command stty size" /dev/null </dev/null | tr -d '\r\000')" "0 0"
+sleeps() { pgrep -f 'sleep 98765' >/dev/null; }
+sleeps_not() { ! sleeps; }
+berth alloc exec "$alloc" sleep 98765 </dev/null &
+client=$!
+wait_until 10 "the command runs" sleeps
+kill -KILL "$(pgrep -f "berth/berth alloc exec.*98765" | head -1)"
+wait "$client" 2>/dev/null
+wait_until 10 "the command has ended with its client" sleeps_not
+
+# A machine says nothing on its network: that the way to it is open is all there is to see.
+for network in user none; do
+	berth vm create "m-$network" --image ticks.img --cpu 1 --memory 32 --label "network=$network" >/dev/null ||
+		die "m-$network was not created"
+done
+is_forwarded() { grep -q "is port 22" "$TESTBED_DIR/forward"; }
+berth vm port-forward m-user 22 </dev/null >"$TESTBED_DIR/forward" 2>&1 &
+CHILDREN+=($!)
+wait_until 10 "it listens" is_forwarded
+port=$(sed 's/^127.0.0.1:\([0-9]*\).*/\1/' "$TESTBED_DIR/forward")
+in_controller timeout 2 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; read -r -u 3 line"
+equal "nothing is said, and nothing is closed" $? 124
+berth vm port-forward --stdio m-none 22 </dev/null 2>"$TESTBED_DIR/error" && die "m-none has no network"
+grep -q -- "--vm-network user" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
+berth vm port-forward --stdio nobody 22 </dev/null 2>/dev/null
+equal "no such machine" $? 3
+balanced
