@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-static struct stage stage;
+static struct exec_stage stage;
 static char output[8192];
 
 static int open_plain(void **unused)
@@ -253,7 +253,7 @@ static void a_root_of_its_own(void **unused)
 // Its number within is not that outside, and the task's first process is the init there.
 static void a_process_namespace(void **unused)
 {
-	struct stage inner = {0};
+	struct exec_stage inner = {0};
 	char message[300];
 	if (!is_root())
 		return;

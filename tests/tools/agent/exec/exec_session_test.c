@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-static struct stage stage;
+static struct exec_stage stage;
 static int server_fd, stop[2];
 static struct exec_client client;
 static struct exec_command command;

@@ -24,7 +24,7 @@ static _Noreturn void sleep_as_task(void (*prepare)(void), int ready)
 		pause();
 }
 
-void stage_open(struct stage *s, void (*prepare)(void), const char *as_user)
+void stage_open(struct exec_stage *s, void (*prepare)(void), const char *as_user)
 {
 	char message[300] = "", byte;
 	int ready[2];
@@ -44,7 +44,7 @@ void stage_open(struct stage *s, void (*prepare)(void), const char *as_user)
 	assert_int_equal(error, 0);
 }
 
-void stage_end_task(struct stage *s)
+void stage_end_task(struct exec_stage *s)
 {
 	if (s->task.task <= 0)
 		return;
@@ -53,15 +53,15 @@ void stage_end_task(struct stage *s)
 	s->task.task = 0;
 }
 
-void stage_close(struct stage *s)
+void stage_close(struct exec_stage *s)
 {
 	exec_place_close(&s->place);
 	stage_end_task(s);
 	rmdir(s->folder);
 }
 
-void stage_start(
-	const struct stage *s, struct exec_command *c, bool has_terminal, char *const *arguments)
+void stage_start(const struct exec_stage *s, struct exec_command *c, bool has_terminal,
+	char *const *arguments)
 {
 	char message[300] = "";
 	char *environment[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"WHO=task"}, NULL};
@@ -92,7 +92,7 @@ int stage_finish(struct exec_command *c, char *output, size_t size)
 	return end.exit_code;
 }
 
-int stage_run(const struct stage *s, const char *line, char *output, size_t size)
+int stage_run(const struct exec_stage *s, const char *line, char *output, size_t size)
 {
 	struct exec_command c;
 	char copy[1000];
