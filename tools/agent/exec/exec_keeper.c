@@ -16,8 +16,8 @@
 #define SWEEPS_MAX 100
 #define SWEEP_MS 10
 
-const char *const keeper_stage_texts[KEEPER_STAGES] = {
-	"fork", "enter the task's place", "take the terminal", "become the task's user", "run"};
+const char *const keeper_stage_texts[KEEPER_STAGES] = {"fork", "enter the task's place",
+	"take the terminal", "give the command the rights of the task", "run"};
 
 extern char **environ;
 
@@ -93,7 +93,7 @@ static void kill_children(void)
 	char text[4096];
 	for (int sweep = 0; sweep < SWEEPS_MAX; sweep++) {
 		ssize_t n = pread(KEPT_CHILDREN, text, sizeof text, 0);
-		pid_t pid = 0;
+		pid_t pid = 0, reaped;
 		for (ssize_t i = 0; i < n; i++) {
 			if (text[i] >= '0' && text[i] <= '9') {
 				pid = pid * 10 + (text[i] - '0');
@@ -103,9 +103,10 @@ static void kill_children(void)
 				kill(pid, SIGKILL);
 			pid = 0;
 		}
-		while (waitpid(-1, NULL, WNOHANG) > 0)
+		while ((reaped = waitpid(-1, NULL, WNOHANG)) > 0)
 			;
-		if (n <= 0)
+		// The list may leave out some while others end.
+		if (reaped < 0)
 			return;
 		poll(NULL, 0, SWEEP_MS);
 	}

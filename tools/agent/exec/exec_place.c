@@ -1,4 +1,6 @@
 #include "tools/agent/exec/exec_place.h"
+#include "tools/agent/confine/cgroup.h"
+#include "tools/agent/confine/filter.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -13,8 +15,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define CONTROL_GROUPS "/sys/fs/cgroup"
 
 struct namespace_row {
 	const char *name;
@@ -61,27 +61,18 @@ static void read_proc(pid_t pid, const char *name, char *text, size_t size)
 	text[at] = '\0';
 }
 
-// The group in cgroup v2's line, "0::/system.slice/x". False: there is none.
-static bool group_of(pid_t pid, char *path, size_t size)
-{
-	char text[4096];
-	read_proc(pid, "cgroup", text, sizeof text);
-	const char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
-	if (!line)
-		return false;
-	line = strchr(line, '/');
-	snprintf(path, size, CONTROL_GROUPS "%.*s", (int)strcspn(line, "\n"), line);
-	return true;
-}
-
 static int open_group(pid_t task, int *fd)
 {
-	char own[1024], its[1024], path[1100];
+	char text[4096], mount[512], own[1024], its[1024], path[1600];
 	*fd = -1;
-	if (!group_of(task, its, sizeof its) || !group_of(getpid(), own, sizeof own) ||
-		strcmp(own, its) == 0)
+	read_proc(task, "cgroup", text, sizeof text);
+	if (!cgroup_own_path(text, its, sizeof its))
 		return 0;
-	snprintf(path, sizeof path, "%s/cgroup.procs", its);
+	read_proc(getpid(), "cgroup", text, sizeof text);
+	if (!cgroup_own_path(text, own, sizeof own) || strcmp(own, its) == 0)
+		return 0;
+	cgroup_find_mount("/proc/self/mounts", mount, sizeof mount);
+	snprintf(path, sizeof path, "%s%s/cgroup.procs", mount, its);
 	*fd = open(path, O_WRONLY | O_CLOEXEC);
 	return *fd < 0 ? -errno : 0;
 }
@@ -106,10 +97,13 @@ static uint64_t status_number(const char *status, const char *name, int base)
 
 static void read_rights(struct exec_place *p, pid_t task)
 {
-	char status[8192];
+	char status[8192], own[8192];
 	read_proc(task, "status", status, sizeof status);
 	p->bounding = status_number(status, "\nCapBnd:", 16);
 	p->ambient = status_number(status, "\nCapAmb:", 16);
+	read_proc(getpid(), "status", own, sizeof own);
+	p->has_filter = status_number(status, "\nSeccomp_filters:", 10) >
+			status_number(own, "\nSeccomp_filters:", 10);
 	p->no_new_rights = status_number(status, "\nNoNewPrivs:", 10) != 0;
 	p->uid = (uid_t)status_number(status, "\nUid:", 10);
 	p->gid = (gid_t)status_number(status, "\nGid:", 10);
@@ -245,5 +239,10 @@ int exec_place_become(const struct exec_place *p)
 		return -1;
 	if (p->no_new_rights && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;
-	return 0;
+	if (!p->has_filter)
+		return 0;
+	if (p->filter)
+		return filter_take(p->filter);
+	errno = EPERM;
+	return -1;
 }

@@ -9,13 +9,18 @@
 
 #define EXEC_GROUPS_MAX 64
 
+struct sock_fprog;
+
 struct exec_place {
-	int task_fd;        // pidfd of the task's process
-	int root_fd;        // its root folder; -1: the agent's
-	int group_fd;       // its control group's list of processes; -1: the agent's group
-	int namespaces;     // CLONE_NEW… of those that are not the agent's
-	uint64_t bounding;  // capabilities that the process can ever have
-	uint64_t ambient;   // capabilities that programs of its user have, who is not the superuser
+	int task_fd;       // pidfd of the task's process
+	int root_fd;       // its root folder; -1: the agent's
+	int group_fd;      // its control group's list of processes; -1: the agent's group
+	int namespaces;    // CLONE_NEW… of those that are not the agent's
+	uint64_t bounding; // capabilities that the process can ever have
+	uint64_t ambient;  // capabilities that programs of its user have, who is not the superuser
+	bool has_filter;   // of system calls, which the agent has not
+	const struct sock_fprog
+		*filter;    // the same, set by the caller; NULL: nothing runs beside such a process
 	bool no_new_rights; // programs give it none
 	bool changes_user;
 	uid_t uid;

@@ -90,6 +90,7 @@ static int run_command(const struct exec_ask *a, const struct exec_target *targe
 		.has_terminal = a->has_terminal};
 	int error =
 		exec_place_find(&place, &target->process, target->user, message, sizeof message);
+	place.filter = target->filter;
 	if (!error)
 		error = exec_command_start(&start, &command, message, sizeof message);
 	exec_place_close(&place);

@@ -63,6 +63,7 @@ static void copy_target(
 	folders_of_task(runner, a, t, &folders);
 	snprintf(s->target->user, sizeof s->target->user, "%s", t->spec->user);
 	snprintf(s->target->folder, sizeof s->target->folder, "%s", folders.task);
+	s->target->filter = runner->settings.confine ? &runner->settings.confine->filter : NULL;
 	s->target->process = (struct process){
 		.task = t->process.task, .task_started = t->process.task_started, .fd = -1};
 	if (!environment_build(&s->target->environment, &runner->node, a->spec, t->spec, &folders,

@@ -8,6 +8,7 @@ struct exec_target {
 	struct process process; // of the task; not attached
 	char user[128];
 	char folder[512];
+	const struct sock_fprog *filter; // of confined tasks; NULL: there is none. The agent's
 	struct environment environment;
 };
 

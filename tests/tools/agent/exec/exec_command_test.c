@@ -1,5 +1,6 @@
 // Commands beside a task's process: as whom and where they run, how they end, and that nothing is left of them.
 #include "tests/tools/agent/exec/exec_stage.h"
+#include "tools/agent/confine/filter.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -337,6 +338,35 @@ static void rights_that_a_user_keeps(void **unused)
 	stage_close(&stage);
 }
 
+static struct sock_fprog filter;
+
+static void live_filtered(void)
+{
+	if (filter_take(&filter) < 0)
+		_exit(1);
+}
+
+// Of the system calls that a confined task cannot make; without knowing which these are, nothing runs beside it.
+static void system_calls_that_a_task_has_not(void **unused)
+{
+	char message[300], *environment[] = {NULL}, *words[] = {(char[]){"/bin/true"}, NULL};
+	struct exec_command c;
+	assert_int_equal(filter_make(&filter, message, sizeof message), 0);
+	stage_open(&stage, live_filtered, "");
+	struct exec_command_start start = {words, environment, "/", &stage.place, false};
+	assert_true(stage.place.has_filter && stage.place.no_new_rights);
+	assert_int_equal(exec_command_start(&start, &c, message, sizeof message), -EPERM);
+	assert_string_equal(
+		message, "cannot give the command the rights of the task: operation not permitted");
+	stage.place.filter = &filter;
+	assert_int_equal(stage_run(&stage, "grep ^Seccomp: /proc/self/status; unshare -U true",
+				 output, sizeof output),
+		1);
+	assert_string_equal(output, "Seccomp:\t2\n");
+	stage_close(&stage);
+	filter_free(&filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +390,7 @@ int main(void)
 		cmocka_unit_test(a_process_namespace),
 		cmocka_unit_test(the_tasks_user),
 		cmocka_unit_test(rights_that_a_user_keeps),
+		cmocka_unit_test(system_calls_that_a_task_has_not),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,20 @@
 #include "tests/tools/agent/service/exec_agent.h"
 #include "state/base/time_source.h"
+#include "tools/agent/confine/confine.h"
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 struct ask_runner *mailbox;
 struct agent_service *service;
 
+static struct confine confine;
 static const struct node_facts node = {
 	.name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
 
@@ -27,13 +31,24 @@ int exec_agent_open(const struct service_route *routes, bool no_exec)
 		"{\"Name\":\"pre\",\"Driver\":\"mock\",\"Config\":{\"run_for\":\"1ms\"},"
 		"\"Lifecycle\":{\"Hook\":\"poststart\"}},"
 		"{\"Name\":\"pretended\",\"Driver\":\"mock\",\"Config\":{}}";
+	static const char jailed[] = ",{\"Name\":\"jailed\",\"Driver\":\"exec\",\"User\":"
+				     "\"nobody\",\"CPU\":100,\"MemoryMB\":64,"
+				     "\"Config\":{\"command\":\"/bin/sleep\",\"args\":[\"1000\"]}}";
+	const struct confine_settings confinement = {.group_parent = "berth-inside-test.slice",
+		.users_denied = "root",
+		.capabilities = CAPABILITIES_DEFAULT};
+	char all[sizeof tasks + sizeof jailed];
 	struct agent_service_settings settings = {
 		.time = &time_source_real, .no_exec = no_exec, .routes = routes};
 	struct uuid id;
 	char message[200];
+	snprintf(all, sizeof all, "%s%s", tasks, geteuid() == 0 ? jailed : "");
+	if (confine_open(&confine, &confinement, message, sizeof message) < 0)
+		fail_msg("%s", message);
+	stage_confine = geteuid() == 0 ? &confine : NULL;
 	stage_open(&node);
 	assert_true(uuid_parse(EXEC_AGENT_ALLOC, &id));
-	struct alloc_run *a = stage_run(&id, "service", "", tasks);
+	struct alloc_run *a = stage_run(&id, "service", "", all);
 	assert_true(a->tasks[0].process.task > 0);
 	stage_pass_ms(10);
 	settings.data_folder = stage_folder;
@@ -46,9 +61,21 @@ int exec_agent_close(void)
 	ask_runner_close(mailbox);
 	agent_service_stop(service);
 	ask_runner_destroy(mailbox);
-	const struct process *task = &runner.allocs->tasks[0].process;
-	struct pollfd polled = {.fd = task->fd, .events = POLLIN};
-	process_signal(task, SIGKILL);
-	poll(&polled, 1, 20000);
-	return stage_close();
+	runner_stop_all(&runner);
+	for (uint32_t i = 0; i < runner.allocs->task_count; i++)
+		process_signal(&runner.allocs->tasks[i].process, SIGKILL);
+	for (int i = 0; i < 2000 && !runner_is_idle(&runner); i++) {
+		struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
+		poll(&polled, 1, 10);
+		stage_pass_ms(10);
+	}
+	int result = stage_close();
+	for (uint32_t i = 0; i < 3 && stage_confine && confine.groups.is_usable; i++) {
+		static const char *const folders[] = {"/share", "/reserve", ""};
+		char path[500];
+		snprintf(path, sizeof path, "%s%s", confine.groups.parent, folders[i]);
+		result += rmdir(path);
+	}
+	confine_close(&confine);
+	return result;
 }

@@ -1,5 +1,5 @@
 // An agent's service with an allocation that has tasks of every kind that matters to commands: "main" runs a process,
-// "pre" is over, "pretended" has no process. One a program.
+// "pre" is over, "pretended" has no process; "jailed" is confined, where root runs the test. One a program.
 #pragma once
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/service/ask_runner.h"

@@ -241,6 +241,22 @@ static void as_the_task_does(void **unused)
 				   GREETED, {HANDSHAKE, CLOSE_INPUT}, wanted});
 }
 
+// Its own root, folders, processes and rights are those of a command in it.
+static void as_a_confined_task_does(void **unused)
+{
+	if (geteuid() != 0)
+		skip();
+	expect_talk(ALLOC,
+		&(struct talk){"jailed",
+			"[\"sh\",\"-c\",\"echo $NOMAD_TASK_DIR $PWD $(id -un) $(cat /proc/1/comm); "
+			"grep -E '^(CapBnd|NoNewPrivs|Seccomp):' /proc/1/status >/tmp/one; "
+			"grep -E '^(CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | diff /tmp/one "
+			"- && "
+			"unshare -U true 2>/dev/null || echo refused\"]",
+			GREETED, {HANDSHAKE, CLOSE_INPUT},
+			"/local / nobody sleep\nrefused\n<stdout><stderr><0>"});
+}
+
 static void an_agent_that_is_told_not_to(void **unused)
 {
 	expect_talk(ALLOC,
@@ -272,6 +288,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_bytes_on_the_wire, open_willing, close_agent),
 		cmocka_unit_test_setup_teardown(what_is_refused_before, open_willing, close_agent),
 		cmocka_unit_test_setup_teardown(as_the_task_does, open_willing, close_agent),
+		cmocka_unit_test_setup_teardown(as_a_confined_task_does, open_willing, close_agent),
 		cmocka_unit_test_setup_teardown(
 			an_agent_that_is_told_not_to, open_unwilling, close_agent),
 		cmocka_unit_test_setup_teardown(no_more_than_so_many, open_willing, close_agent),
