@@ -1,6 +1,7 @@
 // Certificates as people make them with berth, and a server and clients that use them.
 #include "tests/tools/api/server.h"
 #include "tests/tools/berth/run.h"
+#include "tools/http_client/http_socket.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,6 +173,69 @@ static void a_socket_needs_no_certificate(void **unused)
 	expect_run(line, 5, "", "is berthd running there?");
 }
 
+// Opens a WebSocket for a command in an allocation that is not there: gives the code that it is closed with; 0: it was
+// not opened, and then the result says why.
+static unsigned open_socket(const struct http_request *request, struct http_result *result)
+{
+	char text[200] = "";
+	const char *reason;
+	struct http_beginning body = {.text = text, .room = sizeof text};
+	struct web_socket_message m;
+	struct http_socket *s = http_socket_open(request, 1000, result, &body);
+	if (!s)
+		return 0;
+	struct web_socket *messages = http_socket_messages(s);
+	while (!web_socket_receive(messages, &m) && !web_socket_is_over(messages)) {
+		struct pollfd polled = {.fd = http_socket_stream(s)->fd,
+			.events = web_socket_events(messages, true)};
+		assert_int_equal(poll(&polled, 1, 20000), 1);
+		web_socket_turn(messages, polled.revents);
+	}
+	unsigned code = web_socket_closed_with(messages, &reason);
+	if (!strstr(reason, "Unknown allocation"))
+		fail_msg("closed with %u \"%s\"", code, reason);
+	http_socket_close(s);
+	return code;
+}
+
+// As every request: over TLS, as the one that the certificate names, over a socket, and not at all.
+static void a_web_socket_goes_the_same_way(void **unused)
+{
+	struct http_result result;
+	char url[200];
+	struct server *s = start(false);
+	struct http_tls tls = {.ca_file = path_of("berth-ca.pem")};
+	struct http_request request = {.url = url,
+		.path = "/v1/client/allocation/12345678-1234-1234-1234-123456789abc/exec"
+			"?task=t&command=%5B%22ls%22%5D",
+		.tls = &tls,
+		.timeout_ms = 20000};
+	snprintf(url, sizeof url, "https://127.0.0.1:%u", api_port(s->api));
+	assert_int_equal(open_socket(&request, &result), 1008);
+	tls.server_name = "berth.example";
+	assert_int_equal(open_socket(&request, &result), 1008);
+	tls.server_name = "other.example";
+	assert_int_equal(open_socket(&request, &result), 0);
+	assert_int_equal(result.trouble, HTTP_TROUBLE_TRUST);
+	tls = (struct http_tls){.ca_file = path_of("alice.pem")};
+	assert_int_equal(open_socket(&request, &result), 0);
+	assert_int_equal(result.trouble, HTTP_TROUBLE_TRUST);
+	request.tls = NULL;
+	request.path = "/v1/nodes"; // an answer that opens none
+	snprintf(url, sizeof url, "http://127.0.0.1:%u", api_port(s->api));
+	assert_int_equal(open_socket(&request, &result), 0);
+	server_stop(s);
+	assert_int_equal(open_socket(&request, &result), 0);
+	assert_int_equal(result.trouble, HTTP_TROUBLE_REACHING);
+	const char *path = path_of("ws.sock");
+	s = server_start(&(struct server_options){
+		.is_nowhere = true, .socket = {.path = path, .mode = 0600}});
+	snprintf(url, sizeof url, "unix://%s", path);
+	assert_int_equal(open_socket(&request, &result), 0);
+	assert_int_equal(result.status, 200);
+	server_stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +246,7 @@ int main(void)
 		cmocka_unit_test(and_who_they_are),
 		cmocka_unit_test(who_forgets_the_s_is_told),
 		cmocka_unit_test(a_socket_needs_no_certificate),
+		cmocka_unit_test(a_web_socket_goes_the_same_way),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
