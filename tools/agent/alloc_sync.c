@@ -78,7 +78,7 @@ static uint8_t state_of(const struct task *t)
 {
 	if (t->phase == PHASE_ENDED)
 		return WIRE_TASK_DEAD;
-	return task_is_up(t) ? WIRE_TASK_RUNNING : WIRE_TASK_PENDING;
+	return task_is_up(t) && !t->is_starting ? WIRE_TASK_RUNNING : WIRE_TASK_PENDING;
 }
 
 static uint8_t flags_of(const struct alloc_run *a)

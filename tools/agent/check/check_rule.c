@@ -196,10 +196,15 @@ static void read_script(const struct reading *r, const json_t *json, struct chec
 	}
 	rule->arguments = (char *const *)arguments;
 	rule->script_task = rule->task;
+	const struct driver *driver =
+		rule->task == CHECK_OF_GROUP ? NULL : r->alloc->tasks[rule->task].driver;
 	if (!*command)
 		rule->wrong = "the check has no command";
 	else if (rule->task == CHECK_OF_GROUP)
 		rule->wrong = "a script of a group's service needs \"task\": where it runs";
+	else if (driver != &driver_raw_exec && driver != &driver_mock) // it would have more rights
+		rule->wrong = keep_format(r->rules, "scripts do not run in tasks of the driver %s",
+			driver ? driver->name : "");
 }
 
 static enum check_effect effect_of(const char *on_update)

@@ -78,7 +78,7 @@ static void read_anew(struct alloc_run *a, const struct alloc_place *place)
 // Since when a task runs; 0: it does not.
 static int64_t task_run_ns(const struct task *t)
 {
-	return t->phase == PHASE_RUNNING ? t->started_ns : 0;
+	return task_runs(t) ? t->started_ns : 0;
 }
 
 // Since when what the check is about runs: its task, or the newest of all that are to run together.

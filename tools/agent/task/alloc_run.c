@@ -289,8 +289,8 @@ static struct tally tally(const struct alloc_run *a, uint32_t hooks, enum kind k
 			(kind != ANY && t->spec->sidecar != (kind == SIDECAR)))
 			continue;
 		sum.count++;
-		sum.waiting += t->phase == PHASE_WAITING;
-		sum.up += task_is_up(t) || t->phase == PHASE_RESTARTING;
+		sum.waiting += t->phase == PHASE_WAITING || t->is_starting;
+		sum.up += (task_is_up(t) && !t->is_starting) || t->phase == PHASE_RESTARTING;
 		sum.over += task_is_over(t);
 		sum.failed += task_is_over(t) && t->failed;
 		sum.leader_over |= t->spec->leader && task_is_over(t);
@@ -442,6 +442,8 @@ void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct a
 	struct process_end how = process_end_of(&t->process, exit_path);
 	how.is_oom =
 		place->confine && groups_end(&place->confine->groups, &a->id, t->spec->name) > 0;
+	if (t->driver->judge)
+		t->driver->judge(t, exit_path, &how, place->now_ns);
 	task_ended(t, &how, place->now_ns, place->prng);
 	if (t->driver->explain)
 		t->driver->explain(t, &how, newest, place->now_ns);

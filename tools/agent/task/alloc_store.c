@@ -67,6 +67,9 @@ static json_t *task_json(const struct task *t)
 		json_object_set_new(json, "anew", json_integer(t->anew));
 	if (t->has_artifacts)
 		json_object_set_new(json, "has_artifacts", json_true());
+	if (t->is_starting || t->news > 0)
+		json_object_set_new(
+			json, "starting", json_pack("[b i]", t->is_starting, (int)t->news));
 	if (t->handle.size > 0) {
 		char *bytes = base64_encode((struct text){t->handle.bytes, t->handle.size});
 		json_object_set_new(
@@ -211,6 +214,9 @@ static void load_task(struct task *t, const json_t *json)
 		.kill_after_ns = json_number(json, "mock_kill_after"),
 		.exit_code = (int)json_number(json, "mock_exit_code"),
 		.exit_signal = (int)json_number(json, "mock_exit_signal")};
+	t->is_starting = json_is_true(json_array_get(json_object_get(json, "starting"), 0));
+	t->news =
+		(uint32_t)json_integer_value(json_array_get(json_object_get(json, "starting"), 1));
 	load_handle(t, json_object_get(json, "handle"));
 	load_notes(t, json_object_get(json, "notes"));
 }

@@ -44,7 +44,7 @@ static int64_t all_up_since(const struct task *tasks, uint32_t count)
 	int64_t since = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct task *t = &tasks[i];
-		bool is_up = t->phase == PHASE_RUNNING || (task_is_over(t) && !is_wrong(t));
+		bool is_up = task_runs(t) || (task_is_over(t) && !is_wrong(t));
 		if (t->spec->hook == HOOK_POSTSTOP)
 			continue;
 		if (!is_up)

@@ -15,10 +15,15 @@ struct process {
 	bool is_child; // of this agent
 };
 
+enum task_beginning { TASK_BEGAN, TASK_NOT_BEGUN, TASK_NEVER_BEGINS };
+
 struct process_end {
 	int exit_code, signal;
 	bool is_known; // false: the shim was killed before it could tell
 	bool is_oom;   // a process of the task was killed for want of memory
+	// What a driver found out: whether what its process was to begin ever ran, and whether another try may help.
+	enum task_beginning beginning;
+	bool is_nodes_fault;
 };
 
 // 0, or a negative error and a sentence.

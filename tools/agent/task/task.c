@@ -87,13 +87,10 @@ static void restart_or_fail(struct task *t, int64_t now_ns, struct prng *prng)
 	}
 }
 
-void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, struct prng *prng)
+static void note_end(struct task *t, const struct process_end *how, int code, int64_t now_ns)
 {
-	int code = how->signal ? 128 + how->signal : how->exit_code;
-	bool is_restarting = t->is_restarting;
-	t->finished_ns = now_ns;
-	t->is_restarting = false;
-	t->is_nodes_fault = !how->is_known;
+	if (how->beginning != TASK_BEGAN)
+		return; // its driver has said why
 	if (!how->is_known)
 		task_note(t, now_ns, -1, "Terminated", "How it ended is not known");
 	else if (how->is_oom)
@@ -105,11 +102,24 @@ void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, s
 			how->signal);
 	else
 		task_note(t, now_ns, code, "Terminated", "Exit Code: %d", code);
+}
+
+void task_ended(struct task *t, const struct process_end *how, int64_t now_ns, struct prng *prng)
+{
+	int code = how->signal ? 128 + how->signal : how->exit_code;
+	bool is_restarting = t->is_restarting;
+	t->finished_ns = now_ns;
+	t->is_restarting = t->is_starting = false;
+	t->is_nodes_fault = !how->is_known || how->is_nodes_fault;
+	note_end(t, how, code, now_ns);
 	if (t->is_unwanted) {
 		task_note(t, now_ns, 0, "Killed", "Task successfully killed");
 		end_task(t, t->failed, now_ns);
 	} else if (t->anew) {
 		restart_as_wished(t, now_ns);
+	} else if (how->beginning == TASK_NEVER_BEGINS) {
+		task_note(t, now_ns, 0, "Not Restarting", "Error was unrecoverable");
+		end_task(t, true, now_ns);
 	} else if (how->is_known && code == 0 && !t->spec->restart.on_success && !is_restarting) {
 		end_task(t, false, now_ns);
 	} else {
@@ -147,10 +157,18 @@ static bool resume(struct task *t, const struct task_start *start)
 static void has_begun(struct task *t, int64_t now_ns, const char *how)
 {
 	t->has_run = true;
+	if (t->is_starting) // its driver will tell
+		return;
 	t->is_nodes_fault = false;
 	t->started_ns = now_ns;
 	t->finished_ns = 0;
 	task_note(t, now_ns, 0, "Started", "%s", how);
+}
+
+void task_has_started(struct task *t, int64_t now_ns)
+{
+	t->is_starting = false;
+	has_begun(t, now_ns, "Task started by client");
 }
 
 void task_begin(struct task *t, const struct task_start *start)

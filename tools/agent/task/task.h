@@ -61,8 +61,9 @@ struct task {
 	bool failed;
 	bool is_nodes_fault; // the machine caused its newest end
 	bool has_run;
-	bool is_unwanted;            // told to end for good
-	bool is_restarting;          // told to end, and then to begin anew
+	bool is_starting;   // by its driver, over several turns: what it is to run does not run yet
+	bool is_unwanted;   // told to end for good
+	bool is_restarting; // told to end, and then to begin anew
 	enum task_anew anew;         // the same, by a person
 	uint32_t restarts, attempts; // attempts: in the present interval
 	int64_t interval_ns;         // unix; when the interval began
@@ -70,6 +71,7 @@ struct task {
 	int64_t due_ns;  // unix; next work, 0: none
 	bool is_forced;  // SIGKILL was sent
 	int64_t poll_ns; // unix; next turn of its driver, 0: none
+	uint32_t news;   // of its driver, that were taken
 	struct process process;
 	struct talk *talk; // the driver's, with a virtual machine that is told to end
 	struct mock mock;
@@ -114,6 +116,8 @@ struct driver {
 	// Continues work that takes several turns, while the task is up. True when something changed. NULL: no such
 	// work.
 	bool (*turn)(struct task *, const struct task_start *);
+	// The task's process has ended: may find out more of how, before the restart policy is asked. NULL: never.
+	void (*judge)(struct task *, const char *exit_path, struct process_end *, int64_t now_ns);
 	// The task's process has ended: notes why, if known. NULL: never known.
 	void (*explain)(
 		struct task *, const struct process_end *, const char *error_path, int64_t now_ns);
@@ -132,6 +136,8 @@ void task_note(struct task *, int64_t now_ns, int exit_code, const char *type, c
 	...) __attribute__((format(printf, 5, 6)));
 // WAITING or RESTARTING → RUNNING, or to the phase that a failed start leads to.
 void task_begin(struct task *, const struct task_start *);
+// What a driver started over several turns runs from now on.
+void task_has_started(struct task *, int64_t now_ns);
 // The task's process is over: the restart policy decides what comes next.
 void task_ended(struct task *, const struct process_end *, int64_t now_ns, struct prng *);
 // What the task needs could not be made: again later, as the restart policy says if that may help, or it fails.
@@ -153,4 +159,8 @@ static inline bool task_is_over(const struct task *t)
 static inline bool task_is_up(const struct task *t)
 {
 	return t->phase == PHASE_RUNNING || t->phase == PHASE_STOPPING;
+}
+static inline bool task_runs(const struct task *t)
+{
+	return t->phase == PHASE_RUNNING && !t->is_starting;
 }
