@@ -132,6 +132,7 @@ int agent_create(
 {
 	*a = (struct agent){.options = options, .fd = -1, .load_fd = -1};
 	a->identity.lock_fd = -1;
+	engines_open(&a->engines, options);
 	prng_seed_from_system(&a->prng);
 	a->boot = prng_u64(&a->prng) | 1;
 	int rc = identity_open(options->state_dir, &a->prng, &a->identity, message, message_size);
@@ -162,6 +163,7 @@ int agent_create(
 	s->term = a->identity.term;
 	a->load_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	beat_start(&a->beat, prng_u64(&a->prng), now_ns());
+	engines_look(&a->engines);
 	return options->print_fingerprint ? 0 : open_runner(a, message, message_size);
 }
 
@@ -174,6 +176,7 @@ void agent_destroy(struct agent *a)
 		readiness_close(&a->readiness);
 	}
 	confine_close(&a->confine);
+	engines_close(&a->engines);
 	identity_close(&a->identity);
 	if (a->topology)
 		hwloc_topology_destroy(a->topology);
@@ -304,6 +307,7 @@ static void add_offers(struct agent *a)
 		add_driver(a, driver_raw_exec.name);
 	confinement_describe(&a->confine, &a->fingerprint);
 	add_driver(a, driver_mock.name);
+	engines_describe(&a->engines, &a->fingerprint);
 	for (uint32_t i = 0; i < o->volumes.count; i++)
 		add_volume(a, o->volumes.items[i]);
 	if (o->reserved_ports)
@@ -615,6 +619,8 @@ static uint64_t agent_turn(struct agent *a)
 	leave_when_idle(a);
 	if (readiness_step(&a->readiness, now_ns()))
 		beat_describe(&a->beat, now_ns());
+	if (engines_step(&a->engines, a->runner.epoll_fd, now_ns()))
+		beat_describe(&a->beat, now_ns());
 	send_alloc_frames(a);
 	uint64_t sync_due = a->beat.state == BEAT_BEATING && !a->stop_by_ns && a->fd >= 0
 				    ? alloc_sync_next_ns(&a->sync)
@@ -623,6 +629,8 @@ static uint64_t agent_turn(struct agent *a)
 	due = a->beat.due_ns < due ? a->beat.due_ns : due;
 	uint64_t probe_due = readiness_due_ns(&a->readiness);
 	due = probe_due < due ? probe_due : due;
+	uint64_t engines_due = engines_due_ns(&a->engines);
+	due = engines_due < due ? engines_due : due;
 	return a->stop_by_ns && a->stop_by_ns < due ? a->stop_by_ns : due;
 }
 

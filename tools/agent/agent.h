@@ -4,6 +4,7 @@
 #include "tools/agent/base/identity.h"
 #include "tools/agent/beat.h"
 #include "tools/agent/confine/confine.h"
+#include "tools/agent/engines.h"
 #include "tools/agent/fingerprint.h"
 #include "tools/agent/line/line.h"
 #include "tools/agent/options.h"
@@ -33,6 +34,7 @@ struct agent {
 	struct confine confine;
 	struct runner runner;
 	struct readiness readiness;
+	struct engines engines;
 	struct alloc_sync sync;
 	struct ask_runner *ask;              // the service's way to the runner
 	struct agent_service *service;       // answers those whom the agent connects to

@@ -1,5 +1,6 @@
 #include "state/base/log.h"
 #include "tools/agent/agent.h"
+#include "tools/agent/container/container_run.h"
 #include "tools/agent/fetch/fetch.h"
 #include <signal.h>
 #include <stdio.h>
@@ -77,6 +78,8 @@ int main(int argc, char **argv)
 	char message[300];
 	if (argc == 2 && strcmp(argv[1], FETCH_ARGUMENT) == 0)
 		return fetch_main();
+	if (container_run_is_meant(argc, argv))
+		return container_run(argc, argv);
 	if (!agent_options_read(argc, argv, &options, &code))
 		return code;
 	if (agent_create(&agent, &options, message, sizeof message) < 0) {

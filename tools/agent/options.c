@@ -3,6 +3,7 @@
 #include "state/base/log.h"
 #include "state/base/number_ranges.h"
 #include "tools/agent/confine/confine.h"
+#include "tools/agent/container/container.h"
 #include "tools/agent/task/probe.h"
 #include "tools/agent/vm/vm_worker_lists.h"
 #include <stdio.h>
@@ -62,6 +63,17 @@ static const struct flag table[] = {
 	{"allow-caps", "NAMES", FLAG_TEXT, AT(allow_caps),
 		"capabilities that tasks of the driver exec may have: chown,net_raw, or all "
 		"(default what container runtimes give, without net_raw)"},
+	{"docker-socket", "PATH", FLAG_TEXT, AT(docker_socket),
+		"of the driver docker; \"\": no such driver (default " DOCKER_SOCKET_DEFAULT ")"},
+	{"podman-socket", "PATH", FLAG_TEXT, AT(podman_socket),
+		"of the driver podman; \"\": no such driver (default " PODMAN_SOCKET_DEFAULT ")"},
+	{"container-caps", "NAMES", FLAG_TEXT, AT(container_caps),
+		"capabilities that containers may have: chown,net_raw, or all (default what "
+		"container runtimes give, without net_raw)"},
+	{"container-privileged", NULL, FLAG_SWITCH, AT(container_privileged),
+		"let tasks ask for privileged containers, which may do anything on this machine"},
+	{"container-volumes", NULL, FLAG_SWITCH, AT(container_volumes),
+		"let containers mount folders of this machine, and volumes of their engine"},
 	{"worker", NULL, FLAG_SWITCH, AT(worker), "run virtual machines, too"},
 	{"worker-resource", "NAME=NUMBER", FLAG_LIST, AT(worker_resources),
 		"what machines may ask for; may be repeated (cores and memory are measured)"},
@@ -254,6 +266,17 @@ static bool check_confinement(const struct agent_options *o)
 	return false;
 }
 
+static bool check_containers(const struct agent_options *o)
+{
+	if (container_capabilities_are_sound(o->container_caps))
+		return true;
+	fprintf(stderr,
+		"berth-agent: --container-caps wants names as in chown,net_raw, or all, not "
+		"\"%.64s\"\n",
+		o->container_caps);
+	return false;
+}
+
 bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exit_code)
 {
 	*o = (struct agent_options){.state_dir = "/var/lib/berth-agent",
@@ -271,6 +294,9 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 		.task_pids = CONFINE_PIDS_DEFAULT,
 		.denied_users = CONFINE_USERS_DENIED_DEFAULT,
 		.allow_caps = CAPABILITIES_DEFAULT,
+		.docker_socket = DOCKER_SOCKET_DEFAULT,
+		.podman_socket = PODMAN_SOCKET_DEFAULT,
+		.container_caps = CONTAINER_CAPABILITIES_DEFAULT,
 		.probe_backoff_ms = 1000,
 		.probe_timeout_ms = 10000,
 		.log_level = "info"};
@@ -278,7 +304,8 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 	*exit_code = result == FLAGS_DONE ? AGENT_LEFT : AGENT_USAGE;
 	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta) ||
 		!check_volumes(&o->volumes) || !check_ranges(o) || !check_probe(o) ||
-		!check_artifacts(o) || !check_worker(o) || !check_confinement(o))
+		!check_artifacts(o) || !check_worker(o) || !check_confinement(o) ||
+		!check_containers(o))
 		return false;
 	*exit_code = AGENT_USAGE;
 	if (!o->server && !o->print_id && !o->print_fingerprint) {

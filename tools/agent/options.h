@@ -16,6 +16,8 @@ struct agent_options {
 	uint32_t artifact_max_mb, artifact_max_files, artifact_timeout_s;
 	const char *cgroup_parent, *denied_users, *allow_caps;
 	uint32_t task_pids; // 0: any number
+	const char *docker_socket, *podman_socket, *container_caps;
+	bool container_privileged, container_volumes;
 	const char *probe;
 	uint32_t probe_backoff_ms, probe_timeout_ms;
 	bool worker;                       // the node runs virtual machines

@@ -1,0 +1,33 @@
+// The drivers docker and podman. A container is run by a process of the agent's own program (container_run.h) through
+// the engine's socket, as other tasks are run by their programs: it pulls the image, creates and starts the container,
+// writes what the container writes, ends as it ends and removes it. So the agent waits for no engine, and finds its
+// containers again as it finds its processes.
+//
+//	agent ── plan ──► shim ── container process ── HTTP ──► engine
+//	      ◄─ news ─────────────────┘
+#pragma once
+#include "tools/agent/task/task.h"
+
+enum container_engine { ENGINE_DOCKER, ENGINE_PODMAN, CONTAINER_ENGINES };
+
+#define DOCKER_SOCKET_DEFAULT "/var/run/docker.sock"
+#define PODMAN_SOCKET_DEFAULT "/run/podman/podman.sock"
+// What runtimes give their containers, without net_raw.
+#define CONTAINER_CAPABILITIES_DEFAULT                                                             \
+	"audit_write,chown,dac_override,fowner,fsetid,kill,mknod,net_bind_service,setfcap,setgid," \
+	"setpcap,setuid,sys_chroot"
+
+struct container_settings {
+	const char *sockets[CONTAINER_ENGINES]; // "": no such driver
+	const char *program;                    // that runs containers; mostly the agent's own
+	const char *capabilities;               // that tasks may have: "chown,kill", or "all"
+	bool allows_privileged, allows_volumes; // of the host
+};
+
+// What the drivers go by; the caller keeps it. Before the first task starts.
+void container_configure(const struct container_settings *);
+
+// Whether it is a list of names of capabilities, or "all".
+bool container_capabilities_are_sound(const char *list);
+
+extern const struct driver driver_docker, driver_podman;

@@ -1,0 +1,10 @@
+// What a task's configuration asks of an engine, as the JSON that the container's process goes by:
+//
+//	Socket, Engine (its name), Name, Image, Pulls ("always", "missing"), PullTimeout (ns), Auth (base64, or ""),
+//	Exit (file; what else is written is beside it), Tty, Create (the body of /containers/create)
+#pragma once
+#include "tools/agent/container/container.h"
+
+// NULL, and a sentence: the configuration is wrong, or asks for what the agent does not allow. Caller frees.
+json_t *container_plan(const struct container_settings *, enum container_engine,
+	const struct task *, const struct task_start *, char *message, uint32_t message_size);
