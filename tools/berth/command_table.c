@@ -165,6 +165,8 @@ static const struct command commands[] = {
 	{"alloc status", "ID", "Show an allocation.",
 		"ID may be the beginning of an id, as long as only one allocation has it.", NULL, 1,
 		1, alloc_status, &kind_alloc},
+	{"alloc checks", "ID", "Show what the checks of an allocation's services say.",
+		"From the node that runs it.", NULL, 1, 1, alloc_checks, &kind_alloc},
 	{"alloc stop", "ID", "Stop an allocation; its job's scheduler replaces it.",
 		"Waits until the evaluation is worked off, unless --detach is given.",
 		"detach no-shutdown-delay", 1, 1, alloc_stop, &kind_alloc},
