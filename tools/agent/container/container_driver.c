@@ -4,11 +4,13 @@
 #include "tools/agent/container/container_plan.h"
 #include "tools/agent/container/container_run.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NEWS_POLL_NS (100 * (int64_t)NS_PER_MS)
@@ -127,6 +129,43 @@ static bool read_news(struct task *t, const struct task_start *start)
 	return true;
 }
 
+// The process of a container that it no longer follows, because that process was killed, is followed by one that only
+// removes it. Nobody waits for it: the process between is over at once.
+static void remove_orphan(const struct task *t, const char *name)
+{
+	char number[16], run[] = CONTAINER_RUN, title[] = "berth-container";
+	char *const arguments[] = {title, run, number, NULL};
+	char *const environment[] = {NULL};
+	json_t *plan = json_pack("{s:s s:s s:b}", "Socket", settings->sockets[engine_of(t)], "Name",
+		name, "Removes", true);
+	int fd = hand_over(plan);
+	json_decref(plan);
+	if (fd < 0)
+		return;
+	snprintf(number, sizeof number, "%d", fd);
+	pid_t between = fork();
+	if (between == 0) {
+		if (fork() == 0 && setsid() > 0 && fcntl(fd, F_SETFD, 0) == 0)
+			execve(settings->program, arguments, environment);
+		_exit(0);
+	}
+	if (between > 0)
+		waitpid(between, NULL, 0);
+	close(fd);
+}
+
+static void remove_if_left(
+	const struct task *t, const char *exit_path, const struct process_end *how)
+{
+	enum container_news kind;
+	char text[NEWS_TEXT_BYTES];
+	if (!settings || (how->is_known && how->signal == 0))
+		return; // it has removed its container itself
+	for (uint32_t i = 0; container_news_read(exit_path, i, &kind, text); i++)
+		if (kind == NEWS_STARTED)
+			remove_orphan(t, text);
+}
+
 // Reads what is left of the news.
 static void judge_container(
 	struct task *t, const char *exit_path, struct process_end *how, int64_t now_ns)
@@ -142,6 +181,7 @@ static void judge_container(
 		task_note(t, now_ns, 0, "Driver Failure", "%s", text);
 		how->beginning = kind == NEWS_REFUSED ? TASK_NEVER_BEGINS : TASK_NOT_BEGUN;
 	}
+	remove_if_left(t, exit_path, how);
 	container_news_forget(exit_path);
 }
 

@@ -2,6 +2,8 @@
 //
 //	Socket, Engine (its name), Name, Image, Pulls ("always", "missing"), PullTimeout (ns), Auth (base64, or ""),
 //	Exit (file; what else is written is beside it), Tty, Create (the body of /containers/create)
+//
+// or, of a container that only has to go: Socket, Name, Removes (true)
 #pragma once
 #include "tools/agent/container/container.h"
 

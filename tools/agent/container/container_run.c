@@ -192,6 +192,10 @@ static void follow_container(struct run *r)
 
 static int run_container(struct run *r)
 {
+	if (json_is_true(json_object_get(r->job.plan, "Removes"))) {
+		remove_container(r);
+		return 0;
+	}
 	r->multi = curl_multi_init();
 	if (!r->multi || !container_image_make_ready(&r->job) || !create_container(r))
 		return EXIT_NOT_RUN;

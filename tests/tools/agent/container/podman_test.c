@@ -152,15 +152,21 @@ static bool has_written(const struct task *t)
 	return *text && task_runs(t);
 }
 
-static void expect_no_containers(void)
+static size_t count_containers(void)
 {
 	struct engine engine = {.socket = socket_path, .signal_fd = -1};
 	struct engine_request request = {.method = "GET", .path = "/containers/json?all=true"};
 	struct engine_reply reply;
 	engine_ask(&engine, &request, &reply);
 	assert_true(json_is_array(reply.body));
-	assert_int_equal(json_array_size(reply.body), 0);
+	size_t count = json_array_size(reply.body);
 	engine_reply_free(&reply);
+	return count;
+}
+
+static void expect_no_containers(void)
+{
+	assert_int_equal(count_containers(), 0);
 }
 
 static void a_container_runs_to_its_end(void **unused)
@@ -284,6 +290,24 @@ static void the_engine_may_begin_anew_meanwhile(void **unused)
 	expect_output(a, "stdout", "one\ntwo\n");
 }
 
+static bool is_gone(const struct task *t)
+{
+	(void)t;
+	return count_containers() == 0;
+}
+
+// Nothing runs on that is told to have failed.
+static void a_container_does_not_outlive_its_process(void **unused)
+{
+	struct alloc_run *a = run_container("batch", "", SHELL("echo up; sleep 1000"));
+	pass_until(has_written);
+	assert_int_equal(count_containers(), 1);
+	assert_int_equal(kill(a->tasks[0].process.task, SIGKILL), 0);
+	pass_until(has_ended);
+	assert_string_equal(noted(&a->tasks[0], "Terminated"), "Exit Code: 137, Signal: 9");
+	pass_until(is_gone);
+}
+
 static void what_cannot_start_says_why(void **unused)
 {
 	static const struct {
@@ -364,6 +388,7 @@ int main(void)
 		TEST(the_next_agent_takes_it_up),
 		TEST(the_next_agent_learns_that_it_started),
 		TEST(the_engine_may_begin_anew_meanwhile),
+		TEST(a_container_does_not_outlive_its_process),
 		TEST(what_cannot_start_says_why),
 		TEST(folders_of_the_node_are_mounted_where_that_is_allowed),
 		TEST(an_engine_is_watched),
