@@ -236,6 +236,7 @@ int container_run(int argc, char **argv)
 	r.exit_path = json_string_value(json_object_get(r.job.plan, "Exit"));
 	r.output.is_raw = json_is_true(json_object_get(r.job.plan, "Tty"));
 	int code = run_container(&r);
+	curl_multi_cleanup(r.multi);
 	json_decref(r.job.plan);
 	return code;
 }

@@ -449,7 +449,9 @@ static void a_new_description_has_its_own_checks(void **unused)
 	runner_add(&runner, &id, 12, 8, stage_describe(&id, "service", text, FOREVER));
 	settle();
 	assert_string_equal(status("n"), "success");
-	assert_int_equal(json_object_size(checks_json(runner_find(&runner, &id))), 1);
+	json_t *all = checks_json(runner_find(&runner, &id));
+	assert_int_equal(json_object_size(all), 1);
+	json_decref(all);
 }
 
 static void a_stopped_allocation_is_not_checked(void **unused)
