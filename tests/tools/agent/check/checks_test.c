@@ -236,6 +236,27 @@ static void a_failure_begins_the_while_anew(void **unused)
 	assert_int_equal(a->health.verdict, WIRE_HEALTHY);
 }
 
+// The check of one task passes all the while that another begins anew.
+static void tasks_have_to_run_as_long(void **unused)
+{
+	char tasks[1500];
+	snprintf(tasks, sizeof tasks,
+		"{\"Name\":\"b\",\"Driver\":\"mock\",\"Services\":[{\"Name\":\"s\",\"Checks\":[{"
+		"\"Name\":\"h\",\"Type\":\"tcp\",\"PortLabel\":\"%u\"}]}]}," FOREVER,
+		listener.port);
+	struct alloc_run *a = stage_run(&id, "service", DEPLOYED UPDATE("checks"), tasks);
+	settle();
+	pass(5 * S);
+	task_restart(&a->tasks[1], (int64_t)manual.wall_ns, "because");
+	pass(1 * S);
+	pass(1 * S);
+	assert_int_equal(a->tasks[1].phase, PHASE_RUNNING);
+	pass(5 * S);
+	assert_int_equal(a->health.verdict, WIRE_HEALTH_UNSAID);
+	pass(6 * S);
+	assert_int_equal(a->health.verdict, WIRE_HEALTHY);
+}
+
 static void what_never_passes_is_unhealthy(void **unused)
 {
 	atomic_store(&listener.answer, BROKEN);
@@ -520,6 +541,7 @@ int main(void)
 		TEST(a_status_needs_some_in_a_row),
 		TEST(health_waits_for_checks),
 		TEST(a_failure_begins_the_while_anew),
+		TEST(tasks_have_to_run_as_long),
 		TEST(what_never_passes_is_unhealthy),
 		TEST(some_checks_have_no_say),
 		TEST(failures_restart_the_task),
