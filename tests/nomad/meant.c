@@ -28,7 +28,6 @@ static const struct {
 	{"PUT /v1/operator/autopilot/configuration", "a single server has no pilot"},
 	{"GET/v1/agent/health.client", "a server is no client"},
 	{"NodeHeard.Servers", "nodes do not learn of servers by this"},
-	{"Task.Templates", "a job with templates is refused"},
 };
 
 static bool is_like(const char *text, const char *pattern)

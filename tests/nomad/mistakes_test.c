@@ -24,7 +24,6 @@ static const struct {
 	{"two_networks", STRICTER},
 	{"volume_type", STRICTER},
 	{"device_count_zero", STRICTER},
-	{"template_signal", "it would run without its secrets and files"},
 	{"service_bad_name", SERVICE},
 	{"service_bad_provider", SERVICE},
 	{"mixed_providers", SERVICE},

@@ -69,8 +69,9 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		{"", "\"Resources\":{\"Cores\":1},", TASK "Resources.Cores: "},
 		{"", "\"Resources\":{\"Devices\":[{\"Name\":\"gpu\"}]},",
 			TASK "Resources.Devices: "},
-		{"", "\"RestartPolicy\":{\"RenderTemplates\":true},",
-			TASK "RestartPolicy.RenderTemplates: "},
+		{"", "\"RestartPolicy\":{\"RenderTemplates\":true},", ""},
+		{"", "\"Templates\":[{\"EmbeddedTmpl\":\"x\",\"DestPath\":\"local/x\"}],", ""},
+		{"", "\"Artifacts\":[{\"GetterSource\":\"http://x/y\"}],", ""},
 		{"", "\"Kind\":\"k\",", TASK "Kind: "},
 		{"", "\"Resources\":{\"MemoryMB\":20,\"MemoryMaxMB\":40},",
 			"Memory oversubscription is not enabled; Task \"g.t\" memory_max value "
@@ -97,9 +98,13 @@ static void what_would_run_wrong_is_refused(void **unused)
 		const char *of_group, *of_task, *text;
 	} cases[] = {
 		{"", "\"Vault\":{},", TASK "Vault: "},
-		{"", "\"Templates\":[{\"EmbeddedTmpl\":\"x\",\"DestPath\":\"local/x\"}],",
-			TASK "Templates: "},
-		{"", "\"Artifacts\":[{\"GetterSource\":\"http://x/y\"}],", TASK "Artifacts: "},
+		{"",
+			"\"Templates\":[{\"EmbeddedTmpl\":\"a\\n{{ key 5 "
+			"}}\",\"DestPath\":\"local/x\"}],",
+			TASK "Template 1: line 2, column 4: function \"key\": Consul is not there"},
+		{"", "\"Artifacts\":[{\"GetterSource\":\"git::https://x/y\"}],",
+			TASK "Artifact 1: GetterSource \"git::https://x/y\": artifacts are fetched "
+			     "from http:// and https:// alone"},
 		{"", "\"CSIPluginConfig\":{\"ID\":\"p\"},",
 			"Job.TaskGroups[0].Tasks[0].CSIPluginConfig: "},
 		{"\"Volumes\":{\"v\":{\"Type\":\"csi\",\"Source\":\"s\"}},", "",

@@ -105,9 +105,12 @@ static json_t *ask(const char *method, const char *path, const char *body)
 #define PERIODIC                                                                   \
 	JOB("cron", "batch", "'Periodic':{'Specs':['0 0 1 1 *'],'Enabled':true},", \
 		GROUP("1", "", "1"))
-#define BEFORE                                                    \
-	"{'Name':'before','Driver':'exec','Config':{'command':'/" \
-	"x'},'Lifecycle':{'Hook':'prestart'}}"
+#define BEFORE                                                                                    \
+	"{'Name':'before','Driver':'exec','Config':{'command':'/"                                 \
+	"x'},'Lifecycle':{'Hook':'prestart'},'Templates':[{'SourcePath':'','DestPath':'local/"    \
+	"x','EmbeddedTmpl':'x','ChangeMode':'restart','ChangeScript':null,'ChangeSignal':'','"    \
+	"Splay':5000000000,'Perms':'0644','Uid':null,'Gid':null,'LeftDelim':'','RightDelim':'','" \
+	"Envvars':false,'VaultGrace':0,'Wait':null,'ErrMissingKey':false}]}"
 #define PARAMETERIZED                                                                             \
 	JOB("param", "batch",                                                                     \
 		"'ParameterizedJob':{'Payload':'optional','MetaRequired':['m'],'MetaOptional':['" \

@@ -159,6 +159,15 @@ static void put_identity(struct json_writer *w, struct keyring *keyring, const s
 	json_end_object(w);
 }
 
+// What the node makes before the task starts.
+static void put_needs(struct json_writer *w, const struct task *task)
+{
+	if (task->templates)
+		json_put_raw(w, "Templates", task->templates);
+	if (task->artifacts)
+		json_put_raw(w, "Artifacts", task->artifacts);
+}
+
 static void put_task(struct json_writer *w, struct keyring *keyring, const struct allocation *a,
 	const struct task_group *group, const struct task *task)
 {
@@ -172,6 +181,7 @@ static void put_task(struct json_writer *w, struct keyring *keyring, const struc
 		json_put_raw(w, "Services", task->services);
 	if (task->log_config)
 		json_put_raw(w, "LogConfig", task->log_config);
+	put_needs(w, task);
 	json_put_map(w, "Env", FIELD_MAP, &task->env);
 	put_meta(w, a->job, group, task);
 	json_put_i64(w, "KillTimeout", task->kill_timeout_ns);

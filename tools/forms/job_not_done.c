@@ -60,12 +60,6 @@ static void judge_task_blocks(
 	} wrong[] = {
 		{task->vault, "Vault: no secrets are handed out, so the task would run without its "
 			      "own; leave the block out"},
-		{task->templates,
-			"Templates: nothing is rendered, so the task would run without its "
-			"files; leave the blocks out"},
-		{task->artifacts,
-			"Artifacts: nothing is fetched, so the task would run without its "
-			"files; leave the blocks out"},
 	};
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		if (block_is_given(wrong[i].json))
@@ -121,8 +115,6 @@ static void judge_task_resources(
 		{task->resources.devices.count > 0,
 			"Resources.Devices: set aside on the node, but the task is not told which "
 			"they are"},
-		{task->restart && task->restart->render_templates,
-			"RestartPolicy.RenderTemplates: there are no templates to render"},
 		{task->kind && *task->kind, "Kind: has no meaning here"},
 	};
 	for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)

@@ -19,20 +19,20 @@ struct function {
 #define ANY_NUMBER UINT32_MAX
 
 // NULL: no such function.
-const struct function *function_find(struct text name);
+const struct function *function_of_name(struct text name);
 // Whether a function reads variables of the cluster.
 bool function_reads_variables(const struct function *);
 // and, or: the arguments are only worked out as far as needed.
 bool function_is_lazy(const struct function *);
 
 // The arguments, of their kind; else the rendering fails and they are empty.
-struct text call_text(struct call *, uint32_t i);
-int64_t call_int(struct call *, uint32_t i);
-struct value call_list(struct call *, uint32_t i);
-struct value call_fail(struct call *, const char *format, ...)
+struct text argument_text(struct call *, uint32_t i);
+int64_t argument_int(struct call *, uint32_t i);
+struct value argument_list(struct call *, uint32_t i);
+struct value function_fail(struct call *, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 // A text that was written; frees the writer.
-struct value call_written(struct call *, struct bytes_writer *);
+struct value function_written(struct call *, struct bytes_writer *);
 
 typedef struct value template_function(struct call *);
 // Of Go's language.

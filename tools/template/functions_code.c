@@ -8,14 +8,14 @@
 
 struct value tf_parse_json(struct call *call)
 {
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	json_error_t error;
 
 	if (t.size == 0) // consul-template reads nothing as an empty map
 		return (struct value){.kind = VALUE_MAP};
 	json_t *json = json_loadb(t.data, t.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 	if (!json)
-		return call_fail(call, "the text is not JSON: %.100s", error.text);
+		return function_fail(call, "the text is not JSON: %.100s", error.text);
 	struct value v = value_of_json(call->run, json, 0);
 	json_decref(json);
 	return v;
@@ -28,8 +28,9 @@ static struct value write_json(struct call *call, size_t flags)
 
 	json_decref(json);
 	if (!text)
-		return call_fail(call, "the value is nested too deep, or holds a text that is not "
-				       "UTF-8");
+		return function_fail(call,
+			"the value is nested too deep, or holds a text that is not "
+			"UTF-8");
 	struct value v = value_copy(call->run, text, strlen(text));
 	free(text);
 	return v;
@@ -47,7 +48,7 @@ struct value tf_to_json_pretty(struct call *call)
 
 struct value tf_base64_encode(struct call *call)
 {
-	char *encoded = base64_encode(call_text(call, 0));
+	char *encoded = base64_encode(argument_text(call, 0));
 	struct value v = value_copy(call->run, encoded, strlen(encoded));
 	free(encoded);
 	return v;
@@ -61,13 +62,13 @@ static struct value decode(struct call *call, const char *text, size_t size)
 	if (v.kind != VALUE_TEXT)
 		return v;
 	if (!base64_decode(v.text.data, size, (uint8_t *)v.text.data, &bytes))
-		return call_fail(call, "the text is not base64");
+		return function_fail(call, "the text is not base64");
 	return value_text((struct text){v.text.data, (uint32_t)bytes});
 }
 
 struct value tf_base64_decode(struct call *call)
 {
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	return decode(call, t.data, t.size);
 }
 
@@ -83,7 +84,7 @@ static void exchange_characters(char *text, const char *from, const char *to)
 
 struct value tf_base64_url_encode(struct call *call)
 {
-	char *encoded = base64_encode(call_text(call, 0));
+	char *encoded = base64_encode(argument_text(call, 0));
 	exchange_characters(encoded, "+/", "-_");
 	struct value v = value_copy(call->run, encoded, strlen(encoded));
 	free(encoded);
@@ -92,7 +93,7 @@ struct value tf_base64_url_encode(struct call *call)
 
 struct value tf_base64_url_decode(struct call *call)
 {
-	char *copy = text_copy(call_text(call, 0));
+	char *copy = text_copy(argument_text(call, 0));
 	exchange_characters(copy, "-_", "+/");
 	struct value v = decode(call, copy, strlen(copy));
 	free(copy);
@@ -101,7 +102,7 @@ struct value tf_base64_url_decode(struct call *call)
 
 static struct value hex_digest(struct call *call, GChecksumType type)
 {
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	char *hex = g_compute_checksum_for_data(type, (const guchar *)t.data, t.size);
 	struct value v = value_copy(call->run, hex, strlen(hex));
 	g_free(hex);
@@ -125,7 +126,7 @@ struct value tf_html(struct call *call)
 		const char *text;
 	} escapes[] = {
 		{'"', "&#34;"}, {'\'', "&#39;"}, {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}};
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	struct bytes_writer w = bytes_writer_growing(t.size + 1);
 
 	for (uint32_t i = 0; i < t.size; i++) {
@@ -135,7 +136,7 @@ struct value tf_html(struct call *call)
 				text = escapes[e].text;
 		bytes_put(&w, text ? text : &t.data[i], text ? strlen(text) : 1);
 	}
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 struct value tf_urlquery(struct call *call)
@@ -158,5 +159,5 @@ struct value tf_urlquery(struct call *call)
 		}
 	}
 	bytes_writer_free(&printed);
-	return call_written(call, &w);
+	return function_written(call, &w);
 }

@@ -11,7 +11,7 @@ static const char *look_up(struct call *call)
 {
 	const struct template_data *data = call->run->data;
 	char name[300];
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 
 	snprintf(name, sizeof name, "%.*s", (int)(t.size < 299 ? t.size : 299), t.data);
 	return call->run->failed ? NULL : data->env(data->context, name);
@@ -27,29 +27,30 @@ struct value tf_env_or_default(struct call *call)
 {
 	const char *value = look_up(call);
 	if (!value || !*value)
-		return value_text(call_text(call, 1));
+		return value_text(argument_text(call, 1));
 	return value_copy(call->run, value, strlen(value));
 }
 
 struct value tf_must_env(struct call *call)
 {
 	const char *value = look_up(call);
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	if (value)
 		return value_copy(call->run, value, strlen(value));
-	return call_fail(call, "\"%.*s\" is not set", (int)(t.size < 100 ? t.size : 100), t.data);
+	return function_fail(
+		call, "\"%.*s\" is not set", (int)(t.size < 100 ? t.size : 100), t.data);
 }
 
 struct value tf_file(struct call *call)
 {
 	const struct template_data *data = call->run->data;
-	char *path = text_copy(call_text(call, 0)), message[200];
+	char *path = text_copy(argument_text(call, 0)), message[200];
 	struct bytes_writer w = bytes_writer_growing(256);
 
 	if (!data->file(data->context, path, &w, message, sizeof message))
-		call_fail(call, "%s", message);
+		function_fail(call, "%s", message);
 	free(path);
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 struct value tf_timestamp(struct call *call)
@@ -58,10 +59,10 @@ struct value tf_timestamp(struct call *call)
 	struct tm tm;
 	char text[40];
 
-	if (call->count > 0 && !text_equal(call_text(call, 0), TEXT("unix")))
-		return call_fail(call, "formats are not there, but \"unix\"");
+	if (call->count > 0 && !text_equal(argument_text(call, 0), TEXT("unix")))
+		return function_fail(call, "formats are not there, but \"unix\"");
 	if (!gmtime_r(&now, &tm))
-		return call_fail(call, "the time is out of range");
+		return function_fail(call, "the time is out of range");
 	if (call->count > 0)
 		snprintf(text, sizeof text, "%lld", (long long)now);
 	else
@@ -157,7 +158,7 @@ static struct value value_of_variable(struct call *call, const json_t *variable)
 static enum template_found find_variable_of(struct call *call, const json_t **variable)
 {
 	const struct template_data *data = call->run->data;
-	char *path = text_copy(call_text(call, 0));
+	char *path = text_copy(argument_text(call, 0));
 	enum template_found found = TEMPLATE_ABSENT;
 
 	if (!call->run->failed)
@@ -168,7 +169,7 @@ static enum template_found find_variable_of(struct call *call, const json_t **va
 
 static void miss(struct call *call, const char *what)
 {
-	char *path = call->count ? text_copy(call_text(call, 0)) : text_copy(TEXT(""));
+	char *path = call->count ? text_copy(argument_text(call, 0)) : text_copy(TEXT(""));
 	render_misses(call->run, what, path);
 	free(path);
 }
@@ -197,7 +198,7 @@ struct value tf_nomad_var_exists(struct call *call)
 static struct value list_variables(struct call *call, bool waits_for_some)
 {
 	const struct template_data *data = call->run->data;
-	char *prefix = call->count ? text_copy(call_text(call, 0)) : text_copy(TEXT(""));
+	char *prefix = call->count ? text_copy(argument_text(call, 0)) : text_copy(TEXT(""));
 	const json_t *list = NULL;
 	enum template_found found = TEMPLATE_ABSENT;
 

@@ -37,7 +37,7 @@ static bool are_equal(struct call *call, struct value a, struct value b)
 	if (a.kind == VALUE_INT && b.kind == VALUE_INT)
 		return a.integer == b.integer;
 	if (a.kind != b.kind && !(is_number(a) && is_number(b))) {
-		call_fail(call, "incompatible types for comparison: %s and %s",
+		function_fail(call, "incompatible types for comparison: %s and %s",
 			value_kind_name(a.kind), value_kind_name(b.kind));
 		return false;
 	}
@@ -47,7 +47,7 @@ static bool are_equal(struct call *call, struct value a, struct value b)
 		return a.truth == b.truth;
 	if (a.kind == VALUE_TEXT)
 		return render_step(call->run, a.text.size / 64) && text_equal(a.text, b.text);
-	call_fail(call, "%s cannot be compared", value_kind_name(a.kind));
+	function_fail(call, "%s cannot be compared", value_kind_name(a.kind));
 	return false;
 }
 
@@ -79,7 +79,7 @@ static int order_of(struct call *call)
 		render_step(call->run, common / 64);
 		return order ? order : (a.text.size > b.text.size) - (a.text.size < b.text.size);
 	}
-	call_fail(call, "incompatible types for comparison: %s and %s", value_kind_name(a.kind),
+	function_fail(call, "incompatible types for comparison: %s and %s", value_kind_name(a.kind),
 		value_kind_name(b.kind));
 	return 0;
 }
@@ -112,7 +112,7 @@ struct value tf_len(struct call *call)
 		return value_int(v.text.size);
 	if (v.kind == VALUE_LIST || v.kind == VALUE_MAP)
 		return value_int(v.count);
-	return call_fail(call, "%s has no length", value_kind_name(v.kind));
+	return function_fail(call, "%s has no length", value_kind_name(v.kind));
 }
 
 static struct value index_one(struct call *call, struct value in, struct value key)
@@ -126,10 +126,10 @@ static struct value index_one(struct call *call, struct value in, struct value k
 	}
 	uint32_t size = in.kind == VALUE_TEXT ? in.text.size : in.count;
 	if ((in.kind != VALUE_LIST && in.kind != VALUE_TEXT) || key.kind != VALUE_INT)
-		return call_fail(call, "%s has no index that is %s", value_kind_name(in.kind),
+		return function_fail(call, "%s has no index that is %s", value_kind_name(in.kind),
 			value_kind_name(key.kind));
 	if (key.integer < 0 || key.integer >= size)
-		return call_fail(call, "index %lld is out of range: there are %u",
+		return function_fail(call, "index %lld is out of range: there are %u",
 			(long long)key.integer, size);
 	return in.kind == VALUE_LIST ? in.items[key.integer]
 				     : value_int((uint8_t)in.text.data[key.integer]);
@@ -147,13 +147,13 @@ struct value tf_slice(struct call *call)
 {
 	struct value v = value_plain(call->args[0]);
 	int64_t size = v.kind == VALUE_TEXT ? v.text.size : v.count;
-	int64_t from = call->count > 1 ? call_int(call, 1) : 0;
-	int64_t to = call->count > 2 ? call_int(call, 2) : size;
+	int64_t from = call->count > 1 ? argument_int(call, 1) : 0;
+	int64_t to = call->count > 2 ? argument_int(call, 2) : size;
 
 	if (v.kind != VALUE_TEXT && v.kind != VALUE_LIST)
-		return call_fail(call, "%s has no parts", value_kind_name(v.kind));
+		return function_fail(call, "%s has no parts", value_kind_name(v.kind));
 	if (from < 0 || to < from || to > size)
-		return call_fail(call, "%lld to %lld is out of range: there are %lld",
+		return function_fail(call, "%lld to %lld is out of range: there are %lld",
 			(long long)from, (long long)to, (long long)size);
 	if (v.kind == VALUE_TEXT)
 		return value_text((struct text){v.text.data + from, (uint32_t)(to - from)});
@@ -171,7 +171,7 @@ struct value tf_print(struct call *call)
 		bytes_put(&w, " ", apart);
 		value_print(&w, call->args[i], 1);
 	}
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 struct value tf_println(struct call *call)
@@ -182,7 +182,7 @@ struct value tf_println(struct call *call)
 		value_print(&w, call->args[i], 1);
 	}
 	bytes_put(&w, "\n", 1);
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 struct value tf_printf(struct call *call)
@@ -190,8 +190,8 @@ struct value tf_printf(struct call *call)
 	struct bytes_writer w = bytes_writer_growing(64);
 	char message[200];
 
-	if (!value_format(&w, call_text(call, 0), call->args + 1, call->count - 1, message,
+	if (!value_format(&w, argument_text(call, 0), call->args + 1, call->count - 1, message,
 		    sizeof message))
-		call_fail(call, "%s", message);
-	return call_written(call, &w);
+		function_fail(call, "%s", message);
+	return function_written(call, &w);
 }

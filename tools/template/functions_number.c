@@ -10,7 +10,7 @@
 // A copy that ends; false: it is too long for a number, or has a NUL.
 static bool number_text_of(struct call *call, char digits[static 64])
 {
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	bool fits = t.size > 0 && t.size < 64 && !memchr(t.data, 0, t.size);
 
 	snprintf(digits, 64, "%.*s", fits ? (int)t.size : 0, fits ? t.data : "");
@@ -19,10 +19,10 @@ static bool number_text_of(struct call *call, char digits[static 64])
 
 static struct value no_number(struct call *call)
 {
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	if (t.size == 0) // consul-template reads nothing as nothing
 		return value_int(0);
-	return call_fail(
+	return function_fail(
 		call, "\"%.*s\" is not what it reads", (int)(t.size < 64 ? t.size : 64), t.data);
 }
 
@@ -39,7 +39,7 @@ struct value tf_parse_int(struct call *call)
 struct value tf_parse_uint(struct call *call)
 {
 	struct value v = tf_parse_int(call);
-	return v.kind == VALUE_INT && v.integer < 0 ? call_fail(call, "it is less than 0") : v;
+	return v.kind == VALUE_INT && v.integer < 0 ? function_fail(call, "it is less than 0") : v;
 }
 
 struct value tf_parse_float(struct call *call)
@@ -58,7 +58,7 @@ struct value tf_parse_bool(struct call *call)
 {
 	static const char *const words[] = {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F",
 		"FALSE", "false", "False", "", NULL};
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 
 	for (uint32_t i = 0; words[i]; i++)
 		if (text_equal(t, text_of(words[i])))
@@ -74,7 +74,7 @@ static struct value compute_ints(struct call *call, enum operation what, int64_t
 	bool overflows = false;
 
 	if ((what == DIVIDE || what == MODULO) && b == 0)
-		return call_fail(call, "division by 0");
+		return function_fail(call, "division by 0");
 	switch (what) {
 	case ADD: overflows = __builtin_add_overflow(a, b, &result); break;
 	case SUBTRACT: overflows = __builtin_sub_overflow(a, b, &result); break;
@@ -87,7 +87,8 @@ static struct value compute_ints(struct call *call, enum operation what, int64_t
 	case MINIMUM: result = a < b ? a : b; break;
 	case MAXIMUM: result = a > b ? a : b; break;
 	}
-	return overflows ? call_fail(call, "the result has more than 64 bits") : value_int(result);
+	return overflows ? function_fail(call, "the result has more than 64 bits")
+			 : value_int(result);
 }
 
 static struct value compute_reals(struct call *call, enum operation what, double a, double b)
@@ -99,11 +100,12 @@ static struct value compute_reals(struct call *call, enum operation what, double
 	case SUBTRACT: result = a - b; break;
 	case MULTIPLY: result = a * b; break;
 	case DIVIDE: result = a / b; break;
-	case MODULO: return call_fail(call, "it is of integers alone");
+	case MODULO: return function_fail(call, "it is of integers alone");
 	case MINIMUM: result = a < b ? a : b; break;
 	case MAXIMUM: result = a > b ? a : b; break;
 	}
-	return isfinite(result) ? value_float(result) : call_fail(call, "the result is no number");
+	return isfinite(result) ? value_float(result)
+				: function_fail(call, "the result is no number");
 }
 
 static struct value compute(struct call *call, enum operation what)
@@ -113,7 +115,7 @@ static struct value compute(struct call *call, enum operation what)
 
 	if ((a.kind != VALUE_INT && a.kind != VALUE_FLOAT) ||
 		(b.kind != VALUE_INT && b.kind != VALUE_FLOAT))
-		return call_fail(call, "%s and %s are no two numbers", value_kind_name(a.kind),
+		return function_fail(call, "%s and %s are no two numbers", value_kind_name(a.kind),
 			value_kind_name(b.kind));
 	if (!is_real)
 		return compute_ints(call, what, a.integer, b.integer);
@@ -159,11 +161,11 @@ struct value tf_maximum(struct call *call)
 // loop 3: 0, 1, 2; loop 3 5: 3, 4.
 struct value tf_loop(struct call *call)
 {
-	int64_t from = call->count > 1 ? call_int(call, 0) : 0;
-	int64_t to = call_int(call, call->count - 1), count;
+	int64_t from = call->count > 1 ? argument_int(call, 0) : 0;
+	int64_t to = argument_int(call, call->count - 1), count;
 
 	if (__builtin_sub_overflow(to, from, &count) || count > LOOP_MAX)
-		return call_fail(call, "more than %d times", LOOP_MAX);
+		return function_fail(call, "more than %d times", LOOP_MAX);
 	count = count > 0 ? count : 0;
 	struct value *items = render_take(call->run, (size_t)count * sizeof *items);
 	for (int64_t i = 0; items && i < count; i++)

@@ -120,7 +120,7 @@ static int order_function(const void *name, const void *function)
 	return order ? order : -(has[wanted->size] != '\0');
 }
 
-const struct function *function_find(struct text name)
+const struct function *function_of_name(struct text name)
 {
 	return bsearch(&name, functions, sizeof functions / sizeof functions[0],
 		sizeof functions[0], order_function);
@@ -136,7 +136,7 @@ bool function_is_lazy(const struct function *f)
 	return f->run == tf_and || f->run == tf_or;
 }
 
-struct value call_fail(struct call *call, const char *format, ...)
+struct value function_fail(struct call *call, const char *format, ...)
 {
 	char text[300];
 	va_list arguments;
@@ -147,29 +147,30 @@ struct value call_fail(struct call *call, const char *format, ...)
 	return render_fail(call->run, call->at, "error calling %s: %s", call->function->name, text);
 }
 
-struct text call_text(struct call *call, uint32_t i)
+struct text argument_text(struct call *call, uint32_t i)
 {
 	struct value v = value_plain(call->args[i]);
 
 	if (v.kind != VALUE_TEXT) {
-		call_fail(call, "argument %u is %s, not a text", i + 1, value_kind_name(v.kind));
+		function_fail(
+			call, "argument %u is %s, not a text", i + 1, value_kind_name(v.kind));
 		return TEXT("");
 	}
 	// What is done with it takes time.
 	return render_step(call->run, v.text.size / 64) ? v.text : TEXT("");
 }
 
-int64_t call_int(struct call *call, uint32_t i)
+int64_t argument_int(struct call *call, uint32_t i)
 {
 	struct value v = value_plain(call->args[i]);
 
 	if (v.kind == VALUE_INT)
 		return v.integer;
-	call_fail(call, "argument %u is %s, not an integer", i + 1, value_kind_name(v.kind));
+	function_fail(call, "argument %u is %s, not an integer", i + 1, value_kind_name(v.kind));
 	return 0;
 }
 
-struct value call_list(struct call *call, uint32_t i)
+struct value argument_list(struct call *call, uint32_t i)
 {
 	struct value v = value_plain(call->args[i]);
 
@@ -177,11 +178,12 @@ struct value call_list(struct call *call, uint32_t i)
 		return render_step(call->run, v.count / 16) ? v
 							    : (struct value){.kind = VALUE_LIST};
 	if (v.kind != VALUE_NIL)
-		call_fail(call, "argument %u is %s, not a list", i + 1, value_kind_name(v.kind));
+		function_fail(
+			call, "argument %u is %s, not a list", i + 1, value_kind_name(v.kind));
 	return (struct value){.kind = VALUE_LIST};
 }
 
-struct value call_written(struct call *call, struct bytes_writer *w)
+struct value function_written(struct call *call, struct bytes_writer *w)
 {
 	struct value v = value_copy(call->run, (const char *)w->data, w->size);
 	bytes_writer_free(w);

@@ -12,7 +12,7 @@ typedef uint8_t *convert_case(const uint8_t *s, size_t n, const char *language, 
 
 static struct value in_case(struct call *call, convert_case *convert)
 {
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	size_t size = 0;
 	uint8_t *converted = convert((const uint8_t *)t.data, t.size, NULL, NULL, NULL, &size);
 
@@ -35,7 +35,7 @@ struct value tf_to_lower(struct call *call)
 
 struct value tf_to_title(struct call *call)
 {
-	struct text t = call_text(call, 0);
+	struct text t = argument_text(call, 0);
 	struct bytes_writer w = bytes_writer_growing(t.size + 1);
 	bool begins = true;
 
@@ -44,7 +44,7 @@ struct value tf_to_title(struct call *call)
 		bytes_put_u8(&w, begins ? (uint8_t)toupper(c) : c);
 		begins = isspace(c);
 	}
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 static struct text trim_text(struct text t, struct text set)
@@ -58,25 +58,25 @@ static struct text trim_text(struct text t, struct text set)
 
 struct value tf_trim(struct call *call)
 {
-	struct text set = call_text(call, 0), t = call_text(call, 1);
+	struct text set = argument_text(call, 0), t = argument_text(call, 1);
 	return value_text(set.size ? trim_text(t, set) : t);
 }
 
 struct value tf_trim_space(struct call *call)
 {
-	return value_text(trim_text(call_text(call, 0), TEXT(" \t\n\v\f\r")));
+	return value_text(trim_text(argument_text(call, 0), TEXT(" \t\n\v\f\r")));
 }
 
 struct value tf_trim_prefix(struct call *call)
 {
-	struct text prefix = call_text(call, 0), t = call_text(call, 1);
+	struct text prefix = argument_text(call, 0), t = argument_text(call, 1);
 	bool has = t.size >= prefix.size && memcmp(t.data, prefix.data, prefix.size) == 0;
 	return value_text(has ? (struct text){t.data + prefix.size, t.size - prefix.size} : t);
 }
 
 struct value tf_trim_suffix(struct call *call)
 {
-	struct text suffix = call_text(call, 0), t = call_text(call, 1);
+	struct text suffix = argument_text(call, 0), t = argument_text(call, 1);
 	bool has = t.size >= suffix.size &&
 		   memcmp(t.data + t.size - suffix.size, suffix.data, suffix.size) == 0;
 	return value_text(has ? (struct text){t.data, t.size - suffix.size} : t);
@@ -107,7 +107,8 @@ static bool next_part(struct text *rest, struct text separator, struct text *par
 
 struct value tf_replace_all(struct call *call)
 {
-	struct text from = call_text(call, 0), to = call_text(call, 1), rest = call_text(call, 2);
+	struct text from = argument_text(call, 0), to = argument_text(call, 1),
+		    rest = argument_text(call, 2);
 	struct bytes_writer w = bytes_writer_growing(rest.size + 1);
 	struct text part;
 
@@ -120,9 +121,9 @@ struct value tf_replace_all(struct call *call)
 			bytes_put(&w, to.data, to.size);
 	}
 	if (w.size > TEMPLATE_RESULT_BYTES_MAX)
-		call_fail(
+		function_fail(
 			call, "the result is longer than %u MiB", TEMPLATE_RESULT_BYTES_MAX >> 20);
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 static struct value split_text(struct call *call, struct text separator, struct text rest)
@@ -145,14 +146,14 @@ static struct value split_text(struct call *call, struct text separator, struct 
 
 struct value tf_split(struct call *call)
 {
-	struct text separator = call_text(call, 0);
-	return split_text(call, separator, call_text(call, 1));
+	struct text separator = argument_text(call, 0);
+	return split_text(call, separator, argument_text(call, 1));
 }
 
 struct value tf_split_to_map(struct call *call)
 {
-	struct text of_items = call_text(call, 0), of_keys = call_text(call, 1), key;
-	struct value parts = split_text(call, of_items, call_text(call, 2));
+	struct text of_items = argument_text(call, 0), of_keys = argument_text(call, 1), key;
+	struct value parts = split_text(call, of_items, argument_text(call, 2));
 	struct member *members = render_take(call->run, parts.count * sizeof *members);
 	uint32_t count = 0;
 
@@ -173,8 +174,8 @@ struct value tf_split_to_map(struct call *call)
 
 struct value tf_join(struct call *call)
 {
-	struct text separator = call_text(call, 0);
-	struct value list = call_list(call, 1);
+	struct text separator = argument_text(call, 0);
+	struct value list = argument_list(call, 1);
 	struct bytes_writer w = bytes_writer_growing(64);
 
 	for (uint32_t i = 0; i < list.count && w.size <= TEMPLATE_RESULT_BYTES_MAX; i++) {
@@ -183,21 +184,21 @@ struct value tf_join(struct call *call)
 		value_print(&w, list.items[i], 1);
 	}
 	if (w.size > TEMPLATE_RESULT_BYTES_MAX)
-		call_fail(
+		function_fail(
 			call, "the result is longer than %u MiB", TEMPLATE_RESULT_BYTES_MAX >> 20);
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 // Blanks before each line that has something.
 struct value tf_indent(struct call *call)
 {
-	int64_t blanks = call_int(call, 0);
-	struct text rest = call_text(call, 1), line;
+	int64_t blanks = argument_int(call, 0);
+	struct text rest = argument_text(call, 1), line;
 	struct bytes_writer w = bytes_writer_growing(rest.size + 64);
 
 	if (blanks < 0 || blanks > INDENT_MAX) {
-		call_fail(call, "%lld blanks are less than 0 or more than %d", (long long)blanks,
-			INDENT_MAX);
+		function_fail(call, "%lld blanks are less than 0 or more than %d",
+			(long long)blanks, INDENT_MAX);
 		blanks = 0;
 	}
 	for (bool more = true; more && w.size <= TEMPLATE_RESULT_BYTES_MAX;) {
@@ -207,7 +208,7 @@ struct value tf_indent(struct call *call)
 		bytes_put(&w, line.data, line.size);
 		bytes_put(&w, "\n", more);
 	}
-	return call_written(call, &w);
+	return function_written(call, &w);
 }
 
 static bool value_holds(struct call *call, struct value whole, struct value part)
@@ -219,7 +220,7 @@ static bool value_holds(struct call *call, struct value whole, struct value part
 		       (part.text.size == 0 || memmem(whole.text.data, whole.text.size,
 						       part.text.data, part.text.size));
 	if (whole.kind != VALUE_LIST && whole.kind != VALUE_NIL)
-		call_fail(call, "%s is no list and no text", value_kind_name(whole.kind));
+		function_fail(call, "%s is no list and no text", value_kind_name(whole.kind));
 	for (uint32_t i = 0; whole.kind == VALUE_LIST && i < whole.count; i++) {
 		struct value item = value_plain(whole.items[i]);
 		if (!render_step(call->run, 1))
@@ -245,7 +246,7 @@ struct value tf_contains(struct call *call)
 
 static uint32_t count_held(struct call *call, uint32_t *wanted)
 {
-	struct value parts = call_list(call, 0);
+	struct value parts = argument_list(call, 0);
 	uint32_t found = 0;
 	for (uint32_t i = 0; i < parts.count; i++)
 		found += value_holds(call, call->args[1], parts.items[i]);

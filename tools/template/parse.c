@@ -112,7 +112,7 @@ static void parse_function(struct parser *p, struct operand *o)
 {
 	static const char *const words[] = {"if", "with", "range", "else", "end", "define", "block",
 		"template", "break", "continue", NULL};
-	const struct function *f = function_find(p->token.text);
+	const struct function *f = function_of_name(p->token.text);
 	struct text name = p->token.text;
 
 	o->kind = OPERAND_FUNCTION;

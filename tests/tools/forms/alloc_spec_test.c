@@ -40,6 +40,8 @@ static struct job *build(void)
 	task->name = text_copy(TEXT("server"));
 	task->driver = text_copy(TEXT("raw_exec"));
 	task->config = text_copy(TEXT("{\"command\":\"/bin/true\",\"args\":[\"-v\"]}"));
+	task->templates = text_copy(TEXT("[{\"DestPath\":\"local/x\"}]"));
+	task->artifacts = text_copy(TEXT("[{\"GetterSource\":\"http://x/y\"}]"));
 	task->resources.cpu = 500;
 	task->lifecycle = calloc(1, sizeof *task->lifecycle);
 	task->lifecycle->hook = text_copy(TEXT("prestart"));
@@ -87,6 +89,12 @@ static void a_task_is_described(void **unused)
 	assert_string_equal(string_at(task, "Driver"), "raw_exec");
 	assert_string_equal(string_at(json_object_get(task, "Config"), "command"), "/bin/true");
 	assert_string_equal(string_at(json_object_get(task, "Env"), "A"), "b\n\"c\"");
+	assert_string_equal(
+		string_at(json_array_get(json_object_get(task, "Templates"), 0), "DestPath"),
+		"local/x");
+	assert_string_equal(
+		string_at(json_array_get(json_object_get(task, "Artifacts"), 0), "GetterSource"),
+		"http://x/y");
 	assert_string_equal(string_at(json_object_get(task, "Meta"), "from"), "task");
 	assert_string_equal(string_at(json_object_get(task, "Meta"), "team"), "a");
 	assert_int_equal(json_object_size(json_object_get(task, "Meta")), 2);

@@ -8,6 +8,7 @@
 #include "tools/api/server/access.h"
 #include "tools/forms/job_logs.h"
 #include "tools/forms/job_not_done.h"
+#include "tools/forms/job_prepared.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ static void note_not_done(const struct request *request, struct job_body *read)
 	job_warn_of_cron(read->job, &read->report.warnings);
 	job_not_done(read->job, &read->report.warnings, &read->invalid);
 	job_check_logs(read->job, &read->invalid);
+	job_check_prepared(read->job, &read->invalid);
 }
 
 static void note_mistake(const char *text, void *context)
