@@ -1,0 +1,123 @@
+#!/bin/bash
+# What tasks need before they start, from a job file in HCL to a real agent: an archive from a web server and templates
+# are there when the task begins; what cannot be fetched is told and tried again; an agent that dies while it fetches is
+# followed by one that goes on; what no node can make is refused when the job is submitted, with its place.
+. "$(dirname "$0")/setup.sh"
+. "$here/service.sh"
+testbed_up
+berthd_start
+agent_start agent1 --meta rack=r1 --artifact-max-files 10 --artifact-timeout 30
+wait_until 30 "the agent is ready" nodes_are ready 1
+
+files=$TESTBED_DIR/files
+mkdir -p "$files/app/bin" "$files/many"
+printf '#!/bin/sh\ncat "$NOMAD_TASK_DIR/app.conf"; echo "$FROM_TEMPLATE"; exec sleep 100000\n' >"$files/app/bin/run"
+chmod 755 "$files/app/bin/run"
+tar -C "$files/app" -czf "$files/app.tar.gz" bin
+for i in $(seq 20); do touch "$files/many/$i"; done
+tar -C "$files/many" -cf "$files/many.tar" .
+sum=$(sha256sum <"$files/app.tar.gz" | cut -d' ' -f1)
+in_nodes python3 -m http.server --bind 127.0.0.1 --directory "$files" 8099 >"$TESTBED_DIR/web.log" 2>&1 &
+web=$!
+answers() { in_nodes curl -sf http://127.0.0.1:8099/app.tar.gz -o /dev/null; }
+wait_until 10 "the web server answers" answers
+
+# job_file NAME SOURCE CHECKSUM TEMPLATE
+job_file() {
+	cat >"$TESTBED_DIR/$1.hcl" <<-EOF
+		job "$1" {
+		  datacenters = ["*"]
+		  group "g" {
+		    restart {
+		      attempts = 1
+		      delay    = "1s"
+		      mode     = "fail"
+		    }
+		    reschedule {
+		      attempts  = 0
+		      unlimited = false
+		    }
+		    task "t" {
+		      driver = "raw_exec"
+		      config {
+		        command = "local/bin/run"
+		      }
+		      artifact {
+		        source = "$2"
+		        options {
+		          checksum = "$3"
+		        }
+		      }
+		      template {
+		        destination = "local/app.conf"
+		        data        = "$4"
+		      }
+		      template {
+		        destination = "\${NOMAD_SECRETS_DIR}/env"
+		        env         = true
+		        data        = "FROM_TEMPLATE='{{ env \"NOMAD_JOB_NAME\" | toUpper }}'"
+		      }
+		      resources {
+		        cpu    = 20
+		        memory = 16
+		      }
+		    }
+		  }
+		}
+	EOF
+}
+newest() { allocations "$1" | jq -r 'sort_by(.CreateIndex) | last | .ID'; }
+is() { [ "$(alloc_field "$(newest "$1")" ClientStatus)" = "$2" ]; }
+events() { api "/v1/allocation/$(newest "$1")" | jq -r '.TaskStates.t.Events[] | .Type + ": " + .DisplayMessage'; }
+
+job_file web http://127.0.0.1:8099/app.tar.gz "sha256:$sum" 'rack {{ env \"meta.rack\" }}{{ range loop 2 }} {{ . }}{{ end }}\n'
+berth job run "$TESTBED_DIR/web.hcl" >/dev/null || die "the job was not registered"
+wait_until 20 "the task runs" is web running
+said() { [ "$(cat "$TESTBED_DIR"/agent1/alloc/"$(newest web)"/alloc/logs/t.stdout.0)" = $'rack r1 0 1\nWEB' ]; }
+wait_until 10 "it had its archive, its file and its variable" said
+events web | grep -qx 'Downloading Artifacts: Client is downloading artifacts' || die "nobody was told of the download"
+
+job_file gone http://127.0.0.1:8099/nowhere.tar.gz "" x
+berth job run "$TESTBED_DIR/gone.hcl" >/dev/null 2>&1
+wait_until 20 "what is not there fails the task" is gone failed
+equal "tries" "$(events gone | grep -c 'Failed Artifact Download: failed to download artifact .*bad response code: 404')" 2
+job_file many http://127.0.0.1:8099/many.tar "" x
+berth job run "$TESTBED_DIR/many.hcl" >/dev/null 2>&1
+wait_until 20 "too many files fail the task" is many failed
+events many | grep -q 'more than 10 files' || die "the reason is not told"
+equal "tries of what cannot help" "$(events many | grep -c 'Failed Artifact Download')" 1
+
+# A server that takes the request and never answers.
+in_nodes python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 8098))
+while True:
+    kept = globals().setdefault("kept", []); kept.append(s.accept())' >/dev/null 2>&1 &
+silent=$!
+job_file slow http://127.0.0.1:8098/app.tar.gz "sha256:$sum" x
+berth job run "$TESTBED_DIR/slow.hcl" -detach >/dev/null 2>&1
+fetches() { pgrep -P "$(cat "$TESTBED_DIR/agent1.pid")" -f fetch-artifact >/dev/null; }
+wait_until 20 "it is being fetched" fetches
+helper=$(pgrep -P "$(cat "$TESTBED_DIR/agent1.pid")" -f fetch-artifact)
+pid=$(cat "$TESTBED_DIR/agent1.pid")
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+gone() { ! kill -0 "$1" 2>/dev/null; }
+wait_until 10 "the helper went with its agent" gone "$helper"
+kill "$silent"
+wait "$silent" 2>/dev/null
+in_nodes python3 -m http.server --bind 127.0.0.1 --directory "$files" 8098 >"$TESTBED_DIR/web2.log" 2>&1 &
+silent=$!
+agent_start agent1 --meta rack=r1 --artifact-max-files 10 --artifact-timeout 30
+wait_until 30 "the next agent fetches it and the task runs" is slow running
+is web running || die "the other task does not run any more"
+
+job_file bad git::https://example.net/x "" 'a\nb {{ key \"x\" }}'
+berth job validate "$TESTBED_DIR/bad.hcl" >"$TESTBED_DIR/bad.out" 2>&1 && die "the job is called good"
+grep -q 'Template 1: line 2, column 6: function "key": Consul is not there' "$TESTBED_DIR/bad.out" || die "the template's place is not told"
+grep -q 'artifacts are fetched from http:// and https:// alone' "$TESTBED_DIR/bad.out" || die "the source is not refused"
+kill "$web" "$silent"
+wait "$web" "$silent" 2>/dev/null
+balanced
+berthd_kill TERM
+verify_state
+say "prepared: $(tail -1 "$TESTBED_DIR/verify.log")"
