@@ -80,7 +80,7 @@ events web | grep -qx 'Downloading Artifacts: Client is downloading artifacts' |
 job_file gone http://127.0.0.1:8099/nowhere.tar.gz "" x
 berth job run "$TESTBED_DIR/gone.hcl" >/dev/null 2>&1
 wait_until 20 "what is not there fails the task" is gone failed
-equal "tries" "$(events gone | grep -c 'Failed Artifact Download: failed to download artifact .*bad response code: 404')" 2
+equal "tries" "$(events gone | grep -c 'Failed Artifact Download: failed to download .*bad response code: 404')" 2
 job_file many http://127.0.0.1:8099/many.tar "" x
 berth job run "$TESTBED_DIR/many.hcl" >/dev/null 2>&1
 wait_until 20 "too many files fail the task" is many failed
@@ -113,8 +113,10 @@ is web running || die "the other task does not run any more"
 
 job_file bad git::https://example.net/x "" 'a\nb {{ key \"x\" }}'
 berth job validate "$TESTBED_DIR/bad.hcl" >"$TESTBED_DIR/bad.out" 2>&1 && die "the job is called good"
-grep -q 'Template 1: line 2, column 6: function "key": Consul is not there' "$TESTBED_DIR/bad.out" || die "the template's place is not told"
-grep -q 'artifacts are fetched from http:// and https:// alone' "$TESTBED_DIR/bad.out" || die "the source is not refused"
+grep -q 'Template 1: line 2, column 6: function "key": Consul is not there' "$TESTBED_DIR/bad.out" ||
+	die "the template's place is not told"
+grep -q 'artifacts are fetched from http:// and https:// alone' "$TESTBED_DIR/bad.out" ||
+	die "the source is not refused"
 kill "$web" "$silent"
 wait "$web" "$silent" 2>/dev/null
 balanced

@@ -67,19 +67,31 @@ struct value tf_trim_space(struct call *call)
 	return value_text(trim_text(argument_text(call, 0), TEXT(" \t\n\v\f\r")));
 }
 
+// Whether the text has this at a place within it.
+static bool has_at(struct text t, uint32_t at, struct text part)
+{
+	return part.size <= t.size && text_equal((struct text){t.data + at, part.size}, part);
+}
+
 struct value tf_trim_prefix(struct call *call)
 {
 	struct text prefix = argument_text(call, 0), t = argument_text(call, 1);
-	bool has = t.size >= prefix.size && memcmp(t.data, prefix.data, prefix.size) == 0;
-	return value_text(has ? (struct text){t.data + prefix.size, t.size - prefix.size} : t);
+	if (has_at(t, 0, prefix))
+		t = (struct text){t.data + prefix.size, t.size - prefix.size};
+	return value_text(t);
 }
 
 struct value tf_trim_suffix(struct call *call)
 {
 	struct text suffix = argument_text(call, 0), t = argument_text(call, 1);
-	bool has = t.size >= suffix.size &&
-		   memcmp(t.data + t.size - suffix.size, suffix.data, suffix.size) == 0;
-	return value_text(has ? (struct text){t.data, t.size - suffix.size} : t);
+	if (suffix.size <= t.size && has_at(t, t.size - suffix.size, suffix))
+		t.size -= suffix.size;
+	return value_text(t);
+}
+
+static const char *find_text(struct text in, struct text what)
+{
+	return in.data && what.data ? memmem(in.data, in.size, what.data, what.size) : NULL;
 }
 
 // The part up to the next separator; takes it and the separator off the rest. False: that was the last one. An empty
@@ -93,8 +105,7 @@ static bool next_part(struct text *rest, struct text separator, struct text *par
 		*rest = (struct text){rest->data + bytes, rest->size - bytes};
 		return rest->size > 0;
 	}
-	const char *found =
-		rest->size ? memmem(rest->data, rest->size, separator.data, separator.size) : NULL;
+	const char *found = find_text(*rest, separator);
 	if (!found) {
 		*part = *rest;
 		return false;
@@ -217,8 +228,7 @@ static bool value_holds(struct call *call, struct value whole, struct value part
 	part = value_plain(part);
 	if (whole.kind == VALUE_TEXT && part.kind == VALUE_TEXT)
 		return render_step(call->run, whole.text.size / 64) &&
-		       (part.text.size == 0 || memmem(whole.text.data, whole.text.size,
-						       part.text.data, part.text.size));
+		       (part.text.size == 0 || find_text(whole.text, part.text));
 	if (whole.kind != VALUE_LIST && whole.kind != VALUE_NIL)
 		function_fail(call, "%s is no list and no text", value_kind_name(whole.kind));
 	for (uint32_t i = 0; whole.kind == VALUE_LIST && i < whole.count; i++) {
