@@ -1,6 +1,7 @@
 #include "tools/agent/fetch/fetch.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/fetch/download.h"
+#include "tools/agent/fetch/fence.h"
 #include "tools/agent/fetch/unpack.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -115,24 +116,35 @@ void fetch_artifact(const struct fetch_request *r, int top, struct fetch_result 
 	close(folder);
 }
 
-int fetch_main(void)
+// Behind the fence, or not at all.
+static void fetch_fenced(struct fetch_result *result)
 {
 	struct fetch_request request;
-	struct fetch_result result = {0};
 	json_t *json = json_loadfd(FETCH_REQUEST_FD, 0, NULL);
+	int error = fence_below(FETCH_FOLDER_FD);
+
+	if (error)
+		fetch_fail(
+			result, false, "what fetches it cannot be confined: %s", strerror(-error));
+	else if (!json || !fetch_request_read(json, &request))
+		fetch_fail(result, false, "the request cannot be read");
+	else
+		fetch_artifact(&request, FETCH_FOLDER_FD, result);
+	json_decref(json);
+}
+
+int fetch_main(void)
+{
+	struct fetch_result result = {0};
 
 	umask(022);
 	setlocale(LC_CTYPE, "C.UTF-8"); // libarchive converts the names of entries
-	if (json && fetch_request_read(json, &request))
-		fetch_artifact(&request, FETCH_FOLDER_FD, &result);
-	else
-		fetch_fail(&result, false, "the request cannot be read");
+	fetch_fenced(&result);
 	json_t *said = json_pack("{s:b s:b s:s%}", "Done", result.is_done, "MayHelp",
 		result.may_help, "Message", result.message, strlen(result.message));
 	char *text = said ? json_dumps(said, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	ssize_t written = text ? write(FETCH_RESULT_FD, text, strlen(text)) : -1;
 	free(text);
 	json_decref(said);
-	json_decref(json);
 	return written > 0 && result.is_done ? 0 : 1;
 }
