@@ -301,6 +301,20 @@ static void variables_of_the_cluster_are_read(void **unused)
 			"Missing: nomad.var.get(unknown), nomad.var.list(unknown)"});
 }
 
+// An item is there, whatever its text is; results and parts stay in their bounds.
+static void edges_are_kept(void **unused)
+{
+	EXPECT({"{{ with nomadVar \"nomad/jobs/web\" }}{{ if .empty }}y{{ end }}{{ if .empty.Value "
+		"}}n{{ end }}{{ end }}",
+		       "y"},
+		{"{{ -9223372036854775808 | divide -1 }}",
+			"1:27 error calling divide: the result has more than 64 bits"},
+		{"{{ slice \"abc\" 1 4 }}",
+			"1:4 error calling slice: 1 to 4 is out of range: there are 3"},
+		{"{{ slice \"abc\" 2 1 }}",
+			"1:4 error calling slice: 2 to 1 is out of range: there are 3"});
+}
+
 static void missing_keys_may_fail(void **unused)
 {
 	EXPECT({"{{ (parseJSON `{\"a\":1}`).b }}", "<no value>"});
@@ -397,6 +411,7 @@ int main(void)
 		cmocka_unit_test(codes_are_written_and_read),
 		cmocka_unit_test(the_task_is_seen),
 		cmocka_unit_test(variables_of_the_cluster_are_read),
+		cmocka_unit_test(edges_are_kept),
 		cmocka_unit_test(missing_keys_may_fail),
 		cmocka_unit_test(mistakes_have_their_place),
 		cmocka_unit_test(work_is_bounded),

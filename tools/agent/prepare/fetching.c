@@ -11,7 +11,6 @@
 
 static enum preparedness fetch_failed(const struct stage *s, bool may_help, const char *why)
 {
-	s->p->fetched = 0;
 	s->p->has_told = false;
 	s->news->may_help = may_help;
 	stage_note(s, "Failed Artifact Download", "failed to download artifact \"%.60s\": %s",

@@ -459,6 +459,67 @@ static void each_start_renders_again(void **unused)
 	assert_string_equal(contents("t/local/seen"), "goodgood");
 }
 
+// Nor is an artifact fetched again, by no later start and no later agent.
+static void artifacts_are_fetched_once(void **unused)
+{
+	web_put("f", "x", 1);
+	struct alloc_run *a = run_artifact(SHELL("exit 1") ARTIFACT, web_url("f"));
+	await_phase(a, PHASE_RESTARTING);
+	runner_close(&runner);
+	stage_reopen();
+	a = runner_find(&runner, &id);
+	stage_pass_ms(1250);
+	await_phase(a, PHASE_ENDED);
+	assert_true(has_note(&a->tasks[0], "Not Restarting", "Exceeded allowed attempts 1"));
+	assert_int_equal(web_asked(), 1);
+}
+
+// What one artifact of several lacked is fetched again, and not the others.
+static void others_are_kept_when_one_fails(void **unused)
+{
+	web_put("f", "x", 1);
+	char members[600];
+	snprintf(members, sizeof members,
+		MOCK ",\"Artifacts\":[{\"GetterSource\":\"%s\"},{\"GetterSource\":\"%s\"}]",
+		web_url("f"), web_url("late"));
+	struct alloc_run *a = run(members);
+	await_phase(a, PHASE_RESTARTING);
+	web_put("late", "y", 1);
+	stage_pass_ms(1250);
+	await_phase(a, PHASE_RUNNING);
+	assert_int_equal(web_asked(), 3);
+}
+
+// A failure of its own counts, also behind a restart that did not; and a start that waits keeps nobody busy.
+static void a_later_start_waits_for_its_variables(void **unused)
+{
+	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
+	struct alloc_run *a = run(SHELL("exec sleep 100") ",\"KillSignal\":\"SIGTERM\"" TEMPLATES(
+		TEMPLATE(VARIABLE("{{ .a }}"), "local/x", "")));
+	struct task *t = &a->tasks[0];
+	await_phase(a, PHASE_RUNNING);
+	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
+	await_contents("t/local/x", "two");
+	await_note(a, "Restarting", "");
+	stage_pass_ms(1);
+	await_phase(a, PHASE_RUNNING);
+	store_put("nomad/jobs/j", NULL);
+	uint32_t asked = store_asked();
+	for (int i = 0; i < 100 && store_asked() == asked; i++)
+		poll(NULL, 0, 10);
+	runner_step(&runner);
+	assert_int_equal(t->phase, PHASE_RUNNING); // it goes on with what it has
+	assert_int_equal(kill(t->process.task, SIGKILL), 0);
+	await_phase(a, PHASE_RESTARTING);
+	assert_int_equal(t->attempts, 1);
+	stage_pass_ms(1250);
+	assert_int_equal(t->phase, PHASE_RESTARTING);
+	assert_true(runner_step(&runner) > manual.monotonic_ns);
+	store_put("nomad/jobs/j", "{\"a\":\"three\"}");
+	await_phase(a, PHASE_RUNNING);
+	assert_string_equal(contents("t/local/x"), "three");
+}
+
 static void a_restarted_agent_follows_changes(void **unused)
 {
 	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
@@ -506,6 +567,9 @@ int main(int argc, char **argv)
 		ROW(a_change_signals),
 		ROW(splay_and_wait_put_it_off),
 		ROW(each_start_renders_again),
+		ROW(artifacts_are_fetched_once),
+		ROW(others_are_kept_when_one_fails),
+		ROW(a_later_start_waits_for_its_variables),
 		ROW(a_restarted_agent_follows_changes),
 	};
 	if (argc < 2)
