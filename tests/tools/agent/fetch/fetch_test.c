@@ -300,6 +300,7 @@ static void hostile_archives_are_refused(void **unused)
 		{{{"ln", NULL, AE_IFLNK, 0777, ".."}}, leaves},
 		{{{"a/ln", NULL, AE_IFLNK, 0777, "../../evil"}}, leaves},
 		{{{"a/ln", NULL, AE_IFLNK, 0777, "b/../../x"}}, leaves},
+		{{{"a/b/ln", NULL, AE_IFLNK, 0777, "c/../x"}}, leaves},
 		{{{"ln", NULL, AE_IFLNK, 0777, "."}, {"ln/evil", "x", 0, 0, NULL}},
 			"cannot make the folder"},
 		{{{"hard", NULL, 0, 0, "../../secret"}}, leaves},
