@@ -17,10 +17,9 @@ tar -C "$files/app" -czf "$files/app.tar.gz" bin
 for i in $(seq 20); do touch "$files/many/$i"; done
 tar -C "$files/many" -cf "$files/many.tar" .
 sum=$(sha256sum <"$files/app.tar.gz" | cut -d' ' -f1)
-in_nodes python3 -m http.server --bind 127.0.0.1 --directory "$files" 8099 >"$TESTBED_DIR/web.log" 2>&1 &
-web=$!
-answers() { in_nodes curl -sf http://127.0.0.1:8099/app.tar.gz -o /dev/null; }
-wait_until 10 "the web server answers" answers
+node_start web python3 -m http.server --bind 127.0.0.1 --directory "$files" 8099
+answers() { in_nodes curl -sf "http://127.0.0.1:$1/app.tar.gz" -o /dev/null; }
+wait_until 10 "the web server answers" answers 8099
 
 # job_file NAME SOURCE CHECKSUM TEMPLATE
 job_file() {
@@ -70,11 +69,13 @@ newest() { allocations "$1" | jq -r 'sort_by(.CreateIndex) | last | .ID'; }
 is() { [ "$(alloc_field "$(newest "$1")" ClientStatus)" = "$2" ]; }
 events() { api "/v1/allocation/$(newest "$1")" | jq -r '.TaskStates.t.Events[] | .Type + ": " + .DisplayMessage'; }
 
-job_file web http://127.0.0.1:8099/app.tar.gz "sha256:$sum" 'rack {{ env \"meta.rack\" }}{{ range loop 2 }} {{ . }}{{ end }}\n'
+job_file web http://127.0.0.1:8099/app.tar.gz "sha256:$sum" \
+	'rack {{ env \"meta.rack\" }}{{ range loop 2 }} {{ . }}{{ end }}\n'
 berth job run "$TESTBED_DIR/web.hcl" >/dev/null || die "the job was not registered"
 wait_until 20 "the task runs" is web running
-said() { [ "$(cat "$TESTBED_DIR"/agent1/alloc/"$(newest web)"/alloc/logs/t.stdout.0)" = $'rack r1 0 1\nWEB' ]; }
-wait_until 10 "it had its archive, its file and its variable" said
+# said JOB TEXT: what the program of the archive wrote.
+said() { [ "$(cat "$TESTBED_DIR"/agent1/alloc/"$(newest "$1")"/alloc/logs/t.stdout.0 2>/dev/null)" = "$2" ]; }
+wait_until 10 "it had its archive, its file and its variable" said web $'rack r1 0 1\nWEB'
 events web | grep -qx 'Downloading Artifacts: Client is downloading artifacts' || die "nobody was told of the download"
 
 job_file gone http://127.0.0.1:8099/nowhere.tar.gz "" x
@@ -88,27 +89,31 @@ events many | grep -q 'more than 10 files' || die "the reason is not told"
 equal "tries of what cannot help" "$(events many | grep -c 'Failed Artifact Download')" 1
 
 # A server that takes the request and never answers.
-in_nodes python3 -c 'import socket
-s = socket.create_server(("127.0.0.1", 8098))
+node_start silent python3 -c 'import socket
+server, kept = socket.create_server(("127.0.0.1", 8098)), []
 while True:
-    kept = globals().setdefault("kept", []); kept.append(s.accept())' >/dev/null 2>&1 &
-silent=$!
+    kept.append(server.accept())'
 job_file slow http://127.0.0.1:8098/app.tar.gz "sha256:$sum" x
 berth job run "$TESTBED_DIR/slow.hcl" -detach >/dev/null 2>&1
 fetches() { pgrep -P "$(cat "$TESTBED_DIR/agent1.pid")" -f fetch-artifact >/dev/null; }
 wait_until 20 "it is being fetched" fetches
 helper=$(pgrep -P "$(cat "$TESTBED_DIR/agent1.pid")" -f fetch-artifact)
-pid=$(cat "$TESTBED_DIR/agent1.pid")
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
+# end NAME SIGNAL: returns when it has ended.
+end() {
+	local pid
+	pid=$(cat "$TESTBED_DIR/$1.pid")
+	kill "-$2" "$pid"
+	wait "$pid" 2>/dev/null
+}
+end agent1 KILL
 gone() { ! kill -0 "$1" 2>/dev/null; }
 wait_until 10 "the helper went with its agent" gone "$helper"
-kill "$silent"
-wait "$silent" 2>/dev/null
-in_nodes python3 -m http.server --bind 127.0.0.1 --directory "$files" 8098 >"$TESTBED_DIR/web2.log" 2>&1 &
-silent=$!
+end silent TERM
+node_start web2 python3 -m http.server --bind 127.0.0.1 --directory "$files" 8098
+wait_until 10 "a server that answers takes its place" answers 8098
 agent_start agent1 --meta rack=r1 --artifact-max-files 10 --artifact-timeout 30
 wait_until 30 "the next agent fetches it and the task runs" is slow running
+wait_until 10 "it had what it needs" said slow xSLOW
 is web running || die "the other task does not run any more"
 
 job_file bad git::https://example.net/x "" 'a\nb {{ key \"x\" }}'
@@ -117,8 +122,6 @@ grep -q 'Template 1: line 2, column 6: function "key": Consul is not there' "$TE
 	die "the template's place is not told"
 grep -q 'artifacts are fetched from http:// and https:// alone' "$TESTBED_DIR/bad.out" ||
 	die "the source is not refused"
-kill "$web" "$silent"
-wait "$web" "$silent" 2>/dev/null
 balanced
 berthd_kill TERM
 verify_state

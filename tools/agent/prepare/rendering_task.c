@@ -3,6 +3,7 @@
 #include "state/base/time_units.h"
 #include "tools/agent/prepare/prepare_inner.h"
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -361,6 +362,17 @@ static bool changes_are_settled(const struct stage *s)
 	return false;
 }
 
+// The task's first process, as Nomad's drivers do: a shell's children know nothing of the signal.
+static void signal_task(const struct stage *s, int number)
+{
+	const struct process *p = &s->task->process;
+
+	if (p->task == 0 && s->task->driver != &driver_mock) // which any would end
+		s->task->driver->signal(s->task, number, s->start->now_ns);
+	else if (p->task > 0 && process_started(p->task) == p->task_started)
+		kill(p->task, number);
+}
+
 static void act_on_change(const struct stage *s)
 {
 	struct prepared_task *p = s->p;
@@ -382,7 +394,7 @@ static void act_on_change(const struct stage *s)
 		if (!(p->signals >> i & 1))
 			continue;
 		stage_note(s, "Signaling", "Template re-rendered");
-		t->driver->signal(t, i, s->start->now_ns);
+		signal_task(s, i);
 	}
 	p->restarts = false;
 	p->signals = 0;

@@ -290,7 +290,8 @@ static struct tally tally(const struct alloc_run *a, uint32_t hooks, enum kind k
 			continue;
 		sum.count++;
 		sum.waiting += t->phase == PHASE_WAITING || t->is_starting;
-		sum.up += (task_is_up(t) && !t->is_starting) || t->phase == PHASE_RESTARTING;
+		sum.up += (task_is_up(t) && !t->is_starting) ||
+			  (t->phase == PHASE_RESTARTING && t->has_run);
 		sum.over += task_is_over(t);
 		sum.failed += task_is_over(t) && t->failed;
 		sum.leader_over |= t->spec->leader && task_is_over(t);

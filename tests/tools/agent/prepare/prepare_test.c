@@ -191,6 +191,7 @@ static void a_failed_artifact_follows_the_restart_policy(void **unused)
 	assert_true(has_note(&a->tasks[0], "Failed Artifact Download", "bad response code: 404"));
 	assert_true(has_note(&a->tasks[0], "Restarting", "Task restarting in 1"));
 	assert_false(a->tasks[0].has_run);
+	assert_int_equal(a->status, WIRE_CLIENT_PENDING); // nothing has run yet
 	stage_pass_ms(1250);
 	await_phase(a, PHASE_ENDED);
 	assert_true(has_note(&a->tasks[0], "Not Restarting", "Exceeded allowed attempts 1"));
@@ -414,10 +415,13 @@ static void a_change_restarts_once(void **unused)
 static void a_change_signals(void **unused)
 {
 	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
-	struct alloc_run *a = run(SHELL(
-		"trap 'cat local/x >> local/seen' USR1; cat local/x > local/seen; while "
-		":; do sleep 0.02; done") ",\"KillSignal\":\"SIGTERM\"" TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"),
-		"local/x", ",\"ChangeMode\":\"signal\",\"ChangeSignal\":\"SIGUSR1\"")));
+	struct alloc_run *a =
+		run(SHELL("sleep 100 & child=$!; trap 'grep -q sleep /proc/$child/cmdline && cat "
+			  "local/x "
+			  ">> local/seen' USR1; cat local/x > local/seen; while :; do sleep 0.02; "
+			  "done") ",\"KillSignal\":\"SIGTERM\"" TEMPLATES(TEMPLATE(VARIABLE("{{ .a "
+											    "}}"),
+			"local/x", ",\"ChangeMode\":\"signal\",\"ChangeSignal\":\"SIGUSR1\"")));
 	await_phase(a, PHASE_RUNNING);
 	await_contents("t/local/seen", "one");
 	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
