@@ -16,7 +16,8 @@ has() { grep -q -- "$2" <<<"$1" || die "no \"$2\" in: $1"; }
 
 # Words.
 cd "$TESTBED_DIR" || die "no folder"
-has "$(berth job init)" "An example of a job is in example.nomad.json"
+has "$(berth job init)" "An example of a job is in example.nomad.hcl"
+has "$(berth job init --json)" "An example of a job is in example.nomad.json"
 jq '.Job.ID = "shop" | .Job.Name = "shop" | .Job.TaskGroups[0].Count = 40 | del(.Job.TaskGroups[0].Networks) |
 	.Job.TaskGroups[0].Update.MaxParallel = 40 | .Job.TaskGroups[0].Update.MinHealthyTime = "100ms" |
 	.Job.TaskGroups[0].Migrate = {MaxParallel: 40, HealthCheck: "task_states", MinHealthyTime: "100ms",
@@ -54,6 +55,12 @@ green=$(printf '\033.32mready')
 has "$(on_terminal node list --limit 3)" "$green"
 has "$(on_terminal node list --limit 3)" "^3 nodes of more: 3 ready"
 NO_COLOR=1 on_terminal node list --limit 3 | grep -q "$green" && die "colours although NO_COLOR is set"
+
+# The example runs.
+berth job run --detach example.nomad.hcl >/dev/null || die "the example is refused"
+is_running() { [ "$(berth alloc list --job "$1" --status running -o name | wc -l)" = 1 ]; }
+wait_until 20 "the example runs" is_running example
+berth job stop --purge --detach example >/dev/null || die "the example is not stopped"
 
 # Many nodes.
 BERTH_ADDR=http://127.0.0.1:$TESTBED_HTTP in_controller "$BUILD/tools/berth/berth" events --topic Node >events &

@@ -42,7 +42,7 @@ static const struct command commands[] = {
 	{"node groups", "[SNAPSHOT]", "Show how many nodes ran which snapshot last.",
 		"And how many of them are idle. With a snapshot, or with --verbose, the nodes "
 		"themselves.",
-		"verbose", 0, 1, node_groups},
+		TABLE_FLAGS, 0, 1, node_groups},
 	{"node what-if", "ID", "Say what would become of its allocations if a node died.",
 		"Asks the schedulers and changes nothing. Fails when something would fit nowhere.",
 		NULL, 1, 1, node_what_if, &kind_node},
@@ -64,9 +64,9 @@ static const struct command commands[] = {
 		"key that\nberth node key UUID GENERATION prints.",
 		NULL, 1, 2, node_rekey, &kind_node},
 	{"node revoked", "", "List nodes and clients that are revoked, or have another key.", NULL,
-		NULL, 0, 0, sender_list},
+		LIST_FLAGS, 0, 0, sender_list},
 	{"node admit list", "", "List the rules of what nodes may be when they register.", NULL,
-		NULL, 0, 0, admit_list},
+		LIST_FLAGS, 0, 0, admit_list},
 	{"node admit apply", "FILE", "Say what nodes of a pattern may be.",
 		"FILE holds JSON: Pattern (an id, a name or a glob), and what is allowed: "
 		"NodePools, Datacenters,\nNodeClasses (lists of globs), CPU, MemoryMB, DiskMB, "
@@ -74,7 +74,7 @@ static const struct command commands[] = {
 		NULL, 1, 1, admit_apply},
 	{"node admit delete", "PATTERN", "Take a rule away.", NULL, NULL, 1, 1, admit_delete},
 	{"node admit refused", "", "List the newest nodes that were not admitted, and why.", NULL,
-		NULL, 0, 0, admit_refused},
+		LIST_FLAGS, 0, 0, admit_refused},
 	{"node quarantine clear", "ID",
 		"Let both agents of a node that has a clone register again.",
 		"Clones are in node admit refused: agents that have the id and key of another one "
@@ -101,9 +101,9 @@ static const struct command commands[] = {
 		-1, node_drain, &kind_node},
 	{"job list", "", "List jobs.", NULL, LIST_FLAGS " status", 0, 0, job_list},
 	{"job init", "[FILE]", "Write an example of a job.",
-		"To example.nomad.json unless told otherwise; never over a file that is there. "
-		"Needs no\ncontroller.",
-		NULL, 0, 1, job_init},
+		"In HCL to example.nomad.hcl, or with --json or for a FILE that ends so in JSON to "
+		"example.nomad.json;\nnever over a file that is there. Needs no controller.",
+		"short", 0, 1, job_init},
 	{"job parse", "FILE", "Print the job of a job file as JSON; - is standard input.",
 		"Asks no controller. The file is HCL as Nomad's job files are, or JSON.",
 		"canonical " JOB_FILE_FLAGS, 1, 1, job_parse},
@@ -134,7 +134,7 @@ static const struct command commands[] = {
 	{"job scale", "ID [GROUP] COUNT", "Change how many instances of a group run.",
 		"Waits until they are deployed, unless --detach is given.", "detach", 2, 3,
 		job_scale, &kind_job},
-	{"job scaling-events", "ID", "Show when a job was scaled.", NULL, "verbose", 1, 1,
+	{"job scaling-events", "ID", "Show when a job was scaled.", NULL, TABLE_FLAGS, 1, 1,
 		job_scaling_events, &kind_job},
 	{"job dispatch", "ID [FILE]", "Launch a parameterized job.",
 		"The file is its payload; - is standard input. Waits until it is placed, unless "
@@ -238,7 +238,8 @@ static const struct command commands[] = {
 		"ID is a job's, the beginning of that of a node, allocation, evaluation or "
 		"deployment, or the\nname of a node.",
 		LIST_FLAGS " status", 0, 1, find_status},
-	{"server members", "", "List the servers.", NULL, "detailed", 0, 0, server_members},
+	{"server members", "", "List the servers.", NULL, TABLE_FLAGS " detailed", 0, 0,
+		server_members},
 	{"agent-info", "", "Show the server's own figures.", NULL, NULL, 0, 0, agent_info},
 	{"acl bootstrap", "[FILE]", "Make the first token, which may do everything.",
 		"From then on whoever asks needs a token. FILE holds the token's secret, a UUID; "
@@ -292,8 +293,8 @@ static const struct command commands[] = {
 		"Refused while jobs are in it that are not dead. \"default\" stays.", NULL, 1, 1,
 		namespace_delete, &kind_namespace},
 	{"var list", "[PREFIX]", "List variables whose paths begin so.",
-		"With --namespace '*' those of all namespaces. What they hold is not shown.", "out",
-		0, 1, var_list},
+		"With --namespace '*' those of all namespaces. What they hold is not shown.",
+		LIST_FLAGS " out", 0, 1, var_list},
 	{"var get", "PATH", "Show what a variable holds.", NULL, "out item", 1, 1, var_get},
 	{"var put", "PATH [@FILE] [NAME=VALUE]...", "Write a variable.",
 		"NAME=VALUE sets an item, NAME= takes it away; a VALUE of @FILE or - is the "
@@ -365,11 +366,12 @@ static const struct command commands[] = {
 		"memory-oversubscription reject-job-registration pause-eval-broker",
 		0, 0, config_set},
 	{"operator raft list-peers", "", "List the servers of the cluster, and who leads.",
-		"A controller that stands alone is the only one.", NULL, 0, 0, raft_list_peers},
+		"A controller that stands alone is the only one.", TABLE_FLAGS, 0, 0,
+		raft_list_peers},
 	{"operator autopilot health", "", "Say how the servers of the cluster are.",
 		"And how many of them may go away before nobody is left to lead. Fails when one "
 		"is not healthy.",
-		NULL, 0, 0, autopilot_health},
+		TABLE_FLAGS, 0, 0, autopilot_health},
 	{"operator cluster init", "[CONFIG]", "Begin a cluster with the state of this controller.",
 		"On the controller's machine, while its daemon is stopped, as the two that follow: "
 		"has berthd\ndo it, with its configuration, /etc/berth/berthd.yaml if none is "
@@ -385,18 +387,22 @@ static const struct command commands[] = {
 	{"operator cluster", "", "Show the cluster as the controller that is asked sees it.",
 		"Its role, who leads, how far it is behind, and all members with what each has on "
 		"its own disk.\nEvery member answers, also while nobody leads.",
-		NULL, 0, 0, cluster_show},
+		TABLE_FLAGS, 0, 0, cluster_show},
 	{"place", "", "Place instances of a job's group on the best nodes.",
 		"Prints node and score of each; a refusal says why, in numbers. The request that "
 		"is\n"
 		"printed last may be repeated with --request, and gives the same allocations.",
 		WIRE_FLAGS " job group count request", 0, 0, place_instances},
 	{"release", "ID...", "Release allocations.",
-		"Over the wire as the client that placed them; with --operator over HTTP.",
-		WIRE_FLAGS " operator", 1, -1, release_allocations},
+		"Over the wire as the client that placed them; with --operator over HTTP. ID may "
+		"be the "
+		"beginning\nof an id, or the name of an allocation: then HTTP is asked which one.",
+		WIRE_FLAGS " operator", 1, -1, release_allocations, &kind_alloc},
 	{"client status", "[ID...]", "Show what became of this client's allocations.",
-		"Without ids: what changed after --since.", WIRE_FLAGS " since", 0, -1,
-		client_allocations},
+		"Without ids: what changed after --since. ID may be the beginning of an id, or the "
+		"name "
+		"of an\nallocation: then HTTP is asked which one.",
+		WIRE_FLAGS " since " TABLE_FLAGS, 0, -1, client_allocations, &kind_alloc},
 	{"client key", "NAME [GENERATION]", "Derive a client's key from the master keys.",
 		"Prints the line for --key-file. Needs no controller. The generation is what berth "
 		"client rekey\nsaid; 0 without it.",
@@ -466,7 +472,7 @@ static const struct command commands[] = {
 		NULL, 1, 1, machine_suspend, &kind_machine},
 	{"vm delete", "NAME", "End and forget a virtual machine.", NULL, NULL, 1, 1, machine_delete,
 		&kind_machine},
-	{"vm events", "NAME", "Say what happened to a virtual machine.", NULL, NULL, 1, 1,
+	{"vm events", "NAME", "Say what happened to a virtual machine.", NULL, TABLE_FLAGS, 1, 1,
 		machine_events, &kind_machine},
 	{"vm logs", "NAME", "Show the lines that a virtual machine's worker told of it.", NULL,
 		NULL, 1, 1, machine_logs, &kind_machine},
@@ -519,7 +525,7 @@ static const struct command commands[] = {
 	{"senders", "", "List who was refused most often for asking more than a key may.",
 		"Of nodes and clients, the most often refused first; wire.node_rate and "
 		"wire.client_rate\nsay how much that is.",
-		NULL, 0, 0, senders_list},
+		TABLE_FLAGS, 0, 0, senders_list},
 	{"health", "", "Ask whether the controller is healthy.", NULL, NULL, 0, 0, server_health},
 };
 const struct command_table command_table = {commands, sizeof commands / sizeof commands[0]};

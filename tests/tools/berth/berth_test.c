@@ -198,6 +198,10 @@ static void placements_are_printed_and_repeated(void **unused)
 	expect_run(line, 0, "released", "");
 	wire_line(line, sizeof line, "client status", id);
 	expect_run(line, 0, id, "");
+	snprintf(repeat, sizeof repeat, "%s -o name", id);
+	wire_line(line, sizeof line, "client status", repeat);
+	expect_run(line, 0, id, "");
+	assert_int_equal(strlen(run.out), strlen(id) + 1);
 	wire_line(line, sizeof line, "place", "--job web --group g --json");
 	expect_run(line, 0, "\"Score\"", "");
 	json_t *root = json_loads(run.out, 0, NULL);
@@ -245,7 +249,11 @@ static void an_operator_releases_over_http(void **unused)
 	expect_run(line, 0, "complete", "");
 	assert_non_null(strstr(run.out, "Placed by  = tester"));
 	expect_run("release --operator 00000000-dead-4000-8000-000000000000", 3, "unknown", "");
-	expect_run("release --operator xyz", 2, "", "\"xyz\" is no allocation id");
+	expect_run("release --operator xyz", 3, "", "no id begins with \"xyz\"");
+	assert_int_equal(server_place(server, "over-http", 1, ids), 1);
+	snprintf(line, sizeof line, "release --operator %.12s", uuid_format(&ids[0], id));
+	expect_run(line, 0, id, "");
+	assert_non_null(strstr(run.out, "released"));
 }
 
 static void keys_are_made_and_derived(void **unused)

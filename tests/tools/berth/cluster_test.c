@@ -53,6 +53,8 @@ static void members_are_listed(void **unused)
 
 static void the_cluster_is_shown(void **unused)
 {
+	expect_run("operator cluster -o csv --columns name,role,status", 0,
+		"Name,Role,Status\nmember-0,leader,alive\nmember-1,follower,", "");
 	expect_run("operator cluster", 0, "Cluster       = prod\n", "");
 	printed("Role          = follower\n");
 	printed("Leader        = member-0\n");

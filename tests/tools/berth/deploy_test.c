@@ -157,6 +157,9 @@ static void versions_come_back_and_groups_are_scaled(void **unused)
 		"Task Group  Count   PrevCount  Date\ng           2       3          20", "");
 	printed("g           <none>  2  ");
 	expect_run("job scaling-events --verbose web", 0, "submitted using the Berth CLI", "");
+	expect_run("job scaling-events web -o csv --columns task-group,count,error", 0,
+		"Task Group,Count,Error\n", "");
+	assert_non_null(strstr(run.out, ",false\n"));
 }
 
 static void launchers_launch(void **unused)

@@ -164,12 +164,20 @@ static void the_whole_is_looked_at(void **unused)
 
 static void an_example_of_a_job_is_valid(void **unused)
 {
-	char line[256];
-	snprintf(line, sizeof line, "job init %s/example.json", run_folder());
-	expect_run(line, 0, "An example of a job is in ", "");
-	expect_run(line, 1, "", "File exists");
-	snprintf(line, sizeof line, "job validate %s/example.json", run_folder());
-	expect_exactly(line, "The job is valid.\n");
+	static const char *const names[] = {
+		"example.json", "example.hcl", "short.json --short", "short.hcl --short"};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		char line[256];
+		snprintf(line, sizeof line, "job init %s/%s", run_folder(), names[i]);
+		expect_run(line, 0, "An example of a job is in ", "");
+		expect_run(line, 1, "", "File exists");
+		snprintf(line, sizeof line, "job validate %s/%.*s", run_folder(),
+			(int)strcspn(names[i], " "), names[i]);
+		expect_exactly(line, "The job is valid.\n");
+		snprintf(line, sizeof line, "job parse %s/%.*s", run_folder(),
+			(int)strcspn(names[i], " "), names[i]);
+		expect_run(line, 0, "\"http.server\"", "");
+	}
 }
 
 int main(void)

@@ -36,6 +36,8 @@ static void how_many_ran_what(void **unused)
 	expect_run("node groups --verbose", 0, "<none>    busy  ", "");
 	expect_run("node groups s%1", 0, "Snapshot  Work  Node", "");
 	expect_run("node groups --json", 0, "\"Busy\": [", "");
+	expect_run("node groups -o csv", 0, "Snapshot,Idle,Busy\n<none>,1,1\n", "");
+	expect_run("node groups s%1 -o csv", 0, "Snapshot,Work,Node\n", "");
 }
 
 static void a_lost_node_is_left_as_it_is(void **unused)
@@ -58,9 +60,34 @@ static void a_hold_is_shown_and_released(void **unused)
 	expect_run("liveness status --json", 0, "\"Silent\": 150", "");
 	expect_run("senders", 0, "client  ci    12345    2 s ago", "");
 	expect_run("senders --json", 0, "\"Refused\": 12345", "");
+	expect_run("senders -o csv", 0, "Kind,Name,Refused,Last\nclient,ci,12345,2 s ago\n", "");
+	expect_run("senders --columns name,refused", 0, "Name  Refused\nci    12345\n", "");
 	expect_run("liveness release", 0, "Silent nodes expire now.", "");
 	expect_run("liveness release --json", 0, "\"Released\": false", "");
 	expect_run("health", 0, "ok", "");
+}
+
+static void rules_of_admission_are_a_list(void **unused)
+{
+	char line[256];
+	run_write("rule.json", "{\"Pattern\":\"web-*\",\"NodePools\":[\"a\",\"b\"],\"CPU\":4000}");
+	snprintf(line, sizeof line, "node admit apply %s/rule.json", run_folder());
+	expect_run(line, 0, "Nodes that are \"web-*\" are admitted by this rule\n", "");
+	expect_run("node admit list -o csv", 0,
+		"Pattern,Pools,Datacenters,Classes,CPU,Memory,Disk,Devices\n"
+		"web-*,\"a,b\",any,any,4000,any,any,any\n",
+		"");
+	expect_run("node admit list", 0, "Pattern  Pools  Datacenters  Classes", "");
+	expect_run("node admit list --filter CPU==1 -o name", 0, "", "");
+	assert_string_equal(run.out, "");
+	expect_run("node admit list --json", 0, "\"Pattern\":\"web-*\"", "");
+	expect_run("node admit refused -o csv", 0, "ID,Name,Address,Refused For,Rule,Time\n", "");
+	expect_run("node admit delete web-*", 0, "is deleted", "");
+	expect_run("node revoked -o csv", 0, "Sender,Revoked,Key Generation,Since,Reason\n", "");
+	expect_run("client revoke ci lost", 0, "client/ci is revoked\n", "");
+	expect_run("node revoked -o csv --columns sender,revoked,reason", 0,
+		"Sender,Revoked,Reason\nclient/ci,yes,lost\n", "");
+	expect_run("client restore ci", 0, "client/ci is taken back\n", "");
 }
 
 static void pools_are_described_and_forgotten(void **unused)
@@ -114,6 +141,7 @@ int main(void)
 		cmocka_unit_test(how_many_ran_what),
 		cmocka_unit_test(a_lost_node_is_left_as_it_is),
 		cmocka_unit_test(a_hold_is_shown_and_released),
+		cmocka_unit_test(rules_of_admission_are_a_list),
 		cmocka_unit_test(pools_are_described_and_forgotten),
 		cmocka_unit_test(metadata_is_set_and_taken_away),
 	};

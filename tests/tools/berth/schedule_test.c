@@ -170,6 +170,15 @@ static void operators_see_and_set(void **unused)
 	expect_run("server members", 0, "test.global  127.0.0.1", "");
 	printed("alive   true");
 	expect_run("server members --detailed", 0, "region=global", "");
+	expect_run("server members -o name", 0, "test.global\n", "");
+	expect_run("server members -o csv --columns leader,status", 0,
+		"Leader,Status\ntrue,alive\n", "");
+	expect_run("server members --json", 0, "\"Members\": [", "");
+	expect_run("operator raft list-peers -o csv --columns node,state", 0,
+		"Node,State\ntest.global,leader\n", "");
+	expect_run("operator autopilot health -o csv --columns name,healthy", 0,
+		"Name,Healthy\ntest.global,true\n", "");
+	assert_null(strstr(run.out, "Failure Tolerance"));
 	expect_run("agent-info", 0, "nomad\n  bootstrap = true\n", "");
 	expect_run("operator cluster", 3, "", "this server is of no cluster");
 	expect_run("operator raft list-peers", 0, "test.global  127.0.0.1:", "");

@@ -94,6 +94,10 @@ static void they_are_listed_and_purged(void **unused)
 {
 	expect_run("var list --out table", 0, "default    app/db", "");
 	expect_run("var list app/c --out terse", 0, "app/copy", "");
+	expect_run("var list app/c -o name", 0, "app/copy\n", "");
+	expect_run("var list --columns path --sort -path", 0, "Path\napp/", "");
+	expect_run("var list --out none", 0, "", "");
+	assert_string_equal(run.out, "");
 	expect_run("var list --namespace * --out table", 0, "team       app/db", "");
 	expect_run("var list --out json", 0, "\"Path\":\"app/db\"", "");
 	expect_run("var purge app/db --check-index 1", 4, "", "is at index");

@@ -55,6 +55,7 @@ static void machines_are_created_shown_and_deleted(void **unused)
 	expect_run("vm list --worker w", 0, "Name", "");
 	assert_null(strstr(run.out, "from-file"));
 	expect_run("vm events a", 0, "VM created", "");
+	expect_run("vm events a -o name", 0, "VM created\n", "");
 	expect_run("vm suspend a", 4, "", "only suspendable VMs can be suspended");
 	expect_run("vm suspend b", 0, "Virtual machine \"b\" is to be suspended", "");
 	expect_run("vm stop a", 0, "Virtual machine \"a\" is to be stopped", "");

@@ -223,6 +223,7 @@ const struct flag_description flag_descriptions[FLAGS] = {
 		NULL, NULL},
 	[FLAG_USER] = {"user", "NAME",
 		"who logs in; else the machine's username, or admin where it has none", NULL, NULL},
+	[FLAG_SHORT] = {"short", NULL, "without comments and what may be left out", NULL, NULL},
 	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},
 };
 

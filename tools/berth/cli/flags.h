@@ -127,6 +127,7 @@ enum flag {
 	FLAG_WAIT,
 	FLAG_STDIO,
 	FLAG_USER,
+	FLAG_SHORT,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it
@@ -142,7 +143,9 @@ struct flag_description {
 extern const struct flag_description flag_descriptions[FLAGS];
 
 // What every list can do beside its own flags.
-#define LIST_FLAGS "output filter sort columns limit totals watch interval verbose"
+// TABLE_FLAGS: every list that comes as a part of an answer.
+#define TABLE_FLAGS "output sort columns limit totals watch interval verbose"
+#define LIST_FLAGS TABLE_FLAGS " filter"
 #define FLAG_WORDS_MAX 128u
 
 struct flags {

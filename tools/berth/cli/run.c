@@ -58,7 +58,7 @@ static enum exit_status judge_output(
 	struct session *session, const struct command *command, int count)
 {
 	const char *output = session->flags.values[FLAG_OUTPUT];
-	bool is_one = count > 0 && command->least == 0;
+	bool is_one = count > 0 && strcmp(command->arguments, "[ID]") == 0;
 	if (output && strcmp(output, "json") == 0)
 		session->flags.values[FLAG_JSON] = "";
 	else if (output && is_one && strcmp(output, "table") != 0)

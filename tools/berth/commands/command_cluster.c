@@ -3,6 +3,8 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,36 +12,16 @@
 
 #define TOO_MANY 429
 
-static const char *yes_or_no(json_t *object, const char *name)
+static void add_behind(json_t *members, int64_t leader_index)
 {
-	return json_is_true(json_object_get(object, name)) ? "true" : "false";
-}
-
-static void put_members(json_t *members, int64_t leader_index)
-{
-	static const char *const headings[] = {
-		"Name", "ID", "HTTP", "Wire", "Role", "Status", "Stored Index", "Behind", NULL};
-	struct table t;
 	size_t i;
 	json_t *member;
-	table_begin(&t, headings);
 	json_array_foreach(members, i, member)
 	{
-		char id[16];
-		bool leads = json_is_true(json_object_get(member, "Leader"));
-		bool is_alive = json_is_true(json_object_get(member, "Alive"));
 		int64_t stored = field_number(member, "StoredIndex");
-		table_add(&t, field_text(member, "Name"));
-		table_add(&t, field_short(field_text(member, "ID"), id));
-		table_add(&t, field_text(member, "HTTP"));
-		table_add(&t, field_or_dash(member, "Wire"));
-		table_add(&t, leads ? "leader" : "follower");
-		table_add(&t, is_alive ? "alive" : "failed");
-		table_add_format(&t, "%lld", (long long)stored);
-		table_add_format(
-			&t, "%lld", (long long)(leader_index > stored ? leader_index - stored : 0));
+		json_object_set_new(member, "Behind",
+			json_integer(leader_index > stored ? leader_index - stored : 0));
 	}
-	table_print(&t, 0);
 }
 
 static void put_cluster(json_t *cluster)
@@ -67,62 +49,56 @@ static void put_cluster(json_t *cluster)
 		table_pair(&t, "Trouble", "= %s", field_text(cluster, "Trouble"));
 	table_print(&t, 0);
 	printf("\nMembers\n");
-	put_members(json_object_get(cluster, "Members"), field_number(cluster, "LeaderIndex"));
+}
+
+// Whether the servers alone are wanted, in one of the forms of lists.
+static bool wants_list(const struct flags *flags)
+{
+	return flag_given(flags, FLAG_OUTPUT) || flag_given(flags, FLAG_COLUMNS);
 }
 
 enum exit_status cluster_show(struct session *session, const char **arguments, int count)
 {
-	return http_show(session, "/v1/berth/cluster", put_cluster);
-}
-
-static void put_peers(json_t *configuration)
-{
-	static const char *const headings[] = {
-		"Node", "ID", "Address", "State", "Voter", "RaftProtocol", NULL};
-	struct table t;
-	size_t i;
-	json_t *server;
-	table_begin(&t, headings);
-	json_array_foreach(json_object_get(configuration, "Servers"), i, server)
-	{
-		bool leads = json_is_true(json_object_get(server, "Leader"));
-		table_add(&t, field_text(server, "Node"));
-		table_add(&t, field_text(server, "ID"));
-		table_add(&t, field_text(server, "Address"));
-		table_add(&t, leads ? "leader" : "follower");
-		table_add(&t, yes_or_no(server, "Voter"));
-		table_add(&t, field_text(server, "RaftProtocol"));
+	json_t *cluster;
+	enum exit_status result = http_get_json(session, "/v1/berth/cluster", &cluster);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
+		field_print(cluster);
+	} else if (result == STATUS_OK) {
+		json_t *members = json_object_get(cluster, "Members");
+		add_behind(members, field_number(cluster, "LeaderIndex"));
+		if (!wants_list(&session->flags))
+			put_cluster(cluster);
+		result = list_print_items(session, &list_cluster_members, members);
 	}
-	table_print(&t, 0);
+	json_decref(cluster);
+	return result;
 }
 
 enum exit_status raft_list_peers(struct session *session, const char **arguments, int count)
 {
-	return http_show(session, "/v1/operator/raft/configuration", put_peers);
+	json_t *configuration;
+	enum exit_status result =
+		http_get_json(session, "/v1/operator/raft/configuration", &configuration);
+	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
+		field_print(configuration);
+	else if (result == STATUS_OK)
+		result = list_print_items(
+			session, &list_peers, json_object_get(configuration, "Servers"));
+	json_decref(configuration);
+	return result;
 }
 
-static void put_health(json_t *health)
+static enum exit_status put_health(struct session *session, json_t *health)
 {
-	static const char *const headings[] = {"Name", "Address", "Status", "Healthy", "Leader",
-		"Last Contact", "Term", "Index", NULL};
-	struct table t;
-	size_t i;
-	json_t *server;
-	printf("Healthy           = %s\nFailure Tolerance = %lld\n\n", yes_or_no(health, "Healthy"),
-		(long long)field_number(health, "FailureTolerance"));
-	table_begin(&t, headings);
-	json_array_foreach(json_object_get(health, "Servers"), i, server)
-	{
-		table_add(&t, field_text(server, "Name"));
-		table_add(&t, field_text(server, "Address"));
-		table_add(&t, field_text(server, "SerfStatus"));
-		table_add(&t, yes_or_no(server, "Healthy"));
-		table_add(&t, yes_or_no(server, "Leader"));
-		table_add(&t, field_or_dash(server, "LastContact"));
-		table_add_format(&t, "%lld", (long long)field_number(server, "LastTerm"));
-		table_add_format(&t, "%lld", (long long)field_number(server, "LastIndex"));
+	if (flag_given(&session->flags, FLAG_JSON)) {
+		field_print(health);
+		return STATUS_OK;
 	}
-	table_print(&t, 0);
+	if (!wants_list(&session->flags))
+		printf("Healthy           = %s\nFailure Tolerance = %lld\n\n",
+			json_is_true(json_object_get(health, "Healthy")) ? "true" : "false",
+			(long long)field_number(health, "FailureTolerance"));
+	return list_print_items(session, &list_server_health, json_object_get(health, "Servers"));
 }
 
 // A controller that is not healthy says so with a status of its own; what it says is shown all the same.
@@ -137,11 +113,12 @@ enum exit_status autopilot_health(struct session *session, const char **argument
 				 ? json_loadb(answer.body, answer.size, 0, NULL)
 				 : NULL;
 	http_answer_free(&answer);
-	if (!health)
-		return http_show(session, path, put_health);
-	(flag_given(&session->flags, FLAG_JSON) ? field_print : put_health)(health);
+	bool is_well = !health;
+	result = is_well ? http_get_json(session, path, &health) : STATUS_OK;
+	if (result == STATUS_OK)
+		result = put_health(session, health);
 	json_decref(health);
-	return STATUS_REFUSED;
+	return result == STATUS_OK && !is_well ? STATUS_REFUSED : result;
 }
 
 // The daemon's program has the store's and etcd's; this one only knows its name.

@@ -7,6 +7,8 @@
 #include "tools/berth/cli/job_file.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include "tools/berth/views/monitor.h"
 #include "tools/berth/views/plan_diff.h"
 #include <errno.h>
@@ -134,48 +136,36 @@ enum exit_status job_scale(struct session *session, const char **arguments, int 
 	return change_job(session, arguments[0], "/scale", request);
 }
 
-static void put_scaling_event(struct table *t, const char *group, json_t *event, bool verbose)
+// The events of all groups, each with its group's name.
+static json_t *scaling_events_of(json_t *scale)
 {
-	char time[32];
-	json_t *count = json_object_get(event, "Count");
-	table_add(t, group);
-	if (json_is_integer(count))
-		table_add_format(t, "%lld", (long long)json_integer_value(count));
-	else
-		table_add(t, "<none>");
-	table_add_format(t, "%lld", (long long)field_number(event, "PreviousCount"));
-	if (verbose) {
-		table_add(t, json_is_true(json_object_get(event, "Error")) ? "true" : "false");
-		table_add(t, field_text(event, "Message"));
-		table_add(t, field_text(event, "EvalID"));
-	}
-	table_add(t, field_time(field_number(event, "Time"), time));
-}
-
-static void put_scaling_events(json_t *scale, bool verbose)
-{
-	static const char *const short_form[] = {"Task Group", "Count", "PrevCount", "Date", NULL};
-	static const char *const long_form[] = {
-		"Task Group", "Count", "PrevCount", "Error", "Message", "Eval ID", "Date", NULL};
-	struct table t;
+	json_t *all = json_array(), *one, *event;
 	const char *group;
-	json_t *one, *event;
-	size_t i, events = 0;
-	table_begin(&t, verbose ? long_form : short_form);
+	size_t i;
 	json_object_foreach(json_object_get(scale, "TaskGroups"), group, one)
 	{
 		json_array_foreach(json_object_get(one, "Events"), i, event)
 		{
-			put_scaling_event(&t, group, event, verbose);
-			events++;
+			json_object_set_new(event, "Group", json_string(group));
+			json_array_append(all, event);
 		}
 	}
-	if (events) {
-		table_print(&t, 0);
-	} else {
-		table_free(&t);
-		printf("No events found\n");
-	}
+	return all;
+}
+
+static enum exit_status put_scaling_events(struct session *session, json_t *scale)
+{
+	struct flags *flags = &session->flags;
+	json_t *events = scaling_events_of(scale);
+	enum exit_status result = STATUS_OK;
+	if (flag_given(flags, FLAG_VERBOSE) && !flag_given(flags, FLAG_OUTPUT))
+		flags->values[FLAG_OUTPUT] = "wide";
+	if (json_array_size(events) == 0 && !flag_given(flags, FLAG_OUTPUT))
+		puts("No events found");
+	else
+		result = list_print_items(session, &list_scaling_events, events);
+	json_decref(events);
+	return result;
 }
 
 enum exit_status job_scaling_events(struct session *session, const char **arguments, int count)
@@ -189,9 +179,9 @@ enum exit_status job_scaling_events(struct session *session, const char **argume
 	if (flag_given(&session->flags, FLAG_JSON))
 		field_print(scale);
 	else
-		put_scaling_events(scale, flag_given(&session->flags, FLAG_VERBOSE));
+		result = put_scaling_events(session, scale);
 	json_decref(scale);
-	return STATUS_OK;
+	return result;
 }
 
 enum exit_status job_periodic_force(struct session *session, const char **arguments, int count)

@@ -2,8 +2,9 @@
 #include "state/base/uuid.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
-#include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 
 static enum exit_status act_on_node(
@@ -33,47 +34,43 @@ enum exit_status node_online(struct session *session, const char **arguments, in
 	return act_on_node(session, arguments[0], "online", "taken back");
 }
 
-static void put_nodes(struct table *t, const char *snapshot, const char *what, json_t *ids)
+static void add_nodes(json_t *all, const char *snapshot, const char *work, json_t *ids)
 {
-	char id[16];
-	for (size_t i = 0; i < json_array_size(ids); i++) {
-		table_add(t, *snapshot ? snapshot : "<none>");
-		table_add(t, what);
-		table_add(t, field_short(json_string_value(json_array_get(ids, i)), id));
-	}
+	for (size_t i = 0; i < json_array_size(ids); i++)
+		json_array_append_new(all, json_pack("{s:s,s:s,s:O}", "Snapshot", snapshot, "Work",
+						   work, "Node", json_array_get(ids, i)));
 }
 
-static enum exit_status put_members(json_t *groups)
+static json_t *nodes_of(json_t *groups)
 {
-	static const char *const headings[] = {"Snapshot", "Work", "Node", NULL};
+	json_t *all = json_array(), *group;
 	const char *snapshot;
-	json_t *group;
-	struct table t;
-	table_begin(&t, headings);
 	json_object_foreach(groups, snapshot, group)
 	{
-		put_nodes(&t, snapshot, "idle", json_object_get(group, "Idle"));
-		put_nodes(&t, snapshot, "busy", json_object_get(group, "Busy"));
+		add_nodes(all, snapshot, "idle", json_object_get(group, "Idle"));
+		add_nodes(all, snapshot, "busy", json_object_get(group, "Busy"));
 	}
-	table_print(&t, 0);
-	return STATUS_OK;
+	return all;
 }
 
-static enum exit_status put_sizes(json_t *groups)
+static json_t *sizes_of(json_t *groups)
 {
-	static const char *const headings[] = {"Snapshot", "Idle", "Busy", NULL};
+	json_t *all = json_array(), *group;
 	const char *snapshot;
-	json_t *group;
-	struct table t;
-	table_begin(&t, headings);
-	json_object_foreach(groups, snapshot, group)
-	{
-		table_add(&t, *snapshot ? snapshot : "<none>");
-		table_add_format(&t, "%zu", json_array_size(json_object_get(group, "Idle")));
-		table_add_format(&t, "%zu", json_array_size(json_object_get(group, "Busy")));
-	}
-	table_print(&t, 0);
-	return STATUS_OK;
+	json_object_foreach(groups, snapshot, group) json_array_append_new(
+		all, json_pack("{s:s,s:I,s:I}", "Snapshot", snapshot, "Idle",
+			     (json_int_t)json_array_size(json_object_get(group, "Idle")), "Busy",
+			     (json_int_t)json_array_size(json_object_get(group, "Busy"))));
+	return all;
+}
+
+static enum exit_status put_groups(struct session *session, json_t *groups, bool tells_nodes)
+{
+	json_t *items = tells_nodes ? nodes_of(groups) : sizes_of(groups);
+	enum exit_status result =
+		list_print_items(session, tells_nodes ? &list_group_nodes : &list_groups, items);
+	json_decref(items);
+	return result;
 }
 
 enum exit_status node_groups(struct session *session, const char **arguments, int count)
@@ -89,9 +86,8 @@ enum exit_status node_groups(struct session *session, const char **arguments, in
 	if (flag_given(&session->flags, FLAG_JSON))
 		field_print(groups);
 	else
-		result = count > 0 || flag_given(&session->flags, FLAG_VERBOSE)
-				 ? put_members(groups)
-				 : put_sizes(groups);
+		result = put_groups(
+			session, groups, count > 0 || flag_given(&session->flags, FLAG_VERBOSE));
 	json_decref(groups);
 	return result;
 }

@@ -4,55 +4,32 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void put_tags(struct table *t, json_t *tags)
+static void mark_leader(json_t *members, const char *leader)
 {
-	char text[1024] = "";
-	size_t used = 0;
-	const char *name;
-	json_t *value;
-	json_object_foreach(tags, name, value)
-	{
-		int size = snprintf(text + used, sizeof text - used, "%s%s=%s", used ? "," : "",
-			name, json_string_value(value));
-		used += size > 0 && (size_t)size < sizeof text - used ? (size_t)size : 0;
-	}
-	table_add(t, text);
-}
-
-static void put_members(json_t *members, const char *leader, bool detailed)
-{
-	static const char *const headings[] = {"Name", "Address", "Port", "Status", "Leader",
-		"Protocol", "Build", "Datacenter", "Region", NULL};
-	static const char *const tag_headings[] = {"Name", "Address", "Port", "Tags", NULL};
-	struct table t;
 	size_t i;
 	json_t *member;
-	table_begin(&t, detailed ? tag_headings : headings);
 	json_array_foreach(members, i, member)
 	{
 		char address[400];
-		json_t *tags = json_object_get(member, "Tags");
 		snprintf(address, sizeof address, "%s:%s", field_text(member, "Addr"),
-			field_text(tags, "port"));
-		table_add(&t, field_text(member, "Name"));
-		table_add(&t, field_text(member, "Addr"));
-		table_add_format(&t, "%lld", (long long)field_number(member, "Port"));
-		if (detailed) {
-			put_tags(&t, tags);
-			continue;
-		}
-		table_add(&t, field_text(member, "Status"));
-		table_add(&t, strcmp(address, leader) == 0 ? "true" : "false");
-		table_add_format(&t, "%lld", (long long)field_number(member, "ProtocolCur"));
-		table_add(&t, field_text(tags, "build"));
-		table_add(&t, field_text(tags, "dc"));
-		table_add(&t, field_text(tags, "region"));
+			field_text(json_object_get(member, "Tags"), "port"));
+		json_object_set_new(member, "Leader", json_boolean(strcmp(address, leader) == 0));
 	}
-	table_print(&t, 0);
+}
+
+static enum exit_status put_members(struct session *session, json_t *members, const char *leader)
+{
+	struct flags *flags = &session->flags;
+	mark_leader(members, leader);
+	if (flag_given(flags, FLAG_DETAILED) && !flag_given(flags, FLAG_COLUMNS))
+		flags->values[FLAG_COLUMNS] = "name,address,port,tags";
+	return list_print_items(session, &list_servers, members);
 }
 
 enum exit_status server_members(struct session *session, const char **arguments, int count)
@@ -65,8 +42,8 @@ enum exit_status server_members(struct session *session, const char **arguments,
 		result = http_get_json(session, "/v1/status/leader", &leader);
 		const char *address = json_string_value(leader);
 		if (result == STATUS_OK)
-			put_members(json_object_get(members, "Members"), address ? address : "",
-				flag_given(&session->flags, FLAG_DETAILED));
+			result = put_members(session, json_object_get(members, "Members"),
+				address ? address : "");
 	}
 	json_decref(leader);
 	json_decref(members);

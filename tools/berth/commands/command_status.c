@@ -1,9 +1,10 @@
 // Shows the state of a client's allocations, over the wire.
 #include "state/base/memory.h"
 #include "tools/berth/cli/field.h"
-#include "tools/berth/cli/table.h"
 #include "tools/berth/cli/wire_session.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,27 +77,13 @@ static enum exit_status changes(
 	return STATUS_OK;
 }
 
-static void print_table(json_t *all, uint64_t index)
+static enum exit_status print_all(struct session *session, json_t *all, uint64_t index)
 {
-	static const char *const headings[] = {
-		"Allocation", "Desired", "Status", "Node slot", "Modify index", NULL};
-	struct table t;
-	size_t i;
-	json_t *one;
-	table_begin(&t, headings);
-	json_array_foreach(all, i, one)
-	{
-		bool known = json_is_true(json_object_get(one, "Known"));
-		table_add(&t, field_text(one, "ID"));
-		table_add(&t, field_text(one, "Desired"));
-		table_add(&t, known ? field_text(one, "Status") : "unknown to this client");
-		table_add_format(&t, "%lld", (long long)field_number(one, "NodeSlot"));
-		table_add_format(&t, "%lld", (long long)field_number(one, "ModifyIndex"));
-	}
-	table_print(&t, 0);
-	if (index)
+	enum exit_status result = list_print_items(session, &list_own_allocations, all);
+	if (result == STATUS_OK && index && !flag_given(&session->flags, FLAG_OUTPUT))
 		printf("As of index %llu; pass it as --since next time.\n",
 			(unsigned long long)index);
+	return result;
 }
 
 enum exit_status client_allocations(struct session *session, const char **arguments, int count)
@@ -116,7 +103,7 @@ enum exit_status client_allocations(struct session *session, const char **argume
 	if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON))
 		field_print(all);
 	else if (result == STATUS_OK)
-		print_table(all, count ? 0 : index);
+		result = print_all(session, all, count ? 0 : index);
 	json_decref(all);
 	client_close(client);
 	return result;

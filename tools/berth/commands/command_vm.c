@@ -77,24 +77,14 @@ enum exit_status machine_get(struct session *session, const char **arguments, in
 	return http_show(session, name_path("/v1/vms", arguments[0], "", path), put_vm);
 }
 
-static void put_events(json_t *events)
-{
-	static const char *const headings[] = {"Time", "Event", NULL};
-	char time[32];
-	struct table t;
-	json_t *event;
-	size_t i;
-	table_begin(&t, headings);
-	json_array_foreach(events, i, event)
-	{
-		table_add(&t, field_time(field_number(event, "timestamp") * NS_PER_S, time));
-		table_add(&t, field_text(event, "payload"));
-	}
-	table_print(&t, 0);
-}
-
 enum exit_status machine_events(struct session *session, const char **arguments, int count)
 {
 	char path[HTTP_PATH_BYTES];
-	return http_show(session, name_path("/v1/vms", arguments[0], "/events", path), put_events);
+	json_t *events;
+	enum exit_status result = http_get_json(
+		session, name_path("/v1/vms", arguments[0], "/events", path), &events);
+	if (result == STATUS_OK)
+		result = list_print_items(session, &list_machine_events, events);
+	json_decref(events);
+	return result;
 }

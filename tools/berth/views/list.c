@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
+#include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/views/list_line.h"
@@ -158,25 +159,35 @@ static void put_all(struct printing *p, const char *title, uint32_t indent)
 		put_totals(p);
 }
 
-static enum exit_status print_path(struct session *session, struct printing *p, const char *path,
-	const char *title, uint32_t indent)
+static void begin(struct printing *p)
 {
-	bool ends_early = p->wish.limit && p->wish.limit < PAGE_MAX && !p->wish.sort;
 	p->totals = json_object();
 	if (p->wish.output == LIST_CSV)
 		list_line_headings(stdout, &p->wish);
 	if (p->wish.output == LIST_JSON)
 		putchar('[');
-	enum exit_status result = pages_until(
-		session, path, ends_early ? (uint32_t)p->wish.limit + 1 : 0, take_item, p);
-	if (result == STATUS_OK)
-		put_all(p, title, indent);
+}
+
+static void free_rows(struct printing *p)
+{
 	for (uint32_t i = 0; i < p->count; i++) {
 		free(p->rows[i].line);
 		free(p->rows[i].key);
 	}
 	free(p->rows);
 	json_decref(p->totals);
+}
+
+static enum exit_status print_path(struct session *session, struct printing *p, const char *path,
+	const char *title, uint32_t indent)
+{
+	bool ends_early = p->wish.limit && p->wish.limit < PAGE_MAX && !p->wish.sort;
+	begin(p);
+	enum exit_status result = pages_until(
+		session, path, ends_early ? (uint32_t)p->wish.limit + 1 : 0, take_item, p);
+	if (result == STATUS_OK)
+		put_all(p, title, indent);
+	free_rows(p);
 	return result;
 }
 
@@ -195,6 +206,29 @@ enum exit_status list_print(struct session *session, const struct list *list, co
 		result = print_path(session, &p, whole, NULL, 0);
 	free(whole);
 	return result;
+}
+
+enum exit_status list_print_items(struct session *session, const struct list *list, json_t *items)
+{
+	struct printing p = {.list = list};
+	json_t *item;
+	size_t i;
+	enum exit_status result = list_wish_read(&session->flags, list, &p.wish);
+	if (result != STATUS_OK)
+		return result;
+	if (p.wish.output == LIST_JSON && !p.wish.sort && !p.wish.limit) {
+		field_print(items);
+		return STATUS_OK;
+	}
+	begin(&p);
+	json_array_foreach(items, i, item)
+	{
+		if (!take_item(item, &p))
+			break;
+	}
+	put_all(&p, NULL, 0);
+	free_rows(&p);
+	return STATUS_OK;
 }
 
 enum exit_status list_part(struct session *session, const struct list *list,

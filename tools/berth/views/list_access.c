@@ -80,3 +80,18 @@ static const struct list_column key_columns[] = {
 	{"Create Time", NULL, .put = put_created},
 };
 const struct list list_keys = {"keys", LIST_COLUMNS(key_columns), "Key"};
+
+static void put_updated(json_t *variable, struct list_value *value)
+{
+	value->number = (double)field_number(variable, "ModifyTime");
+	value->text = field_time(field_number(variable, "ModifyTime"), value->room);
+}
+
+static const struct list_column variable_columns[] = {
+	{"Namespace", "Namespace"},
+	{"Path", "Path"},
+	{"Last Updated", NULL, .put = put_updated},
+	{"Modify Index", "ModifyIndex", LIST_NUMBER, .is_wide = true},
+};
+const struct list list_variables = {
+	"variables", LIST_COLUMNS(variable_columns), "Path", "Namespace"};

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LIST_ROOM_BYTES 128u
+#define LIST_ROOM_BYTES 1024u
 
 enum list_form {
 	LIST_TEXT,
@@ -23,9 +23,11 @@ struct list_value {
 
 struct list_column {
 	const char *heading; // "Node ID", which --columns, --sort and templates call node-id
-	const char *member;  // of the item: "NodeID", "JobSummary.Children.Pending"
+	const char *
+		member; // of the item: "NodeID", "JobSummary.Children.Pending"; a list is joined by commas
 	enum list_form form;
 	bool is_wide;                                   // shown when asked for only
+	const char *absent;                             // what stands where the item says nothing
 	void (*put)(json_t *item, struct list_value *); // in place of member
 };
 

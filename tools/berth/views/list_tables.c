@@ -1,4 +1,5 @@
 #include "tools/berth/views/list_tables.h"
+#include "state/base/time_units.h"
 #include "tools/berth/cli/field.h"
 #include <stdio.h>
 #include <string.h>
@@ -203,3 +204,33 @@ static const struct list_column worker_columns[] = {
 	{"Machine ID", "machine_id"},
 };
 const struct list list_workers = {"workers", LIST_COLUMNS(worker_columns), "Name", "Status"};
+
+static void put_moment(json_t *event, struct list_value *value)
+{
+	int64_t unix_ns = field_number(event, "timestamp") * NS_PER_S;
+	value->number = (double)unix_ns;
+	value->text = field_time(unix_ns, value->room);
+}
+
+static const struct list_column machine_event_columns[] = {
+	{"Time", NULL, .put = put_moment},
+	{"Event", "payload"},
+};
+const struct list list_machine_events = {"events", LIST_COLUMNS(machine_event_columns), "Event"};
+
+static void put_date(json_t *event, struct list_value *value)
+{
+	value->number = (double)field_number(event, "Time");
+	value->text = field_time(field_number(event, "Time"), value->room);
+}
+
+static const struct list_column scaling_columns[] = {
+	{"Task Group", "Group"},
+	{"Count", "Count", LIST_NUMBER, .absent = "<none>"},
+	{"PrevCount", "PreviousCount", LIST_NUMBER},
+	{"Error", "Error", LIST_SWITCH, .is_wide = true},
+	{"Message", "Message", .is_wide = true},
+	{"Eval ID", "EvalID", LIST_ID, .is_wide = true},
+	{"Date", NULL, .put = put_date},
+};
+const struct list list_scaling_events = {"events", LIST_COLUMNS(scaling_columns), "Task Group"};

@@ -3,51 +3,16 @@
 #include "tools/berth/cli/file.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
-#include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 
 #define FOLDER "/v1/berth/admit"
 
-static void add_names(struct table *t, json_t *names)
-{
-	char text[256] = "";
-	size_t at = 0;
-	for (size_t i = 0; i < json_array_size(names) && at < sizeof text; i++)
-		at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i ? "," : "",
-			json_string_value(json_array_get(names, i)));
-	table_add(t, json_array_size(names) ? text : "any");
-}
-
-static void add_most(struct table *t, json_t *most)
-{
-	char text[24];
-	snprintf(text, sizeof text, "%ld", (long)json_integer_value(most));
-	table_add(t, json_is_integer(most) ? text : "any");
-}
-
-static void add_rule(json_t *rule, void *table)
-{
-	table_add(table, field_text(rule, "Pattern"));
-	add_names(table, json_object_get(rule, "NodePools"));
-	add_names(table, json_object_get(rule, "Datacenters"));
-	add_names(table, json_object_get(rule, "NodeClasses"));
-	add_most(table, json_object_get(rule, "CPU"));
-	add_most(table, json_object_get(rule, "MemoryMB"));
-	add_most(table, json_object_get(rule, "DiskMB"));
-	add_most(table, json_object_get(rule, "Devices"));
-}
-
 enum exit_status admit_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Pattern", "Pools", "Datacenters", "Classes", "CPU",
-		"Memory", "Disk", "Devices", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, FOLDER);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, FOLDER, add_rule, &t), 0);
+	return list_print(session, &list_rules, FOLDER);
 }
 
 enum exit_status admit_apply(struct session *session, const char **arguments, int count)
@@ -77,23 +42,7 @@ enum exit_status admit_delete(struct session *session, const char **arguments, i
 	return result;
 }
 
-static void add_refused(json_t *node, void *table)
-{
-	table_add(table, field_text(node, "ID"));
-	table_add(table, field_text(node, "Name"));
-	table_add(table, field_text(node, "Address"));
-	table_add(table, field_text(node, "Claim"));
-	table_add(table, field_or_dash(node, "Pattern"));
-	table_add(table, field_text(node, "Time"));
-}
-
 enum exit_status admit_refused(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {
-		"ID", "Name", "Address", "Refused For", "Rule", "Time", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, FOLDER "/refused");
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, FOLDER "/refused", add_refused, &t), 0);
+	return list_print(session, &list_refused_nodes, FOLDER "/refused");
 }

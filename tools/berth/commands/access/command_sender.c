@@ -3,13 +3,11 @@
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
-#include "tools/berth/cli/pages.h"
-#include "tools/berth/cli/table.h"
 #include "tools/berth/commands/commands.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <stdio.h>
 #include <string.h>
-
-static const char list_path[] = "/v1/berth/revoked";
 
 static enum exit_status put_change(
 	struct session *session, const char *path, const char *reason, json_t **reply)
@@ -102,24 +100,7 @@ enum exit_status client_rekey(struct session *session, const char **arguments, i
 	return act_on_client(session, arguments, count, "/rekey", "has another key");
 }
 
-static void add_sender(json_t *sender, void *table)
-{
-	char generation[24];
-	snprintf(generation, sizeof generation, "%ld", (long)field_number(sender, "KeyGeneration"));
-	table_add(table, field_text(sender, "Name"));
-	table_add(table, json_is_true(json_object_get(sender, "Revoked")) ? "yes" : "no");
-	table_add(table, generation);
-	table_add(table, field_text(sender, "Time"));
-	table_add(table, field_text(sender, "Reason"));
-}
-
 enum exit_status sender_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {
-		"Sender", "Revoked", "Key Generation", "Since", "Reason", NULL};
-	struct table t;
-	if (flag_given(&session->flags, FLAG_JSON))
-		return http_get_through(session, list_path);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, list_path, add_sender, &t), 0);
+	return list_print(session, &list_revoked, "/v1/berth/revoked");
 }

@@ -6,6 +6,8 @@
 #include "tools/berth/cli/pages.h"
 #include "tools/berth/commands/access/var_commands.h"
 #include "tools/berth/commands/access/var_spec.h"
+#include "tools/berth/views/list.h"
+#include "tools/berth/views/list_tables.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,36 +141,26 @@ enum exit_status var_get(struct session *session, const char **arguments, int co
 	return result;
 }
 
-static void add_variable(json_t *variable, void *table)
+static void ignore_variable(json_t *variable, void *unused)
 {
-	char time[32];
-	table_add(table, field_text(variable, "Namespace"));
-	table_add(table, field_text(variable, "Path"));
-	table_add(table, field_time(field_number(variable, "ModifyTime"), time));
-}
-
-static void print_path(json_t *variable, void *unused)
-{
-	printf("%s\n", field_text(variable, "Path"));
 }
 
 enum exit_status var_list(struct session *session, const char **arguments, int count)
 {
-	static const char *const headings[] = {"Namespace", "Path", "Last Updated", NULL};
 	char path[HTTP_PATH_BYTES], prefix[NAME_BYTES], space[NAME_BYTES];
-	const char *out;
-	struct table t;
-	if (!var_out(&session->flags, "table json terse none", "table", &out))
+	struct flags *flags = &session->flags;
+	const char *out = "table";
+	bool says_form = flag_given(flags, FLAG_OUTPUT) || flag_given(flags, FLAG_COLUMNS);
+	if (!says_form && !var_out(flags, "table json terse none", "table", &out))
 		return STATUS_USAGE;
 	http_escape(count ? arguments[0] : "", prefix, sizeof prefix);
-	http_escape(session->flags.values[FLAG_NAMESPACE], space, sizeof space);
+	http_escape(flags->values[FLAG_NAMESPACE], space, sizeof space);
 	snprintf(path, sizeof path, "/v1/vars?prefix=%.400s&namespace=%.500s", prefix, space);
-	if (strcmp(out, "json") == 0)
-		return http_get_through(session, path);
-	if (strcmp(out, "terse") == 0)
-		return pages_each(session, path, print_path, NULL);
-	table_begin(&t, headings);
-	return table_finish(&t, pages_each(session, path, add_variable, &t), 0);
+	if (strcmp(out, "none") == 0)
+		return pages_each(session, path, ignore_variable, NULL);
+	if (strcmp(out, "table") != 0)
+		flags->values[FLAG_OUTPUT] = strcmp(out, "terse") == 0 ? "name" : out;
+	return list_print(session, &list_variables, path);
 }
 
 enum exit_status var_purge(struct session *session, const char **arguments, int count)
