@@ -10,13 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-// A line is written with one system call, so that lines of several threads do not mix.
-#define LINE_BYTES 4096u
-#define FIELDS_BYTES 1024u
 // Lines per call site and second.
 #define SITE_LINES_MAX 5u
 
 static int least_level = LOG_INFO;
+static int least_followed = LOG_ERROR + 1;
+static void (*follower)(const struct log_note *);
 static bool write_json;
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
@@ -27,9 +26,17 @@ void log_configure(enum log_level least, bool json)
 	__atomic_store_n(&write_json, json, __ATOMIC_RELAXED);
 }
 
+void log_follow(enum log_level least, void (*take)(const struct log_note *))
+{
+	__atomic_store_n(&follower, take, __ATOMIC_RELAXED);
+	__atomic_store_n(&least_followed, (int)least, __ATOMIC_RELEASE);
+}
+
 enum log_level log_level_now(void)
 {
-	return (enum log_level)__atomic_load_n(&least_level, __ATOMIC_RELAXED);
+	int written = __atomic_load_n(&least_level, __ATOMIC_RELAXED);
+	int followed = __atomic_load_n(&least_followed, __ATOMIC_RELAXED);
+	return (enum log_level)(written < followed ? written : followed);
 }
 
 // Two threads may open a new window at once; the worst is a line or two more than the limit.
@@ -46,7 +53,7 @@ static bool site_admits(struct log_site *site, uint64_t now_s, uint32_t *suppres
 }
 
 struct line {
-	char data[LINE_BYTES];
+	char *data; // of LOG_LINE_BYTES
 	uint32_t size;
 };
 
@@ -55,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static void line_add(
 {
 	va_list arguments;
 	va_start(arguments, format);
-	size_t room = sizeof line->data - line->size;
+	size_t room = LOG_LINE_BYTES - line->size;
 	int wanted = vsnprintf(line->data + line->size, room, format, arguments);
 	va_end(arguments);
 	if (wanted > 0)
@@ -116,7 +123,7 @@ static void line_add_json_value(struct line *line, const char *value, uint32_t s
 		line_add(line, "%.*s", (int)size, value);
 		return;
 	}
-	char plain[FIELDS_BYTES], quoted[2 * FIELDS_BYTES];
+	char plain[LOG_FIELDS_BYTES], quoted[2 * LOG_FIELDS_BYTES];
 	snprintf(plain, sizeof plain, "%.*s", (int)size, value);
 	line_add(line, "%s", log_quote(plain, quoted, sizeof quoted));
 }
@@ -152,10 +159,10 @@ static void drop_last_pair(char *fields)
 
 // Formats the caller's pairs; a control character that was not quoted must not forge a second line.
 __attribute__((format(printf, 2, 0))) static void format_fields(
-	char fields[static FIELDS_BYTES], const char *format, va_list arguments)
+	char fields[static LOG_FIELDS_BYTES], const char *format, va_list arguments)
 {
 	// Leaves room for the mark of drop_last_pair.
-	size_t room = FIELDS_BYTES - sizeof "cut=1";
+	size_t room = LOG_FIELDS_BYTES - sizeof "cut=1";
 	int wanted = vsnprintf(fields, room, format, arguments);
 	if (wanted < 0)
 		fields[0] = 0;
@@ -166,43 +173,54 @@ __attribute__((format(printf, 2, 0))) static void format_fields(
 		drop_last_pair(fields);
 }
 
-static void format_line(struct line *line, bool json, enum log_level level, const char *event,
-	const char *fields, uint32_t suppressed)
+uint32_t log_format(const struct log_note *note, bool json, char text[static LOG_LINE_BYTES])
 {
-	line_add(line, json ? "{\"time\":\"" : "time=");
-	line_add_time(line, time_wall_ns(&time_source_real));
+	struct line line = {.data = text};
+	const char *level = level_names[note->level];
+	line_add(&line, json ? "{\"time\":\"" : "time=");
+	line_add_time(&line, note->wall_ns);
 	if (json) {
-		line_add(line, "\",\"level\":\"%s\",\"event\":\"%s\"", level_names[level], event);
-		line_add_json_fields(line, fields);
-		if (suppressed)
-			line_add(line, ",\"suppressed\":%u", suppressed);
-		line_add(line, "}\n");
+		line_add(&line, "\",\"level\":\"%s\",\"event\":\"%s\"", level, note->event);
+		line_add_json_fields(&line, note->fields);
+		if (note->suppressed)
+			line_add(&line, ",\"suppressed\":%u", note->suppressed);
+		line_add(&line, "}\n");
 	} else {
-		line_add(line, " level=%s event=%s%s%s", level_names[level], event,
-			fields[0] ? " " : "", fields);
-		if (suppressed)
-			line_add(line, " suppressed=%u", suppressed);
-		line_add(line, "\n");
+		line_add(&line, " level=%s event=%s%s%s", level, note->event,
+			note->fields[0] ? " " : "", note->fields);
+		if (note->suppressed)
+			line_add(&line, " suppressed=%u", note->suppressed);
+		line_add(&line, "\n");
 	}
+	return line.size;
+}
+
+// With one system call, so that lines of several threads do not mix.
+static void write_note(const struct log_note *note)
+{
+	char text[LOG_LINE_BYTES];
+	uint32_t size = log_format(note, __atomic_load_n(&write_json, __ATOMIC_RELAXED), text);
+	// Without standard error there is nowhere to report it.
+	(void)!write(STDERR_FILENO, text, size);
 }
 
 void log_write(
 	struct log_site *site, enum log_level level, const char *event, const char *format, ...)
 {
 	int saved_errno = errno;
-	uint32_t suppressed = 0;
+	struct log_note note = {.level = level};
 	uint64_t now_s = time_monotonic_ns(&time_source_real) / NS_PER_S;
-	if (site_admits(site, now_s, &suppressed)) {
-		char fields[FIELDS_BYTES];
+	if (site_admits(site, now_s, &note.suppressed)) {
 		va_list arguments;
 		va_start(arguments, format);
-		format_fields(fields, format, arguments);
+		format_fields(note.fields, format, arguments);
 		va_end(arguments);
-		struct line line = {.size = 0};
-		format_line(&line, __atomic_load_n(&write_json, __ATOMIC_RELAXED), level, event,
-			fields, suppressed);
-		// Without standard error there is nowhere to report it.
-		(void)!write(STDERR_FILENO, line.data, line.size);
+		note.wall_ns = time_wall_ns(&time_source_real);
+		snprintf(note.event, sizeof note.event, "%s", event);
+		if ((int)level >= __atomic_load_n(&least_level, __ATOMIC_RELAXED))
+			write_note(&note);
+		if ((int)level >= __atomic_load_n(&least_followed, __ATOMIC_ACQUIRE))
+			__atomic_load_n(&follower, __ATOMIC_RELAXED)(&note);
 	}
 	errno = saved_errno;
 }

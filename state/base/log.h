@@ -13,7 +13,23 @@ struct log_site {
 };
 
 void log_configure(enum log_level least, bool json);
-enum log_level log_level_now(void);
+enum log_level log_level_now(void); // the least that is written or followed
+
+// A line before it is formatted: what followers of the log get.
+#define LOG_FIELDS_BYTES 1024u
+#define LOG_EVENT_BYTES 48u
+#define LOG_LINE_BYTES 4096u
+struct log_note {
+	uint64_t wall_ns;
+	enum log_level level;
+	uint32_t suppressed; // lines of the same place, before this one
+	char event[LOG_EVENT_BYTES], fields[LOG_FIELDS_BYTES];
+};
+// The line, with its end; returns its bytes.
+uint32_t log_format(const struct log_note *, bool json, char text[static LOG_LINE_BYTES]);
+// Who gets every line from a level on, whatever is written; LOG_ERROR + 1: none. Called on any thread, also one that
+// holds locks: take must not log.
+void log_follow(enum log_level least, void (*take)(const struct log_note *));
 
 // fields is a printf format of logfmt pairs: "node=%s index=%lu". Values with blanks, quotes or
 // control characters must be passed through LOG_QUOTED ("%s" of log_quote()).

@@ -80,6 +80,18 @@ has "$(berth node purge --filter 'Status == "down"')" "^Purged node \"$(cat "$TE
 wait_until 10 "it is forgotten" nodes_are down 0
 has "$(berth top)" "^  nodes ready  *201"
 
+# Its log, live: also what is not written.
+BERTH_ADDR=http://127.0.0.1:$TESTBED_HTTP in_controller "$BUILD/tools/berth/berth" monitor --log-level debug >monitored &
+monitor=$!
+again() {
+	berth job eval --detach shop >/dev/null
+	grep -q 'level=debug event=evaluation-answered .*job="\?shop' monitored
+}
+wait_until 10 "lines of the log" again
+kill "$monitor"
+grep -q level=debug "$TESTBED_DIR/berthd.log" && die "a follower changed what is written"
+has "$(berth monitor --log-level loud 2>&1)" "Unknown log level: loud"
+
 # Its log is JSON with numbers, and the daemon leaves nothing behind.
 berthd_kill TERM
 berthd_start --log.format=json

@@ -72,7 +72,8 @@ void acl_world_delete_token(struct uuid accessor)
 
 static bool is_begun_stream(const char *text)
 {
-	return strncmp(text, "HTTP/1.1 200", 12) == 0 && strstr(text, "\r\n{}\n");
+	return strncmp(text, "HTTP/1.1 200", 12) == 0 &&
+	       (strstr(text, "\r\n{}\n") || strstr(text, "\r\n{}\r\n"));
 }
 
 // Reads up to the end, or to the first line of a stream.

@@ -1,8 +1,9 @@
-// The route of event streams.
+// The routes of what comes live: events, and the log.
 #pragma once
 #include "tools/api/server/route.h"
 
 #define EVENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK) \
-	READ("/v1/event/stream", FILTERED, event_stream)
+	READ("/v1/event/stream", FILTERED, event_stream)        \
+	READ("/v1/agent/monitor", AGENT_READ, agent_monitor)
 
 ROUTES_DECLARE(EVENT_ROUTES)

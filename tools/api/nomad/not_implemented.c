@@ -5,8 +5,7 @@
 
 void agent_not_shown(struct request *request, struct reply *reply)
 {
-	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-		"this server does not show its machine or its log; read the journal");
+	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "this server does not show its machine");
 }
 
 void autopilot_not_set(struct request *request, struct reply *reply)

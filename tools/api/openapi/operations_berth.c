@@ -6,6 +6,9 @@
 static const struct operation rows[] = {
 	{"GET", "/v1/event/stream", "Changes of the state as they happen: an object a line.",
 		"topic:string index:integer namespace:string", NULL, OPERATION_STREAM},
+	{"GET", "/v1/agent/monitor", "The log of a server, while it is written.",
+		"log_level:string log_json:boolean plain:boolean server_id:string node_id:string",
+		NULL, OPERATION_STREAM},
 	{"GET", "/v1/metrics", "Metrics.", "format:string", NULL,
 		"{Timestamp: string, Gauges: [{Name: string, Labels: {*: string}, Value: number}], "
 		"Points: [any], Counters: [Sample], Samples: [Sample]}"},

@@ -77,8 +77,9 @@ static bool is_one_of(const char *const *words, const char *word)
 	return *words != NULL;
 }
 
-static const char *const flags[] = {"all", "diffs", "global", "meta", "no_shutdown_delay", "os",
-	"pretty", "purge", "related", "resources", "reverse", "stale", "watch", NULL};
+static const char *const flags[] = {"all", "diffs", "global", "log_json", "meta",
+	"no_shutdown_delay", "os", "plain", "pretty", "purge", "related", "resources", "reverse",
+	"stale", "watch", NULL};
 // As Go's strconv.ParseBool reads them. A name without a value is set.
 static const char *const true_words[] = {"", "1", "t", "T", "true", "TRUE", "True", NULL};
 static const char *const false_words[] = {"0", "f", "F", "false", "FALSE", "False", NULL};

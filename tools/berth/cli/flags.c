@@ -224,6 +224,11 @@ const struct flag_description flag_descriptions[FLAGS] = {
 	[FLAG_USER] = {"user", "NAME",
 		"who logs in; else the machine's username, or admin where it has none", NULL, NULL},
 	[FLAG_SHORT] = {"short", NULL, "without comments and what may be left out", NULL, NULL},
+	[FLAG_LOG_LEVEL] = {"log-level", "NAME",
+		"from this level on: debug, info, warn or error; info unless given", NULL, NULL},
+	[FLAG_SERVER_ID] = {"server-id", "ID",
+		"a server's name or id, or leader; else the one that is asked", NULL, NULL},
+	[FLAG_NODE_ID] = {"node-id", "ID", "a node; its log is read there", NULL, NULL},
 	[FLAG_QUOTA] = {"quota", "NAME", "the quota that limits it", NULL, NULL},
 };
 

@@ -128,6 +128,9 @@ enum flag {
 	FLAG_STDIO,
 	FLAG_USER,
 	FLAG_SHORT,
+	FLAG_LOG_LEVEL,
+	FLAG_SERVER_ID,
+	FLAG_NODE_ID,
 	FLAGS,
 };
 #define FLAGS_COMMON FLAG_WIRE // every command knows the flags before it

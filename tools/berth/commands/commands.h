@@ -48,5 +48,5 @@ command_run cluster_settings_run;
 command_run liveness_status, liveness_release;
 command_run senders_list;
 command_run server_stats, server_health;
-command_run show_events, show_top, run_doctor;
+command_run show_events, show_log, show_top, run_doctor;
 command_run job_init, node_purge;

@@ -335,7 +335,7 @@ static void what_is_not_offered_is_501(void **unused)
 	static const struct {
 		const char *method, *path;
 	} cases[] = {
-		{"GET", "/v1/agent/monitor"},
+		{"GET", "/v1/agent/host"},
 		{"GET", "/v1/operator/snapshot"},
 		{"PUT", "/v1/operator/autopilot/configuration"},
 	};

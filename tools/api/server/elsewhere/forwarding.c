@@ -28,6 +28,41 @@ bool request_cluster(const struct request *request, struct cluster_status *statu
 	return settings->cluster != NULL;
 }
 
+static struct cluster_member self_of(const struct api *api)
+{
+	struct cluster_member self = {.is_alive = true, .is_leader = true, .is_self = true};
+	uuid_format(&api->id, self.id);
+	snprintf(self.name, sizeof self.name, "%s", api->name);
+	return self;
+}
+
+static bool is_named(const struct api *api, const struct cluster_member *member, const char *name)
+{
+	size_t size = strlen(member->name);
+	bool begins = strncmp(name, member->name, size) == 0;
+	bool has_region = name[size] == '.' && strcmp(name + size + 1, api->region) == 0;
+	return strcmp(name, member->id) == 0 || (begins && (!name[size] || has_region));
+}
+
+bool server_find(const struct request *request, const char *name, struct cluster_member *found)
+{
+	struct cluster_status status;
+	if (!request_cluster(request, &status)) {
+		status = (struct cluster_status){.knows_leader = true, .member_count = 1};
+		status.leader = status.members[0] = self_of(request->api);
+	}
+	*found = status.leader;
+	found->is_leader = true;
+	if (strcmp(name, "leader") == 0)
+		return status.knows_leader;
+	for (uint32_t i = 0; i < status.member_count; i++) {
+		*found = status.members[i];
+		if (is_named(request->api, found, name))
+			return true;
+	}
+	return false;
+}
+
 static bool is_read(const struct request *request)
 {
 	return !request->route->submit;
@@ -54,6 +89,15 @@ static bool is_answered_by_any(const struct request *request)
 {
 	return request->api->routes->is_of_itself(request->route) ||
 	       (is_read(request) && request_flag(request, "stale"));
+}
+
+// What is about a server may be asked of the leader by name.
+static bool names_leader(const struct request *request)
+{
+	struct cluster_member member;
+	const char *server = request_parameter(request, "server_id");
+	return server && is_read(request) && server_find(request, server, &member) &&
+	       member.is_leader;
 }
 
 struct query {
@@ -114,7 +158,7 @@ struct refusal forwarding_judge(struct request *request, const char *url)
 	struct cluster_status status;
 	if (!request_cluster(request, &status) || cluster_leads(&status))
 		return (struct refusal){0};
-	if (is_answered_by_any(request)) {
+	if (is_answered_by_any(request) && !names_leader(request)) {
 		request->is_stale = true;
 		return (struct refusal){0};
 	}

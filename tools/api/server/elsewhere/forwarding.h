@@ -27,5 +27,8 @@ void forwarding_drop(struct request *); // lets go of what nobody answers any mo
 
 // What this member knows; without a cluster: false.
 bool request_cluster(const struct request *, struct cluster_status *);
+// The server that ?server_id= names, by its name, with or without the region, its id, or "leader". False: there is
+// none, or nobody leads.
+bool server_find(const struct request *, const char *name, struct cluster_member *found);
 // Since it last heard of a leader; since it started, if it never did.
 uint64_t forwarding_contact_ms(const struct api *, const struct cluster_status *);
