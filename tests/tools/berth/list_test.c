@@ -105,11 +105,32 @@ static void ids_are_completed(void **unused)
 	assert_non_null(strstr(run.error, "\n  shop-2 shop-2"));
 	expect_run("job status we --namespace *", 0, "ID         = web", "");
 	expect_run("alloc list --job sh", 3, "", "jobs begin with sh");
+	expect_run("node status 0123456789012345678901234567890123456", 3, "",
+		"node not found: no id begins with");
 	expect_run("job status shpo", 3, "", "no id begins with \"shpo\"");
 	assert_non_null(strstr(run.error, "; did you mean \"shop\"?"));
 	expect_run("node status nod-000002", 3, "", "; did you mean \"node-000002\"?");
 	expect_run("node pool info def", 0, "Name                     = default", "");
 	expect_run("namespace status defualt", 3, "", "; did you mean \"default\"?");
+}
+
+static void jobs_are_looked_for_in_their_namespace(void **unused)
+{
+	char line[256];
+	server_namespace(server, "team");
+	run_write("team.json", "{\"ID\":\"theirs\",\"Type\":\"direct\",\"Datacenters\":[\"*\"],"
+			       "\"TaskGroups\":[{\"Name\":\"g\",\"Tasks\":[{\"Name\":\"t\","
+			       "\"Driver\":\"mock\"}]}]}");
+	snprintf(line, sizeof line, "job run --detach --namespace team %s/team.json", run_folder());
+	expect_run(line, 0, "Registered job \"theirs\"", "");
+	run_write("own.hcl", "job \"own\" {\n  namespace = \"team\"\n  type = \"direct\"\n"
+			     "  group \"g\" {\n    task \"t\" { driver = \"mock\" }\n  }\n}\n");
+	snprintf(line, sizeof line, "job run --detach %s/own.hcl", run_folder());
+	expect_run(line, 0, "Registered job \"own\"", "");
+	expect_run("job list --namespace team -o name --sort id", 0, "own\ntheirs\n", "");
+	expect_run("job status thei", 3, "", "no id begins with \"thei\"");
+	expect_run("job status thei --namespace team", 0, "ID         = theirs", "");
+	expect_run("job status thei --namespace *", 0, "ID         = theirs", "");
 }
 
 static void unknown_words_are_told(void **unused)
@@ -187,6 +208,7 @@ int main(void)
 		cmocka_unit_test(columns_are_chosen),
 		cmocka_unit_test(json_goes_with_every_flag),
 		cmocka_unit_test(ids_are_completed),
+		cmocka_unit_test(jobs_are_looked_for_in_their_namespace),
 		cmocka_unit_test(unknown_words_are_told),
 		cmocka_unit_test(an_example_of_a_job_is_valid),
 		cmocka_unit_test(the_whole_is_looked_at),

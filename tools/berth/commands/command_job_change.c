@@ -64,10 +64,28 @@ enum exit_status job_parse(struct session *session, const char **arguments, int 
 	return STATUS_OK;
 }
 
+// The job's own namespace is that of the command; a job that names none gets the command's.
+static enum exit_status read_job(struct session *session, const char *file, json_t **request)
+{
+	enum exit_status result = job_file_read(session, file, request);
+	if (result != STATUS_OK)
+		return result;
+	json_t *job = json_object_get(*request, "Job");
+	const char *own = field_text(job, "Namespace");
+	const char *given = session->flags.values[FLAG_NAMESPACE];
+	if (*own) {
+		snprintf(session->found_namespace, sizeof session->found_namespace, "%s", own);
+		session->flags.values[FLAG_NAMESPACE] = session->found_namespace;
+	} else if (strcmp(given, "*") != 0) {
+		json_object_set_new(job, "Namespace", json_string(given));
+	}
+	return STATUS_OK;
+}
+
 enum exit_status job_run(struct session *session, const char **arguments, int count)
 {
 	json_t *request = NULL, *reply = NULL;
-	enum exit_status result = job_file_read(session, arguments[0], &request);
+	enum exit_status result = read_job(session, arguments[0], &request);
 	if (result != STATUS_OK)
 		return result;
 	result = add_options(session, request) ? http_put_json(session, "/v1/jobs", request, &reply)
@@ -97,7 +115,7 @@ static enum exit_status put_validation(json_t *reply)
 enum exit_status job_validate(struct session *session, const char **arguments, int count)
 {
 	json_t *request = NULL, *reply = NULL;
-	enum exit_status result = job_file_read(session, arguments[0], &request);
+	enum exit_status result = read_job(session, arguments[0], &request);
 	if (result == STATUS_OK)
 		result = http_put_json(session, "/v1/validate/job", request, &reply);
 	if (reply && flag_given(&session->flags, FLAG_JSON)) {
@@ -137,7 +155,7 @@ enum exit_status job_plan(struct session *session, const char **arguments, int c
 {
 	json_t *request = NULL, *plan = NULL;
 	char path[HTTP_PATH_BYTES];
-	enum exit_status result = job_file_read(session, arguments[0], &request);
+	enum exit_status result = read_job(session, arguments[0], &request);
 	if (result != STATUS_OK)
 		return result;
 	json_object_set_new(request, "Diff", json_true());
