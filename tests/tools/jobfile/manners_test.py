@@ -54,8 +54,8 @@ def complaint(berth, file, lines, wishes):
     file.write_bytes(text_of(lines, wishes).encode())
     run = subprocess.run([berth, "job", "parse", file], capture_output=True, text=True, check=False)
     if wishes[0].startswith("refused at line "):
-        line = wishes[0].rsplit(" ", 1)[1]
-        is_refused = run.returncode == 4 and f"{file}:{line}," in run.stderr
+        line, _, words = wishes[0][len("refused at line "):].partition(": ")
+        is_refused = run.returncode == 4 and f"{file}:{line}," in run.stderr and words in run.stderr
         return None if is_refused else f"{wishes[0]} was wanted, not {run.returncode}: {run.stderr or run.stdout}"
     if run.returncode:
         return run.stderr
