@@ -3,7 +3,8 @@
 tutorial.py PAGE
 
 A block ```sh is run; it has to succeed, unless it says "fails"; one that says "again" is run until its output is there.
-A block ```text behind it is what its output has, line by line and in this order; "…" is anything, a line of it any lines.
+A block ```text behind it is what its output has, line by line and in this order; "…" is anything, a line of it any
+lines.
 """
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The first hour (docs/tutorial.md), command by command, as nobody, who has no rights at all, in a network namespace that
-# has only a loopback.
+# The first hour (docs/tutorial.md), command by command, as nobody, who has no rights at all, in a network namespace
+# that has only a loopback.
 . "$(dirname "$0")/setup.sh"
 programs=$TESTBED_DIR/programs
 mkdir -p "$programs" "$TESTBED_DIR/hour"
