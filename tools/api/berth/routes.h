@@ -10,6 +10,7 @@
 	READ("/v1/berth/liveness", OPERATOR_READ, liveness_read)                                   \
 	ASK("PUT", "/v1/berth/liveness/release", OPERATOR_WRITE, liveness_release)                 \
 	READ("/v1/berth/senders", OPERATOR_READ, senders_read)                                     \
+	WATCH("/v1/berth/fleet", NODE_READ, fleet_read, fleet_watched)                             \
 	READ("/v1/berth/groups", NODE_READ, node_groups_read)                                      \
 	ONE("/v1/berth/node/:id", NODE_READ, node_standing_by_id)                                  \
 	WRITE("PUT", "/v1/berth/node/:id/offline", NODE_WRITE, node_offline, node_standing_set)    \

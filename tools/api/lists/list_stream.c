@@ -48,6 +48,8 @@ static void write_some(struct list_stream *s)
 	for (uint32_t i = 0; i < PIECES_PER_TURN && !s->ended && s->writer.size < CHUNK_BYTES; i++)
 		if (!s->produce(s->context, &s->writer, CHUNK_BYTES)) {
 			json_end_array(&s->writer);
+			if (s->writer.depth)
+				json_end_object(&s->writer);
 			s->ended = true;
 		}
 	note_buffer(s);

@@ -7,6 +7,7 @@
 typedef bool list_produce(void *context, struct json_writer *, size_t bytes_wanted);
 
 // Makes the reply such an array. begun: the beginning of its text, which is taken over; NULL or empty: there is none.
+// The text may begin with an object, whose last member the array is.
 // free_context frees context.
 void reply_stream(struct request *, struct reply *, void *context, struct json_writer *begun,
 	list_produce *, void (*free_context)(void *));
