@@ -12,6 +12,7 @@
 #include "tools/api/nomad/variables/routes.h"
 #include "tools/api/openapi/routes.h"
 #include "tools/api/orchard/routes.h"
+#include "tools/api/ui/routes.h"
 #include <string.h>
 
 static const struct route routes[] = {
@@ -30,6 +31,7 @@ static const struct route routes[] = {
 	ROUTES_ROWS(ORCHARD_ROUTES)
 	ROUTES_ROWS(ACCOUNT_ROUTES)
 	ROUTES_ROWS(BERTH_ROUTES)
+	ROUTES_ROWS(PAGE_ROUTES)
 	// clang-format on
 };
 
@@ -48,7 +50,7 @@ static bool is_of_itself(const struct route *route)
 	static const char *const patterns[] = {"/v1/metrics", "/metrics", "/healthz", "/livez",
 		"/v1/openapi.json", "/readyz", "/v1/agent/self", "/v1/agent/health",
 		"/v1/agent/monitor", "/v1/agent/members", "/v1/status/leader", "/v1/status/peers",
-		"/v1/berth/cluster"};
+		"/v1/berth/cluster", "/", "/ui", "/ui/", "/ui/:id"};
 	for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
 		if (strcmp(route->pattern, patterns[i]) == 0)
 			return true;

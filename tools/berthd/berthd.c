@@ -333,6 +333,7 @@ static bool start_api(struct berthd *b, char *message)
 		.token_ttl_min_ns = config->token_ttl_min_s * (int64_t)NS_PER_S,
 		.token_ttl_max_ns = config->token_ttl_max_s * (int64_t)NS_PER_S,
 		.acl_forced = is_open && !config->http_insecure,
+		.page_is_off = !config->http_ui,
 		.hosts = b->config.http_hosts,
 		.port = (uint16_t)b->config.http_port,
 		.connections_max = b->config.http_connections_max,

@@ -66,6 +66,8 @@ static const struct setting settings[] = {
 	{"http.insecure", SETTING_BOOL, AT(http_insecure), .preset = "false", .names = booleans,
 		.help = "allow an address that other machines reach without TLS and tokens: who "
 			"reaches it may do all"},
+	{"http.ui", SETTING_BOOL, AT(http_ui), .preset = "true", .names = booleans,
+		.help = "serve the web page below /ui/"},
 	{"http.tls.certificate", SETTING_TEXT, AT(tls_certificate), .preset = "",
 		.help = "certificate of the HTTP API in PEM, its authorities after it; empty: no "
 			"TLS"},

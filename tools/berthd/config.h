@@ -22,7 +22,7 @@ struct config {
 	char tls_client_ca[CONFIG_PATH_BYTES];
 	char socket_path[CONFIG_NAME_BYTES], socket_group[CONFIG_NAME_BYTES];
 	uint32_t socket_mode;
-	bool http_insecure;
+	bool http_insecure, http_ui;
 	char audit_path[CONFIG_PATH_BYTES];
 	char agents_address[CONFIG_NAME_BYTES];
 	uint32_t agents_port, agents_advertise_port;

@@ -33,6 +33,8 @@ static int begin(void **unused)
 // What stands for the ids of a route: of things that are there, where there are some.
 static const char *id_of(const struct route *route)
 {
+	if (strcmp(route->pattern, "/ui/:id") == 0)
+		return "main.js";
 	switch (right_scope_of(route->right)) {
 	case SCOPE_ALLOCATION: return allocation;
 	default: return strstr(route->pattern, "/job/") ? "web" : "x";
@@ -187,12 +189,13 @@ static void what_is_about_a_server_stays_there(void **unused)
 		if (!api_routes.is_of_itself(route) || is_stream(route))
 			continue;
 		struct response r = ask(follower, route, "X-Berth-Forwarded: other");
-		if (r.status != 200)
+		// The page's own address is told by a redirection.
+		if (r.status != 200 && r.status != 307)
 			fail_msg("%s answered %ld: %s", route->pattern, r.status, r.body);
 		response_free(&r);
 		own++;
 	}
-	assert_int_equal(own, 12);
+	assert_int_equal(own, 16);
 }
 
 // What may be as large as the state goes to the leader without a way through another member.

@@ -96,7 +96,7 @@ static void takes_slashes_for_parts_of_a_jobs_id(void **unused)
 
 static void refuses_what_is_no_route(void **unused)
 {
-	static const char *const unknown[] = {"/", "", "v1/nodes", "/v1", "/v1/nodes/",
+	static const char *const unknown[] = {"//", "/ui/a/b", "", "v1/nodes", "/v1", "/v1/nodes/",
 		"/v1/nodes/x", "/v1/node/", "/v1/node//allocations", "//v1/nodes", "/v1/nodesx",
 		"/v1/node/../nodes", "/v1/job/a/", "/v1/job//a", "/v1/node/a/b",
 		"/a/b/c/d/e/f/g/h/i/j", "/v2/nodes"};

@@ -171,6 +171,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.token_ttl_max_ns = options->token_ttl_max_ns,
 		.connections_max = 2048,
 		.connections_per_ip_max = options->connections_per_ip_max,
+		.page_is_off = options->page_is_off,
 		.acl_forced = options->acl_forced,
 		.state = s->state,
 		.queue = s->queue,

@@ -51,6 +51,12 @@ static void operation_id(const char *method, const char *pattern, char id[static
 			id[size++] = is_begin ? (char)toupper((unsigned char)*at) : *at;
 		is_begin = !isalnum((unsigned char)*at);
 	}
+	// "/ui/" is another path than "/ui".
+	CHECK(size + 6 < PATH_BYTES);
+	if (!is_versioned && is_begin && pattern[1]) {
+		memcpy(id + size, "Index", 5);
+		size += 5;
+	}
 	id[size] = '\0';
 }
 

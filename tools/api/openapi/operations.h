@@ -13,6 +13,7 @@ struct operation {
 };
 // Answers that are no JSON.
 #define OPERATION_TEXT "text/plain"
+#define OPERATION_PAGE "text/html"
 #define OPERATION_ARCHIVE "application/octet-stream"
 #define OPERATION_STREAM "application/x-ndjson"
 

@@ -18,6 +18,10 @@ static const struct operation rows[] = {
 		OPERATION_TEXT},
 	{"GET", "/readyz", "Whether the server should get work.", "verbose:boolean", NULL,
 		OPERATION_TEXT},
+	{"GET", "/", "Leads to the web page.", NULL, NULL, NULL},
+	{"GET", "/ui", "Leads to the web page.", NULL, NULL, NULL},
+	{"GET", "/ui/", "The web page.", NULL, NULL, OPERATION_PAGE},
+	{"GET", "/ui/:id", "A file of the web page.", NULL, NULL, OPERATION_PAGE},
 	{"GET", "/v1/openapi.json", "This document.", NULL, NULL, "any"},
 	{"GET", "/v1/berth/cluster", "The cluster as this member sees it.", NULL, NULL,
 		"{Name: string, Role: string, KnownLeader: boolean, Leader?: ClusterMember?, Term: "

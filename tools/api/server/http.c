@@ -86,6 +86,10 @@ static void put_headers(
 		put_header(response, "X-Nomad-NextToken", reply->next_token);
 	if (reply->digest)
 		put_header(response, "Digest", reply->digest);
+	if (*reply->etag)
+		put_header(response, MHD_HTTP_HEADER_ETAG, reply->etag);
+	for (uint32_t i = 0; i < reply->header_count; i++)
+		put_header(response, reply->headers[i].name, reply->headers[i].value);
 	if (!reply->has_index)
 		return;
 	put_number(response, "X-Nomad-Index", reply->index);

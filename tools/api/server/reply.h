@@ -21,17 +21,24 @@ struct reply_source {
 
 struct answer_head; // tools/api/forward/answer_head.h
 
+struct reply_header {
+	const char *name, *value;
+};
+
 struct reply {
 	unsigned status; // 0: not decided yet
 	const char *content_type;
 	struct json_writer body;
 	bool has_index;
-	uint64_t index;              // X-Nomad-Index
-	bool is_packed;              // sent compressed
-	bool is_read;                // sends a read's headers although its route takes a body
-	char *next_token;            // X-Nomad-NextToken; owned
-	char *digest;                // Digest, of the body; owned
-	unsigned retry_after_s;      // 0: no such header
+	uint64_t index;         // X-Nomad-Index
+	bool is_packed;         // sent compressed
+	bool is_read;           // sends a read's headers although its route takes a body
+	char *next_token;       // X-Nomad-NextToken; owned
+	char *digest;           // Digest, of the body; owned
+	unsigned retry_after_s; // 0: no such header
+	char etag[32];          // ETag; "": none
+	const struct reply_header *headers; // more of them, which outlive the reply; NULL: none
+	uint32_t header_count;
 	struct reply_source *source; // used instead of body; owned
 	const struct answer_head *
 		handed_on; // another server's: sent with its headers alone, as it is; lives as long as the source

@@ -41,6 +41,7 @@ struct api_settings {
 	const char *audit_path;       // of the file of who asked what; NULL or "": none
 	int64_t token_ttl_min_ns; // least and most time that a token with an end may hold; 0: 1 s
 	int64_t token_ttl_max_ns; // 0: 24 h
+	bool page_is_off;         // the web page below /ui/ is not served
 	bool acl_forced;          // whoever shows no token may nothing, although none was ever made
 	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
 	struct state *state;

@@ -1,0 +1,12 @@
+// The web page of the controller, and the files that it is made of.
+#pragma once
+#include "tools/api/server/route.h"
+
+// The page asks for no right; what it then asks of the API does.
+#define PAGE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK) \
+	READ("/", OPEN, page_lead)                             \
+	READ("/ui", OPEN, page_lead)                           \
+	READ("/ui/", OPEN, page_read)                          \
+	READ("/ui/:id", OPEN, page_read)
+
+ROUTES_DECLARE(PAGE_ROUTES)
