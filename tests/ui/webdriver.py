@@ -90,10 +90,8 @@ class Browser:
         return [element[ELEMENT] for element in found]
 
     def one(self, css):
-        found = self.all(css)
-        if not found:
-            raise RuntimeError(f"nothing on the page is {css}")
-        return found[0]
+        """The first that is there, once it is: the page draws a frame after it was told something."""
+        return self.wait(css, lambda: self.all(css))[0]
 
     def click(self, css):
         self.send("POST", f"{self.session}/element/{self.one(css)}/click")

@@ -1,67 +1,21 @@
 // What is around every page: where one can go, who one is, and what was said last.
-import {Refusal, read} from "./core/api.js";
 import {link, m, noticeView, redraw} from "./core/dom.js";
 import {parse} from "./core/router.js";
-import {keepToken, token} from "./core/session.js";
+import {token} from "./core/session.js";
 import {FleetPage} from "./fleet/page.js";
-import {forget} from "./fleet/store.js";
+import {AllocationPage} from "./jobs/allocation.js";
+import {DeploymentsPage} from "./jobs/deployments.js";
+import {EvaluationPage} from "./jobs/evaluation.js";
+import {JobPage} from "./jobs/job.js";
+import {JobsPage} from "./jobs/jobs.js";
+import {LoginPage} from "./login.js";
 import {NodePage} from "./node.js";
 
 const PAGES = {
-	fleet: FleetPage,
-	node: NodePage,
-	login: class {
-		constructor() {
-			this.title = "Token";
-			this.said = "";
-		}
-
-		close() {}
-
-		async show(secret) {
-			keepToken(secret);
-			forget();
-			try {
-				const {data} = await read("/v1/acl/token/self");
-				this.said = `This is the token ${data.Name || data.AccessorID} (${data.Type}).`;
-			} catch (refusal) {
-				if (!(refusal instanceof Refusal))
-					throw refusal;
-				const isOff = refusal.message.startsWith("ACL support disabled");
-				this.said = isOff ? "Tokens are not in use here: everybody may do everything." : `Refused: ${refusal.message}`;
-			}
-			redraw();
-		}
-
-		view() {
-			return [
-				m("h2", "Token"),
-				m("p", "The secret of a token is kept in this tab until it is closed, and nowhere else."),
-				m("form.login", {
-					onsubmit: e => {
-						e.preventDefault();
-						this.show(e.target.elements.secret.value.trim());
-					},
-				}, [
-					m("label", ["secret ", m("input#secret[type=password]", {
-						name: "secret", autocomplete: "off", spellcheck: false, required: true,
-					})]),
-					m("button#login[type=submit]", "Show it"),
-					token() && m("button", {
-						type: "button", onclick: () => {
-							keepToken("");
-							forget();
-							this.said = "The token is forgotten.";
-							redraw();
-						},
-					}, "Forget it"),
-				]),
-				m("p", {role: "status"}, this.said),
-			];
-		}
-	},
+	fleet: FleetPage, node: NodePage, jobs: JobsPage, job: JobPage, allocation: AllocationPage,
+	evaluation: EvaluationPage, deployments: DeploymentsPage, login: LoginPage,
 };
-const MENU = [["fleet", "Fleet"]];
+const MENU = [["fleet", "Fleet"], ["jobs", "Jobs"], ["deployments", "Deployments"]];
 
 let page = null, at = "";
 

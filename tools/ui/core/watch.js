@@ -68,9 +68,9 @@ export class Watch {
 					return;
 				index = answer.index;
 				failures = 0;
+				await this.taken(answer.data, signal);
 				this.isLoaded = true;
 				this.refusal = null;
-				await this.taken(answer.data, signal);
 				redraw();
 				await pause(index ? REST_MS : 5 * REST_MS, signal);
 			} catch (refusal) {
