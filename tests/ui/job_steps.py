@@ -45,7 +45,7 @@ def what_is_too_large_is_explained(browser):
 def a_constraint_that_no_node_meets_is_named(browser):
     controller.job("picky", Constraints=[{"LTarget": "${node.class}", "Operand": "=", "RTarget": "quantum"}])
     open_job(browser, "picky")
-    browser.wait_text("do not meet “${node.class} = quantum”", ".why")
+    browser.wait_text("not meet “${node.class} = quantum”", ".why")
     browser.click("main table a[href^='#/evaluation/']")
     browser.wait_text("Evaluation", "main h2")
     browser.wait_text("because of", "dl.facts")

@@ -2,20 +2,23 @@
 
 ui_test.py small NODES     every page: what it shows, where clicks lead, what it does
 ui_test.py large NODES     the map of a large fleet
+ui_test.py pictures NODES FOLDER     pictures of pages for the documentation
 """
 import sys
 
 import fleet_steps
 import job_steps
+import page_steps
+import pictures
 import token_steps
 import webdriver
 
 FPS_LEAST = 20
 
 
-def expect_silence(browser):
-    """What the page asks and is refused is told by the browser, too: only where a step expects it."""
-    errors = browser.errors()
+def expect_silence(browser, besides=None):
+    """Browsers also tell what a page asks for and is refused."""
+    errors = [error for error in browser.errors() if not besides or besides not in error]
     assert not errors, f"the browser complains: {errors}"
 
 
@@ -32,6 +35,14 @@ def small(browser, nodes):
     job_steps.a_deployment_is_promoted_by_a_click(browser)
     job_steps.a_deployment_is_failed_by_a_click(browser)
     job_steps.a_job_is_stopped_by_two_clicks(browser)
+    page_steps.nodes_are_listed_by_state_and_name(browser, "agent1")
+    page_steps.a_drain_is_begun_shown_and_stopped(browser, "agent1")
+    page_steps.machines_and_their_workers_are_shown(browser)
+    page_steps.events_come_as_they_happen(browser)
+    page_steps.metrics_are_plotted(browser)
+    page_steps.the_controller_says_what_it_is(browser)
+    # The one thing that is asked for and is not there.
+    expect_silence(browser, besides="/v1/berth/cluster")
     fleet_steps.back_to_the_map(browser)
     fleet_steps.a_node_that_goes_down_changes_its_cell(browser, "agent2")
     expect_silence(browser)
@@ -45,9 +56,9 @@ def large(browser, nodes):
 
 
 def main():
-    steps = {"small": small, "large": large}[sys.argv[1]]
+    steps = {"small": small, "large": large, "pictures": pictures.take}[sys.argv[1]]
     with webdriver.Browser() as browser:
-        steps(browser, int(sys.argv[2]))
+        steps(browser, int(sys.argv[2]), *sys.argv[3:])
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def is_there():
 class Browser:
     """with Browser(...) as browser: it ends with the block, as does its driver."""
 
-    def __init__(self, width=1360, height=860, is_dark=True):
+    def __init__(self, width=1360, height=940, is_dark=True):
         self.folder = tempfile.TemporaryDirectory(prefix="berth-browser.")
         log = pathlib.Path(self.folder.name, "driver.log")
         # Both keep what they write of themselves in this folder.

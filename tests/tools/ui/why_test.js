@@ -17,10 +17,14 @@ test("what is short is named, the most frequent first", () => {
 });
 
 test("what may not run is told by its constraint", () => {
-	const said = whyNot(metrics({NodesFiltered: 5, ConstraintFiltered: {"${node.class} = gpu": 5}, ClassFiltered: {old: 1}}), 1);
-	assert.deepEqual(said.slice(0, 1), ["1 instance could not be placed."]);
+	const said = whyNot(metrics({
+		NodesFiltered: 5, ConstraintFiltered: {"${node.class} = gpu": 1, "computed class ineligible": 4},
+		ClassFiltered: {new: 1, old: 4},
+	}), 1);
+	assert.equal(said[0], "1 instance could not be placed.");
 	assert.deepEqual(said.slice(2), [
-		"5 nodes may not run it at all.", "5 nodes do not meet “${node.class} = gpu”.", "1 of them is of class “old”.",
+		"5 nodes may not run it at all (4 of class “old”, 1 of class “new”).",
+		"4 nodes are just like a node that was found unfit before.", "1 node does not meet “${node.class} = gpu”.",
 	]);
 });
 

@@ -35,7 +35,7 @@ export function action(label, work, more = {}) {
 			try {
 				await work();
 			} catch (error) {
-				notice(error.status === 403 ? `Permission denied: ${label} wants a token with that right` : error.message);
+				notice(isDenied(error) ? `Permission denied: ${label} wants a token with that right` : error.message);
 			}
 			button.disabled = false;
 			redraw();
@@ -76,9 +76,12 @@ export function facts(pairs) {
 	return m("dl.facts", pairs.filter(pair => pair).map(([name, value]) => m("div", [m("dt", name), m("dd", value)])));
 }
 
+// A stream says it with another status.
+const isDenied = refusal => refusal?.status === 403 || refusal?.message.startsWith("Permission denied");
+
 // What is to be seen of something that is loading, or that may not be seen.
 export function unless(watch, what, right, view) {
-	if (watch.refusal?.status === 403)
+	if (isDenied(watch.refusal))
 		return m("section.denied", {role: "alert"}, [
 			m("h2", what), m("p", `Permission denied. This wants a token with ${right}.`),
 			m("p", link("#/login", "Show a token")),

@@ -23,23 +23,20 @@ function withParameters(path, parameters) {
 	return path + (path.includes("?") ? "&" : "?") + parameters;
 }
 
-// Follows one path. pathOf(): the path to ask now; taken(data): the answer. What went wrong is in `refusal`.
-export class Watch {
-	constructor(pathOf, taken) {
-		this.pathOf = typeof pathOf === "string" ? () => pathOf : pathOf;
-		this.taken = taken;
+// Work that goes on until it is stopped, and rests while nobody sees the page. What went wrong last is in `refusal`.
+class Loop {
+	constructor() {
 		this.refusal = null;
 		this.isLoaded = false;
 		this.wake = () => document.hidden ? this.sleep() : this.go();
 		document.addEventListener("visibilitychange", this.wake);
-		this.go();
 	}
 
 	go() {
 		if (this.stopper)
 			return;
 		this.stopper = new AbortController();
-		this.follow(this.stopper.signal);
+		this.work(this.stopper.signal);
 	}
 
 	sleep() {
@@ -58,73 +55,76 @@ export class Watch {
 		this.go();
 	}
 
-	async follow(signal) {
+	loaded() {
+		this.isLoaded = true;
+		this.refusal = null;
+		redraw();
+	}
+
+	refused(refusal) {
+		this.refusal = refusal;
+		redraw();
+	}
+}
+
+// Follows one path. pathOf(): the path to ask now; taken(data, signal): the answer.
+export class Watch extends Loop {
+	constructor(pathOf, taken) {
+		super();
+		this.pathOf = typeof pathOf === "string" ? () => pathOf : pathOf;
+		this.taken = taken;
+		this.go();
+	}
+
+	async work(signal) {
 		let index = 0, failures = 0;
 		while (!signal.aborted) {
 			try {
-				const path = this.pathOf();
-				const answer = await read(index ? withParameters(path, `index=${index}&wait=${WAIT}`) : path, {signal});
-				if (signal.aborted)
-					return;
-				index = answer.index;
+				index = await this.ask(index, signal);
 				failures = 0;
-				await this.taken(answer.data, signal);
-				this.isLoaded = true;
-				this.refusal = null;
-				redraw();
 				await pause(index ? REST_MS : 5 * REST_MS, signal);
 			} catch (refusal) {
 				if (signal.aborted)
 					return;
-				this.refusal = refusal;
 				index = 0;
-				redraw();
+				this.refused(refusal);
 				await pause(RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)], signal);
 			}
 		}
 	}
+
+	// The index of the answer.
+	async ask(index, signal) {
+		const path = this.pathOf();
+		const answer = await read(index ? withParameters(path, `index=${index}&wait=${WAIT}`) : path, {signal});
+		await this.taken(answer.data, signal);
+		signal.throwIfAborted();
+		this.loaded();
+		return answer.index;
+	}
 }
 
-// Reads paths that cannot wait for changes every so often.
-export class Poll {
-	constructor(every_ms, work) {
-		this.work = work;
+// Does work that cannot wait for changes every so often.
+export class Poll extends Loop {
+	constructor(every_ms, task) {
+		super();
+		this.task = task;
 		this.every_ms = every_ms;
-		this.refusal = null;
-		this.wake = () => document.hidden ? this.sleep() : this.go();
-		document.addEventListener("visibilitychange", this.wake);
 		this.go();
 	}
 
-	go() {
-		if (this.stopper)
-			return;
-		this.stopper = new AbortController();
-		this.turn(this.stopper.signal);
-	}
-
-	async turn(signal) {
+	async work(signal) {
 		while (!signal.aborted) {
 			try {
-				await this.work(signal);
-				this.refusal = null;
+				await this.task(signal);
+				signal.throwIfAborted();
+				this.loaded();
 			} catch (refusal) {
 				if (signal.aborted)
 					return;
-				this.refusal = refusal;
+				this.refused(refusal);
 			}
-			redraw();
 			await pause(this.every_ms, signal);
 		}
-	}
-
-	sleep() {
-		this.stopper?.abort();
-		this.stopper = null;
-	}
-
-	stop() {
-		document.removeEventListener("visibilitychange", this.wake);
-		this.sleep();
 	}
 }

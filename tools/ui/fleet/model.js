@@ -115,11 +115,12 @@ export class Fleet {
 		return sums;
 	}
 
-	// Slots whose id or name begins with the text, or whose name contains it; at most `most`.
-	find(text, most) {
+	// Slots whose id begins with the text, or whose name contains it; at most `most`. state: of these alone; -1: all.
+	find(text, most, state = -1) {
 		const found = [];
 		for (let slot = 0; slot < this.size && found.length < most; slot++)
-			if (this.state[slot] >= 0 && (this.ids[slot].startsWith(text) || this.names[slot].includes(text)))
+			if (this.state[slot] >= 0 && (state < 0 || this.state[slot] === state) &&
+				(this.ids[slot].startsWith(text) || this.names[slot].includes(text)))
 				found.push(slot);
 		return found;
 	}

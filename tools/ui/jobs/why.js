@@ -26,25 +26,32 @@ export function whyNot(metrics, missing = (metrics.CoalescedFailures ?? 0) + 1) 
 	return sentences;
 }
 
+// " (2 of class “old”, 1 of class “gpu”)"
+function ofClasses(classes) {
+	const words = entries(classes).map(([name, n]) => `${count(n)} of class “${name}”`);
+	return words.length > 0 ? ` (${words.join(", ")})` : "";
+}
+
+// What the schedulers say of nodes whose class was looked at with another node.
+const KNOWN_CLASS = "computed class ineligible";
+
 function whyFiltered({NodesFiltered, ConstraintFiltered, ClassFiltered}) {
 	if (!NodesFiltered)
 		return [];
-	const sentences = [`${areOrIs(NodesFiltered, ["may", "may"])} not run it at all.`];
-	for (const [constraint, n] of entries(ConstraintFiltered))
-		sentences.push(`${areOrIs(n, ["does", "do"])} not meet “${constraint}”.`);
-	for (const [name, n] of entries(ClassFiltered))
-		sentences.push(`${count(n)} of them ${n === 1 ? "is" : "are"} of class “${name}”.`);
-	return sentences;
+	return [
+		`${plural(NodesFiltered, "node")} may not run it at all${ofClasses(ClassFiltered)}.`,
+		...entries(ConstraintFiltered).map(([constraint, n]) => constraint === KNOWN_CLASS
+			? `${areOrIs(n, ["is", "are"])} just like a node that was found unfit before.`
+			: `${areOrIs(n, ["does", "do"])} not meet “${constraint}”.`),
+	];
 }
 
 function whyExhausted({NodesExhausted, DimensionExhausted, ClassExhausted, QuotaExhausted}) {
 	const sentences = [];
 	if (NodesExhausted)
-		sentences.push(`${areOrIs(NodesExhausted, ["has", "have"])} too little room left.`);
+		sentences.push(`${areOrIs(NodesExhausted, ["has", "have"])} too little room left${ofClasses(ClassExhausted)}.`);
 	for (const [dimension, n] of entries(DimensionExhausted))
 		sentences.push(`${areOrIs(n, ["lacks", "lack"])} ${DIMENSIONS[dimension] ?? dimension}.`);
-	for (const [name, n] of entries(ClassExhausted))
-		sentences.push(`${count(n)} of them ${n === 1 ? "is" : "are"} of class “${name}”.`);
 	for (const dimension of QuotaExhausted ?? [])
 		sentences.push(`The quota of its namespace has no room left: ${dimension}.`);
 	return sentences;
