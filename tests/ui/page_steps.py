@@ -23,7 +23,8 @@ def a_drain_is_begun_shown_and_stopped(browser, agent):
     here = [{"LTarget": "${node.unique.id}", "Operand": "=", "RTarget": node}]
     controller.job("bound", count=1, Constraints=here)
     browser.wait("it runs there", lambda: any(
-        a["ClientStatus"] == "running" for a in controller.get(f"/v1/node/{node}/allocations")))
+        a["ClientStatus"] == "running" and a["JobID"] == "bound"
+        for a in controller.get(f"/v1/node/{node}/allocations")))
     browser.open(f"{controller.URL}/ui/#/node/{node}")
     browser.wait_text("bound.web[0]", "main table")
     browser.click(".actions button")

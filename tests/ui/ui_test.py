@@ -6,6 +6,7 @@ ui_test.py pictures NODES FOLDER     pictures of pages for the documentation
 """
 import sys
 
+import access_steps
 import fleet_steps
 import job_steps
 import page_steps
@@ -41,6 +42,11 @@ def small(browser, nodes):
     page_steps.events_come_as_they_happen(browser)
     page_steps.metrics_are_plotted(browser)
     page_steps.the_controller_says_what_it_is(browser)
+    access_steps.pages_can_be_used_by_everybody(browser)
+    access_steps.the_focus_is_seen_and_goes_to_the_contents(browser)
+    with webdriver.Browser(is_dark=False) as bright:
+        access_steps.pages_can_be_used_by_everybody(bright)
+        expect_silence(bright, besides="/v1/berth/cluster")
     # The one thing that is asked for and is not there.
     expect_silence(browser, besides="/v1/berth/cluster")
     fleet_steps.back_to_the_map(browser)

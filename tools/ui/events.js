@@ -1,5 +1,5 @@
 // What happens, as it happens.
-import {Refusal, request} from "./core/api.js";
+import {Refusal, request, rest} from "./core/api.js";
 import {link, m, redraw, table, unless} from "./core/dom.js";
 import {href} from "./core/router.js";
 import {follow} from "./core/stream.js";
@@ -56,7 +56,7 @@ export class EventsPage {
 		const topics = [...this.topics].map(topic => `topic=${topic}`).join("&");
 		const response = await request(`/v1/event/stream?${topics}&namespace=*${this.index ? `&index=${this.index + 1}` : ""}`, {signal});
 		this.poll.loaded();
-		await follow(response, line => this.take(line));
+		await rest(follow(response, line => this.take(line)), signal);
 	}
 
 	take({Events, Index, Error: lost}) {

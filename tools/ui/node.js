@@ -14,15 +14,22 @@ export class NodePage {
 		this.id = id;
 		this.title = "Node";
 		this.allocations = [];
-		this.watch = new Watch(path`/v1/node/${id}`, async (node, signal) => {
-			this.node = node;
-			this.title = `Node ${node.Name}`;
-			this.allocations = (await read(path`/v1/node/${id}/allocations`, {signal})).data;
+		this.watch = new Watch(path`/v1/node/${id}`, node => this.take(node));
+		// What runs there changes without the node's record, and with it what is used.
+		this.runs = new Watch(path`/v1/node/${id}/allocations`, async (allocations, signal) => {
+			this.take((await read(path`/v1/node/${id}`, {signal})).data);
+			this.allocations = allocations.sort((a, b) => b.CreateIndex - a.CreateIndex);
 		});
+	}
+
+	take(node) {
+		this.node = node;
+		this.title = `Node ${node.Name}`;
 	}
 
 	close() {
 		this.watch.stop();
+		this.runs.stop();
 	}
 
 	view() {

@@ -26,6 +26,15 @@ test("changes are of their nodes alone", () => {
 	assert.equal(fleet.version, version, "no node came, went or moved");
 });
 
+test("what is found of all nodes is found anew after a change", () => {
+	const fleet = new Fleet();
+	fleet.apply(whole([row(0, {cpuUsed: 1})]));
+	assert.equal(fleet.sums().cpuUsed, 1);
+	assert.equal(fleet.sums(), fleet.sums());
+	fleet.apply(changes([row(0, {cpuUsed: 5})]));
+	assert.equal(fleet.sums().cpuUsed, 5);
+});
+
 test("a slot without a node is a node less", () => {
 	const fleet = new Fleet();
 	fleet.apply(whole([row(0), row(1)]));

@@ -35,7 +35,6 @@ static const struct reply_header page_headers[] = {
 	{"X-Content-Type-Options", "nosniff"},
 	{"X-Frame-Options", "DENY"},
 	{"Referrer-Policy", "no-referrer"},
-	{"Cross-Origin-Opener-Policy", "same-origin"},
 	// A browser keeps it and asks each time whether it is still the same: a new version is there at once.
 	{"Cache-Control", "no-cache"},
 };

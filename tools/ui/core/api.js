@@ -37,10 +37,22 @@ export async function request(path, {method = "GET", body, signal} = {}) {
 	return response;
 }
 
+// What of an answer is still to come; throws a Refusal when it breaks off.
+export async function rest(work, signal) {
+	try {
+		return await work;
+	} catch (error) {
+		if (signal?.aborted || error instanceof Refusal)
+			throw error;
+		throw new Refusal(0, "the controller's answer broke off");
+	}
+}
+
 // {data, index}
 export async function read(path, options) {
 	const response = await request(path, options);
-	return {data: await response.json(), index: Number(response.headers.get("X-Nomad-Index") ?? 0)};
+	const data = await rest(response.json(), options?.signal);
+	return {data, index: Number(response.headers.get("X-Nomad-Index") ?? 0)};
 }
 
 // The answer of a change, or null when it has none.

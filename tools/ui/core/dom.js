@@ -36,9 +36,10 @@ export function action(label, work, more = {}) {
 				await work();
 			} catch (error) {
 				notice(isDenied(error) ? `Permission denied: ${label} wants a token with that right` : error.message);
+			} finally {
+				button.disabled = false;
+				redraw();
 			}
-			button.disabled = false;
-			redraw();
 		},
 	}, label);
 }

@@ -1,6 +1,6 @@
 // What is read again whenever it changes. A browser has few connections to one server, so a page that nobody sees
 // gives its own back, and a page follows as few paths as it can.
-import {read} from "./api.js";
+import {read, Refusal} from "./api.js";
 import {redraw} from "./dom.js";
 
 const WAIT = "60s";
@@ -61,7 +61,10 @@ class Loop {
 		redraw();
 	}
 
+	// Anything else than a refusal is a mistake of the page.
 	refused(refusal) {
+		if (!(refusal instanceof Refusal))
+			throw refusal;
 		this.refusal = refusal;
 		redraw();
 	}

@@ -25,6 +25,7 @@ export class Fleet {
 		this.size = 0; // slots, those without a node included
 		this.nodes = 0;
 		this.room = 0;
+		this.found = new Map(); // see kept()
 		this.version = 0; // changes when nodes come or go, or move between groups
 		this.ids = [];
 		this.names = [];
@@ -51,6 +52,7 @@ export class Fleet {
 
 	// Takes an answer of /v1/berth/fleet. Returns the slots that changed.
 	apply(answer) {
+		this.found.clear();
 		if (answer.Whole) {
 			this.state.fill(-1);
 			this.size = this.nodes = 0;
@@ -98,21 +100,32 @@ export class Fleet {
 
 	// How many nodes are in each state.
 	counts() {
-		const counts = new Array(STATES.length).fill(0);
-		for (let slot = 0; slot < this.size; slot++)
-			if (this.state[slot] >= 0)
-				counts[this.state[slot]]++;
-		return counts;
+		return this.kept("counts", () => {
+			const counts = new Array(STATES.length).fill(0);
+			for (let slot = 0; slot < this.size; slot++)
+				if (this.state[slot] >= 0)
+					counts[this.state[slot]]++;
+			return counts;
+		});
 	}
 
 	// Used of all, by nodes that are there: {cpu, cpuUsed, memory, memoryUsed, allocations}
 	sums() {
-		const sums = Object.fromEntries(NUMBERS.map(name => [name, 0]));
-		for (let slot = 0; slot < this.size; slot++)
-			if (this.state[slot] >= 0)
-				for (const name of NUMBERS)
-					sums[name] += this[name][slot];
-		return sums;
+		return this.kept("sums", () => {
+			const sums = Object.fromEntries(NUMBERS.map(name => [name, 0]));
+			for (let slot = 0; slot < this.size; slot++)
+				if (this.state[slot] >= 0)
+					for (const name of NUMBERS)
+						sums[name] += this[name][slot];
+			return sums;
+		});
+	}
+
+	// What work() finds of all nodes, which is found once until one of them changes.
+	kept(name, work) {
+		if (!this.found.has(name))
+			this.found.set(name, work());
+		return this.found.get(name);
 	}
 
 	// Slots whose id begins with the text, or whose name contains it; at most `most`. state: of these alone; -1: all.

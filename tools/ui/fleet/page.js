@@ -14,6 +14,7 @@ const GROUPS = {
 	class: {label: "class", of: slot => fleet.word(slot, "nodeClass")},
 };
 const FOUND_MAX = 12;
+const LEGEND_MAX = 24;
 
 export class FleetPage {
 	constructor() {
@@ -96,10 +97,14 @@ export class FleetPage {
 					redraw();
 				},
 			})]),
-			m("ul.legend", {"aria-label": "what colours mean"}, MODES[this.mode].legend(fleet).slice(0, 24).map(row =>
+			m("ul.legend", {"aria-label": "what colours mean"}, this.legend().slice(0, LEGEND_MAX).map(row =>
 				m("li", [m("span.swatch", {style: {background: css(row.colour)}}), `${row.label} ${count(row.count)}`]))),
 			this.search && this.found(),
 		]);
+	}
+
+	legend() {
+		return fleet.kept(`legend ${this.mode}`, () => MODES[this.mode].legend(fleet));
 	}
 
 	found() {

@@ -25,24 +25,36 @@ export class JobPage {
 		this.namespace = namespace;
 		this.id = id;
 		this.title = `Job ${id}`;
-		this.watch = new Watch(this.of("/summary"), (summary, signal) => this.load(summary, signal));
+		this.evaluations = this.deployments = [];
+		// What runs, and what was decided, which changes without the other. A deployment's turns make evaluations.
+		this.watch = new Watch(this.of("/summary"), async (summary, signal) => {
+			const [job, allocations] = await Promise.all([
+				this.get("", "", signal), this.get("/allocations", `&reverse=true&per_page=${SHOWN}`, signal),
+			]);
+			Object.assign(this, {summary, job, allocations: allocations.sort(byLife)});
+		});
+		this.decisions = new Watch(this.of("/evaluations", `&reverse=true&per_page=${SHOWN}`), async (evaluations, signal) => {
+			this.deployments = await this.get("/deployments", "", signal);
+			this.evaluations = evaluations;
+		});
 	}
 
 	of(what, parameters = "") {
 		return path`/v1/job/${this.id}` + what + path`?namespace=${this.namespace}` + parameters;
 	}
 
-	async load(summary, signal) {
-		const get = async (...of) => (await read(this.of(...of), {signal})).data;
-		const [job, allocations, evaluations, deployments] = await Promise.all([
-			get(""), get("/allocations", `&reverse=true&per_page=${SHOWN}`),
-			get("/evaluations", `&reverse=true&per_page=${SHOWN}`), get("/deployments"),
-		]);
-		Object.assign(this, {summary, job, deployments, evaluations, allocations: allocations.sort(byLife)});
+	async get(what, parameters, signal) {
+		return (await read(this.of(what, parameters), {signal})).data;
+	}
+
+	again() {
+		this.watch.again();
+		this.decisions.again();
 	}
 
 	close() {
 		this.watch.stop();
+		this.decisions.stop();
 	}
 
 	view() {
@@ -51,7 +63,7 @@ export class JobPage {
 			this.about(), this.actions(),
 			this.blocked() && failuresView(this.blocked()),
 			this.explained && explanationView(this.explained),
-			this.deployments.length > 0 && m(".deployments", [deploymentView(this.deployments[0], () => this.watch.again())]),
+			this.deployments.length > 0 && m(".deployments", [deploymentView(this.deployments[0], () => this.again())]),
 			this.groups(), this.allocationsView(), this.evaluationsView(), this.versionsView(),
 		]);
 	}
@@ -75,7 +87,7 @@ export class JobPage {
 				redraw();
 			}, {class: "explain", title: "looks at every node for every group"}),
 			action("Evaluate", () => change("PUT", this.of("/evaluate"),
-				{JobID: this.id, Namespace: this.namespace, EvalOptions: {}}).then(() => this.watch.again())),
+				{JobID: this.id, Namespace: this.namespace, EvalOptions: {}}).then(() => this.again())),
 			!this.job.Stop && this.stopView(),
 		]);
 	}
@@ -88,7 +100,7 @@ export class JobPage {
 				redraw();
 			}}, "Stop");
 		return [
-			action("Stop it: all its instances end", () => change("DELETE", this.of("")).then(() => this.watch.again()),
+			action("Stop it: all its instances end", () => change("DELETE", this.of("")).then(() => this.again()),
 				{class: "stop sure"}),
 			m("button", {type: "button", onclick: () => {
 				this.isSure = false;

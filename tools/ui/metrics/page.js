@@ -1,5 +1,5 @@
 // Plots of how the controller does. They begin when the page is first opened, and go on while the tab is there.
-import {request} from "../core/api.js";
+import {request, rest} from "../core/api.js";
 import {m, unless} from "../core/dom.js";
 import {Poll} from "../core/watch.js";
 import {History, PLOTS} from "./history.js";
@@ -14,8 +14,8 @@ export class MetricsPage {
 		this.title = "Metrics";
 		history ??= new History();
 		poll ??= new Poll(EVERY_MS, async signal => {
-			const text = await (await request("/v1/metrics?format=prometheus", {signal})).text();
-			history.add(text, Date.now());
+			const response = await request("/v1/metrics?format=prometheus", {signal});
+			history.add(await rest(response.text(), signal), Date.now());
 		});
 		// Whoever was refused may have another token now.
 		if (poll.refusal)

@@ -143,6 +143,33 @@ static void a_place_that_is_none_is_as_good_as_no_place(void **unused)
 	}
 }
 
+static void change_a_node(uint32_t times)
+{
+	struct uuid node = server_node_id(7);
+	char id[UUID_TEXT_BYTES], path[128];
+	uuid_format(&node, id);
+	snprintf(path, sizeof path, "/v1/node/%s/eligibility", id);
+	for (uint32_t i = 0; i < times; i++)
+		json_decref(http_json(server, "PUT", path,
+			i % 2 ? "{\"Eligibility\":\"eligible\"}"
+			      : "{\"Eligibility\":\"ineligible\"}"));
+}
+
+// More changes than there are slots are more work than a look at all of them.
+static void who_was_away_for_long_is_told_all(void **unused)
+{
+	change_a_node(NODES / 2);
+	json_t *some = ask_since(since);
+	assert_false(is_whole(some));
+	assert_int_equal(rows_of(some), NODES / 2);
+	change_a_node(NODES / 2 + 2);
+	json_t *all = ask_since(since);
+	assert_true(is_whole(all));
+	assert_int_equal(rows_of(all), NODES - 1);
+	json_decref(some);
+	json_decref(all);
+}
+
 static void who_waits_is_woken_by_nodes_and_by_what_they_run(void **unused)
 {
 	struct uuid ids[PLACE_COUNT_MAX];
@@ -164,6 +191,7 @@ int main(void)
 		cmocka_unit_test(what_changed_is_told_once),
 		cmocka_unit_test(a_node_that_is_gone_leaves_its_slot),
 		cmocka_unit_test(a_place_that_is_none_is_as_good_as_no_place),
+		cmocka_unit_test(who_was_away_for_long_is_told_all),
 		cmocka_unit_test(who_waits_is_woken_by_nodes_and_by_what_they_run),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
