@@ -1,26 +1,14 @@
-// Drawing: pages return trees of what is to be seen, and one place writes them into the document, once a frame.
+// Drawing: pages return trees of what is to be seen, and one place writes them into the document.
 import m from "mithril/hyperscript";
 import renderer from "mithril/render";
-
-let draw = null, isAsked = false;
+import {drawWith, redraw} from "./frame.js";
 
 // view(): the tree of the whole page.
 export function drawInto(element, view) {
-	draw = () => renderer.render(element, view());
-	draw();
+	drawWith(() => renderer.render(element, view()));
 }
 
-export function redraw() {
-	if (isAsked || !draw)
-		return;
-	isAsked = true;
-	requestAnimationFrame(() => {
-		isAsked = false;
-		draw();
-	});
-}
-
-export {m};
+export {m, redraw};
 
 export const link = (href, text, more) => m("a", {href, ...more}, text);
 

@@ -1,7 +1,7 @@
 // What is read again whenever it changes. A browser has few connections to one server, so a page that nobody sees
 // gives its own back, and a page follows as few paths as it can.
 import {read, Refusal} from "./api.js";
-import {redraw} from "./dom.js";
+import {redraw} from "./frame.js";
 
 const WAIT = "60s";
 const REST_MS = 1000; // between two answers, however quickly things change
