@@ -108,38 +108,49 @@ static struct template *parse_source(
 	return t;
 }
 
-enum template_end rendering_render(struct rendering *r, const struct template_data *data, int top,
-	bool *is_new, char *message, uint32_t message_size)
+static bool take_text(struct rendering *r, struct bytes_writer *out)
+{
+	if (r->has_text && out->size == r->text.size &&
+		(!out->size || memcmp(out->data, r->text.data, out->size) == 0))
+		return false;
+	const struct bytes_writer former = r->text;
+	r->text = *out;
+	r->has_text = true;
+	*out = former;
+	return true;
+}
+
+static enum template_end render_parsed(struct rendering *r, const struct template *t,
+	const struct template_data *data, bool *is_new, char *message, uint32_t message_size)
 {
 	struct template_data own = *data;
 	struct template_trouble trouble;
-	struct template *t = r->source ? parse_source(r, top, message, message_size) : r->template;
 	struct bytes_writer out = bytes_writer_growing(256);
 
-	*is_new = false;
 	own.missing_key_fails = r->missing_key_fails;
-	if (!t) {
-		bytes_writer_free(&out);
-		return TEMPLATE_FAILED;
-	}
 	enum template_end end = template_render(t, &own, &out, &trouble);
 	if (end == TEMPLATE_FAILED)
 		snprintf(message, message_size, "%u:%u: %.300s", trouble.line, trouble.column,
 			trouble.text);
 	else if (end == TEMPLATE_WAITS)
 		snprintf(message, message_size, "%.350s", trouble.text);
+	else
+		*is_new = take_text(r, &out);
+	bytes_writer_free(&out);
+	return end;
+}
+
+enum template_end rendering_render(struct rendering *r, const struct template_data *data, int top,
+	bool begins, bool *is_new, char *message, uint32_t message_size)
+{
+	struct template *t = r->source ? parse_source(r, top, message, message_size) : r->template;
+	enum template_end end = t ? TEMPLATE_RENDERED : TEMPLATE_FAILED;
+
+	*is_new = false;
+	if (t && (begins || template_reads_variables(t)))
+		end = render_parsed(r, t, data, is_new, message, message_size);
 	if (r->source)
 		template_free(t);
-	*is_new = end == TEMPLATE_RENDERED &&
-		  (!r->has_text || out.size != r->text.size ||
-			  (out.size && memcmp(out.data, r->text.data, out.size) != 0));
-	if (*is_new) {
-		bytes_writer_free(&r->text);
-		r->text = out;
-		r->has_text = true;
-	} else {
-		bytes_writer_free(&out);
-	}
 	return end;
 }
 

@@ -26,7 +26,8 @@ bool rendering_read(struct rendering *, const json_t *, const char *task,
 	char *message, uint32_t message_size);
 void rendering_free(struct rendering *);
 // Renders it. *is_new: another text than the last one, which it takes the place of. top: the allocation's folder.
+// begins: before a start; meanwhile only a template that reads variables has another text than it had.
 enum template_end rendering_render(struct rendering *, const struct template_data *, int top,
-	bool *is_new, char *message, uint32_t message_size);
+	bool begins, bool *is_new, char *message, uint32_t message_size);
 // Takes what the file has for what was rendered last.
 void rendering_take_file(struct rendering *, int top);

@@ -245,8 +245,8 @@ static enum template_end render_all(const struct stage *s, struct sight *sight, 
 	for (uint32_t i = 0; i < p->rendering_count; i++) {
 		struct rendering *r = &p->renderings[i];
 		bool is_new;
-		enum template_end end =
-			rendering_render(r, &data, sight->top, &is_new, message, sizeof message);
+		enum template_end end = rendering_render(
+			r, &data, sight->top, writes_all, &is_new, message, sizeof message);
 		if (end == TEMPLATE_FAILED) {
 			template_failed(s, message);
 			return end;

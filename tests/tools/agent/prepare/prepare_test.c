@@ -463,6 +463,23 @@ static void each_start_renders_again(void **unused)
 	assert_string_equal(contents("t/local/seen"), "goodgood");
 }
 
+// What another agent would render is nothing to a task that runs, unless a variable changed.
+static void a_restarted_agent_leaves_files_alone(void **unused)
+{
+	struct alloc_run *a = run(SHELL("echo own > local/x; exec sleep 100")
+			TEMPLATES(TEMPLATE("{{ timestamp }}", "local/x", "")));
+	await_phase(a, PHASE_RUNNING);
+	await_contents("t/local/x", "own\n");
+	runner_close(&runner);
+	stage_reopen();
+	a = runner_find(&runner, &id);
+	for (int i = 0; i < 5; i++)
+		stage_pass_ms(1000);
+	assert_int_equal(a->tasks[0].phase, PHASE_RUNNING);
+	assert_false(has_note(&a->tasks[0], "Restart Signaled", ""));
+	assert_string_equal(contents("t/local/x"), "own\n");
+}
+
 // Nor is an artifact fetched again, by no later start and no later agent.
 static void artifacts_are_fetched_once(void **unused)
 {
@@ -571,6 +588,7 @@ int main(int argc, char **argv)
 		ROW(a_change_signals),
 		ROW(splay_and_wait_put_it_off),
 		ROW(each_start_renders_again),
+		ROW(a_restarted_agent_leaves_files_alone),
 		ROW(artifacts_are_fetched_once),
 		ROW(others_are_kept_when_one_fails),
 		ROW(a_later_start_waits_for_its_variables),
