@@ -93,7 +93,7 @@ static void files_are_shown(void **state)
 
 static void *write_later(void *unused)
 {
-	rig_nap_ms(1500); // behind the first heartbeat, what comes is new
+	rig_nap_ms(3000); // behind the first heartbeat, what comes is new
 	rig_write("t/local/grows", "a", "more\n");
 	rig_nap_ms(400);
 	char path[300];
