@@ -9,7 +9,7 @@
 // A helper ends by itself in its time; one that does not is killed.
 #define GRACE_S 10
 
-static enum preparedness fetch_failed(const struct stage *s, bool may_help, const char *why)
+static enum preparedness fetch_failed(const struct prepare_stage *s, bool may_help, const char *why)
 {
 	s->p->has_told = false;
 	s->news->may_help = may_help;
@@ -18,7 +18,7 @@ static enum preparedness fetch_failed(const struct stage *s, bool may_help, cons
 	return PREPARING_ENDS;
 }
 
-static enum preparedness begin_fetch(const struct stage *s, const struct artifact *a)
+static enum preparedness begin_fetch(const struct prepare_stage *s, const struct artifact *a)
 {
 	struct prepared_task *p = s->p;
 	struct epoll_event event = {.events = EPOLLIN};
@@ -42,7 +42,7 @@ static enum preparedness begin_fetch(const struct stage *s, const struct artifac
 	return PREPARING;
 }
 
-static enum preparedness fetch_next(const struct stage *s)
+static enum preparedness fetch_next(const struct prepare_stage *s)
 {
 	struct environment e;
 	struct artifact a = {0};
@@ -63,7 +63,7 @@ static enum preparedness fetch_next(const struct stage *s)
 	return now;
 }
 
-enum preparedness fetch_artifacts(const struct stage *s)
+enum preparedness fetch_artifacts(const struct prepare_stage *s)
 {
 	struct prepared_task *p = s->p;
 	struct fetch_result result;

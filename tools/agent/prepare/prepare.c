@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-void stage_note(const struct stage *s, const char *type, const char *format, ...)
+void stage_note(const struct prepare_stage *s, const char *type, const char *format, ...)
 {
 	char text[400];
 	va_list arguments;
@@ -23,7 +23,7 @@ void stage_note(const struct stage *s, const char *type, const char *format, ...
 	s->news->has_noted = true;
 }
 
-void stage_wake(const struct stage *s, int64_t due_ns)
+void stage_wake(const struct prepare_stage *s, int64_t due_ns)
 {
 	if (!s->task->prepare_ns || due_ns < s->task->prepare_ns)
 		s->task->prepare_ns = due_ns;
@@ -50,7 +50,7 @@ static void forget_prepared(struct task *t)
 	t->prepare_ns = 0;
 }
 
-static struct stage stage_of(struct preparations *all, struct task *t,
+static struct prepare_stage stage_of(struct preparations *all, struct task *t,
 	const struct task_start *start, struct preparation_news *news)
 {
 	struct prepared_task *p = (struct prepared_task *)t->prepared;
@@ -66,7 +66,7 @@ static struct stage stage_of(struct preparations *all, struct task *t,
 		t->prepared = &p->prepared;
 	}
 	t->prepare_ns = 0;
-	return (struct stage){p, t, start, news};
+	return (struct prepare_stage){p, t, start, news};
 }
 
 static enum preparedness advance_task(void *context, struct task *t, const struct task_start *start,
@@ -74,7 +74,7 @@ static enum preparedness advance_task(void *context, struct task *t, const struc
 {
 	if (!needs_something(t->spec))
 		return PREPARED;
-	struct stage s = stage_of(context, t, start, news);
+	struct prepare_stage s = stage_of(context, t, start, news);
 	enum preparedness now = fetch_artifacts(&s);
 	return now == PREPARED ? render_templates(&s) : now;
 }
@@ -84,7 +84,7 @@ static void follow_prepared(void *context, struct task *t, const struct task_sta
 {
 	if (!needs_something(t->spec))
 		return;
-	struct stage s = stage_of(context, t, start, news);
+	struct prepare_stage s = stage_of(context, t, start, news);
 	follow_templates(&s);
 }
 

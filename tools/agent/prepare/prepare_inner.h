@@ -45,19 +45,19 @@ struct prepared_task {
 };
 
 // A step of a preparation: all that is at hand.
-struct stage {
+struct prepare_stage {
 	struct prepared_task *p;
 	struct task *task;
 	const struct task_start *start;
 	struct preparation_news *news;
 };
-void stage_note(const struct stage *, const char *type, const char *format, ...)
+void stage_note(const struct prepare_stage *, const char *type, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 // The task's turn comes then, at the latest.
-void stage_wake(const struct stage *, int64_t due_ns);
+void stage_wake(const struct prepare_stage *, int64_t due_ns);
 
-enum preparedness fetch_artifacts(const struct stage *);
-enum preparedness render_templates(const struct stage *);
+enum preparedness fetch_artifacts(const struct prepare_stage *);
+enum preparedness render_templates(const struct prepare_stage *);
 // Whether a variable has changed and all is to be rendered now; renders, writes, and decides what is to be done.
-void follow_templates(const struct stage *);
+void follow_templates(const struct prepare_stage *);
 void forget_templates(struct prepared_task *);

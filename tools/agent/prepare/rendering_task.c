@@ -15,7 +15,7 @@
 
 // What the functions of a template reach.
 struct sight {
-	const struct stage *stage;
+	const struct prepare_stage *stage;
 	const struct environment *environment;
 	int top; // folder of the allocation
 	char trouble[160];
@@ -123,12 +123,12 @@ static enum template_found see_variables(void *context, const char *prefix, cons
 	return see_target(sight, target, list);
 }
 
-static void template_failed(const struct stage *s, const char *why)
+static void template_failed(const struct prepare_stage *s, const char *why)
 {
 	stage_note(s, "Template", "Template failed: %s", why);
 }
 
-static bool read_templates(const struct stage *s, const struct environment *e)
+static bool read_templates(const struct prepare_stage *s, const struct environment *e)
 {
 	struct prepared_task *p = s->p;
 	const json_t *list = json_object_get(s->task->spec->json, "Templates"), *one;
@@ -161,7 +161,7 @@ static uint64_t all_changes(const struct prepared_task *p)
 }
 
 // Variables that templates make.
-static bool gather_environment(const struct stage *s)
+static bool gather_environment(const struct prepare_stage *s)
 {
 	struct prepared_task *p = s->p;
 	char message[120], text[240];
@@ -183,7 +183,7 @@ static bool gather_environment(const struct stage *s)
 }
 
 // What follows for a running task from a text that is new.
-static void plan_change(const struct stage *s, const struct rendering *r)
+static void plan_change(const struct prepare_stage *s, const struct rendering *r)
 {
 	struct prepared_task *p = s->p;
 	int64_t splay_ns = r->splay_ns > 0 ? r->splay_ns : 0;
@@ -198,7 +198,7 @@ static void plan_change(const struct stage *s, const struct rendering *r)
 	p->act_ns = act_ns > p->act_ns ? act_ns : p->act_ns;
 }
 
-static bool write_text(const struct stage *s, struct rendering *r, int top)
+static bool write_text(const struct prepare_stage *s, struct rendering *r, int top)
 {
 	char text[300];
 	int error = inner_write(top, &r->file, r->text.data, r->text.size);
@@ -211,7 +211,8 @@ static bool write_text(const struct stage *s, struct rendering *r, int top)
 	return false;
 }
 
-static void tell_missing(const struct stage *s, const struct sight *sight, const char *missing)
+static void tell_missing(
+	const struct prepare_stage *s, const struct sight *sight, const char *missing)
 {
 	struct prepared_task *p = s->p;
 	char text[160];
@@ -231,7 +232,8 @@ static void tell_missing(const struct stage *s, const struct sight *sight, const
 }
 
 // Renders all, and writes what is new or, before a start, all. What is missing counts more than what fails.
-static enum template_end render_all(const struct stage *s, struct sight *sight, bool writes_all)
+static enum template_end render_all(
+	const struct prepare_stage *s, struct sight *sight, bool writes_all)
 {
 	struct prepared_task *p = s->p;
 	const struct template_data data = {.context = sight,
@@ -268,7 +270,7 @@ static enum template_end render_all(const struct stage *s, struct sight *sight, 
 	return gather_environment(s) ? TEMPLATE_RENDERED : TEMPLATE_FAILED;
 }
 
-static enum template_end render_with(const struct stage *s, bool begins)
+static enum template_end render_with(const struct prepare_stage *s, bool begins)
 {
 	struct environment e;
 	char message[300];
@@ -294,13 +296,13 @@ static enum template_end render_with(const struct stage *s, bool begins)
 	return end;
 }
 
-static bool has_templates(const struct stage *s)
+static bool has_templates(const struct prepare_stage *s)
 {
 	return json_array_size(json_object_get(s->task->spec->json, "Templates")) > 0;
 }
 
 // Whether a task that waits for variables would wait on.
-static bool nothing_came(const struct stage *s)
+static bool nothing_came(const struct prepare_stage *s)
 {
 	const struct prepared_task *p = s->p;
 	int64_t told_ns = p->missing_since_ns + MISSING_TOLD_NS;
@@ -313,7 +315,7 @@ static bool nothing_came(const struct stage *s)
 	return s->start->now_ns < told_ns;
 }
 
-enum preparedness render_templates(const struct stage *s)
+enum preparedness render_templates(const struct prepare_stage *s)
 {
 	if (!has_templates(s))
 		return PREPARED;
@@ -341,7 +343,7 @@ static int64_t most_wait(const struct prepared_task *p, bool most)
 }
 
 // Changes that come soon after another are waited for, as the blocks say.
-static bool changes_are_settled(const struct stage *s)
+static bool changes_are_settled(const struct prepare_stage *s)
 {
 	struct prepared_task *p = s->p;
 	uint64_t changes = all_changes(p);
@@ -363,7 +365,7 @@ static bool changes_are_settled(const struct stage *s)
 }
 
 // The task's first process, as Nomad's drivers do: a shell's children know nothing of the signal.
-static void signal_task(const struct stage *s, int number)
+static void signal_task(const struct prepare_stage *s, int number)
 {
 	const struct process *p = &s->task->process;
 
@@ -373,7 +375,7 @@ static void signal_task(const struct stage *s, int number)
 		kill(p->task, number);
 }
 
-static void act_on_change(const struct stage *s)
+static void act_on_change(const struct prepare_stage *s)
 {
 	struct prepared_task *p = s->p;
 	struct task *t = s->task;
@@ -400,7 +402,7 @@ static void act_on_change(const struct stage *s)
 	p->signals = 0;
 }
 
-void follow_templates(const struct stage *s)
+void follow_templates(const struct prepare_stage *s)
 {
 	if (!has_templates(s))
 		return;

@@ -5,7 +5,7 @@
 #include "tools/api/events/live_lines.h"
 #include "tools/api/events/log_ring.h"
 #include "tools/api/events/routes.h"
-#include "tools/api/server/forwarding.h"
+#include "tools/api/server/elsewhere/forwarding.h"
 #include "tools/api/server/parking.h"
 #include <stdio.h>
 #include <stdlib.h>
