@@ -1,7 +1,10 @@
 #!/bin/bash
 # What tasks need before they start, from a job file in HCL to a real agent: an archive from a web server and templates
 # are there when the task begins; what cannot be fetched is told and tried again; an agent that dies while it fetches is
-# followed by one that goes on; what no node can make is refused when the job is submitted, with its place.
+# followed by one that goes on; what no node can make is refused when the job is submitted, with its place. A task waits
+# for its variables, which the node asks its controller for, and begins anew when they change, also behind a controller
+# that was killed.
+export TESTBED_IO=socket
 . "$(dirname "$0")/setup.sh"
 . "$here/service.sh"
 testbed_up
@@ -115,6 +118,28 @@ agent_start agent1 --meta rack=r1 --artifact-max-files 10 --artifact-timeout 30
 wait_until 30 "the next agent fetches it and the task runs" is slow running
 wait_until 10 "it had what it needs" said slow xSLOW
 is web running || die "the other task does not run any more"
+
+# Of the job's own variables, without a token.
+job_file secret http://127.0.0.1:8099/app.tar.gz "sha256:$sum" \
+	'{{ with nomadVar \"nomad/jobs/secret\" }}{{ .user }}:{{ .pass }}{{ end }}\n'
+sed -i 's/local\/app.conf"/&\n splay = "0s"/' "$TESTBED_DIR/secret.hcl"
+berth job run "$TESTBED_DIR/secret.hcl" -detach >/dev/null 2>&1
+missing() { events secret | grep -qx 'Template: Missing: nomad.var.block(nomad/jobs/secret)'; }
+wait_until 20 "it waits for its variable" missing
+berth var put nomad/jobs/secret user=ann pass=one >/dev/null || die "the variable was not written"
+wait_until 20 "it runs" is secret running
+conf() { cat "$TESTBED_DIR"/agent1/alloc/"$(newest secret)"/t/local/app.conf; }
+equal "what it was given" "$(conf)" ann:one
+berth var put --force nomad/jobs/secret user=ann pass=two >/dev/null || die "the variable was not changed"
+restarted() { [ "$(api "/v1/allocation/$(newest secret)" | jq .TaskStates.t.Restarts)" = "$1" ] && is secret running; }
+wait_until 20 "it began anew" restarted 1
+equal "what it was given then" "$(conf)" ann:two
+berthd_kill KILL
+berthd_start
+wait_until 30 "the agent is ready again" nodes_are ready 1
+berth var put --force nomad/jobs/secret user=bob pass=two >/dev/null || die "the variable was not changed again"
+wait_until 90 "it began anew after the controller did" restarted 2
+equal "what it was given last" "$(conf)" bob:two
 
 job_file bad git::https://example.net/x "" 'a\nb {{ key \"x\" }}'
 berth job validate "$TESTBED_DIR/bad.hcl" >"$TESTBED_DIR/bad.out" 2>&1 && die "the job is called good"

@@ -4,6 +4,7 @@
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
 #include "tools/agent/confinement.h"
+#include "tools/agent/variable_line.h"
 #include "tools/agent/vm_worker.h"
 #include "tools/client/endpoint.h"
 #include <arpa/inet.h>
@@ -88,6 +89,7 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 		.prepare = {.helper = "/proc/self/exe",
 			.limits = {(uint64_t)o->artifact_max_mb << 20, o->artifact_max_files,
 				o->artifact_timeout_s},
+			.source = {&a->line, variable_line_ask},
 			.seed = prng_u64(&a->prng)},
 		.confine = &a->confine};
 	rc = runner_open(&a->runner, &settings, message, message_size);
@@ -169,6 +171,8 @@ int agent_create(
 
 void agent_destroy(struct agent *a)
 {
+	if (a->runs) // nobody asks over the line any more
+		preparations_stop(a->runner.preparations);
 	stop_service(a);
 	if (a->runs) {
 		runner_close(&a->runner);

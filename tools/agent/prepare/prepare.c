@@ -134,6 +134,12 @@ void preparations_close(struct preparations *all)
 	free(all);
 }
 
+void preparations_stop(struct preparations *all)
+{
+	if (all)
+		variables_stop(all->variables);
+}
+
 int preparations_fd(const struct preparations *all)
 {
 	return all->epoll_fd;

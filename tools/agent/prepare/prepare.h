@@ -18,6 +18,8 @@ struct preparations;
 // NULL and a sentence.
 struct preparations *preparations_open(
 	const struct prepare_settings *, char *message, uint32_t message_size);
+// Ends all questions for variables, and waits for their threads: the source may go then. NULL is fine.
+void preparations_stop(struct preparations *);
 // After all tasks are forgotten. NULL is fine.
 void preparations_close(struct preparations *);
 // Readable when a step is due.

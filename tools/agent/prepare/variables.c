@@ -26,6 +26,7 @@ struct variable_watch {
 	char *task, *target;
 	int stop_fd;
 	pthread_t thread;
+	bool is_stopped; // the thread has ended, and was waited for
 	// Main thread alone.
 	json_t *value;
 	enum template_found found;
@@ -160,14 +161,28 @@ static void free_watch(struct variable_watch *w)
 	free(w);
 }
 
-// Frees the watches whose threads have ended; all, if it may wait for them.
-static void reap_watches(struct variables *v, bool waits)
+static void tell_to_stop(const struct variable_watch *w)
+{
+	uint64_t one = 1;
+	while (write(w->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
+		;
+}
+
+static void wait_for(struct variable_watch *list)
+{
+	for (struct variable_watch *w = list; w; w = w->next) {
+		if (!w->is_stopped)
+			pthread_join(w->thread, NULL);
+		w->is_stopped = true;
+	}
+}
+
+// Frees the watches that ended.
+static void reap_watches(struct variables *v)
 {
 	for (struct variable_watch **link = &v->leaving; *link;) {
 		struct variable_watch *w = *link;
-		int rc =
-			waits ? pthread_join(w->thread, NULL) : pthread_tryjoin_np(w->thread, NULL);
-		if (rc == EBUSY) {
+		if (!w->is_stopped && pthread_tryjoin_np(w->thread, NULL) == EBUSY) {
 			link = &w->next;
 			continue;
 		}
@@ -176,13 +191,25 @@ static void reap_watches(struct variables *v, bool waits)
 	}
 }
 
+void variables_stop(struct variables *v)
+{
+	if (!v)
+		return;
+	v->has_source = false;
+	for (struct variable_watch *w = v->watches; w; w = w->next)
+		tell_to_stop(w);
+	wait_for(v->watches);
+	wait_for(v->leaving);
+}
+
 void variables_close(struct variables *v)
 {
 	if (!v)
 		return;
+	variables_stop(v);
 	while (v->watches)
 		variables_leave(v, v->watches);
-	reap_watches(v, true);
+	reap_watches(v);
 	pthread_mutex_destroy(&v->lock);
 	free(v);
 }
@@ -208,7 +235,7 @@ void variables_step(struct variables *v)
 		w->changes++;
 	}
 	pthread_mutex_unlock(&v->lock);
-	reap_watches(v, false);
+	reap_watches(v);
 }
 
 static int begin_thread(struct variable_watch *w)
@@ -254,8 +281,6 @@ struct variable_watch *variables_watch(struct variables *v, const struct uuid *a
 
 void variables_leave(struct variables *v, struct variable_watch *w)
 {
-	uint64_t one = 1;
-
 	for (struct variable_watch **link = &v->watches; *link; link = &(*link)->next) {
 		if (*link != w)
 			continue;
@@ -263,8 +288,7 @@ void variables_leave(struct variables *v, struct variable_watch *w)
 		v->count--;
 		w->next = v->leaving;
 		v->leaving = w;
-		while (write(w->stop_fd, &one, sizeof one) < 0 && errno == EINTR)
-			;
+		tell_to_stop(w);
 		return;
 	}
 }

@@ -12,7 +12,9 @@ struct variable_watch;
 
 // source NULL: nothing can be read. wake_fd, an eventfd, is written to when there is something new. NULL: no memory.
 struct variables *variables_open(const struct variable_source *, int wake_fd);
-// Ends all watches, and waits for their threads.
+// Ends all questions, and waits for their threads; what is known stays, and nothing more is asked. NULL is fine.
+void variables_stop(struct variables *);
+// Stops, and frees all watches.
 void variables_close(struct variables *);
 // Takes what came.
 void variables_step(struct variables *);
