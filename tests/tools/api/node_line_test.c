@@ -45,6 +45,11 @@ static void say(int fd, const char *text, size_t size)
 	}
 }
 
+static void say_text(int fd, const char *text)
+{
+	say(fd, text, strlen(text));
+}
+
 static bool hear(int fd, char *text, size_t room)
 {
 	struct pollfd polled = {fd, POLLIN, 0};
@@ -59,10 +64,10 @@ static bool hear(int fd, char *text, size_t room)
 static void stream(int fd)
 {
 	char unused[16] = "";
-	say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 47);
+	say_text(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
 	for (int i = 0; i < 1000; i++) {
 		struct pollfd polled = {fd, POLLIN, 0};
-		say(fd, "5\r\nline\n\r\n", 10);
+		say_text(fd, "5\r\nline\n\r\n");
 		// Whoever asked has left once the connection ends.
 		if (poll(&polled, 1, 20) == 1 && !hear(fd, unused, sizeof unused))
 			return;
@@ -76,7 +81,7 @@ static void echo(int fd)
 				       "Upgrade: websocket\r\nSec-WebSocket-Accept: s3p\r\n\r\n";
 	say(fd, accepted, sizeof accepted - 1);
 	for (; hear(fd, text, sizeof text); *text = '\0')
-		say(fd, text, strlen(text));
+		say_text(fd, text);
 }
 
 static void answer(int fd, const char *request)
@@ -88,14 +93,14 @@ static void answer(int fd, const char *request)
 	} else if (strstr(request, "/exec")) {
 		echo(fd);
 	} else if (strstr(request, "path=dies")) {
-		say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", 46);
+		say_text(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
 	} else {
 		size = snprintf(head, sizeof head,
 			"HTTP/1.1 200 OK\r\nContent-Type: text/x-test\r\nContent-Length: "
 			"%zu\r\n\r\n",
 			strlen(request));
 		say(fd, head, (size_t)size);
-		say(fd, request, strlen(request));
+		say_text(fd, request);
 	}
 }
 
@@ -150,7 +155,7 @@ static pthread_t dataplane;
 
 static int line_begin(void **unused)
 {
-	char address[40];
+	static char address[40];
 	struct uuid ids[PLACE_COUNT_MAX];
 	server = server_start(&(struct server_options){.has_line = true});
 	node = server_node(server, 0);
@@ -162,7 +167,7 @@ static int line_begin(void **unused)
 	server_report(server, server->newest, id, ALLOC_RUNNING, 0);
 	snprintf(address, sizeof address, "127.0.0.1:%u", server->line_port);
 	struct line_settings settings = {
-		.node = node, .key_id = 7, .address = strdup(address), .serve = serve};
+		.node = node, .key_id = 7, .address = address, .serve = serve};
 	settings.key.k[0] = load64(server_line_key);
 	settings.key.k[1] = load64(server_line_key + 8);
 	line = line_open(&settings);
@@ -297,7 +302,7 @@ static void a_web_socket_goes_both_ways(void **unused)
 	assert_non_null(strstr(text, "Upgrade: websocket\r\n"));
 	for (int i = 0; i < 3; i++) {
 		*text = '\0';
-		say(fd, "typed", 5);
+		say_text(fd, "typed");
 		while (!strstr(text, "typed"))
 			assert_true(hear(fd, text, sizeof text));
 		assert_string_equal(text, "typed");
