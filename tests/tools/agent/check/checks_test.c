@@ -248,8 +248,8 @@ static void tasks_have_to_run_as_long(void **unused)
 	settle();
 	pass(5 * S);
 	task_restart(&a->tasks[1], (int64_t)manual.wall_ns, "because");
-	pass(1 * S);
-	pass(1 * S);
+	for (uint32_t i = 0; i < 3; i++)
+		pass(1 * S);
 	assert_int_equal(a->tasks[1].phase, PHASE_RUNNING);
 	pass(5 * S);
 	assert_int_equal(a->health.verdict, WIRE_HEALTH_UNSAID);
