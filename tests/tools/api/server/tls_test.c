@@ -217,7 +217,7 @@ static void old_versions_are_refused(void **unused)
 	curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
 	assert_int_equal(curl_easy_perform(curl), CURLE_OK);
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &r.status);
-	assert_int_equal(r.status, 404);
+	assert_int_equal(r.status, 405);
 	curl_easy_cleanup(curl);
 }
 
