@@ -311,6 +311,36 @@ static void a_web_socket_goes_both_ways(void **unused)
 	until_no_talks_are_open();
 }
 
+static uint64_t dials(void)
+{
+	struct line_counts counts;
+	line_count(line, &counts);
+	return counts.dialling + counts.dialled;
+}
+
+// A notice that somebody sends again opens no connection; one of a newer registration counts anew, and so does an
+// answer's.
+static void a_call_that_comes_again_is_none(void **unused)
+{
+	struct line_call call = {1, 9, 1, 5};
+	uint64_t before = dials();
+	line_called(line, &call);
+	assert_int_equal(dials(), before + 1);
+	line_called(line, &call);
+	call.number = 4;
+	line_called(line, &call);
+	assert_int_equal(dials(), before + 1);
+	call.number = 6;
+	line_called(line, &call);
+	assert_int_equal(dials(), before + 2);
+	call.number = 0;
+	line_called(line, &call);
+	assert_int_equal(dials(), before + 3);
+	call.port = 0;
+	line_called(line, &call);
+	assert_int_equal(dials(), before + 3);
+}
+
 static int put_variable(const char *path, const char *value)
 {
 	char whole[128], body[128];
@@ -489,6 +519,7 @@ int main(void)
 		cmocka_unit_test(a_stream_ends_with_its_reader),
 		cmocka_unit_test(a_node_that_dies_ends_the_answer),
 		cmocka_unit_test(a_web_socket_goes_both_ways),
+		cmocka_unit_test(a_call_that_comes_again_is_none),
 		cmocka_unit_test(a_node_reads_variables_of_its_tasks),
 		cmocka_unit_test(a_change_is_waited_for),
 		cmocka_unit_test(whoever_asks_can_be_stopped),
