@@ -7,8 +7,8 @@
 #include "tools/api/nomad/jobs/rollout.h"
 #include "tools/api/server/access.h"
 #include "tools/forms/job_logs.h"
-#include "tools/forms/job_not_done.h"
-#include "tools/forms/job_prepared.h"
+#include "tools/forms/not_done/job_not_done.h"
+#include "tools/forms/not_done/job_prepared.h"
 #include <stdlib.h>
 #include <string.h>
 

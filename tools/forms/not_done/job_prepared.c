@@ -1,4 +1,4 @@
-#include "tools/forms/job_prepared.h"
+#include "tools/forms/not_done/job_prepared.h"
 #include "state/base/log.h"
 #include "state/records/job_traits.h"
 #include "tools/template/template.h"

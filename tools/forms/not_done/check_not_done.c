@@ -1,4 +1,4 @@
-#include "tools/forms/check_not_done.h"
+#include "tools/forms/not_done/check_not_done.h"
 #include "state/base/time_units.h"
 #include <stdio.h>
 #include <string.h>

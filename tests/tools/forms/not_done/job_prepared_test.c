@@ -1,6 +1,6 @@
 // What is refused of templates and artifacts, and what is not.
 #include "state/records/job_traits.h"
-#include "tools/forms/job_prepared.h"
+#include "tools/forms/not_done/job_prepared.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

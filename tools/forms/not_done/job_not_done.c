@@ -1,7 +1,7 @@
-#include "tools/forms/job_not_done.h"
+#include "tools/forms/not_done/job_not_done.h"
 #include "state/base/log.h"
 #include "state/records/job_traits.h"
-#include "tools/forms/check_not_done.h"
+#include "tools/forms/not_done/check_not_done.h"
 #include <jansson.h>
 #include <stdio.h>
 
