@@ -54,7 +54,8 @@ static void write_ack(const struct burst_of_beats *b, uint32_t i, uint8_t *ack)
 	assert_int_equal(wire_header_decode(b->frames[i], WIRE_HEARTBEAT_BYTES, &header), WIRE_OK);
 	header.type = WIRE_HEARTBEAT_ACK;
 	struct wire_heartbeat_ack said = {b->beats.term, b->beats.ack_index[i],
-		(uint32_t)b->beats.ack_end[i], (uint32_t)(b->beats.ack_end[i] >> 32)};
+		(uint32_t)b->beats.ack_end[i], (uint16_t)(b->beats.ack_end[i] >> 32),
+		(uint16_t)(b->beats.ack_end[i] >> 48)};
 	assert_int_equal(wire_heartbeat_ack_encode(ack, WIRE_HEARTBEAT_BYTES, header, &said),
 		WIRE_HEARTBEAT_BYTES);
 	wire_sign(&b->keys[i], ack, WIRE_HEARTBEAT_BYTES);

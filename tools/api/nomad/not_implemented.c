@@ -22,13 +22,6 @@ void nothing_listed(struct request *request, struct reply *reply)
 	reply_index(reply, 0);
 }
 
-void no_checks(struct request *request, struct reply *reply)
-{
-	struct json_writer *w = reply_json(request, reply);
-	json_begin_object(w);
-	json_end_object(w);
-}
-
 static void reply_absent(struct reply *reply, const char *noun)
 {
 	reply_error(reply, MHD_HTTP_NOT_FOUND, "%s not found", noun);

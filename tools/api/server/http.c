@@ -367,7 +367,8 @@ static bool is_for_this_region(const struct request *request)
 
 static bool may_go_to_node(const char *pattern)
 {
-	return strncmp(pattern, "/v1/client/", 11) == 0 || strstr(pattern, "/port-forward");
+	return strncmp(pattern, "/v1/client/", 11) == 0 || strstr(pattern, "/port-forward") ||
+	       strcmp(pattern, "/v1/allocation/:id/checks") == 0;
 }
 
 // What the request line and the headers have wrong; also finds the route and reads the parameters.

@@ -117,7 +117,7 @@ static void leave_alone(void *visited)
 // are waiting.
 static void a_list_that_finds_nothing_gives_up_its_turn(void **unused)
 {
-	const struct route route = {.right = RIGHT_OPEN};
+	const struct route route = {.pattern = "/v1/nodes", .right = RIGHT_OPEN};
 	struct request request = {.api = server->api, .route = &route};
 	struct reply reply = {0};
 	char some[64];
