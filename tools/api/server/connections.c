@@ -95,7 +95,7 @@ void connections_expect_no_more(struct connections *c, int fd)
 
 const struct uuid *connection_node(const struct connection *connection)
 {
-	return connection->is_of_node ? &connection->node : NULL;
+	return connection && connection->is_of_node ? &connection->node : NULL;
 }
 
 struct connection *connection_open(struct connections *c, int fd)

@@ -26,7 +26,7 @@ void connection_enter(struct connections *, struct connection *, enum connection
 // The connection over that descriptor, which is about to open, is a node's that asks; or it does not open after all.
 void connections_expect(struct connections *, int fd, const struct uuid *node);
 void connections_expect_no_more(struct connections *, int fd);
-// The node that asks over it; NULL: somebody else does.
+// The node that asks over it; NULL: somebody else does, or there is no connection.
 const struct uuid *connection_node(const struct connection *);
 // Releases them when the connection is closed.
 void connection_keep(struct connection *, struct credentials *);
