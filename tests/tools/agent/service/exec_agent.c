@@ -34,7 +34,9 @@ int exec_agent_open(const struct service_route *routes, bool no_exec)
 	static const char jailed[] = ",{\"Name\":\"jailed\",\"Driver\":\"exec\",\"User\":"
 				     "\"nobody\",\"CPU\":100,\"MemoryMB\":64,"
 				     "\"Config\":{\"command\":\"/bin/sleep\",\"args\":[\"1000\"]}}";
-	const struct confine_settings confinement = {.group_parent = "berth-inside-test.slice",
+	static char parent[48]; // of this process alone: another test has the same allocation
+	snprintf(parent, sizeof parent, "berth-inside-%d.slice", (int)getpid());
+	const struct confine_settings confinement = {.group_parent = parent,
 		.users_denied = "root",
 		.capabilities = CAPABILITIES_DEFAULT};
 	char all[sizeof tasks + sizeof jailed];
