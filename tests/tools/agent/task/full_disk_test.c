@@ -1,6 +1,7 @@
 // A disk without room: no task begins that is not written down, and none runs twice because of it. Needs root.
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/base/folders.h"
+#include "tools/agent/check/checks.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -134,8 +135,10 @@ static void bury(void)
 	while (died.allocs) {
 		struct alloc_run *a = died.allocs;
 		died.allocs = a->next;
+		checks_let_go(a);
 		alloc_run_free(a);
 	}
+	checks_close(died.checks);
 	contact_close(&died.contact);
 	close(died.epoll_fd);
 }

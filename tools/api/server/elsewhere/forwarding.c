@@ -39,9 +39,12 @@ static struct cluster_member self_of(const struct api *api)
 static bool is_named(const struct api *api, const struct cluster_member *member, const char *name)
 {
 	size_t size = strlen(member->name);
-	bool begins = strncmp(name, member->name, size) == 0;
-	bool has_region = name[size] == '.' && strcmp(name + size + 1, api->region) == 0;
-	return strcmp(name, member->id) == 0 || (begins && (!name[size] || has_region));
+	if (strcmp(name, member->id) == 0)
+		return true;
+	if (strncmp(name, member->name, size) != 0)
+		return false;
+	const char *behind = name + size;
+	return !*behind || (*behind == '.' && strcmp(behind + 1, api->region) == 0);
 }
 
 bool server_find(const struct request *request, const char *name, struct cluster_member *found)
