@@ -356,6 +356,16 @@ static void *send_flood(void *context)
 	return NULL;
 }
 
+// How much of an answer nobody has read yet; whether the node is told to wait.
+static size_t kept_of(struct exchange *x, bool *is_held)
+{
+	pthread_mutex_lock(&x->lock);
+	size_t kept = x->to - x->from;
+	*is_held = x->is_held;
+	pthread_mutex_unlock(&x->lock);
+	return kept;
+}
+
 // What a slow client has not read waits at the node, not here.
 static void a_slow_reader_holds_the_node_up(void **unused)
 {
@@ -370,8 +380,9 @@ static void a_slow_reader_holds_the_node_up(void **unused)
 	struct flood flood = {.peer = &p};
 	pthread_t thread;
 	assert_int_equal(pthread_create(&thread, NULL, send_flood, &flood), 0);
-	UNTIL(x->is_held);
-	assert_true(x->to - x->from <= EXCHANGE_BYTES_MAX);
+	bool is_held = false;
+	UNTIL(kept_of(x, &is_held) > 0 && is_held);
+	assert_true(kept_of(x, &is_held) <= EXCHANGE_BYTES_MAX);
 	size_t before;
 	do { // until nothing moves any more
 		before = atomic_load(&flood.sent);
