@@ -43,6 +43,7 @@ static void each_check_is_shown(void **unused)
 		"= web\n", "= 2026-11-22T", "= nomad: tcp ok\n", "= first\n"};
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		assert_non_null(strstr(run.out, parts[i]));
+	assert_true(atomic_load(&server.requests) > 0); // so that what was asked is seen here, too
 	assert_non_null(
 		strstr(server.request, "GET /v1/client/allocation/" ALLOC "/checks HTTP/1.1\r\n"));
 }

@@ -17,7 +17,7 @@
 
 #define REQUEST_BYTES 16384
 
-const char *way_tasks = "{\"t\":{}}", *way_next_status = "running";
+const char *_Atomic way_tasks = "{\"t\":{}}", *_Atomic way_next_status = "running";
 #define NEXT_ID "b0b00000-0000-0000-0000-000000000002"
 static int listening;
 static pthread_t acceptor;

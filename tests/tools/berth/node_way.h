@@ -6,6 +6,6 @@
 unsigned way_open(void);
 void way_close(void);
 // The tasks of the allocation, as JSON.
-extern const char *way_tasks; // {"t":{}}
+extern const char *_Atomic way_tasks; // {"t":{}}
 // What that becomes which replaces it, once it was asked to stop: "running".
-extern const char *way_next_status;
+extern const char *_Atomic way_next_status;

@@ -59,7 +59,7 @@ static _Noreturn void become_helper(const struct birth *b)
 		_exit(126);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_NOFILE, FILES_OPEN_MAX);
-#ifndef __SANITIZE_ADDRESS__
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 	limit(RLIMIT_AS, MEMORY_BYTES_MAX);
 #endif
 	limit(RLIMIT_FSIZE, b->file_size.rlim_cur);
