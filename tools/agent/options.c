@@ -248,32 +248,29 @@ static bool check_artifacts(const struct agent_options *o)
 	return false;
 }
 
-static bool check_confinement(const struct agent_options *o)
+static bool check_capabilities(const char *flag, const char *names)
 {
 	char message[100];
+
+	if (confine_capabilities_are_sound(names, message, sizeof message))
+		return true;
+	fprintf(stderr, "berth-agent: --%s: %s\n", flag, message);
+	return false;
+}
+
+static bool check_confinement(const struct agent_options *o)
+{
 	const char *parent = o->cgroup_parent;
 
-	if (!confine_capabilities_are_sound(o->allow_caps, message, sizeof message)) {
-		fprintf(stderr, "berth-agent: --allow-caps: %s\n", message);
+	if (!check_capabilities("allow-caps", o->allow_caps) ||
+		!check_capabilities("container-caps", o->container_caps))
 		return false;
-	}
 	if (*parent && strlen(parent) <= CONFINE_PARENT_BYTES_MAX && !strstr(parent, ".."))
 		return true;
 	fprintf(stderr,
 		"berth-agent: --cgroup-parent wants a path of up to %u bytes below the mount of "
 		"cgroup v2, such as " CONFINE_PARENT_DEFAULT ", not \"%.64s\"\n",
 		CONFINE_PARENT_BYTES_MAX, parent);
-	return false;
-}
-
-static bool check_containers(const struct agent_options *o)
-{
-	if (container_capabilities_are_sound(o->container_caps))
-		return true;
-	fprintf(stderr,
-		"berth-agent: --container-caps wants names as in chown,net_raw, or all, not "
-		"\"%.64s\"\n",
-		o->container_caps);
 	return false;
 }
 
@@ -296,7 +293,7 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 		.allow_caps = CAPABILITIES_DEFAULT,
 		.docker_socket = DOCKER_SOCKET_DEFAULT,
 		.podman_socket = PODMAN_SOCKET_DEFAULT,
-		.container_caps = CONTAINER_CAPABILITIES_DEFAULT,
+		.container_caps = CAPABILITIES_DEFAULT,
 		.probe_backoff_ms = 1000,
 		.probe_timeout_ms = 10000,
 		.log_level = "info"};
@@ -304,8 +301,7 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 	*exit_code = result == FLAGS_DONE ? AGENT_LEFT : AGENT_USAGE;
 	if (result != FLAGS_READ || !configure_log(o) || !check_meta(&o->meta) ||
 		!check_volumes(&o->volumes) || !check_ranges(o) || !check_probe(o) ||
-		!check_artifacts(o) || !check_worker(o) || !check_confinement(o) ||
-		!check_containers(o))
+		!check_artifacts(o) || !check_worker(o) || !check_confinement(o))
 		return false;
 	*exit_code = AGENT_USAGE;
 	if (!o->server && !o->print_id && !o->print_fingerprint) {

@@ -139,8 +139,9 @@ static void how_tasks_are_confined(void **unused)
 	assert_string_equal(o.denied_users, "");
 	assert_int_equal(o.task_pids, 0);
 	assert_string_equal(o.allow_caps, "all");
-	static const char *const bad[] = {"--server s --cgroup-parent=",
-		"--server s --cgroup-parent ../x", "--server s --allow-caps chown,fly"};
+	static const char *const bad[] = {
+		"--server s --cgroup-parent=", "--server s --cgroup-parent ../x",
+		"--server s --allow-caps chown,fly", "--server s --container-caps chown,fly"};
 	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		assert_false(read_line(bad[i]));
 		assert_int_equal(code, AGENT_USAGE);

@@ -75,25 +75,6 @@ static uint32_t task_named(const struct alloc_run *a, const char *name)
 	return CHECK_OF_GROUP;
 }
 
-static const json_t *port_in(const json_t *ports, const char *label)
-{
-	size_t i;
-	const json_t *port;
-	json_array_foreach(
-		ports, i, port) if (strcmp(spec_text(port, "Label"), label) == 0) return port;
-	return NULL;
-}
-
-static const json_t *find_port(const struct reading *r, const char *label)
-{
-	const json_t *own =
-		r->owner == CHECK_OF_GROUP
-			? NULL
-			: json_object_get(r->alloc->tasks[r->owner].spec->json, "Ports");
-	const json_t *port = port_in(own, label);
-	return port ? port : port_in(json_object_get(r->alloc->spec->root, "Ports"), label);
-}
-
 static const char *node_address(const struct reading *r)
 {
 	const struct node_facts *node = r->place->node;
@@ -125,7 +106,8 @@ static const char *place_of_check(
 	const char *address = expanded_member(r, r->service, "Address");
 	label = *label ? label : expanded_member(r, r->service, "PortLabel");
 	mode = *mode ? mode : spec_text(r->service, "AddressMode");
-	const json_t *port = find_port(r, label);
+	const json_t *port = alloc_spec_port(r->alloc->spec,
+		r->owner == CHECK_OF_GROUP ? NULL : r->alloc->tasks[r->owner].spec, label);
 	json_int_t number = json_integer_value(json_object_get(port, "Value"));
 	json_int_t to = json_integer_value(json_object_get(port, "To"));
 	if (!port && !is_number(label)) {

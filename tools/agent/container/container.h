@@ -12,11 +12,6 @@ enum container_engine { ENGINE_DOCKER, ENGINE_PODMAN, CONTAINER_ENGINES };
 
 #define DOCKER_SOCKET_DEFAULT "/var/run/docker.sock"
 #define PODMAN_SOCKET_DEFAULT "/run/podman/podman.sock"
-// What runtimes give their containers, without net_raw.
-#define CONTAINER_CAPABILITIES_DEFAULT                                                             \
-	"audit_write,chown,dac_override,fowner,fsetid,kill,mknod,net_bind_service,setfcap,setgid," \
-	"setpcap,setuid,sys_chroot"
-
 struct container_settings {
 	const char *sockets[CONTAINER_ENGINES]; // "": no such driver
 	const char *program;                    // that runs containers; mostly the agent's own
@@ -26,8 +21,5 @@ struct container_settings {
 
 // What the drivers go by; the caller keeps it. Before the first task starts.
 void container_configure(const struct container_settings *);
-
-// Whether it is a list of names of capabilities, or "all".
-bool container_capabilities_are_sound(const char *list);
 
 extern const struct driver driver_docker, driver_podman;

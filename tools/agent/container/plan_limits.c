@@ -1,3 +1,4 @@
+#include "tools/agent/confine/capabilities.h"
 #include "tools/agent/container/plan_build.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #define CPU_SHARES_MIN 2
 
 // What runtimes give where nobody asks.
-static const char usual[] = CONTAINER_CAPABILITIES_DEFAULT ",net_raw";
+static const char usual[] = CAPABILITIES_DEFAULT ",net_raw";
 
 static json_int_t number_in(const json_t *object, const char *key)
 {
@@ -123,12 +124,6 @@ bool plan_capabilities(struct plan_build *b)
 		give_capability(given, plain);
 	}
 	return true;
-}
-
-bool container_capabilities_are_sound(const char *list)
-{
-	return strspn(list, "abcdefghijklmnopqrstuvwxyz_,") == strlen(list) && *list != ',' &&
-	       !strstr(list, ",,");
 }
 
 // "2048:4096", "2048" or 2048.

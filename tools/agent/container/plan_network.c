@@ -2,21 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const json_t *port_of(const json_t *ports, const char *label)
-{
-	size_t i;
-	const json_t *port;
-	json_array_foreach(
-		ports, i, port) if (strcmp(spec_text(port, "Label"), label) == 0) return port;
-	return NULL;
-}
-
-static const json_t *port_labelled(const struct plan_build *b, const char *label)
-{
-	const json_t *port = port_of(json_object_get(b->task->spec->json, "Ports"), label);
-	return port ? port : port_of(json_object_get(b->start->alloc->root, "Ports"), label);
-}
-
 static bool has_nodes_network(const struct plan_build *b)
 {
 	return strcmp(spec_text(b->config, "network_mode"), "host") == 0;
@@ -69,7 +54,8 @@ bool plan_ports(struct plan_build *b, const json_t *value)
 	json_array_foreach(value, i, one)
 	{
 		const char *label = json_string_value(one);
-		const json_t *port = label ? port_labelled(b, label) : NULL;
+		const json_t *port =
+			label ? alloc_spec_port(b->start->alloc, b->task->spec, label) : NULL;
 		if (!port)
 			return plan_refuse(b, "Port \"%.64s\" not found, check network block",
 				label ? label : "");
@@ -87,7 +73,7 @@ bool plan_port_map(struct plan_build *b, const json_t *value)
 	json_t *inner;
 	json_object_foreach((json_t *)plan_map(value), label, inner)
 	{
-		const json_t *port = port_labelled(b, label);
+		const json_t *port = alloc_spec_port(b->start->alloc, b->task->spec, label);
 		if (!port || json_integer_value(inner) <= 0 || json_integer_value(inner) > 65535)
 			return plan_refuse(b,
 				"port_map \"%.64s\" wants the label of a port and the number that "

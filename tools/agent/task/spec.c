@@ -184,6 +184,22 @@ const struct task_spec *alloc_spec_task(const struct alloc_spec *spec, const cha
 	return NULL;
 }
 
+static const json_t *port_in(const json_t *ports, const char *label)
+{
+	size_t i;
+	const json_t *port;
+	json_array_foreach(
+		ports, i, port) if (strcmp(spec_text(port, "Label"), label) == 0) return port;
+	return NULL;
+}
+
+const json_t *alloc_spec_port(
+	const struct alloc_spec *spec, const struct task_spec *task, const char *label)
+{
+	const json_t *own = task ? port_in(json_object_get(task->json, "Ports"), label) : NULL;
+	return own ? own : port_in(json_object_get(spec->root, "Ports"), label);
+}
+
 #define MIN_HEALTHY_TIME_NS (10 * NS_PER_S)
 #define HEALTHY_DEADLINE_NS (5 * NS_PER_MIN)
 

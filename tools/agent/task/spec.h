@@ -62,6 +62,10 @@ void alloc_spec_free(struct alloc_spec *); // NULL is allowed
 // The task of that name; NULL: none.
 const struct task_spec *alloc_spec_task(const struct alloc_spec *, const char *name);
 
+// The port with this label: of the task, else of its group; task NULL: of the group. NULL: there is none.
+const json_t *alloc_spec_port(
+	const struct alloc_spec *, const struct task_spec *task, const char *label);
+
 // "1m30s", or a number of nanoseconds; false when it is neither.
 bool spec_duration(const json_t *, int64_t *ns);
 const char *spec_text(const json_t *object, const char *key); // "" when absent

@@ -1,5 +1,6 @@
 // What the options of a task come to in the words of its engine, and what is refused.
 #include "tests/tools/agent/task/stage.h"
+#include "tools/agent/confine/capabilities.h"
 #include "tools/agent/container/container_plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static struct container_settings settings;
 static int set_up(void **unused)
 {
 	settings = (struct container_settings){
-		.sockets = {"/d.sock", "/p.sock"}, .capabilities = CONTAINER_CAPABILITIES_DEFAULT};
+		.sockets = {"/d.sock", "/p.sock"}, .capabilities = CAPABILITIES_DEFAULT};
 	stage_open(&facts);
 	return 0;
 }

@@ -1,5 +1,6 @@
 // Containers of a real podman, with a service and a storage of their own.
 #include "tests/tools/agent/task/stage.h"
+#include "tools/agent/confine/capabilities.h"
 #include "tools/agent/container/container.h"
 #include "tools/agent/container/engine.h"
 #include "tools/agent/container/engine_watch.h"
@@ -28,7 +29,7 @@ static char folder[] = "/tmp/berth-podman-XXXXXX";
 static char socket_path[64];
 static pid_t service;
 static struct container_settings settings = {
-	.program = BERTH_AGENT, .capabilities = CONTAINER_CAPABILITIES_DEFAULT};
+	.program = BERTH_AGENT, .capabilities = CAPABILITIES_DEFAULT};
 
 extern char **environ;
 
