@@ -74,7 +74,7 @@ static void outputs_and_exit_codes(void **unused)
 static void what_goes_wrong_is_told(void **unused)
 {
 	expect_run("alloc exec " ALLOC " ls", 2, "",
-		"has the tasks main, pre, pretended: name one with --task");
+		"has several tasks, name one: main, pre, pretended");
 	expect_run("alloc exec " ALLOC, 2, "", "the command is missing");
 	expect_run("alloc exec --escape ab --task main " ALLOC " ls", 2, "",
 		"--escape is one character or none");

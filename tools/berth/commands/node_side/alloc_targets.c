@@ -62,6 +62,8 @@ static enum exit_status only_task(const char *id, json_t *tasks, char task[stati
 	}
 	if (json_object_size(tasks) == 1)
 		return STATUS_OK;
+	if (size == 0)
+		return complain(STATUS_REFUSED, "no task of allocation %.8s has been started", id);
 	return complain(STATUS_USAGE, "allocation %.8s has several tasks, name one: %s", id, names);
 }
 
