@@ -69,6 +69,23 @@ in_nodes bash -c "echo hello >/dev/tcp/$CONTROLLER/4647" || die "nobody listens"
 refused() { [ "$(metric berth_line_refused_total "reason=\"$1\"")" = "$2" ]; }
 wait_until 5 "what is no TLS is refused" refused tls 1
 
+# Another implementation with the node's key is let in; with a key that is not the node's, or of a node that is revoked,
+# it is not.
+dial() {
+	in_nodes timeout 5 openssl s_client -connect "$CONTROLLER:4647" -tls1_3 -alpn http/1.1 -psk "${1#*:}" \
+		-psk_identity "${1%%:*}:$node" </dev/null >"$TESTBED_DIR/dialled" 2>&1
+	grep -q "^ALPN protocol: http/1.1" "$TESTBED_DIR/dialled"
+}
+key=$(cat "$TESTBED_DIR/agent1/node.key")
+dial "$key" || die "the node's key is refused"
+dial "${key%????}0000" && die "another key is let in"
+wait_until 5 "the key is refused" refused bad_key 1
+berth node revoke "$node" "a test" >/dev/null || die "the node was not revoked"
+dial "$key" && die "a revoked node is let in"
+wait_until 5 "the revoked node is refused" refused revoked 1
+berth node restore "$node" >/dev/null || die "the node was not taken back"
+wait_until 20 "the agent is ready, taken back" nodes_are ready 1
+
 # A node with another key: what it dialled before ends, and what it dials is refused until it knows the key.
 berth node rekey "$node" >/dev/null || die "the node was not given another key"
 wait_until 10 "its connections end" idles 0

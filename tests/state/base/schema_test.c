@@ -378,6 +378,32 @@ static const struct field known_fields[] = {
 static const struct record_type free_type = {"free", sizeof(struct free_graded), free_fields, 1},
 				known_type = {"known", sizeof(struct graded), known_fields, 1};
 
+struct twice_graded {
+	struct numbers grades, marks;
+};
+static const char *const mark_names[] = {"a", "longer than the other", NULL};
+static const struct field twice_fields[] = {
+	{"Grades", FIELD_NUMBERS, AT(twice_graded, grades), NULL, grade_names},
+	{"Marks", FIELD_NUMBERS, AT(twice_graded, marks), NULL, mark_names}};
+static const struct record_type twice_type = {
+	"twice", sizeof(struct twice_graded), twice_fields, 2};
+
+// Names of one field are not taken for those of the one before it, nor when it comes again.
+static void each_field_of_numbers_has_its_names(void **state)
+{
+	const struct twice_graded all = {
+		{.there = 3, .at = {0.5, 1.5}}, {.there = 2, .at = {0, 2.5}}};
+	for (int round = 0; round < 2; round++) {
+		struct twice_graded read;
+		struct bytes_writer writer = bytes_writer_growing(64);
+		record_encode(&twice_type, &all, &writer);
+		struct bytes_reader reader = bytes_reader_over(writer.data, writer.size);
+		assert_int_equal(record_decode(&twice_type, &read, &reader), 0);
+		assert_true(record_equal(&twice_type, &all, &read));
+		bytes_writer_free(&writer);
+	}
+}
+
 static struct bytes_writer encoded_grades(const char *const *names, uint32_t count)
 {
 	struct free_graded all = {0};
@@ -606,6 +632,7 @@ int main(void)
 		cmocka_unit_test(maps_out_of_order_are_refused),
 		cmocka_unit_test(items_of_maps_are_put_in_order),
 		cmocka_unit_test(only_what_is_read_back_is_sound),
+		cmocka_unit_test(each_field_of_numbers_has_its_names),
 		cmocka_unit_test(a_fixed_field_keeps_nothing),
 		cmocka_unit_test(a_row_says_what_its_field_is_at_first),
 		cmocka_unit_test(fewer_fields_leave_defaults_and_more_are_refused),

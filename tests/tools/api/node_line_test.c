@@ -61,6 +61,14 @@ static bool hear(int fd, char *text, size_t room)
 	return size > 0;
 }
 
+// The other side has ended the connection, and has not only fallen silent.
+static bool has_been_ended(int fd)
+{
+	char byte;
+	ssize_t size = recv(fd, &byte, 1, MSG_DONTWAIT);
+	return size == 0 || (size < 0 && errno == ECONNRESET);
+}
+
 static void stream(int fd)
 {
 	char unused[16] = "";
@@ -479,6 +487,7 @@ static void a_token_that_ends_ends_what_it_began(const char *management)
 		assert_int_equal(ask_with(management, "DELETE", path, NULL).status, 200);
 		for (*text = '\0'; hear(fd, text, sizeof text); *text = '\0')
 			continue;
+		assert_true(has_been_ended(fd));
 		close(fd);
 		until_no_talks_are_open();
 	}

@@ -370,6 +370,27 @@ static void a_port_is_found_by_its_label(void **unused)
 	assert_string_equal(spec_text(shown("outer"), "Task"), "a");
 }
 
+// Ports of the group are its tasks' too, but a task's own of the same label goes before.
+static void a_port_may_be_the_groups(void **unused)
+{
+	char ports[200];
+	snprintf(ports, sizeof ports,
+		"\"Ports\":[{\"Label\":\"web\",\"Value\":%u,\"HostIP\":\"127.0.0.1\"},"
+		"{\"Label\":\"own\",\"Value\":1,\"HostIP\":\"127.0.0.1\"}],",
+		listener.port);
+	char tasks[700];
+	snprintf(tasks, sizeof tasks,
+		"{\"Name\":\"a\",\"Driver\":\"mock\",\"Config\":{},\"Ports\":[{\"Label\":\"own\","
+		"\"Value\":%u,\"HostIP\":\"127.0.0.1\"}],\"Services\":[{\"Name\":\"s\",\"Checks\":["
+		"{\"Name\":\"shared\",\"Type\":\"tcp\",\"PortLabel\":\"web\"},"
+		"{\"Name\":\"own\",\"Type\":\"tcp\",\"PortLabel\":\"own\"}]}]}",
+		listener.port);
+	stage_run(&id, "service", ports, tasks);
+	settle();
+	assert_string_equal(status("shared"), "success");
+	assert_string_equal(status("own"), "success");
+}
+
 static void what_cannot_be_run_says_so(void **unused)
 {
 	static const struct {
@@ -547,6 +568,7 @@ int main(void)
 		TEST(failures_restart_the_task),
 		TEST(warnings_restart_unless_ignored),
 		TEST(a_port_is_found_by_its_label),
+		TEST(a_port_may_be_the_groups),
 		TEST(what_cannot_be_run_says_so),
 		TEST(scripts_run_as_their_task_does),
 		TEST(how_a_script_ends_is_its_answer),

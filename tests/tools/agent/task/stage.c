@@ -59,8 +59,9 @@ struct alloc_spec *stage_describe(
 	int size = snprintf(json, sizeof json,
 		"{\"ID\":\"%s\",\"Name\":\"j.g[0]\",\"Namespace\":\"default\",\"JobID\":\"j\","
 		"\"JobName\":\"job\",\"JobType\":\"%s\",\"Region\":\"global\",\"TaskGroup\":\"g\","
-		"\"Index\":0,%s\"Ports\":[],\"Tasks\":[%s]}",
-		uuid_format(id, text), job_type, further, tasks);
+		"\"Index\":0,%s%s\"Tasks\":[%s]}",
+		uuid_format(id, text), job_type, further,
+		strstr(further, "\"Ports\"") ? "" : "\"Ports\":[],", tasks);
 	assert_in_range(size, 1, sizeof json - 1);
 	struct alloc_spec *spec = alloc_spec_read(json, (size_t)size, id, message, sizeof message);
 	if (!spec)

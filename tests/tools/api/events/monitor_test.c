@@ -176,6 +176,8 @@ static void what_cannot_be_is_refused(void **unused)
 		"?node_id=a&server_id=b", 400, "Cannot target node and server simultaneously");
 	expect_refused("?plain=x", 400, "\"plain\" (x)");
 	expect_refused("?server_id=nosuch", 400, "unknown Nomad server nosuch");
+	expect_refused("?server_id=member-0.elsewhere", 400, "member-0.elsewhere");
+	expect_refused("?server_id=member-0x", 400, "member-0x");
 	expect_refused("?node_id=12345678-1234-1234-1234-123456789abc", 500,
 		"RPC Error:: 404,Unknown node \"12345678-1234-1234-1234-123456789abc\"");
 	server_node(follower, 1);
