@@ -1,5 +1,4 @@
 #include "tools/agent/agent.h"
-#include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -28,49 +27,6 @@
 static uint64_t now_ns(void)
 {
 	return time_monotonic_ns(&time_source_real);
-}
-
-static int start_service(struct agent *a, char *message, uint32_t message_size)
-{
-	struct agent_service_settings settings = {.data_folder = a->runner.settings.data_folder,
-		.time = &time_source_real,
-		.no_exec = a->options->no_exec};
-	settings.ask = a->ask = ask_runner_create();
-	if (a->ask)
-		return agent_service_start(&settings, &a->service, message, message_size);
-	snprintf(message, message_size, "service: eventfd: %m");
-	return -EMFILE;
-}
-
-// On a thread of the line's.
-static int serve_controller(void *context, int fd)
-{
-	const struct agent *a = context;
-	return agent_service_take(a->service, fd);
-}
-
-static int open_line(struct agent *a, char *message, uint32_t message_size)
-{
-	const struct line_settings settings = {.node = a->identity.node,
-		.key = a->beat.session.key,
-		.key_id = a->beat.session.key_id,
-		.address = a->options->dial,
-		.serve = serve_controller,
-		.context = a};
-	a->line = line_open(&settings);
-	if (a->line)
-		return 0;
-	snprintf(message, message_size, "line to the controller: memory or descriptors are short");
-	return -ENOMEM;
-}
-
-static void stop_service(struct agent *a)
-{
-	line_close(a->line);
-	if (a->ask)
-		ask_runner_close(a->ask);
-	agent_service_stop(a->service);
-	ask_runner_destroy(a->ask);
 }
 
 static int open_runner(struct agent *a, char *message, uint32_t message_size)
@@ -113,8 +69,7 @@ static int open_runner(struct agent *a, char *message, uint32_t message_size)
 	if (!o->worker)
 		runner_forget_machines(&a->runner);
 	a->runs = true;
-	rc = start_service(a, message, message_size);
-	return rc < 0 ? rc : open_line(a, message, message_size);
+	return agent_serve(a, message, message_size);
 }
 
 // The state directory is made the same way.
@@ -173,7 +128,7 @@ void agent_destroy(struct agent *a)
 {
 	if (a->runs) // nobody asks over the line any more
 		preparations_stop(a->runner.preparations);
-	stop_service(a);
+	agent_serve_no_more(a);
 	if (a->runs) {
 		runner_close(&a->runner);
 		alloc_sync_stop(&a->sync);
@@ -271,126 +226,6 @@ static bool connected(struct agent *a)
 	}
 	memcpy(a->address, address, sizeof a->address);
 	follow_controller(a);
-	return true;
-}
-
-// NAME=PATH or NAME=PATH:ro.
-static void add_volume(struct agent *a, const char *text)
-{
-	char name[ATTRIBUTE_NAME_BYTES_MAX + 1], value[ATTRIBUTE_VALUE_BYTES_MAX];
-	const char *path = strchr(text, '=') + 1;
-	size_t size = strlen(path);
-	bool read_only = size > 3 && strcmp(path + size - 3, ":ro") == 0;
-	snprintf(name, sizeof name, "%.*s", (int)(path - text - 1), text);
-	snprintf(value, sizeof value, "%s %.*s", read_only ? "ro" : "rw",
-		(int)(read_only ? size - 3 : size), path);
-	fingerprint_pair(&a->fingerprint, WIRE_PAIR_VOLUME, name, text_of(value));
-}
-
-static void add_driver(struct agent *a, const char *name)
-{
-	char attribute[40];
-	snprintf(attribute, sizeof attribute, "driver.%s", name);
-	fingerprint_pair(&a->fingerprint, WIRE_PAIR_ATTRIBUTE, attribute, TEXT("1"));
-	fingerprint_pair(&a->fingerprint, WIRE_PAIR_DRIVER, name, TEXT("1"));
-}
-
-static void add_boot(struct agent *a)
-{
-	char boot[17];
-	CHECK(a->boot != 0);
-	snprintf(boot, sizeof boot, "%016lx", (unsigned long)a->boot);
-	fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "boot.id", text_of(boot));
-}
-
-// Adds what the node offers to allocations besides what the agent measured.
-static void add_offers(struct agent *a)
-{
-	const struct agent_options *o = a->options;
-	if (!o->no_raw_exec)
-		add_driver(a, driver_raw_exec.name);
-	confinement_describe(&a->confine, &a->fingerprint);
-	add_driver(a, driver_mock.name);
-	engines_describe(&a->engines, &a->fingerprint);
-	for (uint32_t i = 0; i < o->volumes.count; i++)
-		add_volume(a, o->volumes.items[i]);
-	if (o->reserved_ports)
-		fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "ports.reserved",
-			text_of(o->reserved_ports));
-	if (o->dynamic_ports)
-		fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "ports.dynamic",
-			text_of(o->dynamic_ports));
-	if (o->reservable_cores)
-		fingerprint_pair(&a->fingerprint, WIRE_PAIR_SETTING, "cores.reservable",
-			text_of(o->reservable_cores));
-}
-
-static void add_settings(struct agent *a)
-{
-	const struct agent_options *o = a->options;
-	struct wire_register *d = &a->fingerprint.description;
-	d->node = a->identity.node;
-	if (o->name)
-		d->name = text_of(o->name);
-	d->datacenter = text_of(o->datacenter);
-	d->class_name = text_of(o->class_name);
-	d->pool = text_of(o->pool);
-	d->reserved_cpu_mhz = o->reserved_cpu_mhz;
-	d->reserved_memory_mb = o->reserved_memory_mb;
-	d->reserved_disk_mb = o->reserved_disk_mb;
-	add_boot(a);
-	add_offers(a);
-	for (uint32_t i = 0; i < o->meta.count; i++) {
-		char name[ATTRIBUTE_NAME_BYTES_MAX + 1];
-		const char *equals = strchr(o->meta.items[i], '=');
-		snprintf(name, sizeof name, "%.*s", (int)(equals - o->meta.items[i]),
-			o->meta.items[i]);
-		fingerprint_pair(&a->fingerprint, WIRE_PAIR_META, name, text_of(equals + 1));
-	}
-}
-
-// Gives the runner what tasks see of the node: views into the description, which is next rebuilt here.
-static void know_node(struct agent *a)
-{
-	const struct wire_register *d = &a->fingerprint.description;
-	struct node_facts facts = {.id = a->identity.node,
-		.name = d->name.data,
-		.datacenter = a->options->datacenter,
-		.class_name = a->options->class_name,
-		.pool = a->options->pool,
-		.pairs = d->pairs,
-		.pair_count = d->pair_count};
-	runner_know_node(&a->runner, &facts);
-}
-
-bool agent_describe(struct agent *a)
-{
-	const struct agent_options *o = a->options;
-	struct fingerprint_source source = {.topology = a->topology,
-		.root = "",
-		.volume = o->data_dir ? o->data_dir : o->state_dir,
-		.address = a->address,
-		.cpu_mhz = o->cpu_mhz};
-	if (!fingerprint_take(&a->fingerprint, &source))
-		return false;
-	add_settings(a);
-	if (!vm_worker_describe(&a->fingerprint, o)) {
-		snprintf(a->fingerprint.failure, sizeof a->fingerprint.failure,
-			"there is no room for what the worker has; give fewer --worker-label");
-		return false;
-	}
-	struct beat *b = &a->beat;
-	uint64_t sequence = beat_registration(b, time_wall_ns(&time_source_real) / NS_PER_MS);
-	if (!description_encode(&a->fingerprint.description, sequence, b->session.key_id,
-		    &b->session.key, &a->description)) {
-		snprintf(a->fingerprint.failure, sizeof a->fingerprint.failure,
-			"the description does not fit %u frames; give less --meta",
-			REGISTER_PARTS_MAX);
-		return false;
-	}
-	node_session_registering(&b->session, sequence);
-	b->describe = false;
-	know_node(a);
 	return true;
 }
 

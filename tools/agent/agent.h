@@ -56,6 +56,9 @@ int agent_create(
 	struct agent *, const struct agent_options *, char *message, uint32_t message_size);
 void agent_destroy(struct agent *);
 // Describes the machine and builds the REGISTER frames. False when it cannot be described: see fingerprint.failure.
-bool agent_describe(struct agent *);
+bool agent_describe(struct agent *); // describe.c
+// Begins to answer who asks this node's allocations, and ends it. serving.c. 0, or a negative error and a sentence.
+int agent_serve(struct agent *, char *message, uint32_t message_size);
+void agent_serve_no_more(struct agent *);
 // Runs until signal_fd (a signalfd) gives SIGTERM or SIGINT and the goodbye is acknowledged or given up.
 enum agent_exit agent_run(struct agent *, int signal_fd);
