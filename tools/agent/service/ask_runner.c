@@ -80,7 +80,6 @@ void ask_runner_serve(struct ask_runner *a, struct runner *runner)
 {
 	struct question *q;
 	eventfd_t count;
-	(void)eventfd_read(a->fd, &count); // nobody asked: it stays as it is
 	pthread_mutex_lock(&a->lock);
 	while ((q = take_first(a)) != NULL) {
 		q->stage = QUESTION_RUNS;
@@ -90,6 +89,8 @@ void ask_runner_serve(struct ask_runner *a, struct runner *runner)
 		q->stage = QUESTION_DONE;
 		pthread_cond_broadcast(&a->served);
 	}
+	// All who woke this thread are served, also those who came meanwhile.
+	(void)eventfd_read(a->fd, &count); // nobody asked: it stays as it is
 	pthread_mutex_unlock(&a->lock);
 }
 
