@@ -243,9 +243,9 @@ def test_docs():
 def test_rows():
     tests = {n: {pathlib.Path(p): text for p, text in files.items()} for n, files in ROWS_TESTS.items()}
     for cell, wanted in ROWS:
-        said = list(rows.judge(f"| A1 | [a](spec/one.md#a1) | {cell} |", tests))
+        said = list(rows.judge("page", f"| A1 | [a](spec/one.md#a1) | {cell} |", tests))
         assert any(wanted in line for line in said) if wanted else said == [], (cell, said)
-    expect(rows.judge("| row | | |\n", tests), "has no rows", "no rows")
+    expect(rows.judge("page", "| row | | |\n", tests), "has no rows", "no rows")
     build = {"meson-info/intro-targets.json": json.dumps([{"filename": ["/b/one"], "target_sources": [
                  {"sources": ["ROOT/tests/one_test.c", "ROOT/state/one.c"]}, {"linker": []}]}]),
              "meson-info/intro-tests.json": json.dumps([

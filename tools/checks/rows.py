@@ -1,4 +1,4 @@
-"""Each row of docs/features.md names a test, and the case of it that shows what the row says.
+"""Each row of docs/features.md and of docs/security.md names a test, and the case of it that shows what the row says.
 
 rows.py ROOT BUILD
 
@@ -11,8 +11,8 @@ import pathlib
 import re
 import sys
 
-PAGE = "docs/features.md"
-ROW = re.compile(r"^\| ([A-E]\d[^|]*?) \| [^|]* \| (.*) \|$")
+PAGES = ("docs/features.md", "docs/security.md")
+ROW = re.compile(r"^\| ([A-ET]\d[^|]*?) \| [^|]* \| (.*) \|$")
 QUOTED = re.compile(r"`([^`]+)`(?: \(([^()]*)\))?")
 CASE = re.compile(r'"[^"]*"|[^,\s][^,]*')
 # These replay archives; a recording has no name of its own on the page.
@@ -51,10 +51,10 @@ def judge_row(row, cell, tests):
         yield f"row {row}: names no test with a case that shows it"
 
 
-def judge(page, tests):
-    rows = [found for line in page.split("\n") if (found := ROW.match(line))]
+def judge(page, text, tests):
+    rows = [found for line in text.split("\n") if (found := ROW.match(line))]
     complaints = [text for found in rows for text in judge_row(found[1], found[2], tests)]
-    return complaints if rows else [f"{PAGE}: has no rows"]
+    return complaints if rows else [f"{page}: has no rows"]
 
 
 def tests_of(root, build):
@@ -76,7 +76,8 @@ def tests_of(root, build):
 
 def main():
     root, build = sys.argv[1:]
-    complaints = judge((pathlib.Path(root) / PAGE).read_text(), tests_of(root, build))
+    tests = tests_of(root, build)
+    complaints = [text for page in PAGES for text in judge(page, (pathlib.Path(root) / page).read_text(), tests)]
     print(*complaints, sep="\n")
     print(f"rows: {len(complaints)} complaints")
     return 1 if complaints else 0
