@@ -281,14 +281,15 @@ class Bed:
         patience_s = START_SECONDS + self.nodes / 1000
         self.wait("the fleet is ready", patience_s, lambda: self.ready() == self.nodes)
 
-    def start_clients(self, seed, pause_ms=60):
+    def start_clients(self, seed, pause_ms=60, placing=2):
         """They write to a history of their own until they are ended."""
         here = pathlib.Path(__file__).resolve().parent
         self.history.touch()
         self.programs[CLIENTS] = Program(
             [sys.executable, "-B", here / "clients.py", "--history", self.history, "--wire", SERVICE, "--seed", seed,
              "--hosts", ",".join(map(self.net.managing, self.member_names)), "--key-file",
-             self.directory / "master.key", "--pause-ms", pause_ms], self.directory / "clients.log").start()
+             self.directory / "master.key", "--pause-ms", pause_ms, "--placing", placing],
+            self.directory / "clients.log").start()
 
     @property
     def history(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Clients that ask a cluster all the time, and write what they asked and what they were told.
 
-  clients.py --history FILE --hosts A,B,C --wire HOST --key-file FILE [--seed N] [--pause-ms N]
+  clients.py --history FILE --hosts A,B,C --wire HOST --key-file FILE [--seed N] [--pause-ms N] [--placing N]
 
 Runs until it gets SIGTERM. The history has one line of JSON for each question, written when its outcome is known:
 
@@ -220,9 +220,6 @@ class PlacingClient(Client):
         self.write("release", allocation, began, "ok" if answer else "unknown", answer[0] if answer else 0, **more)
 
 
-KINDS = [(VariableClient, 3), (JobClient, 2), (PlacingClient, 2)]
-
-
 def direct_job():
     return {"ID": DIRECT_JOB, "Name": DIRECT_JOB, "Type": "direct", "Datacenters": ["*"], "TaskGroups": [
         {"Name": "g", "EphemeralDisk": {"SizeMB": 10}, "Tasks": [{
@@ -238,6 +235,7 @@ def main():
     parser.add_argument("--key-file", required=True)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--pause-ms", type=float, default=60)
+    parser.add_argument("--placing", type=int, default=2)
     settings = parser.parse_args()
     over = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
@@ -248,8 +246,9 @@ def main():
         if answer and answer[0] == 200:
             break
         time.sleep(0.2)
+    kinds = ((VariableClient, 3), (JobClient, 2), (PlacingClient, settings.placing))
     clients = [kind(f"{kind.__name__.removesuffix('Client').lower()}{i}", settings, history, over)
-               for kind, count in KINDS for i in range(count)]
+               for kind, count in kinds for i in range(count)]
     for client in clients:
         client.start()
     for client in clients:
