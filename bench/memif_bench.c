@@ -1,25 +1,25 @@
 // Heartbeats between two processes: one sends them and takes the answers, the other is the daemon's packet path. First
-// over net_memif, then over UDP sockets of the kernel on the loopback.
+// over net_memif, then over each io of ports of the kernel's interfaces (bench/harness/kernel_io.h). Each has processes
+// of its own, as EAL runs once in a process.
 //
 // Either process may be the slower one, so two things are reported. First how many heartbeats a second were
-// answered, beside how many packets the same generator delivers to a receiver that only drops them: its own
+// answered, over memif beside how many packets the same generator delivers to a receiver that only drops them: its own
 // ceiling. Then how many one core could answer if it never waited, from the time of the turns that had
-// packets, against the same of a forwarder that swaps MAC addresses. Over sockets both are compared with the same
-// socket read by a loop that only sends back what came.
+// packets, against the same of a forwarder that swaps MAC addresses. Over the kernel's interfaces both are compared
+// with a bare socket.
 #include "bench/harness/bench.h"
-#include "bench/harness/datagrams.h"
 #include "bench/harness/heartbeats.h"
+#include "bench/harness/kernel_io.h"
+#include "bench/harness/serve.h"
+#include "dataplane/port/eal.h"
 #include "dataplane/port/packet_io_dpdk.h"
-#include "dataplane/port/socket_port.h"
 #include "state/base/check.h"
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,22 +33,19 @@
 struct shared {
 	_Atomic bool stop;
 	_Atomic bool generating;
-	_Atomic uint16_t udp_port; // of the sockets, once they are there
-	_Atomic bool sockets_stop;
 };
 
-enum turn { DROP, SWAP, ANSWER, ECHO };
+enum turn { DROP, SWAP, ANSWER };
 
 struct run {
 	struct heartbeats heartbeats;
 	struct shared *shared;
 	struct dpdk_queue queue;
 	struct packet_io io;
+	enum turn turn;
 	uint64_t measure_ns;
-	double per_busy_second; // of the newest measurement
 	pid_t generator;
 	char socket[64];
-	struct socket_port sockets; // in place of queue and socket
 };
 
 static void sleep_ms(uint32_t ms)
@@ -61,8 +58,7 @@ static struct rte_mempool *start_port(
 	const char *program, int core, const char *role, const char *socket)
 {
 	char vdev[160];
-	snprintf(vdev, sizeof vdev, "net_memif0,role=%s,socket=%s,socket-abstract=no,rsize=11",
-		role, socket);
+	snprintf(vdev, sizeof vdev, "net_memif0,role=%s,socket=%s,rsize=11", role, socket);
 	heartbeats_start_eal(program, core, vdev);
 	struct rte_mempool *pool = rte_pktmbuf_pool_create(
 		"packets", 16383, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
@@ -73,6 +69,12 @@ static struct rte_mempool *start_port(
 	CHECK(rte_eth_tx_queue_setup(0, 0, DESCRIPTORS, SOCKET_ID_ANY, NULL) == 0);
 	CHECK(rte_eth_dev_start(0) == 0);
 	return pool;
+}
+
+static void stop_port(void)
+{
+	CHECK(rte_eth_dev_stop(0) == 0 && rte_eth_dev_close(0) == 0);
+	eal_stop();
 }
 
 static bool wait_for_link(void)
@@ -118,7 +120,6 @@ static void send_burst(struct heartbeats *h, struct rte_mempool *pool)
 
 static _Noreturn void generate(struct run *r, int core)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	heartbeats_start(&r->heartbeats, NODES);
 	struct rte_mempool *pool = start_port("generator", core, "client", r->socket);
 	if (!wait_for_link())
@@ -126,6 +127,7 @@ static _Noreturn void generate(struct run *r, int core)
 	atomic_store(&r->shared->generating, true);
 	while (!atomic_load_explicit(&r->shared->stop, memory_order_relaxed))
 		send_burst(&r->heartbeats, pool);
+	stop_port();
 	_exit(0);
 }
 
@@ -137,98 +139,66 @@ static void swap_macs(const struct packet *p)
 	memcpy(p->data, from, 6);
 }
 
-static uint32_t take_turn(struct run *r, enum turn turn)
+static uint32_t take_turn(void *context)
 {
+	struct run *r = context;
 	struct packet_burst burst;
-	if (turn == ECHO)
-		return datagrams_echo(r->io.bell(r->io.context));
 	r->io.receive(r->io.context, &burst);
 	uint32_t received = burst.count;
 	if (received == 0)
 		return 0;
-	if (turn == ANSWER)
+	if (r->turn == ANSWER)
 		hot_receive(&r->heartbeats.worker, burst.packets, received);
-	for (uint32_t i = 0; turn != ANSWER && i < received; i++) {
-		burst.packets[i].verdict = turn == SWAP ? PACKET_REPLY : PACKET_DROP;
-		if (turn == SWAP)
+	for (uint32_t i = 0; r->turn != ANSWER && i < received; i++) {
+		burst.packets[i].verdict = r->turn == SWAP ? PACKET_REPLY : PACKET_DROP;
+		if (r->turn == SWAP)
 			swap_macs(&burst.packets[i]);
 	}
 	r->io.finish(r->io.context, &burst);
 	return received;
 }
 
-// Packets a second. per_busy_second counts only turns that had packets.
-static double serve(struct run *r, enum turn turn)
+static struct served serve_all(struct run *r, enum turn turn)
 {
-	uint64_t settled_ns = bench_ns() + SETTLE_NS;
-	while (bench_ns() < settled_ns)
-		take_turn(r, turn);
-	uint64_t packets = 0, busy = 0, accepted = r->heartbeats.counters.heartbeats;
-	uint64_t began_ns = bench_ns(), now_ns = began_ns;
-	while (now_ns - began_ns < r->measure_ns) {
-		uint64_t turn_began = bench_cycles();
-		uint32_t received = take_turn(r, turn);
-		if (received > 0)
-			busy += bench_cycles() - turn_began;
-		packets += received;
-		now_ns = bench_ns();
-	}
+	r->turn = turn;
+	serve(take_turn, r, SETTLE_NS);
+	uint64_t accepted = r->heartbeats.counters.heartbeats;
+	struct served served = serve(take_turn, r, r->measure_ns);
 	if (turn == ANSWER)
-		CHECK(r->heartbeats.counters.heartbeats - accepted == packets);
-	r->per_busy_second = (double)packets * bench_cycles_per_second() / (double)busy;
-	return (double)packets * 1e9 / (double)(now_ns - began_ns);
+		CHECK(r->heartbeats.counters.heartbeats - accepted == served.packets);
+	return served;
+}
+
+static double per_second(void *context, enum turn turn)
+{
+	struct served served = serve_all(context, turn);
+	return (double)served.packets / served.seconds;
+}
+
+static double per_busy_second(void *context, enum turn turn)
+{
+	struct served served = serve_all(context, turn);
+	return (double)served.packets / served.busy_seconds;
 }
 
 static double answered(void *context)
 {
-	return serve(context, ANSWER);
+	return per_second(context, ANSWER);
 }
 
 static double ceiling(void *context)
 {
-	return serve(context, DROP);
+	return per_second(context, DROP);
 }
 
 static double answered_busy(void *context)
 {
-	struct run *r = context;
-	serve(r, ANSWER);
-	return r->per_busy_second;
+	return per_busy_second(context, ANSWER);
 }
 
 static double swapped_busy(void *context)
 {
-	struct run *r = context;
-	serve(r, SWAP);
-	return r->per_busy_second;
-}
-
-static double echoed(void *context)
-{
-	return serve(context, ECHO);
-}
-
-static double echoed_busy(void *context)
-{
-	struct run *r = context;
-	serve(r, ECHO);
-	return r->per_busy_second;
-}
-
-static void measure_sockets(struct bench *b, struct run *r)
-{
-	struct bench_result rate = {.name = "socket",
-		.nodes = NODES,
-		.unit = "heartbeats/s",
-		.against = "a loop that only sends back what came to the same socket"};
-	bench_interleave(b, answered, echoed, r, &rate);
-	bench_report(b, &rate);
-	struct bench_result busy = {.name = "socket-core",
-		.nodes = NODES,
-		.unit = "heartbeats per busy second",
-		.against = "datagrams that only are sent back, per busy second"};
-	bench_interleave(b, answered_busy, echoed_busy, r, &busy);
-	bench_report(b, &busy);
+	return per_busy_second(context, SWAP);
 }
 
 static void measure(struct bench *b, struct run *r)
@@ -262,65 +232,14 @@ static void choose_cores(int cores[2])
 	}
 }
 
-static _Noreturn void generate_datagrams(struct run *r, int core)
+static void start(struct run *r, const int cores[2])
 {
-	cpu_set_t one;
-	uint16_t udp_port;
-	CPU_ZERO(&one);
-	CPU_SET(core, &one);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
-	heartbeats_start(&r->heartbeats, NODES);
-	while ((udp_port = atomic_load(&r->shared->udp_port)) == 0)
-		sleep_ms(10);
-	datagrams_generate(&r->heartbeats, udp_port, &r->shared->sockets_stop);
-	_exit(0);
-}
-
-static void start_sockets(struct run *r)
-{
-	struct port_settings settings = {.io = "socket"};
-	struct hot_port *port = &r->heartbeats.worker.port;
-	char message[256];
-	heartbeats_start(&r->heartbeats, NODES);
-	*port = (struct hot_port){.ipv4_count = 1, .ipv4 = {{127, 0, 0, 1}}};
-	// Any port but those that connections are given; the next one where somebody has it.
-	port->udp_port = (uint16_t)(20000 + getpid() % 10000);
-	while (socket_port_open(&r->sockets, &settings, 0, "", port, message, sizeof message) !=
-		0) {
-		if (++port->udp_port == 32000) {
-			fprintf(stderr, "memif: %s\n", message);
-			exit(1);
-		}
-	}
-	r->io = socket_queue_io(r->sockets.queues[0]);
-	atomic_store(&r->shared->udp_port, port->udp_port);
-}
-
-static void stop_sockets(struct run *r)
-{
-	atomic_store(&r->shared->sockets_stop, true);
-	CHECK(waitpid(r->generator, NULL, 0) == r->generator);
-	socket_port_close(&r->sockets);
-	heartbeats_stop(&r->heartbeats);
-}
-
-static void start(struct run *r, struct run *sockets)
-{
-	int cores[2];
-	choose_cores(cores);
-	snprintf(r->socket, sizeof r->socket, "/tmp/berth-memif-%d.sock", (int)getpid());
+	snprintf(r->socket, sizeof r->socket, "berth-memif-%d", (int)getpid());
 	r->shared = mmap(
 		NULL, sizeof *r->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(r->shared != MAP_FAILED);
-	sockets->shared = r->shared;
 	// Forks before EAL starts, which does not survive a fork.
-	sockets->generator = fork();
-	CHECK(sockets->generator >= 0);
-	if (sockets->generator == 0)
-		generate_datagrams(sockets, cores[1]);
-	r->generator = fork();
-	CHECK(r->generator >= 0);
+	r->generator = bench_fork();
 	if (r->generator == 0) {
 		sleep_ms(300); // a client asks once, so the server should be there
 		generate(r, cores[1]);
@@ -334,17 +253,15 @@ static void stop(struct run *r)
 {
 	atomic_store(&r->shared->stop, true);
 	CHECK(waitpid(r->generator, NULL, 0) == r->generator);
-	unlink(r->socket);
+	heartbeats_stop(&r->heartbeats);
+	stop_port();
 }
 
-int main(int argument_count, char **arguments)
+static int measure_memif(struct bench *b, const int cores[2])
 {
-	static struct run run, sockets;
-	struct bench bench;
-	bench_begin(&bench, "memif", argument_count, arguments);
-	run.measure_ns = bench.smoke ? 50000000u : 500000000u;
-	sockets.measure_ns = run.measure_ns;
-	start(&run, &sockets);
+	static struct run run;
+	run.measure_ns = b->smoke ? 50000000u : 500000000u;
+	start(&run, cores);
 	if (!wait_for_link()) {
 		fprintf(stderr, "memif: the two processes do not find each other\n");
 		stop(&run);
@@ -353,10 +270,51 @@ int main(int argument_count, char **arguments)
 	while (!atomic_load(&run.shared->generating) && waitpid(run.generator, NULL, WNOHANG) == 0)
 		sleep_ms(10);
 	CHECK(atomic_load(&run.shared->generating));
-	measure(&bench, &run);
+	measure(b, &run);
 	stop(&run);
-	start_sockets(&sockets);
-	measure_sockets(&bench, &sockets);
-	stop_sockets(&sockets);
-	return bench_end(&bench);
+	return 0;
+}
+
+// An io by its number, of which the first is memif.
+static const char *name_of(uint32_t io)
+{
+	return io == 0 ? "memif" : kernel_ios[io - 1].name;
+}
+
+// Returns the exit code of the process that measures it.
+static int measure_apart(struct bench *b, uint32_t io, const int cores[2])
+{
+	int status;
+	pid_t child = bench_fork();
+	if (child == 0)
+		exit(io == 0 ? measure_memif(b, cores)
+			     : kernel_io_measure(b, &kernel_ios[io - 1], cores, NODES));
+	CHECK(waitpid(child, &status, 0) == child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+int main(int argument_count, char **arguments)
+{
+	int cores[2], code = 0;
+	uint32_t chosen = 0;
+	// The processes report into it.
+	struct bench *b =
+		mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(b != MAP_FAILED);
+	bench_begin(b, "memif", argument_count, arguments);
+	const char *only = bench_option_text(b, "io", NULL);
+	choose_cores(cores);
+	for (uint32_t io = 0; io <= KERNEL_IOS && (code == 0 || code == 77); io++) {
+		if (only != NULL && strcmp(only, name_of(io)) != 0)
+			continue;
+		chosen++;
+		code = measure_apart(b, io, cores);
+	}
+	if (chosen == 0) {
+		fprintf(stderr, "memif: --io: memif, socket, shared, af_xdp or af_packet\n");
+		return 2;
+	}
+	if (code != 0 && code != 77)
+		return code;
+	return b->result_count > 0 ? bench_end(b) : 77;
 }

@@ -2,10 +2,13 @@
 #include "state/base/check.h"
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -258,8 +261,26 @@ int bench_pin(void)
 	int last = CPU_SETSIZE - 1;
 	while (last > 0 && !CPU_ISSET((unsigned)last, &may))
 		last--;
-	CPU_ZERO(&may);
-	CPU_SET((unsigned)last, &may);
-	CHECK(sched_setaffinity(0, sizeof may, &may) == 0);
+	bench_pin_to(last);
 	return last;
+}
+
+void bench_pin_to(int processor)
+{
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET((unsigned)processor, &one);
+	CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+}
+
+pid_t bench_fork(void)
+{
+	pid_t parent = getpid(), child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
+		if (getppid() != parent) // it was gone before that
+			_exit(1);
+	}
+	return child;
 }

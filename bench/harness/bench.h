@@ -4,6 +4,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 // Results that one program may report.
 #define BENCH_RESULTS_MAX 256u
@@ -66,6 +67,9 @@ uint64_t bench_cycles(void);
 double bench_cycles_per_second(void);
 // Keeps the calling thread on one processor, the last that it may use; returns its number.
 int bench_pin(void);
+void bench_pin_to(int processor);
+// Forks a child that ends with this process, however this one ends. Returns as fork does, which must not fail.
+pid_t bench_fork(void);
 // Keeps the compiler from dropping a value that nothing else uses.
 static inline void bench_keep(uint64_t value)
 {

@@ -171,6 +171,34 @@ static void an_interrupted_run_leaves_no_directory(void **unused)
 	}
 }
 
+// Who holds on to the pipe: a child, and its child.
+static _Noreturn void fork_and_wait(int end)
+{
+	if (bench_fork() == 0)
+		(void)!write(end, "x", 1);
+	for (;;)
+		pause();
+}
+
+static void a_fork_ends_with_who_made_it(void **unused)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGKILL};
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		char byte;
+		int pipes[2];
+		assert_int_equal(pipe(pipes), 0);
+		pid_t child = fork();
+		if (child == 0)
+			fork_and_wait(pipes[1]);
+		close(pipes[1]);
+		assert_int_equal(read(pipes[0], &byte, 1), 1);
+		assert_int_equal(kill(child, ends[i]), 0);
+		assert_int_equal(waitpid(child, NULL, 0), child);
+		assert_int_equal(read(pipes[0], &byte, 1), 0);
+		close(pipes[0]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +208,7 @@ int main(void)
 		cmocka_unit_test(the_report_is_json),
 		cmocka_unit_test(clocks_agree),
 		cmocka_unit_test(an_interrupted_run_leaves_no_directory),
+		cmocka_unit_test(a_fork_ends_with_who_made_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
