@@ -3,18 +3,24 @@
 
 #define MESSAGE_BYTES 512u
 
-static bool is_blank(const struct request *request)
+static bool is_blank_from(const struct request *request, size_t first)
 {
-	for (size_t i = 0; i < request->body_size; i++)
+	for (size_t i = first; i < request->body_size; i++)
 		if (!strchr(" \t\r\n", request->body[i]))
 			return false;
 	return true;
 }
 
+static bool is_blank(const struct request *request)
+{
+	return is_blank_from(request, 0);
+}
+
 // Nomad's clients send null for an empty body.
 static bool is_null(const struct request *request)
 {
-	return request->body_size >= 4 && memcmp(request->body, "null", 4) == 0;
+	return request->body_size >= 4 && memcmp(request->body, "null", 4) == 0 &&
+	       is_blank_from(request, 4);
 }
 
 json_t *body_read(struct request *request, struct reply *reply)
