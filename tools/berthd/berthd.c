@@ -338,6 +338,7 @@ static bool start_api(struct berthd *b, char *message)
 		.port = (uint16_t)b->config.http_port,
 		.connections_max = b->config.http_connections_max,
 		.connections_per_ip_max = b->config.http_connections_per_ip_max,
+		.memory_bytes_max = (uint64_t)b->config.http_memory_mb << 20,
 		.state = b->state,
 		.queue = b->queue,
 		.keyring = b->keyring,

@@ -89,6 +89,8 @@ static const struct setting settings[] = {
 	{"http.connections_per_ip_max", SETTING_U32, AT(http_connections_per_ip_max),
 		NUMBER(1, 65536), .preset = "2048",
 		.help = "open HTTP connections of one client address"},
+	{"http.memory_mb", SETTING_U32, AT(http_memory_mb), NUMBER(8, 65536), .preset = "256",
+		.help = "memory of bodies that came and of answers that are being sent"},
 	{"audit.path", SETTING_TEXT, AT(audit_path), .preset = "",
 		.help = "file of who asked what of the HTTP API; empty: none"},
 	{"agents.address", SETTING_TEXT, AT(agents_address), .preset = "any",

@@ -27,7 +27,7 @@ struct config {
 	char agents_address[CONFIG_NAME_BYTES];
 	uint32_t agents_port, agents_advertise_port;
 	uint32_t token_ttl_min_s, token_ttl_max_s;
-	uint32_t http_port, http_connections_max, http_connections_per_ip_max;
+	uint32_t http_port, http_connections_max, http_connections_per_ip_max, http_memory_mb;
 	struct dataplane_settings dataplane;
 	struct state_limits limits;
 	uint32_t algorithm;

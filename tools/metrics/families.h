@@ -338,6 +338,15 @@ enum metric_type {
 		"Connections that were accepted.") \
 	F(HTTP_CONNECTIONS_CUT_TOTAL, COUNTER, "berth_http_connections_cut_total", "", \
 		"Connections that were closed because their client was too slow, by what it was at.") \
+	F(HTTP_CONNECTIONS_REFUSED_TOTAL, COUNTER, "berth_http_connections_refused_total", "", \
+		"Connections of places that had as many as they may.") \
+	F(HTTP_PLACES, GAUGE, "berth_http_places", "", "Addresses, networks and nodes that are connected.") \
+	F(HTTP_MEMORY_BYTES, GAUGE, "berth_http_memory_bytes", "bytes", \
+		"Memory of bodies that came and of answers that are being sent.") \
+	F(HTTP_MEMORY_BYTES_MOST, GAUGE, "berth_http_memory_bytes_most", "", \
+		"Most memory that they ever took.") \
+	F(HTTP_MEMORY_REFUSED_TOTAL, COUNTER, "berth_http_memory_refused_total", "", \
+		"Bodies and answers for which there was no memory.") \
 	F(HTTP_PARKED, GAUGE, "berth_http_parked", "", "Requests that wait for a change.") \
 	F(HTTP_PARKED_MOST, GAUGE, "berth_http_parked_most", "", \
 		"Most requests that ever waited for a change at once.") \

@@ -34,17 +34,18 @@ struct server {
 
 struct server_options {
 	bool no_applier_thread;
-	uint32_t connections_per_ip_max;
-	const struct time_source *time; // of the API; NULL: the real one
-	uint32_t nodes_max;             // 0: 4096
-	uint32_t schedulers;            // 0: evaluations are not worked off
-	bool watchers;                  // deployments, drains and launches are looked after
-	bool is_nowhere;                // listens at no address
-	struct credentials_files tls;   // none: HTTP without TLS
-	struct listening_path socket;   // none: only at the address
-	bool page_is_off;               // no web page
-	bool acl_forced;                // access control is on without a first token
-	const char *audit_path;         // NULL: no audit log
+	uint32_t connections_max, connections_per_ip_max; // 0: 2048, and as ever
+	uint64_t memory_bytes_max;                        // 0: as ever
+	const struct time_source *time;                   // of the API; NULL: the real one
+	uint32_t nodes_max;                               // 0: 4096
+	uint32_t schedulers;                              // 0: evaluations are not worked off
+	bool watchers;                // deployments, drains and launches are looked after
+	bool is_nowhere;              // listens at no address
+	struct credentials_files tls; // none: HTTP without TLS
+	struct listening_path socket; // none: only at the address
+	bool page_is_off;             // no web page
+	bool acl_forced;              // access control is on without a first token
+	const char *audit_path;       // NULL: no audit log
 	int64_t token_ttl_min_ns, token_ttl_max_ns; // 0: 1 s, 24 h
 	bool is_of_cluster;          // of which server_knows tells it; else it stands alone
 	struct http_tls forward_tls; // of a member: towards its leader

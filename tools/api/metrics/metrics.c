@@ -12,6 +12,7 @@
 #include "tools/api/metrics/routes.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
+#include "tools/api/server/guests.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request.h"
 #include "tools/api/server/request_counters.h"
@@ -46,6 +47,17 @@ static void put_connections(struct api *api, const struct metric_sink *sink)
 		metric_put_of(
 			sink, METRIC_HTTP_CONNECTIONS_CUT_TOTAL, labels, (double)counts.cut[phase]);
 	}
+}
+
+static void put_guests(struct api *api, const struct metric_sink *sink)
+{
+	struct guests_counts counts;
+	guests_count(api->guests, &counts);
+	metric_put(sink, METRIC_HTTP_CONNECTIONS_REFUSED_TOTAL, (double)counts.refused_connections);
+	metric_put(sink, METRIC_HTTP_PLACES, counts.places);
+	metric_put(sink, METRIC_HTTP_MEMORY_BYTES, (double)counts.bytes);
+	metric_put(sink, METRIC_HTTP_MEMORY_BYTES_MOST, (double)counts.bytes_most);
+	metric_put(sink, METRIC_HTTP_MEMORY_REFUSED_TOTAL, (double)counts.refused_bytes);
 }
 
 static void put_parking(struct api *api, const struct metric_sink *sink)
@@ -149,6 +161,7 @@ static void collect_metrics(struct api *api, const struct metric_sink *sink)
 	put_tls(api, sink);
 	put_audit(api, sink);
 	put_connections(api, sink);
+	put_guests(api, sink);
 	put_parking(api, sink);
 	put_background(api, sink);
 	put_forwards(api, sink);

@@ -27,8 +27,9 @@ struct connection {
 	_Atomic uint64_t since_ns;
 	bool cut, has_spoken;
 	struct credentials *credentials; // of TLS; NULL: without
-	bool is_of_node;
+	bool is_of_node, counts;
 	struct uuid node;
+	struct guest *guest;
 };
 
 struct expected {
@@ -39,15 +40,17 @@ struct expected {
 
 struct connections {
 	const struct time_source *time;
+	struct guests *guests;
 	pthread_mutex_t lock; // guards what follows; a listed connection's descriptor is open
 	struct cds_list_head all, expected;
 	struct connections_counts counts;
 };
 
-struct connections *connections_create(const struct time_source *time)
+struct connections *connections_create(const struct time_source *time, struct guests *guests)
 {
 	struct connections *c = memory_take(sizeof *c);
 	c->time = time;
+	c->guests = guests;
 	pthread_mutex_init(&c->lock, NULL);
 	CDS_INIT_LIST_HEAD(&c->all);
 	CDS_INIT_LIST_HEAD(&c->expected);
@@ -98,7 +101,18 @@ const struct uuid *connection_node(const struct connection *connection)
 	return connection && connection->is_of_node ? &connection->node : NULL;
 }
 
-struct connection *connection_open(struct connections *c, int fd)
+// Nodes and the socket have listeners of their own, which others do not fill.
+static void enter_as_guest(
+	struct connections *c, struct connection *connection, const struct guest_key *from)
+{
+	struct guest_key key = from                     ? *from
+			       : connection->is_of_node ? guest_key_of_node(&connection->node)
+							: guest_key_of_socket();
+	connection->counts = from != NULL;
+	connection->guest = guest_enter(c->guests, &key, connection->counts);
+}
+
+struct connection *connection_open(struct connections *c, int fd, const struct guest_key *from)
 {
 	struct connection *connection = memory_take(sizeof *connection);
 	connection->fd = fd;
@@ -109,6 +123,7 @@ struct connection *connection_open(struct connections *c, int fd)
 	c->counts.open++;
 	c->counts.accepted++;
 	pthread_mutex_unlock(&c->lock);
+	enter_as_guest(c, connection, from);
 	return connection;
 }
 
@@ -118,6 +133,7 @@ void connection_close(struct connections *c, struct connection *connection)
 	cds_list_del(&connection->list);
 	c->counts.open--;
 	pthread_mutex_unlock(&c->lock);
+	guest_leave(c->guests, connection->guest, connection->counts);
 	credentials_release(connection->credentials);
 	free(connection);
 }
@@ -142,6 +158,11 @@ void connection_speaks(struct connection *connection)
 bool connection_was_silent(const struct connection *connection)
 {
 	return connection->credentials && !connection->has_spoken;
+}
+
+struct guest *connection_guest(const struct connection *connection)
+{
+	return connection->guest;
 }
 
 int connection_fd(const struct connection *connection)

@@ -3,6 +3,7 @@
 #pragma once
 #include "state/base/time_source.h"
 #include "state/base/uuid.h"
+#include "tools/api/server/guests.h"
 #include <stdbool.h>
 
 enum connection_phase {
@@ -16,11 +17,13 @@ enum connection_phase {
 
 struct credentials; // tools/tls/credentials.h
 
-struct connections *connections_create(const struct time_source *);
+// The guests outlive the connections.
+struct connections *connections_create(const struct time_source *, struct guests *);
 void connections_destroy(struct connections *);
 
 // On libmicrohttpd's threads.
-struct connection *connection_open(struct connections *, int fd);
+// from: the address that it comes from; NULL: it came over the socket, or is a node's.
+struct connection *connection_open(struct connections *, int fd, const struct guest_key *from);
 void connection_close(struct connections *, struct connection *);
 void connection_enter(struct connections *, struct connection *, enum connection_phase);
 // The connection over that descriptor, which is about to open, is a node's that asks; or it does not open after all.
@@ -31,6 +34,8 @@ const struct uuid *connection_node(const struct connection *);
 // Releases them when the connection is closed.
 void connection_keep(struct connection *, struct credentials *);
 int connection_fd(const struct connection *);
+// Where it comes from, as long as it is open.
+struct guest *connection_guest(const struct connection *);
 // It has sent a request.
 void connection_speaks(struct connection *);
 // Whether it has TLS and never sent a request.

@@ -5,6 +5,8 @@
 
 // Smaller answers are sent plain: compression would save no packet.
 #define GZIP_BYTES_MIN 1400u
+// About what a stream takes, with the bytes that it has not given yet.
+#define GZIP_STREAM_BYTES (192u * 1024)
 
 struct gzip;
 

@@ -26,6 +26,8 @@
 
 // A write that is not durable within this time is answered with 503; it may still take effect.
 #define COMMAND_WAIT_MS 30000ull
+// When somebody may ask again for whom there was no memory.
+#define RETRY_AFTER_S 1u
 // Bytes of a body that the server reads and drops before it refuses, so that the client gets to see the answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
 
@@ -132,13 +134,28 @@ static void choose_encoding(struct request *request, struct reply *reply)
 	if (!gzip_is_accepted(accepted))
 		return;
 	if (source)
-		reply->is_packed = source->compress && source->compress(source);
+		reply->is_packed = source->compress &&
+				   request_hold(request, GZIP_STREAM_BYTES, false) &&
+				   source->compress(source);
 	else
 		reply->is_packed = reply->body.size >= GZIP_BYTES_MIN;
 }
 
+// What else is being sent to there takes all the memory that it may.
+static void refuse_answer(struct reply *reply)
+{
+	reply_free(reply);
+	reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
+		"answers that are being sent to where you ask from take all the memory that they "
+		"may; "
+		"read them, and try again in a second");
+	reply->retry_after_s = RETRY_AFTER_S;
+}
+
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
+	if (!request_hold_answer(request, reply))
+		refuse_answer(reply);
 	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route && !reply->handed_on &&
 		request->api->routes->is_of_orchard(request->route))
 		reply_error_as_json(reply);
@@ -168,6 +185,7 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 	if (*text)
 		reply_error(&reply, status, "%s", text);
 	reply.status = status;
+	reply.retry_after_s = status == MHD_HTTP_TOO_MANY_REQUESTS ? RETRY_AFTER_S : 0;
 	return send_reply(request, &reply);
 }
 
@@ -432,6 +450,12 @@ static enum MHD_Result begin_request(struct request *request, const char *method
 	return MHD_YES;
 }
 
+static struct refusal refuse_too_large(struct request *request)
+{
+	request_body_drop(request);
+	return too_large;
+}
+
 static enum MHD_Result take_body(struct request *request, const char *data, size_t *size)
 {
 	size_t taken = *size;
@@ -447,9 +471,9 @@ static enum MHD_Result take_body(struct request *request, const char *data, size
 	if (request->has_body_file)
 		request->refusal = request_file_add(request, data, taken);
 	else if (request->body_seen > JOB_JSON_BYTES_MAX)
-		request->refusal = too_large;
+		request->refusal = refuse_too_large(request);
 	else
-		request_body_add(request, data, taken);
+		request->refusal = request_body_add(request, data, taken);
 	return MHD_YES;
 }
 
@@ -568,6 +592,13 @@ static void secure_connection(
 	connection_keep(socket, credentials);
 }
 
+static bool comes_from_address(struct MHD_Connection *connection, struct guest_key *from)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	return info && info->client_addr && guest_key_of_address(info->client_addr, from);
+}
+
 void http_connection(void *context, struct MHD_Connection *connection, void **socket_at,
 	enum MHD_ConnectionNotificationCode what)
 {
@@ -577,7 +608,9 @@ void http_connection(void *context, struct MHD_Connection *connection, void **so
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 		if (!info)
 			return;
-		*socket_at = connection_open(api->connections, info->connect_fd);
+		struct guest_key from;
+		*socket_at = connection_open(api->connections, info->connect_fd,
+			comes_from_address(connection, &from) ? &from : NULL);
 		secure_connection(api, connection, *socket_at);
 	} else if (*socket_at) {
 		audit_silence(api, connection, *socket_at);

@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "tools/api/access/token_keeper.h"
+#include "tools/api/server/connections.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #define ROOM_LEFT_BYTES ((uint64_t)64 * 1024 * 1024)
 // After so many bytes of a body it is looked at again.
 #define ROOM_EVERY_BYTES ((uint64_t)16 * 1024 * 1024)
+#define ANSWER_HELD_ANYWAY_BYTES (16u * 1024)
 
 struct request *request_create(
 	struct api *api, struct MHD_Connection *connection, struct connection *socket)
@@ -25,6 +27,12 @@ struct request *request_create(
 	request->socket = socket;
 	atomic_fetch_add(&api->requests_active, 1);
 	return request;
+}
+
+static void give_back(struct request *request, uint64_t bytes)
+{
+	request->held_bytes -= bytes;
+	guest_give_bytes(request->api->guests, connection_guest(request->socket), bytes);
 }
 
 void request_free(struct request *request)
@@ -40,7 +48,8 @@ void request_free(struct request *request)
 	free(request->target);
 	access_release(request->access);
 	free(request->path);
-	free(request->body);
+	request_body_drop(request);
+	give_back(request, request->held_bytes);
 	if (request->has_body_file)
 		close(request->body_file);
 	free(request);
@@ -139,16 +148,59 @@ const char *request_namespace(const struct request *request)
 	return name && *name ? name : "default";
 }
 
-void request_body_add(struct request *request, const char *data, size_t size)
+bool request_hold(struct request *request, uint64_t bytes, bool must)
+{
+	if (!guest_take_bytes(request->api->guests, connection_guest(request->socket), bytes, must))
+		return false;
+	request->held_bytes += bytes;
+	return true;
+}
+
+void request_body_drop(struct request *request)
+{
+	free(request->body);
+	give_back(request, request->body_capacity);
+	request->body = NULL;
+	request->body_size = request->body_capacity = 0;
+}
+
+static bool grow_body(struct request *request, size_t wanted)
+{
+	size_t capacity = request->body_capacity ? request->body_capacity * 2 : 4096;
+	capacity = capacity > wanted ? capacity : wanted;
+	if (!request_hold(request, capacity - request->body_capacity, false))
+		return false;
+	request->body_capacity = capacity;
+	request->body = memory_resize(request->body, capacity);
+	return true;
+}
+
+// What the client of a change must be told was done. Small answers are no more than their connections.
+static bool is_held_anyway(const struct request *request, const struct reply *reply)
+{
+	return request->submission || reply->status >= MHD_HTTP_BAD_REQUEST ||
+	       (!reply->source && reply->body.size <= ANSWER_HELD_ANYWAY_BYTES);
+}
+
+bool request_hold_answer(struct request *request, const struct reply *reply)
+{
+	// A source has its block, and libmicrohttpd has one of its own.
+	uint64_t bytes = reply->source ? 2 * reply->source->block_bytes : reply->body.size;
+	return request_hold(request, bytes, is_held_anyway(request, reply));
+}
+
+struct refusal request_body_add(struct request *request, const char *data, size_t size)
 {
 	size_t wanted = request->body_size + size;
-	if (wanted > request->body_capacity) {
-		size_t capacity = request->body_capacity ? request->body_capacity * 2 : 4096;
-		request->body_capacity = capacity > wanted ? capacity : wanted;
-		request->body = memory_resize(request->body, request->body_capacity);
+	if (wanted > request->body_capacity && !grow_body(request, wanted)) {
+		request_body_drop(request);
+		return (struct refusal){MHD_HTTP_TOO_MANY_REQUESTS,
+			"what else comes from here takes all the memory that it may; nothing was "
+			"changed; try again in a second"};
 	}
 	memcpy(request->body + request->body_size, data, size);
 	request->body_size = wanted;
+	return (struct refusal){0};
 }
 
 static struct refusal refuse_file(struct request *request, int error)

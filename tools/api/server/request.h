@@ -50,7 +50,8 @@ struct request {
 	char complaint[256]; // about a parameter, or where the body goes
 	char *body;
 	size_t body_size, body_capacity, body_seen;
-	bool has_body_file; // the body goes there (route_table.takes_file)
+	uint64_t held_bytes; // of the place that its client comes from (request_hold)
+	bool has_body_file;  // the body goes there (route_table.takes_file)
 	int body_file;
 	struct refusal
 		refusal;       // found in the headers or the body; said when the body has been read
@@ -89,7 +90,15 @@ struct request *request_create(struct api *, struct MHD_Connection *, struct con
 void request_free(struct request *);
 // Decodes the query parameters. Returns NULL, or what is wrong with them.
 const char *request_parameters_read(struct request *);
-void request_body_add(struct request *, const char *data, size_t size);
+// Refuses what there is no memory for.
+struct refusal request_body_add(struct request *, const char *data, size_t size);
+// Forgets the body so far.
+void request_body_drop(struct request *);
+// Holds memory until the request is freed, of what the place may have that its client comes from
+// (tools/api/server/guests.h). False: it would have too much.
+bool request_hold(struct request *, uint64_t bytes, bool must);
+// The same for an answer that is about to be sent.
+bool request_hold_answer(struct request *, const struct reply *);
 // The same for a body that goes into a file: of any size for which there is room. announced: its bytes, 0 when nobody
 // knows. What is refused has the refusal's status.
 struct refusal request_file_open(struct request *, uint64_t announced);

@@ -9,6 +9,8 @@
 
 #define API_THREADS 4u
 #define API_CONNECTIONS_MAX 4096u
+// Of bodies that came and answers that are being sent.
+#define API_MEMORY_BYTES_MAX (256ull * 1024 * 1024)
 // Longest request line and headers; libmicrohttpd answers longer ones with 431.
 #define API_HEADER_BYTES_MAX (32u * 1024)
 
@@ -40,6 +42,7 @@ struct api {
 	_Atomic bool is_stopping; // whoever connects is sent away
 	struct parking *parking;
 	struct background_answers *background[BACKGROUND_THREADS];
+	struct guests *guests;
 	struct connections *connections;
 	struct request_counters *counters;
 	struct audit_log *audit;       // NULL: none

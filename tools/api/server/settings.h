@@ -44,6 +44,7 @@ struct api_settings {
 	bool page_is_off;         // the web page below /ui/ is not served
 	bool acl_forced;          // whoever shows no token may nothing, although none was ever made
 	uint32_t connections_max, connections_per_ip_max; // 0: 4096, and the same per address
+	uint64_t memory_bytes_max;                        // of bodies and answers; 0: 256 MiB
 	struct state *state;
 	struct command_queue *queue;
 	const struct time_source *time;

@@ -10,6 +10,7 @@
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/elsewhere/node_line.h"
+#include "tools/api/server/guests.h"
 #include "tools/api/server/http.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
@@ -53,14 +54,27 @@ static enum MHD_Result may_connect(
 	void *which, const struct sockaddr *address, socklen_t address_size)
 {
 	const struct api *api = which;
-	return atomic_load(&api->is_stopping) ? MHD_NO : MHD_YES;
+	struct guest_key from;
+	if (atomic_load(&api->is_stopping))
+		return MHD_NO;
+	bool has_room =
+		!guest_key_of_address(address, &from) || guests_have_room(api->guests, &from);
+	return has_room ? MHD_YES : MHD_NO;
+}
+
+static uint32_t connections_max(const struct api_settings *settings)
+{
+	return settings->connections_max ? settings->connections_max : API_CONNECTIONS_MAX;
+}
+
+static uint64_t memory_max(const struct api_settings *settings)
+{
+	return settings->memory_bytes_max ? settings->memory_bytes_max : API_MEMORY_BYTES_MAX;
 }
 
 // fd: -1: it listens nowhere, and is given its connections.
 static struct MHD_Daemon *start_daemon(struct api *api, int fd, bool is_secure)
 {
-	const struct api_settings *s = &api->settings;
-	uint32_t connections = s->connections_max ? s->connections_max : API_CONNECTIONS_MAX;
 	unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
 			 MHD_USE_ERROR_LOG | MHD_ALLOW_UPGRADE;
 	if (fd < 0)
@@ -78,8 +92,7 @@ static struct MHD_Daemon *start_daemon(struct api *api, int fd, bool is_secure)
 	return MHD_start_daemon(flags | (is_secure ? MHD_USE_TLS : 0), 0, may_connect, api,
 		http_access, api, MHD_OPTION_EXTERNAL_LOGGER, log_complaint, api,
 		MHD_OPTION_THREAD_POOL_SIZE, (unsigned)API_THREADS, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		(unsigned)s->connections_per_ip_max, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)connections_max(&api->settings), MHD_OPTION_CONNECTION_TIMEOUT,
 		(unsigned)INACTIVITY_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)API_HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_UNESCAPE_CALLBACK, http_leave_encoded, api, MHD_OPTION_URI_LOG_CALLBACK,
@@ -120,7 +133,9 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 	api->settings.name = api->name = setting_copy(settings->name, "berth");
 	api->first_index = state_index(settings->state);
 	api->started_ns = time_monotonic_ns(settings->time);
-	api->connections = connections_create(settings->time);
+	api->guests = guests_create(
+		connections_max(settings), settings->connections_per_ip_max, memory_max(settings));
+	api->connections = connections_create(settings->time, api->guests);
 	api->counters = request_counters_create(routes);
 	api->tokens = token_keeper_create(settings->state, settings->keyring, settings->acl_forced);
 	pthread_mutex_init(&api->prng_lock, NULL);
@@ -143,6 +158,7 @@ static void api_destroy(struct api *api)
 	if (api->parking)
 		parking_stop(api->parking);
 	connections_destroy(api->connections);
+	guests_destroy(api->guests);
 	request_counters_destroy(api->counters);
 	token_keeper_destroy(api->tokens);
 	pthread_mutex_destroy(&api->prng_lock);
