@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #define LINE_BYTES_MAX 65536u
+// A machine that tells of events without end holds up nobody who looks for an answer.
+#define READS_AT_ONCE_MAX 2u
 
 struct qmp {
 	int fd;
@@ -102,17 +104,22 @@ static json_t *take_line(struct qmp *q)
 	return object;
 }
 
+// Of the lines that have come, the first that is no event; NULL: none.
+static json_t *take_answer_line(struct qmp *q)
+{
+	json_t *object;
+	while ((object = take_line(q)) && json_object_get(object, "event"))
+		json_decref(object);
+	return object;
+}
+
 json_t *qmp_receive(struct qmp *q, bool *is_over)
 {
 	*is_over = false;
-	while (true) {
-		json_t *object = take_line(q);
-		if (object && !json_object_get(object, "event"))
+	for (uint32_t reads = 0;;) {
+		json_t *object = take_answer_line(q);
+		if (object || reads == READS_AT_ONCE_MAX)
 			return object;
-		if (object) {
-			json_decref(object);
-			continue;
-		}
 		ssize_t n = q->size == sizeof q->bytes
 				    ? 0
 				    : recv(q->fd, q->bytes + q->size, sizeof q->bytes - q->size, 0);
@@ -122,5 +129,6 @@ json_t *qmp_receive(struct qmp *q, bool *is_over)
 		if (n <= 0)
 			return NULL;
 		q->size += (uint32_t)n;
+		reads++;
 	}
 }
