@@ -9,7 +9,7 @@
 //	}
 //	node_pool "*"      { policy = "read" }
 //	host_volume "data" { policy = "write" }
-//	node { policy = "read" }               # and agent, operator, plugin, quota; vm and vm_admin are Berth's own
+//	node { policy = "read" }             # and agent, operator, plugin, quota; Berth's own: vm, vm_connect, vm_admin
 #pragma once
 #include "state/base/array.h"
 #include "tools/acl/acl_words.h"

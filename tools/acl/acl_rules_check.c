@@ -169,6 +169,7 @@ static char *check_area(enum acl_area area, const char *word)
 		[ACL_PLUGIN] = "PluginPolicy",
 		[ACL_QUOTA] = "QuotaPolicy",
 		[ACL_VM] = "VmPolicy",
+		[ACL_VM_CONNECT] = "VmConnectPolicy",
 		[ACL_VM_ADMIN] = "VmAdminPolicy"};
 	enum acl_level level;
 	struct complaint complaint;

@@ -66,6 +66,8 @@ void acl_rules_write(struct json_writer *w, const struct acl_rules *rules, const
 	// Other clients know nothing of these.
 	if (rules->areas[ACL_VM])
 		put_area(w, "VM", rules->areas[ACL_VM]);
+	if (rules->areas[ACL_VM_CONNECT])
+		put_area(w, "VMConnect", rules->areas[ACL_VM_CONNECT]);
 	if (rules->areas[ACL_VM_ADMIN])
 		put_area(w, "VMAdmin", rules->areas[ACL_VM_ADMIN]);
 	json_end_object(w);

@@ -127,6 +127,7 @@ const char *acl_area_name(enum acl_area area)
 		[ACL_PLUGIN] = "plugin",
 		[ACL_QUOTA] = "quota",
 		[ACL_VM] = "vm",
+		[ACL_VM_CONNECT] = "vm_connect",
 		[ACL_VM_ADMIN] = "vm_admin"};
 	CHECK(area < ACL_AREAS);
 	return names[area];

@@ -54,7 +54,8 @@ enum acl_area {
 	ACL_PLUGIN,
 	ACL_QUOTA,
 	ACL_VM,
-	ACL_VM_ADMIN, // who may what with machines, and the settings of all of them
+	ACL_VM_CONNECT, // ports and addresses of machines; to write ACL_VM allows these as well
+	ACL_VM_ADMIN,   // who may what with machines, and the settings of all of them
 	ACL_AREAS
 };
 enum acl_level { ACL_LEVEL_NONE, ACL_LEVEL_LIST, ACL_LEVEL_READ, ACL_LEVEL_WRITE, ACL_LEVEL_DENY };

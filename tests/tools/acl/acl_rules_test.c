@@ -136,6 +136,14 @@ static void machines_have_a_word_of_their_own(void **unused)
 		"read");
 	json_decref(ours);
 	acl_rules_free(rules);
+	rules = read_rules("vm_connect { policy = \"write\" }");
+	ours = written(rules, "");
+	assert_null(json_object_get(ours, "VM"));
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(ours, "VMConnect"), "Policy")),
+		"write");
+	json_decref(ours);
+	acl_rules_free(rules);
 	expect_mistake("vm_admin { policy = \"all\" }",
 		"Invalid vm_admin policy: &acl.VmAdminPolicy{Policy:\"all\"}");
 	expect_mistake(

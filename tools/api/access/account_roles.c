@@ -7,11 +7,10 @@
 		.name = (char *)(name_), .rules = (char *)(rules_) \
 	}
 
-// compute:connect is for consoles of machines, of which Berth has none; ports and shells ask for compute:write.
 static const struct acl_policy roles[] = {
 	ROLE("compute:read", "vm { policy = \"read\" }"),
 	ROLE("compute:write", "vm { policy = \"write\" }"),
-	ROLE("compute:connect", ""),
+	ROLE("compute:connect", "vm_connect { policy = \"write\" }"),
 	ROLE("admin:read", "vm_admin { policy = \"read\" }"),
 	ROLE("admin:write", "vm_admin { policy = \"write\" }"),
 };

@@ -8,6 +8,7 @@ struct need {
 	bool open, management;
 	enum acl_area area;
 	enum acl_level level; // ACL_LEVEL_NONE: of no area
+	bool or_connect;      // the area ACL_VM_CONNECT allows it, too
 	enum acl_pool_capability pool;
 	enum acl_variable_capability variable;
 	bool knows_variables; // whatever is said of them
@@ -29,6 +30,7 @@ static const struct need needs[RIGHTS] = {
 	[RIGHT_PLUGIN_READ] = {.area = ACL_PLUGIN, .level = ACL_LEVEL_READ},
 	[RIGHT_VM_READ] = {.area = ACL_VM, .level = ACL_LEVEL_READ},
 	[RIGHT_VM_WRITE] = {.area = ACL_VM, .level = ACL_LEVEL_WRITE},
+	[RIGHT_VM_CONNECT] = {.area = ACL_VM, .level = ACL_LEVEL_WRITE, .or_connect = true},
 	[RIGHT_VM_ADMIN_READ] = {.area = ACL_VM_ADMIN, .level = ACL_LEVEL_READ},
 	[RIGHT_VM_ADMIN_WRITE] = {.area = ACL_VM_ADMIN, .level = ACL_LEVEL_WRITE},
 	[RIGHT_QUOTA_READ] = {.area = ACL_QUOTA, .level = ACL_LEVEL_READ},
@@ -101,6 +103,12 @@ static bool allows_all(const struct need *need, const struct acl *acl, const cha
 	return allows;
 }
 
+static bool allows_area(const struct need *need, const struct acl *acl)
+{
+	return !need->level || acl_allows_area(acl, need->area, need->level) ||
+	       (need->or_connect && acl_allows_area(acl, ACL_VM_CONNECT, need->level));
+}
+
 bool right_allows(enum right right, const struct acl *acl, const char *name)
 {
 	CHECK(right > RIGHT_UNSAID && right < RIGHTS);
@@ -112,8 +120,7 @@ bool right_allows(enum right right, const struct acl *acl, const char *name)
 		return acl_knows_variables(acl, name);
 	if (need->management || (need->pool && (!name || !acl_allows_pool(acl, name, need->pool))))
 		return false;
-	return (!need->level || acl_allows_area(acl, need->area, need->level)) &&
-	       allows_any(need, acl, name) && allows_all(need, acl, name);
+	return allows_area(need, acl) && allows_any(need, acl, name) && allows_all(need, acl, name);
 }
 
 bool right_allows_variable(

@@ -177,8 +177,9 @@ static bool may(enum role role, const struct route *route)
 		return role != NOBODY;
 	if (is_admins(route))
 		return role == ADMIN_WRITER || (role == ADMIN_READER && !route->submit);
-	bool changes = route->submit || strstr(route->pattern, "/port-forward");
-	return role == WRITER || (role == READER && !changes);
+	if (strstr(route->pattern, "/port-forward") || strstr(route->pattern, "/ip"))
+		return role == WRITER || role == CONNECTOR;
+	return role == WRITER || (role == READER && !route->submit);
 }
 
 static void each_role_may_what_it_says(void **unused)
