@@ -65,4 +65,37 @@ berth vm port-forward --stdio m-none 22 </dev/null 2>"$TESTBED_DIR/error" && die
 grep -q -- "--vm-network user" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
 berth vm port-forward --stdio nobody 22 </dev/null 2>/dev/null
 equal "no such machine" $? 3
+equal "its address" "$(berth vm ip m-user)" 10.0.2.15
+
+# A machine that has no worker yet is waited for, and that is said.
+berth worker pause open >/dev/null || die "open was not paused"
+berth vm create later --image ticks.img --cpu 1 --memory 32 --label network=user >/dev/null || die "no later"
+code() { api "$1" -o /dev/null -w '%{http_code}'; }
+equal "nobody waits" "$(code /v1/vms/later/ip) $(code "/v1/vms/later/port-forward?port=22&wait=0")" "408 408"
+berth vm ip --wait 30 later >"$TESTBED_DIR/ip" 2>"$TESTBED_DIR/error" &
+waiter=$!
+says_that_it_waits() { grep -q "waiting up to 30 seconds" "$TESTBED_DIR/error"; }
+wait_until 10 "it says that it waits" says_that_it_waits
+berth worker resume open >/dev/null || die "open was not resumed"
+wait "$waiter" || die "later has no address: $(cat "$TESTBED_DIR/error")"
+equal "address of later" "$(cat "$TESTBED_DIR/ip")" 10.0.2.15
+
+# What a machine says is told from its worker, also after its agent died, and followed until the machine ends.
+says() { [ "$(berth vm logs "$1" 2>/dev/null | wc -l)" -gt 5 ]; }
+wait_until 20 "m-user speaks" says m-user
+equal "what it said first" "$(berth vm logs m-user | head -3 | tr '\n' ' ')" "a b c "
+kill -KILL "$(cat "$TESTBED_DIR/open.pid")"
+wait "$(cat "$TESTBED_DIR/open.pid")" 2>/dev/null
+worker open user
+wait_until 20 "its next agent tells it" says m-user
+equal "what it said first, then" "$(berth vm logs m-user | head -3 | tr '\n' ' ')" "a b c "
+equal "the last lines" "$(berth vm logs --tail -n 2 m-user | wc -l)" 2
+api "/v1/vms/m-user/logs?plain=true&origin=end&offset=2" | grep -qx '[a-z]' || die "no plain end of its console"
+berth vm logs -f --tail m-user >"$TESTBED_DIR/console" 2>"$TESTBED_DIR/error" &
+follower=$!
+is_followed() { [ "$(wc -l <"$TESTBED_DIR/console")" -gt 20 ]; }
+wait_until 20 "it is followed" is_followed
+berth vm delete m-user >/dev/null || die "m-user was not deleted"
+wait "$follower" || die "the follower failed: $(cat "$TESTBED_DIR/error")"
+grep -q "has ended there" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
 balanced

@@ -474,8 +474,14 @@ static const struct command commands[] = {
 		&kind_machine},
 	{"vm events", "NAME", "Say what happened to a virtual machine.", NULL, TABLE_FLAGS, 1, 1,
 		machine_events, &kind_machine},
-	{"vm logs", "NAME", "Show the lines that a virtual machine's worker told of it.", NULL,
-		NULL, 1, 1, machine_logs, &kind_machine},
+	{"vm logs", "NAME", "Show what a virtual machine says on its serial port.",
+		"From its worker, after the lines that its worker told of it. With --follow, waits "
+		"for a machine that\nhas not begun, and ends when it has ended on its worker.",
+		"follow tail lines bytes wait", 1, 1, machine_logs, &kind_machine},
+	{"vm ip", "NAME", "Show the address that a virtual machine has on its worker.",
+		"It is the machine's own, in a network of its own: from elsewhere its ports are "
+		"reached with vm\nport-forward.",
+		"wait", 1, 1, machine_ip, &kind_machine},
 	{"vm port-forward", "NAME [LOCAL:]PORT", "Reach a port of a virtual machine from here.",
 		"Listens on the loopback until Ctrl-C: on the port LOCAL, or on any. The machine "
 		"needs a network\nof its worker's agent (--vm-network user).",

@@ -149,6 +149,13 @@ static ssize_t write_change(struct follow *f, char *to, size_t most)
 	return n;
 }
 
+static bool folder_is_gone(const struct follow *f)
+{
+	struct stat st;
+	return f->wish.files.folder < 0 ||
+	       (fstat(f->wish.files.folder, &st) == 0 && st.st_nlink == 0);
+}
+
 // Whether a log goes on in a newer file: then this one grows no more, and what was appended to it last is read first.
 static bool goes_on(struct follow *f)
 {
@@ -203,7 +210,7 @@ static ssize_t follow_read(void *context, uint64_t position, char *to, size_t mo
 		ssize_t n = take_from_files(f, to, most);
 		if (n != 0)
 			return n;
-		if (!f->wish.follows)
+		if (!f->wish.follows || (f->wish.ends_with_folder && folder_is_gone(f)))
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		if (heartbeat_is_due(f)) {
 			memcpy(to, "{}", 2);

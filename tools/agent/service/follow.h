@@ -20,6 +20,7 @@ struct follow_wish {
 	char output[300];            // of a log: "main.stdout"; "": not a log
 	struct log_place place;      // where to begin; index is a log's
 	bool follows, is_plain;
+	bool ends_with_folder; // a follower does not outlast the folder of the files
 	const char *content_type;
 };
 

@@ -18,6 +18,8 @@ const struct service_route service_routes[] = {
 	{NULL, "/v1/client/gc", client_gc},
 	{NULL, "/v1/client/allocation/:id/exec", alloc_exec},
 	{NULL, "/v1/client/stats", node_stats},
+	{NULL, "/v1/vms/:id/ip", vm_address},
+	{NULL, "/v1/vms/:id/logs", vm_logs},
 	{NULL, "/v1/vms/:id/port-forward", vm_port_forward},
 	{NULL, NULL, NULL},
 };

@@ -28,4 +28,5 @@ service_answer client_gc;                             // lifecycle.c
 service_answer fs_ls, fs_stat, fs_cat, fs_readat;     // fs_files.c
 service_answer fs_stream, fs_logs;                    // fs_streams.c
 service_answer node_stats;                            // node_stats.c
-service_answer vm_port_forward;                       // vm_route.c
+service_answer vm_address, vm_port_forward;           // vm_route.c
+service_answer vm_logs;                               // vm_logs.c

@@ -1,5 +1,6 @@
 // /v1/vms/:id/port-forward: a port of a virtual machine of this node, as the bytes of a WebSocket's binary messages.
 // The machine is reached before the socket is opened, so that what is wrong is a status, as Orchard's clients expect.
+// /v1/vms/:id/ip: its address.
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -8,6 +9,7 @@
 #include "tools/agent/service/service_inner.h"
 #include "tools/agent/service/service_routes.h"
 #include "tools/agent/service/service_socket.h"
+#include "tools/agent/service/vm_look.h"
 #include "tools/agent/vm/guest_port.h"
 #include "tools/json/json_writer.h"
 #include "tools/web_socket/relay.h"
@@ -21,32 +23,28 @@
 // How often a machine is looked at that is waited for.
 #define WAIT_TURN_MS 200
 
-struct machine_search {
-	const char *name;
-	bool is_up;
-	char folder[512]; // where its monitor is
-};
-
-// A machine that begins anew has two instances for a while.
 static void search_machine(struct runner *runner, void *context)
 {
-	struct machine_search *s = context;
+	struct vm_look *look = context;
 	struct task_folders folders;
-	for (const struct alloc_run *a = runner->allocs; a && !s->is_up; a = a->next) {
+	for (const struct alloc_run *a = runner->allocs; a && !look->is_up; a = a->next) {
 		const json_t *machine =
 			a->is_machine && a->spec ? json_object_get(a->spec->root, "Machine") : NULL;
 		if (!machine || a->task_count == 0 ||
-			strcmp(spec_text(machine, "name"), s->name) != 0)
+			strcmp(spec_text(machine, "name"), look->name) != 0 ||
+			(*look->uid && strcmp(spec_text(machine, "uid"), look->uid) != 0))
 			continue;
-		s->is_up = task_is_up(&a->tasks[0]);
+		look->is_up = task_is_up(&a->tasks[0]);
+		if (look->is_here && !look->is_up)
+			continue;
+		look->is_here = true;
+		look->id = a->id;
 		alloc_run_task_folders(a, &a->tasks[0], runner->settings.data_folder, &folders);
-		snprintf(s->folder, sizeof s->folder, "%s", folders.secrets);
+		snprintf(look->folder, sizeof look->folder, "%s", folders.secrets);
 	}
 }
 
-// {"message": "…"}
-__attribute__((format(printf, 3, 4))) static struct MHD_Response *say_of_machine(
-	unsigned *status, unsigned value, const char *format, ...)
+struct MHD_Response *vm_say(unsigned *status, unsigned value, const char *format, ...)
 {
 	char text[400];
 	struct json_writer w = {0};
@@ -102,47 +100,80 @@ static bool read_wait(const struct service_request *request, uint64_t *wait_ns)
 	return end && !*end && seconds <= UINT16_MAX;
 }
 
-// Waits until the machine is up, for so long. What ask_runner() says.
+// Waits until the machine is there, or up, for so long. What ask_runner() says.
 static int await_machine(
-	struct service_request *request, struct machine_search *s, uint64_t wait_ns)
+	struct service_request *request, struct vm_look *look, bool has_to_run, uint64_t wait_ns)
 {
 	uint64_t until_ns = time_monotonic_ns(&time_source_real) + wait_ns;
 	for (;;) {
-		int error =
-			ask_runner(request->settings->ask, search_machine, s, ASK_RUNNER_WAIT_MS);
-		if (error || s->is_up || time_monotonic_ns(&time_source_real) >= until_ns)
+		int error = ask_runner(
+			request->settings->ask, search_machine, look, ASK_RUNNER_WAIT_MS);
+		if (error || (has_to_run ? look->is_up : look->is_here) ||
+			time_monotonic_ns(&time_source_real) >= until_ns)
 			return error;
 		if (service_wait(request, -1, WAIT_TURN_MS) == SERVICE_OVER)
 			return -ESHUTDOWN;
 	}
 }
 
+struct MHD_Response *vm_find(
+	struct service_request *request, struct vm_look *look, bool has_to_run, unsigned *status)
+{
+	const char *uid = service_parameter(request, "uid");
+	uint64_t wait_ns;
+	*look = (struct vm_look){.name = request->id, .uid = uid ? uid : ""};
+	if (!read_wait(request, &wait_ns))
+		return vm_say(
+			status, MHD_HTTP_BAD_REQUEST, "wait: expected seconds, at most 65535");
+	if (await_machine(request, look, has_to_run, wait_ns) != 0)
+		return vm_say(status, MHD_HTTP_SERVICE_UNAVAILABLE,
+			"the worker's agent is too busy to answer, or stops");
+	if (has_to_run && !look->is_up)
+		return vm_say(status, MHD_HTTP_REQUEST_TIMEOUT,
+			"the virtual machine \"%.200s\" does not run on its worker", look->name);
+	if (!look->is_here)
+		return vm_say(status, MHD_HTTP_NOT_FOUND,
+			"the virtual machine \"%.200s\" has not begun on its worker, or is gone "
+			"from there",
+			look->name);
+	return NULL;
+}
+
 struct MHD_Response *vm_port_forward(struct service_request *request, unsigned *status)
 {
-	struct machine_search s = {.name = request->id};
-	uint64_t wait_ns;
+	struct vm_look look;
 	char message[300];
 	uint16_t port;
 	if (!read_port(request, &port))
-		return say_of_machine(
+		return vm_say(
 			status, MHD_HTTP_BAD_REQUEST, "port: expected a number from 1 to 65535");
-	if (!read_wait(request, &wait_ns))
-		return say_of_machine(
-			status, MHD_HTTP_BAD_REQUEST, "wait: expected seconds, at most 65535");
-	int error = await_machine(request, &s, wait_ns);
-	if (error)
-		return say_of_machine(status, MHD_HTTP_SERVICE_UNAVAILABLE,
-			"the worker's agent is too busy to answer, or stops");
-	if (!s.is_up)
-		return say_of_machine(status, MHD_HTTP_REQUEST_TIMEOUT,
-			"the virtual machine \"%.200s\" does not run on its worker", s.name);
+	struct MHD_Response *refusal = vm_find(request, &look, true, status);
+	if (refusal)
+		return refusal;
 	int fd = guest_port_connect(
-		s.folder, port, request->service->stop_fd, message, sizeof message);
+		look.folder, port, request->service->stop_fd, message, sizeof message);
 	if (fd < 0)
-		return say_of_machine(status, MHD_HTTP_SERVICE_UNAVAILABLE, "%s", message);
+		return vm_say(status, MHD_HTTP_SERVICE_UNAVAILABLE, "%s", message);
 	struct forward *f = memory_take(sizeof *f);
 	f->fd = fd;
 	struct service_socket_start start = {
 		talk_forward, f, forward_free, RELAY_MESSAGE_BYTES_MAX};
 	return service_socket_begin(request, status, &start);
+}
+
+struct MHD_Response *vm_address(struct service_request *request, unsigned *status)
+{
+	struct vm_look look;
+	struct json_writer w = {0};
+	char message[300], address[GUEST_ADDRESS_BYTES];
+	struct MHD_Response *refusal = vm_find(request, &look, true, status);
+	if (refusal)
+		return refusal;
+	if (guest_address(
+		    look.folder, request->service->stop_fd, address, message, sizeof message) < 0)
+		return vm_say(status, MHD_HTTP_SERVICE_UNAVAILABLE, "%s", message);
+	json_begin_object(&w);
+	json_put_string(&w, "ip", address);
+	json_end_object(&w);
+	return service_json(status, &w);
 }

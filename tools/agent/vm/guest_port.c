@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define NETWORK "net0" // as in qemu.c
+#define GUEST_HOST 15u // of the first address that qemu's network hands out
 #define TRY_AGAIN_MS 20
 #define TRIES_MAX 5
 
@@ -85,7 +86,20 @@ static int greet_monitor(struct monitor *m, const char *folder)
 	return is_fine ? 0 : -EBUSY;
 }
 
-// One line for people, which says nothing when all is well. 0, or -errno and a sentence.
+// One line for people and what is said to it; NULL after a sentence.
+static json_t *ask_in_words(const struct monitor *m, const char *line)
+{
+	return ask_monitor(m, json_pack("{s:s s:{s:s}}", "execute", "human-monitor-command",
+				      "arguments", "command-line", line));
+}
+
+static int fail_without_network(const struct monitor *m)
+{
+	return fail_guest(m, -ENETUNREACH,
+		"the machine has no network: its worker's agent runs without --vm-network user");
+}
+
+// One that says nothing when all is well. 0, or -errno and a sentence.
 __attribute__((format(printf, 2, 3))) static int tell_monitor(
 	const struct monitor *m, const char *format, ...)
 {
@@ -94,17 +108,13 @@ __attribute__((format(printf, 2, 3))) static int tell_monitor(
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	json_t *answer =
-		ask_monitor(m, json_pack("{s:s s:{s:s}}", "execute", "human-monitor-command",
-				       "arguments", "command-line", line));
+	json_t *answer = ask_in_words(m, line);
 	if (!answer)
 		return -EBUSY;
 	const char *said = spec_text(answer, "return");
 	int error = 0;
 	if (strstr(said, "unrecognized netdev"))
-		error = fail_guest(m, -ENETUNREACH,
-			"the machine has no network: its worker's agent runs without --vm-network "
-			"user");
+		error = fail_without_network(m);
 	else if (*said || json_object_get(answer, "error"))
 		error = fail_guest(m, strstr(said, "Could not set up") ? -EADDRINUSE : -EIO,
 			"the machine's monitor says: %.*s", (int)strcspn(said, "\r\n"), said);
@@ -145,28 +155,31 @@ static int connect_to_loopback(const struct monitor *m, uint16_t port)
 // of its loop in which it takes the connection, too, so that the next question ends nothing but the listening.
 static int forward_once(const struct monitor *m, uint16_t guest, uint16_t port)
 {
+	char line[100];
 	int error = tell_monitor(
 		m, "hostfwd_add " NETWORK " tcp:127.0.0.1:%u-:%u", (unsigned)port, (unsigned)guest);
 	if (error)
 		return error;
 	int fd = connect_to_loopback(m, port);
 	json_decref(ask_monitor(m, json_pack("{s:s}", "execute", "query-status")));
-	json_decref(
-		ask_monitor(m, json_pack("{s:s s:{s:o}}", "execute", "human-monitor-command",
-				       "arguments", "command-line",
-				       json_sprintf("hostfwd_remove " NETWORK " tcp:127.0.0.1:%u",
-					       (unsigned)port))));
+	snprintf(line, sizeof line, "hostfwd_remove " NETWORK " tcp:127.0.0.1:%u", (unsigned)port);
+	json_decref(ask_in_words(m, line));
 	return fd;
+}
+
+static struct monitor monitor_of(int stop_fd, char *message, uint32_t message_size)
+{
+	return (struct monitor){.stop_fd = stop_fd,
+		.until_ns = time_monotonic_ns(&time_source_real) +
+			    GUEST_PORT_WAIT_MS * (uint64_t)NS_PER_MS,
+		.message = message,
+		.message_size = message_size};
 }
 
 int guest_port_connect(
 	const char *folder, uint16_t guest, int stop_fd, char *message, uint32_t message_size)
 {
-	struct monitor m = {.stop_fd = stop_fd,
-		.until_ns = time_monotonic_ns(&time_source_real) +
-			    GUEST_PORT_WAIT_MS * (uint64_t)NS_PER_MS,
-		.message = message,
-		.message_size = message_size};
+	struct monitor m = monitor_of(stop_fd, message, message_size);
 	int fd = greet_monitor(&m, folder);
 	if (fd == 0)
 		fd = -EADDRINUSE;
@@ -175,4 +188,35 @@ int guest_port_connect(
 		fd = forward_once(&m, guest, find_free_port());
 	qmp_close(m.qmp);
 	return fd;
+}
+
+// "… net0: index=0,type=user,net=10.0.2.0,restrict=off": qemu gives its only guest the 15th address of the net.
+static int read_address(
+	const struct monitor *m, const char *said, char address[static GUEST_ADDRESS_BYTES])
+{
+	const char *user = strstr(said, NETWORK ": ");
+	const char *net = user ? strstr(user, "type=user,net=") : NULL;
+	unsigned a, b, c, d;
+	if (!user)
+		return fail_without_network(m);
+	if (!net || sscanf(net, "type=user,net=%3u.%3u.%3u.%3u", &a, &b, &c, &d) != 4 || a > 255 ||
+		b > 255 || c > 255 || d > 240)
+		return fail_guest(m, -EIO, "the machine's monitor tells no address of it");
+	snprintf(address, GUEST_ADDRESS_BYTES, "%u.%u.%u.%u", a, b, c, d + GUEST_HOST);
+	return 0;
+}
+
+int guest_address(const char *folder, int stop_fd, char address[static GUEST_ADDRESS_BYTES],
+	char *message, uint32_t message_size)
+{
+	struct monitor m = monitor_of(stop_fd, message, message_size);
+	int error = greet_monitor(&m, folder);
+	json_t *answer = error ? NULL : ask_in_words(&m, "info network");
+	if (answer)
+		error = read_address(&m, spec_text(answer, "return"), address);
+	else if (!error)
+		error = -EBUSY;
+	json_decref(answer);
+	qmp_close(m.qmp);
+	return error;
 }

@@ -4,6 +4,8 @@
 #pragma once
 #include <stdint.h>
 
+#define GUEST_ADDRESS_BYTES 16u // of dotted decimals
+
 // How long the monitor may be busy with somebody else.
 #define GUEST_PORT_WAIT_MS 5000u
 
@@ -12,3 +14,6 @@
 // Blocks; ends early once stop_fd is readable.
 int guest_port_connect(
 	const char *folder, uint16_t port, int stop_fd, char *message, uint32_t message_size);
+// The address that qemu gives the machine in the network of its own. 0, or as guest_port_connect().
+int guest_address(const char *folder, int stop_fd, char address[static GUEST_ADDRESS_BYTES],
+	char *message, uint32_t message_size);

@@ -12,6 +12,8 @@
 	WRITE("DELETE", "/v1/vms/:id", VM_WRITE, vm_remove, outcome_answer)             \
 	WATCH("/v1/vms/:id/events", VM_READ, vm_events_read, vm_watched)                \
 	WRITE("PUT", "/v1/vms/:id/events", VM_WRITE, vm_events_add, outcome_answer)     \
+	READ("/v1/vms/:id/ip", VM_CONNECT, vm_ip)                                       \
+	READ("/v1/vms/:id/logs", VM_READ, vm_logs)                                      \
 	READ("/v1/vms/:id/port-forward", VM_CONNECT, vm_port_forward)                   \
 	WRITE("PUT", "/v1/vms/:id/state", VM_WRITE, vm_report, vm_reported)             \
 	LIST("/v1/workers", VM_READ, vm_worker_list)                                    \

@@ -216,6 +216,9 @@ static bool is_answered_elsewhere(struct request *request)
 		background_answer_park(request);
 	else if (request->stage == REQUEST_FORWARDED)
 		forwarding_park(request);
+	else if (request->stage == REQUEST_AWAITING)
+		parking_park(request->api->parking, request, request->awaited, request,
+			request->awaited_until_ns);
 	else
 		return false;
 	return true;
@@ -303,6 +306,7 @@ static enum MHD_Result commands_ended(struct request *request)
 // Meanwhile the token may have been deleted, or allow less.
 static enum MHD_Result watch_ended(struct request *request)
 {
+	request->stage = REQUEST_WATCHING; // it may begin to await something
 	request->refusal = forwarding_check(request);
 	if (!request->refusal.status)
 		request->refusal = access_check(request);
@@ -323,7 +327,8 @@ static enum MHD_Result advance_request(struct request *request)
 		if (request->is_forwarded)
 			return begin_forwarded(request);
 		return request->route->submit ? begin_write(request) : begin_read(request);
-	case REQUEST_WATCHING: return watch_ended(request);
+	case REQUEST_WATCHING:
+	case REQUEST_AWAITING: return watch_ended(request);
 	case REQUEST_COMMANDS: return commands_ended(request);
 	case REQUEST_WORKING: return work_ended(request);
 	case REQUEST_FORWARDED: return forwarded_ended(request);
@@ -385,8 +390,12 @@ static bool is_for_this_region(const struct request *request)
 
 static bool may_go_to_node(const char *pattern)
 {
-	return strncmp(pattern, "/v1/client/", 11) == 0 || strstr(pattern, "/port-forward") ||
-	       strcmp(pattern, "/v1/allocation/:id/checks") == 0;
+	static const char *const others[] = {"/v1/allocation/:id/checks", "/v1/vms/:id/ip",
+		"/v1/vms/:id/logs", "/v1/vms/:id/port-forward"};
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (strcmp(pattern, others[i]) == 0)
+			return true;
+	return strncmp(pattern, "/v1/client/", 11) == 0;
 }
 
 // What the request line and the headers have wrong; also finds the route and reads the parameters.

@@ -1,6 +1,7 @@
 #include "tools/api/server/parking.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -159,6 +160,20 @@ void parking_park(struct parking *p, struct request *r, const struct parked_kind
 	pthread_mutex_unlock(&p->lock);
 	if (urgent)
 		poke(p);
+}
+
+bool parking_await(struct request *r, const struct parked_kind *kind, uint64_t wait_ns)
+{
+	uint64_t now = now_ns(r->api->parking);
+	if (!r->awaited_until_ns) {
+		uint64_t end_ns = access_end_ns(r);
+		r->awaited_until_ns = now + wait_ns < end_ns ? now + wait_ns : end_ns;
+	}
+	if (now >= r->awaited_until_ns || r->hung_up || !parking_is_open(r->api->parking))
+		return false;
+	r->awaited = kind;
+	r->stage = REQUEST_AWAITING;
+	return true;
 }
 
 void parking_leave(struct parking *p, struct request *r)

@@ -28,6 +28,9 @@ bool parking_is_open(struct parking *);
 // there.
 void parking_park(struct parking *, struct request *, const struct parked_kind *,
 	const void *context, uint64_t deadline_ns);
+// For an answer that has to wait for something, with the request as context: the answer is called anew when that is
+// ready, or so long after it was called first. False when it has waited long enough, or nobody waits any more.
+bool parking_await(struct request *, const struct parked_kind *, uint64_t wait_ns);
 // Called when the connection goes on that somebody else resumed. Nothing when the parking thread did.
 void parking_leave(struct parking *, struct request *);
 // Any thread; never blocks.

@@ -21,9 +21,10 @@ struct parameter {
 };
 
 enum request_stage {
-	REQUEST_HEADERS,   // just begun
-	REQUEST_BODY,      // a write whose body arrives
-	REQUEST_WATCHING,  // a blocking query, parked or about to check
+	REQUEST_HEADERS,  // just begun
+	REQUEST_BODY,     // a write whose body arrives
+	REQUEST_WATCHING, // a blocking query, parked or about to check
+	REQUEST_AWAITING, // its answer found that it has to wait, and is called again (parking_await)
 	REQUEST_COMMANDS,  // a write whose commands are under way
 	REQUEST_WORKING,   // a thread works out its answer (background_answers.h)
 	REQUEST_FORWARDED, // the leader answers it (forwarding.h), or a node does (node_line.h)
@@ -57,9 +58,11 @@ struct request {
 		refusal;       // found in the headers or the body; said when the body has been read
 	struct access *access; // of its token; NULL: it may do everything (access.h)
 	struct uuid accessor;  // of its token, also when that is gone; zero: it shows none
-	uint64_t access_looked_ns; // when that was found
-	uint64_t wait_index;       // of a blocking query
-	bool wait_existed;         // what it watches existed when it began
+	uint64_t access_looked_ns;         // when that was found
+	const struct parked_kind *awaited; // of REQUEST_AWAITING; its context is the request
+	uint64_t awaited_until_ns;         // 0: it has not waited yet
+	uint64_t wait_index;               // of a blocking query
+	bool wait_existed;                 // what it watches existed when it began
 	struct submission *submission;
 	struct background_answer *background; // while its answer is worked out
 	// On a member of a cluster (forwarding.h).

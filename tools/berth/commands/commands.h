@@ -26,7 +26,7 @@ command_run alloc_list, alloc_status, alloc_stop;
 command_run alloc_exec;
 command_run alloc_logs, alloc_fs, alloc_fs_ls, alloc_fs_cat, alloc_fs_stat;
 command_run alloc_restart, alloc_signal, alloc_stats, job_restart;
-command_run machine_port_forward, machine_ssh, machine_exec, machine_logs;
+command_run machine_port_forward, machine_ssh, machine_exec, machine_logs, machine_ip;
 command_run alloc_checks;
 command_run eval_list, eval_status;
 command_run explain_job, explain_alloc, explain_node;

@@ -12,6 +12,11 @@
 // What is kept for last lines is cut back to them when it has grown by so much.
 #define KEPT_BYTES_STEP (1024u * 1024)
 
+// Of a log, a line is taken to be no longer, on average.
+#define LINE_BYTES 1024u
+#define LINES_MAX 1000000u
+#define BYTES_MAX (1ull << 40)
+
 struct bytes {
 	char *data;
 	size_t size;
@@ -126,6 +131,23 @@ static bool take_piece(void *context, const char *data, size_t size)
 			return false;
 	}
 	return true;
+}
+
+enum exit_status frames_read_place(
+	const struct flags *flags, char place[static FRAMES_PLACE_BYTES], uint64_t *lines)
+{
+	char message[256];
+	uint64_t bytes = 0, count = 10;
+	bool by_lines = flag_given(flags, FLAG_TAIL) || flag_given(flags, FLAG_LINES);
+	if (!flag_number(flags, FLAG_BYTES, 1, BYTES_MAX, &bytes, message, sizeof message) ||
+		!flag_number(flags, FLAG_LINES, 1, LINES_MAX, &count, message, sizeof message))
+		return complain(STATUS_USAGE, "%s", message);
+	*lines = by_lines && !bytes ? count : 0;
+	bytes = *lines ? *lines * LINE_BYTES : bytes;
+	snprintf(place, FRAMES_PLACE_BYTES, "&follow=%s&origin=%s&offset=%llu",
+		flag_given(flags, FLAG_FOLLOW) ? "true" : "false", bytes ? "end" : "start",
+		(unsigned long long)bytes);
+	return STATUS_OK;
 }
 
 enum exit_status frames_print(struct session *session, const char *path, uint64_t last_lines)

@@ -1,5 +1,6 @@
-// A port of a virtual machine over a WebSocket. What stands where qemu forwards to its guest is a server of this test,
-// which listens when the machine's monitor is told so: no machine of a few bytes speaks TCP.
+// A port of a virtual machine over a WebSocket, its address, and what it says. What stands where qemu forwards to its
+// guest is a server of this test, which listens when the machine's monitor is told so: no machine of a few bytes speaks
+// TCP.
 #include "state/base/time_source.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/service/ask_runner.h"
@@ -199,6 +200,87 @@ static void what_is_wrong_is_a_status(void **unused)
 	pthread_join(monitor, NULL); // its connection was closed again
 }
 
+// What the monitor says to "info network" is the "done" of this test: nothing.
+static void a_machine_without_an_address(void **unused)
+{
+	assert_int_equal(pthread_create(&monitor, NULL, run_monitor, NULL), 0);
+	close(ask("/v1/vms/web/ip", "", "{\"message\":\"the machine has no network"));
+	assert_non_null(strstr(text, " 503 "));
+	pthread_join(monitor, NULL);
+	close(ask("/v1/vms/none/ip?wait=1", "", "does not run on its worker"));
+	assert_non_null(strstr(text, " 408 "));
+	close(ask("/v1/vms/web/ip?uid=other", "", "does not run on its worker"));
+	close(ask("/v1/vms/web/ip?wait=-1", "", "wait: expected seconds"));
+	assert_non_null(strstr(text, " 400 "));
+}
+
+static void say_on_console(const char *lines, const char *mode)
+{
+	char path[600], id[UUID_TEXT_BYTES];
+	snprintf(path, sizeof path, "%s/alloc/%s/alloc/logs/machine.stdout.0", stage_folder,
+		uuid_format(&runner.allocs->id, id));
+	FILE *file = fopen(path, mode);
+	assert_non_null(file);
+	fputs(lines, file);
+	fclose(file);
+}
+
+static void hear(int fd, const char *wanted)
+{
+	size_t size = strlen(text);
+	while (!strstr(text, wanted)) {
+		struct pollfd polled = {.fd = fd, .events = POLLIN};
+		assert_int_equal(poll(&polled, 1, 20000), 1);
+		ssize_t n = recv(fd, text + size, sizeof text - 1 - size, 0);
+		if (n <= 0)
+			fail_msg("\"%s\" without \"%s\"", text, wanted);
+		size += (size_t)n;
+		text[size] = '\0';
+	}
+}
+
+static void what_a_machine_says_is_followed(void **unused)
+{
+	say_on_console("booting\nlogin: ", "w");
+	close(ask("/v1/vms/web/logs?plain=1", "", "booting\nlogin: "));
+	assert_non_null(strstr(text, " 200 "));
+	close(ask("/v1/vms/web/logs?plain=1&origin=end&offset=7", "", "login: "));
+	assert_null(strstr(text, "boot"));
+	close(ask("/v1/vms/web/logs?uid=u1", "", "\"Data\":\"Ym9vdGluZwpsb2dpbjog\""));
+
+	int fd = ask("/v1/vms/web/logs?plain=true&follow=true", "", "login: ");
+	say_on_console("root\n", "a");
+	hear(fd, "root\n");
+	// It ends with the machine and its folder.
+	runner_forget_machines(&runner);
+	for (int i = 0; i < 100 && runner.allocs; i++)
+		stage_pass_ms(1000);
+	hear(fd, "\r\n0\r\n");
+	close(fd);
+	close(ask(
+		"/v1/vms/web/logs", "", "{\"message\":\"the virtual machine \\\"web\\\" has not"));
+	assert_non_null(strstr(text, " 404 "));
+}
+
+static void a_console_is_asked_for_in_words(void **unused)
+{
+	static const struct {
+		const char *path, *body;
+	} rows[] = {
+		{"/v1/vms/web/logs?follow=x", "follow and plain: expected true or false"},
+		{"/v1/vms/web/logs?offset=-1", "offset: expected a number of bytes"},
+		{"/v1/vms/web/logs?offset=1x", "offset: expected a number of bytes"},
+		{"/v1/vms/web/logs?origin=middle", "origin: expected start or end"},
+		{"/v1/vms/web/logs?wait=x", "wait: expected seconds"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		close(ask(rows[i].path, "", rows[i].body));
+		assert_non_null(strstr(text, " 400 "));
+	}
+	close(ask("/v1/vms/web/logs?uid=other", "", "has not begun on its worker"));
+	assert_non_null(strstr(text, " 404 "));
+}
+
 static void a_machine_that_is_over(void **unused)
 {
 	close(ask("/v1/vms/none/port-forward?port=22&wait=1", UPGRADE,
@@ -217,6 +299,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(bytes_go_to_the_guest_and_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_a_status, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_machine_without_an_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_machine_says_is_followed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_console_is_asked_for_in_words, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_machine_that_is_over, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,21 @@ static void a_machine_without_a_network(void **unused)
 	end_machine();
 }
 
+static void its_address_is_told(void **unused)
+{
+	char address[GUEST_ADDRESS_BYTES];
+	if (!qemu_program())
+		skip();
+	begin_machine(true);
+	assert_int_equal(guest_address(folder, -1, address, message, sizeof message), 0);
+	assert_string_equal(address, "10.0.2.15");
+	end_machine();
+	begin_machine(false);
+	assert_int_equal(guest_address(folder, -1, address, message, sizeof message), -ENETUNREACH);
+	assert_non_null(strstr(message, "--vm-network user"));
+	end_machine();
+}
+
 // Somebody else talks to the monitor, and then no more.
 static void a_busy_monitor_is_waited_for(void **unused)
 {
@@ -143,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_is_open_for_one),
 		cmocka_unit_test(a_machine_without_a_network),
+		cmocka_unit_test(its_address_is_told),
 		cmocka_unit_test(a_busy_monitor_is_waited_for),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

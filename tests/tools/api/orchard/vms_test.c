@@ -466,21 +466,102 @@ static void who_waits_is_woken_by_a_change(void **unused)
 	response_free(after);
 }
 
-static void a_port_is_reached_through_its_worker(void **unused)
+// What only the worker can answer is refused where no agent is to be asked, in the same words.
+static void a_machine_is_reached_through_its_worker(void **unused)
 {
-#define FORWARD(name) "/v1/vms/" name "/port-forward?port=22"
-	expect_answer("GET", FORWARD("nobody"), NULL, 404, "nobody\\\" not found");
+	static const char *const asked[] = {"port-forward?port=22&wait=0", "ip", "logs"};
+	char nobody[100], path[100];
 	json_decref(create("{\"name\":\"forwarded\",\"image\":\"i\",\"os\":\"linux\"}"));
-	expect_answer("GET", FORWARD("forwarded"), NULL, 408, "VM is not running on '' worker");
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(nobody, sizeof nobody, "/v1/vms/nobody/%s", asked[i]);
+		snprintf(path, sizeof path, "/v1/vms/forwarded/%s", asked[i]);
+		expect_answer("GET", nobody, NULL, 404, "nobody\\\" not found");
+		expect_answer("GET", path, NULL, 408, "VM is not running on '' worker");
+	}
 	json_decref(http_json(server, "PUT", "/v1/workers",
 		"{\"name\":\"by-hand\",\"machine_id\":\"m-7\",\"resources\":{}}"));
 	give_to("forwarded", "by-hand");
-	expect_answer("GET", FORWARD("forwarded"), NULL, 503,
-		"{\"message\":\"the worker \\\"by-hand\\\" is kept by hand");
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "/v1/vms/forwarded/%s", asked[i]);
+		expect_answer("GET", path, NULL, 503,
+			"{\"message\":\"the worker \\\"by-hand\\\" is kept by hand");
+	}
 	json_decref(http_json(server, "PUT", "/v1/vms/forwarded", "{\"powerState\":\"stopped\"}"));
-	expect_answer(
-		"GET", FORWARD("forwarded"), NULL, 417, "VM is in a terminal state 'stopped'");
-#undef FORWARD
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "/v1/vms/forwarded/%s", asked[i]);
+		expect_answer("GET", path, NULL, 417, "VM is in a terminal state 'stopped'");
+	}
+}
+
+static void who_reaches_a_machine_says_how(void **unused)
+{
+	static const char *const rows[][2] = {
+		{"/v1/vms/nobody/port-forward", "port: expected a number from 1 to 65535"},
+		{"/v1/vms/nobody/port-forward?port=0", "port: expected"},
+		{"/v1/vms/nobody/port-forward?port=65536", "port: expected"},
+		{"/v1/vms/nobody/port-forward?port=22&wait=65536", "wait: expected seconds"},
+		{"/v1/vms/nobody/ip?wait=soon", "wait: expected seconds, at most 65535"},
+		{"/v1/vms/nobody/logs?wait=-1", "wait: expected seconds"},
+		{"/v1/vms/nobody/logs?follow=yes", "follow: expected true or false"},
+		{"/v1/vms/nobody/logs?origin=middle", "origin: expected start or end"},
+		{"/v1/vms/nobody/logs?offset=x", "offset: expected a number of bytes"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		expect_answer("GET", rows[i][0], NULL, 400, rows[i][1]);
+}
+
+static void *wait_for_port(void *path)
+{
+	static struct response response;
+	response = http(server, "GET", path, NULL);
+	return &response;
+}
+
+// Asks, does what ends the wait, and expects the answer, which is the same when that is done before.
+static void expect_wait(const char *path, void (*end)(void), int status, const char *body)
+{
+	pthread_t thread;
+	void *result;
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_port, (void *)path), 0);
+	end();
+	assert_int_equal(pthread_join(thread, &result), 0);
+	struct response *response = result;
+	assert_int_equal(response->status, status);
+	assert_non_null(strstr(response->body, body));
+	response_free(response);
+}
+
+static void end_nothing(void)
+{
+}
+
+static void delete_awaited(void)
+{
+	struct response r = http(server, "DELETE", "/v1/vms/awaited", NULL);
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+}
+
+static void place_awaited(void)
+{
+	give_to("awaited", "by-hand");
+}
+
+// It is waited for until there is something to say, and no longer than is asked for.
+static void a_machine_is_waited_for(void **unused)
+{
+	static const char image[] = "{\"name\":\"awaited\",\"image\":\"i\",\"os\":\"linux\"}";
+	json_decref(create(image));
+	expect_wait(
+		"/v1/vms/awaited/ip?wait=1", end_nothing, 408, "VM is not running on '' worker");
+	expect_wait("/v1/vms/awaited/port-forward?port=22&wait=1", end_nothing, 408,
+		"VM is not running on '' worker");
+	expect_wait("/v1/vms/awaited/port-forward?port=22", delete_awaited, 404, "not found");
+	json_decref(create(image));
+	expect_wait("/v1/vms/awaited/ip?wait=60", place_awaited, 503, "is kept by hand");
+	delete_awaited();
+	json_decref(create(image));
+	expect_wait("/v1/vms/awaited/logs?wait=60", place_awaited, 503, "is kept by hand");
 }
 
 int main(void)
@@ -503,7 +584,9 @@ int main(void)
 		cmocka_unit_test(settings_are_kept),
 		cmocka_unit_test(host_directories_need_a_policy),
 		cmocka_unit_test(who_waits_is_woken_by_a_change),
-		cmocka_unit_test_setup_teardown(a_port_is_reached_through_its_worker, NULL, NULL),
+		cmocka_unit_test(a_machine_is_reached_through_its_worker),
+		cmocka_unit_test(who_reaches_a_machine_says_how),
+		cmocka_unit_test(a_machine_is_waited_for),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

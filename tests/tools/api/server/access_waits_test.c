@@ -67,6 +67,23 @@ static void a_query_that_waits_is_asked_again(void **unused)
 	assert_non_null(strstr(stays.answer.text, "second"));
 }
 
+static void who_waits_for_a_machine_is_told(void **unused)
+{
+	static struct waiting goes;
+	acl_world_policy("reaches", "vm_connect { policy = \"write\" }");
+	struct uuid accessor = acl_world_token("reaches", 0, goes.secret);
+	assert_int_equal(
+		ask_with(management, "PUT", "/v1/vms", "{\"name\":\"awaited\",\"image\":\"i\"}")
+			.status,
+		200);
+	snprintf(goes.path, sizeof goes.path, "/v1/vms/awaited/port-forward?port=22&wait=300");
+	pthread_create(&goes.thread, NULL, wait_for_change, &goes);
+	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+	acl_world_delete_token(accessor);
+	pthread_join(goes.thread, NULL);
+	assert_int_equal(goes.answer.status, 403);
+}
+
 // Nothing changes but the tokens.
 static void a_query_ends_with_its_token(void **unused)
 {
@@ -174,6 +191,7 @@ static void a_stream_shows_what_the_token_allows(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_waits_for_a_machine_is_told),
 		cmocka_unit_test(a_query_that_waits_is_asked_again),
 		cmocka_unit_test(a_query_ends_with_its_token),
 		cmocka_unit_test(a_stream_ends_with_its_token),

@@ -22,23 +22,53 @@
 
 #include <cmocka.h>
 
+static char text[4096];
+static char asked[200]; // of a console
+
 static struct MHD_Response *say_machines(struct service_request *request, unsigned *status)
 {
-	return service_say(status, 200, "[{\"name\":\"web\"},{\"name\":\"db\"}]");
+	return service_say(
+		status, 200, "[{\"name\":\"web\"},{\"name\":\"db\"},{\"name\":\"new\"}]");
 }
 
 static struct MHD_Response *say_machine(struct service_request *request, unsigned *status)
 {
 	return service_say(status, 200, "{\"name\":\"%s\",\"uid\":\"u-1\"%s}", request->id,
-		strcmp(request->id, "web") == 0 ? ",\"username\":\"ubuntu\"" : "");
+		strcmp(request->id, "web") == 0 ? ",\"username\":\"ubuntu\""
+		: strcmp(request->id, "new") == 0
+			? ",\"status\":\"pending\",\"powerState\":\"running\""
+			: "");
 }
 
 static struct MHD_Response *say_events(struct service_request *request, unsigned *status)
 {
 	return service_say(status, 200,
-		"[{\"kind\":\"lifecycle\",\"timestamp\":1,\"payload\":\"VM created\"},"
-		"{\"kind\":\"log_line\",\"timestamp\":2,\"payload\":\"hello\"},"
-		"{\"kind\":\"log_line\",\"timestamp\":3,\"payload\":\"world\"}]");
+		strcmp(request->id, "new") == 0
+			? "[]"
+			: "[{\"kind\":\"lifecycle\",\"timestamp\":1,\"payload\":\"VM created\"},"
+			  "{\"kind\":\"log_line\",\"timestamp\":2,\"payload\":\"hello\"},"
+			  "{\"kind\":\"log_line\",\"timestamp\":3,\"payload\":\"world\"}]");
+}
+
+// "one\ntwo\nthree\n", or nothing of a machine whose worker is kept by hand.
+static struct MHD_Response *say_console(struct service_request *request, unsigned *status)
+{
+	static const char frame[] = "{\"Data\":\"b25lCnR3bwp0aHJlZQo=\",\"File\":\"alloc/logs/"
+				    "machine.stdout.0\",\"Offset\":14}";
+	if (strcmp(request->id, "db") == 0)
+		return service_say(status, 503, "{\"message\":\"the worker is kept by hand\"}");
+	snprintf(asked, sizeof asked, "follow=%s origin=%s offset=%s wait=%s",
+		service_parameter(request, "follow"), service_parameter(request, "origin"),
+		service_parameter(request, "offset"), service_parameter(request, "wait"));
+	return service_say(status, 200, "%s", frame);
+}
+
+static struct MHD_Response *say_address(struct service_request *request, unsigned *status)
+{
+	if (strcmp(request->id, "db") == 0)
+		return service_say(
+			status, 408, "{\"message\":\"VM is not running on 'w' worker\"}");
+	return service_say(status, 200, "{\"ip\":\"10.0.2.15\"}");
 }
 
 struct port {
@@ -84,6 +114,8 @@ static const struct service_route routes[] = {
 	{NULL, "/v1/vms", say_machines},
 	{NULL, "/v1/vms/:id", say_machine},
 	{NULL, "/v1/vms/:id/events", say_events},
+	{NULL, "/v1/vms/:id/ip", say_address},
+	{NULL, "/v1/vms/:id/logs", say_console},
 	{NULL, "/v1/vms/:id/port-forward", forward},
 	{NULL, NULL, NULL},
 };
@@ -108,12 +140,41 @@ static int tear_down(void **unused)
 	return inside_stop();
 }
 
-static char text[4096];
-
 static void the_lines_of_a_machine(void **unused)
 {
-	expect_run("vm logs web", 0, "hello\nworld\n", "");
+	expect_run("vm logs web", 0, "", "");
+	assert_string_equal(run.out, "hello\nworld\none\ntwo\nthree\n");
+	assert_string_equal(asked, "follow=false origin=start offset=0 wait=0");
+	expect_run("vm logs --tail -n 1 web", 0, "", "");
+	assert_string_equal(run.out, "world\nthree\n");
+	assert_string_equal(asked, "follow=false origin=end offset=1024 wait=0");
+	expect_run("vm logs db", 0, "", "");
 	assert_string_equal(run.out, "hello\nworld\n");
+	expect_run("vm logs -f db", 4, "", "the worker is kept by hand");
+	expect_run("vm logs --json web", 0, "\"VM created\"", "");
+	expect_run("vm logs -n none web", 2, "", "lines");
+}
+
+static void who_waits_says_so(void **unused)
+{
+	expect_run("vm logs -f --wait 7 new", 0, "", "");
+	assert_string_equal(run.out, "one\ntwo\nthree\n");
+	assert_string_equal(asked, "follow=true origin=start offset=0 wait=7");
+	assert_string_equal(run.error,
+		"berth: the machine \"new\" does not run yet: waiting up to 7 "
+		"seconds (--wait)\nberth: the machine \"new\" has ended there\n");
+	expect_run("vm ip new", 0, "10.0.2.15\n", "waiting up to 60 seconds (--wait)");
+	expect_run("vm ip web", 0, "10.0.2.15\n", "");
+	assert_string_equal(run.error, "");
+	expect_run("vm ip --wait 0 new", 0, "10.0.2.15\n", "");
+	assert_string_equal(run.error, "");
+	expect_run("vm ip db", 4, "", "VM is not running on 'w' worker");
+	expect_run("vm ip --wait long web", 2, "", "wait");
+	assert_int_equal(inside_shell("echo | " BERTH_PROGRAM
+				      " vm port-forward --wait 5 --stdio new 80 2>&1 | head -1",
+				 text, sizeof text),
+		0);
+	assert_non_null(strstr(text, "waiting up to 5 seconds"));
 }
 
 static void one_connection_over_pipes(void **unused)
@@ -223,6 +284,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lines_of_a_machine),
+		cmocka_unit_test(who_waits_says_so),
 		cmocka_unit_test(one_connection_over_pipes),
 		cmocka_unit_test(a_port_of_the_loopback),
 		cmocka_unit_test(ssh_goes_over_a_port),

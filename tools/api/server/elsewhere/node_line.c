@@ -83,7 +83,7 @@ int node_line_start(struct api *api)
 }
 
 // What a request of a client says that the node needs to hear. Its token is no business of a node's.
-static struct exchange *exchange_for_node(const struct request *request)
+static struct exchange *exchange_for_node(const struct request *request, const char *target)
 {
 	static const char *const names[] = {MHD_HTTP_HEADER_CONTENT_TYPE,
 		MHD_HTTP_HEADER_ACCEPT_ENCODING, MHD_HTTP_HEADER_CONNECTION,
@@ -91,8 +91,8 @@ static struct exchange *exchange_for_node(const struct request *request)
 		"Sec-WebSocket-Protocol"};
 	bool is_upgrade = MHD_lookup_connection_value(
 		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
-	struct exchange *x = exchange_create(
-		request->route->method, request->target, request->body, request->body_size);
+	struct exchange *x =
+		exchange_create(request->route->method, target, request->body, request->body_size);
 	for (size_t i = 0; i < (is_upgrade ? sizeof names / sizeof names[0] : 2); i++)
 		exchange_add_header(x, names[i],
 			MHD_lookup_connection_value(
@@ -100,7 +100,8 @@ static struct exchange *exchange_for_node(const struct request *request)
 	return x;
 }
 
-void answer_by_node(struct request *request, struct reply *reply, const struct uuid *node)
+void ask_node(
+	struct request *request, struct reply *reply, const struct uuid *node, const char *target)
 {
 	struct api *api = request->api;
 	if (!api->line) {
@@ -110,7 +111,7 @@ void answer_by_node(struct request *request, struct reply *reply, const struct u
 			"and the log of its start");
 		return;
 	}
-	struct exchange *x = exchange_for_node(request);
+	struct exchange *x = exchange_for_node(request, target);
 	if (!line_hub_begin(api->line, x, node)) {
 		exchange_free(x);
 		reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
@@ -120,6 +121,11 @@ void answer_by_node(struct request *request, struct reply *reply, const struct u
 	}
 	request->exchange = x;
 	request->stage = REQUEST_FORWARDED;
+}
+
+void answer_by_node(struct request *request, struct reply *reply, const struct uuid *node)
+{
+	ask_node(request, reply, node, request->target);
 }
 
 static bool may_still_speak(void *context)

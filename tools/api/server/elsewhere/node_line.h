@@ -8,5 +8,7 @@ int node_line_start(struct api *);
 // Hands the request to the node, with its body and as it was sent. The stage is REQUEST_FORWARDED then; or the reply
 // says why not.
 void answer_by_node(struct request *, struct reply *, const struct uuid *node);
+// The same, but the node is asked for this path and query.
+void ask_node(struct request *, struct reply *, const struct uuid *node, const char *target);
 // The response to a request over which another protocol is spoken from then on; NULL: memory is short.
 struct MHD_Response *node_line_switch(struct request *);

@@ -108,6 +108,7 @@ enum exit_status machine_port_forward(struct session *session, const char **argu
 	if (!read_ports(arguments[1], &local, &port))
 		return complain(STATUS_USAGE, "\"%s\" is not [LOCAL:]PORT, of numbers up to 65535",
 			arguments[1]);
+	vm_way_note_wait(session, machine);
 	if (!flag_given(&session->flags, FLAG_STDIO))
 		return listen_for(session, machine, local, port);
 	enum exit_status status;

@@ -1,5 +1,7 @@
 #include "tools/berth/commands/inside/vm_way.h"
+#include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
+#include "tools/berth/cli/name_path.h"
 #include "tools/http_client/http_socket.h"
 #include "tools/web_socket/relay.h"
 #include <limits.h>
@@ -8,15 +10,47 @@
 #include <string.h>
 #include <unistd.h>
 
+// Unless --wait says how long.
+#define VM_WAIT_S 60u
+#define VM_WAIT_TEXT "60"
+
+bool vm_way_read_wait(const struct session *session, uint64_t *wait_s)
+{
+	char message[256];
+	*wait_s = VM_WAIT_S;
+	if (flag_number(&session->flags, FLAG_WAIT, 0, UINT16_MAX, wait_s, message, sizeof message))
+		return true;
+	complain(STATUS_USAGE, "%s", message);
+	return false;
+}
+
+void vm_way_note_wait(struct session *session, const char *machine)
+{
+	char path[HTTP_PATH_BYTES];
+	uint64_t wait_s;
+	json_t *vm = NULL;
+	if (!vm_way_read_wait(session, &wait_s) || wait_s == 0)
+		return;
+	http_quiet(session, true);
+	enum exit_status status =
+		http_get_json(session, name_path("/v1/vms", machine, "", path), &vm);
+	http_quiet(session, false);
+	if (status == STATUS_OK && strcmp(field_text(vm, "status"), "pending") == 0 &&
+		strcmp(field_text(vm, "powerState"), "running") == 0)
+		fprintf(stderr,
+			"berth: the machine \"%s\" does not run yet: waiting up to %llu seconds "
+			"(--wait)\n",
+			machine, (unsigned long long)wait_s);
+	json_decref(vm);
+}
+
 struct http_socket *vm_way_open(
 	struct session *session, const char *machine, uint16_t port, enum exit_status *status)
 {
 	char path[HTTP_PATH_BYTES], escaped[600];
-	uint64_t wait_s = 60;
-	char message[256];
-	if (!flag_number(
-		    &session->flags, FLAG_WAIT, 0, UINT16_MAX, &wait_s, message, sizeof message)) {
-		*status = complain(STATUS_USAGE, "%s", message);
+	uint64_t wait_s;
+	if (!vm_way_read_wait(session, &wait_s)) {
+		*status = STATUS_USAGE;
 		return NULL;
 	}
 	snprintf(path, sizeof path, "/v1/vms/%s/port-forward?port=%u&wait=%u",
@@ -67,7 +101,7 @@ bool vm_way_command(const struct session *session, const char *machine, char **l
 	}
 	if (!hand_down(&session->flags) ||
 		asprintf(line, "ProxyCommand=%s vm port-forward --stdio --wait=%s %s %u", program,
-			wait ? wait : "60", machine, VM_SSH_PORT) < 0) {
+			wait ? wait : VM_WAIT_TEXT, machine, VM_SSH_PORT) < 0) {
 		complain(STATUS_FAILURE, "there is no memory");
 		return false;
 	}

@@ -7,6 +7,11 @@
 
 struct http_socket;
 
+// How long a machine is waited for. False after a complaint.
+bool vm_way_read_wait(const struct session *, uint64_t *wait_s);
+// Says on standard error that a machine is waited for that does not run yet, and how long. Nothing when it runs, or
+// when it may not be looked at.
+void vm_way_note_wait(struct session *, const char *machine);
 // Opens it. NULL after a complaint, and then *status. The session is only read: several threads may do so.
 struct http_socket *vm_way_open(
 	struct session *, const char *machine, uint16_t port, enum exit_status *status);

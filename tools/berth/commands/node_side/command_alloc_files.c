@@ -8,36 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-// Of a log, a line is taken to be no longer, on average.
-#define LINE_BYTES 1024u
-#define LINES_MAX 1000000u
-#define BYTES_MAX (1ull << 40)
-
-// Where the output begins, as a part of a query. *lines: how many last lines are wanted; 0: all.
-static enum exit_status read_place(
-	const struct flags *flags, char *place, size_t size, uint64_t *lines)
-{
-	char message[256];
-	uint64_t bytes = 0, count = 10;
-	bool by_lines = flag_given(flags, FLAG_TAIL) || flag_given(flags, FLAG_LINES);
-	if (!flag_number(flags, FLAG_BYTES, 1, BYTES_MAX, &bytes, message, sizeof message) ||
-		!flag_number(flags, FLAG_LINES, 1, LINES_MAX, &count, message, sizeof message))
-		return complain(STATUS_USAGE, "%s", message);
-	*lines = by_lines && !bytes ? count : 0;
-	bytes = *lines ? *lines * LINE_BYTES : bytes;
-	snprintf(place, size, "&follow=%s&origin=%s&offset=%llu",
-		flag_given(flags, FLAG_FOLLOW) ? "true" : "false", bytes ? "end" : "start",
-		(unsigned long long)bytes);
-	return STATUS_OK;
-}
-
 enum exit_status alloc_logs(struct session *session, const char **arguments, int count)
 {
-	char id[LOOKUP_BYTES], task[LOOKUP_BYTES], escaped[3 * LOOKUP_BYTES], place[100];
+	char id[LOOKUP_BYTES], task[LOOKUP_BYTES], escaped[3 * LOOKUP_BYTES];
+	char place[FRAMES_PLACE_BYTES];
 	char path[HTTP_PATH_BYTES];
 	uint64_t lines;
 	int used;
-	enum exit_status result = read_place(&session->flags, place, sizeof place, &lines);
+	enum exit_status result = frames_read_place(&session->flags, place, &lines);
 	if (result == STATUS_OK)
 		result = alloc_target(session, arguments, count, id, &used);
 	if (result == STATUS_OK)
@@ -131,10 +109,10 @@ enum exit_status alloc_fs_stat(struct session *session, const char **arguments, 
 // By the route stream: cat answers 200 whatever is wrong.
 enum exit_status alloc_fs_cat(struct session *session, const char **arguments, int count)
 {
-	char id[LOOKUP_BYTES], path[FILES_PATH_BYTES], place[100];
+	char id[LOOKUP_BYTES], path[FILES_PATH_BYTES], place[FRAMES_PLACE_BYTES];
 	const char *file;
 	uint64_t lines;
-	enum exit_status result = read_place(&session->flags, place, sizeof place, &lines);
+	enum exit_status result = frames_read_place(&session->flags, place, &lines);
 	if (result == STATUS_OK)
 		result = read_target(session, arguments, count, id, &file);
 	if (result != STATUS_OK)
