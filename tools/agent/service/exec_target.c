@@ -54,6 +54,12 @@ static void folders_of_task(const struct runner *runner, const struct alloc_run 
 		alloc_run_task_folders(a, t, runner->settings.data_folder, folders);
 }
 
+// What a container's task has as its process is the agent's own: a command beside it would be one of the node's.
+static bool has_place_for_commands(const struct task *t)
+{
+	return t->process.task > 0 && (t->driver == &driver_raw_exec || t->driver == &driver_exec);
+}
+
 // What the driver's own start makes of it, once more.
 static void copy_target(
 	struct search *s, const struct runner *runner, struct alloc_run *a, const struct task *t)
@@ -84,7 +90,7 @@ static void search_runner(struct runner *runner, void *context)
 		refuse_target(s, EXEC_FAILED, "task not found");
 	else if (!task_is_up(t))
 		refuse_target(s, EXEC_REFUSED, "task \"%s\" is not running.", s->task);
-	else if (a->is_machine || t->process.task <= 0)
+	else if (a->is_machine || !has_place_for_commands(t))
 		refuse_target(s, EXEC_FAILED,
 			"the driver \"%.40s\" runs no commands inside its tasks", t->spec->driver);
 	else
