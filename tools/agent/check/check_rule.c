@@ -2,6 +2,7 @@
 #include "dataplane/wire/siphash.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "tools/agent/script/script.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,7 @@ static void read_http(const struct reading *r, const json_t *json, struct check_
 	rule->skips_verification = json_is_true(json_object_get(json, "TLSSkipVerify"));
 }
 
-static void read_script(const struct reading *r, const json_t *json, struct check_rule *rule)
+static void read_arguments(const struct reading *r, const json_t *json, struct check_rule *rule)
 {
 	const char *command = expanded_member(r, json, "Command");
 	const json_t *list = json_object_get(json, "Args");
@@ -177,14 +178,31 @@ static void read_script(const struct reading *r, const json_t *json, struct chec
 		arguments[i] = i ? expanded(r, text ? text : "") : command;
 	}
 	rule->arguments = (char *const *)arguments;
+	if (!*command)
+		rule->wrong = "the check has no command";
+}
+
+// Its texts are expanded as those of the task are in which it runs.
+static void read_script(const struct reading *r, const json_t *json, struct check_rule *rule)
+{
+	struct reading within = *r;
+	const struct task *task = &r->alloc->tasks[rule->task == CHECK_OF_GROUP ? 0 : rule->task];
+	struct task_folders on_node, folders;
+	char message[300];
+	alloc_run_task_folders(r->alloc, task, r->place->data_folder, &on_node);
+	script_folders(task, &on_node, &folders);
+	(void)environment_build(&within.environment, r->place->node, r->alloc->spec, task->spec,
+		&folders, message, sizeof message);
+	read_arguments(&within, json, rule);
+	environment_free(&within.environment);
 	rule->script_task = rule->task;
 	const struct driver *driver =
 		rule->task == CHECK_OF_GROUP ? NULL : r->alloc->tasks[rule->task].driver;
-	if (!*command)
-		rule->wrong = "the check has no command";
-	else if (rule->task == CHECK_OF_GROUP)
+	if (rule->wrong)
+		return;
+	if (rule->task == CHECK_OF_GROUP)
 		rule->wrong = "a script of a group's service needs \"task\": where it runs";
-	else if (driver != &driver_raw_exec && driver != &driver_mock) // it would have more rights
+	else if (!script_may_run_in(driver))
 		rule->wrong = keep_format(r->rules, "scripts do not run in tasks of the driver %s",
 			driver ? driver->name : "");
 }

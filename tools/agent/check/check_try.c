@@ -3,12 +3,13 @@
 #include "state/base/time_units.h"
 #include "tools/agent/check/check_script.h"
 #include <curl/curl.h>
-#include <signal.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE 32
@@ -19,6 +20,7 @@
 struct check_tries {
 	CURLM *multi;
 	int epoll_fd;
+	int wake_fd; // of scripts that are over
 	uint32_t count;
 	int64_t now_ns;          // of the newest step
 	int64_t timer_ns;        // unix; libcurl's; 0: none
@@ -30,10 +32,10 @@ struct check_try {
 	const struct check_rule *rule;
 	int64_t deadline_ns;
 	bool is_over; // the request or connection is; the answer holds
-	CURL *curl;   // NULL: a script
+	CURL *curl;
 	struct curl_slist *headers;
 	char error[CURL_ERROR_SIZE];
-	struct check_script script;
+	struct script *script; // NULL: it is none, or could not begin
 	struct check_answer answer;
 	struct check_try *next; // in the list of the dying
 };
@@ -65,10 +67,13 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context)
 struct check_tries *check_tries_open(void)
 {
 	struct check_tries *tries = memory_take(sizeof *tries);
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = -1};
 	tries->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	tries->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
 		tries->multi = curl_multi_init();
-	if (tries->epoll_fd < 0 || !tries->multi) {
+	if (tries->epoll_fd < 0 || !tries->multi ||
+		epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, tries->wake_fd, &event) < 0) {
 		check_tries_close(tries);
 		return NULL;
 	}
@@ -80,17 +85,17 @@ struct check_tries *check_tries_open(void)
 }
 
 // Frees what has ended of the scripts that were killed.
-static void bury_scripts(struct check_tries *tries)
+static void bury_scripts(struct check_tries *tries, bool waits)
 {
 	struct check_try **link = &tries->dying;
 	while (*link) {
 		struct check_try *t = *link;
-		if (!check_script_is_over(&t->script)) {
+		if (!waits && !script_is_over(t->script)) {
 			link = &t->next;
 			continue;
 		}
 		*link = t->next;
-		check_script_end(&t->script, &t->answer);
+		script_finish(t->script, NULL);
 		tries->count--;
 		free(t);
 	}
@@ -98,14 +103,10 @@ static void bury_scripts(struct check_tries *tries)
 
 void check_tries_close(struct check_tries *tries)
 {
-	bury_scripts(tries);
-	while (tries->dying) { // their shims go on without this agent
-		struct check_try *t = tries->dying;
-		tries->dying = t->next;
-		close(t->script.process.fd);
-		free(t);
-	}
+	bury_scripts(tries, true);
 	curl_multi_cleanup(tries->multi);
+	if (tries->wake_fd >= 0)
+		close(tries->wake_fd);
 	if (tries->epoll_fd >= 0)
 		close(tries->epoll_fd);
 	free(tries);
@@ -220,27 +221,17 @@ static bool connect_to(struct check_try *t)
 	return curl_multi_add_handle(t->tries->multi, curl) == CURLM_OK;
 }
 
-static bool begin_script(
-	struct check_try *t, const struct alloc_run *a, const struct alloc_place *place)
-{
-	if (!check_script_begin(&t->script, t->rule, a, place, &t->answer))
-		return false;
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = -1};
-	return epoll_ctl(t->tries->epoll_fd, EPOLL_CTL_ADD, t->script.process.fd, &event) == 0;
-}
-
 struct check_try *check_try_begin(struct check_tries *tries, const struct check_rule *rule,
 	const struct alloc_run *a, const struct alloc_place *place)
 {
 	struct check_try *t = memory_take(sizeof *t);
-	*t = (struct check_try){.tries = tries,
-		.rule = rule,
-		.deadline_ns = place->now_ns + rule->timeout_ns,
-		.script.process.fd = -1};
+	*t = (struct check_try){
+		.tries = tries, .rule = rule, .deadline_ns = place->now_ns + rule->timeout_ns};
 	tries->count++;
 	tries->now_ns = place->now_ns;
-	bool is_begun = rule->type == CHECK_SCRIPT ? begin_script(t, a, place) : connect_to(t);
-	if (!is_begun) {
+	if (rule->type == CHECK_SCRIPT)
+		t->script = check_script_begin(rule, a, place, tries->wake_fd, &t->answer);
+	if (rule->type == CHECK_SCRIPT ? !t->script : !connect_to(t)) {
 		t->is_over = true;
 		t->answer.status = CHECK_CRITICAL;
 		if (!*t->answer.output)
@@ -301,7 +292,10 @@ void check_tries_step(struct check_tries *tries, int64_t now_ns)
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int running, left;
 	tries->now_ns = now_ns;
-	bury_scripts(tries);
+	uint64_t ended;
+	while (read(tries->wake_fd, &ended, sizeof ended) < 0 && errno == EINTR)
+		;
+	bury_scripts(tries, false);
 	int count = epoll_wait(tries->epoll_fd, events, EVENTS_AT_ONCE, 0);
 	for (int i = 0; i < count; i++) {
 		int what = (events[i].events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
@@ -325,9 +319,10 @@ void check_tries_step(struct check_tries *tries, int64_t now_ns)
 // False: it runs on.
 static bool take_script(struct check_try *t)
 {
-	if (t->curl || !check_script_is_over(&t->script))
+	if (!t->script || !script_is_over(t->script))
 		return false;
-	check_script_end(&t->script, &t->answer);
+	check_script_end(t->script, t->rule, &t->answer);
+	t->script = NULL;
 	t->is_over = true;
 	return true;
 }
@@ -337,9 +332,7 @@ bool check_try_take(struct check_try *t, int64_t now_ns, struct check_answer *an
 	if (!t->is_over && !take_script(t)) {
 		if (now_ns < t->deadline_ns)
 			return false;
-		t->answer = (struct check_answer){.status = CHECK_CRITICAL};
-		snprintf(t->answer.output, sizeof t->answer.output, "no answer within %.6gs",
-			(double)t->rule->timeout_ns / NS_PER_S);
+		check_answer_late(t->rule, &t->answer);
 	}
 	*answer = t->answer;
 	check_try_drop(t);
@@ -361,8 +354,8 @@ void check_try_drop(struct check_try *t)
 		curl_easy_cleanup(t->curl);
 	}
 	curl_slist_free_all(t->headers);
-	if (t->script.process.fd >= 0) {
-		process_signal(&t->script.process, SIGKILL);
+	if (t->script) {
+		script_stop(t->script);
 		t->next = tries->dying;
 		tries->dying = t;
 		return;

@@ -1,5 +1,5 @@
-// Tries of checks that are under way, all in one epoll set: requests and connections by libcurl, scripts as processes
-// like those of their tasks. Nothing waits for them.
+// Tries of checks that are under way, all in one epoll set: requests and connections by libcurl, scripts by threads
+// of their own. Nothing waits for them.
 #pragma once
 #include "tools/agent/check/check_state.h"
 

@@ -22,4 +22,8 @@ struct container_settings {
 // What the drivers go by; the caller keeps it. Before the first task starts.
 void container_configure(const struct container_settings *);
 
+// Of a task of these drivers: the socket of its engine, which is the settings', and the name of its container.
+const char *container_find(
+	const struct task *, const struct uuid *alloc, char *name, size_t name_size);
+
 extern const struct driver driver_docker, driver_podman;

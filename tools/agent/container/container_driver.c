@@ -73,6 +73,15 @@ static int run_plan(const json_t *plan, struct task *t, const struct task_start 
 	return error;
 }
 
+const char *container_find(
+	const struct task *t, const struct uuid *alloc, char *name, size_t name_size)
+{
+	char full[CONTAINER_NAME_BYTES];
+	container_name(full, t->spec->name, alloc);
+	snprintf(name, name_size, "%s", full);
+	return settings ? settings->sockets[engine_of(t)] : "";
+}
+
 static int start_container_task(struct task *t, const struct task_start *start, char *message,
 	uint32_t message_size, bool *recoverable)
 {

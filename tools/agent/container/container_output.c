@@ -14,6 +14,8 @@ void container_output_begin(struct container_output *o)
 
 static bool put_bytes(struct container_output *o, uint32_t which, const char *bytes, size_t size)
 {
+	if (o->taker)
+		return o->taker(o->context, bytes, size);
 	uint64_t known = size < o->skipped[which] ? size : o->skipped[which];
 	o->skipped[which] -= known;
 	for (size_t at = known; at < size;) {

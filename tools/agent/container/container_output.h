@@ -7,7 +7,10 @@
 
 struct container_output {
 	bool is_raw;
-	int fds[2];          // where standard output and error go
+	int fds[2]; // where standard output and error go
+	// Takes both in their place; NULL: nothing does.
+	bool (*taker)(void *context, const char *bytes, size_t size);
+	void *context;
 	uint64_t written[2]; // so many bytes went there
 	uint64_t skipped
 		[2]; // of the present stream: so many bytes are left that were written before

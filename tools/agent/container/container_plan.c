@@ -263,25 +263,25 @@ static json_t *log_config(enum container_engine engine)
 }
 
 // Names of containers have fewer characters than those of tasks.
-static void name_container(json_t *plan, const char *task, const char *id)
+void container_name(
+	char name[static CONTAINER_NAME_BYTES], const char *task, const struct uuid *alloc)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-	char name[200];
-	snprintf(name, sizeof name, "%.128s-%s", task, id);
+	char id[UUID_TEXT_BYTES];
+	snprintf(name, CONTAINER_NAME_BYTES, "%.128s-%s", task, uuid_format(alloc, id));
 	for (char *at = name; *at; at++)
 		if (!strchr(at == name ? "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				       : letters,
 			    *at))
 			*at = at == name ? 't' : '_';
-	json_object_set_new(plan, "Name", json_string(name));
 }
 
 static void begin_plan(struct plan_build *b)
 {
 	const struct task_spec *spec = b->task->spec;
 	const struct alloc_spec *alloc = b->start->alloc;
-	char id[UUID_TEXT_BYTES], node[UUID_TEXT_BYTES];
+	char id[UUID_TEXT_BYTES], node[UUID_TEXT_BYTES], name[CONTAINER_NAME_BYTES];
 	uuid_format(&alloc->id, id);
 	uuid_format(&b->start->node->id, node);
 	b->host = json_pack(
@@ -296,7 +296,8 @@ static void begin_plan(struct plan_build *b)
 	b->plan = json_pack("{s:s s:s s:s s:I s:s s:o}", "Socket", b->settings->sockets[b->engine],
 		"Engine", b->task->driver->name, "Auth", "", "PullTimeout",
 		(json_int_t)PULL_TIMEOUT_NS, "Exit", b->start->exit_path, "Create", b->create);
-	name_container(b->plan, spec->name, id);
+	container_name(name, spec->name, &alloc->id);
+	json_object_set_new(b->plan, "Name", json_string(name));
 }
 
 static bool fill_plan(struct plan_build *b, const struct environment *e)

@@ -7,6 +7,9 @@
 #pragma once
 #include "tools/agent/container/container.h"
 
+#define CONTAINER_NAME_BYTES 200u
+void container_name(
+	char name[static CONTAINER_NAME_BYTES], const char *task, const struct uuid *alloc);
 // NULL, and a sentence: the configuration is wrong, or asks for what the agent does not allow. Caller frees.
 json_t *container_plan(const struct container_settings *, enum container_engine,
 	const struct task *, const struct task_start *, char *message, uint32_t message_size);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -457,10 +458,21 @@ static void how_a_script_ends_is_its_answer(void **unused)
 	}
 }
 
+static void await_pid_file(void)
+{
+	struct task_folders folders;
+	struct alloc_run *a = runner_find(&runner, &id);
+	char path[600];
+	alloc_run_task_folders(a, &a->tasks[0], stage_folder, &folders);
+	snprintf(path, sizeof path, "%s/pid", folders.local);
+	for (uint32_t i = 0; i < 200 && access(path, F_OK) != 0; i++)
+		settle();
+}
+
 static void a_script_that_hangs_is_killed(void **unused)
 {
-	run_checks("", SCRIPT("echo $$ > local/pid; exec sleep 100"));
-	settle();
+	run_checks("", SCRIPT("echo $$ > local/new; mv local/new local/pid; exec sleep 100"));
+	await_pid_file();
 	pass(2 * S);
 	assert_string_equal(status("s"), "failure");
 	assert_string_equal(spec_text(shown("s"), "Output"), "no answer within 2s");

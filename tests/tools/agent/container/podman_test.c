@@ -4,8 +4,12 @@
 #include "tools/agent/container/container.h"
 #include "tools/agent/container/engine.h"
 #include "tools/agent/container/engine_watch.h"
+#include "tools/agent/script/script.h"
+#include "tools/agent/service/ask_runner.h"
+#include "tools/agent/service/exec_target.h"
 #include <ftw.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -15,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -349,6 +354,113 @@ static void folders_of_the_node_are_mounted_where_that_is_allowed(void **unused)
 	expect_output(a, "stdout", "seen\nkept\n");
 }
 
+static struct script_end run_script(
+	const struct alloc_run *a, const char *line, uint32_t timeout_ms)
+{
+	char shell[] = "/bin/sh", option[] = "-c", message[300] = "";
+	char *const arguments[] = {shell, option, (char *)line, NULL};
+	struct task_folders folders;
+	struct script_end end;
+	uint64_t count;
+	struct script_start start = {.task = &a->tasks[0],
+		.alloc = a->spec,
+		.node = &facts,
+		.folders = &folders,
+		.arguments = arguments,
+		.timeout_ns = timeout_ms * 1000000ll,
+		.wake_fd = eventfd(0, EFD_CLOEXEC)};
+	alloc_run_task_folders(a, &a->tasks[0], stage_folder, &folders);
+	struct script *s = script_begin(&start, message, sizeof message);
+	assert_string_equal(message, "");
+	assert_int_equal(read(start.wake_fd, &count, sizeof count), sizeof count);
+	script_finish(s, &end);
+	close(start.wake_fd);
+	return end;
+}
+
+static void end_it(struct alloc_run *a)
+{
+	runner_stop(&runner, a);
+	pass_until(has_ended);
+	expect_no_containers();
+}
+
+static void scripts_run_within_it(void **unused)
+{
+	struct alloc_run *a = run_container("service",
+		"\"User\":\"worker\",\"Env\":{\"GREETING\":\"hi\"},\"KillTimeout\":1000000000,",
+		SHELL("echo up; exec sleep 1000") ",\"work_dir\":\"/tmp\"");
+	pass_until(has_written);
+	struct script_end end =
+		run_script(a, "id -u; pwd; echo $GREETING; cat /proc/1/cmdline >&2; exit 1", 60000);
+	assert_string_equal(end.is_known ? "" : end.message, "");
+	assert_int_equal(end.exit_code, 1);
+	assert_non_null(strstr(end.output, "1234\n/tmp\nhi\n"));
+	assert_non_null(memmem(end.output, end.size, "sleep\0001000", 10));
+	end = run_script(a,
+		"yes() { while true; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done; }; "
+		"yes & sleep 1; kill $!; exit 0",
+		60000);
+	assert_true(end.is_known);
+	assert_int_equal(end.exit_code, 0);
+	assert_int_equal(end.size, SCRIPT_OUTPUT_BYTES);
+	end_it(a);
+}
+
+static void a_script_that_hangs_is_killed(void **unused)
+{
+	struct alloc_run *a = run_container(
+		"service", "\"KillTimeout\":1000000000,", SHELL("echo up; exec sleep 1000"));
+	pass_until(has_written);
+	struct script_end end = run_script(a, "exec sleep 4321", 3000);
+	assert_false(end.is_known);
+	assert_true(end.is_late);
+	end = run_script(a, "for p in /proc/[0-9]*; do cat $p/cmdline; done", 60000);
+	assert_true(end.is_known);
+	assert_non_null(memmem(end.output, end.size, "sleep\0001000", 10));
+	assert_null(memmem(end.output, end.size, "sleep\0004321", 10));
+	end_it(a);
+	end = run_script(a, "true", 10000);
+	assert_false(end.is_known);
+	assert_non_null(strstr(end.message, "no such container"));
+}
+
+struct looking {
+	struct agent_service_settings settings;
+	char reason[200];
+	uint16_t code;
+};
+
+static void *look_for_target(void *context)
+{
+	struct looking *l = context;
+	struct exec_target target;
+	char alloc[UUID_TEXT_BYTES];
+	l->code = exec_target_find(
+		&l->settings, uuid_format(&id, alloc), "a", &target, l->reason, sizeof l->reason);
+	exec_target_free(&target);
+	return NULL;
+}
+
+// The process that stands for a container on its node is none of the container's.
+static void a_command_for_it_does_not_run_on_its_node(void **unused)
+{
+	pthread_t thread;
+	struct alloc_run *a = run_container(
+		"service", "\"KillTimeout\":1000000000,", SHELL("echo up; exec sleep 1000"));
+	struct looking l = {.settings.ask = ask_runner_create()};
+	struct pollfd polled = {.fd = ask_runner_fd(l.settings.ask), .events = POLLIN};
+	pass_until(has_written);
+	assert_int_equal(pthread_create(&thread, NULL, look_for_target, &l), 0);
+	assert_int_equal(poll(&polled, 1, 10000), 1);
+	ask_runner_serve(l.settings.ask, &runner);
+	pthread_join(thread, NULL);
+	ask_runner_destroy(l.settings.ask);
+	assert_string_equal(l.reason, "the driver \"podman\" runs no commands inside its tasks");
+	assert_int_equal(l.code, 1011);
+	end_it(a);
+}
+
 static void an_engine_is_watched(void **unused)
 {
 	struct engine_watch watch;
@@ -392,6 +504,9 @@ int main(void)
 		TEST(a_container_does_not_outlive_its_process),
 		TEST(what_cannot_start_says_why),
 		TEST(folders_of_the_node_are_mounted_where_that_is_allowed),
+		TEST(scripts_run_within_it),
+		TEST(a_script_that_hangs_is_killed),
+		TEST(a_command_for_it_does_not_run_on_its_node),
 		TEST(an_engine_is_watched),
 	};
 	if (geteuid() != 0) // the service needs a mount namespace
