@@ -1,7 +1,9 @@
 #include "placement/broker/lookup.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/records/shared_strings.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define BUCKETS_FIRST 64u
 #define BUCKETS_KEPT 1024u // by an empty table
@@ -89,26 +91,18 @@ struct lookup_node *lookup_walk(const struct lookup *t, uint32_t *bucket, struct
 	return *bucket <= t->mask ? t->buckets[*bucket] : NULL;
 }
 
-// FNV-1a, whose low bits are then mixed: names differ at their ends.
-static uint64_t fold(uint64_t hash, const char *text)
+// A name that is not there is an empty one.
+static uint64_t hash_one_more(uint64_t seed, const char *text)
 {
-	for (; text && *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-	return hash * 0x100000001b3ull;
-}
-
-static uint64_t mix_hash(uint64_t hash)
-{
-	hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdull;
-	return hash ^ (hash >> 33);
+	return hash_keyed(seed, text ? text : "", text ? (uint32_t)strlen(text) : 0);
 }
 
 uint64_t hash_names(const char *namespace_name, const char *id)
 {
-	return mix_hash(fold(fold(0xcbf29ce484222325ull, namespace_name), id));
+	return hash_one_more(hash_one_more(0, namespace_name), id);
 }
 
 uint64_t hash_text(const char *text)
 {
-	return mix_hash(fold(0xcbf29ce484222325ull, text));
+	return hash_one_more(0, text);
 }

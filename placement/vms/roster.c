@@ -23,7 +23,7 @@ struct directory {
 
 static uint32_t first_place(const struct directory *d, const char *name)
 {
-	return (uint32_t)hash_bytes(0, name, (uint32_t)strlen(name)) & d->mask;
+	return (uint32_t)hash_keyed(0, name, (uint32_t)strlen(name)) & d->mask;
 }
 
 static struct directory list_workers(const struct vm_roster *r)

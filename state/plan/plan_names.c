@@ -70,7 +70,7 @@ static uint32_t name_hash(struct plan_names *names, const struct name *name)
 {
 	if (name->group != names->group) {
 		names->group = name->group;
-		names->group_hash = hash_bytes(0, name->group, (uint32_t)strlen(name->group));
+		names->group_hash = hash_keyed(0, name->group, (uint32_t)strlen(name->group));
 	}
 	uint64_t hash = (names->group_hash ^ ((uint64_t)name->slot << 32 | name->index)) *
 			0x9e3779b97f4a7c15ull;

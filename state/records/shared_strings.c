@@ -1,6 +1,7 @@
 #include "state/records/shared_strings.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
+#include "state/base/prng.h"
 #include "state/records/record.h"
 #include <endian.h>
 #include <malloc.h>
@@ -56,6 +57,35 @@ uint64_t hash_bytes(uint64_t seed, const void *data, uint32_t size)
 	return size ? hash_word(hash, short_word(bytes, size)) : hash;
 }
 
+static uint64_t name_keys[2];
+
+__attribute__((constructor)) static void draw_name_keys(void)
+{
+	struct prng prng;
+	prng_seed_from_system(&prng);
+	name_keys[0] = prng_u64(&prng);
+	name_keys[1] = prng_u64(&prng) | 1;
+}
+
+// The product of 128 bits, folded: each bit of it depends on all of the secret factor.
+static uint64_t fold_word(uint64_t hash, uint64_t word)
+{
+	unsigned __int128 product = (unsigned __int128)(hash ^ word) * name_keys[1];
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t hash_keyed(uint64_t seed, const void *data, uint32_t size)
+{
+	const uint8_t *bytes = data;
+	uint64_t hash = fold_word(name_keys[0], seed ^ size), word;
+
+	for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word) {
+		memcpy(&word, bytes, sizeof word);
+		hash = fold_word(hash, word);
+	}
+	return size ? fold_word(hash, short_word(bytes, size)) : hash;
+}
+
 void strings_init(struct strings *s)
 {
 	*s = (struct strings){.bucket_count = BUCKETS_MIN};
@@ -97,7 +127,7 @@ static void strings_grow(struct strings *s)
 
 const char *strings_share(struct strings *s, struct text text)
 {
-	uint32_t hash = (uint32_t)hash_bytes(0, text.data, text.size);
+	uint32_t hash = (uint32_t)hash_keyed(0, text.data, text.size);
 	struct shared_string *found = s->buckets[hash & (s->bucket_count - 1)];
 
 	while (found && !(found->hash == hash &&

@@ -20,6 +20,8 @@ void strings_release(struct strings *, const char *);
 // Whether a shared string has these characters.
 bool shared_string_is(const char *shared, struct text);
 
-// A table hash of bytes; stable across programs (node classes show it). Not keyed: names come from
-// authenticated parties.
+// A hash of bytes that is the same in every program: node classes show it. Not for names that people choose.
 uint64_t hash_bytes(uint64_t seed, const void *, uint32_t size);
+// A table's hash of a name, under a key that this process drew when it began: whoever chooses names cannot choose those
+// that meet in a table. Nothing of it leaves the process, and nothing is decided by its order.
+uint64_t hash_keyed(uint64_t seed, const void *, uint32_t size);

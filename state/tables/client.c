@@ -15,7 +15,7 @@
 
 static struct client **bucket_of(const struct state *state, struct text name)
 {
-	return &state->client_buckets[hash_bytes(0, name.data, name.size) % CLIENT_BUCKETS];
+	return &state->client_buckets[hash_keyed(0, name.data, name.size) % CLIENT_BUCKETS];
 }
 
 void clients_init(struct state *state)

@@ -171,7 +171,7 @@ static const struct kind *kind_at(const struct state *state, enum state_table ta
 static unsigned long key_hash(enum kind_key by, const void *key)
 {
 	const struct text *name = key;
-	return by == KEY_UUID ? uuid_hash(key) : hash_bytes(0, name->data, name->size);
+	return by == KEY_UUID ? uuid_hash(key) : hash_keyed(0, name->data, name->size);
 }
 
 static int has_id(struct cds_lfht_node *node, const void *id)

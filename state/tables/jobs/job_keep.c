@@ -18,8 +18,8 @@ struct job_name {
 
 static unsigned long name_hash(struct job_name name)
 {
-	uint64_t hash = hash_bytes(0, name.namespace_name.data, name.namespace_name.size);
-	return hash_bytes(hash, name.id.data, name.id.size);
+	uint64_t hash = hash_keyed(0, name.namespace_name.data, name.namespace_name.size);
+	return hash_keyed(hash, name.id.data, name.id.size);
 }
 
 static int name_matches(struct cds_lfht_node *node, const void *wanted)

@@ -29,31 +29,6 @@ static void unique_is_a_part_of_a_name(void **unused)
 	assert_false(attribute_is_unique((struct text){own[3] + 5, 7}));
 }
 
-// As it was first written: what was shown once of a class stays the same.
-static uint64_t naive_hash(uint64_t seed, const uint8_t *bytes, uint32_t size)
-{
-	uint64_t hash = (seed ^ size) * 0x9e3779b97f4a7c15ull;
-
-	for (uint32_t at = 0; at < size; at += 8) {
-		uint64_t word = 0;
-		for (uint32_t i = 0; i < 8 && at + i < size; i++)
-			word |= (uint64_t)bytes[at + i] << 8 * i;
-		hash = (hash ^ word) * 0xff51afd7ed558ccdull;
-		hash ^= hash >> 32;
-	}
-	return hash;
-}
-
-static void a_hash_of_bytes_is_always_the_same(void **unused)
-{
-	uint8_t bytes[64];
-
-	for (uint32_t i = 0; i < sizeof bytes; i++)
-		bytes[i] = (uint8_t)(i * 37 + 200);
-	for (uint32_t size = 0; size < sizeof bytes; size++)
-		assert_true(hash_bytes(size, bytes, size) == naive_hash(size, bytes, size));
-}
-
 static void resources_stop_at_zero(void **unused)
 {
 	struct resources a = {5, 5, 5}, b = {3, 5, 9};
@@ -755,7 +730,6 @@ int main(void)
 		cmocka_unit_test(events_of_one_batch),
 		cmocka_unit_test(a_registration_keeps_the_history),
 		cmocka_unit_test(unique_is_a_part_of_a_name),
-		cmocka_unit_test(a_hash_of_bytes_is_always_the_same),
 		cmocka_unit_test(resources_stop_at_zero),
 		cmocka_unit_test(strings_are_kept_while_they_are_held),
 		cmocka_unit_test(nodes_that_agree_share_a_class),
