@@ -335,6 +335,7 @@ static bool start_api(struct berthd *b, char *message)
 		.acl_forced = is_open && !config->http_insecure,
 		.page_is_off = !config->http_ui,
 		.hosts = b->config.http_hosts,
+		.origins = b->config.http_origins,
 		.port = (uint16_t)b->config.http_port,
 		.connections_max = b->config.http_connections_max,
 		.connections_per_ip_max = b->config.http_connections_per_ip_max,

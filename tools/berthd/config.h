@@ -17,7 +17,8 @@ struct config {
 	char master_key_file[CONFIG_PATH_BYTES], keyring_file[CONFIG_PATH_BYTES];
 	char region[CONFIG_NAME_BYTES], datacenter[CONFIG_NAME_BYTES], name[CONFIG_NAME_BYTES];
 	uint32_t log_level, log_format;
-	char http_address[CONFIG_NAME_BYTES], http_hosts[CONFIG_PEERS_BYTES];
+	char http_address[CONFIG_NAME_BYTES], http_hosts[CONFIG_PEERS_BYTES],
+		http_origins[CONFIG_PEERS_BYTES];
 	char tls_certificate[CONFIG_PATH_BYTES], tls_key[CONFIG_PATH_BYTES];
 	char tls_client_ca[CONFIG_PATH_BYTES];
 	char socket_path[CONFIG_NAME_BYTES], socket_group[CONFIG_NAME_BYTES];

@@ -6,6 +6,7 @@
 #include "tests/tools/api/server.h"
 #include "tools/agent/line/line.h"
 #include "tools/agent/line/line_ask.h"
+#include "tools/web_socket/frame.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -84,12 +85,16 @@ static void stream(int fd)
 
 static void echo(int fd)
 {
-	char text[512] = "";
+	char text[512];
 	static const char accepted[] = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
 				       "Upgrade: websocket\r\nSec-WebSocket-Accept: s3p\r\n\r\n";
 	say(fd, accepted, sizeof accepted - 1);
-	for (; hear(fd, text, sizeof text); *text = '\0')
-		say_text(fd, text);
+	for (struct pollfd polled = {fd, POLLIN, 0}; poll(&polled, 1, 10000) == 1;) {
+		ssize_t size = recv(fd, text, sizeof text, 0);
+		if (size <= 0)
+			break;
+		say(fd, text, (size_t)size);
+	}
 }
 
 static void answer(int fd, const char *request)
@@ -493,6 +498,107 @@ static void a_token_that_ends_ends_what_it_began(const char *management)
 	}
 }
 
+// A client's message, masked as clients do.
+static size_t put_message(char *frame, const char *text)
+{
+	static const uint8_t mask[4] = {7, 77, 3, 1};
+	size_t size = strlen(text);
+	size_t head = web_socket_head((uint8_t *)frame, WEB_SOCKET_TEXT, size, mask);
+	memcpy(frame + head, text, size);
+	web_socket_mask((uint8_t *)frame + head, size, mask);
+	return head + size;
+}
+
+// A command's WebSocket that is open, and has been told nothing yet.
+static int open_greeted(const char *headers)
+{
+	char what[128], text[4096] = "";
+	snprintf(what, sizeof what, "allocation/%s/exec?task=t&ws_handshake=true", id);
+	int fd = ask_raw(what, headers);
+	while (!strstr(text, "\r\n\r\n"))
+		assert_true(hear(fd, text, sizeof text));
+	assert_memory_equal(text, "HTTP/1.1 101 ", 13);
+	assert_string_equal(strstr(text, "\r\n\r\n"), "\r\n\r\n");
+	return fd;
+}
+
+// What the node hears, and echoes: a greeting without a token, and what came behind it.
+static void expect_heard(int fd, const char *behind)
+{
+	static const char greeting[] = "\x81\x8d\0\0\0\0{\"version\":1}";
+	char text[64];
+	size_t want = sizeof greeting - 1 + strlen(behind), used = 0;
+	while (used < want) {
+		struct pollfd polled = {fd, POLLIN, 0};
+		assert_int_equal(poll(&polled, 1, 10000), 1);
+		ssize_t size = recv(fd, text + used, sizeof text - used, 0);
+		assert_true(size > 0);
+		used += (size_t)size;
+	}
+	assert_int_equal(used, want);
+	assert_memory_equal(text, greeting, sizeof greeting - 1);
+	assert_memory_equal(text + sizeof greeting - 1, behind, strlen(behind));
+	close(fd);
+	until_no_talks_are_open();
+}
+
+static void expect_closed(int fd, unsigned code, const char *reason)
+{
+	char text[256] = {0};
+	const unsigned char *frame = (const unsigned char *)text;
+	size_t size = 4 + strlen(reason), used = 0;
+	for (ssize_t more = 1; used < sizeof text && more > 0; used += more > 0 ? (size_t)more : 0)
+		more = recv(fd, text + used, sizeof text - used, 0);
+	assert_int_equal(used, size);
+	assert_int_equal(frame[0], 0x88);
+	assert_int_equal(frame[1], size - 2);
+	assert_int_equal(frame[2] << 8 | frame[3], code);
+	assert_memory_equal(text + 4, reason, size - 4);
+	close(fd);
+	until_no_talks_are_open();
+}
+
+#define GREETING "{\"version\":1,\"auth_token\":\"%s\"}"
+
+// As a browser has to, which puts no headers into such a request.
+static void a_token_comes_with_the_first_message(const char *management)
+{
+	static const struct {
+		const char *greeting;
+		unsigned code;
+		const char *reason;
+	} refused[] = {
+		{"{\"version\":1,\"auth_token\":\"\"}", 1011, "Permission denied"},
+		{"{\"version\":1}", 1011, "Permission denied"},
+		{"{\"version\":1,\"auth_token\":\"12345678-1234-1234-1234-123456789abc\"}", 1011,
+			"Permission denied"},
+		{"{\"version\":2}", 1008, "unexpected handshake value: 2"},
+		{"{\"stdin\":{}}", 1008, "unexpected handshake value: 0"},
+	};
+	char text[512], frame[512], headers[512];
+	snprintf(text, sizeof text, GREETING, management);
+	size_t size = put_message(frame, text);
+	memcpy(frame + size, "typed", 5);
+	int fd = open_greeted(UPGRADE);
+	say(fd, frame, 20);
+	say(fd, frame + 20, size - 20 + 5);
+	expect_heard(fd, "typed");
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		fd = open_greeted(UPGRADE);
+		say(fd, frame, put_message(frame, refused[i].greeting));
+		expect_closed(fd, refused[i].code, refused[i].reason);
+	}
+	memset(frame, 0, sizeof frame);
+	fd = open_greeted(UPGRADE);
+	say(fd, frame, sizeof frame);
+	expect_closed(fd, 1008, "the first message is no handshake");
+	// A header's is the one that holds, and is no reason to tell the node the other.
+	snprintf(headers, sizeof headers, "X-Nomad-Token: %s\r\n" UPGRADE, management);
+	fd = open_greeted(headers);
+	say(fd, frame, put_message(frame, refused[2].greeting));
+	expect_heard(fd, "");
+}
+
 // Its own right, and that of the namespace: as the matrix of rights says. Last, because access control stays on.
 static void rights_are_asked_before_the_node_is(void **unused)
 {
@@ -518,6 +624,7 @@ static void rights_are_asked_before_the_node_is(void **unused)
 	close(fd);
 	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web", &allocation, "t"), 200);
 	a_token_that_ends_ends_what_it_began(management);
+	a_token_comes_with_the_first_message(management);
 }
 
 int main(void)

@@ -41,6 +41,13 @@ extern const char *const forward_outcome_names[];
 
 struct exchange;
 
+// What is to be done with a client that has to say first who it is.
+enum joint_verdict {
+	JOINT_WAITS,  // it has not said all of it
+	JOINT_SPEAKS, // from here on everything goes on, with what it has said so far
+	JOINT_ENDS,   // it is refused, and was told so
+};
+
 // The connection of a client, after a 101: a socket that does not block, and what was read from it already. It is the
 // carrier's until end is called, on the carrier's thread and once.
 struct exchange_joint {
@@ -49,6 +56,9 @@ struct exchange_joint {
 	size_t extra_size;
 	// Whether the client may still speak; asked every half second or so.
 	bool (*holds)(void *context);
+	// Judges all that the client has said so far, of which nothing goes on before. May make it say less. NULL:
+	// nobody judges.
+	enum joint_verdict (*judge)(void *context, int fd, void *data, size_t *size);
 	void (*end)(void *context);
 	void *context;
 };

@@ -237,6 +237,7 @@ static bool took_too_long(const struct link *link, uint64_t now_ns)
 	case LINK_IDLE: return ms >= s->idle_ms;
 	case LINK_BUSY: return link->asked_at < link->asked_size && ms >= LINE_STALL_MS;
 	case LINK_SWITCHED: return ms >= LINE_STALL_MS;
+	case LINK_GREETED: return ms >= LINE_GREETING_MS;
 	// A terminal may be silent for as long as its user thinks.
 	case LINK_JOINED:
 	case LINK_DEAD:
@@ -304,6 +305,7 @@ static void show_counts(struct line_hub *hub)
 	atomic_store(&hub->shown_handshakes, hub->states[LINK_HANDSHAKE]);
 	atomic_store(&hub->shown_idle, hub->states[LINK_IDLE]);
 	atomic_store(&hub->shown_busy, hub->states[LINK_BUSY] + hub->states[LINK_SWITCHED] +
+					       hub->states[LINK_GREETED] +
 					       hub->states[LINK_JOINED] - asking);
 	atomic_store(&hub->shown_asking, asking);
 	atomic_store(&hub->shown_waiting, waiting);

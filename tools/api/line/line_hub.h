@@ -15,6 +15,9 @@
 #define LINE_CALL_AGAIN_MS 300u
 #define LINE_HANDSHAKE_MS 5000u
 #define LINE_IDLE_MS 60000u
+// How long a client may take to say who it is, and how many may be about to: the oldest makes room for a newer one.
+#define LINE_GREETING_MS 10000u
+#define LINE_GREETINGS_MAX 64u
 // A connection over which a request is sent, or a request that is being sent, and nothing moves.
 #define LINE_STALL_MS 60000u
 

@@ -17,6 +17,7 @@ enum link_state {
 	LINK_IDLE,
 	LINK_BUSY,     // sends a request, or takes its answer
 	LINK_SWITCHED, // waits for the client's connection
+	LINK_GREETED,  // the client says who it is, and nothing goes on yet
 	LINK_JOINED,   // with another socket: bytes go both ways
 	LINK_DEAD,     // freed at the end of the turn
 	LINK_STATES,
@@ -106,3 +107,5 @@ bool link_key_holds(struct link *);
 // The socket is closed with the link, unless the exchange's joint has it.
 void link_join(struct link *, int fd, const void *extra, size_t extra_size);
 void link_join_turn(struct link *);
+// The same while the client has not said who it is.
+void link_greeting_turn(struct link *);

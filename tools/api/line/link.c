@@ -442,6 +442,7 @@ void link_turn(struct link *link)
 	case LINK_IDLE: idle_turn(link); break;
 	case LINK_BUSY: busy_turn(link); break;
 	case LINK_SWITCHED: link_end(link); break; // nothing is waited for but its end
+	case LINK_GREETED: link_greeting_turn(link); break;
 	case LINK_JOINED: link_join_turn(link); break;
 	case LINK_DEAD:
 	case LINK_STATES: break;

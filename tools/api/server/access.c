@@ -7,6 +7,7 @@
 #include "tools/api/access/basic_scheme.h"
 #include "tools/api/access/token_keeper.h"
 #include "tools/api/server/connections.h"
+#include "tools/api/server/elsewhere/greeting.h"
 #include "tools/api/server/one_record.h"
 #include <stdio.h>
 #include <string.h>
@@ -151,12 +152,11 @@ static enum token_verdict find_account(
 }
 
 // Clients of Orchard show the name of an account, too, and on Orchard's routes alone.
-static enum token_verdict find_token(struct request *request)
+static enum token_verdict find_token(struct request *request, const char *secret)
 {
 	struct api *api = request->api;
 	struct basic_credentials credentials;
 	int64_t now_ns = (int64_t)time_wall_ns(api->settings.time);
-	const char *secret = request_secret(request);
 	if (secret || !api->routes->is_of_orchard(request->route) ||
 		!basic_credentials_read(request_authorization(request), &credentials))
 		return token_keeper_find(api->tokens, secret, now_ns, &request->access);
@@ -193,6 +193,28 @@ static struct refusal check_node(struct request *request, const struct uuid *nod
 	return (struct refusal){MHD_HTTP_FORBIDDEN, DENIED};
 }
 
+static struct refusal check_token(struct request *request, const char *secret)
+{
+	request->access_looked_ns = time_monotonic_ns(request->api->settings.time);
+	enum token_verdict verdict = find_token(request, secret);
+	if (request->access)
+		request->accessor = request->access->accessor;
+	if (verdict == TOKEN_NOT_ASKED) {
+		request->is_greeted = false;
+		return (struct refusal){0};
+	}
+	if (verdict == TOKEN_EXPIRED) {
+		access_release(request->access);
+		request->access = NULL;
+	}
+	if (verdict != TOKEN_GOOD)
+		return refuse_token(request, verdict);
+	if ((request->is_greeted && request->lacks_token) ||
+		may_by_right(request, request->access->acl))
+		return (struct refusal){0};
+	return refuse_right(request);
+}
+
 struct refusal access_check(struct request *request)
 {
 	const struct uuid *node = connection_node(request->socket);
@@ -202,21 +224,18 @@ struct refusal access_check(struct request *request)
 		return check_node(request, node);
 	if (request->route->right == RIGHT_OPEN)
 		return (struct refusal){0};
-	request->access_looked_ns = time_monotonic_ns(request->api->settings.time);
-	enum token_verdict verdict = find_token(request);
-	if (request->access)
-		request->accessor = request->access->accessor;
-	if (verdict == TOKEN_NOT_ASKED)
-		return (struct refusal){0};
-	if (verdict == TOKEN_EXPIRED) {
-		access_release(request->access);
-		request->access = NULL;
-	}
-	if (verdict != TOKEN_GOOD)
-		return refuse_token(request, verdict);
-	if (may_by_right(request, request->access->acl))
-		return (struct refusal){0};
-	return refuse_right(request);
+	const char *secret = request_secret(request);
+	request->is_greeted = greeting_is_announced(request);
+	request->lacks_token = !secret;
+	return check_token(request, secret);
+}
+
+struct refusal access_check_secret(struct request *request, const char *secret)
+{
+	access_release(request->access);
+	request->access = NULL;
+	request->lacks_token = false;
+	return check_token(request, secret);
 }
 
 bool access_still_holds(struct request *request)

@@ -8,6 +8,8 @@
 // Looks at the token and the route's right. Sets the request's access, which is NULL while access control is off: then
 // everybody may do everything. A status of 0: it may.
 struct refusal access_check(struct request *);
+// The same with a token that came otherwise than in a header; secret NULL: it shows none.
+struct refusal access_check_secret(struct request *, const char *secret);
 // The same later on: whether it still may, for requests that wait and for streams.
 bool access_still_holds(struct request *);
 // Whether the token is gone or over. Under read lock.

@@ -43,6 +43,11 @@ bool host_is_known(struct text host, struct text names)
 					is_among(name, names));
 }
 
+bool origin_is_known(struct text origin, struct text origins)
+{
+	return origin.size > 0 && (is_among(origin, origins) || is_among(TEXT("*"), origins));
+}
+
 bool origin_is_host(struct text origin, struct text host)
 {
 	const char *mark = memmem(origin.data, origin.size, "://", 3);

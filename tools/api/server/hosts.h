@@ -8,5 +8,7 @@
 // not from a name), "localhost", or one of the names. The port does not matter. names: of this machine and those of
 // the setting http.hosts, separated by commas or blanks. Any thread.
 bool host_is_known(struct text host, struct text names);
+// Whether the site is one of the setting http.origins, separated by commas or blanks: "https://dash.example"; "*": any.
+bool origin_is_known(struct text origin, struct text origins);
 // Whether a page of this very server sent the request. Only browsers send an Origin; "null" is no site.
 bool origin_is_host(struct text origin, struct text host);

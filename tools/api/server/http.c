@@ -10,6 +10,7 @@
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/blocking_query.h"
 #include "tools/api/server/connections.h"
+#include "tools/api/server/cross_origin.h"
 #include "tools/api/server/elsewhere/forwarding.h"
 #include "tools/api/server/elsewhere/node_line.h"
 #include "tools/api/server/gzip.h"
@@ -70,6 +71,7 @@ static void put_lag(struct MHD_Response *response, const struct request *request
 static void put_headers(
 	struct MHD_Response *response, const struct request *request, const struct reply *reply)
 {
+	cross_origin_put(request, response);
 	if (reply->handed_on) {
 		put_handed_on(response, reply->handed_on);
 		return;
@@ -202,8 +204,7 @@ static enum MHD_Result send_refusal(struct request *request)
 	struct reply reply = {0};
 	if (is_for_web_socket(request)) {
 		web_socket_refuse(request, &reply, WEB_SOCKET_FAULT, "%s",
-			request->refusal.status == MHD_HTTP_FORBIDDEN ? "Permission denied"
-								      : request->refusal.text);
+			web_socket_refusal_text(&request->refusal));
 		return send_reply(request, &reply);
 	}
 	return send_error(request, request->refusal.status, request->refusal.text);
@@ -361,7 +362,7 @@ static bool body_is_under_way(struct request *request)
 }
 
 // NULL: the request comes from where it may; else why it is refused.
-static const char *origin_complaint(struct request *request)
+static const char *origin_complaint(struct request *request, const char *method)
 {
 	const char *host = header_of(request, MHD_HTTP_HEADER_HOST);
 	const char *origin = header_of(request, MHD_HTTP_HEADER_ORIGIN);
@@ -370,8 +371,10 @@ static const char *origin_complaint(struct request *request)
 	if (host && !host_is_known(text_of(host), text_of(request->api->hosts)))
 		return "this server has no such name (header Host): use its address, or add the "
 		       "name to http.hosts";
-	if (origin && (!host || !origin_is_host(text_of(origin), text_of(host))))
-		return "a web page of another site may not ask anything here";
+	if (origin && (!host || !origin_is_host(text_of(origin), text_of(host))) &&
+		!cross_origin_may(request, method, origin))
+		return "a web page of another site may not ask anything here (header Origin): it "
+		       "may read when its site is in http.origins";
 	return NULL;
 }
 
@@ -402,7 +405,7 @@ static bool may_go_to_node(const char *pattern)
 static struct refusal headers_refusal(struct request *request, const char *method, const char *url)
 {
 	request->path = text_copy(text_of(url));
-	const char *problem = origin_complaint(request);
+	const char *problem = origin_complaint(request, method);
 	if (problem)
 		return (struct refusal){MHD_HTTP_FORBIDDEN, problem};
 	switch (route_find(
@@ -410,6 +413,8 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	case ROUTE_FOUND: break;
 	case ROUTE_UNKNOWN_PATH: return (struct refusal){MHD_HTTP_NOT_FOUND, ""};
 	case ROUTE_WRONG_METHOD:
+		if (cross_origin_is_asked(request, method, url))
+			return (struct refusal){MHD_HTTP_NO_CONTENT, ""};
 		return (struct refusal){MHD_HTTP_METHOD_NOT_ALLOWED, "Invalid method"};
 	case ROUTE_BAD_ENCODING:
 		return (struct refusal){MHD_HTTP_BAD_REQUEST,

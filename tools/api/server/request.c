@@ -125,11 +125,16 @@ const char *request_parameter(const struct request *request, const char *name)
 	return NULL;
 }
 
+bool request_says_true(const struct request *request, const char *name)
+{
+	const char *value = request_parameter(request, name);
+	return value && is_one_of(true_words, value);
+}
+
 bool request_flag(const struct request *request, const char *name)
 {
 	CHECK(is_one_of(flags, name));
-	const char *value = request_parameter(request, name);
-	return value && is_one_of(true_words, value);
+	return request_says_true(request, name);
 }
 
 bool number_parse(const char *text, uint64_t most, uint64_t *number)

@@ -43,6 +43,7 @@ struct request {
 	struct connection *socket;
 	const struct route *route;
 	enum request_stage stage;
+	bool asks_for_page; // a browser, what a page of another site may ask (cross_origin.h)
 	char *asked; // method and path as they were sent, for the audit log; NULL: there is none
 	char *path;  // decoded segments, NUL-separated; ids point into it
 	const char *ids[ROUTE_IDS_MAX];
@@ -58,7 +59,9 @@ struct request {
 		refusal;       // found in the headers or the body; said when the body has been read
 	struct access *access; // of its token; NULL: it may do everything (access.h)
 	struct uuid accessor;  // of its token, also when that is gone; zero: it shows none
-	uint64_t access_looked_ns;         // when that was found
+	uint64_t access_looked_ns; // when that was found
+	bool is_greeted;           // the first message of its WebSocket is for us (greeting.h),
+	bool lacks_token;          // and has to have the token, because no header has one
 	const struct parked_kind *awaited; // of REQUEST_AWAITING; its context is the request
 	uint64_t awaited_until_ns;         // 0: it has not waited yet
 	uint64_t wait_index;               // of a blocking query
@@ -111,6 +114,8 @@ struct refusal request_file_add(struct request *, const char *data, size_t size)
 const char *request_parameter(const struct request *, const char *name);
 // True for "?name", "?name=true", "?name=1". Another value than those of a boolean was refused before.
 bool request_flag(const struct request *, const char *name);
+// The same of a parameter that is checked elsewhere, and may have any value.
+bool request_says_true(const struct request *, const char *name);
 // Reads a number of digits alone, without sign or blanks. False when it is none, or above most.
 bool number_parse(const char *text, uint64_t most, uint64_t *number);
 // The requested namespace, by default "default". Lists take "*" for all.

@@ -30,6 +30,7 @@ struct api {
 	const struct route_table *routes;
 	char *address, *region, *datacenter, *name; // copies
 	char *hosts;                                // names that a Host header may have
+	char *origins;                              // sites whose pages may read, too
 	char *socket_path;                          // "": none
 	struct identity *identity;                  // NULL: HTTP without TLS
 	struct MHD_Daemon *daemons[API_LISTENERS];  // NULL: does not listen there

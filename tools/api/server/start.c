@@ -128,6 +128,7 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 	api->settings.address = api->address = setting_copy(settings->address, "127.0.0.1");
 	api->settings.socket.path = api->socket_path = setting_copy(settings->socket.path, "");
 	api->hosts = known_hosts(settings);
+	api->settings.origins = api->origins = setting_copy(settings->origins, "");
 	api->settings.region = api->region = setting_copy(settings->region, "global");
 	api->settings.datacenter = api->datacenter = setting_copy(settings->datacenter, "dc1");
 	api->settings.name = api->name = setting_copy(settings->name, "berth");
@@ -168,6 +169,7 @@ static void api_destroy(struct api *api)
 	free(api->socket_path);
 	free(api->address);
 	free(api->hosts);
+	free(api->origins);
 	free(api->region);
 	free(api->datacenter);
 	free(api->name);

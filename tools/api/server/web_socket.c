@@ -1,5 +1,6 @@
 // The frame that closes: 0x88, its size, the code (big endian), the reason. A server does not mask.
 #include "tools/api/server/web_socket.h"
+#include "state/base/check.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,24 +33,34 @@ void web_socket_refuse(struct request *request, struct reply *reply, enum web_so
 	reply->status = MHD_HTTP_SWITCHING_PROTOCOLS;
 }
 
+const char *web_socket_refusal_text(const struct refusal *refusal)
+{
+	return refusal->status == MHD_HTTP_FORBIDDEN ? "Permission denied" : refusal->text;
+}
+
 // What came in meanwhile is read and dropped: a socket that is closed with something unread is reset.
+void web_socket_farewell(int fd, enum web_socket_close code, const char *reason)
+{
+	unsigned char frame[4 + WEB_SOCKET_REASON_BYTES], dropped[512];
+	size_t size = strlen(reason);
+	CHECK(size <= WEB_SOCKET_REASON_BYTES);
+	frame[0] = 0x88;
+	frame[1] = (unsigned char)(2 + size);
+	frame[2] = (unsigned char)(code >> 8);
+	frame[3] = (unsigned char)code;
+	memcpy(frame + 4, reason, size);
+	if (send(fd, frame, 4 + size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		(void)shutdown(fd, SHUT_WR);
+	while (recv(fd, dropped, sizeof dropped, MSG_DONTWAIT) > 0)
+		continue;
+}
+
 static void web_socket_end(void *context, struct MHD_Connection *connection, void *request_context,
 	const char *extra, size_t extra_size, MHD_socket socket,
 	struct MHD_UpgradeResponseHandle *handle)
 {
 	const struct request *request = context;
-	unsigned char frame[4 + WEB_SOCKET_REASON_BYTES], dropped[512];
-	size_t size = strlen(request->close_reason);
-	frame[0] = 0x88;
-	frame[1] = (unsigned char)(2 + size);
-	frame[2] = (unsigned char)(request->close_code >> 8);
-	frame[3] = (unsigned char)request->close_code;
-	memcpy(frame + 4, request->close_reason, size);
-	// A client that left does not get to know the reason.
-	if (send(socket, frame, 4 + size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-		(void)shutdown(socket, SHUT_WR);
-	while (recv(socket, dropped, sizeof dropped, MSG_DONTWAIT) > 0)
-		continue;
+	web_socket_farewell(socket, request->close_code, request->close_reason);
 	(void)MHD_upgrade_action(handle, MHD_UPGRADE_ACTION_CLOSE);
 }
 

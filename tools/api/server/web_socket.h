@@ -13,5 +13,10 @@ enum web_socket_close { WEB_SOCKET_POLICY = 1008, WEB_SOCKET_FAULT = 1011 };
 // cut.
 void web_socket_refuse(struct request *, struct reply *, enum web_socket_close, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
+// What a client is told that may not do what it asks for.
+const char *web_socket_refusal_text(const struct refusal *);
+// Says farewell over a connection that is open, as far as it takes it at once: a client that left does not get to know
+// the reason. Nothing is said after it.
+void web_socket_farewell(int fd, enum web_socket_close, const char *reason);
 // The response of such a reply; NULL: memory is short. The request lives until the connection is closed.
 struct MHD_Response *web_socket_response(struct request *);

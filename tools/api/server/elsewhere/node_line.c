@@ -4,6 +4,7 @@
 #include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/elsewhere/forwarding.h"
+#include "tools/api/server/elsewhere/greeting.h"
 #include "tools/api/server/parking.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -152,6 +153,7 @@ static void begin_joined(void *context, struct MHD_Connection *connection, void 
 		.extra = extra,
 		.extra_size = extra_size,
 		.holds = may_still_speak,
+		.judge = request->is_greeted ? greeting_judge : NULL,
 		.end = end_joined,
 		.context = request};
 	request->joined = handle;
