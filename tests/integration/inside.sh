@@ -98,4 +98,19 @@ wait_until 20 "it is followed" is_followed
 berth vm delete m-user >/dev/null || die "m-user was not deleted"
 wait "$follower" || die "the follower failed: $(cat "$TESTBED_DIR/error")"
 grep -q "has ended there" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
+
+# One that died says why when it is gone from its worker.
+machine_of_later() {
+	local pid
+	for pid in $(pgrep -x qemu-system-x86); do
+		case $(readlink "/proc/$pid/cwd") in "$TESTBED_DIR/open/"*) echo "$pid" ;; esac
+	done
+}
+wait_until 20 "later speaks" says later
+equal "machines on open" "$(machine_of_later | wc -l)" 1
+kill -KILL "$(machine_of_later)"
+is_kept() { ls -d "$TESTBED_DIR"/open/consoles/later-* >/dev/null 2>&1; }
+wait_until 20 "its console is kept" is_kept
+equal "status of later" "$(api /v1/vms/later | jq -r .status)" failed
+equal "what it said first" "$(berth vm logs later | head -3 | tr '\n' ' ')" "a b c "
 balanced

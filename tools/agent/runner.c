@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "tools/agent/drivers.h"
 #include "tools/agent/task/alloc_store.h"
+#include "tools/agent/vm/kept_console.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +300,9 @@ static void drop_forgotten(struct runner *r)
 		}
 		*link = a->next;
 		r->count--;
+		if (a->is_machine && a->spec)
+			kept_console_put(r->settings.data_folder,
+				json_object_get(a->spec->root, "Machine"), &a->id);
 		alloc_run_remove_folders(&a->id, r->settings.data_folder);
 		alloc_store_remove(r->settings.state_folder, a);
 		checks_let_go(a);

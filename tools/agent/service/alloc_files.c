@@ -16,8 +16,14 @@
 int alloc_files_open(struct alloc_files *files, const char *data_folder, const struct uuid *alloc)
 {
 	char text[UUID_TEXT_BYTES];
-	snprintf(files->path, sizeof files->path, "%.300s/alloc/%s", data_folder,
-		uuid_format(alloc, text));
+	char path[sizeof files->path];
+	snprintf(path, sizeof path, "%.300s/alloc/%s", data_folder, uuid_format(alloc, text));
+	return alloc_files_open_folder(files, path);
+}
+
+int alloc_files_open_folder(struct alloc_files *files, const char *path)
+{
+	snprintf(files->path, sizeof files->path, "%s", path);
 	files->folder = open(files->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return files->folder < 0 ? -errno : 0;
 }

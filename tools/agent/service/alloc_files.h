@@ -10,11 +10,13 @@
 
 struct alloc_files {
 	int folder;     // -1: not open
-	char path[400]; // of the folder, for what answers say
+	char path[600]; // of the folder, for what answers say
 };
 
 // 0, or -errno: the folder is gone, or may not be opened.
 int alloc_files_open(struct alloc_files *, const char *data_folder, const struct uuid *alloc);
+// The same of any folder that is laid out like one.
+int alloc_files_open_folder(struct alloc_files *, const char *path);
 void alloc_files_close(struct alloc_files *);
 
 // "/main/./local/../x" → "main/x"; the folder itself is ".". False: the path leads out of it, or is too long.

@@ -5,6 +5,7 @@
 #include "tools/agent/service/service_socket.h"
 #include "tools/agent/service/service_values.h"
 #include "tools/agent/service/vm_look.h"
+#include "tools/agent/vm/kept_console.h"
 #include "tools/agent/vm/machine.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,21 @@ static struct MHD_Response *read_console_wish(
 	return vm_say(status, MHD_HTTP_BAD_REQUEST, "origin: expected start or end");
 }
 
+// Of a machine that is gone from here, what it said last. False: there is nothing.
+static bool open_console(
+	struct follow_wish *wish, const char *data_folder, const struct vm_look *look)
+{
+	char kept[600];
+	if (look->is_here) {
+		// Without the folder there are no files, and none will come.
+		(void)alloc_files_open(&wish->files, data_folder, &look->id);
+		return true;
+	}
+	wish->follows = false;
+	return kept_console_folder(data_folder, look->name, look->uid, kept) &&
+	       alloc_files_open_folder(&wish->files, kept) == 0;
+}
+
 struct MHD_Response *vm_logs(struct service_request *request, unsigned *status)
 {
 	struct console_wish wish;
@@ -52,8 +68,11 @@ struct MHD_Response *vm_logs(struct service_request *request, unsigned *status)
 		.is_plain = wish.is_plain,
 		.output = CONSOLE,
 		.content_type = wish.is_plain ? SERVICE_TEXT : SERVICE_JSON};
-	// Without the folder there are no files, and none will come.
-	(void)alloc_files_open(&follow.files, request->settings->data_folder, &look.id);
+	if (!open_console(&follow, request->settings->data_folder, &look))
+		return vm_say(status, MHD_HTTP_NOT_FOUND,
+			"the virtual machine \"%.200s\" has not begun on its worker, or is gone "
+			"from there",
+			look.name);
 	uint32_t count = log_files_list(&follow.files, CONSOLE, &list);
 	follow.place = log_place_find(list, count, wish.offset, wish.is_from_end);
 	free(list);

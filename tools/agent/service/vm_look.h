@@ -12,7 +12,8 @@ struct vm_look {
 };
 
 // Waits for it as long as the parameter "wait" says: until it is there, or until it runs. A machine that begins anew
-// has two instances for a while: the one that is up counts, else the newest. NULL, or what is wrong.
+// has two instances for a while: the one that is up counts, else the newest. NULL, or what is wrong; that a machine is
+// not here which need not run is not wrong.
 struct MHD_Response *vm_find(
 	struct service_request *, struct vm_look *, bool has_to_run, unsigned *status);
 

@@ -131,11 +131,6 @@ struct MHD_Response *vm_find(
 	if (has_to_run && !look->is_up)
 		return vm_say(status, MHD_HTTP_REQUEST_TIMEOUT,
 			"the virtual machine \"%.200s\" does not run on its worker", look->name);
-	if (!look->is_here)
-		return vm_say(status, MHD_HTTP_NOT_FOUND,
-			"the virtual machine \"%.200s\" has not begun on its worker, or is gone "
-			"from there",
-			look->name);
 	return NULL;
 }
 

@@ -260,6 +260,9 @@ static void what_a_machine_says_is_followed(void **unused)
 	close(ask(
 		"/v1/vms/web/logs", "", "{\"message\":\"the virtual machine \\\"web\\\" has not"));
 	assert_non_null(strstr(text, " 404 "));
+	// What it said last is still there, and of no other machine.
+	close(ask("/v1/vms/web/logs?plain=1&follow=1&uid=u1", "", "login: root\n\r\n0\r\n"));
+	close(ask("/v1/vms/web/logs?uid=u2", "", "has not begun"));
 }
 
 static void a_console_is_asked_for_in_words(void **unused)
