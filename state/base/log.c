@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@
 static int least_level = LOG_INFO;
 static int least_followed = LOG_ERROR + 1;
 static void (*follower)(const struct log_note *);
-static bool write_json;
+static bool write_json, to_journal;
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
@@ -24,6 +26,19 @@ void log_configure(enum log_level least, bool json)
 {
 	__atomic_store_n(&least_level, (int)least, __ATOMIC_RELAXED);
 	__atomic_store_n(&write_json, json, __ATOMIC_RELAXED);
+}
+
+void log_detect_journal(void)
+{
+	// Device and inode of the stream that systemd connected to the journal.
+	const char *stream = getenv("JOURNAL_STREAM");
+	char own[64];
+	struct stat st;
+	bool is_it = stream && fstat(STDERR_FILENO, &st) == 0 &&
+		     snprintf(own, sizeof own, "%lu:%lu", (unsigned long)st.st_dev,
+			     (unsigned long)st.st_ino) > 0 &&
+		     strcmp(own, stream) == 0;
+	__atomic_store_n(&to_journal, is_it, __ATOMIC_RELAXED);
 }
 
 void log_follow(enum log_level least, void (*take)(const struct log_note *))
@@ -198,10 +213,13 @@ uint32_t log_format(const struct log_note *note, bool json, char text[static LOG
 // With one system call, so that lines of several threads do not mix.
 static void write_note(const struct log_note *note)
 {
-	char text[LOG_LINE_BYTES];
-	uint32_t size = log_format(note, __atomic_load_n(&write_json, __ATOMIC_RELAXED), text);
+	// The journal's numbers of debug, info, warning and error; it takes them off the line.
+	static const char numbers[] = {'7', '6', '4', '3'};
+	char text[3 + LOG_LINE_BYTES] = {'<', numbers[note->level], '>'};
+	uint32_t before = __atomic_load_n(&to_journal, __ATOMIC_RELAXED) ? 3 : 0;
+	uint32_t size = log_format(note, __atomic_load_n(&write_json, __ATOMIC_RELAXED), text + 3);
 	// Without standard error there is nowhere to report it.
-	(void)!write(STDERR_FILENO, text, size);
+	(void)!write(STDERR_FILENO, text + 3 - before, before + size);
 }
 
 void log_write(

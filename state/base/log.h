@@ -13,6 +13,8 @@ struct log_site {
 };
 
 void log_configure(enum log_level least, bool json);
+// From now on each line begins with its level as systemd's journal reads it, if standard error is the journal.
+void log_detect_journal(void);
 enum log_level log_level_now(void); // the least that is written or followed
 
 // A line before it is formatted: what followers of the log get.

@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 		return container_run(argc, argv);
 	if (!agent_options_read(argc, argv, &options, &code))
 		return code;
+	log_detect_journal();
 	if (agent_create(&agent, &options, message, sizeof message) < 0) {
 		fprintf(stderr, "berth-agent: %s\n", message);
 		code = AGENT_FAILED;

@@ -181,6 +181,7 @@ static int run_daemon(struct berthd *b)
 	int signals = open_signals();
 	if (signals < 0)
 		return exit_with("cannot set up signal handling", EXIT_FAILURE);
+	log_detect_journal();
 	log_configure((enum log_level)b->config.log_level, b->config.log_format == 1);
 	bool started = berthd_open(b, false, message) && berthd_start(b, message);
 	if (started) {

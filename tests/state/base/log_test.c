@@ -7,8 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -68,6 +71,35 @@ static void logfmt_has_time_level_event_and_fields(void **unused)
 	assert_memory_equal(line, "time=20", 7);
 	assert_non_null(strstr(line, "Z level=warn event=node-refused reason=\"no key\" slot=7\n"));
 	assert_int_equal(count_lines(line), 1);
+}
+
+static void the_journal_gets_levels(void **unused)
+{
+	static const char *const begin[] = {
+		"<7>time=", "<6>time=", "<4>time=", "<3>time=", "time="};
+	char stream[64];
+	struct stat st;
+	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof stream, "%lu:%lu", (unsigned long)st.st_dev,
+		(unsigned long)st.st_ino);
+	assert_int_equal(setenv("JOURNAL_STREAM", stream, 1), 0);
+	log_detect_journal();
+	log_configure(LOG_DEBUG, false);
+	log_debug("one", "a=%d", 1);
+	log_info("two", "a=%d", 1);
+	log_warn("three", "a=%d", 1);
+	log_error("four", "a=%d", 1);
+	// Another stream than the journal's gets none.
+	assert_int_equal(setenv("JOURNAL_STREAM", "1:1", 1), 0);
+	log_detect_journal();
+	log_error("five", "a=%d", 1);
+	const char *at = read_capture();
+	for (size_t i = 0; i < sizeof begin / sizeof begin[0]; i++) {
+		assert_memory_equal(at, begin[i], strlen(begin[i]));
+		at = strchr(at, '\n') + 1;
+	}
+	assert_string_equal(at, "");
+	assert_int_equal(unsetenv("JOURNAL_STREAM"), 0);
 }
 
 static void levels_below_the_least_are_silent(void **unused)
@@ -177,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CAPTURED(logfmt_has_time_level_event_and_fields),
+		CAPTURED(the_journal_gets_levels),
 		CAPTURED(levels_below_the_least_are_silent),
 		CAPTURED(json_lines_parse_and_keep_values),
 		CAPTURED(a_value_cannot_forge_a_line),
