@@ -1,4 +1,5 @@
 #include "tools/berthd/berthd.h"
+#include "state/base/clock/steady_time.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
@@ -103,7 +104,7 @@ bool berthd_open(struct berthd *b, bool read_only, char *message)
 		.queue = b->queue,
 		.log = b->cluster ? cluster_log(b->cluster) : store_log(b->store),
 		.placer = placement_placer(b->placement),
-		.time = &time_source_real,
+		.time = &time_source_steady,
 		.collect_after_ms = (int64_t)b->config.collect_after_s * 1000,
 		.beat_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS / 3,
 		.standing = standing_limits_of(&b->config),
@@ -203,7 +204,8 @@ static bool start_dataplane(struct berthd *b, char *message)
 	if (dataplane_create(&b->config.dataplane, &b->plan, &b->dataplane, message,
 		    BERTHD_MESSAGE_BYTES) != 0)
 		return false;
-	int error = dataplane_start(b->dataplane, b->state, b->queue, &b->keys, &time_source_real);
+	int error =
+		dataplane_start(b->dataplane, b->state, b->queue, &b->keys, &time_source_steady);
 	if (error != 0)
 		return refuse_start(message, "starting the dataplane", error);
 	b->dataplane_runs = true;
@@ -218,7 +220,7 @@ static struct pipeline *create_pipeline(struct berthd *b)
 	struct pipeline_settings settings = {
 		.state = b->state,
 		.queue = b->queue,
-		.time = &time_source_real,
+		.time = &time_source_steady,
 		.threads = pipeline_threads_for(b->plan.scheduler_count),
 		.deciding = b->plan.scheduler_count,
 		.cpus = b->plan.scheduler_cpus,
@@ -239,7 +241,7 @@ static struct watchers *create_watchers(struct berthd *b, const struct peers *pe
 	struct watchers_settings settings = {
 		.state = b->state,
 		.queue = b->queue,
-		.time = &time_source_real,
+		.time = &time_source_steady,
 		.node_ttl_ns = (int64_t)b->config.dataplane.ttl_ms * NS_PER_MS,
 		.standing = standing_limits_of(&b->config),
 		.vm_offline_after_ns = vm_offline_after_ns_of(&b->config),
@@ -348,7 +350,7 @@ static bool start_api(struct berthd *b, char *message)
 		.restore = berthd_restore_online,
 		.begin_anew = berthd_restore_begin,
 		.events = b->events,
-		.time = &time_source_real,
+		.time = &time_source_steady,
 		.region = b->config.region,
 		.datacenter = b->config.datacenter,
 		.name = b->config.name,
@@ -391,7 +393,7 @@ static bool create_parts(struct berthd *b, char *message)
 	b->pipeline = create_pipeline(b);
 	b->watchers = create_watchers(b, NULL);
 	b->peers = peer_controllers_create(
-		&b->config, &time_source_real, message, BERTHD_MESSAGE_BYTES);
+		&b->config, &time_source_steady, message, BERTHD_MESSAGE_BYTES);
 	if (!b->peers)
 		return false;
 	b->region_watchers = create_watchers(b, peer_controllers_peers(b->peers));

@@ -1,4 +1,5 @@
 #include "tools/berthd/health.h"
+#include "state/base/clock/steady_time.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/json/json_writer.h"
@@ -8,6 +9,9 @@
 #define REASON_BYTES 512u
 // A turn that a restart ends was none that would have ended soon. A disk that hangs is no better after one.
 #define PATIENCES_ALIVE 6u
+// Less is made up for within minutes (state/base/clock/steady_time.h).
+#define CLOCK_LAG_S_MAX 60
+#define CLOCK_LAG_S_TOLD 5
 
 bool berthd_alive(const struct berthd *b)
 {
@@ -89,9 +93,22 @@ static void judge_leader(const struct berthd *b, struct health_check *c)
 	snprintf(c->why, sizeof c->why, "nobody is known to lead the cluster");
 }
 
+static void judge_own_clock(struct health_check *c)
+{
+	int64_t lag_s = time_source_steady_lag_ns() / (int64_t)NS_PER_S;
+	if (lag_s > -CLOCK_LAG_S_MAX && lag_s < CLOCK_LAG_S_MAX)
+		return;
+	c->level = HEALTH_DEGRADED;
+	snprintf(c->why, sizeof c->why,
+		"the machine's clock was set %s by more than a minute, and is %" PRId64
+		" s from the time that berthd goes by: when it is right, restart berthd",
+		lag_s > 0 ? "forward" : "back", lag_s);
+}
+
 static void judge_clock(const struct berthd *b, struct health_check *c)
 {
 	struct cluster_status status;
+	judge_own_clock(c);
 	if (!b->cluster)
 		return;
 	cluster_status(b->cluster, &status);
@@ -108,6 +125,21 @@ static void judge_expiry(const struct berthd *b, struct health_check *c)
 	dataplane_expiry_text(b->dataplane, c->why, sizeof c->why);
 	if (c->why[0] != '\0')
 		c->level = HEALTH_DEGRADED;
+}
+
+void berthd_look_at_clock(struct berthd *b)
+{
+	int64_t lag_ns = time_source_steady_lag_ns();
+	int64_t most_ns = (b->clock_is_off ? 1 : CLOCK_LAG_S_TOLD) * (int64_t)NS_PER_S;
+	bool is_off = lag_ns > most_ns || lag_ns < -most_ns;
+	if (is_off && !b->clock_is_off)
+		log_warn("clock-was-set",
+			"ahead_s=%.3f meaning=\"the machine's clock jumped; the daemon's time does "
+			"not, and follows by an eighth\"",
+			(double)lag_ns / 1e9);
+	if (!is_off && b->clock_is_off)
+		log_info("clock-is-right", "ahead_s=%.3f", (double)lag_ns / 1e9);
+	b->clock_is_off = is_off;
 }
 
 // In the order in which health names them.

@@ -143,6 +143,7 @@ static void wait_for_signal(struct berthd *b, int signals)
 		if (ready > 0)
 			signal_number = take_signal(b, signals);
 		look_after(b, watched);
+		berthd_look_at_clock(b);
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
 		if (now_ns - last_look_ns >= MEMBERSHIP_EVERY_MS * NS_PER_MS) {
 			membership_look_after(b);

@@ -1,5 +1,6 @@
 // Every metric of the process, from the counters of its parts. Label sets are closed.
 #include "tools/berthd/metrics.h"
+#include "state/base/clock/steady_time.h"
 #include "state/decide/command_kinds.h"
 #include "tools/berthd/metrics_cluster.h"
 #include "tools/berthd/metrics_nomad.h"
@@ -254,4 +255,5 @@ void berthd_metrics(void *context, const struct metric_sink *m)
 	berthd_metrics_nomad(m, b);
 	uint64_t up_ns = time_monotonic_ns(&time_source_real) - b->started_ns;
 	metric_put(m, METRIC_UPTIME_SECONDS, (double)up_ns / 1e9);
+	metric_put(m, METRIC_CLOCK_AHEAD_SECONDS, (double)time_source_steady_lag_ns() / 1e9);
 }

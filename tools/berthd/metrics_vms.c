@@ -1,6 +1,6 @@
 // Virtual machines and their workers (row D27).
 #include "tools/berthd/metrics_vms.h"
-#include "state/base/time_source.h"
+#include "state/base/clock/steady_time.h"
 #include "state/base/time_units.h"
 #include "state/records/nodes/vm.h"
 #include "tools/berthd/metrics_pipeline.h"
@@ -36,7 +36,7 @@ static void emit_vm_worker(const struct metric_sink *m, const char *name, bool i
 
 static void emit_workers(const struct metric_sink *m, const struct berthd *b)
 {
-	int64_t now_ns = (int64_t)time_wall_ns(&time_source_real),
+	int64_t now_ns = (int64_t)time_wall_ns(&time_source_steady),
 		limit_ns = b->config.vm_offline_after_ms * NS_PER_MS;
 	const struct vm_worker *worker;
 	uint64_t cursor = 0;

@@ -396,6 +396,8 @@ enum metric_type {
 #define METRICS_OF_PROCESS(F) \
 	F(BUILD_INFO, INFO, "berth_build_info", "", "1; the version of the program, and of what it was built with.") \
 	F(UPTIME_SECONDS, GAUGE, "berth_uptime_seconds", "seconds", "Time since the daemon started.") \
+	F(CLOCK_AHEAD_SECONDS, GAUGE, "berth_clock_ahead_seconds", "seconds", \
+		"How far the machine's time of day is ahead of the one that the daemon goes by.") \
 	F(PROCESS_CPU_SECONDS_TOTAL, COUNTER, "process_cpu_seconds_total", "seconds", \
 		"Processor time of the process, in user and system mode.") \
 	F(PROCESS_RESIDENT_MEMORY_BYTES, GAUGE, "process_resident_memory_bytes", "bytes", \

@@ -1,5 +1,6 @@
 #include "tools/berthd/membership/membership.h"
 #include "state/base/check.h"
+#include "state/base/clock/steady_time.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/cluster/cluster_setup.h"
@@ -167,7 +168,7 @@ bool membership_open(struct berthd *b, char *message, uint32_t message_size)
 		.wire = b->config.cluster_wire,
 		.store = b->store,
 		.state = b->state,
-		.time = &time_source_real,
+		.time = &time_source_steady,
 		.lead = lead,
 		.lost = lost,
 		.failed = failed,
