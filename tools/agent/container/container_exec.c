@@ -16,6 +16,7 @@
 #define END_TRIES 40u
 #define END_PAUSE_MS 50
 #define PATH_BYTES 512u
+#define EXIT_OF_SIGNALS 128 // and above
 
 struct exec_run {
 	const struct container_exec *exec;
@@ -154,6 +155,17 @@ static void kill_exec(const struct exec_run *r)
 	engine_reply_free(&of_container);
 }
 
+static bool has_container(const struct exec_run *r)
+{
+	struct engine_reply reply;
+	ask_about(r, &reply, "/containers/%s/json", r->exec->name);
+	bool is_there =
+		reply.status != 404 &&
+		!json_is_false(json_object_get(json_object_get(reply.body, "State"), "Running"));
+	engine_reply_free(&reply);
+	return is_there;
+}
+
 enum container_exec_end container_exec_run(
 	const struct container_exec *exec, int *exit_code, char *message, uint32_t message_size)
 {
@@ -162,10 +174,15 @@ enum container_exec_end container_exec_run(
 		.message = message,
 		.message_size = message_size,
 		.end_ms = clock_ms() + exec->timeout_ms};
-	if (create_exec(&r)) {
-		if (start_exec_in(&r) && end_of_exec(&r, exit_code))
-			return CONTAINER_EXEC_ENDED;
+	bool is_created = create_exec(&r);
+	bool has_ended = is_created && start_exec_in(&r) && end_of_exec(&r, exit_code);
+	if (has_ended && *exit_code < EXIT_OF_SIGNALS)
+		return CONTAINER_EXEC_ENDED;
+	if (is_created && !has_ended)
 		kill_exec(&r);
-	}
-	return is_late(&r) ? CONTAINER_EXEC_LATE : CONTAINER_EXEC_NOT;
+	if (!has_container(&r))
+		return CONTAINER_EXEC_GONE;
+	return has_ended     ? CONTAINER_EXEC_ENDED
+	       : is_late(&r) ? CONTAINER_EXEC_LATE
+			     : CONTAINER_EXEC_NOT;
 }

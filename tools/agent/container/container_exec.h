@@ -12,7 +12,12 @@ struct container_exec {
 	void *context;
 };
 
-enum container_exec_end { CONTAINER_EXEC_ENDED, CONTAINER_EXEC_LATE, CONTAINER_EXEC_NOT };
+enum container_exec_end {
+	CONTAINER_EXEC_ENDED,
+	CONTAINER_EXEC_LATE,
+	CONTAINER_EXEC_NOT, // it could not be run, or was told to end
+	CONTAINER_EXEC_GONE // with its container
+};
 
 // Waits for its end, and kills a command that takes too long or is to end, as far as its process can be found: engines
 // have no request for that. The message says what was not to be had.

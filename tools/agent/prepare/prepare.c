@@ -125,6 +125,7 @@ void preparations_close(struct preparations *all)
 {
 	if (!all)
 		return;
+	reap_scripts(all, true);
 	variables_close(all->variables);
 	for (int i = 0; i < 3; i++) {
 		int fd = i == 0 ? all->program : i == 1 ? all->wake_fd : all->epoll_fd;
@@ -151,6 +152,7 @@ void preparations_step(struct preparations *all)
 
 	while (read(all->wake_fd, &count, sizeof count) < 0 && errno == EINTR)
 		;
+	reap_scripts(all, false);
 	variables_step(all->variables);
 }
 

@@ -5,7 +5,11 @@
 #include "tools/agent/prepare/helper.h"
 #include "tools/agent/prepare/rendering.h"
 #include "tools/agent/prepare/variables.h"
+#include "tools/agent/script/script.h"
 #include "tools/agent/task/preparation.h"
+
+// Scripts of templates at a time, on one node; others wait for their turn.
+#define CHANGE_SCRIPTS_MAX 16u
 
 struct preparations {
 	struct preparation seam;
@@ -14,6 +18,8 @@ struct preparations {
 	struct prng prng;
 	int program; // open file
 	int wake_fd, epoll_fd;
+	uint32_t script_count;                      // that are not freed yet
+	struct script *leaving[CHANGE_SCRIPTS_MAX]; // nobody wants to know how they end; NULL: none
 };
 
 struct prepared_task {
@@ -41,7 +47,9 @@ struct prepared_task {
 	// What is to be done about texts that changed.
 	int64_t act_ns; // 0: nothing
 	bool restarts;
-	uint64_t signals; // bit by number
+	uint64_t signals;      // bit by number
+	struct script *script; // under way; NULL: none
+	uint32_t script_of;    // which rendering's
 };
 
 // A step of a preparation: all that is at hand.
@@ -61,3 +69,11 @@ enum preparedness render_templates(const struct prepare_stage *);
 // Whether a variable has changed and all is to be rendered now; renders, writes, and decides what is to be done.
 void follow_templates(const struct prepare_stage *);
 void forget_templates(struct prepared_task *);
+
+// change_scripts.c: those that are due are run when their turn comes, or not at all.
+void wish_scripts(struct prepared_task *, bool are_wanted);
+// Takes what has ended, and begins the next.
+void follow_scripts(const struct prepare_stage *);
+// Ends what is under way.
+void leave_scripts(struct prepared_task *);
+void reap_scripts(struct preparations *, bool waits);

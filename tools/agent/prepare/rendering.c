@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SCRIPT_TIMEOUT_NS (5 * (int64_t)NS_PER_S)
+
 static int64_t number_of_member(const json_t *json, const char *name, int64_t without)
 {
 	const json_t *value = json_object_get(json, name);
@@ -36,6 +38,39 @@ static bool read_paths(struct rendering *r, const json_t *json, const char *task
 	return good;
 }
 
+static void free_arguments(char **arguments)
+{
+	for (char **at = arguments; at && *at; at++)
+		free(*at);
+	free(arguments);
+}
+
+static bool read_script(struct rendering *r, const json_t *json, const struct environment *within,
+	const struct node_facts *node, char *message, uint32_t message_size)
+{
+	const json_t *script = json_object_get(json, "ChangeScript");
+	const json_t *list = json_object_get(script, "Args"),
+		     *timeout = json_object_get(script, "Timeout");
+	size_t count = json_array_size(list) + 1;
+
+	if (!spec_duration(timeout, &r->script_timeout_ns) || r->script_timeout_ns <= 0)
+		r->script_timeout_ns = SCRIPT_TIMEOUT_NS;
+	r->script_fails_task = json_is_true(json_object_get(script, "FailOnError"));
+	r->arguments = memory_take_array(count + 1, sizeof r->arguments[0]);
+	for (size_t i = 0; i < count; i++) {
+		const char *text = i ? json_string_value(json_array_get(list, i - 1))
+				     : spec_text(script, "Command");
+		r->arguments[i] = environment_expand(within, node, text ? text : "");
+		if (r->arguments[i])
+			continue;
+		snprintf(message, message_size,
+			"argument %zu of change_script expands to more than %u bytes; shorten it",
+			i, EXPANDED_BYTES_MAX);
+		return false;
+	}
+	return true;
+}
+
 static void read_change(struct rendering *r, const json_t *json)
 {
 	const char *mode = spec_text(json, "ChangeMode"), *name = spec_text(json, "ChangeSignal");
@@ -44,6 +79,7 @@ static void read_change(struct rendering *r, const json_t *json)
 
 	r->change = strcmp(mode, "noop") == 0     ? CHANGE_NOOP
 		    : strcmp(mode, "signal") == 0 ? CHANGE_SIGNAL
+		    : strcmp(mode, "script") == 0 ? CHANGE_SCRIPT
 						  : CHANGE_RESTART;
 	r->signal = number ? number : SIGHUP;
 	r->splay_ns = number_of_member(json, "Splay", 5 * NS_PER_S);
@@ -53,7 +89,8 @@ static void read_change(struct rendering *r, const json_t *json)
 
 bool rendering_read(struct rendering *r, const json_t *json, const char *task,
 	const struct environment *e, const struct node_facts *node,
-	const struct task_folders *folders, char *message, uint32_t message_size)
+	const struct task_folders *folders, const struct environment *within, char *message,
+	uint32_t message_size)
 {
 	struct template_trouble trouble;
 	const char *perms = spec_text(json, "Perms");
@@ -66,6 +103,9 @@ bool rendering_read(struct rendering *r, const json_t *json, const char *task,
 	if (!read_paths(r, json, task, e, node, folders, message, message_size))
 		return false;
 	read_change(r, json);
+	if (r->change == CHANGE_SCRIPT &&
+		!read_script(r, json, within, node, message, message_size))
+		return false;
 	r->file = (struct inner_file){.path = r->destination,
 		.mode = (mode_t)strtoul(*perms ? perms : "0644", NULL, 8) & 0777,
 		.uid = number_of_member(json, "Uid", -1),
@@ -83,6 +123,7 @@ bool rendering_read(struct rendering *r, const json_t *json, const char *task,
 void rendering_free(struct rendering *r)
 {
 	template_free(r->template);
+	free_arguments(r->arguments);
 	free(r->source);
 	free(r->left);
 	free(r->right);

@@ -128,28 +128,51 @@ static void template_failed(const struct prepare_stage *s, const char *why)
 	stage_note(s, "Template", "Template failed: %s", why);
 }
 
-static bool read_templates(const struct prepare_stage *s, const struct environment *e)
+// What the task's scripts have.
+static bool build_within(const struct prepare_stage *s, struct environment *within, char *message,
+	uint32_t message_size)
+{
+	struct task_folders folders;
+	script_folders(s->task, s->start->folders, &folders);
+	return environment_build(within, s->start->node, s->start->alloc, s->task->spec, &folders,
+		message, message_size);
+}
+
+static bool read_each_template(const struct prepare_stage *s, const struct environment *e,
+	const struct environment *within)
 {
 	struct prepared_task *p = s->p;
 	const json_t *list = json_object_get(s->task->spec->json, "Templates"), *one;
 	char message[400];
 	size_t i;
 
-	if (p->has_read)
-		return true;
 	forget_templates(p);
 	p->renderings = memory_take_array(json_array_size(list), sizeof p->renderings[0]);
 	json_array_foreach(list, i, one)
 	{
 		struct rendering *r = &p->renderings[p->rendering_count++];
-		if (rendering_read(r, one, p->task, e, s->start->node, s->start->folders, message,
-			    sizeof message))
+		if (rendering_read(r, one, p->task, e, s->start->node, s->start->folders, within,
+			    message, sizeof message))
 			continue;
 		template_failed(s, message);
 		return false;
 	}
-	p->has_read = true;
 	return true;
+}
+
+static bool read_templates(const struct prepare_stage *s, const struct environment *e)
+{
+	struct environment within;
+	char message[300];
+
+	if (s->p->has_read)
+		return true;
+	if (build_within(s, &within, message, sizeof message))
+		s->p->has_read = read_each_template(s, e, &within);
+	else
+		template_failed(s, message);
+	environment_free(&within);
+	return s->p->has_read;
 }
 
 static uint64_t all_changes(const struct prepared_task *p)
@@ -183,7 +206,7 @@ static bool gather_environment(const struct prepare_stage *s)
 }
 
 // What follows for a running task from a text that is new.
-static void plan_change(const struct prepare_stage *s, const struct rendering *r)
+static void plan_change(const struct prepare_stage *s, struct rendering *r)
 {
 	struct prepared_task *p = s->p;
 	int64_t splay_ns = r->splay_ns > 0 ? r->splay_ns : 0;
@@ -193,6 +216,8 @@ static void plan_change(const struct prepare_stage *s, const struct rendering *r
 	if (r->change == CHANGE_NOOP)
 		return;
 	p->restarts |= r->change == CHANGE_RESTART;
+	if (r->change == CHANGE_SCRIPT)
+		r->script = SCRIPT_DUE;
 	if (r->change == CHANGE_SIGNAL)
 		p->signals |= UINT64_C(1) << r->signal;
 	p->act_ns = act_ns > p->act_ns ? act_ns : p->act_ns;
@@ -322,6 +347,7 @@ enum preparedness render_templates(const struct prepare_stage *s)
 	s->p->act_ns = 0;
 	s->p->restarts = false;
 	s->p->signals = 0;
+	leave_scripts(s->p); // they were for the run before
 	s->p->changed_first_ns = 0;
 	if (nothing_came(s))
 		return PREPARING;
@@ -398,6 +424,7 @@ static void act_on_change(const struct prepare_stage *s)
 		stage_note(s, "Signaling", "Template re-rendered");
 		signal_task(s, i);
 	}
+	wish_scripts(p, !p->restarts);
 	p->restarts = false;
 	p->signals = 0;
 }
@@ -412,10 +439,12 @@ void follow_templates(const struct prepare_stage *s)
 		s->p->has_read = true; // what is wrong with them was said once
 	}
 	act_on_change(s);
+	follow_scripts(s);
 }
 
 void forget_templates(struct prepared_task *p)
 {
+	leave_scripts(p);
 	for (uint32_t i = 0; i < p->rendering_count; i++)
 		rendering_free(&p->renderings[i]);
 	for (uint32_t i = 0; i < p->watch_count; i++)

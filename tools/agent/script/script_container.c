@@ -14,5 +14,6 @@ void script_run_in_container(struct script *s)
 	enum container_exec_end end =
 		container_exec_run(&exec, &s->end.exit_code, s->end.message, sizeof s->end.message);
 	s->end.is_known = end == CONTAINER_EXEC_ENDED;
+	s->end.is_task_over = end == CONTAINER_EXEC_GONE;
 	s->end.is_late = end == CONTAINER_EXEC_LATE;
 }

@@ -64,12 +64,14 @@ void script_run_beside_process(struct script *s)
 	place.filter = s->filter;
 	if (!error)
 		error = exec_command_start(&start, &command, s->end.message, sizeof s->end.message);
+	if (!error) {
+		close(command.input);
+		command.input = -1;
+		snprintf(s->end.message, sizeof s->end.message, "it was killed");
+		follow_script(s, &command);
+		exec_command_finish(&command);
+	}
+	struct pollfd task = {.fd = place.task_fd, .events = POLLIN};
+	s->end.is_task_over = poll(&task, 1, 0) != 0;
 	exec_place_close(&place);
-	if (error)
-		return;
-	close(command.input);
-	command.input = -1;
-	snprintf(s->end.message, sizeof s->end.message, "it was killed");
-	follow_script(s, &command);
-	exec_command_finish(&command);
 }

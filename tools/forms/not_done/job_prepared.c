@@ -82,9 +82,9 @@ static void check_template_change(const struct subject *s, const json_t *json)
 		refuse_prepared(s,
 			"Invalid change mode. Must be one of the following: noop, signal, "
 			"script, restart");
-	else if (strcmp(mode, "script") == 0)
-		refuse_prepared(s, "ChangeMode: no script is run when a template changes; use "
-				   "\"signal\" or \"restart\"");
+	else if (strcmp(mode, "script") == 0 &&
+		 !*text_member(json_object_get(json, "ChangeScript"), "Command"))
+		refuse_prepared(s, "must specify script path value when change mode is script");
 }
 
 static void check_template_perms(const struct subject *s, const json_t *json)

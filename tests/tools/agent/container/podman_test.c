@@ -422,6 +422,7 @@ static void a_script_that_hangs_is_killed(void **unused)
 	end_it(a);
 	end = run_script(a, "true", 10000);
 	assert_false(end.is_known);
+	assert_true(end.is_task_over);
 	assert_non_null(strstr(end.message, "no such container"));
 }
 

@@ -430,6 +430,87 @@ static void a_change_signals(void **unused)
 	assert_true(has_note(&a->tasks[0], "Signaling", "Template re-rendered"));
 }
 
+#define RUNS(line, more)                                                   \
+	",\"ChangeMode\":\"script\",\"ChangeScript\":{\"Command\":\"/bin/" \
+	"sh\",\"Args\":[\"-c\",\"" line "\"]" more "}"
+
+static void a_change_runs_a_script(void **unused)
+{
+	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
+	struct alloc_run *a = run(SHELL("cat local/x > local/seen; exec sleep 100")
+			TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"), "local/x",
+				RUNS("cat ${NOMAD_TASK_DIR}/x >> local/seen", ""))));
+	await_phase(a, PHASE_RUNNING);
+	await_contents("t/local/seen", "one");
+	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
+	await_contents("t/local/seen", "onetwo");
+	await_note(a, "Task hook message",
+		"Template successfully ran script /bin/sh with arguments: ");
+	assert_int_equal(a->tasks[0].restarts, 0);
+	store_put("nomad/jobs/j", "{\"a\":\"three\"}");
+	await_contents("t/local/seen", "onetwothree");
+}
+
+static void a_script_that_fails_is_told(void **unused)
+{
+	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
+	struct alloc_run *a = run(SHELL("exec sleep 100")
+			TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"), "local/x", RUNS("exit 3", ""))));
+	await_phase(a, PHASE_RUNNING);
+	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
+	await_note(a, "Task hook failed", "it exited with code: 3");
+	stage_pass_ms(1000);
+	assert_int_equal(a->tasks[0].phase, PHASE_RUNNING);
+}
+
+static void a_script_may_take_its_task_with_it(void **unused)
+{
+	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
+	struct alloc_run *a = run(SHELL("exec sleep 100") ",\"KillSignal\":\"SIGTERM\"" TEMPLATES(
+		TEMPLATE(VARIABLE("{{ .a }}"), "local/x",
+			RUNS("sleep 100", ",\"FailOnError\":true,\"Timeout\":500000000"))));
+	await_phase(a, PHASE_RUNNING);
+	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
+	await_phase(a, PHASE_ENDED);
+	assert_true(a->tasks[0].failed);
+	assert_int_equal(a->tasks[0].restarts, 0);
+	assert_true(has_note(&a->tasks[0], "Task hook failed", "no end within 0.5s"));
+	assert_true(
+		has_note(&a->tasks[0], "Killing", "Template script failed, task is being killed"));
+}
+
+// A script that runs is none of the next run's, whatever becomes of it.
+static void a_script_ends_with_its_run(void **unused)
+{
+	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
+	struct alloc_run *a =
+		run(SHELL("exec sleep 100") TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"), "local/x",
+			RUNS("echo $$ > local/pid; exec sleep 100",
+				",\"FailOnError\":true,\"Timeout\":60000000000"))));
+	await_phase(a, PHASE_RUNNING);
+	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
+	for (uint32_t i = 0; i < 500 && !*contents("t/local/pid"); i++) {
+		poll(NULL, 0, 10);
+		stage_pass_ms(100);
+	}
+	pid_t pid = (pid_t)strtol(contents("t/local/pid"), NULL, 10);
+	assert_true(pid > 1);
+	kill(a->tasks[0].process.task, SIGKILL);
+	for (uint32_t i = 0; i < 500 && (a->tasks[0].restarts == 0 || !task_runs(&a->tasks[0]));
+		i++) {
+		poll(NULL, 0, 10);
+		stage_pass_ms(100);
+	}
+	assert_int_equal(a->tasks[0].restarts, 1);
+	for (uint32_t i = 0; i < 500 && kill(pid, 0) == 0; i++) {
+		poll(NULL, 0, 10);
+		stage_pass_ms(100);
+	}
+	assert_int_equal(kill(pid, 0), -1);
+	assert_int_equal(a->tasks[0].phase, PHASE_RUNNING);
+	assert_false(a->tasks[0].failed);
+}
+
 static void splay_and_wait_put_it_off(void **unused)
 {
 	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
@@ -586,6 +667,10 @@ int main(int argc, char **argv)
 		ROW(a_controller_that_refuses_is_said),
 		ROW(a_change_restarts_once),
 		ROW(a_change_signals),
+		ROW(a_change_runs_a_script),
+		ROW(a_script_that_fails_is_told),
+		ROW(a_script_may_take_its_task_with_it),
+		ROW(a_script_ends_with_its_run),
 		ROW(splay_and_wait_put_it_off),
 		ROW(each_start_renders_again),
 		ROW(a_restarted_agent_leaves_files_alone),

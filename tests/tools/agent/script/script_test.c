@@ -197,6 +197,7 @@ static void it_ends_with_its_task(void **unused)
 	kill(a->tasks[0].process.task, SIGKILL);
 	struct script_end end = end_of(s);
 	assert_true(!end.is_known || end.exit_code == 128 + SIGKILL);
+	assert_true(end.is_task_over);
 }
 
 // In the namespaces, the root, the group, and with the user, the rights and the filter of the task; and with no more.

@@ -60,7 +60,13 @@ static void templates_are_checked(void **unused)
 			"Invalid change mode. Must be one of the following: noop, signal, script, "
 			"restart"},
 		{"[{\"EmbeddedTmpl\":\"x\",\"DestPath\":\"x\",\"ChangeMode\":\"script\"}]",
-			"ChangeMode: no script is run"},
+			"Template 1: must specify script path value when change mode is script"},
+		{"[{\"EmbeddedTmpl\":\"x\",\"DestPath\":\"x\",\"ChangeMode\":\"script\","
+		 "\"ChangeScript\":{\"Command\":\"\",\"Args\":[\"x\"]}}]",
+			"Template 1: must specify script path value when change mode is script"},
+		{"[{\"EmbeddedTmpl\":\"x\",\"DestPath\":\"x\",\"ChangeMode\":\"script\","
+		 "\"ChangeScript\":{\"Command\":\"/bin/true\"}}]",
+			""},
 		{"[{\"EmbeddedTmpl\":\"x\",\"DestPath\":\"x\",\"Perms\":\"999\"}]",
 			"Failed to parse \"999\" as octal: strconv.ParseUint: parsing \"999\": "
 			"invalid syntax"},
