@@ -6,7 +6,7 @@
 static bool is_blank_from(const struct request *request, size_t first)
 {
 	for (size_t i = first; i < request->body_size; i++)
-		if (!strchr(" \t\r\n", request->body[i]))
+		if (!request->body[i] || !strchr(" \t\r\n", request->body[i]))
 			return false;
 	return true;
 }

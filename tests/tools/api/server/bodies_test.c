@@ -25,10 +25,26 @@ static void null_is_empty_and_garbage_behind_it_is_not(void **unused)
 	}
 }
 
+static void zeros_are_no_blanks(void **unused)
+{
+	static const char *const path = "/v1/operator/scheduler/configuration";
+	static const char zeros[4096], blanks[] = " \r\n\t";
+	struct response r = http_with(server, "PUT", path, zeros, sizeof zeros, "X: y");
+	assert_int_equal(r.status, 400);
+	response_free(&r);
+	r = http_with(server, "PUT", path, "null\0", 5, "X: y");
+	assert_int_equal(r.status, 400);
+	response_free(&r);
+	r = http_with(server, "PUT", path, blanks, sizeof blanks - 1, "X: y");
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(null_is_empty_and_garbage_behind_it_is_not),
+		cmocka_unit_test(zeros_are_no_blanks),
 	};
 	return cmocka_run_group_tests(tests, server_group_begin, server_group_end);
 }

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Hostile jobs, clients, frames and dialers against a real berthd: each is refused or answered as it should be, within
+its processor time and memory, and after each the daemon answers somebody else. At the end a normal job is placed.
+
+hostile.py BUILD [WORD…]: all cases, or those with one of the words in their name. Prints a table."""
+import os
+import sys
+import tempfile
+
+NODES = 40
+
+
+def main():
+    import clients
+    import frames
+    import jobs
+    import line
+    from daemon import Daemon, Wrong
+    with tempfile.TemporaryDirectory(prefix="berth-hostile.") as folder:
+        daemon = Daemon(sys.argv[1], folder)
+        wrong = 0
+        try:
+            fleet = frames.Fleet(daemon, NODES)
+            cases = [case for module in (clients, jobs, frames, line) for case in module.CASES]
+            if words := sys.argv[2:]:
+                cases = [case for case in cases if any(word in case[0] for word in words)]
+            print(f"{'what':48} {'s':>5} {'cpu s':>11} {'MiB':>11}")
+            for name, act, cpu_s_max, mib_max in cases:
+                complaint = ""
+                try:
+                    cpu_s, mib, seconds = daemon.measured(act)
+                    daemon.await_health(5)
+                except (Wrong, AssertionError, OSError) as e:
+                    cpu_s, mib, seconds = 0, 0, 0
+                    complaint = f"{type(e).__name__}: {e}"
+                if cpu_s > cpu_s_max or mib > mib_max:
+                    complaint = "too dear"
+                wrong += bool(complaint)
+                print(f"{name:48} {seconds:5.1f} {cpu_s:5.2f} of {cpu_s_max:2} {mib:5.0f} of {mib_max:3} {complaint}",
+                      flush=True)
+            frames.a_normal_job_is_placed(daemon)
+            fleet.stop()
+        finally:
+            daemon.stop()
+    print("the daemon answers, and a normal job is placed" if not wrong else f"FAILED: {wrong}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import inside
+    inside.enter()
+    sys.exit(main())
