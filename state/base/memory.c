@@ -1,5 +1,6 @@
 #include "state/base/memory.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static _Noreturn void out_of_memory(size_t bytes)
 static void *take_cleared(size_t bytes)
 {
 	void *memory = bytes > MEMORY_AT_HAND_BYTES ? calloc(1, bytes) : malloc(bytes);
-	if (!memory)
+	if (FAILPOINT(MEMORY_TAKE) || !memory)
 		out_of_memory(bytes);
 	if (bytes > MEMORY_AT_HAND_BYTES)
 		return memory;
@@ -51,7 +52,7 @@ void *memory_resize(void *memory, size_t bytes)
 	size_t least = bytes ? bytes : 1;
 	// realloc() of glibc takes a way round for what is new.
 	void *resized = memory ? realloc(memory, least) : malloc(least);
-	if (!resized)
+	if (FAILPOINT(MEMORY_RESIZE) || !resized)
 		out_of_memory(bytes);
 	return resized;
 }
@@ -115,7 +116,7 @@ void *memory_map_aligned(size_t bytes, size_t alignment)
 
 void *memory_map(size_t bytes)
 {
-	if (!bytes || bytes > SIZE_MAX / 2)
+	if (!bytes || bytes > SIZE_MAX / 2 || FAILPOINT(MEMORY_MAP))
 		return NULL;
 	bytes = whole_pages(bytes);
 	return bytes < HUGE_PAGE_BYTES ? map_anonymous(bytes) : map_huge(bytes);

@@ -1,5 +1,6 @@
 #include "state/store/direct_stream.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ struct direct_stream {
 int direct_stream_create(const char *path, struct direct_stream **out)
 {
 	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
-	int fd = open(path, flags | O_DIRECT, 0640);
+	int fd = CAN_FAIL(SNAPSHOT_CREATE, open(path, flags | O_DIRECT, 0640));
 	bool is_direct = fd >= 0;
 	if (fd < 0 && errno == EINVAL)
 		fd = open(path, flags, 0640);
@@ -53,7 +54,8 @@ static void write_piece(struct direct_stream *s, size_t size)
 {
 	uint64_t from = s->written;
 	for (size_t at = 0; at < size;) {
-		ssize_t n = pwrite(s->fd, s->piece + at, size - at, (off_t)s->written);
+		ssize_t n = CAN_FAIL(
+			SNAPSHOT_WRITE, pwrite(s->fd, s->piece + at, size - at, (off_t)s->written));
 		if (n < 0 && (errno == EINTR || (errno == EINVAL && goes_through_the_cache(s))))
 			continue;
 		if (n < 0) {
@@ -93,7 +95,7 @@ static void write_last(struct direct_stream *s)
 	CHECK(s->written % ALIGNMENT == 0 && whole <= PIECE_BYTES);
 	memset(s->piece + s->size, 0, whole - s->size);
 	write_piece(s, whole);
-	if (s->error == 0 && ftruncate(s->fd, (off_t)end) < 0)
+	if (s->error == 0 && CAN_FAIL(SNAPSHOT_CUT, ftruncate(s->fd, (off_t)end)) < 0)
 		s->error = -errno;
 }
 
@@ -101,7 +103,7 @@ int direct_stream_close(struct direct_stream *s)
 {
 	if (s->error == 0)
 		write_last(s);
-	if (s->error == 0 && fsync(s->fd) < 0)
+	if (s->error == 0 && CAN_FAIL(SNAPSHOT_SYNC, fsync(s->fd)) < 0)
 		s->error = -errno;
 	if (close(s->fd) < 0 && s->error == 0)
 		s->error = -errno;

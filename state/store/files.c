@@ -1,4 +1,5 @@
 #include "state/store/files.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ int directory_sync(const char *path)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	int error = fsync(fd) < 0 ? -errno : 0;
+	int error = CAN_FAIL(STORE_SYNC, fsync(fd)) < 0 ? -errno : 0;
 	close(fd);
 	return error;
 }

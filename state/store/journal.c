@@ -13,6 +13,7 @@
 #include "state/store/journal.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/store/files.h"
@@ -67,11 +68,11 @@ static int journal_create(const struct journal *j, const struct journal_settings
 	struct segments_settings segments = {
 		.directory = fresh, .bytes_max = settings->map_bytes, .sync = settings->sync};
 	int error = remove_unfinished(fresh);
-	if (error == 0 && mkdir(fresh, 0750) < 0)
+	if (error == 0 && CAN_FAIL(LOG_MKDIR, mkdir(fresh, 0750)) < 0)
 		error = -errno;
 	if (error == 0)
 		error = segments_create(&segments);
-	if (error == 0 && rename(fresh, j->path) < 0)
+	if (error == 0 && CAN_FAIL(LOG_PUBLISH, rename(fresh, j->path)) < 0)
 		error = -errno;
 	if (error == 0)
 		error = directory_sync(settings->directory);
@@ -99,7 +100,8 @@ static int open_first(struct journal *j, const char *name, const struct complain
 static int take_over_first(struct journal *j, const struct complaint *complaint)
 {
 	char *before = path_of(j->path, FIRST_NAME_BEFORE), *path = path_of(j->path, FIRST_NAME);
-	int error = rename(before, path) < 0 ? -errno : directory_sync(j->path);
+	int error =
+		CAN_FAIL(LMDB_RENAME, rename(before, path)) < 0 ? -errno : directory_sync(j->path);
 	if (error < 0)
 		complain(complaint, error, "cannot rename the log %s to %s: %s", before, path,
 			error_text(error));

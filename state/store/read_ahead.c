@@ -1,5 +1,6 @@
 #include "state/store/read_ahead.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include <pthread.h>
 #include <stdint.h>
@@ -58,7 +59,7 @@ int read_ahead_begin(
 	a->context = context;
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->changed, NULL);
-	int error = pthread_create(&a->thread, NULL, read_ahead_thread, a);
+	int error = CAN_REFUSE(LOAD_THREAD, pthread_create(&a->thread, NULL, read_ahead_thread, a));
 	if (error) {
 		read_ahead_free(a);
 		return -error;

@@ -3,6 +3,7 @@
 //	DIR/incoming  a store that is being made of a snapshot
 //	DIR/arrived   the same, once it is whole: the next open of DIR puts its snapshot in the place of what DIR has
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/snapshot/snapshot_view.h"
 #include "state/store/files.h"
@@ -28,7 +29,7 @@ static bool is_entry(const char *name)
 // Makes the directory. One that is there has to be empty.
 static int claim_directory(const char *directory, const struct complaint *complaint)
 {
-	if (mkdir(directory, 0750) == 0)
+	if (CAN_FAIL(RESTORE_MKDIR, mkdir(directory, 0750)) == 0)
 		return 0;
 	DIR *dir = errno == EEXIST ? opendir(directory) : NULL;
 	if (!dir)
@@ -54,7 +55,7 @@ int store_restore_begin(const char *directory, char *message, uint32_t message_s
 	if (file < 0)
 		return file;
 	char *path = path_of(directory, SNAPSHOT_UNFINISHED);
-	file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	file = CAN_FAIL(RESTORE_CREATE, open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
 	if (file < 0)
 		file = complain(&complaint, -errno, "cannot make %s: %s", path, error_text(-errno));
 	free(path);
@@ -65,7 +66,9 @@ static int keep(const char *directory, const char *unfinished, uint64_t index)
 {
 	struct store named = {.directory = (char *)directory};
 	char *path = snapshot_path(&named, index);
-	int error = rename(unfinished, path) < 0 ? -errno : directory_sync(directory);
+	int error = CAN_FAIL(RESTORE_RENAME, rename(unfinished, path)) < 0
+			    ? -errno
+			    : directory_sync(directory);
 	free(path);
 	return error;
 }
@@ -76,7 +79,7 @@ int store_restore_end(
 	struct complaint complaint = {message, message_size};
 	struct snapshot_info info;
 	char *path = path_of(directory, SNAPSHOT_UNFINISHED);
-	int error = fsync(file) < 0 ? -errno : 0;
+	int error = CAN_FAIL(RESTORE_SYNC, fsync(file)) < 0 ? -errno : 0;
 	close(file);
 	if (error < 0)
 		complain(&complaint, error, "cannot write %s: %s", path, error_text(error));
@@ -130,7 +133,7 @@ static int remove_own(const char *directory)
 		return error;
 	for (uint32_t i = 0; error == 0 && i < list.count; i++) {
 		char *path = snapshot_path(&named, list.indexes[i]);
-		error = unlink(path) < 0 ? -errno : 0;
+		error = CAN_FAIL(RESTORE_REMOVE, unlink(path)) < 0 ? -errno : 0;
 		free(path);
 	}
 	free(list.indexes);
@@ -144,7 +147,7 @@ static int move_in(const char *directory, const char *arrived, uint64_t index)
 	char *there = snapshot_path(&from, index), *here = snapshot_path(&to, index);
 	int error = remove_own(directory);
 
-	if (error == 0 && rename(there, here) < 0)
+	if (error == 0 && CAN_FAIL(RESTORE_MOVE, rename(there, here)) < 0)
 		error = -errno;
 	if (error == 0)
 		error = directory_sync(directory);
@@ -163,7 +166,8 @@ static int move_rest(const char *directory, const char *arrived)
 	for (struct dirent *entry; error == 0 && (entry = readdir(dir));) {
 		char *here = path_of(directory, entry->d_name);
 		if (is_entry(entry->d_name) &&
-			renameat(dirfd(dir), entry->d_name, AT_FDCWD, here) < 0)
+			CAN_FAIL(RESTORE_MOVE_REST,
+				renameat(dirfd(dir), entry->d_name, AT_FDCWD, here)) < 0)
 			error = -errno;
 		free(here);
 	}
@@ -222,7 +226,9 @@ int store_arrived(const char *directory)
 	int error = remove_folder(arrived); // an older one
 
 	if (error == 0)
-		error = rename(incoming, arrived) < 0 ? -errno : directory_sync(directory);
+		error = CAN_FAIL(RESTORE_ARRIVE, rename(incoming, arrived)) < 0
+				? -errno
+				: directory_sync(directory);
 	free(incoming);
 	free(arrived);
 	return error;

@@ -1,6 +1,7 @@
 #include "state/store/segment.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/prng.h"
 #include "state/store/files.h"
@@ -40,7 +41,7 @@ static char *segment_path(const char *directory, uint64_t number)
 static int write_pieces(int fd, struct iovec *pieces, int count, uint64_t offset)
 {
 	while (count > 0) {
-		ssize_t written = pwritev(fd, pieces, count, (off_t)offset);
+		ssize_t written = CAN_FAIL(LOG_WRITE, pwritev(fd, pieces, count, (off_t)offset));
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written <= 0)
@@ -58,7 +59,7 @@ static int write_pieces(int fd, struct iovec *pieces, int count, uint64_t offset
 
 static int data_sync(int fd)
 {
-	while (fdatasync(fd) < 0)
+	while (CAN_FAIL(LOG_FDATASYNC, fdatasync(fd)) < 0)
 		if (errno != EINTR)
 			return -errno;
 	return 0;
@@ -66,7 +67,7 @@ static int data_sync(int fd)
 
 static int take_space(int fd, uint64_t size)
 {
-	while (fallocate(fd, 0, 0, (off_t)size) < 0) {
+	while (CAN_FAIL(LOG_SPACE, fallocate(fd, 0, 0, (off_t)size)) < 0) {
 		if (errno == EOPNOTSUPP) // of such a file system only the size is set
 			return ftruncate(fd, (off_t)size) < 0 ? -errno : 0;
 		if (errno != EINTR)
@@ -99,7 +100,7 @@ static int fill_file(int fd, const struct segment *s, const struct segment_setti
 		error = write_zeros(fd, s->size);
 	if (error == 0)
 		error = write_pieces(fd, &(struct iovec){head, sizeof head}, 1, 0);
-	if (error == 0 && settings->sync && fsync(fd) < 0)
+	if (error == 0 && settings->sync && CAN_FAIL(LOG_FSYNC, fsync(fd)) < 0)
 		error = -errno;
 	return error;
 }
@@ -110,9 +111,9 @@ static int create_file(struct segment *s, const struct segment_settings *setting
 	char name[40];
 	snprintf(name, sizeof name, "unfinished-%lu", s->number);
 	char *aside = path_of(settings->directory, name);
-	s->fd = open(aside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	s->fd = CAN_FAIL(LOG_CREATE, open(aside, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));
 	int error = s->fd < 0 ? -errno : fill_file(s->fd, s, settings);
-	if (error == 0 && rename(aside, s->path) < 0)
+	if (error == 0 && CAN_FAIL(LOG_RENAME, rename(aside, s->path)) < 0)
 		error = -errno;
 	if (error == 0 && settings->sync)
 		error = directory_sync(settings->directory);
@@ -143,7 +144,7 @@ int segment_wake(struct segment *s, bool read_only)
 {
 	if (s->fd >= 0)
 		return 0;
-	s->fd = open(s->path, (read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+	s->fd = CAN_FAIL(LOG_OPEN, open(s->path, (read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC));
 	if (s->fd < 0)
 		return segment_room_error(-errno);
 	if (!read_only) // the holes of a sparse copy; an append says when it has no room
@@ -173,7 +174,8 @@ void segment_close(struct segment *s)
 static int read_at(const struct segment *s, uint64_t at, void *to, uint64_t size)
 {
 	for (uint64_t done = 0; done < size;) {
-		ssize_t n = pread(s->fd, (char *)to + done, size - done, (off_t)(at + done));
+		ssize_t n = CAN_FAIL(
+			LOG_READ, pread(s->fd, (char *)to + done, size - done, (off_t)(at + done)));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)

@@ -1,5 +1,6 @@
 #include "state/store/segment_direct.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/store/segment_format.h"
 #include <errno.h>
@@ -15,7 +16,7 @@ struct segment_direct {
 
 struct segment_direct *segment_direct_open(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+	int fd = CAN_FAIL(LOG_DIRECT_OPEN, open(path, O_WRONLY | O_DIRECT | O_CLOEXEC));
 	if (fd < 0)
 		return NULL;
 	struct segment_direct *direct = memory_take(sizeof *direct);
@@ -54,7 +55,8 @@ int segment_direct_write(struct segment_direct *direct, const struct iovec *piec
 	const struct iovec whole = {direct->record, bytes};
 	ssize_t written;
 	do
-		written = pwritev2(direct->fd, &whole, 1, (off_t)offset, RWF_DSYNC);
+		written = CAN_FAIL(LOG_DIRECT_WRITE,
+			pwritev2(direct->fd, &whole, 1, (off_t)offset, RWF_DSYNC));
 	while (written < 0 && errno == EINTR);
 	if (written == (ssize_t)bytes)
 		return 1;

@@ -1,5 +1,6 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
@@ -133,7 +134,7 @@ static void *keeper_run(void *context)
 
 static int keeper_start(struct segments *g)
 {
-	int error = -pthread_create(&g->keeper, NULL, keeper_run, g);
+	int error = -CAN_REFUSE(LOG_THREAD, pthread_create(&g->keeper, NULL, keeper_run, g));
 	g->has_keeper = error == 0;
 	if (g->has_keeper)
 		(void)pthread_setname_np(g->keeper, "segments");

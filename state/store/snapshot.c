@@ -3,6 +3,7 @@
 // A snapshot is written under another name, made durable, renamed, and the rename made durable: at any moment the
 // files named snapshot-N are whole. Only then does the log drop the batches that the older of the two does not need.
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -47,7 +48,7 @@ static int falling(const void *a, const void *b)
 int snapshot_list_read(const char *directory, struct snapshot_list *list)
 {
 	*list = (struct snapshot_list){0};
-	DIR *dir = opendir(directory);
+	DIR *dir = FAILPOINT(SNAPSHOT_LIST) ? NULL : opendir(directory);
 	if (!dir)
 		return -errno;
 	for (struct dirent *entry; (entry = readdir(dir));) {
@@ -121,7 +122,7 @@ static int write_aside(struct store *s, struct state *state, uint64_t *index)
 static int put_in_place(struct store *s, uint64_t index)
 {
 	char *aside = path_of(s->directory, SNAPSHOT_UNFINISHED), *path = snapshot_path(s, index);
-	int error = rename(aside, path) < 0 ? -errno : 0;
+	int error = CAN_FAIL(SNAPSHOT_RENAME, rename(aside, path)) < 0 ? -errno : 0;
 	if (error == 0)
 		error = directory_sync(s->directory);
 	free(aside);
@@ -275,7 +276,8 @@ int store_start_snapshots(struct store *s, struct state *state)
 		return -EROFS;
 	s->state = state;
 	s->stop = false;
-	int error = -pthread_create(&s->thread, NULL, snapshots_run, s);
+	int error =
+		-CAN_REFUSE(SNAPSHOT_THREAD, pthread_create(&s->thread, NULL, snapshots_run, s));
 	s->running = error == 0;
 	if (s->running)
 		(void)pthread_setname_np(s->thread, "snapshots");

@@ -19,6 +19,7 @@
 #include "state/base/check.h"
 #include "state/base/crc32c.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/store/direct_stream.h"
 #include <errno.h>
@@ -331,7 +332,8 @@ static int64_t read_at(void *context, void *to, size_t size)
 	struct place *place = context;
 	size_t done = 0;
 	while (done < size) {
-		ssize_t n = pread(place->fd, (char *)to + done, size - done, (off_t)place->at);
+		ssize_t n = CAN_FAIL(SNAPSHOT_READ,
+			pread(place->fd, (char *)to + done, size - done, (off_t)place->at));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -427,7 +429,7 @@ static int check_halves(int fd, uint32_t items_version_known, struct snapshot_in
 	if (!check_pass_half(&second))
 		return -ERROR_CORRUPT;
 	uint64_t first_blocks = second.reader.blocks;
-	error = pthread_create(&thread, NULL, check_to_end, &second);
+	error = CAN_REFUSE(LOAD_THREAD, pthread_create(&thread, NULL, check_to_end, &second));
 	if (error)
 		return -error;
 	(void)pthread_setname_np(thread, "check-snapshot");
@@ -441,7 +443,7 @@ static int check_halves(int fd, uint32_t items_version_known, struct snapshot_in
 int snapshot_check_file(const char *path, uint32_t items_version_known, struct snapshot_info *info,
 	const struct complaint *complaint)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = CAN_FAIL(SNAPSHOT_OPEN, open(path, O_RDONLY | O_CLOEXEC));
 	int error = fd < 0 ? -errno : check_halves(fd, items_version_known, info);
 	if (fd >= 0)
 		close(fd);
@@ -453,7 +455,7 @@ int snapshot_check_file(const char *path, uint32_t items_version_known, struct s
 int snapshot_read_file(const char *path, uint32_t items_version_known, snapshot_visit *visit,
 	void *context, struct snapshot_info *info, const struct complaint *complaint)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = CAN_FAIL(SNAPSHOT_OPEN, open(path, O_RDONLY | O_CLOEXEC));
 	if (fd < 0)
 		return complain(complaint, -errno, "cannot read the snapshot %s: %s", path,
 			error_text(-errno));

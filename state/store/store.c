@@ -1,5 +1,6 @@
 #include "state/store/store.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/limits.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
@@ -30,7 +31,8 @@ static void counter_set(_Atomic uint64_t *gauge, uint64_t n)
 static int make_directory(struct store *s, const struct complaint *complaint)
 {
 	struct stat stat_;
-	if (!s->settings.read_only && mkdir(s->directory, 0750) < 0 && errno != EEXIST)
+	if (!s->settings.read_only && CAN_FAIL(STORE_MKDIR, mkdir(s->directory, 0750)) < 0 &&
+		errno != EEXIST)
 		return complain(complaint, -errno,
 			"cannot create the store directory %s: %s; create its parent, or make it "
 			"writable for this user",
@@ -87,7 +89,8 @@ static int lock(struct store *s, const struct complaint *complaint)
 {
 	bool read_only = s->settings.read_only;
 	char *path = path_of(s->directory, "lock");
-	s->lock_fd = open(path, (read_only ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0640);
+	s->lock_fd = CAN_FAIL(STORE_LOCK,
+		open(path, (read_only ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0640));
 	int error = s->lock_fd < 0 ? -errno : 0;
 	free(path);
 	if (read_only && error == -ENOENT)

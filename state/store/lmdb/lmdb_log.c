@@ -1,5 +1,6 @@
 #include "state/store/lmdb/lmdb_log.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/store/lmdb/lmdb_check.h"
 #include "state/store/lmdb/lmdb_format.h"
@@ -49,7 +50,7 @@ static int attach_env(struct lmdb_log *log, const char *file)
 {
 	MDB_txn *txn = NULL;
 	MDB_cursor *cursor;
-	int rc = mdb_env_create(&log->env);
+	int rc = CAN_REFUSE(LMDB_OPEN, mdb_env_create(&log->env));
 	if (rc == 0)
 		rc = mdb_env_open(log->env, file, MDB_NOLOCK | MDB_NOSUBDIR | MDB_RDONLY, 0640);
 	if (rc == 0)
@@ -164,7 +165,7 @@ static int walk_batches(const struct lmdb_log *log, struct journal_walker *w, MD
 	int error = check_marker(w, cursor);
 	if (error < 0)
 		return error;
-	int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+	int rc = CAN_REFUSE(LMDB_READ, mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
 	if (rc == MDB_NOTFOUND)
 		return check_end(log, w, cursor);
 	for (; rc == 0; rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
@@ -181,7 +182,7 @@ int lmdb_log_walk(const struct lmdb_log *log, struct journal_walker *w)
 {
 	MDB_txn *txn;
 	MDB_cursor *cursor;
-	int rc = mdb_txn_begin(log->env, NULL, MDB_RDONLY, &txn);
+	int rc = CAN_REFUSE(LMDB_BEGIN, mdb_txn_begin(log->env, NULL, MDB_RDONLY, &txn));
 	if (rc != 0)
 		return lmdb_error(rc);
 	rc = mdb_cursor_open(txn, log->dbi, &cursor);

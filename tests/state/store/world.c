@@ -3,6 +3,7 @@
 #include "tests/state/store/store_dir.h"
 #include "tests/support/core/builders.h"
 #include "tests/support/first_fit.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,11 +11,15 @@
 
 #include <cmocka.h>
 
-enum { NODES = 4096 };
+enum { NODES = 4096, STEPS_MOST = 16 };
 
 static void log_failed(void *context, int error)
 {
-	fail_msg("the log failed: %d", error);
+	struct world *w = context;
+
+	w->log_error = error;
+	if (!w->may_fail)
+		fail_msg("the log failed: %d", error);
 }
 
 void world_init(struct world *w)
@@ -48,6 +53,7 @@ int world_recover(struct world *w)
 				       .seed = w->time.wall_ns,
 				       .collect_after_ms = 3600 * 1000,
 				       .log_failed = log_failed,
+				       .context = w,
 			       });
 	w->applier = w->core.applier;
 	error = store_recover(
@@ -60,9 +66,17 @@ int world_recover(struct world *w)
 int world_open(struct world *w)
 {
 	int error = world_recover(w);
-	if (error == 0)
-		assert_int_equal(core_open(&w->core), 0);
-	return error;
+	if (error < 0)
+		return error;
+	error = core_open(&w->core);
+	if (error < 0 && w->may_fail) {
+		w->log_error = error;
+		snprintf(w->message, sizeof w->message, "no term was begun");
+		world_close(w);
+		return error;
+	}
+	assert_int_equal(error, 0);
+	return 0;
 }
 
 void world_close(struct world *w)
@@ -73,7 +87,21 @@ void world_close(struct world *w)
 
 enum command_outcome world_run(struct world *w, struct command *c)
 {
-	return core_run(&w->core, c);
+	uint32_t done = 0;
+
+	if (!w->may_fail)
+		return core_run(&w->core, c);
+	if (w->log_error)
+		return OUTCOME_STOPPING;
+	core_push(&w->core, c, &done);
+	for (uint32_t i = 0; i < STEPS_MOST && !done && !w->log_error; i++)
+		applier_step(w->applier);
+	if (!done) {
+		w->log_error = w->log_error ? w->log_error : -ENOSPC; // it waits for room
+		applier_stop(w->applier, 0);
+		assert_int_equal(done, 1);
+	}
+	return c->outcome;
 }
 
 enum command_outcome world_register(struct world *w, uint32_t number)

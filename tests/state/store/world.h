@@ -5,6 +5,7 @@
 #include "state/base/time_source.h"
 #include "state/store/store.h"
 #include "tests/support/core/core.h"
+#include <stdbool.h>
 
 struct world {
 	char directory[64];
@@ -18,6 +19,9 @@ struct world {
 	struct time_source source;
 	struct store_recovery recovery;
 	char message[1024]; // why opening was refused
+	// The log may fail: it ends the world then, as it ends a daemon. What was not done by then is refused.
+	bool may_fail;
+	int log_error; // the first
 };
 
 // A directory of its own, nothing open yet.
