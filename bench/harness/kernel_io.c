@@ -132,9 +132,12 @@ static uint64_t answers_of(const struct run *r)
 static void settle(struct run *r, serve_turn *turn)
 {
 	uint64_t before = answers_of(r);
-	for (uint32_t i = 0; i < SETTLES_MAX && (i == 0 || answers_of(r) == before); i++)
+	for (uint32_t i = 0; i < SETTLES_MAX && !r->is_unheard; i++) {
 		serve(turn, r, SETTLE_NS);
-	r->is_unheard = r->is_unheard || answers_of(r) == before;
+		if (answers_of(r) != before)
+			return;
+	}
+	r->is_unheard = true;
 }
 
 // Answers a second, as the generator has them; *per_busy_second as the loop counts them.
