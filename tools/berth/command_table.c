@@ -516,12 +516,14 @@ static const struct command commands[] = {
 		"--topic picks\ntopics, like --topic Node or --topic Job:web. --json prints what "
 		"the API sends, a line each.",
 		"topic since", 0, 0, show_events},
-	{"monitor", "", "Show the log of a controller, while it is written.",
+	{"monitor", "", "Show the log of a controller or a node, while it is written.",
 		"As berthd writes it on its standard error, with --json as JSON, a line each, "
 		"whatever "
 		"is\nconfigured. Lines of --log-level debug are shown though they are not written. "
 		"Who "
-		"reads too\nslowly misses lines, and is told how many.",
+		"reads too\nslowly misses lines, and is told how many. --node-id asks a node for "
+		"its "
+		"agent's.",
 		"log-level server-id node-id", 0, 0, show_log},
 	{"doctor", "", "Look for what is wrong, and say what to do about it.",
 		"Asks the controller for its health, its nodes, its figures and its settings. "

@@ -230,6 +230,9 @@ static void a_request_goes_to_its_node_as_it_came(void **unused)
 	char text[UUID_TEXT_BYTES];
 	snprintf(path, sizeof path, "/v1/client/stats?node_id=%s&path=/", uuid_format(&node, text));
 	assert_int_equal(status_of(path, body, sizeof body), 200);
+	snprintf(path, sizeof path, "/v1/agent/monitor?log_level=warn&node_id=%s&path=/", text);
+	assert_int_equal(status_of(path, body, sizeof body), 200);
+	assert_memory_equal(body, "GET /v1/agent/monitor?log_level=warn&node_id=", 44);
 	assert_int_equal(status_of("/v1/client/stats?node_id=x", body, sizeof body), 500);
 	assert_string_equal(body, "node lookup failed: index error: UUID must be 36 characters");
 	assert_int_equal(status_of("/v1/client/stats?node_id=00000000-0000-0000-0000-00000000ffff",

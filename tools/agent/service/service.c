@@ -127,13 +127,22 @@ static void count_socket(void *context, struct MHD_Connection *connection, void 
 		atomic_fetch_sub(&s->sockets, 1);
 }
 
+// Connections come over a pair of sockets that are not TCP's, and the library complains of that at every chunk: whoever
+// follows the log would be told of each line that it was sent.
+static bool complains_of_no_tcp(const char *text)
+{
+	return strncmp(text, "Setting TCP_", 12) == 0 ||
+	       strncmp(text, "Failed to push the data", 23) == 0;
+}
+
 __attribute__((format(printf, 2, 0))) static void log_http_complaint(
 	void *context, const char *format, va_list arguments)
 {
 	char text[256], quoted[300];
 	vsnprintf(text, sizeof text, format, arguments);
 	text[strcspn(text, "\n")] = '\0';
-	log_debug("service", "message=%s", log_quote(text, quoted, sizeof quoted));
+	if (!complains_of_no_tcp(text))
+		log_debug("service", "message=%s", log_quote(text, quoted, sizeof quoted));
 }
 
 static struct MHD_Daemon *start_http(struct agent_service *s)

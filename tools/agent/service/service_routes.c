@@ -3,6 +3,7 @@
 #include <string.h>
 
 const struct service_route service_routes[] = {
+	{"GET", "/v1/agent/monitor", agent_monitor},
 	{NULL, "/v1/allocation/:id/checks", alloc_checks},
 	{NULL, "/v1/client/allocation/:id/checks", alloc_checks},
 	{NULL, "/v1/client/allocation/:id/gc", alloc_gc},

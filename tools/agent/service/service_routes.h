@@ -20,6 +20,7 @@ const struct service_route *service_route_find(const struct service_route *table
 	const char *method, const char *path, char id[static SERVICE_ID_BYTES]);
 
 // The functions of the table, by the file that has them.
+service_answer agent_monitor;                         // agent_monitor.c
 service_answer alloc_checks;                          // alloc_checks.c
 service_answer alloc_exec;                            // exec_route.c
 service_answer alloc_gc, alloc_restart, alloc_signal; // lifecycle.c

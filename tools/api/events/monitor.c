@@ -1,11 +1,13 @@
 // The log of the server, live: frames as Nomad sends them, with its lines in base64, or the lines alone.
 #include "state/base/base64.h"
+#include "state/base/log/log_ring.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
+#include "state/records/nodes/node.h"
 #include "tools/api/events/live_lines.h"
-#include "tools/api/events/log_ring.h"
 #include "tools/api/events/routes.h"
 #include "tools/api/server/elsewhere/forwarding.h"
+#include "tools/api/server/elsewhere/node_line.h"
 #include "tools/api/server/parking.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,22 +148,29 @@ static bool read_level(const struct request *request, enum log_level *level, str
 	return reply_mistake(reply, "Unknown log level: %.64s", typed);
 }
 
-// The log of a node is the node's. True: none is asked for.
-static bool asks_no_node(const struct request *request, struct reply *reply)
+// The log of a node is the node's to tell. True: none is asked for.
+static bool asks_no_node(struct request *request, struct reply *reply)
 {
-	const char *node = request_parameter(request, "node_id");
+	const char *given = request_parameter(request, "node_id");
 	const char *server = request_parameter(request, "server_id");
 	struct uuid id;
-	if (!node || !*node)
+	if (!given || !*given)
 		return true;
 	if (server && *server)
 		return reply_mistake(reply, "Cannot target node and server simultaneously");
-	if (!uuid_parse(node, &id) || !state_node_by_id(request->api->settings.state, &id))
+	state_read_begin();
+	const struct node *node =
+		uuid_parse(given, &id) ? state_node_by_id(request->api->settings.state, &id) : NULL;
+	bool is_known = node != NULL;
+	bool is_away = node && (node->status == NODE_DOWN || node->status == NODE_DISCONNECTED);
+	state_read_end();
+	if (!is_known)
 		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
-			"RPC Error:: 404,Unknown node \"%.64s\"", node);
+			"RPC Error:: 404,Unknown node \"%.64s\"", given);
+	else if (is_away)
+		reply_error(reply, MHD_HTTP_NOT_FOUND, "No path to node");
 	else
-		reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,
-			"an agent's log is read on its node: journalctl -u berth-agent");
+		answer_by_node(request, reply, &id);
 	return false;
 }
 

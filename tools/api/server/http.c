@@ -393,8 +393,8 @@ static bool is_for_this_region(const struct request *request)
 
 static bool may_go_to_node(const char *pattern)
 {
-	static const char *const others[] = {"/v1/allocation/:id/checks", "/v1/vms/:id/ip",
-		"/v1/vms/:id/logs", "/v1/vms/:id/port-forward"};
+	static const char *const others[] = {"/v1/agent/monitor", "/v1/allocation/:id/checks",
+		"/v1/vms/:id/ip", "/v1/vms/:id/logs", "/v1/vms/:id/port-forward"};
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 		if (strcmp(pattern, others[i]) == 0)
 			return true;

@@ -94,11 +94,14 @@ static bool is_answered_by_any(const struct request *request)
 	       (is_read(request) && request_flag(request, "stale"));
 }
 
-// What is about a server may be asked of the leader by name.
+// What is about a server may be asked of the leader by name, and what is about a node only the leader knows.
 static bool names_leader(const struct request *request)
 {
 	struct cluster_member member;
 	const char *server = request_parameter(request, "server_id");
+	const char *node = request_parameter(request, "node_id");
+	if (node && *node)
+		return true;
 	return server && is_read(request) && server_find(request, server, &member) &&
 	       member.is_leader;
 }

@@ -1,5 +1,5 @@
 // Those who follow the log: what they get, what they miss, and that nobody waits for them.
-#include "tools/api/events/log_ring.h"
+#include "state/base/log/log_ring.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

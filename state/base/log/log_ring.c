@@ -1,4 +1,4 @@
-#include "tools/api/events/log_ring.h"
+#include "state/base/log/log_ring.h"
 #include "state/base/check.h"
 #include <pthread.h>
 #include <stdatomic.h>
