@@ -73,6 +73,8 @@ static void lists_of_what_there_is_none_of_are_empty(void **unused)
 			"Unable to parse job submission version parameter"},
 		{"GET", "/v1/job/nosuch/submission?version=x", 400,
 			"Unable to parse job submission version parameter"},
+		{"GET", "/v1/agent/pprof/profile", 403,
+			"Permission denied: this server is no Go program and has no such profiles"},
 	};
 	expect_all(cases, sizeof cases / sizeof cases[0]);
 }

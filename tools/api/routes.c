@@ -50,11 +50,11 @@ static bool is_of_itself(const struct route *route)
 	static const char *const patterns[] = {"/v1/metrics", "/metrics", "/healthz", "/livez",
 		"/v1/openapi.json", "/readyz", "/v1/agent/self", "/v1/agent/health",
 		"/v1/agent/monitor", "/v1/agent/members", "/v1/status/leader", "/v1/status/peers",
-		"/v1/berth/cluster", "/", "/ui", "/ui/", "/ui/:id"};
+		"/v1/berth/cluster", "/", "/ui"};
 	for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
 		if (strcmp(route->pattern, patterns[i]) == 0)
 			return true;
-	return false;
+	return strncmp(route->pattern, "/ui/", 4) == 0;
 }
 
 static bool takes_file(const struct route *route)

@@ -195,7 +195,7 @@ static void what_is_about_a_server_stays_there(void **unused)
 		response_free(&r);
 		own++;
 	}
-	assert_int_equal(own, 16);
+	assert_int_equal(own, 20);
 }
 
 // What may be as large as the state goes to the leader without a way through another member.

@@ -8,6 +8,13 @@ void agent_not_shown(struct request *request, struct reply *reply)
 	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED, "this server does not show its machine");
 }
 
+// Clients that gather profiles of everything leave off at these words.
+void agent_no_profiles(struct request *request, struct reply *reply)
+{
+	reply_error(reply, MHD_HTTP_FORBIDDEN,
+		"Permission denied: this server is no Go program and has no such profiles");
+}
+
 void autopilot_not_set(struct request *request, struct reply *reply)
 {
 	reply_error(reply, MHD_HTTP_NOT_IMPLEMENTED,

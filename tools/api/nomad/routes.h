@@ -46,6 +46,7 @@
 	READ("/v1/agent/schedulers/config", AGENT_READ, agent_schedulers_config)                   \
 	ASK("PUT", "/v1/agent/schedulers/config", AGENT_WRITE, agent_schedulers_set)               \
 	READ("/v1/agent/host", AGENT_READ, agent_not_shown)                                        \
+	READ("/v1/agent/pprof/:id", AGENT_WRITE, agent_no_profiles)                                \
 	READ("/v1/berth/cluster", OPERATOR_READ, cluster_read)                                     \
 	READ("/v1/status/leader", OPEN, status_leader)                                             \
 	READ("/v1/status/peers", OPEN, status_peers)                                               \

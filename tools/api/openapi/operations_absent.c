@@ -6,6 +6,7 @@ static const struct operation rows[] = {
 		NULL},
 	{"DELETE", "/v1/operator/raft/peer", "Refused: it is Nomad's own.", NULL, NULL, NULL},
 	{"GET", "/v1/agent/host", "Refused: ask the node.", NULL, NULL, NULL},
+	{"GET", "/v1/agent/pprof/:id", "Refused: there are no profiles of Go.", NULL, NULL, NULL},
 	{"GET", "/v1/volumes", "There are none.", NULL, NULL, "[any]"},
 	{"GET", "/v1/plugins", "There are none.", NULL, NULL, "[any]"},
 	{"GET", "/v1/services", "There are none.", NULL, NULL, "[any]"},

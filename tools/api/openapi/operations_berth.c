@@ -22,6 +22,10 @@ static const struct operation rows[] = {
 	{"GET", "/ui", "Leads to the web page.", NULL, NULL, NULL},
 	{"GET", "/ui/", "The web page.", NULL, NULL, OPERATION_PAGE},
 	{"GET", "/ui/:id", "A file of the web page.", NULL, NULL, OPERATION_PAGE},
+	{"GET", "/ui/jobs/:path", "Leads to the page of a job.", NULL, NULL, NULL},
+	{"GET", "/ui/allocations/:path", "Leads to the page of an allocation.", NULL, NULL, NULL},
+	{"GET", "/ui/clients/:path", "Leads to the page of a node.", NULL, NULL, NULL},
+	{"GET", "/ui/settings/:path", "Leads to where a token is shown.", NULL, NULL, NULL},
 	{"GET", "/v1/openapi.json", "This document.", NULL, NULL, "any"},
 	{"GET", "/v1/berth/cluster", "The cluster as this member sees it.", NULL, NULL,
 		"{Name: string, Role: string, KnownLeader: boolean, Leader?: ClusterMember?, Term: "

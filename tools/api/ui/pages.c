@@ -1,6 +1,7 @@
 // The files of the web page, which the linker puts into the program (tools/ui/meson.build).
 #include "state/base/crc32c.h"
 #include "tools/api/server/request.h"
+#include "tools/api/ui/page.h"
 #include "tools/api/ui/routes.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static const struct page *page_named(const char *name)
 	return NULL;
 }
 
-static bool is_off(const struct request *request, struct reply *reply)
+bool page_is_off(const struct request *request, struct reply *reply)
 {
 	if (request->api->settings.page_is_off)
 		reply_error(
@@ -58,7 +59,7 @@ static bool is_off(const struct request *request, struct reply *reply)
 
 void page_lead(struct request *request, struct reply *reply)
 {
-	if (is_off(request, reply))
+	if (page_is_off(request, reply))
 		return;
 	reply->status = MHD_HTTP_TEMPORARY_REDIRECT;
 	reply->headers = lead_headers;
@@ -75,9 +76,11 @@ static bool client_has_it(const struct request *request, const char *etag)
 void page_read(struct request *request, struct reply *reply)
 {
 	const char *name = request->ids[0] ? request->ids[0] : "index.html";
-	if (is_off(request, reply))
+	if (page_is_off(request, reply))
 		return;
 	const struct page *page = page_named(name);
+	if (!page && address_of_nomad(request, reply, name, ""))
+		return;
 	if (!page) {
 		reply_error(reply, MHD_HTTP_NOT_FOUND,
 			"no such file of the web page, which is at /ui/");

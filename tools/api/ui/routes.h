@@ -7,6 +7,10 @@
 	READ("/", OPEN, page_lead)                             \
 	READ("/ui", OPEN, page_lead)                           \
 	READ("/ui/", OPEN, page_read)                          \
-	READ("/ui/:id", OPEN, page_read)
+	READ("/ui/:id", OPEN, page_read)                       \
+	READ("/ui/jobs/:path", OPEN, page_lead_below)          \
+	READ("/ui/allocations/:path", OPEN, page_lead_below)   \
+	READ("/ui/clients/:path", OPEN, page_lead_below)       \
+	READ("/ui/settings/:path", OPEN, page_lead_below)
 
 ROUTES_DECLARE(PAGE_ROUTES)

@@ -115,7 +115,8 @@ static bool is_open(const struct route *route)
 {
 	static const char *const open[] = {"/v1/", "/v1/agent/health", "/v1/status/leader",
 		"/v1/status/peers", "/v1/regions", "/healthz", "/livez", "/v1/openapi.json",
-		"/readyz", "/v1/operator/license", "/", "/ui", "/ui/"};
+		"/readyz", "/v1/operator/license", "/", "/ui", "/ui/", "/ui/jobs/:path",
+		"/ui/allocations/:path", "/ui/clients/:path", "/ui/settings/:path"};
 	// They show what may be seen, which is nothing.
 	static const char *const empty[] = {"/v1/namespaces", "/v1/node/pools", "/v1/vars",
 		"/v1/acl/policies", "/v1/acl/roles"};

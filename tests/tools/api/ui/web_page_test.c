@@ -19,6 +19,39 @@ static void the_root_leads_to_the_page(void **unused)
 	}
 }
 
+// As `nomad ui` tells them, and people have kept them.
+static void addresses_of_nomads_page_lead_to_ours(void **unused)
+{
+	static const struct {
+		const char *path, *location;
+	} leads[] = {
+		{"/ui/jobs", "/ui/#/jobs"},
+		{"/ui/jobs/", "/ui/#/jobs"},
+		{"/ui/jobs/web", "/ui/#/job/default/web"},
+		{"/ui/jobs/web?namespace=team", "/ui/#/job/team/web"},
+		{"/ui/jobs/web@team", "/ui/#/job/team/web"},
+		{"/ui/jobs/web/dispatch-1-2", "/ui/#/job/default/web%2Fdispatch-1-2"},
+		{"/ui/jobs/a%20b%25%22", "/ui/#/job/default/a%20b%25%22"},
+		{"/ui/jobs/%0d%0aX-Y:%20z", "/ui/#/job/default/%0D%0AX-Y%3A%20z"},
+		{"/ui/allocations/12345678-1234-1234-1234-123456789abc",
+			"/ui/#/allocation/12345678-1234-1234-1234-123456789abc"},
+		{"/ui/allocations/12345678/web/logs", "/ui/#/allocation/12345678"},
+		{"/ui/clients", "/ui/#/nodes"},
+		{"/ui/clients/12345678", "/ui/#/node/12345678"},
+		{"/ui/servers", "/ui/#/controller"},
+		{"/ui/topology", "/ui/#/fleet"},
+		{"/ui/settings/tokens", "/ui/#/login"},
+	};
+	char line[128];
+	for (size_t i = 0; i < sizeof leads / sizeof leads[0]; i++) {
+		struct response r = http(server, "GET", leads[i].path, NULL);
+		snprintf(line, sizeof line, "Location: %s", leads[i].location);
+		if (r.status != 307 || !response_has(&r, line))
+			fail_msg("%s: %s", leads[i].path, r.headers);
+		response_free(&r);
+	}
+}
+
 static void expect_guards(const struct response *r)
 {
 	const char *policy = strstr(
@@ -116,7 +149,8 @@ static void there_is_nothing_else_below(void **unused)
 
 static void it_may_be_switched_off(void **unused)
 {
-	static const char *const paths[] = {"/", "/ui", "/ui/", "/ui/main.js"};
+	static const char *const paths[] = {
+		"/", "/ui", "/ui/", "/ui/main.js", "/ui/jobs", "/ui/jobs/web"};
 	struct server *without = server_start(&(struct server_options){.page_is_off = true});
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		struct response r = http(without, "GET", paths[i], NULL);
@@ -144,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_root_leads_to_the_page),
+		cmocka_unit_test(addresses_of_nomads_page_lead_to_ours),
 		cmocka_unit_test(each_file_has_its_type_and_guards),
 		cmocka_unit_test(the_page_holds_no_script_of_its_own),
 		cmocka_unit_test(a_file_that_is_known_is_not_sent_again),
