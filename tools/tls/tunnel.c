@@ -1,7 +1,30 @@
 #include "tools/tls/tunnel.h"
 #include <errno.h>
+#include <gnutls/gnutls.h>
 #include <poll.h>
 #include <sys/socket.h>
+
+static ssize_t result_of(ssize_t size)
+{
+	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
+		return -EAGAIN;
+	return size < 0 ? -EIO : size;
+}
+
+static ssize_t receive_tls(void *tls, void *data, size_t size)
+{
+	return result_of(gnutls_record_recv(tls, data, size));
+}
+
+static ssize_t send_tls(void *tls, const void *data, size_t size)
+{
+	return result_of(gnutls_record_send(tls, data, size));
+}
+
+struct tunnel_session tunnel_session_of_tls(gnutls_session_t tls)
+{
+	return (struct tunnel_session){receive_tls, send_tls, tls};
+}
 
 static bool flow_is_empty(const struct tunnel_flow *flow)
 {
@@ -19,8 +42,8 @@ static bool fill(struct tunnel_flow *flow, ssize_t size)
 
 static bool fill_in(struct tunnel *t)
 {
-	ssize_t size = gnutls_record_recv(t->tls, t->in.bytes, TUNNEL_BYTES);
-	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
+	ssize_t size = t->session.receive(t->session.context, t->in.bytes, TUNNEL_BYTES);
+	if (size == -EAGAIN)
 		return false;
 	return fill(&t->in, size);
 }
@@ -53,9 +76,9 @@ static bool empty_in(struct tunnel *t)
 
 static bool empty_out(struct tunnel *t)
 {
-	ssize_t size =
-		gnutls_record_send(t->tls, t->out.bytes + t->out.at, t->out.size - t->out.at);
-	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
+	ssize_t size = t->session.send(
+		t->session.context, t->out.bytes + t->out.at, t->out.size - t->out.at);
+	if (size == -EAGAIN)
 		return false;
 	return empty(t, &t->out, size);
 }
@@ -83,7 +106,7 @@ bool tunnel_turn(struct tunnel *t)
 	while (move_both(t))
 		t->has_moved = true;
 	bool waits_in = flow_is_empty(&t->in), waits_out = flow_is_empty(&t->out);
-	t->tls_events = (waits_out ? 0 : POLLOUT) | (waits_in && !t->in.has_ended ? POLLIN : 0);
+	t->session_events = (waits_out ? 0 : POLLOUT) | (waits_in && !t->in.has_ended ? POLLIN : 0);
 	t->fd_events = (waits_in ? 0 : POLLOUT) | (waits_out && !t->out.has_ended ? POLLIN : 0);
 	return !is_done(&t->in) && !is_done(&t->out);
 }

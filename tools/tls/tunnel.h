@@ -1,10 +1,10 @@
-// Bytes both ways between a TLS session and a socket that speaks in clear, until one side ends. Neither blocks, and
-// what one side does not take holds the other up.
+// Bytes both ways between a session, mostly one of TLS, and a socket that speaks in clear, until one side ends. Neither
+// blocks, and what one side does not take holds the other up.
 #pragma once
-#include <gnutls/gnutls.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define TUNNEL_BYTES 16384u
 
@@ -14,12 +14,21 @@ struct tunnel_flow {
 	unsigned char bytes[TUNNEL_BYTES];
 };
 
+// receive gives bytes, 0 at the end; send says how many were taken; both -EAGAIN: not now, or another error.
+struct tunnel_session {
+	ssize_t (*receive)(void *context, void *data, size_t size);
+	ssize_t (*send)(void *context, const void *data, size_t size);
+	void *context;
+};
+struct gnutls_session_int;
+struct tunnel_session tunnel_session_of_tls(struct gnutls_session_int *);
+
 struct tunnel {
-	gnutls_session_t tls; // the caller's
-	int fd;               // in clear; the caller's
+	struct tunnel_session session; // the caller's
+	int fd;                        // in clear; the caller's
 	struct tunnel_flow in,
 		out; // from the session, and to it; what is in them at the beginning goes on first
-	uint32_t tls_events,
+	uint32_t session_events,
 		fd_events; // POLLIN and POLLOUT: what each side waits for, after a turn
 	bool has_moved;    // any byte, in the newest turn
 };

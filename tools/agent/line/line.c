@@ -58,8 +58,8 @@ static void note_dialled(struct line *line, int error, const char *message)
 
 static int await_either(const struct line *line, const struct dialled *d, const struct tunnel *t)
 {
-	struct pollfd polled[] = {{d->fd, (short)t->tls_events, 0}, {t->fd, (short)t->fd_events, 0},
-		{line->stop_fd, POLLIN, 0}};
+	struct pollfd polled[] = {{d->fd, (short)t->session_events, 0},
+		{t->fd, (short)t->fd_events, 0}, {line->stop_fd, POLLIN, 0}};
 	// A side that is waited for no more, as the other holds it up, is not looked at.
 	for (int i = 0; i < 2; i++)
 		if (!polled[i].events)
@@ -72,7 +72,7 @@ static int await_either(const struct line *line, const struct dialled *d, const 
 static void carry(struct line *line, struct dialled *d, int fd)
 {
 	struct tunnel *t = memory_take(sizeof *t);
-	t->tls = d->tls;
+	t->session = tunnel_session_of_tls(d->tls);
 	t->fd = fd;
 	while (tunnel_turn(t) && await_either(line, d, t) == 0)
 		continue;

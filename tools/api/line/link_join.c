@@ -67,7 +67,7 @@ void link_join(struct link *link, int fd, const void *extra, size_t extra_size)
 	link->plain_end.fd = fd;
 	link->plain_end.events = EPOLLIN;
 	link->tunnel = memory_take(sizeof *link->tunnel);
-	link->tunnel->tls = link->tls;
+	link->tunnel->session = tunnel_session_of_tls(link->tls);
 	link->tunnel->fd = fd;
 	flow_keep(&link->tunnel->out, extra, extra_size);
 	if (link->in)
@@ -90,6 +90,6 @@ void link_join_turn(struct link *link)
 		link_end(link);
 		return;
 	}
-	link_await(&link->tls_end, link->tunnel->tls_events);
+	link_await(&link->tls_end, link->tunnel->session_events);
 	link_await(&link->plain_end, link->tunnel->fd_events);
 }
