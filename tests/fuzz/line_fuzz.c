@@ -3,7 +3,7 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "tools/agent/line/line_ask.h"
-#include "tools/api/line/answer_reader.h"
+#include "tools/api/forward/answer_reader.h"
 #include "tools/tls/psk.h"
 #include <stdlib.h>
 #include <string.h>

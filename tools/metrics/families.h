@@ -361,6 +361,8 @@ enum metric_type {
 	F(HTTP_LISTS_TOTAL, COUNTER, "berth_http_lists_total", "", "Lists that were begun by their thread.") \
 	F(HTTP_FORWARDS_UNDER_WAY, GAUGE, "berth_http_forwards_under_way", "", \
 		"Requests on their way to the leader.") \
+	F(HTTP_FORWARDS_UPGRADED, GAUGE, "berth_http_forwards_upgraded", "", \
+		"Of them, WebSockets: they last, and have a connection each.") \
 	F(HTTP_FORWARDED_TOTAL, COUNTER, "berth_http_forwarded_total", "", \
 		"Requests that were handed to the leader, by what became of them.") \
 	F(HTTP_FORWARDS_REPEATED_TOTAL, COUNTER, "berth_http_forwards_repeated_total", "", \

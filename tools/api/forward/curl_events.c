@@ -15,6 +15,7 @@ struct curl_events {
 	const struct time_source *time;
 	CURLM *multi;
 	int epoll_fd, wake_fd;
+	int watched_fd;  // -1: none
 	uint64_t due_ns; // when libcurl wants to be asked without an event; UINT64_MAX: never
 };
 
@@ -63,6 +64,8 @@ static void take_event(struct curl_events *e, const struct epoll_event *event)
 		(void)got;
 		return;
 	}
+	if (event->data.fd == e->watched_fd)
+		return;
 	int what = (event->events & EPOLLIN ? CURL_CSELECT_IN : 0) |
 		   (event->events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
 		   (event->events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
@@ -113,6 +116,7 @@ int curl_events_create(const struct time_source *time, struct curl_events **out)
 {
 	struct curl_events *e = memory_take(sizeof *e);
 	e->time = time;
+	e->watched_fd = -1;
 	int error = set_up_epoll(e);
 	error = error ? error : set_up_multi(e);
 	if (error)
@@ -120,6 +124,13 @@ int curl_events_create(const struct time_source *time, struct curl_events **out)
 	else
 		*out = e;
 	return error;
+}
+
+int curl_events_watch(struct curl_events *e, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	e->watched_fd = fd;
+	return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : -errno;
 }
 
 void curl_events_destroy(struct curl_events *e)

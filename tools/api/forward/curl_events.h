@@ -11,6 +11,8 @@ int curl_events_create(const struct time_source *, struct curl_events **); // 0 
 void curl_events_destroy(struct curl_events *); // once no request is under way; NULL is fine
 // What requests are added to, and whose messages are read.
 CURLM *curl_events_multi(struct curl_events *);
+// Its wait also ends while that descriptor, which stays the caller's, is readable. Once. 0 or -errno.
+int curl_events_watch(struct curl_events *, int fd);
 // Waits, at most so long, and lets requests go on that may.
 void curl_events_await(struct curl_events *, uint32_t most_ms);
 void curl_events_wake(struct curl_events *); // any thread: ends the wait

@@ -1,4 +1,5 @@
 #include "tools/api/forward/exchange.h"
+#include "state/base/bytes.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
@@ -7,6 +8,8 @@
 #include <string.h>
 
 #define ROOM_FIRST 4096u
+// Of a request as it is sent: versions, names, ends of lines, and a length.
+#define REST_BYTES 128u
 
 struct exchange *exchange_create(
 	const char *method, const char *target, const char *body, size_t body_size)
@@ -33,7 +36,7 @@ static void erase_and_free(char *text, size_t size)
 
 void exchange_free(struct exchange *x)
 {
-	CHECK(!x->easy && !x->lines);
+	CHECK(!x->easy && !x->lines && !x->upgrade);
 	for (uint32_t i = 0; i < x->header_count; i++)
 		erase_and_free(x->headers[i], strlen(x->headers[i]));
 	erase_and_free(x->body, x->body_size);
@@ -54,6 +57,46 @@ void exchange_add_header(struct exchange *x, const char *name, const char *value
 	char *line = memory_take(size);
 	snprintf(line, size, "%s: %s", name, value);
 	x->headers[x->header_count++] = line;
+}
+
+static void put_part(struct bytes_writer *w, const char *text)
+{
+	bytes_put(w, text, strlen(text));
+}
+
+// A method that may change something has a body, be it empty.
+static void put_request(struct bytes_writer *w, const struct exchange *x, const char *host)
+{
+	char length[64];
+	snprintf(length, sizeof length, "Content-Length: %zu\r\n", x->body_size);
+	put_part(w, x->method);
+	put_part(w, " ");
+	put_part(w, x->target);
+	put_part(w, " HTTP/1.1\r\nHost: ");
+	put_part(w, host);
+	put_part(w, "\r\n");
+	for (uint32_t i = 0; i < x->header_count; i++) {
+		put_part(w, x->headers[i]);
+		put_part(w, "\r\n");
+	}
+	if (x->body_size || strcmp(x->method, "GET") != 0)
+		put_part(w, length);
+	put_part(w, "\r\n");
+	bytes_put(w, x->body, x->body_size);
+}
+
+char *exchange_write(const struct exchange *x, const char *host, size_t *size)
+{
+	// Room for all at once: what grows leaves copies behind.
+	size_t room =
+		REST_BYTES + strlen(x->method) + strlen(x->target) + strlen(host) + x->body_size;
+	for (uint32_t i = 0; i < x->header_count; i++)
+		room += strlen(x->headers[i]) + 2;
+	struct bytes_writer w = bytes_writer_growing(room);
+	put_request(&w, x, host);
+	CHECK(!w.failed && w.size <= room);
+	*size = w.size;
+	return (char *)w.data;
 }
 
 enum exchange_stage exchange_stage_of(struct exchange *x)

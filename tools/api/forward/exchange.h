@@ -27,14 +27,13 @@ enum exchange_stage {
 // What became of requests that somebody else is to answer.
 enum forward_outcome {
 	FORWARD_ANSWERED,
-	FORWARD_BROKEN,     // in the midst of the answer
-	FORWARD_NO_LEADER,  // none is known, or none answered
-	FORWARD_LOST,       // a change that may still take effect
-	FORWARD_LEFT,       // the client went away
-	FORWARD_HERE,       // this member became the leader meanwhile
-	FORWARD_TOO_MANY,   // under way
-	FORWARD_LOOPED,     // was forwarded before
-	FORWARD_WEB_SOCKET, // cannot be forwarded
+	FORWARD_BROKEN,    // in the midst of the answer
+	FORWARD_NO_LEADER, // none is known, or none answered
+	FORWARD_LOST,      // a change that may still take effect
+	FORWARD_LEFT,      // the client went away
+	FORWARD_HERE,      // this member became the leader meanwhile
+	FORWARD_TOO_MANY,  // under way
+	FORWARD_LOOPED,    // was forwarded before
 	FORWARD_OUTCOMES,
 };
 extern const char *const forward_outcome_names[];
@@ -78,6 +77,7 @@ struct exchange {
 	size_t body_size;
 	char *headers[EXCHANGE_HEADERS_MAX]; // "Name: value"
 	uint32_t header_count;
+	bool is_upgrade; // it asks for another protocol
 
 	pthread_mutex_t lock; // guards what follows
 	enum exchange_stage stage;
@@ -106,10 +106,11 @@ struct exchange {
 	void *easy;  // of libcurl; NULL: waits for a leader
 	void *lines; // of libcurl: the headers
 	char leader[40];
-	uint64_t term;       // of the leader that was asked
-	uint64_t repeat_ns;  // not to be asked again before
-	uint64_t give_up_ns; // 0: as long as a leader is there
-	bool was_refused;    // by a member that does not lead
+	uint64_t term;           // of the leader that was asked
+	uint64_t repeat_ns;      // not to be asked again before
+	uint64_t give_up_ns;     // 0: as long as a leader is there
+	bool was_refused;        // by a member that does not lead
+	struct upgrade *upgrade; // its connection, once that stands
 };
 
 // Takes copies; body NULL: none.
@@ -118,6 +119,9 @@ struct exchange *exchange_create(
 void exchange_free(struct exchange *);
 // Before it is on its way. Nothing when the value is NULL.
 void exchange_add_header(struct exchange *, const char *name, const char *value);
+// The request as it is sent over a connection to that host, with its body. The caller frees it, and erases it before:
+// it holds secrets.
+char *exchange_write(const struct exchange *, const char *host, size_t *size);
 
 // For the reader.
 enum exchange_stage exchange_stage_of(struct exchange *);

@@ -2,13 +2,13 @@
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
-#include "tools/api/forward/curl_events.h"
+#include "tools/api/forward/forwarder_private.h"
 #include "tools/http_client/curl_tls.h"
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CONNECT_TIMEOUT_MS 2000L
 // Between two tries of a request, and between two looks at who leads.
@@ -19,41 +19,24 @@
 // Of what a request has under way when its leader is a machine that went away without a word.
 #define KEEP_ALIVE_S 5L
 
-const char *const forward_outcome_names[] = {"answered", "broken", "no_leader", "lost", "left",
-	"here", "too_many", "looped", "web_socket"};
+const char *const forward_outcome_names[] = {
+	"answered", "broken", "no_leader", "lost", "left", "here", "too_many", "looped"};
 
-struct forwarder {
-	struct forwarder_settings settings;
-	struct curl_events *events;
-	pthread_t thread;
-	pthread_mutex_t lock; // guards what follows
-	struct cds_list_head queue;
-	bool stops;
-	uint32_t under_way;
-	// Of the thread alone.
-	struct cds_list_head all;
-	struct cluster_status status;
-	uint64_t looked_ns;
-	uint64_t leaderless_since_ns; // 0: somebody leads
-	_Atomic uint64_t repeated;
-	_Atomic uint64_t outcomes[FORWARD_OUTCOMES];
-};
-
-static uint64_t clock_ns(const struct forwarder *f)
+uint64_t forwarder_now_ns(const struct forwarder *f)
 {
 	return time_monotonic_ns(f->settings.time);
 }
 
-static void wake_reader(struct forwarder *f, struct exchange *x)
+void forwarder_wake_reader(struct forwarder *f, struct exchange *x)
 {
 	if (exchange_wakes(x))
 		f->settings.wake(f->settings.wake_context);
 }
 
-static void turn(struct forwarder *f, struct exchange *x, enum exchange_stage stage)
+void forwarder_turns(struct forwarder *f, struct exchange *x, enum exchange_stage stage)
 {
 	exchange_turn(x, stage);
-	wake_reader(f, x);
+	forwarder_wake_reader(f, x);
 }
 
 // On the thread, as the next one.
@@ -68,7 +51,7 @@ static size_t on_head(char *line, size_t each, size_t count, void *context)
 		return each * count;
 	x->was_refused = x->head.is_of_follower;
 	if (!x->was_refused)
-		turn(x->owner, x, EXCHANGE_ANSWERS);
+		forwarder_turns(x->owner, x, EXCHANGE_ANSWERS);
 	return each * count;
 }
 
@@ -81,7 +64,7 @@ static size_t on_bytes(char *data, size_t each, size_t count, void *context)
 		return size;
 	if (!exchange_take(x, data, size))
 		return CURL_WRITEFUNC_PAUSE;
-	wake_reader(x->owner, x);
+	forwarder_wake_reader(x->owner, x);
 	return size;
 }
 
@@ -143,7 +126,7 @@ static void ask_leader(struct forwarder *f, struct exchange *x)
 	CHECK(!x->easy && follows(&f->status));
 	x->easy = curl_easy_init();
 	if (!x->easy) {
-		turn(f, x, EXCHANGE_HAS_FAILED);
+		forwarder_turns(f, x, EXCHANGE_HAS_FAILED);
 		return;
 	}
 	snprintf(x->leader, sizeof x->leader, "%s", f->status.leader.id);
@@ -154,6 +137,7 @@ static void ask_leader(struct forwarder *f, struct exchange *x)
 	set_request(x, f->status.leader.http);
 	set_lines(x);
 	curl_easy_setopt(x->easy, CURLOPT_PRIVATE, x);
+	curl_easy_setopt(x->easy, CURLOPT_CONNECT_ONLY, (long)x->is_upgrade);
 	curl_easy_setopt(x->easy, CURLOPT_HEADERFUNCTION, on_head);
 	curl_easy_setopt(x->easy, CURLOPT_HEADERDATA, x);
 	curl_easy_setopt(x->easy, CURLOPT_WRITEFUNCTION, on_bytes);
@@ -163,6 +147,8 @@ static void ask_leader(struct forwarder *f, struct exchange *x)
 
 static void let_go(struct forwarder *f, struct exchange *x)
 {
+	if (x->upgrade)
+		upgrade_end(x->upgrade);
 	if (!x->easy)
 		return;
 	curl_multi_remove_handle(curl_events_multi(f->events), x->easy);
@@ -175,6 +161,8 @@ static void let_go(struct forwarder *f, struct exchange *x)
 static bool may_have_begun(const struct exchange *x)
 {
 	long sent = 0;
+	if (x->upgrade)
+		return upgrade_has_spoken(x->upgrade) && !x->was_refused;
 	curl_easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &sent);
 	return sent > 0 && !x->was_refused && strcmp(x->method, "GET") != 0;
 }
@@ -182,11 +170,11 @@ static bool may_have_begun(const struct exchange *x)
 // Its way to the leader ended before an answer came.
 static void try_again(struct forwarder *f, struct exchange *x)
 {
-	uint64_t now_ns = clock_ns(f);
+	uint64_t now_ns = forwarder_now_ns(f);
 	bool is_lost = may_have_begun(x);
 	let_go(f, x);
 	if (is_lost) {
-		turn(f, x, EXCHANGE_IS_LOST);
+		forwarder_turns(f, x, EXCHANGE_IS_LOST);
 		return;
 	}
 	x->repeat_ns = now_ns + LOOK_MS * NS_PER_MS;
@@ -195,14 +183,29 @@ static void try_again(struct forwarder *f, struct exchange *x)
 	f->repeated++;
 }
 
-static void end_way(struct forwarder *f, struct exchange *x, bool is_good)
+void forwarder_ends_way(struct forwarder *f, struct exchange *x, bool is_good)
 {
-	if (exchange_stage_of(x) != EXCHANGE_ANSWERS) {
-		try_again(f, x);
-		return;
+	switch (exchange_stage_of(x)) {
+	case EXCHANGE_ANSWERS:
+		let_go(f, x);
+		forwarder_turns(f, x, is_good ? EXCHANGE_IS_OVER : EXCHANGE_IS_BROKEN);
+		break;
+	case EXCHANGE_IS_SWITCHED:
+		if (!is_good)
+			forwarder_note(f, FORWARD_BROKEN);
+		let_go(f, x);
+		break;
+	default: try_again(f, x); break;
 	}
-	let_go(f, x);
-	turn(f, x, is_good ? EXCHANGE_IS_OVER : EXCHANGE_IS_BROKEN);
+}
+
+// Its connection to the leader stands, or its way has ended.
+static void take_message(struct forwarder *f, struct exchange *x, bool is_good)
+{
+	if (!x->is_upgrade || !is_good)
+		forwarder_ends_way(f, x, is_good);
+	else if (!upgrade_begin(f, x))
+		forwarder_ends_way(f, x, false);
 }
 
 static void take_ended(struct forwarder *f)
@@ -212,7 +215,7 @@ static void take_ended(struct forwarder *f)
 		struct exchange *x = NULL;
 		CHECK(m->msg == CURLMSG_DONE);
 		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &x);
-		end_way(f, x, m->data.result == CURLE_OK);
+		take_message(f, x, m->data.result == CURLE_OK);
 	}
 }
 
@@ -222,9 +225,9 @@ static void look_for_leader(struct forwarder *f, struct exchange *x, uint64_t no
 	if (!x->give_up_ns)
 		x->give_up_ns = now_ns + f->settings.hold_ms * NS_PER_MS;
 	if (cluster_leads(&f->status))
-		turn(f, x, EXCHANGE_IS_HERE);
+		forwarder_turns(f, x, EXCHANGE_IS_HERE);
 	else if (now_ns >= x->give_up_ns)
-		turn(f, x, EXCHANGE_HAS_FAILED);
+		forwarder_turns(f, x, EXCHANGE_HAS_FAILED);
 	else if (follows(&f->status) && now_ns >= x->repeat_ns)
 		ask_leader(f, x);
 }
@@ -256,7 +259,9 @@ static void look_at_all(struct forwarder *f, uint64_t now_ns)
 	look_at_leader(f, now_ns);
 	cds_list_for_each_entry (x, &f->all, on_the_way) {
 		if (x->easy && was_left_alone(f, x, now_ns))
-			end_way(f, x, false);
+			forwarder_ends_way(f, x, false);
+		else if (x->upgrade && (f->is_ending || upgrade_took_too_long(x->upgrade, now_ns)))
+			forwarder_ends_way(f, x, false);
 		else if (!x->easy && exchange_stage_of(x) == EXCHANGE_WAITS)
 			look_for_leader(f, x, now_ns);
 	}
@@ -264,7 +269,7 @@ static void look_at_all(struct forwarder *f, uint64_t now_ns)
 
 static void set_out(struct forwarder *f, struct exchange *x)
 {
-	uint64_t now_ns = clock_ns(f);
+	uint64_t now_ns = forwarder_now_ns(f);
 	x->is_on_the_way = true;
 	cds_list_add_tail(&x->on_the_way, &f->all);
 	look_at_leader(f, now_ns);
@@ -276,55 +281,71 @@ static void end_exchange(struct forwarder *f, struct exchange *x)
 	let_go(f, x);
 	if (x->is_on_the_way)
 		cds_list_del(&x->on_the_way);
-	exchange_free(x);
 	pthread_mutex_lock(&f->lock);
 	f->under_way--;
+	f->upgrades -= x->is_upgrade;
 	pthread_mutex_unlock(&f->lock);
+	free((void *)x->joint.extra);
+	exchange_free(x);
 }
 
-static struct exchange *take_queued(struct forwarder *f, bool *is_dropped)
+// What the reader of an exchange wants of it.
+struct asked {
+	struct exchange *exchange;
+	bool is_dropped, is_joined;
+	struct exchange_joint joint;
+};
+
+static bool take_asked(struct forwarder *f, struct asked *asked)
 {
-	struct exchange *x = NULL;
 	pthread_mutex_lock(&f->lock);
-	if (!cds_list_empty(&f->queue)) {
-		x = cds_list_first_entry(&f->queue, struct exchange, queued);
+	bool has = !cds_list_empty(&f->queue);
+	if (has) {
+		struct exchange *x = cds_list_first_entry(&f->queue, struct exchange, queued);
 		cds_list_del(&x->queued);
 		x->is_queued = false;
-		*is_dropped = x->is_dropped;
+		*asked = (struct asked){x, x->is_dropped, x->is_joined, x->offered};
+		x->is_joined = false;
 	}
 	pthread_mutex_unlock(&f->lock);
-	return x;
+	return has;
 }
 
 static void take_queue(struct forwarder *f)
 {
-	bool is_dropped;
-	for (struct exchange *x; (x = take_queued(f, &is_dropped));) {
-		if (is_dropped)
+	for (struct asked a; take_asked(f, &a);) {
+		struct exchange *x = a.exchange;
+		if (a.is_joined)
+			upgrade_join(x, &a.joint);
+		if (a.is_dropped)
 			end_exchange(f, x);
 		else if (!x->is_on_the_way)
 			set_out(f, x);
+		else if (x->upgrade)
+			upgrade_continue(x->upgrade);
 		else if (x->easy)
 			curl_easy_pause(x->easy, CURLPAUSE_CONT);
 	}
 }
 
-static bool forwarder_stops(struct forwarder *f)
+static bool forwarder_goes_on(struct forwarder *f)
 {
 	pthread_mutex_lock(&f->lock);
-	bool stops = f->stops;
+	bool goes_on = !f->stops;
+	f->is_ending = f->is_closed;
 	pthread_mutex_unlock(&f->lock);
-	return stops;
+	return goes_on;
 }
 
 static void *forwarder_main(void *argument)
 {
 	struct forwarder *f = argument;
-	while (!forwarder_stops(f)) {
+	while (forwarder_goes_on(f)) {
 		take_queue(f);
-		look_at_all(f, clock_ns(f));
+		look_at_all(f, forwarder_now_ns(f));
 		curl_events_await(f->events, cds_list_empty(&f->all) ? IDLE_MS : LOOK_MS);
 		take_ended(f);
+		upgrades_turn(f);
 	}
 	take_queue(f);
 	return NULL;
@@ -333,6 +354,8 @@ static void *forwarder_main(void *argument)
 static void forwarder_free(struct forwarder *f)
 {
 	curl_events_destroy(f->events);
+	if (f->upgrades_fd >= 0)
+		close(f->upgrades_fd);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -346,7 +369,9 @@ int forwarder_start(const struct forwarder_settings *settings, struct forwarder 
 	pthread_mutex_init(&f->lock, NULL);
 	CDS_INIT_LIST_HEAD(&f->queue);
 	CDS_INIT_LIST_HEAD(&f->all);
+	f->upgrades_fd = -1;
 	int error = curl_events_create(settings->time, &f->events);
+	error = error ? error : upgrades_open(f);
 	error = error ? error : -pthread_create(&f->thread, NULL, forwarder_main, f);
 	if (error) {
 		forwarder_free(f);
@@ -357,12 +382,20 @@ int forwarder_start(const struct forwarder_settings *settings, struct forwarder 
 	return 0;
 }
 
+void forwarder_close(struct forwarder *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->is_closed = true;
+	pthread_mutex_unlock(&f->lock);
+	curl_events_wake(f->events);
+}
+
 void forwarder_stop(struct forwarder *f)
 {
 	if (!f)
 		return;
 	pthread_mutex_lock(&f->lock);
-	f->stops = true;
+	f->stops = f->is_closed = true;
 	pthread_mutex_unlock(&f->lock);
 	curl_events_wake(f->events);
 	pthread_join(f->thread, NULL);
@@ -397,20 +430,37 @@ static void drop_exchange(struct exchange *x)
 	curl_events_wake(f->events);
 }
 
+static void join_exchange(struct exchange *x, const struct exchange_joint *joint)
+{
+	struct forwarder *f = x->owner;
+	void *extra = memory_take(joint->extra_size + 1);
+	if (joint->extra_size)
+		memcpy(extra, joint->extra, joint->extra_size);
+	pthread_mutex_lock(&f->lock);
+	x->offered = *joint;
+	x->offered.extra = extra;
+	x->is_joined = true;
+	queue_exchange(f, x);
+	pthread_mutex_unlock(&f->lock);
+	curl_events_wake(f->events);
+}
+
 static void note_exchange(struct exchange *x, enum forward_outcome outcome)
 {
 	forwarder_note(x->owner, outcome);
 }
 
 static const struct exchange_carrier forwarder_carrier = {
-	.has_room = carry_on, .drop = drop_exchange, .note = note_exchange};
+	.has_room = carry_on, .drop = drop_exchange, .note = note_exchange, .join = join_exchange};
 
 bool forwarder_begin(struct forwarder *f, struct exchange *x)
 {
 	pthread_mutex_lock(&f->lock);
-	bool has_room = f->under_way < FORWARDS_MAX;
+	bool has_room = f->under_way < FORWARDS_MAX &&
+			(!x->is_upgrade || (f->upgrades < FORWARD_UPGRADES_MAX && !f->is_closed));
 	if (has_room) {
 		f->under_way++;
+		f->upgrades += x->is_upgrade;
 		x->owner = f;
 		x->carrier = &forwarder_carrier;
 		queue_exchange(f, x);
@@ -431,6 +481,7 @@ void forwarder_count(struct forwarder *f, struct forward_counts *counts)
 {
 	pthread_mutex_lock(&f->lock);
 	counts->under_way = f->under_way;
+	counts->upgrades = f->upgrades;
 	pthread_mutex_unlock(&f->lock);
 	counts->repeated = f->repeated;
 	for (int i = 0; i < FORWARD_OUTCOMES; i++)

@@ -10,6 +10,8 @@
 
 // Under way at a time; more are refused.
 #define FORWARDS_MAX 2048u
+// Of them, those that ask for another protocol: they last, and have a connection each.
+#define FORWARD_UPGRADES_MAX 256u
 // How long a request waits for a leader.
 #define FORWARD_HOLD_MS 6000u
 
@@ -34,6 +36,8 @@ struct forwarder_settings {
 struct forwarder;
 
 int forwarder_start(const struct forwarder_settings *, struct forwarder **); // 0 or -errno
+// Ends what speaks another protocol, and lets none begin any more.
+void forwarder_close(struct forwarder *);
 void forwarder_stop(struct forwarder *); // once all exchanges are dropped; frees it
 
 // Any thread. Takes the exchange over; its creator reads it until it drops it. False: too many are under way, and the
@@ -42,6 +46,7 @@ bool forwarder_begin(struct forwarder *, struct exchange *);
 
 struct forward_counts {
 	uint32_t under_way;
+	uint32_t upgrades; // of them, those that ask for another protocol, or speak it
 	uint64_t repeated; // asked anew
 	uint64_t outcomes[FORWARD_OUTCOMES];
 };

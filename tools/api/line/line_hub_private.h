@@ -1,6 +1,6 @@
 // What the files of the hub share. Everything is the hub's thread's but for what the lock guards.
 #pragma once
-#include "tools/api/line/answer_reader.h"
+#include "tools/api/forward/answer_reader.h"
 #include "tools/api/line/line_hub.h"
 #include "tools/tls/tunnel.h"
 #include <pthread.h>

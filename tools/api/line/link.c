@@ -5,7 +5,6 @@
 #include "state/base/time_units.h"
 #include "tools/api/line/line_hub_private.h"
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,48 +245,12 @@ static void shake_hands(struct link *link)
 		link_refuse(link, why_no_handshake(link, error));
 }
 
-struct request_text {
-	char *text;
-	size_t size, room;
-};
-
-__attribute__((format(printf, 2, 3))) static void put_text(
-	struct request_text *t, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	int size = vsnprintf(t->text ? t->text + t->size : NULL, t->text ? t->room - t->size : 0,
-		format, arguments);
-	va_end(arguments);
-	CHECK(size >= 0);
-	t->size += (size_t)size;
-}
-
-// A method that may change something has a body, be it empty.
-static void put_request(struct request_text *t, const struct exchange *x, const char *node)
-{
-	t->size = 0;
-	put_text(t, "%s %s HTTP/1.1\r\nHost: %s\r\n", x->method, x->target, node);
-	for (uint32_t i = 0; i < x->header_count; i++)
-		put_text(t, "%s\r\n", x->headers[i]);
-	if (x->body_size || strcmp(x->method, "GET") != 0)
-		put_text(t, "Content-Length: %zu\r\n", x->body_size);
-	put_text(t, "\r\n");
-}
-
 // Writes the request as it is sent.
 static void write_request(struct link *link, const struct exchange *x)
 {
 	char node[UUID_TEXT_BYTES];
-	struct request_text t = {NULL, 0, 0};
 	uuid_format(&link->identity.node, node);
-	put_request(&t, x, node);
-	t.room = t.size + 1 + x->body_size;
-	t.text = memory_take(t.room);
-	put_request(&t, x, node);
-	memcpy(t.text + t.size, x->body, x->body_size);
-	link->asked = t.text;
-	link->asked_size = t.size + x->body_size;
+	link->asked = exchange_write(x, node, &link->asked_size);
 	link->asked_at = 0;
 }
 

@@ -98,6 +98,7 @@ static void put_forwards(struct api *api, const struct metric_sink *sink)
 		return;
 	forwarder_count(api->forwarder, &counts);
 	metric_put(sink, METRIC_HTTP_FORWARDS_UNDER_WAY, counts.under_way);
+	metric_put(sink, METRIC_HTTP_FORWARDS_UPGRADED, counts.upgrades);
 	metric_put(sink, METRIC_HTTP_FORWARDS_REPEATED_TOTAL, (double)counts.repeated);
 	for (int i = 0; i < FORWARD_OUTCOMES; i++) {
 		char labels[64];

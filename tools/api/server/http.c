@@ -12,7 +12,7 @@
 #include "tools/api/server/connections.h"
 #include "tools/api/server/cross_origin.h"
 #include "tools/api/server/elsewhere/forwarding.h"
-#include "tools/api/server/elsewhere/node_line.h"
+#include "tools/api/server/elsewhere/switched.h"
 #include "tools/api/server/gzip.h"
 #include "tools/api/server/hosts.h"
 #include "tools/api/server/parking.h"
@@ -106,7 +106,8 @@ static struct MHD_Response *response_of(struct request *request, struct reply *r
 {
 	struct reply_source *source = reply->source;
 	if (reply->status == MHD_HTTP_SWITCHING_PROTOCOLS)
-		return request->exchange ? node_line_switch(request) : web_socket_response(request);
+		return request->close_code ? web_socket_response(request)
+					   : switched_response(request);
 	if (source)
 		return MHD_create_response_from_callback(
 			source->has_size ? source->bytes : MHD_SIZE_UNKNOWN, source->block_bytes,
@@ -191,18 +192,10 @@ static enum MHD_Result send_error(struct request *request, unsigned status, cons
 	return send_reply(request, &reply);
 }
 
-// Who asks for a WebSocket sees with what it is closed, and no status.
-static bool is_for_web_socket(struct request *request)
-{
-	const char *upgrade = MHD_lookup_connection_value(
-		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
-	return upgrade && request->route && request->route->right == RIGHT_ALLOCATION_EXEC;
-}
-
 static enum MHD_Result send_refusal(struct request *request)
 {
 	struct reply reply = {0};
-	if (is_for_web_socket(request)) {
+	if (web_socket_shows_reason(request)) {
 		web_socket_refuse(request, &reply, WEB_SOCKET_FAULT, "%s",
 			web_socket_refusal_text(&request->refusal));
 		return send_reply(request, &reply);
@@ -391,16 +384,6 @@ static bool is_for_this_region(const struct request *request)
 	return !region || !*region || strcmp(region, request->api->region) == 0;
 }
 
-static bool may_go_to_node(const char *pattern)
-{
-	static const char *const others[] = {"/v1/agent/monitor", "/v1/allocation/:id/checks",
-		"/v1/vms/:id/ip", "/v1/vms/:id/logs", "/v1/vms/:id/port-forward"};
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (strcmp(pattern, others[i]) == 0)
-			return true;
-	return strncmp(pattern, "/v1/client/", 11) == 0;
-}
-
 // What the request line and the headers have wrong; also finds the route and reads the parameters.
 static struct refusal headers_refusal(struct request *request, const char *method, const char *url)
 {
@@ -424,7 +407,7 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	if (problem)
 		return (struct refusal){MHD_HTTP_BAD_REQUEST, problem};
 	struct refusal refusal = forwarding_judge(request, url);
-	if (may_go_to_node(request->route->pattern))
+	if (route_goes_to_node(request->route))
 		forwarding_note_target(request, url);
 	// What the leader answers it also allows.
 	if (!refusal.status && !request->is_forwarded)

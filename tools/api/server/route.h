@@ -102,5 +102,7 @@ enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BA
 enum route_match route_find(const struct route_table *, const char *method, char *path,
 	const struct route **, const char *ids[static ROUTE_IDS_MAX]);
 
+// Whether a node may be what answers, so that no member of a cluster but the leader can ask it.
+bool route_goes_to_node(const struct route *);
 // Percent-decodes once, in place. False when an escape is broken or gives NUL.
 bool percent_decode(char *text);

@@ -369,6 +369,8 @@ void api_server_stop(struct api *api)
 	parking_close(api->parking);
 	if (api->line)
 		line_hub_close(api->line);
+	if (api->forwarder)
+		forwarder_close(api->forwarder);
 	// The applier still runs commands, and accesses their submissions until then.
 	while (atomic_load(&api->commands_under_way) > 0)
 		wait_a_little();

@@ -1,6 +1,7 @@
 // The frame that closes: 0x88, its size, the code (big endian), the reason. A server does not mask.
 #include "tools/api/server/web_socket.h"
 #include "state/base/check.h"
+#include "tools/api/forward/answer_head.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,12 @@
 static const char *web_socket_header(const struct request *request, const char *name)
 {
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+bool web_socket_shows_reason(const struct request *request)
+{
+	return request->route && request->route->right == RIGHT_ALLOCATION_EXEC &&
+	       web_socket_header(request, MHD_HTTP_HEADER_UPGRADE);
 }
 
 void web_socket_refuse(struct request *request, struct reply *reply, enum web_socket_close code,
@@ -73,5 +80,7 @@ struct MHD_Response *web_socket_response(struct request *request)
 		return response;
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_UPGRADE, "websocket");
 	(void)MHD_add_response_header(response, "Sec-WebSocket-Accept", accept);
+	if (request->is_refused_by_follower)
+		(void)MHD_add_response_header(response, NOT_LEADER_HEADER, "true");
 	return response;
 }

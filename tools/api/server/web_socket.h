@@ -9,6 +9,8 @@
 
 enum web_socket_close { WEB_SOCKET_POLICY = 1008, WEB_SOCKET_FAULT = 1011 };
 
+// Whether the request asks for a WebSocket, of a route whose clients see with what it is closed, and no status.
+bool web_socket_shows_reason(const struct request *);
 // Decides the reply: opened and closed with this, or 400 when the request asks for no WebSocket. A longer reason is
 // cut.
 void web_socket_refuse(struct request *, struct reply *, enum web_socket_close, const char *format,

@@ -119,12 +119,43 @@ static void only_so_many_are_under_way(void **unused)
 	forwarder_stop(f);
 }
 
+// They last, and leave room for the others.
+static void only_so_many_ask_for_another_protocol(void **unused)
+{
+	static struct exchange *all[FORWARD_UPGRADES_MAX];
+	struct forward_counts counts;
+	role = CLUSTER_FOLLOWER;
+	knows_leader = false;
+	struct forwarder *f = start(60000);
+	for (uint32_t i = 0; i <= FORWARD_UPGRADES_MAX; i++) {
+		struct exchange *x = exchange_create("GET", "/", NULL, 0);
+		x->is_upgrade = true;
+		assert_int_equal(forwarder_begin(f, x), i < FORWARD_UPGRADES_MAX);
+		if (i < FORWARD_UPGRADES_MAX)
+			all[i] = x;
+		else
+			exchange_free(x);
+	}
+	struct exchange *plain = begun(f, "GET");
+	forwarder_count(f, &counts);
+	assert_int_equal(counts.upgrades, FORWARD_UPGRADES_MAX);
+	assert_int_equal(counts.under_way, FORWARD_UPGRADES_MAX + 1);
+	plain->carrier->drop(plain);
+	for (uint32_t i = 0; i < FORWARD_UPGRADES_MAX; i++)
+		all[i]->carrier->drop(all[i]);
+	await_none(f);
+	forwarder_count(f, &counts);
+	assert_int_equal(counts.upgrades, 0);
+	forwarder_stop(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_nobody_takes_is_given_up),
 		cmocka_unit_test(what_waits_is_for_whoever_takes_over),
 		cmocka_unit_test(only_so_many_are_under_way),
+		cmocka_unit_test(only_so_many_ask_for_another_protocol),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

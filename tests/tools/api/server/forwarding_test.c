@@ -451,10 +451,11 @@ static void a_member_that_takes_over_answers_what_waited(void **unused)
 	assert_non_null(strstr(text, "node-001000"));
 }
 
-static void web_sockets_are_refused(void **unused)
+// How it goes on when there is a node is told by forwarded_line_test.c.
+static void a_web_socket_is_the_leaders(void **unused)
 {
-	char text[4096], url[64];
-	uint64_t before = pair_metric(follower, FORWARDED("web_socket"));
+	char text[4096];
+	uint64_t before = pair_metric(follower, FORWARDED("answered"));
 	int fd = ask_follower("GET /v1/client/allocation/"
 			      "11111111-1111-4111-8111-111111111111/exec HTTP/1.1\r\n"
 			      "Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -462,10 +463,20 @@ static void web_sockets_are_refused(void **unused)
 			      "Sec-WebSocket-Version: 13\r\n\r\n");
 	http_waited(fd, text, sizeof text);
 	assert_non_null(strstr(text, " 101 "));
-	assert_non_null(
-		strstr(text, "this server follows and hands on no WebSocket: ask the leader"));
-	assert_non_null(strstr(text, pair_url(leader, url)));
-	assert_int_equal(pair_metric(follower, FORWARDED("web_socket")), before + 1);
+	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+	assert_non_null(strstr(text, "Unknown allocation"));
+	await_metric(follower, FORWARDED("answered"), before + 1);
+}
+
+// Where nothing else is spoken, nothing else is asked for.
+static void an_upgrade_that_nobody_has_is_no_matter(void **unused)
+{
+	char text[65536];
+	int fd = ask_follower("GET /v1/nodes HTTP/1.1\r\nHost: localhost\r\n"
+			      "Connection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n");
+	http_waited(fd, text, sizeof text);
+	assert_ptr_equal(strstr(text, "HTTP/1.1 200"), text);
+	assert_non_null(strstr(text, "node-000003"));
 }
 
 static void a_member_stops_whatever_is_on_its_way(void **unused)
@@ -573,7 +584,8 @@ int main(void)
 		cmocka_unit_test_setup(nothing_is_forwarded_twice, well),
 		cmocka_unit_test_setup(a_deposed_leader_answers_no_consistent_read, well),
 		cmocka_unit_test_setup(a_member_that_takes_over_answers_what_waited, well),
-		cmocka_unit_test_setup(web_sockets_are_refused, well),
+		cmocka_unit_test_setup(a_web_socket_is_the_leaders, well),
+		cmocka_unit_test_setup(an_upgrade_that_nobody_has_is_no_matter, well),
 		cmocka_unit_test_setup(a_member_stops_whatever_is_on_its_way, well),
 		cmocka_unit_test_setup(a_large_answer_waits_for_its_reader, well),
 	};

@@ -4,6 +4,7 @@
 #include "state/base/time_units.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"
+#include "tools/api/server/elsewhere/switched.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/web_socket.h"
 #include <stdio.h>
@@ -91,7 +92,8 @@ static struct refusal refuse_large(struct request *request, const struct cluster
 static bool is_answered_by_any(const struct request *request)
 {
 	return request->api->routes->is_of_itself(request->route) ||
-	       (is_read(request) && request_flag(request, "stale"));
+	       (is_read(request) && request_flag(request, "stale") &&
+		       !route_goes_to_node(request->route));
 }
 
 // What is about a server may be asked of the leader by name, and what is about a node only the leader knows.
@@ -198,6 +200,8 @@ static struct exchange *exchange_of(const struct request *request)
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		exchange_add_header(x, names[i], header_value(request, names[i]));
 	exchange_add_header(x, FORWARDED_HEADER, request->api->name);
+	if (switched_is_asked(request))
+		switched_ask(request, x);
 	return x;
 }
 
@@ -207,27 +211,25 @@ static bool head_is_there(const void *context)
 	return exchange_stage_of(x) != EXCHANGE_WAITS;
 }
 
-static bool refuse_web_socket(struct request *request, struct reply *reply)
+// As clients of the route get to see it.
+static bool refuse_forwarded(
+	struct request *request, struct reply *reply, unsigned status, const char *why)
 {
-	struct cluster_status status;
-	bool is_known = request_cluster(request, &status) && status.knows_leader;
-	forwarder_note(request->api->forwarder, FORWARD_WEB_SOCKET);
-	web_socket_refuse(request, reply, WEB_SOCKET_FAULT,
-		"this server follows and hands on no WebSocket: ask the leader%s%s",
-		is_known ? ", " : "", is_known ? status.leader.http : "");
-	return false;
+	if (web_socket_shows_reason(request))
+		web_socket_refuse(request, reply, WEB_SOCKET_FAULT, "%s", why);
+	else
+		reply_error(reply, status, "%s", why);
+	return true;
 }
 
 bool forwarding_begin(struct request *request, struct reply *reply)
 {
 	struct forwarder *forwarder = request->api->forwarder;
-	if (header_value(request, MHD_HTTP_HEADER_UPGRADE))
-		return refuse_web_socket(request, reply);
 	struct exchange *x = exchange_of(request);
 	if (!forwarder_begin(forwarder, x)) {
 		exchange_free(x);
 		forwarder_note(forwarder, FORWARD_TOO_MANY);
-		reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
+		refuse_forwarded(request, reply, MHD_HTTP_TOO_MANY_REQUESTS,
 			"too many requests wait for the leader; try again in a second, or ask the "
 			"leader itself");
 		reply->retry_after_s = 1;
@@ -329,18 +331,17 @@ static bool refuse_failed(struct request *request, struct reply *reply)
 {
 	const struct exchange *x = request->exchange;
 	if (x->failure_status)
-		return reply_error(reply, x->failure_status, "%s", x->failure) || true;
+		return refuse_forwarded(request, reply, x->failure_status, x->failure);
 	struct refusal refusal = refuse_leaderless(request, FORWARD_NO_LEADER);
-	return reply_error(reply, refusal.status, "%s", refusal.text) || true;
+	return refuse_forwarded(request, reply, refusal.status, refusal.text);
 }
 
 static bool refuse_lost(struct request *request, struct reply *reply)
 {
 	forwarder_note(request->api->forwarder, FORWARD_LOST);
-	reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
+	return refuse_forwarded(request, reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
 		NO_LEADER ": it did not answer, and the change may still take effect: look before "
 			  "you repeat it");
-	return true;
 }
 
 bool forwarding_answer(struct request *request, struct reply *reply)

@@ -1,10 +1,9 @@
 #include "tools/api/server/elsewhere/node_line.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/node.h"
-#include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"
 #include "tools/api/server/elsewhere/forwarding.h"
-#include "tools/api/server/elsewhere/greeting.h"
+#include "tools/api/server/elsewhere/switched.h"
 #include "tools/api/server/parking.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -86,18 +85,16 @@ int node_line_start(struct api *api)
 // What a request of a client says that the node needs to hear. Its token is no business of a node's.
 static struct exchange *exchange_for_node(const struct request *request, const char *target)
 {
-	static const char *const names[] = {MHD_HTTP_HEADER_CONTENT_TYPE,
-		MHD_HTTP_HEADER_ACCEPT_ENCODING, MHD_HTTP_HEADER_CONNECTION,
-		MHD_HTTP_HEADER_UPGRADE, "Sec-WebSocket-Key", "Sec-WebSocket-Version",
-		"Sec-WebSocket-Protocol"};
-	bool is_upgrade = MHD_lookup_connection_value(
-		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
+	static const char *const names[] = {
+		MHD_HTTP_HEADER_CONTENT_TYPE, MHD_HTTP_HEADER_ACCEPT_ENCODING};
 	struct exchange *x =
 		exchange_create(request->route->method, target, request->body, request->body_size);
-	for (size_t i = 0; i < (is_upgrade ? sizeof names / sizeof names[0] : 2); i++)
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		exchange_add_header(x, names[i],
 			MHD_lookup_connection_value(
 				request->connection, MHD_HEADER_KIND, names[i]));
+	if (switched_is_asked(request))
+		switched_ask(request, x);
 	return x;
 }
 
@@ -127,52 +124,4 @@ void ask_node(
 void answer_by_node(struct request *request, struct reply *reply, const struct uuid *node)
 {
 	ask_node(request, reply, node, request->target);
-}
-
-static bool may_still_speak(void *context)
-{
-	const struct request *request = context;
-	state_read_begin();
-	bool may = !access_has_ended(request);
-	state_read_end();
-	return may;
-}
-
-static void end_joined(void *context)
-{
-	struct request *request = context;
-	(void)MHD_upgrade_action(request->joined, MHD_UPGRADE_ACTION_CLOSE);
-}
-
-static void begin_joined(void *context, struct MHD_Connection *connection, void *request_context,
-	const char *extra, size_t extra_size, MHD_socket socket,
-	struct MHD_UpgradeResponseHandle *handle)
-{
-	struct request *request = context;
-	const struct exchange_joint joint = {.fd = socket,
-		.extra = extra,
-		.extra_size = extra_size,
-		.holds = may_still_speak,
-		.judge = request->is_greeted ? greeting_judge : NULL,
-		.end = end_joined,
-		.context = request};
-	request->joined = handle;
-	connection_enter(request->api->connections, request->socket, CONNECTION_PARKED);
-	request->exchange->carrier->join(request->exchange, &joint);
-}
-
-struct MHD_Response *node_line_switch(struct request *request)
-{
-	struct MHD_Response *response = MHD_create_response_for_upgrade(begin_joined, request);
-	const struct answer_head *head = &request->exchange->head;
-	const char *protocol = MHD_lookup_connection_value(
-		request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_UPGRADE);
-	if (!response)
-		return NULL;
-	// Fails only without memory, and then the client refuses.
-	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_UPGRADE, protocol);
-	for (uint32_t i = 0; i < head->count; i++)
-		(void)MHD_add_response_header(
-			response, head->headers[i].name, head->headers[i].value);
-	return response;
 }

@@ -10,5 +10,3 @@ int node_line_start(struct api *);
 void answer_by_node(struct request *, struct reply *, const struct uuid *node);
 // The same, but the node is asked for this path and query.
 void ask_node(struct request *, struct reply *, const struct uuid *node, const char *target);
-// The response to a request over which another protocol is spoken from then on; NULL: memory is short.
-struct MHD_Response *node_line_switch(struct request *);

@@ -1,4 +1,4 @@
-#include "tools/api/line/answer_reader.h"
+#include "tools/api/forward/answer_reader.h"
 #include <string.h>
 #include <strings.h>
 
