@@ -89,10 +89,12 @@ aside=first-$(vm first uid)
 [ -s "$TESTBED_DIR/south-1/suspended/$aside/state" ] || die "its memory was not put aside"
 forgot() { [ -z "$(ls "$TESTBED_DIR/$1/alloc")" ]; }
 wait_until 20 "its worker has forgotten it" forgot south-1
+touch -d "20 days ago" "$TESTBED_DIR/south-1/suspended/$aside/state"
 create second --image "suspended:$aside" --label zone=south
 wait_until 30 "second runs" vm_is second running
 wait_until 30 "second speaks" speaks south-1
 [ "$(output south-1 | grep -m 1 .)" != a ] || die "second began anew"
+[ -n "$(find "$TESTBED_DIR/south-1/suspended/$aside/state" -mmin -10)" ] || die "it does not count as used"
 
 create wrong --image none.img --label zone=south
 wait_until 30 "wrong has failed" vm_has_failed wrong

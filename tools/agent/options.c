@@ -97,6 +97,8 @@ static const struct flag table[] = {
 	{"vm-user", "NAME", FLAG_TEXT, AT(vm_user), "who runs them (default the agent's user)"},
 	{"vm-network", "NAME", FLAG_TEXT, AT(vm_network),
 		"of machines: none, or user: by way of this machine's own (default none)"},
+	{"vm-suspended-days", "N", FLAG_U32, AT(vm_suspended_days),
+		"remove suspended machines that nobody resumed for so long; 0: never (default 30)"},
 	{"probe", "COMMAND", FLAG_TEXT, AT(probe),
 		"of /bin/sh: exit status 0 when the machine may take work, 69 when it never "
 		"will (default: it always may)"},
@@ -284,6 +286,7 @@ bool agent_options_read(int argc, char **argv, struct agent_options *o, int *exi
 		.vm_user = "",
 		.vm_network = "none",
 		.vm_acceleration = "auto",
+		.vm_suspended_days = 30,
 		.artifact_max_mb = 100 * 1024,
 		.artifact_max_files = 4096,
 		.artifact_timeout_s = 1800,

@@ -26,8 +26,9 @@ struct agent_options {
 	const char *worker_runtime, *worker_machine_id;
 	uint32_t worker_default_cpu, worker_default_memory_mib;
 	const char *vm_driver, *vm_user, *vm_network, *vm_acceleration;
-	const char *vm_images; // NULL: below the data directory
-	const char *dial;      // NULL: where the controller is
+	uint32_t vm_suspended_days; // 0: for ever
+	const char *vm_images;      // NULL: below the data directory
+	const char *dial;           // NULL: where the controller is
 	const char *log_level;
 	bool log_json;
 	bool print_id, print_fingerprint;

@@ -1,7 +1,9 @@
 #include "tools/agent/vm_sync.h"
 #include "state/base/memory.h"
-#include "tools/agent/vm/machine.h"
+#include "tools/agent/vm/suspended.h"
+#include "tools/agent/vm/vm_image.h"
 #include <stdlib.h>
+#include <string.h>
 
 void vm_sync_stop(struct vm_sync *v)
 {
@@ -89,6 +91,36 @@ static void settle_one(const struct wire_vm_item *item, struct runner *runner,
 		want(context, item);
 }
 
+static bool goes_on_here(void *context, const char *name)
+{
+	const struct runner *runner = context;
+	const size_t prefix = strlen(SUSPENDED_PREFIX);
+	for (const struct alloc_run *a = runner->allocs; a; a = a->next) {
+		const json_t *machine =
+			a->is_machine && a->spec ? json_object_get(a->spec->root, "Machine") : NULL;
+		const char *image = spec_text(machine, "image");
+		if (strncmp(image, SUSPENDED_PREFIX, prefix) == 0 &&
+			strcmp(image + prefix, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+// Not at once after a start: the machines that are to go on are not here yet.
+static void collect_suspended(struct vm_sync *v, struct runner *runner)
+{
+	int64_t now_ns = (int64_t)time_wall_ns(runner->settings.time);
+	struct suspended_rule rule = {.now_ns = now_ns,
+		.keeps_ns =
+			(int64_t)runner->settings.machines.suspended_days * 24 * 60 * NS_PER_MIN,
+		.is_in_use = goes_on_here,
+		.context = runner};
+	if (v->collect_ns && now_ns >= v->collect_ns)
+		(void)suspended_collect(runner->settings.data_folder, &rule);
+	if (!v->collect_ns || now_ns >= v->collect_ns)
+		v->collect_ns = now_ns + VM_SYNC_COLLECT_NS;
+}
+
 void vm_sync_settle(struct vm_sync *v, struct runner *runner,
 	void (*want)(void *context, const struct wire_vm_item *), void *context)
 {
@@ -98,4 +130,5 @@ void vm_sync_settle(struct vm_sync *v, struct runner *runner,
 	for (uint32_t i = 0; i < v->count; i++)
 		settle_one(&v->items[i], runner, want, context);
 	v->count = 0;
+	collect_suspended(v, runner);
 }

@@ -112,6 +112,7 @@ int vm_worker_machines(const struct agent_options *o, struct machine_settings *m
 		.images = images,
 		.user = o->vm_user ? o->vm_user : "",
 		.has_network = is_chosen(o->vm_network, "user"),
+		.suspended_days = o->vm_suspended_days,
 		.is_emulated = is_chosen(o->vm_acceleration, "none")};
 	if (o->vm_images && strlen(o->vm_images) > IMAGES_BYTES_MAX) {
 		snprintf(message, message_size, "--vm-images is longer than %u bytes",

@@ -111,9 +111,11 @@ static void how_machines_are_run(void **unused)
 	assert_string_equal(o.vm_user, "");
 	assert_string_equal(o.vm_network, "none");
 	assert_string_equal(o.vm_acceleration, "auto");
+	assert_int_equal(o.vm_suspended_days, 30);
 	assert_null(o.vm_images);
 	assert_true(read_line("--server s --vm-driver mock --vm-user nobody --vm-network user "
-			      "--vm-acceleration none --vm-images /i"));
+			      "--vm-acceleration none --vm-images /i --vm-suspended-days 0"));
+	assert_int_equal(o.vm_suspended_days, 0);
 	assert_string_equal(o.vm_driver, "mock");
 	assert_string_equal(o.vm_user, "nobody");
 	assert_string_equal(o.vm_network, "user");

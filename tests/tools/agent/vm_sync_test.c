@@ -2,6 +2,7 @@
 // stands still unless told.
 #include "tools/agent/vm/machine.h"
 #include "tools/agent/vm_sync.h"
+#include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -276,6 +278,32 @@ static void machines_are_taken_up_again(void **unused)
 	assert_int_equal(runner.count, 0);
 }
 
+// Every hour of a worker, and not of one that has just begun.
+static void what_was_suspended_long_ago_goes(void **unused)
+{
+	char path[200], state[220];
+	struct stat st;
+	const struct timespec old[2] = {{.tv_sec = 1600000000}, {.tv_sec = 1600000000}};
+	static const char *const names[] = {"", "/old-1", "/vm9-1"};
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "%s/suspended%s", folder, names[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+		assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	}
+	snprintf(state, sizeof state, "%s/suspended/old-1", folder);
+	runner.settings.machines.suspended_days = 30;
+	add(9, "suspended:vm9-1");
+	settle(LIST(9), WIRE_VM_RUNNING, 1);
+	assert_int_equal(stat(state, &st), 0);
+	manual_time_advance_ms(&manual, 59 * 60 * 1000);
+	settle(LIST(9), WIRE_VM_RUNNING, 1);
+	assert_int_equal(stat(state, &st), 0);
+	manual_time_advance_ms(&manual, 60 * 1000);
+	settle(LIST(9), WIRE_VM_RUNNING, 1);
+	assert_int_equal(stat(state, &st), -1);
+	assert_int_equal(stat(path, &st), 0); // a machine here goes on from it
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -286,6 +314,6 @@ int main(void)
 		TEST(pages_make_one_list), TEST(lists_are_asked_for_in_time),
 		TEST(what_is_new_or_newer_is_wanted),
 		TEST(what_is_to_be_stopped_is_stopped_and_kept), TEST(what_vanished_is_ended_first),
-		TEST(machines_are_taken_up_again)};
+		TEST(machines_are_taken_up_again), TEST(what_was_suspended_long_ago_goes)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,7 @@ static void machines_run_where_qemu_is(void **unused)
 		.data_dir = "/d",
 		.vm_user = "nobody",
 		.vm_network = "user",
+		.vm_suspended_days = 7,
 		.vm_acceleration = "none"};
 	struct machine_settings m;
 	char images[VM_WORKER_IMAGES_BYTES], message[200] = "";
@@ -174,6 +175,7 @@ static void machines_run_where_qemu_is(void **unused)
 	assert_string_equal(m.user, "nobody");
 	assert_true(m.has_network);
 	assert_true(m.is_emulated);
+	assert_int_equal(m.suspended_days, 7);
 	assert_string_equal(driver_of(&o), "qemu");
 	o.vm_driver = "mock";
 	o.vm_images = "/i";

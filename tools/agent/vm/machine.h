@@ -10,11 +10,12 @@
 #define MACHINE_SUSPEND_SIGNAL "SIGTSTP"
 
 struct machine_settings {
-	const char *qemu;   // the program; NULL: machines only pretend to run
-	const char *images; // folder
-	const char *user;   // runs the processes; "": the agent's
-	bool has_network;   // through the worker's network
-	bool is_emulated;   // runs in software even if the worker has KVM
+	const char *qemu;        // the program; NULL: machines only pretend to run
+	const char *images;      // folder
+	const char *user;        // runs the processes; "": the agent's
+	bool has_network;        // through the worker's network
+	uint32_t suspended_days; // that what was suspended is kept; 0: for ever
+	bool is_emulated;        // runs in software even if the worker has KVM
 };
 
 // A number in a machine's JSON; 0 when it is missing, negative or not a number.

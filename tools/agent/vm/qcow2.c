@@ -16,7 +16,7 @@
 #define PROGRAM "qemu-img"
 #define MAGIC 0x514649fbu // "QFI\xfb"
 #define DISK_BYTES_MAX (64ull << 40)
-#define PATH_BYTES_MAX 1023u // the longest image path that a qcow2 file can hold
+#define PATH_BYTES_MAX (QCOW2_PATH_BYTES - 1)
 
 struct image {
 	char path[PATH_MAX]; // absolute, without links
@@ -170,4 +170,24 @@ int qcow2_create(const char *path, const char *name, uint64_t least_bytes, char 
 	if (error)
 		unlink(path);
 	return error;
+}
+
+bool qcow2_origin(const char *path, char image[static QCOW2_PATH_BYTES])
+{
+	struct {
+		uint32_t magic, version;
+		uint64_t name_at;
+		uint32_t name_bytes, cluster_bits;
+	} header = {0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	bool is_disk = pread(fd, &header, sizeof header, 0) == sizeof header &&
+		       be32toh(header.magic) == MAGIC;
+	size_t size = be32toh(header.name_bytes);
+	is_disk = is_disk && size > 0 && size <= PATH_BYTES_MAX &&
+		  pread(fd, image, size, (off_t)be64toh(header.name_at)) == (ssize_t)size;
+	close(fd);
+	image[is_disk ? size : 0] = '\0';
+	return is_disk;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -138,8 +139,11 @@ static int open_state(const struct vm_image *image, char *message, uint32_t mess
 	int kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (fd >= 0)
 		close(fd);
-	if (kept >= 0)
+	if (kept >= 0) {
+		// It was wanted now (suspended.h); of a file of somebody else nobody knows.
+		(void)futimens(kept, NULL);
 		return kept;
+	}
 	error = fd < 0 ? -error : -EMFILE;
 	snprintf(message, message_size, "cannot read %.200s: %s", image->state, strerror(-error));
 	return error;
