@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 NODES = 40
+KEPT_MIB_MAX = 160
 
 
 def main():
@@ -24,6 +25,7 @@ def main():
             cases = [case for module in (clients, jobs, frames, line) for case in module.CASES]
             if words := sys.argv[2:]:
                 cases = [case for case in cases if any(word in case[0] for word in words)]
+            at_first_kb = daemon.memory_kb()
             print(f"{'what':48} {'s':>5} {'cpu s':>11} {'MiB':>11}")
             for name, act, cpu_s_max, mib_max in cases:
                 complaint = ""
@@ -38,6 +40,9 @@ def main():
                 wrong += bool(complaint)
                 print(f"{name:48} {seconds:5.1f} {cpu_s:5.2f} of {cpu_s_max:2} {mib:5.0f} of {mib_max:3} {complaint}",
                       flush=True)
+            kept_mib = (daemon.memory_kb() - at_first_kb) / 1024
+            wrong += kept_mib > KEPT_MIB_MAX
+            print(f"{'kept of all that':66} {kept_mib:5.0f} of {KEPT_MIB_MAX:3}")
             frames.a_normal_job_is_placed(daemon)
             fleet.stop()
         finally:
