@@ -19,8 +19,11 @@ worker open user
 worker closed none
 wait_until 30 "both agents are ready" nodes_are ready 2
 
-jq -n '{Job: {ID: "web", Name: "web", Type: "service", Datacenters: ["*"], TaskGroups: [{Name: "g", Count: 1,
-	Tasks: [{Name: "t", Driver: "raw_exec", Config: {command: "sleep", args: ["100000"]}, Env: {COLOR: "blue"},
+# Of the two cores of "open" machines need both.
+jq -n '{Job: {ID: "web", Name: "web", Type: "service", Datacenters: ["*"],
+	Constraints: [{LTarget: "${node.unique.name}", Operand: "=", RTarget: "closed"}],
+	TaskGroups: [{Name: "g", Count: 1, Tasks: [{Name: "t", Driver: "raw_exec", Env: {COLOR: "blue"},
+		Config: {command: "sleep", args: ["100000"]},
 		Resources: {CPU: 20, MemoryMB: 16}}]}]}}' >"$TESTBED_DIR/web.json"
 berth job run --detach "$TESTBED_DIR/web.json" >/dev/null || die "the job was not registered"
 runs() { [ "$(allocations web | jq -r '.[0].ClientStatus')" = running ]; }
@@ -55,7 +58,7 @@ for network in user none; do
 		die "m-$network was not created"
 done
 is_forwarded() { grep -q "is port 22" "$TESTBED_DIR/forward"; }
-berth vm port-forward m-user 22 </dev/null >"$TESTBED_DIR/forward" 2>&1 &
+berth vm port-forward m-user 22 </dev/null >"$TESTBED_DIR/forward" 2>"$TESTBED_DIR/error" &
 CHILDREN+=($!)
 wait_until 10 "it listens" is_forwarded
 port=$(sed 's/^127.0.0.1:\([0-9]*\).*/\1/' "$TESTBED_DIR/forward")
