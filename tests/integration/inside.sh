@@ -54,8 +54,8 @@ wait_until 10 "the command has ended with its client" sleeps_not
 
 # A machine says nothing on its network: that the way to it is open is all there is to see.
 for network in user none; do
-	berth vm create "m-$network" --image ticks.img --cpu 1 --memory 32 --label "network=$network" >/dev/null ||
-		die "m-$network was not created"
+	berth vm create "m-$network" --image ticks.img --cpu 1 --memory 32 --label "network=$network" \
+		--restart-policy OnFailure >/dev/null || die "m-$network was not created"
 done
 is_forwarded() { grep -q "is port 22" "$TESTBED_DIR/forward"; }
 berth vm port-forward m-user 22 </dev/null >"$TESTBED_DIR/forward" 2>"$TESTBED_DIR/error" &
@@ -69,6 +69,23 @@ grep -q -- "--vm-network user" "$TESTBED_DIR/error" || die "not said: $(cat "$TE
 berth vm port-forward --stdio nobody 22 </dev/null 2>/dev/null
 equal "no such machine" $? 3
 equal "its address" "$(berth vm ip m-user)" 10.0.2.15
+
+# What it says is followed, also when it dies and begins anew.
+machine_on_open() {
+	local pid
+	for pid in $(pgrep -x qemu-system-x86); do
+		case $(readlink "/proc/$pid/cwd") in "$TESTBED_DIR/open/"*) echo "$pid" ;; esac
+	done
+}
+berth vm logs -f m-user >"$TESTBED_DIR/both" 2>"$TESTBED_DIR/error" &
+follower=$!
+said_a() { [ "$(grep -cx a "$TESTBED_DIR/both")" = "$1" ]; }
+wait_until 20 "m-user speaks" said_a 1
+kill -KILL "$(machine_on_open)"
+wait_until 20 "it speaks anew" said_a 2
+grep -q "begins anew" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
+kill "$follower"
+wait "$follower" 2>/dev/null
 
 # A machine that has no worker yet is waited for, and that is said.
 berth worker pause open >/dev/null || die "open was not paused"
@@ -103,15 +120,9 @@ wait "$follower" || die "the follower failed: $(cat "$TESTBED_DIR/error")"
 grep -q "has ended there" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
 
 # One that died says why when it is gone from its worker.
-machine_of_later() {
-	local pid
-	for pid in $(pgrep -x qemu-system-x86); do
-		case $(readlink "/proc/$pid/cwd") in "$TESTBED_DIR/open/"*) echo "$pid" ;; esac
-	done
-}
 wait_until 20 "later speaks" says later
-equal "machines on open" "$(machine_of_later | wc -l)" 1
-kill -KILL "$(machine_of_later)"
+equal "machines on open" "$(machine_on_open | wc -l)" 1
+kill -KILL "$(machine_on_open)"
 is_kept() { ls -d "$TESTBED_DIR"/open/consoles/later-* >/dev/null 2>&1; }
 wait_until 20 "its console is kept" is_kept
 equal "status of later" "$(api /v1/vms/later | jq -r .status)" failed

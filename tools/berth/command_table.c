@@ -476,7 +476,9 @@ static const struct command commands[] = {
 		machine_events, &kind_machine},
 	{"vm logs", "NAME", "Show what a virtual machine says on its serial port.",
 		"From its worker, after the lines that its worker told of it. With --follow, waits "
-		"for a machine that\nhas not begun, and ends when it has ended on its worker.",
+		"for a machine that\nhas not begun, goes on when it begins anew, and ends when it "
+		"has "
+		"ended for good.",
 		"follow tail lines bytes wait", 1, 1, machine_logs, &kind_machine},
 	{"vm ip", "NAME", "Show the address that a virtual machine has on its worker.",
 		"It is the machine's own, in a network of its own: from elsewhere its ports are "

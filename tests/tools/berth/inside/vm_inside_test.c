@@ -27,12 +27,25 @@ static char asked[200]; // of a console
 
 static struct MHD_Response *say_machines(struct service_request *request, unsigned *status)
 {
-	return service_say(
-		status, 200, "[{\"name\":\"web\"},{\"name\":\"db\"},{\"name\":\"new\"}]");
+	return service_say(status, 200,
+		"[{\"name\":\"web\"},{\"name\":\"db\"},{\"name\":\"new\"},{\"name\":\"again\"}]");
+}
+
+static int consoles; // that were asked for of "again", which begins anew after the first
+
+static struct MHD_Response *say_again(struct service_request *request, unsigned *status)
+{
+	return service_say(status, 200,
+		"{\"name\":\"again\",\"uid\":\"u-1\",\"status\":\"%s\",\"powerState\":\"running\","
+		"\"restart_policy\":\"%s\",\"restart_count\":%d}",
+		consoles == 2 ? "failed" : "running", consoles == 2 ? "Never" : "OnFailure",
+		consoles > 0);
 }
 
 static struct MHD_Response *say_machine(struct service_request *request, unsigned *status)
 {
+	if (strcmp(request->id, "again") == 0)
+		return say_again(request, status);
 	return service_say(status, 200, "{\"name\":\"%s\",\"uid\":\"u-1\"%s}", request->id,
 		strcmp(request->id, "web") == 0 ? ",\"username\":\"ubuntu\""
 		: strcmp(request->id, "new") == 0
@@ -57,6 +70,7 @@ static struct MHD_Response *say_console(struct service_request *request, unsigne
 				    "machine.stdout.0\",\"Offset\":14}";
 	if (strcmp(request->id, "db") == 0)
 		return service_say(status, 503, "{\"message\":\"the worker is kept by hand\"}");
+	consoles += strcmp(request->id, "again") == 0;
 	snprintf(asked, sizeof asked, "follow=%s origin=%s offset=%s wait=%s",
 		service_parameter(request, "follow"), service_parameter(request, "origin"),
 		service_parameter(request, "offset"), service_parameter(request, "wait"));
@@ -177,6 +191,17 @@ static void who_waits_says_so(void **unused)
 	assert_non_null(strstr(text, "waiting up to 5 seconds"));
 }
 
+static void one_that_begins_anew_is_followed_on(void **unused)
+{
+	expect_run("vm logs -f --tail -n 1 again", 0, "world\n", "");
+	// The last line of the first run, and all of the second.
+	assert_non_null(strstr(run.out, "world\nthree\none\ntwo\nthree\n"));
+	assert_string_equal(asked, "follow=true origin=start offset=0 wait=60");
+	assert_string_equal(run.error, "berth: the machine \"again\" begins anew\n"
+				       "berth: the machine \"again\" has ended there\n");
+	assert_int_equal(consoles, 2);
+}
+
 static void one_connection_over_pipes(void **unused)
 {
 	assert_int_equal(inside_shell("(echo one; sleep 0.2; echo two) | " BERTH_PROGRAM
@@ -285,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lines_of_a_machine),
 		cmocka_unit_test(who_waits_says_so),
+		cmocka_unit_test(one_that_begins_anew_is_followed_on),
 		cmocka_unit_test(one_connection_over_pipes),
 		cmocka_unit_test(a_port_of_the_loopback),
 		cmocka_unit_test(ssh_goes_over_a_port),
