@@ -59,11 +59,13 @@ for network in user none; do
 done
 is_forwarded() { grep -q "is port 22" "$TESTBED_DIR/forward"; }
 berth vm port-forward m-user 22 </dev/null >"$TESTBED_DIR/forward" 2>"$TESTBED_DIR/error" &
-CHILDREN+=($!)
+forwarder=$!
 wait_until 10 "it listens" is_forwarded
 port=$(sed 's/^127.0.0.1:\([0-9]*\).*/\1/' "$TESTBED_DIR/forward")
 in_controller timeout 2 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port; read -r -u 3 line"
 equal "nothing is said, and nothing is closed" $? 124
+pkill -P "$forwarder" || die "nothing forwards"
+wait "$forwarder" 2>/dev/null
 berth vm port-forward --stdio m-none 22 </dev/null 2>"$TESTBED_DIR/error" && die "m-none has no network"
 grep -q -- "--vm-network user" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
 berth vm port-forward --stdio nobody 22 </dev/null 2>/dev/null
@@ -84,7 +86,7 @@ wait_until 20 "m-user speaks" said_a 1
 kill -KILL "$(machine_on_open)"
 wait_until 20 "it speaks anew" said_a 2
 grep -q "begins anew" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
-kill "$follower"
+pkill -P "$follower" || die "nothing follows"
 wait "$follower" 2>/dev/null
 
 # A machine that has no worker yet is waited for, and that is said.
