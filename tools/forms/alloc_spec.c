@@ -4,6 +4,7 @@
 #include "tools/json/json_record.h"
 #include "tools/keyring/task_token.h"
 #include <jansson.h>
+#include <stdio.h>
 
 static bool has_name(const struct array *map, const char *name)
 {
@@ -166,6 +167,30 @@ static void put_needs(struct json_writer *w, const struct task *task)
 		json_put_raw(w, "Templates", task->templates);
 	if (task->artifacts)
 		json_put_raw(w, "Artifacts", task->artifacts);
+	if (task->volume_mounts)
+		json_put_raw(w, "VolumeMounts", task->volume_mounts);
+}
+
+// By the names that tasks mount them by, with those of the node.
+static void put_volumes(
+	struct json_writer *w, const struct task_group *group, const struct allocation *a)
+{
+	char source[NAME_BYTES_MAX + 16];
+	if (!json_open_object_if(w, "Volumes", group->volumes.count > 0))
+		return;
+	for (uint32_t i = 0; i < group->volumes.count; i++) {
+		const struct volume_ask *ask = ARRAY_AT(&group->volumes, struct volume_ask, i);
+		const char *name = ask->source ? ask->source : "";
+		if (ask->per_alloc)
+			snprintf(source, sizeof source, "%s[%u]", name, a->index);
+		else
+			snprintf(source, sizeof source, "%s", name);
+		json_open_object(w, ask->name);
+		json_put_string(w, "Source", source);
+		json_put_bool(w, "ReadOnly", ask->read_only);
+		json_end_object(w);
+	}
+	json_end_object(w);
 }
 
 static void put_task(struct json_writer *w, struct keyring *keyring, const struct allocation *a,
@@ -249,6 +274,7 @@ void alloc_spec_json(void *context, const struct allocation *a, struct bytes_wri
 	put_rules(&w, a->details, group);
 	if (group->services)
 		json_put_raw(&w, "Services", group->services);
+	put_volumes(&w, group, a);
 	put_group_ports(&w, a->details);
 	json_open_array(&w, "Tasks");
 	for (uint32_t i = 0; i < group->tasks.count; i++)

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -41,6 +42,12 @@ static struct job *build(void)
 	task->driver = text_copy(TEXT("raw_exec"));
 	task->config = text_copy(TEXT("{\"command\":\"/bin/true\",\"args\":[\"-v\"]}"));
 	task->templates = text_copy(TEXT("[{\"DestPath\":\"local/x\"}]"));
+	task->volume_mounts = text_copy(TEXT("[{\"Volume\":\"v\"}]"));
+	struct volume_ask *ask = array_append(&group->volumes, sizeof *ask);
+	*ask = (struct volume_ask){.name = text_copy(TEXT("v")),
+		.source = text_copy(TEXT("data")),
+		.read_only = true,
+		.per_alloc = true};
 	task->artifacts = text_copy(TEXT("[{\"GetterSource\":\"http://x/y\"}]"));
 	task->resources.cpu = 500;
 	task->lifecycle = calloc(1, sizeof *task->lifecycle);
@@ -95,6 +102,13 @@ static void a_task_is_described(void **unused)
 	assert_string_equal(
 		string_at(json_array_get(json_object_get(task, "Artifacts"), 0), "GetterSource"),
 		"http://x/y");
+	assert_string_equal(
+		string_at(json_array_get(json_object_get(task, "VolumeMounts"), 0), "Volume"), "v");
+	const json_t *volume = json_object_get(json_object_get(json, "Volumes"), "v");
+	char source[40];
+	snprintf(source, sizeof source, "data[%u]", a.index);
+	assert_string_equal(string_at(volume, "Source"), source);
+	assert_true(json_is_true(json_object_get(volume, "ReadOnly")));
 	assert_string_equal(string_at(json_object_get(task, "Meta"), "from"), "task");
 	assert_string_equal(string_at(json_object_get(task, "Meta"), "team"), "a");
 	assert_int_equal(json_object_size(json_object_get(task, "Meta")), 2);

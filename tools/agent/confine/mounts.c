@@ -58,9 +58,25 @@ static void add_row(struct mount_plan *plan, struct mount_row row)
 	plan->rows[plan->count++] = row;
 }
 
+static bool is_at_or_below(const char *path, const char *top)
+{
+	size_t size = strlen(top);
+	return strncmp(path, top, size) == 0 && (path[size] == '\0' || path[size] == '/');
+}
+
+bool mount_target_is_free(const char *target)
+{
+	for (uint32_t i = 0; i < sizeof usual_rows / sizeof usual_rows[0]; i++)
+		if (usual_rows[i].kind <= MOUNT_SYSFS &&
+			is_at_or_below(target, usual_rows[i].target))
+			return false;
+	return !is_at_or_below(target, "alloc");
+}
+
 void mount_plan_make(struct mount_plan *plan, const struct mount_ask *ask)
 {
 	plan->count = 0;
+	plan->follows_node = false;
 	snprintf(plan->root, sizeof plan->root, "%s", ask->task_folder);
 	for (uint32_t i = 0; i < sizeof usual_rows / sizeof usual_rows[0]; i++)
 		add_row(plan, usual_rows[i]);
@@ -73,6 +89,13 @@ void mount_plan_make(struct mount_plan *plan, const struct mount_ask *ask)
 	snprintf(plan->logs, sizeof plan->logs, "%s/logs", ask->alloc_folder);
 	add_row(plan,
 		(struct mount_row){MOUNT_BIND, plan->logs, "alloc/logs", .is_read_only = true});
+	for (uint32_t i = 0; i < ask->volume_count; i++) {
+		const struct mount_volume *v = &ask->volumes[i];
+		plan->follows_node |= v->follows_node;
+		add_row(plan,
+			(struct mount_row){MOUNT_BIND, v->source, v->target, .is_volume = true,
+				.is_read_only = v->is_read_only, .follows_node = v->follows_node});
+	}
 }
 
 static bool needs_folder(const struct mount_row *row)
@@ -91,7 +114,9 @@ int mount_plan_prepare(const struct mount_plan *plan, int task_folder)
 	for (uint32_t i = 0; i < plan->count; i++) {
 		if (!needs_folder(&plan->rows[i]))
 			continue;
-		int folder = folder_make(task_folder, plan->rows[i].target, 0755);
+		// A volume may be mounted on a folder of the task's, which keeps its mode.
+		int folder = (plan->rows[i].is_volume ? folder_reach : folder_make)(
+			task_folder, plan->rows[i].target, 0755);
 		if (folder < 0)
 			return folder;
 		close(folder);
@@ -108,23 +133,25 @@ static int open_target(int root, const char *target)
 	return (int)syscall(SYS_openat2, root, target, &how, sizeof how);
 }
 
-static int put_tree(int tree, int target, uint64_t attributes, unsigned recursive)
+static int put_tree(
+	int tree, int target, uint64_t attributes, uint64_t propagation, unsigned recursive)
 {
-	struct mount_attr attr = {.attr_set = attributes};
+	struct mount_attr attr = {.attr_set = attributes, .propagation = propagation};
 
 	if (mount_setattr(tree, "", AT_EMPTY_PATH | recursive, &attr, sizeof attr) < 0)
 		return -1;
 	return move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
-static int bind_tree(int from, const char *source, unsigned flags, int target, uint64_t attributes)
+static int bind_tree(int from, const char *source, unsigned flags, int target, uint64_t attributes,
+	uint64_t propagation)
 {
 	int tree =
 		open_tree(from, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
 
 	if (tree < 0)
 		return -1;
-	int result = put_tree(tree, target, attributes, AT_RECURSIVE);
+	int result = put_tree(tree, target, attributes, propagation, AT_RECURSIVE);
 	int error = errno;
 	close(tree);
 	errno = error;
@@ -145,7 +172,8 @@ static int bind_row(const struct mount_row *row, int target)
 	uint64_t attributes = MOUNT_ATTR_NOSUID | (row->is_file ? 0 : MOUNT_ATTR_NODEV) |
 			      (row->is_read_only ? MOUNT_ATTR_RDONLY : 0);
 
-	return bind_tree(AT_FDCWD, row->source, 0, target, attributes);
+	return bind_tree(AT_FDCWD, row->source, 0, target, attributes,
+		row->follows_node ? MS_SLAVE : MS_PRIVATE);
 }
 
 static int hide_target(int target)
@@ -157,7 +185,7 @@ static int hide_target(int target)
 	if (S_ISDIR(st.st_mode))
 		return mount_new(
 			target, "tmpfs", MS_RDONLY | MS_NODEV | MS_NOEXEC, "size=4k,mode=755");
-	return bind_tree(AT_FDCWD, "/dev/null", 0, target, MOUNT_ATTR_RDONLY);
+	return bind_tree(AT_FDCWD, "/dev/null", 0, target, MOUNT_ATTR_RDONLY, MS_PRIVATE);
 }
 
 static int mount_at(const struct mount_row *row, int target)
@@ -174,7 +202,7 @@ static int mount_at(const struct mount_row *row, int target)
 			target, "devpts", MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
 	case MOUNT_READ_ONLY:
 		return bind_tree(target, "", AT_EMPTY_PATH, target,
-			MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+			MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, MS_PRIVATE);
 	case MOUNT_HIDE: return hide_target(target);
 	case MOUNT_LINK: break;
 	}
@@ -213,11 +241,14 @@ static int do_row(const struct mount_row *row, int root)
 }
 
 // The task's folder as a mount of its own, which nothing of the machine's is mounted in. A descriptor, or -1.
-static int open_root(const char *path)
+static int open_root(const struct mount_plan *plan)
 {
-	struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
+	const char *path = plan->root;
+	struct mount_attr attr = {
+		.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE};
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	// Nothing that is mounted here is seen by the node. What the node mounts is seen by rows that follow it.
+	if (mount(NULL, "/", NULL, MS_REC | (plan->follows_node ? MS_SLAVE : MS_PRIVATE), NULL) < 0)
 		return -1;
 	int tree = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (tree < 0 || mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof attr) < 0 ||
@@ -236,7 +267,7 @@ static int enter_root(int root)
 
 int mount_plan_enter(const struct mount_plan *plan)
 {
-	int root = open_root(plan->root);
+	int root = open_root(plan);
 
 	if (root < 0)
 		return (int)plan->count;

@@ -21,14 +21,25 @@ struct mount_row {
 	const char *source;
 	const char *target; // below the root, without a leading slash
 	bool is_read_only;
-	bool is_file; // a bind mount's target is a file
+	bool is_file;      // a bind mount's target is a file
+	bool is_volume;    // of the node, which may be written to and follow its mounts
+	bool follows_node; // what is mounted there on the node later is seen, too
 	bool is_optional; // nothing is done where the source, or the target of the latter kinds, is missing
 };
 
-#define MOUNTS_MOST 80u
+// A folder of the node that a task sees in its own.
+#define MOUNT_VOLUMES_MOST 32u
+struct mount_volume {
+	const char *source; // absolute
+	const char *target; // below the root, without a leading slash
+	bool is_read_only, follows_node;
+};
+
+#define MOUNTS_MOST (80u + MOUNT_VOLUMES_MOST)
 struct mount_plan {
-	char root[700]; // the task's folder, which becomes its root
-	char logs[700]; // what the shim writes
+	char root[700];    // the task's folder, which becomes its root
+	char logs[700];    // what the shim writes
+	bool follows_node; // one of its rows does
 	uint32_t count;
 	struct mount_row rows[MOUNTS_MOST];
 };
@@ -36,8 +47,12 @@ struct mount_plan {
 struct mount_ask {
 	const char *task_folder, *alloc_folder;
 	const char *const *hidden; // paths that the task must not see, NULL-ended
+	const struct mount_volume *volumes;
+	uint32_t volume_count;
 };
 
+// Whether a volume may be mounted there: not in what is mounted in each task, where no folder can be made.
+bool mount_target_is_free(const char *target);
 // The texts of the ask live as long as the plan.
 void mount_plan_make(struct mount_plan *, const struct mount_ask *);
 // Makes the folders on which the plan mounts, in the open task folder. 0 or -errno.

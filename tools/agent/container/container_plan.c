@@ -307,7 +307,7 @@ static bool fill_plan(struct plan_build *b, const struct environment *e)
 	if (!json_object_get(b->config, "image"))
 		return plan_refuse(
 			b, "the configuration of %s has no image", b->task->driver->name);
-	if (!plan_folders(b) || !plan_resources(b))
+	if (!plan_folders(b, e) || !plan_resources(b))
 		return false;
 	json_object_foreach((json_t *)b->config, name, value)
 	{

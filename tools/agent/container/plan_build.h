@@ -20,7 +20,7 @@ bool plan_refuse(struct plan_build *, const char *format, ...)
 const json_t *plan_map(const json_t *value);
 
 // plan_mounts.c: the folders of the task, and volumes, mount, tmpfs.
-bool plan_folders(struct plan_build *);
+bool plan_folders(struct plan_build *, const struct environment *);
 bool plan_volumes(struct plan_build *, const json_t *value);
 bool plan_mounts(struct plan_build *, const json_t *value);
 bool plan_tmpfs(struct plan_build *, const json_t *value);

@@ -1,5 +1,6 @@
 #include "state/base/text.h"
 #include "tools/agent/container/plan_build.h"
+#include "tools/agent/task/volumes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,24 @@ static void bind_folder(struct plan_build *b, const char *source, const char *ta
 		json_object_get(b->host, "Binds"), json_sprintf("%s:%s", source, target));
 }
 
-bool plan_folders(struct plan_build *b)
+// What the operator offers by name needs no other leave.
+static bool plan_host_volumes(struct plan_build *b, const struct environment *e)
+{
+	struct task_volumes volumes;
+	if (!task_volumes_read(&volumes, b->start->alloc, b->task->spec, e, b->start->node,
+		    b->message, b->message_size))
+		return false;
+	for (uint32_t i = 0; i < volumes.count; i++) {
+		const struct mount_volume *v = &volumes.mounts[i];
+		json_array_append_new(json_object_get(b->host, "Binds"),
+			json_sprintf("%s:/%s:%s,%s", v->source, v->target,
+				v->is_read_only ? "ro" : "rw",
+				v->follows_node ? "rslave" : "rprivate"));
+	}
+	return true;
+}
+
+bool plan_folders(struct plan_build *b, const struct environment *e)
 {
 	const struct task_folders *f = b->start->folders;
 	json_object_set_new(b->host, "Binds", json_array());
@@ -19,7 +37,7 @@ bool plan_folders(struct plan_build *b)
 	bind_folder(b, f->alloc, "/alloc");
 	bind_folder(b, f->local, "/local");
 	bind_folder(b, f->secrets, "/secrets");
-	return true;
+	return plan_host_volumes(b, e);
 }
 
 // What a volume means on the node: below the task's folder, or any path where the agent allows them. What a link within

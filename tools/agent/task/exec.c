@@ -2,6 +2,7 @@
 #include "tools/agent/base/folders.h"
 #include "tools/agent/confine/confine.h"
 #include "tools/agent/task/command.h"
+#include "tools/agent/task/volumes.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,12 +41,36 @@ static bool read_sandbox(const struct task_spec *spec, const struct confine *con
 		       &s->capabilities, confine->allowed, add, drop, message, message_size);
 }
 
-static int prepare_mounts(const struct task_start *start, struct mount_plan *plan, char *message,
-	uint32_t message_size)
+static bool read_volumes(struct task_volumes *volumes, const struct task_spec *spec,
+	const struct task_start *start, char *message, uint32_t message_size)
+{
+	struct environment environment;
+	bool is_good = environment_build(&environment, start->node, start->alloc, spec,
+			       &inner_folders, message, message_size) &&
+		       task_volumes_read(volumes, start->alloc, spec, &environment, start->node,
+			       message, message_size);
+	environment_free(&environment);
+	for (uint32_t i = 0; is_good && i < volumes->count; i++) {
+		if (mount_target_is_free(volumes->mounts[i].target))
+			continue;
+		snprintf(message, message_size,
+			"a volume cannot be mounted at /%.100s: what is there is the node's, or "
+			"the "
+			"allocation's",
+			volumes->mounts[i].target);
+		is_good = false;
+	}
+	return is_good;
+}
+
+static int prepare_mounts(const struct task_start *start, const struct task_volumes *volumes,
+	struct mount_plan *plan, char *message, uint32_t message_size)
 {
 	struct mount_ask ask = {.task_folder = start->folders->task,
 		.alloc_folder = start->folders->alloc,
-		.hidden = (const char *const *)start->confine->hidden};
+		.hidden = (const char *const *)start->confine->hidden,
+		.volumes = volumes->mounts,
+		.volume_count = volumes->count};
 	int folder = folder_open(ask.task_folder);
 	int error = folder < 0 ? folder : 0;
 
@@ -64,6 +89,7 @@ static int start_exec(struct task *t, const struct task_start *start, char *mess
 	uint32_t message_size, bool *recoverable)
 {
 	struct mount_plan plan;
+	struct task_volumes volumes;
 	struct command command = {.folders = &inner_folders, .options = exec_options};
 	struct sandbox *s = &command.sandbox;
 
@@ -72,9 +98,10 @@ static int start_exec(struct task *t, const struct task_start *start, char *mess
 		snprintf(message, message_size, "Driver must run as root");
 		return -EPERM;
 	}
-	if (!read_sandbox(t->spec, start->confine, s, message, message_size))
+	if (!read_sandbox(t->spec, start->confine, s, message, message_size) ||
+		!read_volumes(&volumes, t->spec, start, message, message_size))
 		return -EINVAL;
-	int error = prepare_mounts(start, &plan, message, message_size);
+	int error = prepare_mounts(start, &volumes, &plan, message, message_size);
 	if (error)
 		return error;
 	s->is_isolated = true;

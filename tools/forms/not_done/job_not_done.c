@@ -4,6 +4,7 @@
 #include "tools/forms/not_done/check_not_done.h"
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PLACE_BYTES 256u
 #define NAME_BYTES 96u
@@ -52,6 +53,15 @@ static bool block_says_more(
 	return more;
 }
 
+static bool driver_mounts(const char *driver)
+{
+	static const char *const names[] = {"exec", "docker", "podman"};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (driver && strcmp(driver, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static void judge_task_blocks(
 	const struct task *task, const struct place *place, const struct findings *found)
 {
@@ -64,10 +74,11 @@ static void judge_task_blocks(
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		if (block_is_given(wrong[i].json))
 			json_sentence(found->refusals, "%s: %s", place->text, wrong[i].text);
-	if (block_is_given(task->volume_mounts))
+	if (block_is_given(task->volume_mounts) && !driver_mounts(task->driver))
 		json_sentence(found->warnings,
-			"%s: VolumeMounts: nothing is mounted; a volume only decides which nodes "
-			"qualify",
+			"%s: VolumeMounts: the drivers exec, docker and podman mount volumes, and "
+			"no "
+			"other; here a volume only decides which nodes qualify",
 			place->text);
 }
 

@@ -18,7 +18,9 @@ static struct mount_plan plan;
 static void make(void)
 {
 	static const char *const hidden[] = {"/usr/lib/agent", "not/absolute", NULL};
-	struct mount_ask ask = {"/data/alloc/1/t", "/data/alloc/1/alloc", hidden};
+	struct mount_ask ask = {.task_folder = "/data/alloc/1/t",
+		.alloc_folder = "/data/alloc/1/alloc",
+		.hidden = hidden};
 	mount_plan_make(&plan, &ask);
 }
 
@@ -67,6 +69,29 @@ static void secrets_of_the_node_are_hidden(void **unused)
 	assert_null(row_of(MOUNT_HIDE, "not/absolute"));
 }
 
+static void volumes_come_last_and_nowhere_of_the_nodes(void **unused)
+{
+	static const struct mount_volume volumes[] = {
+		{"/srv/a", "data/a", false, false}, {"/srv/b", "local/b", true, true}};
+	static const char *const none[] = {NULL};
+	struct mount_ask ask = {"/data/alloc/1/t", "/data/alloc/1/alloc", none, volumes, 2};
+	mount_plan_make(&plan, &ask);
+	assert_true(plan.follows_node);
+	assert_string_equal(plan.rows[plan.count - 2].source, "/srv/a");
+	assert_false(plan.rows[plan.count - 2].is_read_only);
+	assert_true(plan.rows[plan.count - 1].is_read_only);
+	make();
+	assert_false(plan.follows_node);
+	static const char *const taken[] = {
+		"usr", "usr/local", "etc/x", "dev/shm", "proc/1", "sys", "alloc", "alloc/data"};
+	static const char *const free_ones[] = {
+		"data", "local", "local/x", "secrets", "tmp", "usrs", "allocs", "run", "var/lib/x"};
+	for (uint32_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+		assert_false(mount_target_is_free(taken[i]));
+	for (uint32_t i = 0; i < sizeof free_ones / sizeof free_ones[0]; i++)
+		assert_true(mount_target_is_free(free_ones[i]));
+}
+
 // A task may have put a link where something is mounted.
 static void mount_points_follow_no_link(void **unused)
 {
@@ -94,6 +119,7 @@ int main(void)
 		cmocka_unit_test(only_the_tasks_folders_can_be_written),
 		cmocka_unit_test(the_programs_of_the_node_are_there),
 		cmocka_unit_test(secrets_of_the_node_are_hidden),
+		cmocka_unit_test(volumes_come_last_and_nowhere_of_the_nodes),
 		cmocka_unit_test(mount_points_follow_no_link),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

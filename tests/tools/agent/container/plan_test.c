@@ -12,8 +12,21 @@
 
 #include <cmocka.h>
 
-static const struct node_facts facts = {
-	.id = {{7}}, .name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
+static const struct wire_pair pairs[] = {{WIRE_PAIR_VOLUME, {"data", 4}, {"rw /srv/data", 12}},
+	{WIRE_PAIR_VOLUME, {"fixed", 5}, {"ro /srv/fixed", 13}}};
+static const struct node_facts facts = {.id = {{7}},
+	.name = "n",
+	.datacenter = "dc1",
+	.class_name = "",
+	.pool = "default",
+	.pairs = pairs,
+	.pair_count = 2};
+#define VOLUMES                                                        \
+	"\"Volumes\":{\"d\":{\"Source\":\"data\",\"ReadOnly\":false}," \
+	"\"f\":{\"Source\":\"fixed\",\"ReadOnly\":true}},"
+#define MOUNTS(volume, destination, more)                                                       \
+	"\"VolumeMounts\":[{\"Volume\":\"" volume "\",\"Destination\":\"" destination "\"" more \
+	"}],"
 static const struct uuid id = {{0xa1}};
 static struct container_settings settings;
 
@@ -48,7 +61,7 @@ static json_t *plan_of(enum container_engine engine, const char *further, const 
 		runner_forget(&runner, a);
 		runner_step(&runner);
 	}
-	a = stage_run(&id, "service", "", text);
+	a = stage_run(&id, "service", VOLUMES, text);
 	alloc_run_task_folders(a, &a->tasks[0], stage_folder, &folders);
 	struct task_start start = {.node = &facts,
 		.alloc = a->spec,
@@ -151,6 +164,27 @@ static void options_are_the_engines(void **unused)
 	}
 }
 
+static void host_volumes_are_bound(void **unused)
+{
+	static const struct {
+		const char *further, *value;
+	} table[] = {
+		{MOUNTS("d", "/data", ""), "\"/srv/data:/data:rw,rprivate\""},
+		{MOUNTS("d", "${NOMAD_TASK_DIR}/d",
+			 ",\"ReadOnly\":true,\"PropagationMode\":\"host-to-task\""),
+			"\"/srv/data:/local/d:ro,rslave\""},
+		{MOUNTS("f", "/f", ""), "\"/srv/fixed:/f:ro,rprivate\""},
+	};
+	for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		json_t *plan = plan_of(ENGINE_PODMAN, table[i].further, IMAGE);
+		assert_string_equal(refusal, "");
+		assert_string_equal(at(plan, "Create HostConfig Binds 3"), table[i].value);
+		json_decref(plan);
+	}
+	assert_null(plan_of(ENGINE_PODMAN, MOUNTS("x", "/f", ""), IMAGE));
+	assert_string_equal(refusal, "the group has no volume \"x\" to mount");
+}
+
 static void docker_asks_again_for_what_may_have_moved(void **unused)
 {
 	json_t *plan = plan_of(ENGINE_DOCKER, "", IMAGE);
@@ -242,6 +276,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(options_are_the_engines),
+		TEST(host_volumes_are_bound),
 		TEST(docker_asks_again_for_what_may_have_moved),
 		TEST(what_is_not_allowed_is_refused),
 		TEST(an_operator_may_allow_it),

@@ -27,8 +27,13 @@
 
 #define SKIPPED 77
 
-static const struct node_facts facts = {
-	.name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
+static const struct wire_pair pairs[] = {{WIRE_PAIR_VOLUME, {"etc", 3}, {"ro /etc", 7}}};
+static const struct node_facts facts = {.name = "n",
+	.datacenter = "dc1",
+	.class_name = "",
+	.pool = "default",
+	.pairs = pairs,
+	.pair_count = 1};
 static const struct uuid id = {{0xa1}};
 static char folder[] = "/tmp/berth-podman-XXXXXX";
 static char socket_path[64];
@@ -100,7 +105,7 @@ static struct alloc_run *run_container(const char *type, const char *further, co
 		"{\"Name\":\"a\",\"Driver\":\"podman\",%s\"Config\":{\"network_mode\":\"host\",%s}"
 		"}",
 		further, config);
-	return stage_run(&id, type, "", task);
+	return stage_run(&id, type, "\"Volumes\":{\"v\":{\"Source\":\"etc\"}},", task);
 }
 #define IMAGE "\"image\":\"localhost/test:1\""
 #define SHELL(text) IMAGE ",\"command\":\"/bin/sh\",\"args\":[\"-c\",\"" text "\"]"
@@ -354,6 +359,18 @@ static void folders_of_the_node_are_mounted_where_that_is_allowed(void **unused)
 	expect_output(a, "stdout", "seen\nkept\n");
 }
 
+// Without leave for other folders of the node.
+static void volumes_of_the_node_are_mounted(void **unused)
+{
+	struct alloc_run *a = run_container("batch",
+		"\"VolumeMounts\":[{\"Volume\":\"v\",\"Destination\":\"/node/etc\","
+		"\"PropagationMode\":\"host-to-task\"}],",
+		SHELL("cat /node/etc/hostname > /dev/null && echo seen; touch /node/etc/x || echo "
+		      "kept"));
+	pass_until(has_ended);
+	expect_output(a, "stdout", "seen\nkept\n");
+}
+
 static struct script_end run_script(
 	const struct alloc_run *a, const char *line, uint32_t timeout_ms)
 {
@@ -468,7 +485,7 @@ static void an_engine_is_watched(void **unused)
 	uint64_t now_ns = 1;
 	struct pollfd polled = {.fd = epoll_create1(EPOLL_CLOEXEC), .events = POLLIN};
 	engine_watch_open(&watch, socket_path);
-	for (uint32_t i = 0; i < 100 && !watch.is_healthy; i++) {
+	for (uint32_t i = 0; i < 600 && !watch.is_healthy; i++) {
 		(void)engine_watch_step(&watch, polled.fd, now_ns);
 		poll(&polled, 1, 50);
 	}
@@ -481,7 +498,7 @@ static void an_engine_is_watched(void **unused)
 	assert_false(watch.is_healthy);
 	assert_true(watch.is_seen);
 	start_service();
-	for (uint32_t i = 0; i < 100 && !watch.is_healthy; i++) {
+	for (uint32_t i = 0; i < 600 && !watch.is_healthy; i++) {
 		now_ns = watch.fd >= 0 ? now_ns : engine_watch_due_ns(&watch);
 		(void)engine_watch_step(&watch, polled.fd, now_ns);
 		poll(&polled, 1, 50);
@@ -505,6 +522,7 @@ int main(void)
 		TEST(a_container_does_not_outlive_its_process),
 		TEST(what_cannot_start_says_why),
 		TEST(folders_of_the_node_are_mounted_where_that_is_allowed),
+		TEST(volumes_of_the_node_are_mounted),
 		TEST(scripts_run_within_it),
 		TEST(a_script_that_hangs_is_killed),
 		TEST(a_command_for_it_does_not_run_on_its_node),
