@@ -33,7 +33,7 @@ struct check_try {
 	int64_t deadline_ns;
 	bool is_over; // the request or connection is; the answer holds
 	CURL *curl;
-	struct curl_slist *headers;
+	struct curl_slist *headers, *ways;
 	char error[CURL_ERROR_SIZE];
 	struct script *script; // NULL: it is none, or could not begin
 	struct check_answer answer;
@@ -151,11 +151,21 @@ static void add_header(struct check_try *t, const char *line)
 	t->headers = longer ? longer : t->headers;
 }
 
+// The connection goes to the service, whatever the name that its certificate has to be for.
+static void connect_to_service(struct check_try *t)
+{
+	char way[600];
+	snprintf(way, sizeof way, "%.250s::%.250s", t->rule->server_name, t->rule->address);
+	t->ways = curl_slist_append(NULL, way);
+	curl_easy_setopt(t->curl, CURLOPT_CONNECT_TO, t->ways);
+}
+
 // TLS is told another name than the one that the request is sent to.
 static void set_server_name(struct check_try *t)
 {
 	const struct check_rule *rule = t->rule;
 	char line[300];
+	connect_to_service(t);
 	CURLU *parts = curl_url();
 	if (parts && curl_url_set(parts, CURLUPART_URL, rule->url, 0) == CURLUE_OK &&
 		curl_url_set(parts, CURLUPART_HOST, rule->server_name, 0) == CURLUE_OK) {
@@ -187,6 +197,10 @@ static void set_request(struct check_try *t)
 		curl_easy_setopt(t->curl, CURLOPT_CUSTOMREQUEST, rule->method);
 	curl_easy_setopt(t->curl, CURLOPT_FOLLOWLOCATION, 1L);
 	curl_easy_setopt(t->curl, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
+	// As for artifacts: the system's authorities, or others.
+	const char *authorities = getenv("SSL_CERT_FILE");
+	if (authorities && *authorities)
+		curl_easy_setopt(t->curl, CURLOPT_CAINFO, authorities);
 	if (rule->skips_verification) {
 		curl_easy_setopt(t->curl, CURLOPT_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(t->curl, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -354,6 +368,7 @@ void check_try_drop(struct check_try *t)
 		curl_easy_cleanup(t->curl);
 	}
 	curl_slist_free_all(t->headers);
+	curl_slist_free_all(t->ways);
 	if (t->script) {
 		script_stop(t->script);
 		t->next = tries->dying;
