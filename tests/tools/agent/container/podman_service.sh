@@ -1,6 +1,7 @@
 #!/bin/bash
-# A podman of its own below FOLDER, which listens on FOLDER/sock, with the image "test:1" of a busybox. It makes what
-# podman needs and this machine may not have, in a mount namespace of its own: control groups of version 2.
+# A podman of its own below FOLDER, which listens on FOLDER/sock, with the image "test:1" of a busybox, and leave to
+# pull from the registries of this machine whose ports are in FOLDER/registry. It makes what podman needs and this
+# machine may not have, in a mount namespace of its own: control groups of version 2.
 #
 #   podman_service.sh FOLDER
 set -euo pipefail
@@ -29,7 +30,10 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 runtime = "crun"
 END
-export CONTAINERS_CONF=$folder/containers.conf
+for port in $(cat "$folder/registry"); do
+	printf '[[registry]]\nlocation = "127.0.0.1:%s"\ninsecure = true\n' "$port"
+done >"$folder/registries.conf"
+export CONTAINERS_CONF=$folder/containers.conf CONTAINERS_REGISTRIES_CONF=$folder/registries.conf
 podman=(podman --root "$folder/root" --runroot "$folder/run" --storage-driver vfs)
 "${podman[@]}" import -q "$folder/image.tar" test:1 >/dev/null
 exec "${podman[@]}" system service --time 0 "unix://$folder/sock"

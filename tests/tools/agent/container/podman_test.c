@@ -37,11 +37,23 @@ static const struct node_facts facts = {.name = "n",
 static const struct uuid id = {{0xa1}};
 static char folder[] = "/tmp/berth-podman-XXXXXX";
 static char socket_path[64];
-static pid_t service;
+static pid_t service, registry;
 static struct container_settings settings = {
 	.program = BERTH_AGENT, .capabilities = CAPABILITIES_DEFAULT};
 
 extern char **environ;
+
+// It goes on while the engine begins anew.
+static void start_registry(void)
+{
+	char script[] = REGISTRY, path[64];
+	char *const arguments[] = {script, folder, NULL};
+	snprintf(path, sizeof path, "%s/registry", folder);
+	assert_int_equal(posix_spawn(&registry, script, NULL, NULL, arguments, environ), 0);
+	for (uint32_t i = 0; i < 2000 && access(path, F_OK) != 0; i++)
+		poll(NULL, 0, 10);
+	assert_int_equal(access(path, F_OK), 0);
+}
 
 static void start_service(void)
 {
@@ -70,6 +82,7 @@ static int begin(void **unused)
 	settings.sockets[ENGINE_DOCKER] = "";
 	settings.sockets[ENGINE_PODMAN] = socket_path;
 	container_configure(&settings);
+	start_registry();
 	start_service();
 	return 0;
 }
@@ -82,6 +95,8 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
 static int end(void **unused)
 {
 	stop_service();
+	kill(registry, SIGKILL);
+	waitpid(registry, NULL, 0);
 	return nftw(folder, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
@@ -359,6 +374,49 @@ static void folders_of_the_node_are_mounted_where_that_is_allowed(void **unused)
 	expect_output(a, "stdout", "seen\nkept\n");
 }
 
+static unsigned port_of_registry(bool is_locked)
+{
+	char path[64];
+	unsigned ports[2] = {0};
+	snprintf(path, sizeof path, "%s/registry", folder);
+	FILE *file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%u %u", &ports[0], &ports[1]), 2);
+	fclose(file);
+	return ports[is_locked];
+}
+
+static void an_image_is_pulled(void **unused)
+{
+	static const struct {
+		bool is_locked;
+		const char *more, *output, *failure;
+	} table[] = {
+		{false, "", "hi\n", ""},
+		{true, "", "", "Failed to pull `127.0.0.1:"},
+		{true, ",\"auth\":[{\"username\":\"ann\",\"password\":\"wrong\"}]", "",
+			"Failed to pull `127.0.0.1:"},
+		{true, ",\"auth\":[{\"username\":\"ann\",\"password\":\"secret\"}]", "hi\n", ""},
+	};
+	for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		char config[400];
+		snprintf(config, sizeof config,
+			"\"image\":\"127.0.0.1:%u/"
+			"tiny:1\",\"command\":\"echo\",\"args\":[\"hi\"]%s",
+			port_of_registry(table[i].is_locked), table[i].more);
+		struct alloc_run *a = run_container("batch", "", config);
+		pass_until(has_ended);
+		assert_string_equal(noted(&a->tasks[0], "Driver"), "Downloading image");
+		if (strncmp(noted(&a->tasks[0], "Driver Failure"), table[i].failure,
+			    strlen(table[i].failure)) != 0)
+			fail_msg("row %u: %s", i, noted(&a->tasks[0], "Driver Failure"));
+		assert_int_equal(a->tasks[0].failed, *table[i].failure != '\0');
+		expect_output(a, "stdout", table[i].output);
+		runner_forget(&runner, a);
+		runner_step(&runner);
+	}
+}
+
 // Without leave for other folders of the node.
 static void volumes_of_the_node_are_mounted(void **unused)
 {
@@ -522,6 +580,7 @@ int main(void)
 		TEST(a_container_does_not_outlive_its_process),
 		TEST(what_cannot_start_says_why),
 		TEST(folders_of_the_node_are_mounted_where_that_is_allowed),
+		TEST(an_image_is_pulled),
 		TEST(volumes_of_the_node_are_mounted),
 		TEST(scripts_run_within_it),
 		TEST(a_script_that_hangs_is_killed),
