@@ -134,6 +134,28 @@ berth var put --force nomad/jobs/secret user=ann pass=two >/dev/null || die "the
 restarted() { [ "$(api "/v1/allocation/$(newest secret)" | jq .TaskStates.t.Restarts)" = "$1" ] && is secret running; }
 wait_until 20 "it began anew" restarted 1
 equal "what it was given then" "$(conf)" ann:two
+# A script in the task's place in a restart's.
+job_file reload http://127.0.0.1:8099/app.tar.gz "sha256:$sum" \
+	'{{ with nomadVar \"nomad/jobs/reload\" }}{{ .colour }}{{ end }}\n'
+cat >"$TESTBED_DIR/change" <<'EOF'
+splay       = "0s"
+change_mode = "script"
+change_script {
+  command = "/bin/sh"
+  args    = ["-c", "cat ${NOMAD_TASK_DIR}/app.conf >>${NOMAD_ALLOC_DIR}/reloaded"]
+}
+EOF
+sed -i "/local\/app.conf\"/r $TESTBED_DIR/change" "$TESTBED_DIR/reload.hcl"
+berth var put nomad/jobs/reload colour=red >/dev/null || die "the variable was not written"
+berth job run "$TESTBED_DIR/reload.hcl" -detach >/dev/null 2>&1
+wait_until 20 "the task with a script runs" is reload running
+berth var put --force nomad/jobs/reload colour=blue >/dev/null || die "the variable was not changed"
+reloaded() { [ "$(cat "$TESTBED_DIR"/agent1/alloc/"$(newest reload)"/alloc/reloaded 2>/dev/null)" = blue ]; }
+wait_until 20 "its script has run" reloaded
+told() { events reload | grep -q '^Task hook message: Template successfully ran script /bin/sh'; }
+wait_until 10 "its script is told of" told
+equal "restarts of the task with a script" "$(api "/v1/allocation/$(newest reload)" | jq .TaskStates.t.Restarts)" 0
+
 berthd_kill KILL
 berthd_start
 wait_until 30 "the agent is ready again" nodes_are ready 1
