@@ -18,9 +18,10 @@ static void job_body(
 {
 	snprintf(body, size,
 		"{\"Job\":{\"ID\":\"odd\",\"Name\":\"odd\",\"Type\":\"%s\",\"TaskGroups\":[{"
-		"\"Name\":\"g\",%s\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"exec\",%s\"Config\":{"
+		"\"Name\":\"g\",%s\"Tasks\":[{\"Name\":\"t\",%s%s\"Config\":{"
 		"\"command\":\"/bin/true\"}}]}]}}",
-		type, of_group, of_task);
+		type, of_group, strstr(of_task, "\"Driver\"") ? "" : "\"Driver\":\"exec\",",
+		of_task);
 }
 
 static void expect_warning(const char *method_path, const char *body, const char *text)
@@ -49,7 +50,10 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		{"", "\"Identity\":{\"Env\":true},", ""},
 		{"", "\"Services\":[{\"Name\":\"s\"}],", TASK "Services: "},
 		{"", "\"ShutdownDelay\":1,", TASK "ShutdownDelay: "},
-		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", TASK "VolumeMounts: "},
+		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
+		{"", "\"Driver\":\"podman\",\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
+		{"", "\"Driver\":\"raw_exec\",\"VolumeMounts\":[{\"Volume\":\"v\"}],",
+			TASK "VolumeMounts: "},
 		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"," TIMES "}]}],"
 		 "\"Update\":{\"MaxParallel\":1},",
 			"", GROUP "Services: not registered anywhere"},
