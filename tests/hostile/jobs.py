@@ -173,6 +173,54 @@ def numbers(daemon):
         refused(number[:30], json.dumps(job("number")).replace('"Count": 1', f'"Count": {number}'))
 
 
+def versions_of_large(daemon):
+    """A megabyte of a job, another one 80 times: the newest six are kept."""
+    nowhere = [constraint("=", "nowhere")]  # an allocation would keep its version
+    for i in range(80):
+        body = job("large", Constraints=nowhere, Meta={"text": str(i) + "x" * 900_000})
+        expect("a large version", put(body)[0], 200)
+    expect("versions", ask("GET", "/v1/job/large/versions?diffs=true")[0], 200)
+    expect("purge", ask("DELETE", "/v1/job/large?purge=true")[0], 200)
+
+
+def differences(daemon):
+    """Two versions of 50,000 pairs that have nothing in common."""
+    for side in ("a", "b"):
+        body = job("diff", Meta={f"{side}{i}": str(i) for i in range(50_000)})
+        status, text = ask("PUT", "/v1/job/diff/plan", json.dumps(dict(body, Diff=True)))
+        expect(f"plan {text[:100]}", status, 200)
+        expect("register", put(body)[0], 200)
+    many = {f"k{i}": {"a": [str(j) for j in range(10)]} for i in range(5000)}
+    tasks = [{"Name": "t", "Driver": "raw_exec", "Config": dict(many, command="/bin/true")}]
+    status, text = ask("PUT", "/v1/job/diff/plan", json.dumps(dict(job("diff", [dict(group(), Tasks=tasks)]), Diff=True)))
+    expect(f"plan of a deep config {text[:100]}", status, 200, 400, 500)
+    expect("versions", ask("GET", "/v1/job/diff/versions?diffs=true")[0], 200)
+    expect("purge", ask("DELETE", "/v1/job/diff?purge=true")[0], 200)
+
+
+def evaluations(daemon):
+    """A thousand times: look at this job again."""
+    expect("register", put(job("again", Constraints=[constraint("=", "nowhere")]))[0], 200)
+    for _ in range(1000):
+        expect("evaluate", ask("PUT", "/v1/job/again/evaluate", "{}")[0], 200, 429)
+    expect("purge", ask("DELETE", "/v1/job/again?purge=true")[0], 200)
+
+
+def environments(daemon):
+    """Names that stand for others, ten times each, a hundred deep; and as many environments as fit."""
+    env = {f"A{i}": f"${{A{i - 1}}}" * 10 for i in range(1, 100)}
+    tasks = [{"Name": "t", "Driver": "raw_exec", "Config": {"command": "/bin/true"}, "Env": dict(env, A0="xxxxxxxxxx")}]
+    taken("expanding", job("expanding", [dict(group(), Tasks=tasks)]))
+    templates = [{"EmbeddedTmpl": "{{ range loop 1000000000 }}x{{ end }}", "DestPath": "x"}] * 100
+    tasks = [{"Name": "t", "Driver": "raw_exec", "Config": {"command": "/bin/true"}, "Templates": templates}]
+    expect("templates", put(job("templates", [dict(group(), Tasks=tasks)]))[0], 200, 400, 500)
+    deep = "{{ if true }}" * 20_000 + "{{ end }}" * 20_000
+    tasks = [{"Name": "t", "Driver": "raw_exec", "Config": {"command": "/bin/true"},
+              "Templates": [{"EmbeddedTmpl": deep, "DestPath": "x"}]}]
+    expect("a deep template", put(job("templates", [dict(group(), Tasks=tasks)]))[0], 200, 400, 500)
+    ask("DELETE", "/v1/job/templates?purge=true")
+
+
 WRITES = [("PUT", "/v1/jobs"), ("POST", "/v1/jobs/parse"), ("PUT", "/v1/validate/job"), ("PUT", "/v1/job/x/plan"),
           ("PUT", "/v1/job/x/scale"), ("PUT", "/v1/job/x/dispatch"), ("PUT", "/v1/job/x/evaluate"),
           ("PUT", "/v1/namespace/x"), ("PUT", "/v1/node/pool/x"), ("PUT", "/v1/quota"), ("PUT", "/v1/var/x"),
@@ -210,5 +258,9 @@ CASES = [
     ("names with control characters", names, 1, 32),
     ("keys that come twice", keys, 1, 32),
     ("numbers beyond 64 bits", numbers, 1, 48),
+    ("a large job again and again", versions_of_large, 4, 64),
+    ("versions that have nothing in common", differences, 6, 192),
+    ("evaluations by the thousand", evaluations, 6, 64),
+    ("environments and templates that explode", environments, 3, 64),
     ("a megabyte of each kind for each route", every_route, 8, 160),
 ]

@@ -371,6 +371,12 @@ static void end_list(struct request *request)
 
 static void stream_list(struct record_list *list, struct request *request, struct reply *reply)
 {
+	// What was chosen is kept until the last of it is sent.
+	if (!request_hold(request, (uint64_t)list->walk.count * sizeof(struct uuid), false)) {
+		end_list(request);
+		reply_no_memory(reply);
+		return;
+	}
 	if (list->size) {
 		list->place = list->unwritten;
 		list->place.is_end = !list->is_full;

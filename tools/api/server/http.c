@@ -27,8 +27,6 @@
 
 // A write that is not durable within this time is answered with 503; it may still take effect.
 #define COMMAND_WAIT_MS 30000ull
-// When somebody may ask again for whom there was no memory.
-#define RETRY_AFTER_S 1u
 // Bytes of a body that the server reads and drops before it refuses, so that the client gets to see the answer.
 #define BODY_DISCARD_BYTES_MAX (16u * JOB_JSON_BYTES_MAX)
 
@@ -144,21 +142,10 @@ static void choose_encoding(struct request *request, struct reply *reply)
 		reply->is_packed = reply->body.size >= GZIP_BYTES_MIN;
 }
 
-// What else is being sent to there takes all the memory that it may.
-static void refuse_answer(struct reply *reply)
-{
-	reply_free(reply);
-	reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
-		"answers that are being sent to where you ask from take all the memory that they "
-		"may; "
-		"read them, and try again in a second");
-	reply->retry_after_s = RETRY_AFTER_S;
-}
-
 static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 {
 	if (!request_hold_answer(request, reply))
-		refuse_answer(reply);
+		reply_no_memory(reply);
 	if (reply->status >= MHD_HTTP_BAD_REQUEST && request->route && !reply->handed_on &&
 		request->api->routes->is_of_orchard(request->route))
 		reply_error_as_json(reply);

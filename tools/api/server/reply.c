@@ -33,6 +33,15 @@ bool reply_mistake(struct reply *reply, const char *format, ...)
 	return is_fit;
 }
 
+void reply_no_memory(struct reply *reply)
+{
+	reply_free(reply);
+	reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,
+		"answers that are being sent to where you ask from take all the memory that they "
+		"may; read them, and try again in a second");
+	reply->retry_after_s = RETRY_AFTER_S;
+}
+
 void reply_error_as_json(struct reply *reply)
 {
 	char *sentence = json_writer_take(&reply->body);

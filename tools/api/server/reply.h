@@ -48,7 +48,12 @@ struct reply {
 // says of a request that it refuses.
 bool reply_error(struct reply *, unsigned status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-// The same with 400.
+// When somebody may ask again for whom there was no memory.
+#define RETRY_AFTER_S 1u
+// What is being sent to where the client asks from takes all the memory that it may: 429, in the place of what the
+// reply was.
+void reply_no_memory(struct reply *);
+// As reply_error, with 400.
 bool reply_mistake(struct reply *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // Turns a refusal's sentence into {"message": "…"}, as Orchard does.
 void reply_error_as_json(struct reply *);

@@ -195,6 +195,35 @@ static void answers_that_nobody_reads_leave_memory_to_others(void **unused)
 	server_stop(s);
 }
 
+// A list keeps what it shows until it was read, beside what is on its way.
+static void lists_that_nobody_reads_are_counted(void **unused)
+{
+	enum { PLACED = 6000, LISTED_BYTES = PLACED * 16 + 2 * 32 * 1024 };
+	struct server *s =
+		server_start(&(struct server_options){.memory_bytes_max = 5 * LISTED_BYTES});
+	struct uuid ids[PLACE_COUNT_MAX];
+	int fds[GREEDY], other;
+	uint32_t taken = 0;
+	server_nodes(s, PLACED / 3);
+	server_job(s, "many");
+	for (uint32_t placed = 0; placed < PLACED;)
+		placed += server_place(s, "many", PLACE_COUNT_MAX, ids);
+	for (int i = 0; i < GREEDY; i++) {
+		fds[i] = connect_from(s, 2);
+		send_text(
+			fds[i], "GET /v1/job/many/allocations HTTP/1.1\r\nHost: localhost\r\n\r\n");
+		taken += status_of(fds[i]) == 200;
+	}
+	assert_int_equal(taken, 2);
+	other = connect_from(s, 3);
+	send_text(other, "GET /v1/job/many/allocations HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	assert_int_equal(status_of(other), 200);
+	close(other);
+	for (int i = 0; i < GREEDY; i++)
+		close(fds[i]);
+	server_stop(s);
+}
+
 static uint32_t connect_many(struct server *s, uint8_t number, int *fds, uint32_t count)
 {
 	static const char request[] = "GET /v1/regions HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -232,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bodies_that_never_end_leave_memory_to_others),
 		cmocka_unit_test(answers_that_nobody_reads_leave_memory_to_others),
+		cmocka_unit_test(lists_that_nobody_reads_are_counted),
 		cmocka_unit_test(two_addresses_do_not_hold_all_connections),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
