@@ -192,7 +192,8 @@ def differences(daemon):
         expect("register", put(body)[0], 200)
     many = {f"k{i}": {"a": [str(j) for j in range(10)]} for i in range(5000)}
     tasks = [{"Name": "t", "Driver": "raw_exec", "Config": dict(many, command="/bin/true")}]
-    status, text = ask("PUT", "/v1/job/diff/plan", json.dumps(dict(job("diff", [dict(group(), Tasks=tasks)]), Diff=True)))
+    body = dict(job("diff", [dict(group(), Tasks=tasks)]), Diff=True)
+    status, text = ask("PUT", "/v1/job/diff/plan", json.dumps(body))
     expect(f"plan of a deep config {text[:100]}", status, 200, 400, 500)
     expect("versions", ask("GET", "/v1/job/diff/versions?diffs=true")[0], 200)
     expect("purge", ask("DELETE", "/v1/job/diff?purge=true")[0], 200)
