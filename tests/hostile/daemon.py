@@ -11,6 +11,7 @@ import time
 HTTP_PORT, WIRE_PORT, LINE_PORT = 4646, 4647, 4648
 TICKS = os.sysconf("SC_CLK_TCK")
 MEMORY_MB = 64
+TTL_MS = 20_000  # nodes in Python are slow where others need the processor
 token = ""  # that every request shows; "": none
 
 
@@ -35,7 +36,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [self.program, f"--data_dir={self.folder}/data", f"--master_key_file={self.key}",
              f"--http.port={HTTP_PORT}", f"--http.memory_mb={MEMORY_MB}", f"--agents.port={LINE_PORT}",
-             "--agents.address=127.0.0.1", "--ports.0.device=lo", "--ports.0.io=socket",
+             "--agents.address=127.0.0.1", f"--wire.ttl_ms={TTL_MS}", "--ports.0.device=lo", "--ports.0.io=socket",
              "--ports.0.addresses=127.0.0.1"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env={**os.environ, **(environment or {})})
         self.await_health(60)
