@@ -58,7 +58,27 @@
 	ROW(LOAD_THREAD, "load.thread")             \
 	ROW(MEMORY_MAP, "memory.map")               \
 	ROW(MEMORY_TAKE, "memory.take")             \
-	ROW(MEMORY_RESIZE, "memory.resize")
+	ROW(MEMORY_RESIZE, "memory.resize")         \
+	ROW(ALLOC_MKDIR, "alloc.mkdir")             \
+	ROW(ALLOC_LIST, "alloc.list")               \
+	ROW(ALLOC_LOAD, "alloc.load")               \
+	ROW(ALLOC_CREATE, "alloc.create")           \
+	ROW(ALLOC_WRITE, "alloc.write")             \
+	ROW(ALLOC_SYNC, "alloc.sync")               \
+	ROW(ALLOC_RENAME, "alloc.rename")           \
+	ROW(ALLOC_SYNC_FOLDER, "alloc.sync_folder") \
+	ROW(CGROUP_CREATE, "cgroup.create")         \
+	ROW(CGROUP_OPEN, "cgroup.open")             \
+	ROW(CGROUP_ENTER, "cgroup.enter")           \
+	ROW(EXEC_PIPE, "exec.pipe")                 \
+	ROW(EXEC_FORK, "exec.fork")                 \
+	ROW(EXEC_WATCH, "exec.watch")               \
+	ROW(EXEC_OUTPUT, "exec.output")             \
+	ROW(EXEC_END_FILE, "exec.end_file")         \
+	ROW(EXEC_TASK, "exec.task")                 \
+	ROW(EXEC_FOLDER, "exec.folder")             \
+	ROW(EXEC_USER, "exec.user")                 \
+	ROW(EXEC_PROGRAM, "exec.program")
 
 #define FAILPOINT_ENUM(id, name) FAILPOINT_##id,
 enum failpoint { FAILPOINT_TABLE(FAILPOINT_ENUM) FAILPOINTS };

@@ -1,4 +1,5 @@
 #include "tools/agent/confine/cgroup.h"
+#include "state/base/failpoint/failpoint.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
@@ -140,12 +141,12 @@ uint32_t cgroup_pass_on(const char *group, uint32_t controllers)
 
 int cgroup_make(const char *group)
 {
-	return mkdir(group, 0755) == 0 || errno == EEXIST ? 0 : -errno;
+	return CAN_FAIL(CGROUP_CREATE, mkdir(group, 0755)) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
 int cgroup_open(const char *group)
 {
-	int fd = open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = CAN_FAIL(CGROUP_OPEN, open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	int kept = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, CGROUP_FD_LEAST);
 	int error = -errno;
 
@@ -169,7 +170,7 @@ static int write_below(int group, const char *file, const char *text, size_t siz
 
 int cgroup_enter(int group)
 {
-	return write_below(group, "cgroup.procs", "0", 1);
+	return CAN_FAIL(CGROUP_ENTER, write_below(group, "cgroup.procs", "0", 1));
 }
 
 // For kernels before 5.14, which have no cgroup.kill.

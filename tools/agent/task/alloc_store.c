@@ -3,6 +3,7 @@
 #include "tools/agent/task/alloc_store.h"
 #include "state/base/base64.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/folders.h"
@@ -82,16 +83,17 @@ static json_t *task_json(const struct task *t)
 // Writes a file that nobody looks at yet.
 static int write_new(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = CAN_FAIL(ALLOC_CREATE,
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
 	size_t size = strlen(text);
 	int error = 0;
 
 	if (fd < 0)
 		return -errno;
-	ssize_t written = write(fd, text, size);
+	ssize_t written = CAN_FAIL(ALLOC_WRITE, write(fd, text, size));
 	if (written != (ssize_t)size)
 		error = written < 0 ? -errno : -ENOSPC;
-	else if (fdatasync(fd) < 0)
+	else if (CAN_FAIL(ALLOC_SYNC, fdatasync(fd)) < 0)
 		error = -errno;
 	return close(fd) < 0 && !error ? -errno : error;
 }
@@ -112,7 +114,7 @@ int alloc_store_save(const char *state_folder, struct alloc_run *a)
 	path_of(state_folder, &a->id, "", path);
 	path_of(state_folder, &a->id, ".new", temporary);
 	int error = text ? write_new(temporary, text) : -ENOMEM;
-	if (!error && rename(temporary, path) < 0)
+	if (!error && CAN_FAIL(ALLOC_RENAME, rename(temporary, path)) < 0)
 		error = -errno;
 	if (error)
 		log_error("allocation-not-saved", "file=%s error=\"%s\"",
@@ -134,7 +136,7 @@ int alloc_store_save_for_good(const char *state_folder, struct alloc_run *a)
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	error = fsync(fd) < 0 ? -errno : 0;
+	error = CAN_FAIL(ALLOC_SYNC_FOLDER, fsync(fd)) < 0 ? -errno : 0;
 	close(fd);
 	return error;
 }
@@ -278,25 +280,41 @@ static struct alloc_run *load_alloc(const struct loader *l, const struct uuid *i
 	return a;
 }
 
-static void load_file(const struct loader *l, const char *folder, const char *name)
+// What cannot be read is no allocation that is lost: its task may run, and would be started once more.
+static json_t *read_json(const char *path, int *error)
+{
+	FILE *file = FAILPOINT(ALLOC_LOAD) ? NULL : fopen(path, "re");
+	json_t *json = file ? json_loadf(file, 0, NULL) : NULL;
+
+	*error = !file ? -errno : ferror(file) ? -EIO : 0;
+	if (file)
+		fclose(file);
+	return json;
+}
+
+static int load_file(const struct loader *l, const char *folder, const char *name, char *refusal,
+	uint32_t refusal_size)
 {
 	char path[600], id_text[UUID_TEXT_BYTES], message[300] = "it is not JSON", quoted[400];
 	struct uuid id;
 	struct alloc_run *a = NULL;
+	int error;
 	snprintf(id_text, sizeof id_text, "%.36s", name);
 	if (strlen(name) != 41 || strcmp(name + 36, ".json") != 0 || !uuid_parse(id_text, &id))
-		return;
+		return 0;
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	json_t *json = json_load_file(path, 0, NULL);
+	json_t *json = read_json(path, &error);
 	if (json)
 		a = load_alloc(l, &id, json, message, sizeof message);
 	json_decref(json);
-	if (a) {
+	if (a)
 		l->found(l->context, a);
-		return;
-	}
-	log_error("allocation-not-restored", "id=%s error=%s", id_text,
-		log_quote(message, quoted, sizeof quoted));
+	else if (error)
+		snprintf(refusal, refusal_size, "cannot read %.200s: %s", path, strerror(-error));
+	else
+		log_error("allocation-not-restored", "id=%s error=%s", id_text,
+			log_quote(message, quoted, sizeof quoted));
+	return a ? 0 : error;
 }
 
 int alloc_store_load(const struct alloc_place *place, const struct driver *const *drivers,
@@ -306,19 +324,20 @@ int alloc_store_load(const struct alloc_place *place, const struct driver *const
 	const struct loader loader = {place, drivers, found, context};
 	char folder[400];
 	snprintf(folder, sizeof folder, "%.300s/allocs", place->state_folder);
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST) {
+	if (CAN_FAIL(ALLOC_MKDIR, mkdir(folder, 0700)) < 0 && errno != EEXIST) {
 		int error = -errno;
 		snprintf(message, message_size, "cannot make %s: %s", folder, strerror(-error));
 		return error;
 	}
-	DIR *listing = opendir(folder);
+	DIR *listing = FAILPOINT(ALLOC_LIST) ? NULL : opendir(folder);
 	if (!listing) {
 		int error = -errno;
 		snprintf(message, message_size, "cannot read %s: %s", folder, strerror(-error));
 		return error;
 	}
-	for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-		load_file(&loader, folder, entry->d_name);
+	int error = 0;
+	for (struct dirent *entry; !error && (entry = readdir(listing)) != NULL;)
+		error = load_file(&loader, folder, entry->d_name, message, message_size);
 	closedir(listing);
-	return 0;
+	return error;
 }

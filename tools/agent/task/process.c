@@ -1,5 +1,6 @@
 #include "tools/agent/task/process.h"
 #include "state/base/bytes.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "tools/agent/task/shim.h"
 #include <errno.h>
@@ -177,6 +178,18 @@ static int await_start(
 	return error;
 }
 
+// Of a shim that nobody watches the end would not be seen: it is killed, and the task that waits for the byte ends.
+static int watch_shim(struct process *p, char *message, uint32_t message_size)
+{
+	p->fd = CAN_FAIL(EXEC_WATCH, (int)syscall(SYS_pidfd_open, p->shim, 0));
+	if (p->fd >= 0)
+		return 0;
+	int error = -errno;
+	snprintf(message, message_size, "cannot watch the task's shim: %m");
+	kill(p->shim, SIGKILL);
+	return error;
+}
+
 int process_start(
 	const struct process_start *start, struct process *p, char *message, uint32_t message_size)
 {
@@ -187,7 +200,7 @@ int process_start(
 	int error = find_user(start->user, &c, message, message_size);
 	if (error)
 		return error;
-	if (pipe2(pipes, O_CLOEXEC) < 0 || pipe2(c.go, O_CLOEXEC) < 0) {
+	if (CAN_FAIL(EXEC_PIPE, pipe2(pipes, O_CLOEXEC)) < 0 || pipe2(c.go, O_CLOEXEC) < 0) {
 		snprintf(message, message_size, "pipe: %m");
 		child_free(&c);
 		return -EMFILE;
@@ -196,7 +209,7 @@ int process_start(
 	output_find(&c.outputs[1], start->error_path, &start->output_rule);
 	c.candidates = find_candidates(start);
 	c.news_fd = pipes[1];
-	pid_t shim = fork();
+	pid_t shim = CAN_FAIL(EXEC_FORK, fork());
 	if (shim == 0)
 		shim_run(&c);
 	close(pipes[1]);
@@ -207,8 +220,9 @@ int process_start(
 		p->shim = shim;
 		p->is_child = true;
 		p->shim_started = process_started(shim);
-		p->fd = (int)syscall(SYS_pidfd_open, shim, 0);
-		error = await_start(&c, pipes[0], p, message, message_size);
+		error = watch_shim(p, message, message_size);
+		if (!error)
+			error = await_start(&c, pipes[0], p, message, message_size);
 	}
 	close(pipes[0]);
 	close(c.go[0]);

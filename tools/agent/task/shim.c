@@ -1,4 +1,5 @@
 #include "tools/agent/task/shim.h"
+#include "state/base/failpoint/failpoint.h"
 #include "tools/agent/confine/cgroup.h"
 #include "tools/agent/confine/orphans.h"
 #include <errno.h>
@@ -64,7 +65,8 @@ static void reset_signals(void)
 static void make_pipes(struct child *c)
 {
 	for (int i = 0; i < 2; i++)
-		if (!c->start->output_rule.is_disabled && pipe2(c->pipes[i], O_CLOEXEC) < 0)
+		if (!c->start->output_rule.is_disabled &&
+			CAN_FAIL(EXEC_OUTPUT, pipe2(c->pipes[i], O_CLOEXEC)) < 0)
 			give_up(c, STAGE_OUTPUT);
 }
 
@@ -88,10 +90,11 @@ static _Noreturn void run_task(const struct child *c)
 	open_output(c, 0);
 	open_output(c, 1);
 	enter_sandbox(c);
-	if (chdir(c->start->folder) < 0)
+	if (CAN_FAIL(EXEC_FOLDER, chdir(c->start->folder)) < 0)
 		give_up(c, STAGE_FOLDER);
-	if (c->group_count >= 0 && (setgroups((size_t)c->group_count, c->groups) < 0 ||
-					   setgid(c->gid) < 0 || setuid(c->uid) < 0))
+	if (FAILPOINT(EXEC_USER) ||
+		(c->group_count >= 0 && (setgroups((size_t)c->group_count, c->groups) < 0 ||
+						setgid(c->gid) < 0 || setuid(c->uid) < 0)))
 		give_up(c, STAGE_USER);
 	char go;
 	close(c->go[1]);
@@ -104,7 +107,8 @@ static _Noreturn void run_task(const struct child *c)
 		give_up(c, STAGE_RIGHTS);
 	int error = ENOENT;
 	for (char **path = c->candidates; *path; path++) {
-		execve(*path, c->start->arguments, c->start->environment);
+		(void)CAN_FAIL(
+			EXEC_PROGRAM, execve(*path, c->start->arguments, c->start->environment));
 		if (errno != ENOENT && errno != ENOTDIR)
 			error = errno;
 	}
@@ -141,7 +145,8 @@ static void write_end(const struct child *c, const siginfo_t *info)
 static void make_exit_file(struct child *c)
 {
 	char text[EXIT_TEXT_BYTES];
-	int fd = open(c->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = CAN_FAIL(
+		EXEC_END_FILE, open(c->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 
 	memset(text, '\n', sizeof text);
 	errno = fd < 0 ? errno : ENOSPC;
@@ -219,7 +224,7 @@ _Noreturn void shim_run(struct child *c)
 	if (orphans_adopt() < 0 ||
 		(c->start->sandbox && sandbox_prepare_fork(c->start->sandbox) < 0))
 		give_up(c, STAGE_FORK);
-	pid_t task = fork();
+	pid_t task = CAN_FAIL(EXEC_TASK, fork());
 	if (task < 0)
 		give_up(c, STAGE_FORK);
 	if (task == 0)
