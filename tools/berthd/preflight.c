@@ -205,6 +205,6 @@ static bool check_arguments(const struct config *config, char *message, uint32_t
 	       dataplane_try_arguments(&config->dataplane, message, message_size) == 0;
 }
 
-preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {preflight_address, check_tls,
-	check_listening, check_socket, check_keys, check_data_dir, check_cluster, check_keyring,
-	check_peers, check_peer_files, check_audit, check_arguments, agents_check};
+preflight_check *const preflight_checks[PREFLIGHT_CHECKS] = {preflight_address, preflight_secrets,
+	check_tls, check_listening, check_socket, check_keys, check_data_dir, check_cluster,
+	check_keyring, check_peers, check_peer_files, check_audit, check_arguments, agents_check};

@@ -11,6 +11,9 @@ preflight_check preflight_address;
 // Whether other machines can reach the address of the HTTP API.
 bool http_address_is_open(const char *address);
 
+// Whether keys, passwords and tokens that settings name are kept from others.
+preflight_check preflight_secrets;
+
 // The first of them is preflight_address.
-#define PREFLIGHT_CHECKS 13
+#define PREFLIGHT_CHECKS 14
 extern preflight_check *const preflight_checks[PREFLIGHT_CHECKS];

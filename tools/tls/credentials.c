@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "tools/tls/key_match.h"
 #include "tools/tls/pem_file.h"
+#include "tools/tls/secret_file.h"
 #include <gnutls/abstract.h>
 #include <gnutls/x509.h>
 #include <stdarg.h>
@@ -117,8 +118,11 @@ static bool load_key(const struct loading *l, gnutls_x509_privkey_t key)
 {
 	const char *path = l->files->key;
 	struct stat found;
-	if (stat(path, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IRWXO))
-		return refuse_file(l, WHAT_KEY, path, "is open to everybody: chmod 600 it");
+	const char *fault = stat(path, &found) == 0 && S_ISREG(found.st_mode)
+				    ? secret_file_fault(&found)
+				    : NULL;
+	if (fault)
+		return refuse_file(l, WHAT_KEY, path, "%s", fault);
 	char *text = pem_file_read(WHAT_KEY, path, l->message, l->message_size);
 	if (!text)
 		return false;

@@ -25,6 +25,13 @@ REFUSED = [
     ("no port", {"ports.0.device": ""}),
     ("an EAL flag that is none", {"dataplane.eal_extra": "--no-such-flag"}),
     ("a region without its address", {"peers.regions": "east"}),
+    ("a token that everybody may read", {"peers.token_file": "{0}/readable"}),
+    ("a key of peers that everybody may read",
+     {"peers.tls.key": "{0}/readable", "peers.tls.certificate": "{0}/noise"}),
+    ("a key of the cluster that its group may write",
+     {**CLUSTER, "cluster.tls.key": "{0}/of-group", "cluster.tls.certificate": "{0}/noise"}),
+    ("a password that everybody may read",
+     {**CLUSTER, "cluster.password_file": "{0}/readable", "cluster.user": "root"}),
     ("no token of peers", {"peers.token_file": "{0}/none"}),
     ("no authority of peers", {"peers.tls.ca": "{0}/none"}),
     ("another machine's address", {"http.address": "203.0.113.9", "http.insecure": "true"}),
@@ -57,6 +64,9 @@ def make_files(folder):
     (folder / "open").chmod(0o644)
     (folder / "noise").write_text("noise\n")
     (folder / "noise").chmod(0o600)
+    for name, mode in (("readable", 0o644), ("of-group", 0o660)):
+        (folder / name).write_text("noise\n")
+        (folder / name).chmod(mode)
 
 
 def command_of(folder, port, settings):

@@ -221,6 +221,32 @@ static void the_audit_log_can_be_written(void **state)
 	expect_complaint(&s->config, "audit.path: ");
 }
 
+static void secrets_are_kept_from_others(void **state)
+{
+	struct scene *s = *state;
+	char *const secrets[] = {s->config.peer_token_file, s->config.peer_key,
+		s->config.cluster_key, s->config.cluster_password_file,
+		s->config.cluster_token_file};
+	static const char *const names[] = {"peers.token_file: ", "peers.tls.key: ",
+		"cluster.tls.key: ", "cluster.password_file: ", "cluster.token_file: "};
+	char message[1024], path[96];
+	snprintf(path, sizeof path, "%s/secret", s->folder);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fclose(file), 0);
+	for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+		snprintf(secrets[i], CONFIG_PATH_BYTES, "%s", path);
+		assert_int_equal(chmod(path, 0640), 0);
+		assert_true(preflight_secrets(&s->config, message, sizeof message));
+		assert_int_equal(chmod(path, 0644), 0);
+		assert_false(preflight_secrets(&s->config, message, sizeof message));
+		assert_memory_equal(message, names[i], strlen(names[i]));
+		assert_non_null(strstr(message, "open to everybody"));
+		*secrets[i] = '\0';
+	}
+	assert_int_equal(unlink(path), 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_scene, remove_scene)
 
 int main(void)
@@ -236,6 +262,7 @@ int main(void)
 		CASE(a_path_and_its_group_are_looked_at),
 		CASE(files_for_other_regions_are_there),
 		CASE(the_audit_log_can_be_written),
+		CASE(secrets_are_kept_from_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
