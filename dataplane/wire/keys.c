@@ -141,6 +141,9 @@ int master_keys_load(
 	const char *path, struct master_keys *keys, char *message, uint32_t message_size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES)
+		return key_complaint(message, message_size, -EACCES, path,
+			"may not be read by the user that this is; make that its owner (chown)");
 	if (fd < 0)
 		return complain_errno(message, message_size, path, "open it");
 	char content[KEY_FILE_BYTES_MAX];
@@ -245,7 +248,11 @@ int master_keys_generate(const char *path, bool rotate, char *message, uint32_t 
 		return complain_errno(message, message_size, target, "create it");
 	prepend_random_key(&keys);
 	int rc = 0;
-	if (write_keys(fd, &keys) < 0)
+	// Whoever reads the file goes on reading it.
+	struct stat before;
+	if (rotate && (stat(path, &before) < 0 || fchown(fd, before.st_uid, before.st_gid) < 0))
+		rc = complain_errno(message, message_size, target, "give it to its owner");
+	else if (write_keys(fd, &keys) < 0)
 		rc = complain_errno(message, message_size, target, "write it");
 	close(fd);
 	if (rc == 0 && rotate && rename(target, path) < 0)

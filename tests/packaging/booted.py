@@ -18,7 +18,8 @@ from installed import ROOT, blocks_of, run, say
 GUEST = pathlib.Path(__file__).parent / "guest"
 # Seconds; the emulated processor shares the machine with whatever else runs there.
 PATIENCE = 1200
-DISK = "1500M"
+# Sparse. A job asks for 300 MB of a node unless it says otherwise.
+DISK = "6G"
 INCLUDED = ("ca-certificates", "curl", "dbus", "ethtool", "iproute2", "jq", "kmod", "procps", "systemd-sysv", "udev")
 # Parts of a Debian that nobody asks for here, and that an emulated processor would be slow with.
 MASKED = ("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer",

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -75,12 +76,24 @@ def complain_of_units(found, prefix, confdir):
     for name, path in found.items():
         if not name.endswith(".service"):
             continue
-        for word in re.findall(r"^(?:Exec\w+|EnvironmentFile)=(\S+)", path.read_text(), re.M):
+        for word in re.findall(r"^(?:Exec\w+|EnvironmentFile)=!?(\S+)", path.read_text(), re.M):
             if not word.startswith((prefix + "/", confdir + "/", "/bin/kill")):
                 yield f"{name}: {word} is not below {prefix}"
         for word in re.findall(r"--config=(\S+)", path.read_text()):
             if not word.startswith(confdir + "/"):
                 yield f"{name}: {word} is not below {confdir}"
+
+
+def complain_of_exposure(found):
+    """How much units may do, of ten, as systemd reckons it. Said only where systemd is."""
+    for name, most in (("berthd", 3.0), ("berth-agent", 5.0)):
+        if not shutil.which("systemd-analyze"):
+            return
+        unit = found[f"usr/lib/systemd/system/{name}.service"]
+        said = run("systemd-analyze", "security", "--no-pager", "--offline=yes", unit)
+        exposure = float(re.search(r"exposure level for \S+: ([\d.]+)", said)[1])
+        if exposure > most:
+            yield f"{name}.service: its exposure is {exposure}, more than {most}: systemd-analyze security says why"
 
 
 def complain_of_settings(found):
@@ -131,8 +144,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         found, prefix, confdir = install(folder)
         complaints = [*complain_of_packages(found), *complain_of_pages(found),
-                      *complain_of_units(found, prefix, confdir), *complain_of_settings(found), *complain_of_version(),
-                      *complain_of_builders()]
+                      *complain_of_units(found, prefix, confdir), *complain_of_exposure(found),
+                      *complain_of_settings(found), *complain_of_version(), *complain_of_builders()]
     print(*complaints, f"{len(found)} files are installed", sep="\n")
     return 1 if complaints else 0
 

@@ -182,8 +182,8 @@ class System:
             lines = self.path(name).read_text().splitlines()
             environment |= dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
         for before in re.findall(r"^ExecStartPre=(.*)$", text, re.M):
-            self.do(*shlex.split(before), space=space)
-        command = re.search(r"^ExecStart=(.*)$", text, re.M)[1].replace("$BERTH_AGENT_OPTIONS", "")
+            self.do(*shlex.split(before.removeprefix("!")), space=space)
+        command = re.search(r"^ExecStart=!?(.*)$", text, re.M)[1].replace("$BERTH_AGENT_OPTIONS", "")
         with open(self.path(f"/var/log/{unit}.log"), "a") as log:
             self.services[unit] = subprocess.Popen(self.inside(shlex.split(command), space), env=environment,
                                                    stdout=log, stderr=log)
@@ -201,8 +201,9 @@ class System:
 
 def look_at_what_is_installed(system):
     expect(system.do("getent", "group", "berth"), "sysusers made the group berth")
-    mode = system.path("/var/lib/berth").stat().st_mode & 0o777
-    expect(mode == 0o700, "tmpfiles made /var/lib/berth for its owner alone")
+    user = int(system.do("id", "-u", "berthd"))
+    found = system.path("/var/lib/berth").stat()
+    expect(found.st_mode & 0o777 == 0o700 and found.st_uid == user, "/var/lib/berth is the user berthd's alone")
     for unit in ("berthd", "berth-agent"):
         verify = system.inside(["systemd-analyze", "verify", "--man=no", f"{unit}.service"], None)
         said = subprocess.run(verify, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout

@@ -46,6 +46,9 @@ static const char *const booleans[] = {"false", "true", NULL};
 static const struct setting settings[] = {
 	{"data_dir", SETTING_TEXT, AT(data_dir), .preset = "/var/lib/berth",
 		.help = "directory of the log and the snapshots"},
+	{"user", SETTING_TEXT, AT(user), .preset = "",
+		.help = "started by root, berthd becomes this user and keeps no right of root's "
+			"once its ports are open; empty: the owner of data_dir"},
 	{"master_key_file", SETTING_TEXT, AT(master_key_file), .preset = "/etc/berth/master.key",
 		.help = "master keys, as written by berthd genkey"},
 	{"keyring_file", SETTING_TEXT, AT(keyring_file), .preset = "",

@@ -13,7 +13,7 @@
 #define CONFIG_PEERS_BYTES 1024
 
 struct config {
-	char data_dir[CONFIG_PATH_BYTES];
+	char data_dir[CONFIG_PATH_BYTES], user[CONFIG_NAME_BYTES];
 	char master_key_file[CONFIG_PATH_BYTES], keyring_file[CONFIG_PATH_BYTES];
 	char region[CONFIG_NAME_BYTES], datacenter[CONFIG_NAME_BYTES], name[CONFIG_NAME_BYTES];
 	uint32_t log_level, log_format;

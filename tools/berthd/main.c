@@ -9,6 +9,7 @@
 #include "tools/berthd/membership/membership.h"
 #include "tools/berthd/options.h"
 #include "tools/berthd/preflight.h"
+#include "tools/berthd/privileges.h"
 #include "tools/berthd/reload.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -173,6 +174,17 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
+static bool has_xdp_port(const struct berthd *b)
+{
+	struct dataplane_port_counters c;
+	for (uint32_t i = 0; i < dataplane_ports(b->dataplane); i++) {
+		dataplane_port_counters(b->dataplane, i, &c);
+		if (strcmp(c.driver, "net_af_xdp") == 0)
+			return true;
+	}
+	return false;
+}
+
 static int run_daemon(struct berthd *b)
 {
 	char message[BERTHD_MESSAGE_BYTES];
@@ -184,7 +196,8 @@ static int run_daemon(struct berthd *b)
 		return exit_with("cannot set up signal handling", EXIT_FAILURE);
 	log_detect_journal();
 	log_configure((enum log_level)b->config.log_level, b->config.log_format == 1);
-	bool started = berthd_open(b, false, message) && berthd_start(b, message);
+	bool started = berthd_open(b, false, message) && berthd_start(b, message) &&
+		       privileges_drop(has_xdp_port(b), message, sizeof message);
 	if (started) {
 		char url[CONFIG_NAME_BYTES + 32];
 		berthd_url(b, url, sizeof url);
@@ -213,9 +226,19 @@ static int run_genkey(const struct options *o)
 static int run_restore(const struct options *o, const struct config *config)
 {
 	char message[BERTHD_MESSAGE_BYTES];
-	return berthd_restore(config, o->archive, message, sizeof message)
+	// The archive is root's to read, and what came of it the user's.
+	return berthd_restore(config, o->archive, message, sizeof message) &&
+			       privileges_lower(
+				       config->user, config->data_dir, message, sizeof message)
 		       ? EXIT_SUCCESS
 		       : exit_with(message, EXIT_FAILURE);
+}
+
+// What reads or writes data_dir does so as the user whose it is.
+static bool is_of_the_user(enum action action)
+{
+	return action == ACTION_RUN || action == ACTION_CHECK || action == ACTION_CLUSTER ||
+	       action == ACTION_VERIFY_STATE;
 }
 
 int main(int argc, char **argv)
@@ -227,6 +250,10 @@ int main(int argc, char **argv)
 	config_defaults(&berthd.config);
 	if (!options_read(argc, (const char *const *)argv, &berthd.config, &options, message))
 		return exit_with(message, EXIT_USAGE);
+	if (is_of_the_user(options.action) &&
+		!privileges_lower(
+			berthd.config.user, berthd.config.data_dir, message, sizeof message))
+		return exit_with(message, EXIT_FAILURE);
 	switch (options.action) {
 	case ACTION_EXIT: return EXIT_SUCCESS;
 	case ACTION_GENKEY: return run_genkey(&options);
