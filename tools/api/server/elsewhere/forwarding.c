@@ -57,6 +57,7 @@ bool server_find(const struct request *request, const char *name, struct cluster
 	}
 	*found = status.leader;
 	found->is_leader = true;
+	found->is_self |= cluster_leads(&status);
 	if (strcmp(name, "leader") == 0)
 		return status.knows_leader;
 	for (uint32_t i = 0; i < status.member_count; i++) {
