@@ -40,6 +40,19 @@ wait_until 10 "the log is followed" followed begun
 berth alloc signal -s SIGHUP "$id" t || die "no signal was sent"
 wait_until 10 "the signal is heard" followed hup
 
+# Who monitors its node sees what the agent logs.
+node=$(alloc_field "$id" NodeID)
+in_controller "$BUILD/tools/berth/berth" --address "http://127.0.0.1:$TESTBED_HTTP" monitor --node-id "$node" \
+	>"$TESTBED_DIR/monitored" 2>&1 </dev/null &
+monitor=$!
+is_monitored() {
+	berth alloc exec "$id" true </dev/null || die "no command runs"
+	grep -q "event=exec alloc=$id task=\"t\" command=\"true\"" "$TESTBED_DIR/monitored"
+}
+wait_until 10 "the agent's log is seen" is_monitored
+kill "$monitor"
+wait "$monitor" 2>/dev/null
+
 # A restart counts, is told, and is not the policy's; the follower stays.
 event() { api "/v1/allocation/$id" | jq -e --arg type "$1" '[.TaskStates.t.Events[].Type] | index($type)' >/dev/null; }
 restarts() { [ "$(api "/v1/allocation/$id" | jq '.TaskStates.t.Restarts')" = "$1" ]; }
