@@ -55,9 +55,6 @@ struct exchange_joint {
 	size_t extra_size;
 	// Whether the client may still speak; asked every half second or so.
 	bool (*holds)(void *context);
-	// Judges all that the client has said so far, of which nothing goes on before. May make it say less. NULL:
-	// nobody judges.
-	enum joint_verdict (*judge)(void *context, int fd, void *data, size_t *size);
 	void (*end)(void *context);
 	void *context;
 };
@@ -78,6 +75,9 @@ struct exchange {
 	char *headers[EXCHANGE_HEADERS_MAX]; // "Name: value"
 	uint32_t header_count;
 	bool is_upgrade; // it asks for another protocol
+	// Once another protocol is spoken: judges all that the client has said so far, of which nothing goes on before.
+	// May make it say less. The context is the joint's. NULL: nobody judges.
+	enum joint_verdict (*judge)(void *context, int fd, void *data, size_t *size);
 
 	pthread_mutex_t lock; // guards what follows
 	enum exchange_stage stage;

@@ -39,7 +39,7 @@ void link_greeting_turn(struct link *link)
 	ssize_t came = 0;
 	do {
 		out->size += (size_t)came;
-		switch (joint->judge(joint->context, joint->fd, out->bytes, &out->size)) {
+		switch (link->exchange->judge(joint->context, joint->fd, out->bytes, &out->size)) {
 		case JOINT_SPEAKS:
 			link_enter(link, LINK_JOINED);
 			link_join_turn(link);
@@ -73,7 +73,7 @@ void link_join(struct link *link, int fd, const void *extra, size_t extra_size)
 	if (link->in)
 		flow_keep(&link->tunnel->in, link->in->bytes + link->in->at,
 			link->in->size - link->in->at);
-	if (link->exchange && link->exchange->joint.judge) {
+	if (link->exchange && link->exchange->judge) {
 		begin_greeting(link);
 		return;
 	}

@@ -7,6 +7,6 @@
 
 // Whether the request says that it begins with such a message (ws_handshake=true).
 bool greeting_is_announced(const struct request *);
-// exchange_joint.judge of such a request. When the token allows what is asked, the request has its access from then on.
+// exchange.judge of such a request. When the token allows what is asked, the request has its access from then on.
 // A header's token is the one that holds, if there is one.
 enum joint_verdict greeting_judge(void *request, int fd, void *data, size_t *size);

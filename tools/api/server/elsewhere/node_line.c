@@ -110,6 +110,7 @@ void ask_node(
 		return;
 	}
 	struct exchange *x = exchange_for_node(request, target);
+	x->judge = request->is_greeted ? greeting_judge : NULL;
 	if (!line_hub_begin(api->line, x, node)) {
 		exchange_free(x);
 		reply_error(reply, MHD_HTTP_TOO_MANY_REQUESTS,

@@ -2,7 +2,6 @@
 #include "tools/api/forward/exchange.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/connections.h"
-#include "tools/api/server/elsewhere/greeting.h"
 
 static const char *upgrade_of(const struct request *request)
 {
@@ -52,7 +51,6 @@ static void begin_joined(void *context, struct MHD_Connection *connection, void 
 		.extra = extra,
 		.extra_size = extra_size,
 		.holds = may_still_speak,
-		.judge = request->is_greeted ? greeting_judge : NULL,
 		.end = end_joined,
 		.context = request};
 	request->joined = handle;
