@@ -1,7 +1,7 @@
 #include "tools/api/events/live_lines.h"
 #include "state/base/check.h"
 #include "tools/api/server/access.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 #include "tools/api/server/parking.h"
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "state/records/evaluation.h"
 #include "tools/api/access/basic_scheme.h"
 #include "tools/api/access/token_keeper.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 #include "tools/api/server/elsewhere/greeting.h"
 #include "tools/api/server/one_record.h"
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/server/access.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

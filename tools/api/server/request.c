@@ -3,7 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "tools/api/access/token_keeper.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

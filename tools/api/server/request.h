@@ -101,7 +101,7 @@ struct refusal request_body_add(struct request *, const char *data, size_t size)
 // Forgets the body so far.
 void request_body_drop(struct request *);
 // Holds memory until the request is freed, of what the place may have that its client comes from
-// (tools/api/server/guests.h). False: it would have too much.
+// (tools/api/server/clients/guests.h). False: it would have too much.
 bool request_hold(struct request *, uint64_t bytes, bool must);
 // The same for an answer that is about to be sent.
 bool request_hold_answer(struct request *, const struct reply *);

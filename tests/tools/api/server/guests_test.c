@@ -1,5 +1,5 @@
 // Shares of connections and memory: who is greedy alone, with others, and who comes then.
-#include "tools/api/server/guests.h"
+#include "tools/api/server/clients/guests.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <setjmp.h>

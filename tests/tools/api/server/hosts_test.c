@@ -1,5 +1,5 @@
 // Names and sites that requests may come with.
-#include "tools/api/server/hosts.h"
+#include "tools/api/server/clients/hosts.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

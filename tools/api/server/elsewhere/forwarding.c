@@ -3,7 +3,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/server/access.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 #include "tools/api/server/elsewhere/switched.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/web_socket.h"

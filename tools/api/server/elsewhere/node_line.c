@@ -1,8 +1,9 @@
 #include "tools/api/server/elsewhere/node_line.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/node.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 #include "tools/api/server/elsewhere/forwarding.h"
+#include "tools/api/server/elsewhere/greeting.h"
 #include "tools/api/server/elsewhere/switched.h"
 #include "tools/api/server/parking.h"
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "tools/api/server/elsewhere/switched.h"
 #include "tools/api/forward/exchange.h"
 #include "tools/api/server/access.h"
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 
 static const char *upgrade_of(const struct request *request)
 {

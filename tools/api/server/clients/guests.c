@@ -1,4 +1,4 @@
-#include "tools/api/server/guests.h"
+#include "tools/api/server/clients/guests.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
-#include "tools/api/server/cross_origin.h"
-#include "tools/api/server/hosts.h"
+#include "tools/api/server/clients/cross_origin.h"
+#include "tools/api/server/clients/hosts.h"
 #include <stdlib.h>
 #include <string.h>
 

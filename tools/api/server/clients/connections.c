@@ -1,4 +1,4 @@
-#include "tools/api/server/connections.h"
+#include "tools/api/server/clients/connections.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/tls/credentials.h"

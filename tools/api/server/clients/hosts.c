@@ -1,4 +1,4 @@
-#include "tools/api/server/hosts.h"
+#include "tools/api/server/clients/hosts.h"
 #include <string.h>
 #include <strings.h>
 

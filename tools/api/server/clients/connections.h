@@ -3,7 +3,7 @@
 #pragma once
 #include "state/base/time_source.h"
 #include "state/base/uuid.h"
-#include "tools/api/server/guests.h"
+#include "tools/api/server/clients/guests.h"
 #include <stdbool.h>
 
 enum connection_phase {
