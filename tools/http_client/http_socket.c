@@ -1,6 +1,7 @@
 #include "tools/http_client/http_socket.h"
 #include "state/base/base64.h"
 #include "state/base/bytes.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -19,27 +20,42 @@
 #define KEY_BYTES 16u
 #define WAIT_FOR_EVER_MS (1000u * 60 * 60 * 24)
 
+// Of one write: what a record of TLS holds.
+#define WRITE_BYTES (16u * 1024)
+
 struct http_socket {
 	CURL *curl;
+	uint8_t refused[WRITE_BYTES]; // that could not be written yet
+	size_t refused_size;          // 0: none
 	struct web_socket_stream stream;
 	struct web_socket *messages;
 };
 
 static ssize_t read_curl(void *context, void *data, size_t size)
 {
+	const struct http_socket *s = context;
 	size_t n = 0;
-	CURLcode code = curl_easy_recv(context, data, size, &n);
+	CURLcode code = curl_easy_recv(s->curl, data, size, &n);
 	if (code == CURLE_AGAIN)
 		return -EAGAIN;
 	return code == CURLE_OK ? (ssize_t)n : -EIO;
 }
 
+// OpenSSL wants what it did not take again from the same place and of the same size, while the caller's bytes move and
+// become more.
 static ssize_t write_curl(void *context, const void *data, size_t size)
 {
+	struct http_socket *s = context;
 	size_t n = 0;
-	CURLcode code = curl_easy_send(context, data, size, &n);
+	if (!s->refused_size) {
+		s->refused_size = size < WRITE_BYTES ? size : WRITE_BYTES;
+		memcpy(s->refused, data, s->refused_size);
+	}
+	CHECK(s->refused_size <= size);
+	CURLcode code = curl_easy_send(s->curl, s->refused, s->refused_size, &n);
 	if (code == CURLE_AGAIN || (code == CURLE_OK && n == 0))
 		return -EAGAIN;
+	s->refused_size = 0;
 	return code == CURLE_OK ? (ssize_t)n : -EIO;
 }
 
@@ -78,7 +94,7 @@ static bool await_stream(struct opening *o, short events)
 static bool send_all(struct opening *o, const uint8_t *data, size_t size)
 {
 	while (size > 0) {
-		ssize_t n = write_curl(o->socket->curl, data, size);
+		ssize_t n = write_curl(o->socket, data, size);
 		if (n < 0 && n != -EAGAIN)
 			return fail_opening(o, "the server closed the connection");
 		if (n < 0 && !await_stream(o, POLLOUT))
@@ -93,7 +109,7 @@ static bool send_all(struct opening *o, const uint8_t *data, size_t size)
 static bool receive_some(struct opening *o)
 {
 	while (o->size < HEAD_BYTES_MAX) {
-		ssize_t n = read_curl(o->socket->curl, o->head + o->size, HEAD_BYTES_MAX - o->size);
+		ssize_t n = read_curl(o->socket, o->head + o->size, HEAD_BYTES_MAX - o->size);
 		if (n == -EAGAIN && await_stream(o, POLLIN))
 			continue;
 		if (n == -EAGAIN)
@@ -237,7 +253,7 @@ static bool connect_curl(struct opening *o, struct curl_where *where, struct cur
 		code = curl_easy_perform(curl);
 	if (code == CURLE_OK)
 		code = curl_easy_getinfo(curl, CURLINFO_ACTIVESOCKET, &fd);
-	o->socket->stream = (struct web_socket_stream){fd, read_curl, write_curl, curl};
+	o->socket->stream = (struct web_socket_stream){fd, read_curl, write_curl, o->socket};
 	if (code == CURLE_OK && fd != CURL_SOCKET_BAD)
 		return true;
 	o->result->trouble = curl_where_trouble(code, o->request);
@@ -287,6 +303,7 @@ void http_socket_close(struct http_socket *s)
 		return;
 	web_socket_free(s->messages);
 	curl_easy_cleanup(s->curl);
+	explicit_bzero(s->refused, sizeof s->refused);
 	free(s);
 }
 
