@@ -47,9 +47,9 @@ struct cluster_status pair_status(enum cluster_role role, const char *url, uint6
 		.takeovers = leads};
 	s.members[0] = member(0, url ? url : "http://127.0.0.1:2", url != NULL, leads);
 	s.members[1] = member(1, self, false, !leads);
+	// As its key tells: not who reads it.
 	s.leader = s.members[0];
-	s.leader.is_self =
-		false; // a cluster knows of its leader what its key says, and who is who of its members
+	s.leader.is_self = false;
 	return s;
 }
 

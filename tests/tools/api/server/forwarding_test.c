@@ -451,6 +451,22 @@ static void a_member_that_takes_over_answers_what_waited(void **unused)
 	assert_non_null(strstr(text, "node-001000"));
 }
 
+static void the_leaders_log_is_asked_of_any_member(void **unused)
+{
+	static const char question[] =
+		"GET /v1/agent/monitor?server_id=leader&plain HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	struct server *const members[] = {leader, follower};
+	for (size_t i = 0; i < 2; i++) {
+		char text[16] = "";
+		int fd = server_connect(members[i]);
+		assert_int_equal(
+			send(fd, question, sizeof question - 1, MSG_NOSIGNAL), sizeof question - 1);
+		assert_int_equal(recv(fd, text, 12, MSG_WAITALL), 12);
+		assert_string_equal(text, "HTTP/1.1 200");
+		close(fd);
+	}
+}
+
 // How it goes on when there is a node is told by forwarded_line_test.c.
 static void a_web_socket_is_the_leaders(void **unused)
 {
@@ -584,6 +600,7 @@ int main(void)
 		cmocka_unit_test_setup(nothing_is_forwarded_twice, well),
 		cmocka_unit_test_setup(a_deposed_leader_answers_no_consistent_read, well),
 		cmocka_unit_test_setup(a_member_that_takes_over_answers_what_waited, well),
+		cmocka_unit_test_setup(the_leaders_log_is_asked_of_any_member, well),
 		cmocka_unit_test_setup(a_web_socket_is_the_leaders, well),
 		cmocka_unit_test_setup(an_upgrade_that_nobody_has_is_no_matter, well),
 		cmocka_unit_test_setup(a_member_stops_whatever_is_on_its_way, well),

@@ -51,21 +51,25 @@ static bool is_named(const struct api *api, const struct cluster_member *member,
 bool server_find(const struct request *request, const char *name, struct cluster_member *found)
 {
 	struct cluster_status status;
+	bool is_leader = strcmp(name, "leader") == 0;
 	if (!request_cluster(request, &status)) {
 		status = (struct cluster_status){.knows_leader = true, .member_count = 1};
 		status.leader = status.members[0] = self_of(request->api);
 	}
 	*found = status.leader;
 	found->is_leader = true;
-	found->is_self |= cluster_leads(&status);
-	if (strcmp(name, "leader") == 0)
-		return status.knows_leader;
+	if (is_leader && !status.knows_leader)
+		return false;
+	// What the leader says of itself does not say that it is this server; the list of members does.
+	const char *wanted = is_leader ? status.leader.id : name;
 	for (uint32_t i = 0; i < status.member_count; i++) {
+		if (!is_named(request->api, &status.members[i], wanted))
+			continue;
 		*found = status.members[i];
-		if (is_named(request->api, found, name))
-			return true;
+		found->is_leader = found->is_leader || is_leader;
+		return true;
 	}
-	return false;
+	return is_leader;
 }
 
 static bool is_read(const struct request *request)
