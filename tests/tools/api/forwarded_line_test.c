@@ -6,6 +6,7 @@
 #include "tests/tools/api/pair.h"
 #include "tests/tools/tls/made.h"
 #include "tools/agent/line/line.h"
+#include "tools/web_socket/handshake.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -77,16 +78,24 @@ static bool hear_some(int fd, char *text, size_t room)
 	return size > 0;
 }
 
-static bool accept_socket(int fd)
+static bool accept_socket(int fd, const char *request)
 {
-	return say_words(fd, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
-			     "Upgrade: websocket\r\nSec-WebSocket-Accept: s3p\r\n\r\n");
+	static const char name[] = "Sec-WebSocket-Key: ";
+	char text[256], given[65] = "", accept[WEB_SOCKET_ACCEPT_BYTES];
+	const char *at = strstr(request, name);
+	(void)sscanf(at ? at + sizeof name - 1 : "", "%64s", given);
+	server_must(web_socket_accept(given, accept), "a key");
+	snprintf(text, sizeof text,
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+		"Upgrade: websocket\r\nSec-WebSocket-Accept: %s\r\n\r\n",
+		accept);
+	return say_words(fd, text);
 }
 
-static void node_echoes(int fd)
+static void node_echoes(int fd, const char *request)
 {
 	static _Thread_local char piece[PIECE_BYTES];
-	bool goes_on = accept_socket(fd);
+	bool goes_on = accept_socket(fd, request);
 	while (goes_on) {
 		struct pollfd polled = {fd, POLLIN, 0};
 		ssize_t size = poll(&polled, 1, 10000) == 1 ? recv(fd, piece, sizeof piece, 0) : 0;
@@ -95,12 +104,12 @@ static void node_echoes(int fd)
 }
 
 // One frame of FLOOD_BYTES; the bytes count, so that a piece that is lost or comes twice is seen.
-static void node_floods(int fd)
+static void node_floods(int fd, const char *request)
 {
 	static _Thread_local uint32_t words[PIECE_BYTES / 4];
 	const uint8_t head[] = {0x82, 127, 0, 0, 0, 0, FLOOD_BYTES >> 24, FLOOD_BYTES >> 16 & 0xff,
 		FLOOD_BYTES >> 8 & 0xff, FLOOD_BYTES & 0xff};
-	bool goes_on = accept_socket(fd) && say_all(fd, head, sizeof head);
+	bool goes_on = accept_socket(fd, request) && say_all(fd, head, sizeof head);
 	for (uint32_t n = 0; goes_on && n < FLOOD_BYTES / 4;) {
 		for (size_t i = 0; i < PIECE_BYTES / 4; i++)
 			words[i] = n++;
@@ -125,13 +134,13 @@ static void node_answers(int fd, const char *request)
 	if (strstr(request, "follow=true"))
 		node_streams(fd);
 	else if (strstr(request, "task=flood"))
-		node_floods(fd);
+		node_floods(fd, request);
 	else if (strstr(request, "task=refused"))
 		(void)say_words(fd, "HTTP/1.1 417 No\r\nContent-Length: 5\r\n\r\nnever");
 	else if (strstr(request, "task=silent"))
 		(void)hear_some(fd, (char[16]){0}, 16);
 	else if (strstr(request, "/exec"))
-		node_echoes(fd);
+		node_echoes(fd, request);
 	else
 		(void)say_words(fd, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnode");
 }
@@ -336,7 +345,7 @@ static void a_web_socket_goes_through(void **unused)
 	int fd = ask_exec("t", SAID);
 	const char *rest = hear_head(fd, text, sizeof text);
 	assert_memory_equal(text, "HTTP/1.1 101 ", 13);
-	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3p\r\n"));
+	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
 	assert_non_null(strstr(text, "Upgrade: websocket\r\n"));
 	while (strlen(rest) < strlen(SAID))
 		assert_true(hear_some(fd, text, sizeof text));
@@ -556,10 +565,8 @@ static void a_stream_ends_with_its_leader(void **unused)
 	all_is_well(NULL);
 }
 
-#define BOTH_WAYS                                                                            \
+#define IN_BOTH                                                                              \
 	cmocka_unit_test_setup(a_web_socket_goes_through, all_is_well),                      \
-		cmocka_unit_test_setup(a_slow_reader_holds_the_node_up, all_is_well),        \
-		cmocka_unit_test_setup(a_slow_node_holds_the_client_up, all_is_well),        \
 		cmocka_unit_test_setup(a_refusal_is_told_as_the_leader_has_it, all_is_well), \
 		cmocka_unit_test_setup(another_leader_ends_it, all_is_well),                 \
 		cmocka_unit_test_setup(without_a_leader_it_is_closed, all_is_well),          \
@@ -571,7 +578,10 @@ static void a_stream_ends_with_its_leader(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest in_clear[] = {BOTH_WAYS}, secure[] = {BOTH_WAYS};
+	const struct CMUnitTest in_clear[] = {IN_BOTH,
+		cmocka_unit_test_setup(a_slow_reader_holds_the_node_up, all_is_well),
+		cmocka_unit_test_setup(a_slow_node_holds_the_client_up, all_is_well)};
+	const struct CMUnitTest secure[] = {IN_BOTH};
 	int failed = cmocka_run_group_tests(in_clear, begin_in_clear, end_pair);
 	return failed + cmocka_run_group_tests(secure, begin_secure, end_all);
 }

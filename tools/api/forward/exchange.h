@@ -53,7 +53,7 @@ struct exchange_joint {
 	int fd;
 	const void *extra;
 	size_t extra_size;
-	// Whether the client may still speak; asked every half second or so.
+	// Whether the client may still speak, and is there; asked every half second or so.
 	bool (*holds)(void *context);
 	void (*end)(void *context);
 	void *context;

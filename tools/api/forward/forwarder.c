@@ -260,8 +260,8 @@ static void look_at_all(struct forwarder *f, uint64_t now_ns)
 	cds_list_for_each_entry (x, &f->all, on_the_way) {
 		if (x->easy && was_left_alone(f, x, now_ns))
 			forwarder_ends_way(f, x, false);
-		else if (x->upgrade && (f->is_ending || upgrade_took_too_long(x->upgrade, now_ns)))
-			forwarder_ends_way(f, x, false);
+		else if (x->upgrade)
+			upgrade_look(x->upgrade, now_ns);
 		else if (!x->easy && exchange_stage_of(x) == EXCHANGE_WAITS)
 			look_for_leader(f, x, now_ns);
 	}

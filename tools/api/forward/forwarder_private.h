@@ -51,6 +51,7 @@ void upgrade_continue(struct upgrade *);
 void upgrade_join(struct exchange *, const struct exchange_joint *);
 // Whether the leader may have begun with what it was asked.
 bool upgrade_has_spoken(const struct upgrade *);
-bool upgrade_took_too_long(const struct upgrade *, uint64_t now_ns);
+// Ends what took too long, whose client has left, or everything when the forwarder is closed.
+void upgrade_look(struct upgrade *, uint64_t now_ns);
 // Before its easy is gone. The client's side is closed; of a WebSocket with the reason, if it was not closed before.
 void upgrade_end(struct upgrade *);

@@ -326,7 +326,7 @@ bool upgrade_has_spoken(const struct upgrade *u)
 	return u->asked_at > 0;
 }
 
-bool upgrade_took_too_long(const struct upgrade *u, uint64_t now_ns)
+static bool stands_still(const struct upgrade *u, uint64_t now_ns)
 {
 	const struct tunnel *t = &u->tunnel;
 	bool is_moving = now_ns < u->moved_ns + UPGRADE_STALL_MS * NS_PER_MS;
@@ -336,6 +336,19 @@ bool upgrade_took_too_long(const struct upgrade *u, uint64_t now_ns)
 		return u->asked_at < u->asked_size;
 	// A terminal may be silent for as long as its user thinks.
 	return u->client.fd < 0 || t->in.has_ended || t->out.has_ended;
+}
+
+void upgrade_look(struct upgrade *u, uint64_t now_ns)
+{
+	struct forwarder *f = u->forwarder;
+	const struct exchange_joint *joint = &u->exchange->joint;
+	if (f->is_ending || stands_still(u, now_ns)) {
+		forwarder_ends_way(f, u->exchange, false);
+	} else if (u->client.fd >= 0 && !joint->holds(joint->context)) {
+		u->tunnel.out.has_ended = true;
+		forwarder_note(f, FORWARD_LEFT);
+		forwarder_ends_way(f, u->exchange, true);
+	}
 }
 
 // A client that got no farewell does not know whether what it began is done. What it says meanwhile is dropped: a

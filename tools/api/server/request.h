@@ -74,8 +74,10 @@ struct request {
 	bool is_refused_by_follower; // nothing was done, because this member does not lead
 	char *target; // path and query as they were sent, of one that somebody else may answer; else NULL
 	struct exchange *exchange; // while it waits for the answer of the leader or of a node
-	struct MHD_UpgradeResponseHandle *joined; // while another protocol is spoken (node_line.h)
-	void *context; // the route's, between submit and answer; see context_free
+	struct MHD_UpgradeResponseHandle *joined; // while another protocol is spoken (switched.h)
+	uint64_t
+		left_ns; // since when it is known that its client has left meanwhile; 0: it is there
+	void *context;   // the route's, between submit and answer; see context_free
 	void (*context_free)(void *);
 	uint16_t
 		close_code; // of a WebSocket that is opened to be closed (tools/api/server/web_socket.h)

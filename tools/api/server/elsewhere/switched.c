@@ -1,7 +1,12 @@
 #include "tools/api/server/elsewhere/switched.h"
+#include "state/base/time_units.h"
 #include "tools/api/forward/exchange.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/clients/connections.h"
+#include <poll.h>
+
+// What a client said before it left is on its way for so long.
+#define LAST_WORDS_MS 1000u
 
 static const char *upgrade_of(const struct request *request)
 {
@@ -26,14 +31,27 @@ void switched_ask(const struct request *request, struct exchange *x)
 	x->is_upgrade = true;
 }
 
-// Of what the leader answers, it is the leader that looks.
+// libmicrohttpd, which has the connection's TLS, tells nobody that its client has left before something is said to it.
+static bool has_left(struct request *request)
+{
+	struct pollfd polled = {.fd = connection_fd(request->socket), .events = POLLRDHUP};
+	uint64_t now_ns = time_monotonic_ns(request->api->settings.time);
+	if (!MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION) ||
+		poll(&polled, 1, 0) <= 0)
+		return false;
+	if (!request->left_ns)
+		request->left_ns = now_ns;
+	return now_ns >= request->left_ns + LAST_WORDS_MS * NS_PER_MS;
+}
+
+// Whether the token still holds, the leader looks of what is handed on to it.
 static bool may_still_speak(void *context)
 {
-	const struct request *request = context;
+	struct request *request = context;
 	state_read_begin();
 	bool may = !access_has_ended(request);
 	state_read_end();
-	return may;
+	return may && !has_left(request);
 }
 
 static void end_joined(void *context)
