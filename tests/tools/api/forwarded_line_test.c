@@ -98,7 +98,7 @@ static void node_echoes(int fd, const char *request)
 	bool goes_on = accept_socket(fd, request);
 	while (goes_on) {
 		struct pollfd polled = {fd, POLLIN, 0};
-		ssize_t size = poll(&polled, 1, 10000) == 1 ? recv(fd, piece, sizeof piece, 0) : 0;
+		ssize_t size = poll(&polled, 1, 60000) == 1 ? recv(fd, piece, sizeof piece, 0) : 0;
 		goes_on = size > 0 && say_all(fd, piece, (size_t)size);
 	}
 }
