@@ -4,6 +4,7 @@
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/base/folders.h"
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,6 @@
 
 #include <cmocka.h>
 
-#define GROUP_PARENT "berth-walk.slice"
 static const struct node_facts facts = {.id = {{7}}, .name = "n", .datacenter = "dc1"};
 static const struct uuid id = {{0xa1}};
 
@@ -44,7 +44,7 @@ static const struct walk_row rows[] = {
 };
 
 struct node_life {
-	char folder[64];
+	char folder[64], group[80]; // both of a name that nobody else has
 	char message[300];
 };
 
@@ -57,6 +57,7 @@ static void *prepare(const struct walk_row *row)
 
 	snprintf(l->folder, sizeof l->folder, "/tmp/berth-walk-XXXXXX");
 	assert_non_null(mkdtemp(l->folder));
+	snprintf(l->group, sizeof l->group, "%s.slice", l->folder + strlen("/tmp/"));
 	return l;
 }
 
@@ -76,7 +77,7 @@ static void close_agent(void)
 
 static bool open_agent(struct node_life *l)
 {
-	struct confine_settings confinement = {.group_parent = GROUP_PARENT,
+	struct confine_settings confinement = {.group_parent = l->group,
 		.users_denied = "root",
 		.capabilities = CAPABILITIES_DEFAULT};
 	struct runner_settings settings = {.data_folder = l->folder,
@@ -180,6 +181,18 @@ static bool work(void *shared)
 	return is_done;
 }
 
+static int remove_group(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	return kind == FTW_DP ? rmdir(path) : 0;
+}
+
+// One that could not be opened when its task was over is still there.
+static void remove_groups(void)
+{
+	if (confine.groups.is_usable)
+		CHECK(nftw(confine.groups.parent, remove_group, 8, FTW_DEPTH | FTW_PHYS) == 0);
+}
+
 static void look(void *shared)
 {
 	struct node_life *l = shared;
@@ -192,6 +205,9 @@ static void look(void *shared)
 	uint32_t runs = count_runs(l);
 	CHECK(runs <= 1);
 	CHECK(a->status == WIRE_CLIENT_COMPLETE ? runs == 1 : a->tasks[0].failed);
+	runner_forget(&runner, runner_find(&runner, &id)); // with its groups
+	runner_step(&runner);
+	remove_groups();
 	close_agent();
 }
 
