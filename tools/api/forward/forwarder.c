@@ -284,6 +284,7 @@ static void end_exchange(struct forwarder *f, struct exchange *x)
 	pthread_mutex_lock(&f->lock);
 	f->under_way--;
 	f->upgrades -= x->is_upgrade;
+	f->body_bytes -= x->body_size;
 	pthread_mutex_unlock(&f->lock);
 	free((void *)x->joint.extra);
 	exchange_free(x);
@@ -457,10 +458,12 @@ bool forwarder_begin(struct forwarder *f, struct exchange *x)
 {
 	pthread_mutex_lock(&f->lock);
 	bool has_room = f->under_way < FORWARDS_MAX &&
+			x->body_size <= FORWARD_BODY_BYTES_MAX - f->body_bytes &&
 			(!x->is_upgrade || (f->upgrades < FORWARD_UPGRADES_MAX && !f->is_closed));
 	if (has_room) {
 		f->under_way++;
 		f->upgrades += x->is_upgrade;
+		f->body_bytes += x->body_size;
 		x->owner = f;
 		x->carrier = &forwarder_carrier;
 		queue_exchange(f, x);

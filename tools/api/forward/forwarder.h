@@ -8,8 +8,11 @@
 #include "tools/api/forward/exchange.h"
 #include "tools/http_client/http_tls.h"
 
-// Under way at a time; more are refused.
-#define FORWARDS_MAX 2048u
+// Under way at a time; more are refused. Each has a connection to the leader, which has 4,096 for all
+// (http.connections_max): two members that follow leave half of them to its own clients.
+#define FORWARDS_MAX 1024u
+// Of the bodies of those under way.
+#define FORWARD_BODY_BYTES_MAX (64u * 1024 * 1024)
 // Of them, those that ask for another protocol: they last, and have a connection each.
 #define FORWARD_UPGRADES_MAX 256u
 // How long a request waits for a leader.

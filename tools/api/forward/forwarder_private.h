@@ -14,6 +14,7 @@ struct forwarder {
 	struct cds_list_head queue;
 	bool stops, is_closed;
 	uint32_t under_way, upgrades; // upgrades: of those under way
+	uint64_t body_bytes;          // the same
 	// Of the thread alone.
 	bool is_ending; // it is closed: no connections over which another protocol is spoken
 	struct cds_list_head all;

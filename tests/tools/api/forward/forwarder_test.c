@@ -1,4 +1,5 @@
 // The forwarder without a server: what waits, what is given up, and how much is under way.
+#include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "tools/api/forward/forwarder.h"
 #include <setjmp.h>
@@ -149,6 +150,37 @@ static void only_so_many_ask_for_another_protocol(void **unused)
 	forwarder_stop(f);
 }
 
+static struct exchange *with_body(size_t size)
+{
+	char *body = memory_take(size);
+	struct exchange *x = exchange_create("PUT", "/v1/jobs", body, size);
+	free(body);
+	return x;
+}
+
+// Large bodies that wait for a leader do not take all memory; small ones still go.
+static void bodies_are_bounded_together(void **unused)
+{
+	enum { BODY_BYTES = 1024 * 1024, COUNT = FORWARD_BODY_BYTES_MAX / BODY_BYTES };
+	static struct exchange *all[COUNT];
+	role = CLUSTER_FOLLOWER;
+	knows_leader = false;
+	struct forwarder *f = start(60000);
+	for (int i = 0; i < COUNT; i++) {
+		all[i] = with_body(BODY_BYTES);
+		assert_true(forwarder_begin(f, all[i]));
+	}
+	struct exchange *more = with_body(1), *plain = begun(f, "GET");
+	assert_false(forwarder_begin(f, more));
+	for (int i = 0; i < COUNT; i++)
+		all[i]->carrier->drop(all[i]);
+	plain->carrier->drop(plain);
+	await_none(f);
+	assert_true(forwarder_begin(f, more));
+	more->carrier->drop(more);
+	forwarder_stop(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +188,7 @@ int main(void)
 		cmocka_unit_test(what_waits_is_for_whoever_takes_over),
 		cmocka_unit_test(only_so_many_are_under_way),
 		cmocka_unit_test(only_so_many_ask_for_another_protocol),
+		cmocka_unit_test(bodies_are_bounded_together),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
