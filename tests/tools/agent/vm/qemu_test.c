@@ -32,7 +32,11 @@ static void open_runner(void)
 		.state_folder = folder,
 		.time = &time_source_real,
 		.seed = 3,
-		.machines = {qemu_program(), images, "", true, true}};
+		.machines = {.qemu = qemu_program(),
+			.images = images,
+			.user = "",
+			.has_network = true,
+			.is_emulated = true}};
 	if (runner_open(&runner, &settings, message, sizeof message) < 0)
 		fail_msg("%s", message);
 	runner_know_node(&runner, &(struct node_facts){.name = "n", .datacenter = "dc1"});
