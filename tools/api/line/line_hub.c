@@ -70,8 +70,10 @@ void hub_link_is_free(struct line_hub *hub, struct link *link)
 {
 	struct exchange *x = first_waiting(hub, &link->identity.node);
 	link_enter(link, LINK_IDLE);
-	if (!x)
+	if (!x) {
+		link->may_be_stale = true;
 		return;
+	}
 	leave_waiting(hub, x);
 	// Others of this node still wait: it is to dial once more.
 	if (first_waiting(hub, &x->node))

@@ -49,8 +49,8 @@ struct link {
 	struct exchange *exchange; // NULL: a node asks
 	char *asked;               // the request, as it is sent
 	size_t asked_at, asked_size;
-	bool was_used; // for an earlier request
-	bool is_held;  // the answer's reader has no room
+	bool may_be_stale; // idled or was used before: the node may close it as a request comes
+	bool is_held;      // the answer's reader has no room
 };
 
 struct line_hub {

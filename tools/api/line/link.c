@@ -297,10 +297,10 @@ static void answer_breaks(struct link *link, const char *why)
 	struct line_hub *hub = link->hub;
 	struct exchange *x = link->exchange;
 	bool has_begun = exchange_stage_of(x) != EXCHANGE_WAITS || x->head.status != 0;
-	bool may_repeat = link->was_used && !has_begun && strcmp(x->method, "GET") == 0;
+	bool may_repeat = link->may_be_stale && !has_begun && strcmp(x->method, "GET") == 0;
 	let_exchange_go(link);
 	link_end(link);
-	// It had idled for long enough that the node closed it at the same moment.
+	// The node closed it at the same moment, before it heard of the request.
 	if (may_repeat)
 		hub_wait_again(hub, x);
 	else if (exchange_stage_of(x) == EXCHANGE_WAITS)
@@ -330,7 +330,7 @@ static void answer_ends(struct link *link)
 		return;
 	}
 	free_flows(link);
-	link->was_used = true;
+	link->may_be_stale = true;
 	link_await(&link->tls_end, EPOLLIN);
 	hub_link_is_free(hub, link);
 }
