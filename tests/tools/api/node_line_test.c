@@ -30,7 +30,7 @@
 static struct line *line;
 static struct uuid node, allocation;
 static char id[UUID_TEXT_BYTES];
-static _Atomic int open_talks; // of the node, with the controller
+static _Atomic int answering; // requests that the node is answering
 
 static void say(int fd, const char *text, size_t size)
 {
@@ -125,13 +125,14 @@ static void *talk(void *context)
 	while (hear(fd, request, sizeof request)) {
 		if (!strstr(request, "\r\n\r\n"))
 			continue;
+		atomic_fetch_add(&answering, 1);
 		answer(fd, request);
+		atomic_fetch_sub(&answering, 1);
 		if (!strstr(request, "path=/"))
 			break;
 		*request = '\0';
 	}
 	close(fd);
-	atomic_fetch_sub(&open_talks, 1);
 	return NULL;
 }
 
@@ -140,7 +141,6 @@ static int serve(void *unused, int fd)
 	pthread_t thread;
 	int *at = malloc(sizeof *at);
 	*at = fd;
-	atomic_fetch_add(&open_talks, 1);
 	server_must(pthread_create(&thread, NULL, talk, at) == 0, "a thread");
 	pthread_detach(thread);
 	return 0;
@@ -273,9 +273,10 @@ static int ask_raw(const char *what, const char *headers)
 	return fd;
 }
 
-static void until_no_talks_are_open(void)
+// Connections that idle for the next request are none of it.
+static void until_nothing_is_answered(void)
 {
-	for (int ms = 0; atomic_load(&open_talks) > 0; ms++) {
+	for (int ms = 0; atomic_load(&answering) > 0; ms++) {
 		assert_true(ms < 10000);
 		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
 	}
@@ -289,9 +290,9 @@ static void a_stream_ends_with_its_reader(void **unused)
 	int fd = ask_raw(what, "");
 	while (!strstr(text, "line\n\r\n5\r\nline\n"))
 		assert_true(hear(fd, text, sizeof text));
-	assert_true(atomic_load(&open_talks) > 0);
+	assert_true(atomic_load(&answering) > 0);
 	close(fd);
-	until_no_talks_are_open();
+	until_nothing_is_answered();
 }
 
 static void a_node_that_dies_ends_the_answer(void **unused)
@@ -324,7 +325,7 @@ static void a_web_socket_goes_both_ways(void **unused)
 		assert_string_equal(text, "typed");
 	}
 	close(fd);
-	until_no_talks_are_open();
+	until_nothing_is_answered();
 }
 
 static uint64_t dials(void)
@@ -497,7 +498,7 @@ static void a_token_that_ends_ends_what_it_began(const char *management)
 			continue;
 		assert_true(has_been_ended(fd));
 		close(fd);
-		until_no_talks_are_open();
+		until_nothing_is_answered();
 	}
 }
 
@@ -542,7 +543,7 @@ static void expect_heard(int fd, const char *behind)
 	assert_memory_equal(text, greeting, sizeof greeting - 1);
 	assert_memory_equal(text + sizeof greeting - 1, behind, strlen(behind));
 	close(fd);
-	until_no_talks_are_open();
+	until_nothing_is_answered();
 }
 
 static void expect_closed(int fd, unsigned code, const char *reason)
@@ -558,7 +559,7 @@ static void expect_closed(int fd, unsigned code, const char *reason)
 	assert_int_equal(frame[2] << 8 | frame[3], code);
 	assert_memory_equal(text + 4, reason, size - 4);
 	close(fd);
-	until_no_talks_are_open();
+	until_nothing_is_answered();
 }
 
 #define GREETING "{\"version\":1,\"auth_token\":\"%s\"}"
