@@ -59,7 +59,7 @@ static bool connect_one(struct guests *g, struct place *p, const char *address)
 	if (!guests_have_room(g, &key))
 		return false;
 	assert_true(p->count < CONNECTIONS);
-	p->guests[p->count++] = guest_enter(g, &key, true);
+	p->guests[p->count++] = guest_enter(g, &key, true, &(bool){false});
 	return true;
 }
 
@@ -109,10 +109,31 @@ static void one_place_has_no_more_than_its_limit(void **unused)
 	// A node and who uses the socket are places, and take no connection from the others.
 	const struct uuid node = {{7}};
 	struct guest_key key = guest_key_of_node(&node);
-	struct guest *guest = guest_enter(g, &key, false);
+	struct guest *guest = guest_enter(g, &key, false, &(bool){false});
 	assert_true(connect_one(g, &places[1], addresses[1]));
 	guest_leave(g, guest, false);
 	leave_all(g, places);
+	guests_destroy(g);
+}
+
+// Threads that accept at once all asked before any of them entered.
+static void who_came_meanwhile_is_over(void **unused)
+{
+	struct guests *g = guests_create(CONNECTIONS, 2, 1000);
+	struct guest_key key = at(addresses[0]);
+	struct guest *guests[4];
+	struct guests_counts counts;
+	bool is_over;
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(guests_have_room(g, &key));
+	for (uint32_t i = 0; i < 4; i++) {
+		guests[i] = guest_enter(g, &key, true, &is_over);
+		assert_int_equal(is_over, i >= 2);
+	}
+	guests_count(g, &counts);
+	assert_int_equal(counts.refused_connections, 2);
+	for (uint32_t i = 0; i < 4; i++)
+		guest_leave(g, guests[i], true);
 	guests_destroy(g);
 }
 
@@ -123,7 +144,7 @@ static void memory_is_shared_as_connections_are(void **unused)
 	struct guest *guests[3];
 	struct guests_counts counts;
 	for (uint32_t i = 0; i < 3; i++)
-		guests[i] = guest_enter(g, &keys[i], true);
+		guests[i] = guest_enter(g, &keys[i], true, &(bool){false});
 	assert_false(guest_take_bytes(g, guests[0], 501 + 500, false));
 	assert_false(guest_take_bytes(g, guests[0], UINT64_MAX, false));
 	assert_true(guest_take_bytes(g, guests[0], 500, false));
@@ -154,6 +175,7 @@ int main(void)
 		cmocka_unit_test(a_network_of_ipv6_is_one_place),
 		cmocka_unit_test(greedy_places_leave_room),
 		cmocka_unit_test(one_place_has_no_more_than_its_limit),
+		cmocka_unit_test(who_came_meanwhile_is_over),
 		cmocka_unit_test(memory_is_shared_as_connections_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

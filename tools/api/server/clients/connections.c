@@ -108,8 +108,12 @@ static void enter_as_guest(
 	struct guest_key key = from                     ? *from
 			       : connection->is_of_node ? guest_key_of_node(&connection->node)
 							: guest_key_of_socket();
+	bool is_over;
 	connection->counts = from != NULL;
-	connection->guest = guest_enter(c->guests, &key, connection->counts);
+	connection->guest = guest_enter(c->guests, &key, connection->counts, &is_over);
+	// Several threads accept at once, and each asked before the others entered.
+	if (is_over)
+		shutdown(connection->fd, SHUT_RDWR);
 }
 
 struct connection *connection_open(struct connections *c, int fd, const struct guest_key *from)

@@ -121,7 +121,7 @@ bool guests_have_room(struct guests *g, const struct guest_key *key)
 	return fits;
 }
 
-struct guest *guest_enter(struct guests *g, const struct guest_key *key, bool counts)
+struct guest *guest_enter(struct guests *g, const struct guest_key *key, bool counts, bool *is_over)
 {
 	pthread_mutex_lock(&g->lock);
 	struct guest *guest = guest_find(g, key);
@@ -134,6 +134,9 @@ struct guest *guest_enter(struct guests *g, const struct guest_key *key, bool co
 	guest->users++;
 	guest->connections += counts;
 	g->connections += counts;
+	*is_over = counts && (guest->connections > g->connections_of_one_max ||
+				     g->connections > g->connections_max);
+	g->counts.refused_connections += *is_over;
 	pthread_mutex_unlock(&g->lock);
 	return guest;
 }

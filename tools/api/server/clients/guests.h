@@ -28,8 +28,9 @@ void guests_destroy(struct guests *);
 // Any thread.
 // Whether one more connection may come from there; one that may not is counted.
 bool guests_have_room(struct guests *, const struct guest_key *);
-// counts: the connection is one of those that connections_max is about.
-struct guest *guest_enter(struct guests *, const struct guest_key *, bool counts);
+// counts: the connection is one of those that connections_max is about. is_over: whether others entered since it was
+// asked for room, and it is to be ended, which is counted; it enters all the same.
+struct guest *guest_enter(struct guests *, const struct guest_key *, bool counts, bool *is_over);
 void guest_leave(struct guests *, struct guest *, bool counts);
 // False: it would have too many; it has no more then, and that is counted. must: it has them whatever the rule says.
 bool guest_take_bytes(struct guests *, struct guest *, uint64_t bytes, bool must);
