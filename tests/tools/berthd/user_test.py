@@ -129,7 +129,8 @@ def main():
         refused(folder, settings(folder, user="no-such-user"), 'there is no user "no-such-user"')
         with open(BERTHD, "rb") as program:  # another user need not reach the folder that it lies in
             refused(folder, settings(folder, user="root"), "only root can become root", user=USER, group=NUMBER,
-                    executable=f"/proc/self/fd/{program.fileno()}", pass_fds=[program.fileno()])
+                    executable=f"/proc/self/fd/{program.fileno()}", pass_fds=[program.fileno()],
+                    env={**os.environ, "TSAN_OPTIONS": ""})  # nor the suppressions
         os.chown(folder / "key", 0, 0)
         refused(folder, settings(folder), "may not be read by the user that this is")
     return 0

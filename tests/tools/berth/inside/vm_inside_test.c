@@ -7,10 +7,12 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,8 @@
 #include <cmocka.h>
 
 static char text[4096];
-static char asked[200]; // of a console
+static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+static char asked[200]; // of a console, under the lock
 
 static struct MHD_Response *say_machines(struct service_request *request, unsigned *status)
 {
@@ -31,7 +34,7 @@ static struct MHD_Response *say_machines(struct service_request *request, unsign
 		"[{\"name\":\"web\"},{\"name\":\"db\"},{\"name\":\"new\"},{\"name\":\"again\"}]");
 }
 
-static int consoles; // that were asked for of "again", which begins anew after the first
+static atomic_int consoles; // that were asked for of "again", which begins anew after the first
 
 static struct MHD_Response *say_again(struct service_request *request, unsigned *status)
 {
@@ -71,10 +74,19 @@ static struct MHD_Response *say_console(struct service_request *request, unsigne
 	if (strcmp(request->id, "db") == 0)
 		return service_say(status, 503, "{\"message\":\"the worker is kept by hand\"}");
 	consoles += strcmp(request->id, "again") == 0;
+	pthread_mutex_lock(&asked_lock);
 	snprintf(asked, sizeof asked, "follow=%s origin=%s offset=%s wait=%s",
 		service_parameter(request, "follow"), service_parameter(request, "origin"),
 		service_parameter(request, "offset"), service_parameter(request, "wait"));
+	pthread_mutex_unlock(&asked_lock);
 	return service_say(status, 200, "%s", frame);
+}
+
+static void expect_asked(const char *expected)
+{
+	pthread_mutex_lock(&asked_lock);
+	assert_string_equal(asked, expected);
+	pthread_mutex_unlock(&asked_lock);
 }
 
 static struct MHD_Response *say_address(struct service_request *request, unsigned *status)
@@ -158,10 +170,10 @@ static void the_lines_of_a_machine(void **unused)
 {
 	expect_run("vm logs web", 0, "", "");
 	assert_string_equal(run.out, "hello\nworld\none\ntwo\nthree\n");
-	assert_string_equal(asked, "follow=false origin=start offset=0 wait=0");
+	expect_asked("follow=false origin=start offset=0 wait=0");
 	expect_run("vm logs --tail -n 1 web", 0, "", "");
 	assert_string_equal(run.out, "world\nthree\n");
-	assert_string_equal(asked, "follow=false origin=end offset=1024 wait=0");
+	expect_asked("follow=false origin=end offset=1024 wait=0");
 	expect_run("vm logs db", 0, "", "");
 	assert_string_equal(run.out, "hello\nworld\n");
 	expect_run("vm logs -f db", 4, "", "the worker is kept by hand");
@@ -173,7 +185,7 @@ static void who_waits_says_so(void **unused)
 {
 	expect_run("vm logs -f --wait 7 new", 0, "", "");
 	assert_string_equal(run.out, "one\ntwo\nthree\n");
-	assert_string_equal(asked, "follow=true origin=start offset=0 wait=7");
+	expect_asked("follow=true origin=start offset=0 wait=7");
 	assert_string_equal(run.error,
 		"berth: the machine \"new\" does not run yet: waiting up to 7 "
 		"seconds (--wait)\nberth: the machine \"new\" has ended there\n");
@@ -196,7 +208,7 @@ static void one_that_begins_anew_is_followed_on(void **unused)
 	expect_run("vm logs -f --tail -n 1 again", 0, "world\n", "");
 	// The last line of the first run, and all of the second.
 	assert_non_null(strstr(run.out, "world\nthree\none\ntwo\nthree\n"));
-	assert_string_equal(asked, "follow=true origin=start offset=0 wait=60");
+	expect_asked("follow=true origin=start offset=0 wait=60");
 	assert_string_equal(run.error, "berth: the machine \"again\" begins anew\n"
 				       "berth: the machine \"again\" has ended there\n");
 	assert_int_equal(consoles, 2);
