@@ -8,7 +8,8 @@ import sys
 import tempfile
 
 NODES = 40
-KEPT_MIB_MAX = 160
+# What was stored, and what the allocator keeps of what was freed, in arenas of several threads: it differs by tens.
+KEPT_MIB_MAX = 256
 
 
 def main():
