@@ -518,6 +518,18 @@ void response_free(struct response *r)
 	*r = (struct response){0};
 }
 
+uint64_t server_metric(struct server *s, const char *name)
+{
+	char line[128];
+	struct response r = http(s, "GET", "/v1/metrics?format=prometheus", NULL);
+	snprintf(line, sizeof line, "\n%s ", name);
+	const char *at = strstr(r.body, line);
+	assert_non_null(at);
+	uint64_t value = strtoull(at + strlen(line), NULL, 10);
+	response_free(&r);
+	return value;
+}
+
 json_t *http_json(struct server *s, const char *method, const char *path, const char *body)
 {
 	struct response r = http(s, method, path, body);

@@ -96,6 +96,8 @@ struct response http(struct server *, const char *method, const char *path, cons
 struct response http_with(struct server *, const char *method, const char *path, const char *body,
 	size_t size, const char *header);
 void response_free(struct response *);
+// One number of /v1/metrics that has no labels.
+uint64_t server_metric(struct server *, const char *name);
 // The body as JSON; fails the test when the status or the content type is another.
 json_t *http_json(struct server *, const char *method, const char *path, const char *body);
 // True when a header line is there, name and value as given.

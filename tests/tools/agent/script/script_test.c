@@ -64,13 +64,7 @@ static int tear_down(void **unused)
 	close(wake_fd);
 	if (!stage_confine)
 		return result;
-	for (uint32_t i = 0; i < 3 && confine.groups.is_usable; i++) {
-		char path[500];
-		snprintf(path, sizeof path, "%s%s", confine.groups.parent,
-			((const char *const[]){"/share", "/reserve", ""})[i]);
-		result += rmdir(path);
-	}
-	confine_close(&confine);
+	result += stage_close_confine(&confine);
 	return result;
 }
 

@@ -43,29 +43,13 @@ static int set_up(void **unused)
 static int tear_down(void **unused)
 {
 	int result = stage_close();
-	for (uint32_t i = 0; i < 3 && confine.groups.is_usable; i++) {
-		char path[500];
-		snprintf(path, sizeof path, "%s%s", confine.groups.parent,
-			((const char *const[]){"/share", "/reserve", ""})[i]);
-		result += rmdir(path);
-	}
-	confine_close(&confine);
+	result += stage_close_confine(&confine);
 	return result;
 }
 
-// A file of the allocation's folder, or "".
 static const char *content(const char *name)
 {
-	static char text[8000];
-	char path[300], id_text[UUID_TEXT_BYTES];
-	snprintf(
-		path, sizeof path, "%s/alloc/%s/%s", stage_folder, uuid_format(&id, id_text), name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return text;
+	return stage_content(&id, name);
 }
 
 static bool ends(struct alloc_run *a)

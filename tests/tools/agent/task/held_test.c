@@ -94,19 +94,9 @@ static void end(struct alloc_run *a)
 	WAIT_FOR(alloc_run_is_over(a));
 }
 
-// A file of the allocation's folder, or "".
 static const char *content(const char *name)
 {
-	static char text[4000];
-	char path[300], id_text[UUID_TEXT_BYTES];
-	snprintf(
-		path, sizeof path, "%s/alloc/%s/%s", stage_folder, uuid_format(&id, id_text), name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return text;
+	return stage_content(&id, name);
 }
 
 static void limits_are_in_its_group(void **unused)
@@ -290,12 +280,6 @@ int main(void)
 	}
 	stage_confine = &confine;
 	int result = cmocka_run_group_tests_name("held", tests, NULL, NULL);
-	for (uint32_t i = 0; i < 3; i++) {
-		char path[500];
-		snprintf(path, sizeof path, "%s%s", confine.groups.parent,
-			((const char *const[]){"/share", "/reserve", ""})[i]);
-		result += rmdir(path) < 0;
-	}
-	confine_close(&confine);
+	result += stage_close_confine(&confine);
 	return result;
 }

@@ -1,4 +1,6 @@
 #include "tests/tools/agent/task/stage.h"
+#include "tools/agent/confine/confine.h"
+#include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -50,6 +53,32 @@ int stage_close(void)
 {
 	runner_close(&runner);
 	return nftw(stage_folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int stage_close_confine(struct confine *confine)
+{
+	static const char *const groups[] = {"/share", "/reserve", ""};
+	int result = 0;
+	for (uint32_t i = 0; i < 3 && confine->groups.is_usable; i++) {
+		char path[500];
+		snprintf(path, sizeof path, "%s%s", confine->groups.parent, groups[i]);
+		result += rmdir(path) < 0;
+	}
+	confine_close(confine);
+	return result;
+}
+
+const char *stage_content(const struct uuid *id, const char *name)
+{
+	static char text[8000];
+	char path[300], id_text[UUID_TEXT_BYTES];
+	snprintf(path, sizeof path, "%s/alloc/%s/%s", stage_folder, uuid_format(id, id_text), name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return text;
 }
 
 struct alloc_spec *stage_describe(

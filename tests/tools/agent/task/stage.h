@@ -13,6 +13,8 @@ extern const struct confine *stage_confine; // of runners that are opened from n
 // The caller keeps the facts until it closes; stage_close() answers as a tear-down does.
 void stage_open(const struct node_facts *);
 int stage_close(void);
+// Closes what confines tasks, and removes its groups; 0 when they could be removed.
+int stage_close_confine(struct confine *);
 // The runner again after runner_close(), as an agent that starts again opens it.
 void stage_reopen(void);
 
@@ -23,5 +25,7 @@ struct alloc_run *stage_run(
 // What stage_run() runs. Caller frees.
 struct alloc_spec *stage_describe(
 	const struct uuid *, const char *job_type, const char *further, const char *tasks);
+// A file of the allocation's folder, or "" where there is none; until the next call.
+const char *stage_content(const struct uuid *, const char *name);
 // Lets the time pass, and steps the runner once.
 void stage_pass_ms(uint32_t ms);

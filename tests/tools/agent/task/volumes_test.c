@@ -67,28 +67,13 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
 static int tear_down(void **unused)
 {
 	int result = stage_close();
-	for (uint32_t i = 0; i < 3 && confine.groups.is_usable; i++) {
-		char path[500];
-		snprintf(path, sizeof path, "%s%s", confine.groups.parent,
-			((const char *const[]){"/share", "/reserve", ""})[i]);
-		result += rmdir(path);
-	}
-	confine_close(&confine);
+	result += stage_close_confine(&confine);
 	return result + nftw(data, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static const char *output(void)
 {
-	static char text[2000];
-	char path[300], id_text[UUID_TEXT_BYTES];
-	snprintf(path, sizeof path, "%s/alloc/%s/alloc/logs/t.stdout.0", stage_folder,
-		uuid_format(&id, id_text));
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return text;
+	return stage_content(&id, "alloc/logs/t.stdout.0");
 }
 
 #define MOUNT(volume, destination, more) \

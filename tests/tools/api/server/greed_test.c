@@ -61,22 +61,10 @@ static long status_of(int fd)
 	return strtol(head + 9, NULL, 10);
 }
 
-static uint64_t metric(struct server *s, const char *name)
-{
-	char line[128];
-	struct response r = http(s, "GET", "/v1/metrics?format=prometheus", NULL);
-	snprintf(line, sizeof line, "\n%s ", name);
-	const char *at = strstr(r.body, line);
-	assert_non_null(at);
-	uint64_t value = strtoull(at + strlen(line), NULL, 10);
-	response_free(&r);
-	return value;
-}
-
 // Nothing but the answer that tells it.
 static void await_memory_is_free(struct server *s)
 {
-	for (int tries = 0; metric(s, "berth_http_memory_bytes") > MIB; tries++) {
+	for (int tries = 0; server_metric(s, "berth_http_memory_bytes") > MIB; tries++) {
 		assert_true(tries < 5000);
 		usleep(1000);
 	}
@@ -102,15 +90,15 @@ static void bodies_that_never_end_leave_memory_to_others(void **unused)
 		begin_body(fds[i], body);
 	}
 	// All were read.
-	while (metric(s, "berth_http_memory_bytes") < 2 * MIB ||
-		metric(s, "berth_http_memory_refused_total") == 0)
+	while (server_metric(s, "berth_http_memory_bytes") < 2 * MIB ||
+		server_metric(s, "berth_http_memory_refused_total") == 0)
 		usleep(1000);
 	int other = connect_from(s, 3);
 	begin_body(other, body);
 	send_all(other, " ", 1);
 	assert_int_equal(status_of(other), 400); // blanks are no JSON
 	close(other);
-	assert_true(metric(s, "berth_http_memory_bytes_most") <= MEMORY);
+	assert_true(server_metric(s, "berth_http_memory_bytes_most") <= MEMORY);
 	for (int i = 0; i < GREEDY; i++) {
 		send_all(fds[i], " ", 1);
 		long status = status_of(fds[i]);
@@ -175,7 +163,7 @@ static void answers_that_nobody_reads_leave_memory_to_others(void **unused)
 		for (int asked = 0; asked < 8; asked++)
 			ask_for_job(fds[i]);
 	}
-	for (int tries = 0; metric(s, "berth_http_memory_refused_total") == 0; tries++) {
+	for (int tries = 0; server_metric(s, "berth_http_memory_refused_total") == 0; tries++) {
 		assert_true(tries < 5000);
 		usleep(1000);
 	}
@@ -183,7 +171,7 @@ static void answers_that_nobody_reads_leave_memory_to_others(void **unused)
 	ask_for_job(other);
 	assert_int_equal(status_of(other), 200);
 	close(other);
-	assert_true(metric(s, "berth_http_memory_bytes_most") <= MEMORY);
+	assert_true(server_metric(s, "berth_http_memory_bytes_most") <= MEMORY);
 	// Who took all is told why, and what became of a change.
 	other = connect_refused(s, 2);
 	send_text(other, "DELETE /v1/job/large HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -249,8 +237,8 @@ static void two_addresses_do_not_hold_all_connections(void **unused)
 	assert_in_range(second, MOST / 8, MOST / 4 + API_THREADS);
 	assert_int_equal(connect_many(s, 4, &other, 1), 1);
 	close(other);
-	assert_int_equal(
-		metric(s, "berth_http_connections_refused_total"), 2 * TRIED - first - second);
+	assert_int_equal(server_metric(s, "berth_http_connections_refused_total"),
+		2 * TRIED - first - second);
 	for (uint32_t i = 0; i < 2 * TRIED; i++)
 		close(fds[i / TRIED][i % TRIED]);
 	server_stop(s);

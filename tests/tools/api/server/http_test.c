@@ -31,19 +31,6 @@ static void advance_ms(uint64_t ms)
 	stopped_ns += ms * 1000000;
 }
 
-// One number of /v1/metrics.
-static uint64_t metric(struct server *s, const char *name)
-{
-	char line[128];
-	struct response r = http(s, "GET", "/v1/metrics?format=prometheus", NULL);
-	snprintf(line, sizeof line, "\n%s ", name);
-	const char *at = strstr(r.body, line);
-	assert_non_null(at);
-	uint64_t value = strtoull(at + strlen(line), NULL, 10);
-	response_free(&r);
-	return value;
-}
-
 static void wrong_methods_are_405(void **unused)
 {
 	static const char *const cases[][2] = {{"DELETE", "/v1/nodes"}, {"PUT", "/v1/nodes"},
@@ -316,7 +303,8 @@ static void dribbling_headers_are_cut_off(void **unused)
 	while (recv(fd, &byte, 1, 0) > 0)
 		;
 	close(fd);
-	assert_int_equal(metric(s, "berth_http_connections_cut_total{phase=\"headers\"}"), 1);
+	assert_int_equal(
+		server_metric(s, "berth_http_connections_cut_total{phase=\"headers\"}"), 1);
 	server_stop(s);
 }
 
@@ -378,7 +366,7 @@ static void an_applier_that_hangs_is_503(void **unused)
 		sizeof job_body - 1, job_body);
 	assert_int_equal(send(fd, request, (size_t)size, MSG_NOSIGNAL), size);
 	// From here on its deadline is set.
-	while (metric(s, "berth_http_parked") == 0)
+	while (server_metric(s, "berth_http_parked") == 0)
 		usleep(1000);
 	advance_ms(31000);
 	ssize_t got = recv(fd, answer, sizeof answer - 1, 0);
@@ -414,7 +402,7 @@ static void who_leaves_while_a_command_waits_is_forgotten(void **unused)
 		clients[i] = server_connect(s);
 		assert_int_equal(send(clients[i], request, (size_t)size, MSG_NOSIGNAL), size);
 	}
-	while (metric(s, "berth_http_parked") < 8)
+	while (server_metric(s, "berth_http_parked") < 8)
 		usleep(1000);
 	for (int i = 0; i < 8; i++) {
 		assert_int_equal(
@@ -423,7 +411,7 @@ static void who_leaves_while_a_command_waits_is_forgotten(void **unused)
 	}
 	while (command_queue_depth(s->queue))
 		applier_step(s->applier);
-	for (uint32_t tries = 0; metric(s, "berth_http_parked") != 0; tries++) {
+	for (uint32_t tries = 0; server_metric(s, "berth_http_parked") != 0; tries++) {
 		assert_true(tries < 5000);
 		usleep(1000);
 	}
