@@ -1,10 +1,8 @@
 // A real server and the agent's end of the line: what clients ask of allocations is answered by their node, and a node
 // asks for the variables of its tasks.
-#include "dataplane/wire/little_endian.h"
 #include "state/base/time_units.h"
 #include "tests/tools/api/acl_world.h"
-#include "tests/tools/api/server.h"
-#include "tools/agent/line/line.h"
+#include "tests/tools/api/line_stage.h"
 #include "tools/agent/line/line_ask.h"
 #include "tools/web_socket/frame.h"
 #include <errno.h>
@@ -13,7 +11,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,45 +20,6 @@
 
 #include <cmocka.h>
 
-#define UPGRADE                                                                      \
-	"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" \
-	"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-
-static struct line *line;
-static struct uuid node, allocation;
-static char id[UUID_TEXT_BYTES];
-static _Atomic int answering; // requests that the node is answering
-
-static void say(int fd, const char *text, size_t size)
-{
-	while (size) {
-		struct pollfd polled = {fd, POLLOUT, 0};
-		ssize_t sent = send(fd, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (sent < 0 && poll(&polled, 1, 1000) < 0)
-			return;
-		if (sent < 0 && polled.revents & (POLLHUP | POLLERR))
-			return;
-		text += sent > 0 ? sent : 0;
-		size -= sent > 0 ? (size_t)sent : 0;
-	}
-}
-
-static void say_text(int fd, const char *text)
-{
-	say(fd, text, strlen(text));
-}
-
-static bool hear(int fd, char *text, size_t room)
-{
-	struct pollfd polled = {fd, POLLIN, 0};
-	size_t used = strlen(text);
-	if (used + 1 >= room || poll(&polled, 1, 10000) != 1)
-		return false;
-	ssize_t size = recv(fd, text + used, room - used - 1, 0);
-	text[used + (size > 0 ? (size_t)size : 0)] = '\0';
-	return size > 0;
-}
-
 // The other side has ended the connection, and has not only fallen silent.
 static bool has_been_ended(int fd)
 {
@@ -70,130 +28,17 @@ static bool has_been_ended(int fd)
 	return size == 0 || (size < 0 && errno == ECONNRESET);
 }
 
-static void stream(int fd)
-{
-	char unused[16] = "";
-	say_text(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-	for (int i = 0; i < 1000; i++) {
-		struct pollfd polled = {fd, POLLIN, 0};
-		say_text(fd, "5\r\nline\n\r\n");
-		// Whoever asked has left once the connection ends.
-		if (poll(&polled, 1, 20) == 1 && !hear(fd, unused, sizeof unused))
-			return;
-	}
-}
-
-static void echo(int fd)
-{
-	char text[512];
-	static const char accepted[] = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
-				       "Upgrade: websocket\r\nSec-WebSocket-Accept: s3p\r\n\r\n";
-	say(fd, accepted, sizeof accepted - 1);
-	for (struct pollfd polled = {fd, POLLIN, 0}; poll(&polled, 1, 10000) == 1;) {
-		ssize_t size = recv(fd, text, sizeof text, 0);
-		if (size <= 0)
-			break;
-		say(fd, text, (size_t)size);
-	}
-}
-
-static void answer(int fd, const char *request)
-{
-	char head[256];
-	int size;
-	if (strstr(request, "follow=true")) {
-		stream(fd);
-	} else if (strstr(request, "/exec")) {
-		echo(fd);
-	} else if (strstr(request, "path=dies")) {
-		say_text(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
-	} else {
-		size = snprintf(head, sizeof head,
-			"HTTP/1.1 200 OK\r\nContent-Type: text/x-test\r\nContent-Length: "
-			"%zu\r\n\r\n",
-			strlen(request));
-		say(fd, head, (size_t)size);
-		say_text(fd, request);
-	}
-}
-
-static void *talk(void *context)
-{
-	int fd = *(int *)context;
-	char request[4096] = "";
-	free(context);
-	while (hear(fd, request, sizeof request)) {
-		if (!strstr(request, "\r\n\r\n"))
-			continue;
-		atomic_fetch_add(&answering, 1);
-		answer(fd, request);
-		atomic_fetch_sub(&answering, 1);
-		if (!strstr(request, "path=/"))
-			break;
-		*request = '\0';
-	}
-	close(fd);
-	return NULL;
-}
-
-static int serve(void *unused, int fd)
-{
-	pthread_t thread;
-	int *at = malloc(sizeof *at);
-	*at = fd;
-	server_must(pthread_create(&thread, NULL, talk, at) == 0, "a thread");
-	pthread_detach(thread);
-	return 0;
-}
-
-// What the dataplane does of a node that is called.
-static void *pass_calls_on(void *stops)
-{
-	const struct node_table *table = state_node_table(server->state);
-	uint64_t number = 0;
-	while (!atomic_load((_Atomic bool *)stops)) {
-		uint32_t slot = server->newest.slot;
-		_Atomic uint64_t *news = &((struct node_table *)table)->news[slot / 64];
-		bool is_told = atomic_fetch_and(news, ~(1ull << slot % 64)) >> slot % 64 & 1;
-		const struct line_call call = {1, 1, 1, ++number};
-		if (is_told && atomic_load(&table->lines[slot].directives) & NODE_DIRECTIVE_CALL)
-			line_called(line, &call);
-		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
-	}
-	return NULL;
-}
-
-static _Atomic bool stops;
-static pthread_t dataplane;
-
 static int line_begin(void **unused)
 {
-	static char address[40];
-	struct uuid ids[PLACE_COUNT_MAX];
 	server = server_start(&(struct server_options){.has_line = true});
-	node = server_node(server, 0);
-	server_job(server, "web");
 	server_job(server, "other");
-	assert_int_equal(server_place(server, "web", 1, ids), 1);
-	allocation = ids[0];
-	uuid_format(&allocation, id);
-	server_report(server, server->newest, id, ALLOC_RUNNING, 0);
-	snprintf(address, sizeof address, "127.0.0.1:%u", server->line_port);
-	struct line_settings settings = {
-		.node = node, .key_id = 7, .address = address, .serve = serve};
-	settings.key.k[0] = load64(server_line_key);
-	settings.key.k[1] = load64(server_line_key + 8);
-	line = line_open(&settings);
-	assert_non_null(line);
-	assert_int_equal(pthread_create(&dataplane, NULL, pass_calls_on, (void *)&stops), 0);
+	stage_begin(server);
 	return 0;
 }
 
 static int line_end(void **unused)
 {
-	atomic_store(&stops, true);
-	pthread_join(dataplane, NULL);
-	line_close(line);
+	stage_end();
 	return server_group_end(unused);
 }
 
@@ -209,18 +54,18 @@ static int status_of(const char *path, char *body, size_t room)
 static void a_request_goes_to_its_node_as_it_came(void **unused)
 {
 	char path[128], body[4096], expected[256];
-	snprintf(path, sizeof path, "/v1/client/fs/ls/%s?path=/a%%20b&x", id);
+	snprintf(path, sizeof path, "/v1/client/fs/ls/%s?path=/a%%20b&x", stage.id);
 	struct response r = http_with(server, "GET", path, NULL, 0,
 		"X-Nomad-Token: e9a5f1e2-0000-0000-0000-000000000000");
 	assert_int_equal(r.status, 200);
 	assert_true(response_has(&r, "Content-Type: text/x-test"));
 	snprintf(expected, sizeof expected, "GET /v1/client/fs/ls/%s?path=/a%%20b&x HTTP/1.1\r\n",
-		id);
+		stage.id);
 	assert_memory_equal(r.body, expected, strlen(expected));
 	// What it shows to the controller is no business of the node's.
 	assert_null(strstr(r.body, "e9a5f1e2"));
 	response_free(&r);
-	snprintf(path, sizeof path, "/v1/client/allocation/%s/restart?path=/", id);
+	snprintf(path, sizeof path, "/v1/client/allocation/%s/restart?path=/", stage.id);
 	r = http(server, "PUT", path, "{\"TaskName\":\"t\"}");
 	assert_int_equal(r.status, 200);
 	assert_memory_equal(r.body, "PUT /v1/client/allocation/", 26);
@@ -228,7 +73,8 @@ static void a_request_goes_to_its_node_as_it_came(void **unused)
 	response_free(&r);
 	assert_int_equal(status_of("/v1/client/stats", body, sizeof body), 400);
 	char text[UUID_TEXT_BYTES];
-	snprintf(path, sizeof path, "/v1/client/stats?node_id=%s&path=/", uuid_format(&node, text));
+	snprintf(path, sizeof path, "/v1/client/stats?node_id=%s&path=/",
+		uuid_format(&stage.node, text));
 	assert_int_equal(status_of(path, body, sizeof body), 200);
 	snprintf(path, sizeof path, "/v1/agent/monitor?log_level=warn&node_id=%s&path=/", text);
 	assert_int_equal(status_of(path, body, sizeof body), 200);
@@ -269,38 +115,29 @@ static int ask_raw(const char *what, const char *headers)
 	int fd = server_connect(server);
 	int size = snprintf(text, sizeof text,
 		"GET /v1/client/%s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", what, headers);
-	say(fd, text, (size_t)size);
+	stage_say(fd, text, (size_t)size);
 	return fd;
-}
-
-// Connections that idle for the next request are none of it.
-static void until_nothing_is_answered(void)
-{
-	for (int ms = 0; atomic_load(&answering) > 0; ms++) {
-		assert_true(ms < 10000);
-		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
-	}
 }
 
 // The node learns that nobody reads any more.
 static void a_stream_ends_with_its_reader(void **unused)
 {
 	char what[128], text[65536] = "";
-	snprintf(what, sizeof what, "fs/logs/%s?follow=true", id);
+	snprintf(what, sizeof what, "fs/logs/%s?follow=true", stage.id);
 	int fd = ask_raw(what, "");
 	while (!strstr(text, "line\n\r\n5\r\nline\n"))
-		assert_true(hear(fd, text, sizeof text));
-	assert_true(atomic_load(&answering) > 0);
+		assert_true(stage_hear(fd, text, sizeof text));
+	assert_true(atomic_load(&stage.answering) > 0);
 	close(fd);
-	until_nothing_is_answered();
+	stage_until_quiet();
 }
 
 static void a_node_that_dies_ends_the_answer(void **unused)
 {
 	char what[128], text[4096] = "";
-	snprintf(what, sizeof what, "fs/cat/%s?path=dies", id);
+	snprintf(what, sizeof what, "fs/cat/%s?path=dies", stage.id);
 	int fd = ask_raw(what, "");
-	while (hear(fd, text, sizeof text))
+	while (stage_hear(fd, text, sizeof text))
 		continue;
 	assert_non_null(strstr(text, "Content-Length: 100\r\n"));
 	assert_non_null(strstr(text, "\r\n\r\nhalf"));
@@ -310,28 +147,28 @@ static void a_node_that_dies_ends_the_answer(void **unused)
 static void a_web_socket_goes_both_ways(void **unused)
 {
 	char what[128], text[4096] = "", *body;
-	snprintf(what, sizeof what, "allocation/%s/exec?task=t", id);
-	int fd = ask_raw(what, UPGRADE);
+	snprintf(what, sizeof what, "allocation/%s/exec?task=t", stage.id);
+	int fd = ask_raw(what, STAGE_UPGRADE);
 	while (!(body = strstr(text, "\r\n\r\n")))
-		assert_true(hear(fd, text, sizeof text));
+		assert_true(stage_hear(fd, text, sizeof text));
 	assert_memory_equal(text, "HTTP/1.1 101 ", 13);
-	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3p\r\n"));
+	assert_non_null(strstr(text, STAGE_ACCEPTED));
 	assert_non_null(strstr(text, "Upgrade: websocket\r\n"));
 	for (int i = 0; i < 3; i++) {
 		*text = '\0';
-		say_text(fd, "typed");
+		stage_say_text(fd, "typed");
 		while (!strstr(text, "typed"))
-			assert_true(hear(fd, text, sizeof text));
+			assert_true(stage_hear(fd, text, sizeof text));
 		assert_string_equal(text, "typed");
 	}
 	close(fd);
-	until_nothing_is_answered();
+	stage_until_quiet();
 }
 
 static uint64_t dials(void)
 {
 	struct line_counts counts;
-	line_count(line, &counts);
+	line_count(stage.line, &counts);
 	return counts.dialling + counts.dialled;
 }
 
@@ -341,20 +178,20 @@ static void a_call_that_comes_again_is_none(void **unused)
 {
 	struct line_call call = {1, 9, 1, 5};
 	uint64_t before = dials();
-	line_called(line, &call);
+	line_called(stage.line, &call);
 	assert_int_equal(dials(), before + 1);
-	line_called(line, &call);
+	line_called(stage.line, &call);
 	call.number = 4;
-	line_called(line, &call);
+	line_called(stage.line, &call);
 	assert_int_equal(dials(), before + 1);
 	call.number = 6;
-	line_called(line, &call);
+	line_called(stage.line, &call);
 	assert_int_equal(dials(), before + 2);
 	call.number = 0;
-	line_called(line, &call);
+	line_called(stage.line, &call);
 	assert_int_equal(dials(), before + 3);
 	call.port = 0;
-	line_called(line, &call);
+	line_called(stage.line, &call);
 	assert_int_equal(dials(), before + 3);
 }
 
@@ -375,7 +212,7 @@ static int asked(const char *method, const char *target, const struct uuid *of, 
 	char message[256];
 	const struct line_question q = {
 		.method = method, .target = target, .allocation = *of, .task = task, .stop_fd = -1};
-	int error = line_ask(line, &q, got, message, sizeof message);
+	int error = line_ask(stage.line, &q, got, message, sizeof message);
 	if (error != 0)
 		fail_msg("%s", message);
 	return (int)got->status;
@@ -396,24 +233,28 @@ static void a_node_reads_variables_of_its_tasks(void **unused)
 	const struct uuid nobody = {{1}};
 	assert_int_equal(put_variable("nomad/jobs/web", "one"), 200);
 	assert_int_equal(put_variable("nomad/jobs/other", "two"), 200);
-	assert_int_equal(
-		asked("GET", "/v1/var/nomad/jobs/web?namespace=default", &allocation, "t", &got),
+	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web?namespace=default", &stage.allocation,
+				 "t", &got),
 		200);
 	assert_non_null(strstr(got.body, "\"one\""));
 	assert_true(got.index > 0);
 	line_answer_free(&got);
-	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web/g/t", &allocation, "t"), 404);
-	assert_int_equal(asked("GET", "/v1/vars?prefix=nomad", &allocation, "t", &got), 200);
+	assert_int_equal(
+		asked_status("GET", "/v1/var/nomad/jobs/web/g/t", &stage.allocation, "t"), 404);
+	assert_int_equal(asked("GET", "/v1/vars?prefix=nomad", &stage.allocation, "t", &got), 200);
 	assert_non_null(strstr(got.body, "nomad/jobs/web"));
 	assert_null(strstr(got.body, "nomad/jobs/other"));
 	line_answer_free(&got);
 	// Nothing else, although access control is off.
-	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/other", &allocation, "t"), 403);
-	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web", &allocation, "u"), 403);
+	assert_int_equal(
+		asked_status("GET", "/v1/var/nomad/jobs/other", &stage.allocation, "t"), 403);
+	assert_int_equal(
+		asked_status("GET", "/v1/var/nomad/jobs/web", &stage.allocation, "u"), 403);
 	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web", &nobody, "t"), 403);
-	assert_int_equal(asked_status("DELETE", "/v1/var/nomad/jobs/web", &allocation, "t"), 403);
-	assert_int_equal(asked_status("GET", "/v1/jobs", &allocation, "t"), 403);
-	assert_int_equal(asked_status("GET", "/v1/agent/health", &allocation, "t"), 403);
+	assert_int_equal(
+		asked_status("DELETE", "/v1/var/nomad/jobs/web", &stage.allocation, "t"), 403);
+	assert_int_equal(asked_status("GET", "/v1/jobs", &stage.allocation, "t"), 403);
+	assert_int_equal(asked_status("GET", "/v1/agent/health", &stage.allocation, "t"), 403);
 }
 
 static void *change_later(void *unused)
@@ -429,13 +270,13 @@ static void a_change_is_waited_for(void **unused)
 	char target[128];
 	pthread_t thread;
 	assert_int_equal(put_variable("nomad/jobs/web", "old"), 200);
-	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web", &allocation, "t", &got), 200);
+	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web", &stage.allocation, "t", &got), 200);
 	snprintf(target, sizeof target, "/v1/var/nomad/jobs/web?index=%llu&wait=10s",
 		(unsigned long long)got.index);
 	uint64_t before = got.index;
 	line_answer_free(&got);
 	assert_int_equal(pthread_create(&thread, NULL, change_later, NULL), 0);
-	assert_int_equal(asked("GET", target, &allocation, "t", &got), 200);
+	assert_int_equal(asked("GET", target, &stage.allocation, "t", &got), 200);
 	pthread_join(thread, NULL);
 	assert_non_null(strstr(got.body, "\"new\""));
 	assert_true(got.index > before);
@@ -449,20 +290,20 @@ static void whoever_asks_can_be_stopped(void **unused)
 	int fds[2];
 	assert_return_code(pipe2(fds, O_CLOEXEC), 0);
 	assert_int_equal(put_variable("nomad/jobs/web", "same"), 200);
-	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web", &allocation, "t", &got), 200);
+	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web", &stage.allocation, "t", &got), 200);
 	snprintf(target, sizeof target, "/v1/var/nomad/jobs/web?index=%llu&wait=60s",
 		(unsigned long long)got.index);
 	line_answer_free(&got);
 	struct line_question q = {.method = "GET",
 		.target = target,
-		.allocation = allocation,
+		.allocation = stage.allocation,
 		.task = "t",
 		.timeout_ms = 200,
 		.stop_fd = fds[0]};
-	assert_int_equal(line_ask(line, &q, &got, message, sizeof message), -ETIMEDOUT);
+	assert_int_equal(line_ask(stage.line, &q, &got, message, sizeof message), -ETIMEDOUT);
 	q.timeout_ms = 60000;
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	assert_int_equal(line_ask(line, &q, &got, message, sizeof message), -ECANCELED);
+	assert_int_equal(line_ask(stage.line, &q, &got, message, sizeof message), -ECANCELED);
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -486,21 +327,21 @@ static void a_token_that_ends_ends_what_it_began(const char *management)
 		char accessor[40], secret[40], what[128], headers[512], path[100], text[65536] = "";
 		make_token(management, accessor, secret);
 		snprintf(what, sizeof what,
-			i == 0 ? "fs/logs/%s?follow=true" : "allocation/%s/exec?task=t", id);
+			i == 0 ? "fs/logs/%s?follow=true" : "allocation/%s/exec?task=t", stage.id);
 		snprintf(headers, sizeof headers, "X-Nomad-Token: %s\r\n%s", secret,
-			i == 0 ? "" : UPGRADE);
+			i == 0 ? "" : STAGE_UPGRADE);
 		int fd = ask_raw(what, headers);
 		while (!strstr(text, i == 0 ? "line\n" : "\r\n\r\n"))
-			assert_true(hear(fd, text, sizeof text));
+			assert_true(stage_hear(fd, text, sizeof text));
 		// By the node, and not a refusal of the server's.
-		assert_true(i == 0 || strstr(text, "Sec-WebSocket-Accept: s3p\r\n"));
+		assert_true(i == 0 || strstr(text, STAGE_ACCEPTED));
 		snprintf(path, sizeof path, "/v1/acl/token/%s", accessor);
 		assert_int_equal(ask_with(management, "DELETE", path, NULL).status, 200);
-		for (*text = '\0'; hear(fd, text, sizeof text); *text = '\0')
+		for (*text = '\0'; stage_hear(fd, text, sizeof text); *text = '\0')
 			continue;
 		assert_true(has_been_ended(fd));
 		close(fd);
-		until_nothing_is_answered();
+		stage_until_quiet();
 	}
 }
 
@@ -519,10 +360,10 @@ static size_t put_message(char *frame, const char *text)
 static int open_greeted(const char *headers)
 {
 	char what[128], text[4096] = "";
-	snprintf(what, sizeof what, "allocation/%s/exec?task=t&ws_handshake=true", id);
+	snprintf(what, sizeof what, "allocation/%s/exec?task=t&ws_handshake=true", stage.id);
 	int fd = ask_raw(what, headers);
 	while (!strstr(text, "\r\n\r\n"))
-		assert_true(hear(fd, text, sizeof text));
+		assert_true(stage_hear(fd, text, sizeof text));
 	assert_memory_equal(text, "HTTP/1.1 101 ", 13);
 	assert_string_equal(strstr(text, "\r\n\r\n"), "\r\n\r\n");
 	return fd;
@@ -545,7 +386,7 @@ static void expect_heard(int fd, const char *behind)
 	assert_memory_equal(text, greeting, sizeof greeting - 1);
 	assert_memory_equal(text + sizeof greeting - 1, behind, strlen(behind));
 	close(fd);
-	until_nothing_is_answered();
+	stage_until_quiet();
 }
 
 static void expect_closed(int fd, unsigned code, const char *reason)
@@ -561,7 +402,7 @@ static void expect_closed(int fd, unsigned code, const char *reason)
 	assert_int_equal(frame[2] << 8 | frame[3], code);
 	assert_memory_equal(text + 4, reason, size - 4);
 	close(fd);
-	until_nothing_is_answered();
+	stage_until_quiet();
 }
 
 #define GREETING "{\"version\":1,\"auth_token\":\"%s\"}"
@@ -585,23 +426,23 @@ static void a_token_comes_with_the_first_message(const char *management)
 	snprintf(text, sizeof text, GREETING, management);
 	size_t size = put_message(frame, text);
 	memcpy(frame + size, "typed", 5);
-	int fd = open_greeted(UPGRADE);
-	say(fd, frame, 20);
-	say(fd, frame + 20, size - 20 + 5);
+	int fd = open_greeted(STAGE_UPGRADE);
+	stage_say(fd, frame, 20);
+	stage_say(fd, frame + 20, size - 20 + 5);
 	expect_heard(fd, "typed");
 	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-		fd = open_greeted(UPGRADE);
-		say(fd, frame, put_message(frame, refused[i].greeting));
+		fd = open_greeted(STAGE_UPGRADE);
+		stage_say(fd, frame, put_message(frame, refused[i].greeting));
 		expect_closed(fd, refused[i].code, refused[i].reason);
 	}
 	memset(frame, 0, sizeof frame);
-	fd = open_greeted(UPGRADE);
-	say(fd, frame, sizeof frame);
+	fd = open_greeted(STAGE_UPGRADE);
+	stage_say(fd, frame, sizeof frame);
 	expect_closed(fd, 1008, "the first message is no handshake");
 	// A header's is the one that holds, and is no reason to tell the node the other.
-	snprintf(headers, sizeof headers, "X-Nomad-Token: %s\r\n" UPGRADE, management);
+	snprintf(headers, sizeof headers, "X-Nomad-Token: %s\r\n" STAGE_UPGRADE, management);
 	fd = open_greeted(headers);
-	say(fd, frame, put_message(frame, refused[2].greeting));
+	stage_say(fd, frame, put_message(frame, refused[2].greeting));
 	expect_heard(fd, "");
 }
 
@@ -610,25 +451,26 @@ static void rights_are_asked_before_the_node_is(void **unused)
 {
 	char management[SECRET_BYTES], path[128], what[128], text[4096] = "";
 	acl_world_bootstrap(management);
-	snprintf(path, sizeof path, "/v1/client/fs/ls/%s?path=/", id);
+	snprintf(path, sizeof path, "/v1/client/fs/ls/%s?path=/", stage.id);
 	assert_int_equal(ask_with(NULL, "GET", path, NULL).status, 403);
 	assert_int_equal(ask_with(management, "GET", path, NULL).status, 200);
-	snprintf(path, sizeof path, "/v1/client/fs/logs/%s?path=/", id);
+	snprintf(path, sizeof path, "/v1/client/fs/logs/%s?path=/", stage.id);
 	assert_int_equal(ask_with(NULL, "GET", path, NULL).status, 500);
 	assert_int_equal(
 		ask_with(NULL, "GET", "/v1/client/fs/ls/12345678-1234-1234-1234-123456789abc", NULL)
 			.status,
 		404);
-	snprintf(what, sizeof what, "allocation/%s/exec?task=t", id);
-	int fd = ask_raw(what, UPGRADE);
-	while (hear(fd, text, sizeof text))
+	snprintf(what, sizeof what, "allocation/%s/exec?task=t", stage.id);
+	int fd = ask_raw(what, STAGE_UPGRADE);
+	while (stage_hear(fd, text, sizeof text))
 		continue;
 	assert_memory_equal(text, "HTTP/1.1 101 ", 13);
 	const unsigned char *frame = (const unsigned char *)strstr(text, "\r\n\r\n") + 4;
 	assert_int_equal(frame[2] << 8 | frame[3], 1011);
 	assert_memory_equal(frame + 4, "Permission denied", 17);
 	close(fd);
-	assert_int_equal(asked_status("GET", "/v1/var/nomad/jobs/web", &allocation, "t"), 200);
+	assert_int_equal(
+		asked_status("GET", "/v1/var/nomad/jobs/web", &stage.allocation, "t"), 200);
 	a_token_that_ends_ends_what_it_began(management);
 	a_token_comes_with_the_first_message(management);
 }

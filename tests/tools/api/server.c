@@ -202,6 +202,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.forward_hold_ms = options->forward_hold_ms,
 		.context = s,
 	};
+	s->is_secure = options->tls.certificate != NULL;
 	if (options->has_line) {
 		settings.line_fd = listen_for_nodes(s);
 		settings.line_key = find_line_key;
@@ -476,10 +477,12 @@ struct response http_with(struct server *s, const char *method, const char *path
 {
 	char url[2048];
 	struct growing text = {text_copy(TEXT("")), 0, 1}, headers = {text_copy(TEXT("")), 0, 1};
-	snprintf(url, sizeof url, "http://127.0.0.1:%u%s", api_port(s->api), path);
+	snprintf(url, sizeof url, "http%s://127.0.0.1:%u%s", s->is_secure ? "s" : "",
+		api_port(s->api), path);
 	CURL *curl = curl_easy_init();
 	struct curl_slist *list = header ? curl_slist_append(NULL, header) : NULL;
 	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
 	curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
 	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

@@ -26,6 +26,7 @@ struct server {
 	pthread_mutex_t cluster_lock;
 	struct cluster_status cluster; // what the API is told of it, under the lock
 	uint16_t line_port;            // where nodes dial; 0: nowhere
+	bool is_secure;                // asked over TLS, whose certificate nobody looks at
 	struct prng prng;
 	struct node_slot {
 		uint32_t slot, generation;
