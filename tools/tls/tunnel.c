@@ -4,6 +4,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+// In one turn.
+#define MOVES_MAX 64u
+
 static ssize_t result_of(ssize_t size)
 {
 	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
@@ -102,11 +105,16 @@ static bool is_done(const struct tunnel_flow *flow)
 
 bool tunnel_turn(struct tunnel *t)
 {
-	t->has_moved = false;
-	while (move_both(t))
-		t->has_moved = true;
+	uint32_t moves = 0;
+	while (moves < MOVES_MAX && move_both(t))
+		moves++;
+	t->has_moved = moves > 0;
+	t->has_more = moves == MOVES_MAX;
+	// What could be moved next waits for one of both to take something, and is in no socket perhaps.
+	uint32_t more = t->has_more ? POLLOUT : 0;
 	bool waits_in = flow_is_empty(&t->in), waits_out = flow_is_empty(&t->out);
-	t->session_events = (waits_out ? 0 : POLLOUT) | (waits_in && !t->in.has_ended ? POLLIN : 0);
-	t->fd_events = (waits_in ? 0 : POLLOUT) | (waits_out && !t->out.has_ended ? POLLIN : 0);
+	t->session_events =
+		(waits_out ? more : POLLOUT) | (waits_in && !t->in.has_ended ? POLLIN : 0);
+	t->fd_events = (waits_in ? more : POLLOUT) | (waits_out && !t->out.has_ended ? POLLIN : 0);
 	return !is_done(&t->in) && !is_done(&t->out);
 }

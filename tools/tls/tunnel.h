@@ -31,7 +31,8 @@ struct tunnel {
 	uint32_t session_events,
 		fd_events; // POLLIN and POLLOUT: what each side waits for, after a turn
 	bool has_moved;    // any byte, in the newest turn
+	bool has_more; // that turn was cut short so that others have theirs, and the next one is due
 };
 
-// Moves all that can be moved. False: one side has ended, and the other has what it said.
+// Moves what can be moved, up to a mebibyte each way. False: one side has ended, and the other has what it said.
 bool tunnel_turn(struct tunnel *);

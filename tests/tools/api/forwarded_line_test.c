@@ -378,23 +378,21 @@ static void a_stream_ends_with_its_leader(void **unused)
 	all_is_well(NULL);
 }
 
-#define IN_BOTH                                                                              \
-	cmocka_unit_test_setup(a_web_socket_goes_through, all_is_well),                      \
-		cmocka_unit_test_setup(a_refusal_is_told_as_the_leader_has_it, all_is_well), \
-		cmocka_unit_test_setup(another_leader_ends_it, all_is_well),                 \
-		cmocka_unit_test_setup(without_a_leader_it_is_closed, all_is_well),          \
-		cmocka_unit_test_setup(one_that_leads_no_more_is_not_believed, all_is_well), \
-		cmocka_unit_test_setup(what_was_asked_is_not_asked_twice, all_is_well),      \
-		cmocka_unit_test_setup(a_follower_that_stops_says_so, all_is_well),          \
-		cmocka_unit_test_setup(a_stream_comes_as_it_is_written, all_is_well),        \
-		cmocka_unit_test_setup(a_stream_ends_with_its_leader, all_is_well)
-
 int main(void)
 {
-	const struct CMUnitTest in_clear[] = {IN_BOTH,
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_web_socket_goes_through, all_is_well),
+		cmocka_unit_test_setup(a_refusal_is_told_as_the_leader_has_it, all_is_well),
+		cmocka_unit_test_setup(another_leader_ends_it, all_is_well),
+		cmocka_unit_test_setup(without_a_leader_it_is_closed, all_is_well),
+		cmocka_unit_test_setup(one_that_leads_no_more_is_not_believed, all_is_well),
+		cmocka_unit_test_setup(what_was_asked_is_not_asked_twice, all_is_well),
+		cmocka_unit_test_setup(a_follower_that_stops_says_so, all_is_well),
+		cmocka_unit_test_setup(a_stream_comes_as_it_is_written, all_is_well),
+		cmocka_unit_test_setup(a_stream_ends_with_its_leader, all_is_well),
 		cmocka_unit_test_setup(a_slow_reader_holds_the_node_up, all_is_well),
-		cmocka_unit_test_setup(a_slow_node_holds_the_client_up, all_is_well)};
-	const struct CMUnitTest secure[] = {IN_BOTH};
-	int failed = cmocka_run_group_tests(in_clear, begin_in_clear, end_pair);
-	return failed + cmocka_run_group_tests(secure, begin_secure, end_all);
+		cmocka_unit_test_setup(a_slow_node_holds_the_client_up, all_is_well),
+	};
+	int failed = cmocka_run_group_tests_name("in clear", tests, begin_in_clear, end_pair);
+	return failed + cmocka_run_group_tests_name("over TLS", tests, begin_secure, end_all);
 }

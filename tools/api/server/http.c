@@ -164,7 +164,10 @@ static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 		put_headers(response, request, reply);
 	free(reply->next_token);
 	free(reply->digest);
-	enum MHD_Result result = MHD_queue_response(request->connection, reply->status, response);
+	enum MHD_Result result =
+		is_web_socket && !request->close_code
+			? switched_begin(request, response)
+			: MHD_queue_response(request->connection, reply->status, response);
 	MHD_destroy_response(response);
 	return result;
 }

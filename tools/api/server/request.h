@@ -75,9 +75,9 @@ struct request {
 	char *target; // path and query as they were sent, of one that somebody else may answer; else NULL
 	struct exchange *exchange; // while it waits for the answer of the leader or of a node
 	struct MHD_UpgradeResponseHandle *joined; // while another protocol is spoken (switched.h)
-	uint64_t
-		left_ns; // since when it is known that its client has left meanwhile; 0: it is there
-	void *context;   // the route's, between submit and answer; see context_free
+	int tunnel_fd;                            // the same over TLS
+	_Atomic bool is_left;                     // nobody speaks over it any more
+	void *context; // the route's, between submit and answer; see context_free
 	void (*context_free)(void *);
 	uint16_t
 		close_code; // of a WebSocket that is opened to be closed (tools/api/server/web_socket.h)

@@ -49,6 +49,7 @@ struct api {
 	struct audit_log *audit;       // NULL: none
 	struct audit_ring *audit_ring; // its newest lines; NULL: none
 	struct token_keeper *tokens;
+	struct tunnels *tunnels;     // of WebSockets over TLS; NULL: HTTP without TLS
 	struct forwarder *forwarder; // NULL: of no cluster
 	struct line_hub *line;       // NULL: no node can be asked
 	pthread_mutex_t prng_lock;

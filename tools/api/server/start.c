@@ -11,6 +11,7 @@
 #include "tools/api/server/clients/connections.h"
 #include "tools/api/server/clients/guests.h"
 #include "tools/api/server/elsewhere/node_line.h"
+#include "tools/api/server/elsewhere/tunnels.h"
 #include "tools/api/server/http.h"
 #include "tools/api/server/parking.h"
 #include "tools/api/server/request_counters.h"
@@ -275,6 +276,8 @@ static int start_threads(struct api *api, int wake_fd, char *message, uint32_t s
 		error = background_answers_start(api, i, &api->background[i]);
 	if (error == 0)
 		error = start_forwarder(api);
+	if (error == 0 && api->identity)
+		error = tunnels_start(&api->tunnels);
 	if (error != 0)
 		snprintf(message, size, "http: cannot start its threads: %s", error_text(error));
 	return error;
@@ -282,6 +285,8 @@ static int start_threads(struct api *api, int wake_fd, char *message, uint32_t s
 
 static void stop_daemons(struct api *api)
 {
+	// They have connections that libmicrohttpd has to have back.
+	tunnels_stop(api->tunnels);
 	for (uint32_t i = 0; i < API_LISTENERS; i++)
 		if (api->daemons[i])
 			MHD_stop_daemon(api->daemons[i]);

@@ -9,3 +9,5 @@ bool switched_is_asked(const struct request *);
 void switched_ask(const struct request *, struct exchange *);
 // The response to it once its exchange is switched; NULL: memory is short.
 struct MHD_Response *switched_response(struct request *);
+// Answers with that, and hands the client's connection over. MHD_NO: the connection is to be closed.
+enum MHD_Result switched_begin(struct request *, struct MHD_Response *);
