@@ -46,7 +46,8 @@ struct applier *applier_create(const struct applier_settings *);
 // Recovery, before start: applies one stored batch. Returns what replay_batch_apply does.
 int applier_replay(struct applier *, uint64_t first_index, struct replay_batch *);
 // Ends recovery: rebuilds derived data, starts a new term (its entry is journalled before the return), tells the
-// placer of every node. Returns 0 or a negative error.
+// placer of every node. Returns 0 or a negative error; the log_failed of the settings was called before, if the log has
+// failed for good.
 int applier_open(struct applier *);
 // Starts the applier and journal threads. cpu < 0: not pinned.
 int applier_start(struct applier *, int cpu);

@@ -9,6 +9,7 @@
 #include "state/tables/placer.h"
 #include "state/tables/state.h"
 #include "state/tables/tables.h"
+#include <errno.h>
 
 // Gives blocks of workers that no longer exist to those that do.
 static void hand_out_blocks(struct applier *a)
@@ -57,6 +58,12 @@ static uint64_t next_term(const struct applier *a)
 	return now_s > a->state->term ? now_s : a->state->term + 1;
 }
 
+// Else there is no room, nobody waits any more, or another member of the cluster leads: the log is as good as before.
+static bool has_failed_for_good(int error)
+{
+	return error && error != -ENOSPC && error != -ECANCELED && error != -ESTALE;
+}
+
 static int begin_term(struct applier *a)
 {
 	struct entry e = {.kind = ENTRY_TERM, .term = next_term(a)};
@@ -66,6 +73,8 @@ static int begin_term(struct applier *a)
 	CHECK(decider_commit(&a->decider, &e) == 0);
 	applier_batch_launch(a);
 	int error = applier_flight_append(a);
+	if (has_failed_for_good(error))
+		a->settings.log_failed(a->settings.context, error);
 	if (error)
 		return error;
 	a->state->node_table->term = a->state->term;

@@ -121,18 +121,17 @@ static bool work(void *shared)
 	for (uint32_t round = 0; round < LIVES && is_done; round++) {
 		if (world_open(&l->w) < 0) {
 			walk_said(l->w.message);
-			return false;
+			is_done = false;
+			break;
 		}
 		int error = store_start_snapshots(l->w.store, l->w.state);
 		if (error < 0)
 			walk_said(error_text(error)); // the daemon refuses to start with it
 		is_done = error == 0 && live_once(l, round);
 		store_stop_snapshots(l->w.store);
-		l->is_marked = l->w.log_error < 0 && l->w.log_error != -ENOSPC;
-		if (l->is_marked)
-			store_note_failure(l->w.store, l->w.log_error);
 		world_close(&l->w);
 	}
+	l->is_marked = l->w.log_error < 0 && l->w.log_error != -ENOSPC;
 	return is_done;
 }
 
@@ -142,7 +141,9 @@ static void take_mark_away(struct life *l)
 	char path[128];
 
 	snprintf(path, sizeof path, "%s/failed", l->w.directory);
-	if (access(path, F_OK) == 0) {
+	bool is_there = access(path, F_OK) == 0;
+	CHECK(is_there == l->is_marked);
+	if (is_there) {
 		CHECK(world_open(&l->w) == -EIO && strstr(l->w.message, "failed says"));
 		CHECK(unlink(path) == 0);
 	}

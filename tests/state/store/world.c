@@ -20,6 +20,7 @@ static void log_failed(void *context, int error)
 	w->log_error = error;
 	if (!w->may_fail)
 		fail_msg("the log failed: %d", error);
+	store_note_failure(w->store, error); // as the daemon does
 }
 
 void world_init(struct world *w)
