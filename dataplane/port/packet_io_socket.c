@@ -1,6 +1,8 @@
 #include "dataplane/port/packet_io_socket.h"
 #include "dataplane/hot/counters.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <linux/sock_diag.h>
@@ -155,7 +157,8 @@ static void lend_datagram(struct socket_queue *q, const struct socket_end *end, 
 static void receive_from(
 	struct socket_queue *q, const struct socket_end *end, struct packet_burst *burst)
 {
-	int got = recvmmsg(end->fd, q->in.headers, BURST_MAX - burst->count, MSG_DONTWAIT, NULL);
+	int got = CAN_FAIL(PORT_RECEIVE,
+		recvmmsg(end->fd, q->in.headers, BURST_MAX - burst->count, MSG_DONTWAIT, NULL));
 	if (got < 0 && errno != EAGAIN && errno != EINTR)
 		counter_add(&q->counts.errors, 1);
 	for (int i = 0; i < got; i++) {
@@ -240,7 +243,8 @@ static uint32_t send_messages(struct socket_queue *q, const struct socket_end *e
 {
 	uint32_t next = 0, sent = 0;
 	while (next < count) {
-		int done = sendmmsg(end->fd, q->out.headers + next, count - next, MSG_DONTWAIT);
+		int done = CAN_FAIL(PORT_SEND,
+			sendmmsg(end->fd, q->out.headers + next, count - next, MSG_DONTWAIT));
 		if (done > 0) {
 			count_sent(q, header_bytes_of(end), next, (uint32_t)done);
 			next += (uint32_t)done;
@@ -304,12 +308,13 @@ static int open_bell(struct socket_queue *q)
 		q->bell = q->ends[0].fd;
 		return 0;
 	}
-	q->bell = epoll_create1(EPOLL_CLOEXEC);
+	q->bell = CAN_FAIL(PORT_EPOLL, epoll_create1(EPOLL_CLOEXEC));
 	if (q->bell < 0)
 		return -errno;
 	for (uint32_t i = 0; i < q->end_count; i++) {
 		struct epoll_event event = {.events = EPOLLIN};
-		if (epoll_ctl(q->bell, EPOLL_CTL_ADD, q->ends[i].fd, &event) != 0)
+		if (CAN_FAIL(PORT_WATCH,
+			    epoll_ctl(q->bell, EPOLL_CTL_ADD, q->ends[i].fd, &event)) != 0)
 			return -errno;
 	}
 	return 0;
@@ -361,9 +366,13 @@ uint64_t socket_queue_missed(struct socket_queue *q)
 		uint32_t values[SK_MEMINFO_VARS];
 		socklen_t size = sizeof values;
 		// The kernel's count goes round; each drop is in it at once, also when no datagram follows.
-		if (getsockopt(q->ends[i].fd, SOL_SOCKET, SO_MEMINFO, values, &size) != 0 ||
-			size <= SK_MEMINFO_DROPS * sizeof values[0])
+		if (CAN_FAIL(PORT_DROPS, getsockopt(q->ends[i].fd, SOL_SOCKET, SO_MEMINFO, values,
+						 &size)) != 0 ||
+			size <= SK_MEMINFO_DROPS * sizeof values[0]) {
+			log_warn("port-drops-unknown",
+				"meaning=\"what the socket drops is counted later\"");
 			continue;
+		}
 		missed += (uint32_t)(values[SK_MEMINFO_DROPS] - q->ends[i].drops_seen);
 		q->ends[i].drops_seen = values[SK_MEMINFO_DROPS];
 	}

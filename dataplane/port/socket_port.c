@@ -1,4 +1,5 @@
 #include "dataplane/port/socket_port.h"
+#include "state/base/failpoint/failpoint.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -35,7 +36,7 @@ static int bind_ipv4(const struct socket_end *end)
 {
 	struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons(end->udp_port)};
 	memcpy(&name.sin_addr, end->address, 4);
-	return bind(end->fd, (struct sockaddr *)&name, sizeof name);
+	return CAN_FAIL(PORT_BIND, bind(end->fd, (struct sockaddr *)&name, sizeof name));
 }
 
 // Addresses of the link mean something on an interface only.
@@ -45,12 +46,12 @@ static int bind_ipv6(const struct socket_end *end, const char *interface)
 	memcpy(&name.sin6_addr, end->address, 16);
 	if (IN6_IS_ADDR_LINKLOCAL(&name.sin6_addr))
 		name.sin6_scope_id = if_nametoindex(interface);
-	return bind(end->fd, (struct sockaddr *)&name, sizeof name);
+	return CAN_FAIL(PORT_BIND, bind(end->fd, (struct sockaddr *)&name, sizeof name));
 }
 
 static int set_option(int fd, int level, int option, int value)
 {
-	return setsockopt(fd, level, option, &value, sizeof value);
+	return CAN_FAIL(PORT_OPTION, setsockopt(fd, level, option, &value, sizeof value));
 }
 
 // Root may have more than the system's limit; others get as much as it allows.
@@ -65,8 +66,8 @@ static int grow_buffer(int fd, int forced, int plain, uint32_t bytes)
 // Then the others may join it.
 static int bind_end(struct socket_end *end, const char *interface, bool is_first)
 {
-	end->fd = socket(
-		end->ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	end->fd = CAN_FAIL(PORT_SOCKET, socket(end->ipv6 ? AF_INET6 : AF_INET,
+						SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (end->fd < 0)
 		return -errno;
 	if (end->ipv6 && set_option(end->fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) != 0)

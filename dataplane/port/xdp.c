@@ -1,4 +1,5 @@
 #include "dataplane/port/xdp.h"
+#include "state/base/failpoint/failpoint.h"
 #include <errno.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
@@ -25,9 +26,9 @@ static int ask_link(int fd, unsigned interface, char answer[static ANSWER_BYTES]
 			.nlmsg_flags = NLM_F_REQUEST},
 		.link = {.ifi_family = AF_UNSPEC, .ifi_index = (int)interface},
 	};
-	if (send(fd, &question, sizeof question, 0) != (ssize_t)sizeof question)
+	if (CAN_FAIL(XDP_ASK, send(fd, &question, sizeof question, 0)) != (ssize_t)sizeof question)
 		return -errno;
-	ssize_t got = recv(fd, answer, ANSWER_BYTES, 0);
+	ssize_t got = CAN_FAIL(XDP_ANSWER, recv(fd, answer, ANSWER_BYTES, 0));
 	return got < 0 ? -errno : (int)got;
 }
 
@@ -83,7 +84,7 @@ int xdp_program(const char *interface, uint32_t *program)
 	unsigned index = if_nametoindex(interface);
 	if (index == 0)
 		return -ENODEV;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	int fd = CAN_FAIL(XDP_SOCKET, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
 	if (fd < 0)
 		return -errno;
 	int result = ask_link(fd, index, answer);

@@ -1,6 +1,7 @@
 #include "dataplane/requests/doorbell.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include <errno.h>
@@ -11,7 +12,8 @@
 
 void doorbell_open(struct doorbell *d)
 {
-	*d = (struct doorbell){.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	*d = (struct doorbell){
+		.event = CAN_FAIL(PORT_BELL, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))};
 	if (d->event < 0)
 		log_warn("doorbell-missing", "error=\"%s\" effect=\"answers wait for a nap's end\"",
 			error_text(-errno));

@@ -1,5 +1,7 @@
 #include "state/etcd/etcd_line.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,6 +17,14 @@
 // Unanswered bytes and keepalives for so long: the other machine is gone.
 #define SILENCE_MS 4000
 
+// libcurl has no other reason to give none.
+static void must_have(const void *handle)
+{
+	if (!handle)
+		log_error("etcd-no-memory", "what=\"libcurl has no memory for a request to etcd\"");
+	CHECK(handle);
+}
+
 struct etcd_line *etcd_line_take(struct etcd *e)
 {
 	pthread_mutex_lock(&e->lock);
@@ -25,8 +35,8 @@ struct etcd_line *etcd_line_take(struct etcd *e)
 	if (line)
 		return line;
 	line = memory_take(sizeof *line);
-	line->multi = curl_multi_init();
-	CHECK(line->multi);
+	line->multi = CAN_BREAK(ETCD_HANDLES, NULL, curl_multi_init());
+	must_have(line->multi);
 	return line;
 }
 
@@ -95,6 +105,8 @@ static size_t take_answer(char *data, size_t each, size_t count, void *context)
 static int socket_prepare(void *context, curl_socket_t socket, curlsocktype purpose)
 {
 	int silence_ms = SILENCE_MS;
+	if (FAILPOINT(ETCD_SOCKET))
+		return CURL_SOCKOPT_ERROR;
 	setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
 	return CURL_SOCKOPT_OK;
 }
@@ -111,8 +123,8 @@ static void exchange_secure(const struct etcd *e, CURL *easy)
 
 static void exchange_create(const struct etcd *e, struct etcd_exchange *x)
 {
-	CURL *easy = curl_easy_init();
-	CHECK(easy);
+	CURL *easy = CAN_BREAK(ETCD_HANDLE, NULL, curl_easy_init());
+	must_have(easy);
 	x->easy = easy;
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROXY, "");
@@ -199,7 +211,7 @@ static uint32_t line_collect(struct etcd_line *line)
 	CURLMsg *message;
 	while ((message = curl_multi_info_read(line->multi, &left))) {
 		struct etcd_exchange *x = NULL;
-		CURLcode code = message->data.result;
+		CURLcode code = CAN_BREAK(ETCD_ANSWER, CURLE_RECV_ERROR, message->data.result);
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x);

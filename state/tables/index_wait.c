@@ -1,6 +1,7 @@
 // Waiting for a newer state: sleepers on a futex, event loops on eventfds.
 #include "state/tables/index_wait.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -103,7 +104,7 @@ uint64_t state_wait(struct state *state, uint64_t index, uint32_t timeout_ms)
 int state_watch_fd(struct state *state)
 {
 	struct index_wait *w = state->index_wait;
-	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	int fd = CAN_FAIL(HTTP_CHANGES, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
 
 	if (fd < 0)
 		return -errno;

@@ -32,6 +32,7 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_CGROUP_CREATE, "enospc", NULL, true, false},
 	{FAILPOINT_CGROUP_OPEN, "emfile", NULL, false, false},
 	{FAILPOINT_CGROUP_ENTER, "ebusy", NULL, false, false},
+	{FAILPOINT_CGROUP_WRITE, "ebusy", NULL, false, false},
 	{FAILPOINT_EXEC_PIPE, "emfile", NULL, false, false},
 	{FAILPOINT_EXEC_FORK, "eagain", NULL, false, false},
 	{FAILPOINT_EXEC_WATCH, "emfile", NULL, false, false},

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -103,9 +104,9 @@ static void what_cannot_be_read_is_refused_with_a_sentence(void **unused)
 	}
 }
 
-static void a_program_refuses_what_it_cannot_read(void **unused)
+static void expect_refusal(char *wrong, const char *why)
 {
-	char name[256], wrong[] = "BERTH_FAILPOINTS=log.nothing=eio", said[512] = "";
+	char name[256], said[512] = "";
 	char *arguments[] = {name, NULL}, *environment[] = {wrong, NULL};
 	posix_spawn_file_actions_t actions;
 	int status, output = memfd_create("output", MFD_CLOEXEC);
@@ -120,7 +121,34 @@ static void a_program_refuses_what_it_cannot_read(void **unused)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
 	assert_true(pread(output, said, sizeof said - 1, 0) > 0);
 	close(output);
-	assert_non_null(strstr(said, "there is no such point"));
+	assert_non_null(strstr(said, why));
+}
+
+static void a_program_refuses_what_it_cannot_read(void **unused)
+{
+	char no_point[] = "BERTH_FAILPOINTS=log.nothing=eio",
+	     no_file[] = "BERTH_FAILPOINTS=@/dev/null";
+
+	expect_refusal(no_point, "there is no such point");
+	expect_refusal(no_file, "is no file of points of this build");
+}
+
+static void what_is_shared_fails_in_others_only(void **unused)
+{
+	char path[] = "/tmp/berth-points-XXXXXX";
+	int status, fd = mkstemp(path);
+
+	assert_true(fd >= 0 && close(fd) == 0);
+	pid_t child = fork();
+	if (child == 0) {
+		bool is_fine = failpoints_share(path) == 0 &&
+			       failpoints_arm("log.fdatasync=eio", message, sizeof message) == 0 &&
+			       strcmp(hits(2), "..") == 0;
+		_exit(is_fine ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	unlink(path);
 }
 
 // The areas of tests/failpoints/meson.build, each of which is walked.
@@ -145,6 +173,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_child_counts_with_its_parent),
 		cmocka_unit_test(what_cannot_be_read_is_refused_with_a_sentence),
 		cmocka_unit_test(a_program_refuses_what_it_cannot_read),
+		cmocka_unit_test(what_is_shared_fails_in_others_only),
 		cmocka_unit_test(every_point_is_of_an_area_that_is_walked),
 	};
 

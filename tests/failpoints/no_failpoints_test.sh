@@ -8,12 +8,14 @@ made=$(mktemp -d)
 trap 'rm -r "$made"' EXIT
 mapfile -t names < <(sed -n 's/.*ROW([A-Z0-9_]*, "\([^"]*\)").*/\1/p' state/base/failpoint/failpoint.h)
 [ ${#names[@]} -gt 30 ] || { echo "state/base/failpoint/failpoint.h has few names: ${#names[@]}"; exit 1; }
-mapfile -t users < <(grep -rlE '(FAILPOINT|CAN_FAIL|CAN_REFUSE)\(' --include='*.c' state dataplane placement tools |
+mapfile -t users < <(grep -rlE '(FAILPOINT|CAN_FAIL|CAN_REFUSE|CAN_BREAK)\(' --include='*.c' \
+	state dataplane placement tools |
 	grep -vx state/base/failpoint/failpoint.c)
 
 # has_failpoints SOURCE [OPTION]...
 has_failpoints() {
-	"${compiler[@]}" "${@:2}" -w -O1 -I. -D_GNU_SOURCE -std=gnu17 -DBERTH_VERSION='"0"' -c "$1" -o "$made/one.o"
+	"${compiler[@]}" "${@:2}" -w -O1 -I. -D_GNU_SOURCE -std=gnu17 -DBERTH_VERSION='"0"' \
+		-DSHARED_PROGRAM_SYMBOL='"none"' -c "$1" -o "$made/one.o"
 	nm "$made/one.o" | grep -q failpoint || strings "$made/one.o" | grep -qxF "$(printf '%s\n' "${names[@]}")"
 }
 

@@ -1,4 +1,5 @@
 #include "tools/agent/agent.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -206,6 +207,13 @@ static void disconnect(struct agent *a)
 	a->fd = -1;
 }
 
+// Another one is opened for what is sent next: this one would be readable, or refuse, without end.
+static void give_up_socket(struct agent *a, const char *event, int error)
+{
+	log_warn(event, "error=\"%s\" action=\"another socket is opened\"", strerror(error));
+	disconnect(a);
+}
+
 // Opens the socket if it is closed. When the local address has changed, the agent registers again.
 static bool connected(struct agent *a)
 {
@@ -232,8 +240,9 @@ static bool connected(struct agent *a)
 static void send_bytes(struct agent *a, const uint8_t *frame, uint32_t length)
 {
 	a->counters.sent++;
-	if (send(a->fd, frame, length, 0) < 0 && errno != EAGAIN && errno != ECONNREFUSED)
-		disconnect(a);
+	if (CAN_FAIL(BEAT_SEND, send(a->fd, frame, length, 0)) < 0 && errno != EAGAIN &&
+		errno != ECONNREFUSED)
+		give_up_socket(a, "sent-nothing", errno);
 }
 
 // Fails for good only if the agent never could describe this machine; otherwise a later try may succeed.
@@ -378,9 +387,11 @@ static void receive_all(struct agent *a)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
 	while (a->fd >= 0) {
-		ssize_t n = recv(a->fd, frame, sizeof frame, MSG_TRUNC);
+		ssize_t n = CAN_FAIL(BEAT_RECEIVE, recv(a->fd, frame, sizeof frame, MSG_TRUNC));
 		if (n < 0 && (errno == EINTR || errno == ECONNREFUSED))
 			continue;
+		if (n < 0 && errno != EAGAIN)
+			give_up_socket(a, "received-nothing", errno);
 		if (n < 0)
 			return;
 		if ((size_t)n > sizeof frame) {

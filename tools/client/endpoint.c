@@ -1,5 +1,6 @@
 #include "tools/client/endpoint.h"
 #include "dataplane/wire/wire.h"
+#include "state/base/failpoint/failpoint.h"
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -67,7 +68,7 @@ static int bind_to(int fd, const char *source, char *message, uint32_t message_s
 	int rc = resolve(source, "0", AI_PASSIVE, &address, &size, message, message_size);
 	if (rc < 0)
 		return rc;
-	if (bind(fd, (struct sockaddr *)&address, size) < 0) {
+	if (CAN_FAIL(BEAT_BIND, bind(fd, (struct sockaddr *)&address, size)) < 0) {
 		rc = -errno;
 		snprintf(
 			message, message_size, "cannot send from %.64s: %s", source, strerror(-rc));
@@ -83,7 +84,8 @@ int endpoint_connect(const char *server, const char *source, char *message, uint
 	int rc = endpoint_resolve(server, &address, &size, message, message_size);
 	if (rc < 0)
 		return rc;
-	int fd = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = CAN_FAIL(BEAT_SOCKET,
+		socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (fd < 0) {
 		rc = -errno;
 		snprintf(message, message_size, "cannot open a UDP socket: %s", strerror(-rc));
@@ -91,7 +93,7 @@ int endpoint_connect(const char *server, const char *source, char *message, uint
 	}
 	if (source)
 		rc = bind_to(fd, source, message, message_size);
-	if (rc == 0 && connect(fd, (struct sockaddr *)&address, size) < 0) {
+	if (rc == 0 && CAN_FAIL(BEAT_CONNECT, connect(fd, (struct sockaddr *)&address, size)) < 0) {
 		rc = -errno;
 		snprintf(message, message_size, "cannot reach %.64s: %s", server, strerror(-rc));
 	}

@@ -1,4 +1,5 @@
 #include "tools/http_client/http_client.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "tools/http_client/curl_tls.h"
 #include "tools/http_client/curl_where.h"
@@ -24,7 +25,9 @@ struct transfer {
 
 struct http_client *http_client_create(void)
 {
-	CURL *curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_easy_init() : NULL;
+	CURL *curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK
+			     ? CAN_BREAK(CLIENT_HANDLE, NULL, curl_easy_init())
+			     : NULL;
 	if (!curl)
 		return NULL;
 	struct http_client *client = memory_take(sizeof *client);
@@ -137,7 +140,7 @@ bool http_client_ask(
 	curl_tls_set(curl, request->tls);
 	set_callbacks(curl, &transfer);
 	if (code == CURLE_OK)
-		code = curl_easy_perform(curl);
+		code = CAN_BREAK(CLIENT_ASK, CURLE_RECV_ERROR, curl_easy_perform(curl));
 	curl_slist_free_all(headers);
 	curl_where_free(&where);
 	if (code == CURLE_OK) {

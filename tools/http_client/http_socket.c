@@ -2,6 +2,7 @@
 #include "state/base/base64.h"
 #include "state/base/bytes.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
@@ -250,7 +251,7 @@ static bool connect_curl(struct opening *o, struct curl_where *where, struct cur
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)o->request->timeout_ms);
 	curl_tls_set(curl, o->request->tls);
 	if (code == CURLE_OK)
-		code = curl_easy_perform(curl);
+		code = CAN_BREAK(CLIENT_ASK, CURLE_RECV_ERROR, curl_easy_perform(curl));
 	if (code == CURLE_OK)
 		code = curl_easy_getinfo(curl, CURLINFO_ACTIVESOCKET, &fd);
 	o->socket->stream = (struct web_socket_stream){fd, read_curl, write_curl, o->socket};
@@ -277,7 +278,9 @@ struct http_socket *http_socket_open(const struct http_request *request, size_t 
 		.request = request,
 		.result = result,
 		.until_ns = time_monotonic_ns(&time_source_real) + wait_ms * (uint64_t)NS_PER_MS};
-	s->curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_easy_init() : NULL;
+	s->curl = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK
+			  ? CAN_BREAK(CLIENT_HANDLE, NULL, curl_easy_init())
+			  : NULL;
 	bool is_open = s->curl ? connect_curl(o, &where, &headers) &&
 					 send_request(o, &where, headers) &&
 					 receive_answer(o, body, &first)

@@ -377,6 +377,8 @@ enum metric_type {
 		"Connections that were refused where nodes dial, by why.") \
 	F(LINE_UNREACHED_TOTAL, COUNTER, "berth_line_unreached_total", "", \
 		"Requests whose node did not dial in time.") \
+	F(LINE_ACCEPTS_FAILED_TOTAL, COUNTER, "berth_line_accepts_failed_total", "", \
+		"Connections of nodes that there was no descriptor or memory for.") \
 	F(LINE_ANSWERS_TOTAL, COUNTER, "berth_line_answers_total", "", \
 		"Requests that nodes were to answer, by what became of them.") \
 	F(HTTP_EVENT_STREAMS, GAUGE, "berth_http_event_streams", "", "Event streams that are open.") \

@@ -1,4 +1,5 @@
 #include "tools/tls/psk.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,8 +112,9 @@ static int offer_protocols(gnutls_session_t session, enum line_kind first, enum 
 
 int psk_server_session(struct psk_server *server, int fd, void *context, gnutls_session_t *session)
 {
-	int error = gnutls_init(
-		session, GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS);
+	int error = CAN_BREAK(LINE_TLS, GNUTLS_E_MEMORY_ERROR,
+		gnutls_init(session,
+			GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS));
 	if (error == GNUTLS_E_SUCCESS)
 		error = prepare_session(*session, fd, server->credentials);
 	if (error == GNUTLS_E_SUCCESS)
@@ -156,8 +158,9 @@ void psk_client_destroy(struct psk_client *client)
 int psk_client_session(
 	struct psk_client *client, int fd, enum line_kind kind, gnutls_session_t *session)
 {
-	int error = gnutls_init(
-		session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS);
+	int error = CAN_BREAK(DIAL_TLS, GNUTLS_E_MEMORY_ERROR,
+		gnutls_init(session,
+			GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS));
 	if (error == GNUTLS_E_SUCCESS)
 		error = prepare_session(*session, fd, client->credentials);
 	return error == GNUTLS_E_SUCCESS ? offer_protocols(*session, kind, kind) : error;

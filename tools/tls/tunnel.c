@@ -1,4 +1,5 @@
 #include "tools/tls/tunnel.h"
+#include "state/base/failpoint/failpoint.h"
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <poll.h>
@@ -16,12 +17,14 @@ static ssize_t result_of(ssize_t size)
 
 static ssize_t receive_tls(void *tls, void *data, size_t size)
 {
-	return result_of(gnutls_record_recv(tls, data, size));
+	return result_of(CAN_BREAK(
+		TUNNEL_RECEIVE, GNUTLS_E_PULL_ERROR, gnutls_record_recv(tls, data, size)));
 }
 
 static ssize_t send_tls(void *tls, const void *data, size_t size)
 {
-	return result_of(gnutls_record_send(tls, data, size));
+	return result_of(
+		CAN_BREAK(TUNNEL_SEND, GNUTLS_E_PUSH_ERROR, gnutls_record_send(tls, data, size)));
 }
 
 struct tunnel_session tunnel_session_of_tls(gnutls_session_t tls)
@@ -53,7 +56,7 @@ static bool fill_in(struct tunnel *t)
 
 static bool fill_out(struct tunnel *t)
 {
-	ssize_t size = recv(t->fd, t->out.bytes, TUNNEL_BYTES, MSG_DONTWAIT);
+	ssize_t size = CAN_FAIL(TUNNEL_READ, recv(t->fd, t->out.bytes, TUNNEL_BYTES, MSG_DONTWAIT));
 	if (size < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	return fill(&t->out, size);
@@ -70,8 +73,9 @@ static bool empty(struct tunnel *t, struct tunnel_flow *flow, ssize_t size)
 
 static bool empty_in(struct tunnel *t)
 {
-	ssize_t size = send(
-		t->fd, t->in.bytes + t->in.at, t->in.size - t->in.at, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t size =
+		CAN_FAIL(TUNNEL_WRITE, send(t->fd, t->in.bytes + t->in.at, t->in.size - t->in.at,
+					       MSG_DONTWAIT | MSG_NOSIGNAL));
 	if (size < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	return empty(t, &t->in, size);

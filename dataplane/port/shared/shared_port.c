@@ -1,6 +1,7 @@
 #include "dataplane/port/shared/shared_port.h"
 #include "dataplane/port/shared/shared_program.h"
 #include "dataplane/port/xdp.h"
+#include "state/base/failpoint/failpoint.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -37,7 +38,7 @@ int shared_port_program(const char **path)
 	*path = known;
 	if (known[0] != '\0')
 		return 0;
-	int fd = memfd_create("berth-shared", MFD_CLOEXEC);
+	int fd = CAN_FAIL(XDP_PROGRAM, memfd_create("berth-shared", MFD_CLOEXEC));
 	if (fd < 0)
 		return -errno;
 	int error = write_program(fd);

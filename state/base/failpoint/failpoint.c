@@ -1,29 +1,36 @@
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/check.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ERRORS 134 // one more than the largest number of Linux
 #define NAME_BYTES 64u
+#define SAID_MOST 20u // failures of a point
 
+// Whoever arms anew writes while others hit points.
 struct armed {
-	int error;            // 0: not armed
-	uint32_t first, last; // hits that fail
+	_Atomic int error;            // 0: not armed
+	_Atomic uint32_t first, last; // hits that fail
 	_Atomic uint32_t hits, failures;
 };
+#define POINTS_BYTES (FAILPOINTS * sizeof(struct armed))
 
 #define FAILPOINT_NAME(id, name) name,
 static const char *const names[FAILPOINTS] = {FAILPOINT_TABLE(FAILPOINT_NAME)};
 #undef FAILPOINT_NAME
 
-bool failpoints_are_armed;
-static struct armed *points; // shared with the processes that are forked off
+_Atomic bool failpoints_are_armed;
+static struct armed
+	*points; // shared with the processes that are forked off, or with all that have the file
+static bool is_for_others; // they are armed by this process, and fail in others
 
 const char *failpoint_name(enum failpoint point)
 {
@@ -55,15 +62,17 @@ static void failpoint_say(enum failpoint point, uint32_t hit, int error)
 bool failpoint_fails(enum failpoint point)
 {
 	struct armed *p = &points[point];
+	int error = atomic_load(&p->error);
 
-	if (p->error == 0)
+	if (error == 0)
 		return false;
 	uint32_t hit = atomic_fetch_add(&p->hits, 1) + 1;
 	if (hit < p->first || hit > p->last)
 		return false;
-	atomic_fetch_add(&p->failures, 1);
-	failpoint_say(point, hit, p->error);
-	errno = p->error;
+	uint32_t failure = atomic_fetch_add(&p->failures, 1);
+	if (failure < SAID_MOST)
+		failpoint_say(point, hit, error);
+	errno = error;
 	return true;
 }
 
@@ -101,17 +110,18 @@ static bool take_number(const char **text, uint32_t *number)
 // N, N-M or N-; nothing: every hit.
 static bool read_hits(const char *text, struct armed *p)
 {
-	p->first = 1;
-	p->last = UINT32_MAX;
-	if (!*text)
-		return true;
-	if (!take_number(&text, &p->first))
+	bool is_every = !*text;
+	uint32_t first = 1, last = UINT32_MAX;
+
+	if (*text && !take_number(&text, &first))
 		return false;
-	if (*text != '-')
-		p->last = p->first;
-	else if (*++text && !take_number(&text, &p->last))
+	if (*text == '\0' && !is_every)
+		last = first;
+	else if (*text == '-' && *++text && !take_number(&text, &last))
 		return false;
-	return *text == '\0' && p->first > 0 && p->last >= p->first;
+	p->first = first;
+	p->last = last;
+	return *text == '\0' && first > 0 && last >= first;
 }
 
 // One NAME=ERROR[@HITS].
@@ -140,25 +150,62 @@ static int arm_one(const char *text, size_t size, char *message, uint32_t messag
 	return 0;
 }
 
+static void map_points(int fd)
+{
+	points = mmap(NULL, POINTS_BYTES, PROT_READ | PROT_WRITE,
+		MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+	CHECK(points != MAP_FAILED);
+}
+
+static void disarm(struct armed *p)
+{
+	atomic_store(&p->error, 0);
+	atomic_store(&p->hits, 0);
+	atomic_store(&p->failures, 0);
+}
+
 int failpoints_arm(const char *text, char *message, uint32_t message_size)
 {
-	size_t bytes = FAILPOINTS * sizeof points[0];
 	int error = 0;
 
 	if (!points)
-		points = mmap(
-			NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(points != MAP_FAILED);
+		map_points(-1);
 	failpoints_are_armed = false;
-	memset(points, 0, bytes);
+	for (uint32_t point = 0; point < FAILPOINTS; point++)
+		disarm(&points[point]);
 	for (const char *at = text; *at && error == 0; at += *at == ';') {
 		size_t size = strcspn(at, ";");
 		if (size > 0)
 			error = arm_one(at, size, message, message_size);
 		at += size;
 	}
-	failpoints_are_armed = error == 0 && *text;
+	failpoints_are_armed = error == 0 && *text && !is_for_others;
 	return error;
+}
+
+int failpoints_share(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+	if (fd < 0 || ftruncate(fd, (off_t)POINTS_BYTES) < 0)
+		return -errno;
+	map_points(fd);
+	is_for_others = true;
+	return close(fd) == 0 ? 0 : -errno;
+}
+
+// Another process arms them, at any time.
+static bool take_shared(const char *path)
+{
+	struct stat found;
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &found) < 0 || found.st_size != (off_t)POINTS_BYTES)
+		return false;
+	map_points(fd);
+	close(fd);
+	failpoints_are_armed = true;
+	return true;
 }
 
 // Every program, before its main().
@@ -167,7 +214,12 @@ __attribute__((constructor)) static void arm_from_environment(void)
 	char message[512];
 	const char *text = getenv("BERTH_FAILPOINTS");
 
-	if (!text || failpoints_arm(text, message, sizeof message) == 0)
+	if (!text)
+		return;
+	snprintf(message, sizeof message,
+		"BERTH_FAILPOINTS: \"%s\" is no file of points of this build", text);
+	if (*text == '@' ? take_shared(text + 1)
+			 : failpoints_arm(text, message, sizeof message) == 0)
 		return;
 	dprintf(STDERR_FILENO, "%s\n", message);
 	_exit(2);

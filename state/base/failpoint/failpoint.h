@@ -8,9 +8,11 @@
 //
 //	BERTH_FAILPOINTS="log.fdatasync=eio@3;cgroup.create=enospc"
 //
+// or, with @ and a path, the file in which a test arms them while they run (failpoints_share).
 // Hits are counted from where the text is read on, by all threads, and by processes that are forked off later.
 #pragma once
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -70,6 +72,7 @@
 	ROW(CGROUP_CREATE, "cgroup.create")         \
 	ROW(CGROUP_OPEN, "cgroup.open")             \
 	ROW(CGROUP_ENTER, "cgroup.enter")           \
+	ROW(CGROUP_WRITE, "cgroup.write")           \
 	ROW(EXEC_PIPE, "exec.pipe")                 \
 	ROW(EXEC_FORK, "exec.fork")                 \
 	ROW(EXEC_WATCH, "exec.watch")               \
@@ -78,23 +81,92 @@
 	ROW(EXEC_TASK, "exec.task")                 \
 	ROW(EXEC_FOLDER, "exec.folder")             \
 	ROW(EXEC_USER, "exec.user")                 \
-	ROW(EXEC_PROGRAM, "exec.program")
+	ROW(EXEC_PROGRAM, "exec.program")           \
+	ROW(PORT_SOCKET, "port.socket")             \
+	ROW(PORT_OPTION, "port.option")             \
+	ROW(PORT_BIND, "port.bind")                 \
+	ROW(PORT_EPOLL, "port.epoll")               \
+	ROW(PORT_WATCH, "port.watch")               \
+	ROW(PORT_RECEIVE, "port.receive")           \
+	ROW(PORT_SEND, "port.send")                 \
+	ROW(PORT_DROPS, "port.drops")               \
+	ROW(PORT_BELL, "port.bell")                 \
+	ROW(XDP_SOCKET, "xdp.socket")               \
+	ROW(XDP_ASK, "xdp.ask")                     \
+	ROW(XDP_ANSWER, "xdp.answer")               \
+	ROW(XDP_PROGRAM, "xdp.program")             \
+	ROW(HTTP_SOCKET, "http.socket")             \
+	ROW(HTTP_OPTION, "http.option")             \
+	ROW(HTTP_BIND, "http.bind")                 \
+	ROW(HTTP_LISTEN, "http.listen")             \
+	ROW(HTTP_PROBE, "http.probe")               \
+	ROW(HTTP_SERVE, "http.serve")               \
+	ROW(HTTP_EPOLL, "http.epoll")               \
+	ROW(HTTP_WAKE, "http.wake")                 \
+	ROW(HTTP_CHANGES, "http.changes")           \
+	ROW(HTTP_ENTER, "http.enter")               \
+	ROW(HTTP_WATCH, "http.watch")               \
+	ROW(HTTP_TAKE, "http.take")                 \
+	ROW(LINE_EPOLL, "line.epoll")               \
+	ROW(LINE_WAKE, "line.wake")                 \
+	ROW(LINE_WATCH, "line.watch")               \
+	ROW(LINE_THREAD, "line.thread")             \
+	ROW(LINE_ACCEPT, "line.accept")             \
+	ROW(LINE_TLS, "line.tls")                   \
+	ROW(LINE_ENTER, "line.enter")               \
+	ROW(LINE_HANDSHAKE, "line.handshake")       \
+	ROW(LINE_SEND, "line.send")                 \
+	ROW(LINE_RECEIVE, "line.receive")           \
+	ROW(LINE_PAIR, "line.pair")                 \
+	ROW(LINE_JOIN, "line.join")                 \
+	ROW(TUNNEL_READ, "tunnel.read")             \
+	ROW(TUNNEL_WRITE, "tunnel.write")           \
+	ROW(TUNNEL_RECEIVE, "tunnel.receive")       \
+	ROW(TUNNEL_SEND, "tunnel.send")             \
+	ROW(DIAL_STOP, "dial.stop")                 \
+	ROW(DIAL_THREAD, "dial.thread")             \
+	ROW(DIAL_SOCKET, "dial.socket")             \
+	ROW(DIAL_CONNECT, "dial.connect")           \
+	ROW(DIAL_TLS, "dial.tls")                   \
+	ROW(DIAL_HANDSHAKE, "dial.handshake")       \
+	ROW(DIAL_PAIR, "dial.pair")                 \
+	ROW(BEAT_SOCKET, "beat.socket")             \
+	ROW(BEAT_BIND, "beat.bind")                 \
+	ROW(BEAT_CONNECT, "beat.connect")           \
+	ROW(BEAT_SEND, "beat.send")                 \
+	ROW(BEAT_RECEIVE, "beat.receive")           \
+	ROW(CLIENT_HANDLE, "client.handle")         \
+	ROW(CLIENT_ASK, "client.ask")               \
+	ROW(FORWARD_EPOLL, "forward.epoll")         \
+	ROW(FORWARD_WAKE, "forward.wake")           \
+	ROW(FORWARD_HANDLES, "forward.handles")     \
+	ROW(FORWARD_WATCH, "forward.watch")         \
+	ROW(FORWARD_HANDLE, "forward.handle")       \
+	ROW(FORWARD_ENTER, "forward.enter")         \
+	ROW(ETCD_HANDLES, "etcd.handles")           \
+	ROW(ETCD_HANDLE, "etcd.handle")             \
+	ROW(ETCD_SOCKET, "etcd.socket")             \
+	ROW(ETCD_ANSWER, "etcd.answer")
 
 #define FAILPOINT_ENUM(id, name) FAILPOINT_##id,
 enum failpoint { FAILPOINT_TABLE(FAILPOINT_ENUM) FAILPOINTS };
 #undef FAILPOINT_ENUM
 
 #ifdef BERTH_WITH_FAILPOINTS
-extern bool failpoints_are_armed;
+extern _Atomic bool failpoints_are_armed;
 
+#define FAILPOINTS_ARMED atomic_load_explicit(&failpoints_are_armed, memory_order_relaxed)
 // True when the call is to fail; errno is set then. Any thread, and a child between fork and exec.
-#define FAILPOINT(id) (__builtin_expect(failpoints_are_armed, 0) && failpoint_fails(FAILPOINT_##id))
+#define FAILPOINT(id) (__builtin_expect(FAILPOINTS_ARMED, 0) && failpoint_fails(FAILPOINT_##id))
 bool failpoint_fails(enum failpoint);
 
 // For tests. The text, in place of one before it: NAME=ERROR, for every hit, or NAME=ERROR@N, for the Nth, or
 // NAME=ERROR@N-M, or NAME=ERROR@N-, for all from there on; ';' between them. Returns 0, or -EINVAL and a sentence:
-// nothing is armed then. While no other thread hits a point.
+// nothing is armed then. Any time: others hit the points as they are armed before or after.
 int failpoints_arm(const char *text, char *message, uint32_t message_size);
+// The same file for programs that are started later with BERTH_FAILPOINTS=@PATH: what is armed here fails in them, as
+// they run, and not here; hits are those of all of them. Returns 0 or a negative error. Before all else of these.
+int failpoints_share(const char *path);
 const char *failpoint_name(enum failpoint);
 uint32_t failpoint_hits(enum failpoint);     // since it was armed; of a point that is not, 0
 uint32_t failpoint_failures(enum failpoint); // of those
@@ -102,6 +174,8 @@ uint32_t failpoint_failures(enum failpoint); // of those
 #define FAILPOINT(id) ((void)FAILPOINT_##id, false)
 #endif
 
-// A call that says -1 and errno, and one that returns the error, as those of pthread and LMDB do.
+// A call that says -1 and errno; one that returns the error, as those of pthread and LMDB do; and one that fails with a
+// value of its library's.
 #define CAN_FAIL(id, call) (FAILPOINT(id) ? -1 : (call))
 #define CAN_REFUSE(id, call) (FAILPOINT(id) ? errno : (call))
+#define CAN_BREAK(id, broken, call) (FAILPOINT(id) ? (broken) : (call))

@@ -21,7 +21,7 @@ static bool request_is_whole(const char *text, size_t size)
 	const char *end = memmem(text, size, "\r\n\r\n", 4);
 	const char *length = strcasestr(text, "content-length:");
 	if (!end || !length)
-		return false;
+		return end != NULL;
 	return size >= (size_t)(end + 4 - text) + strtoul(length + 15, NULL, 10);
 }
 

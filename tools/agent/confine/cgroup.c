@@ -118,7 +118,7 @@ int cgroup_write(const char *group, const char *file, const char *text)
 
 	if (fd < 0)
 		return fd;
-	if (write(fd, text, strlen(text)) < 0)
+	if (CAN_FAIL(CGROUP_WRITE, write(fd, text, strlen(text))) < 0)
 		error = -errno;
 	close(fd);
 	return error;
@@ -161,7 +161,7 @@ static int write_below(int group, const char *file, const char *text, size_t siz
 
 	if (fd < 0)
 		return -1;
-	ssize_t written = write(fd, text, size);
+	ssize_t written = CAN_FAIL(CGROUP_WRITE, write(fd, text, size));
 	int error = errno;
 	close(fd);
 	errno = error;

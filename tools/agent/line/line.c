@@ -1,5 +1,6 @@
 #include "tools/agent/line/line.h"
 #include "dataplane/wire/little_endian.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -81,7 +82,8 @@ static void carry(struct line *line, struct dialled *d, int fd)
 
 static int hand_over(struct line *line, int fds[static 2])
 {
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
+	if (CAN_FAIL(DIAL_PAIR,
+		    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds)) < 0)
 		return -errno;
 	int error = line->settings.serve(line->settings.context, fds[1]);
 	if (error < 0)
@@ -139,7 +141,7 @@ static void start_thread(struct line *line)
 	// Signals are the main thread's.
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(&thread, NULL, serve_main, line);
+	int error = CAN_REFUSE(DIAL_THREAD, pthread_create(&thread, NULL, serve_main, line));
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error == 0) {
 		pthread_setname_np(thread, "line");
@@ -207,7 +209,7 @@ struct line *line_open(const struct line_settings *settings)
 	explicit_bzero(&line->settings.key, sizeof line->settings.key);
 	line->client = psk_client_create(&identity, key);
 	explicit_bzero(key, sizeof key);
-	line->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	line->stop_fd = CAN_FAIL(DIAL_STOP, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	pthread_mutex_init(&line->lock, NULL);
 	pthread_cond_init(&line->changed, NULL);
 	if (line->client && line->stop_fd >= 0)

@@ -1,4 +1,5 @@
 // To a connection that is ready to speak over: where to, TCP, TLS.
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
 #include "tools/agent/line/line_private.h"
@@ -98,11 +99,12 @@ static int connect_to(struct line *line, const char *where, int stop_fd, uint64_
 	int error = endpoint_resolve(where, &address, &address_size, message, size);
 	if (error < 0)
 		return error;
-	*fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	*fd = CAN_FAIL(DIAL_SOCKET,
+		socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (*fd < 0)
 		return dial_fails(-errno, "open a socket to", where, message, size);
 	set_keep_alive(*fd);
-	if (connect(*fd, (struct sockaddr *)&address, address_size) == 0)
+	if (CAN_FAIL(DIAL_CONNECT, connect(*fd, (struct sockaddr *)&address, address_size)) == 0)
 		return 0;
 	error = errno == EINPROGRESS ? await_connection(line, *fd, stop_fd, deadline_ns) : -errno;
 	if (error == 0)
@@ -116,7 +118,8 @@ static int shake_hands_with(struct line *line, struct dialled *d, int stop_fd, u
 	const char *where, char *message, uint32_t size)
 {
 	for (;;) {
-		int error = gnutls_handshake(d->tls);
+		int error =
+			CAN_BREAK(DIAL_HANDSHAKE, GNUTLS_E_PULL_ERROR, gnutls_handshake(d->tls));
 		if (error == GNUTLS_E_SUCCESS)
 			return 0;
 		if (error == GNUTLS_E_AGAIN) {

@@ -1,4 +1,5 @@
 #include "tools/api/forward/curl_events.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include <errno.h>
@@ -36,8 +37,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 	}
 	event.events =
 		(what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
-	bool is_watched = epoll_ctl(e->epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0 ||
-			  epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+	bool is_watched =
+		epoll_ctl(e->epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0 ||
+		CAN_FAIL(FORWARD_WATCH, epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &event)) == 0;
 	return is_watched ? 0 : -1;
 }
 
@@ -91,7 +93,8 @@ void curl_events_await(struct curl_events *e, uint32_t most_ms)
 static int set_up_multi(struct curl_events *e)
 {
 	e->due_ns = UINT64_MAX;
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(e->multi = curl_multi_init()))
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
+		!(e->multi = CAN_BREAK(FORWARD_HANDLES, NULL, curl_multi_init())))
 		return -ENOMEM;
 	curl_multi_setopt(e->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
 	curl_multi_setopt(e->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
@@ -104,8 +107,8 @@ static int set_up_multi(struct curl_events *e)
 static int set_up_epoll(struct curl_events *e)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	e->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	e->epoll_fd = CAN_FAIL(FORWARD_EPOLL, epoll_create1(EPOLL_CLOEXEC));
+	e->wake_fd = CAN_FAIL(FORWARD_WAKE, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
 	if (e->epoll_fd < 0 || e->wake_fd < 0)
 		return -errno;
 	event.data.fd = e->wake_fd;

@@ -1,5 +1,6 @@
 #include "tools/api/forward/forwarder.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/forward/forwarder_private.h"
@@ -124,7 +125,7 @@ static bool is_asked_of(const struct exchange *x, const struct cluster_status *s
 static void ask_leader(struct forwarder *f, struct exchange *x)
 {
 	CHECK(!x->easy && follows(&f->status));
-	x->easy = curl_easy_init();
+	x->easy = CAN_BREAK(FORWARD_HANDLE, NULL, curl_easy_init());
 	if (!x->easy) {
 		forwarder_turns(f, x, EXCHANGE_HAS_FAILED);
 		return;

@@ -1,4 +1,5 @@
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/forward/answer_reader.h"
@@ -52,7 +53,8 @@ int upgrades_open(struct forwarder *f)
 static bool end_open(struct upgrade_end *end, int fd, uint32_t events)
 {
 	struct epoll_event event = {.events = events, .data.ptr = end};
-	if (epoll_ctl(end->upgrade->forwarder->upgrades_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+	if (CAN_FAIL(FORWARD_ENTER,
+		    epoll_ctl(end->upgrade->forwarder->upgrades_fd, EPOLL_CTL_ADD, fd, &event)) < 0)
 		return false;
 	end->fd = fd;
 	end->events = events;

@@ -1,6 +1,8 @@
 // The hub's thread: who connects, who waits for whom, and what took too long.
 #include "tools/api/line/line_hub.h"
 #include "state/base/check.h"
+#include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -214,12 +216,57 @@ static void make_room(struct line_hub *hub)
 	}
 }
 
+static void listen_for(struct line_hub *hub, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = hub};
+	CHECK(epoll_ctl(hub->epoll_fd, EPOLL_CTL_MOD, hub->settings.listen_fd, &event) == 0);
+}
+
+// Who dials waits in the socket's queue, and epoll would tell of that without end.
+static void pause_accepting(struct line_hub *hub, int error)
+{
+	atomic_fetch_add(&hub->accepts_failed, 1);
+	hub->accept_again_ns = hub_now_ns(hub) + LINE_ACCEPT_PAUSE_MS * NS_PER_MS;
+	listen_for(hub, 0);
+	if (!hub->is_short)
+		log_error("line-not-accepting",
+			"error=\"%s\" meaning=\"nodes that dial wait\" action=\"see the limit of "
+			"open "
+			"files (ulimit -n) and the memory; it is tried again every %u ms\"",
+			error_text(error), LINE_ACCEPT_PAUSE_MS);
+	hub->is_short = true;
+}
+
+static void go_on_accepting(struct line_hub *hub, uint64_t now_ns)
+{
+	if (!hub->accept_again_ns || now_ns < hub->accept_again_ns || hub->has_ended)
+		return;
+	hub->accept_again_ns = 0;
+	listen_for(hub, EPOLLIN);
+}
+
+// True: there may be another one.
+static bool accept_fails(struct line_hub *hub, int error)
+{
+	bool has_left = error == ECONNABORTED || error == EINTR;
+	if (!has_left && error != EAGAIN)
+		pause_accepting(hub, -error);
+	return has_left;
+}
+
 static void accept_all(struct line_hub *hub)
 {
 	for (int i = 0; i < ACCEPTED_AT_ONCE; i++) {
-		int fd = accept4(hub->settings.listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd = CAN_FAIL(LINE_ACCEPT,
+			accept4(hub->settings.listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+		if (fd < 0 && accept_fails(hub, errno))
+			continue;
 		if (fd < 0)
 			return;
+		if (hub->is_short)
+			log_info("line-accepts-again", "failures=%lu",
+				(unsigned long)atomic_load(&hub->accepts_failed));
+		hub->is_short = false;
 		make_room(hub);
 		if (links_of(hub) < LINE_CONNECTIONS_MAX) {
 			link_accept(hub, fd);
@@ -293,6 +340,7 @@ static void look_at_times(struct line_hub *hub)
 	hub->looked_ns = now_ns;
 	look_at_links(hub, now_ns);
 	look_at_waiting(hub, now_ns);
+	go_on_accepting(hub, now_ns);
 }
 
 static void show_counts(struct line_hub *hub)
@@ -360,7 +408,8 @@ static bool hub_goes_on(struct line_hub *hub, bool *is_closed)
 
 static int wait_ms(struct line_hub *hub)
 {
-	bool is_quiet = cds_list_empty(&hub->links) && cds_list_empty(&hub->waiting);
+	bool is_quiet = cds_list_empty(&hub->links) && cds_list_empty(&hub->waiting) &&
+			!hub->accept_again_ns;
 	return is_quiet ? REST_MS : LOOK_MS;
 }
 
@@ -398,17 +447,23 @@ static void hub_free(struct line_hub *hub)
 	free(hub);
 }
 
+static int watch_descriptor(const struct line_hub *hub, int fd, struct epoll_event *event)
+{
+	return CAN_FAIL(LINE_WATCH, epoll_ctl(hub->epoll_fd, EPOLL_CTL_ADD, fd, event));
+}
+
 static int open_descriptors(struct line_hub *hub)
 {
 	struct epoll_event listens = {.events = EPOLLIN, .data.ptr = hub};
 	struct epoll_event wakes = {.events = EPOLLIN, .data.ptr = &hub->wake_fd};
-	hub->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	hub->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (hub->epoll_fd < 0 || hub->wake_fd < 0 ||
-		epoll_ctl(hub->epoll_fd, EPOLL_CTL_ADD, hub->settings.listen_fd, &listens) < 0 ||
-		epoll_ctl(hub->epoll_fd, EPOLL_CTL_ADD, hub->wake_fd, &wakes) < 0)
-		return -errno;
-	return 0;
+	hub->epoll_fd = CAN_FAIL(LINE_EPOLL, epoll_create1(EPOLL_CLOEXEC));
+	int error = hub->epoll_fd < 0 ? -errno : 0;
+	hub->wake_fd = CAN_FAIL(LINE_WAKE, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	error = !error && hub->wake_fd < 0 ? -errno : error;
+	if (!error && (watch_descriptor(hub, hub->settings.listen_fd, &listens) < 0 ||
+			      watch_descriptor(hub, hub->wake_fd, &wakes) < 0))
+		error = -errno;
+	return error;
 }
 
 int line_hub_start(const struct line_hub_settings *settings, struct line_hub **out)
@@ -427,7 +482,8 @@ int line_hub_start(const struct line_hub_settings *settings, struct line_hub **o
 	hub->server = psk_server_create(link_find_key);
 	int error = open_descriptors(hub);
 	error = !error && !hub->server ? -ENOMEM : error;
-	error = error ? error : -pthread_create(&hub->thread, NULL, hub_main, hub);
+	error = error ? error
+		      : -CAN_REFUSE(LINE_THREAD, pthread_create(&hub->thread, NULL, hub_main, hub));
 	if (error) {
 		hub_free(hub);
 		return error;
@@ -544,6 +600,7 @@ void line_hub_count(struct line_hub *hub, struct line_hub_counts *counts)
 	counts->waiting = atomic_load(&hub->shown_waiting);
 	counts->accepted = atomic_load(&hub->accepted);
 	counts->unreached = atomic_load(&hub->unreached);
+	counts->accepts_failed = atomic_load(&hub->accepts_failed);
 	for (int i = 0; i < LINE_REFUSALS; i++)
 		counts->refused[i] = atomic_load(&hub->refused[i]);
 	for (int i = 0; i < FORWARD_OUTCOMES; i++)

@@ -20,6 +20,8 @@
 #define LINE_GREETINGS_MAX 64u
 // A connection over which a request is sent, or a request that is being sent, and nothing moves.
 #define LINE_STALL_MS 60000u
+// Nobody is accepted for so long after the system had no descriptor or memory for one more.
+#define LINE_ACCEPT_PAUSE_MS 100u
 
 // Why a connection is refused or ended.
 enum line_refusal {
@@ -75,7 +77,8 @@ struct line_hub_counts {
 	uint32_t handshakes, idle, busy, asking, waiting; // now
 	uint64_t accepted;                                // handshakes done
 	uint64_t refused[LINE_REFUSALS];
-	uint64_t unreached; // requests whose node did not dial in time
+	uint64_t unreached;      // requests whose node did not dial in time
+	uint64_t accepts_failed; // connections that the system had no room for
 	uint64_t outcomes[FORWARD_OUTCOMES];
 };
 void line_hub_count(struct line_hub *, struct line_hub_counts *);

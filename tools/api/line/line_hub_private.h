@@ -66,9 +66,11 @@ struct line_hub {
 	struct cds_list_head links, dead, waiting; // waiting: exchanges, the oldest first
 	uint32_t states[LINK_STATES];
 	uint64_t looked_ns, keys_looked_ns;
-	bool has_ended; // all links are ended, and no more come
+	bool has_ended;           // all links are ended, and no more come
+	uint64_t accept_again_ns; // 0: it accepts
+	bool is_short;            // of descriptors or memory, which was said
 	_Atomic uint32_t shown_handshakes, shown_idle, shown_busy, shown_asking, shown_waiting;
-	_Atomic uint64_t accepted, unreached;
+	_Atomic uint64_t accepted, unreached, accepts_failed;
 	_Atomic uint64_t refused[LINE_REFUSALS];
 	_Atomic uint64_t outcomes[FORWARD_OUTCOMES];
 };

@@ -1,5 +1,6 @@
 // One connection of a node: handshake, requests over it, and their answers.
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -78,7 +79,8 @@ void link_accept(struct line_hub *hub, int fd)
 	link->tls_end = (struct link_end){.link = link, .fd = fd, .events = EPOLLIN};
 	link->plain_end = (struct link_end){.link = link, .fd = -1, .is_plain = true};
 	if (psk_server_session(hub->server, fd, link, &link->tls) != GNUTLS_E_SUCCESS ||
-		epoll_ctl(hub->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+		CAN_FAIL(LINE_ENTER, epoll_ctl(hub->epoll_fd, EPOLL_CTL_ADD, fd, &event)) < 0) {
+		atomic_fetch_add(&hub->accepts_failed, 1);
 		log_warn("line-not-accepted", "error=\"memory or descriptors are short\"");
 		if (link->tls)
 			gnutls_deinit(link->tls);
@@ -169,7 +171,8 @@ static bool receive_answer(struct link *link)
 {
 	struct tunnel_flow *in = link->in;
 	CHECK(in->at == in->size);
-	ssize_t size = gnutls_record_recv(link->tls, in->bytes, TUNNEL_BYTES);
+	ssize_t size = CAN_BREAK(LINE_RECEIVE, GNUTLS_E_PULL_ERROR,
+		gnutls_record_recv(link->tls, in->bytes, TUNNEL_BYTES));
 	if (size == GNUTLS_E_AGAIN || size == GNUTLS_E_INTERRUPTED)
 		return false;
 	// Nobody begins handshakes anew here; and a cut is no end of an answer.
@@ -182,7 +185,8 @@ static bool receive_answer(struct link *link)
 
 static int make_socketpair(int fds[static 2])
 {
-	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds);
+	return CAN_FAIL(
+		LINE_PAIR, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds));
 }
 
 // A node asks: what it says goes to who answers it in clear.
@@ -234,7 +238,7 @@ static void shake_hands(struct link *link)
 {
 	int error;
 	do {
-		error = gnutls_handshake(link->tls);
+		error = CAN_BREAK(LINE_HANDSHAKE, GNUTLS_E_PULL_ERROR, gnutls_handshake(link->tls));
 	} while (error == GNUTLS_E_INTERRUPTED || error == GNUTLS_E_WARNING_ALERT_RECEIVED);
 	if (error == GNUTLS_E_AGAIN)
 		link_await(&link->tls_end,
@@ -273,8 +277,9 @@ static bool send_asked(struct link *link)
 {
 	while (link->asked_at < link->asked_size) {
 		size_t left = link->asked_size - link->asked_at;
-		ssize_t sent = gnutls_record_send(link->tls, link->asked + link->asked_at,
-			left < TUNNEL_BYTES ? left : TUNNEL_BYTES);
+		ssize_t sent = CAN_BREAK(LINE_SEND, GNUTLS_E_PUSH_ERROR,
+			gnutls_record_send(link->tls, link->asked + link->asked_at,
+				left < TUNNEL_BYTES ? left : TUNNEL_BYTES));
 		if (sent == GNUTLS_E_INTERRUPTED)
 			continue;
 		if (sent == GNUTLS_E_AGAIN)

@@ -1,5 +1,6 @@
 // Bytes both ways between a node and a socket, as they come, until one side ends.
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "tools/api/line/line_hub_private.h"
 #include <errno.h>
@@ -58,10 +59,11 @@ void link_join(struct link *link, int fd, const void *extra, size_t extra_size)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &link->plain_end};
 	if (extra_size > TUNNEL_BYTES ||
-		epoll_ctl(link->hub->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+		CAN_FAIL(LINE_JOIN, epoll_ctl(link->hub->epoll_fd, EPOLL_CTL_ADD, fd, &event)) <
+			0) {
 		if (!link->exchange)
 			close(fd);
-		link_end(link);
+		link_refuse(link, LINE_REFUSED_TOO_MANY);
 		return;
 	}
 	link->plain_end.fd = fd;

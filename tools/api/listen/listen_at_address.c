@@ -1,4 +1,5 @@
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "tools/api/listen/listening.h"
 #include <errno.h>
 #include <netdb.h>
@@ -11,15 +12,18 @@
 static int bind_address(const struct addrinfo *where, const char **what)
 {
 	*what = "open a socket for";
-	int fd = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = CAN_FAIL(HTTP_SOCKET,
+		socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (fd < 0)
 		return -errno;
 	int on = 1;
 	*what = "listen on";
-	int error = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ? -errno : 0;
-	if (error == 0 && bind(fd, where->ai_addr, where->ai_addrlen) != 0)
+	int error = CAN_FAIL(HTTP_OPTION, setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on))
+			    ? -errno
+			    : 0;
+	if (error == 0 && CAN_FAIL(HTTP_BIND, bind(fd, where->ai_addr, where->ai_addrlen)) != 0)
 		error = -errno;
-	if (error == 0 && listen(fd, LISTEN_BACKLOG) != 0)
+	if (error == 0 && CAN_FAIL(HTTP_LISTEN, listen(fd, LISTEN_BACKLOG)) != 0)
 		error = -errno;
 	if (error == 0)
 		return fd;

@@ -1,4 +1,5 @@
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "tools/api/listen/listening.h"
 #include <errno.h>
 #include <grp.h>
@@ -98,7 +99,8 @@ static int clear_path(const struct listening_path *p)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(found.st_mode))
 		return -EEXIST;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = CAN_FAIL(
+		HTTP_PROBE, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (fd < 0)
 		return -errno;
 	int error = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : -errno;
@@ -115,11 +117,11 @@ static int bind_path(int fd, const struct listening_path *p)
 	gid_t group;
 	if (!find_group(p->group, &group))
 		return -EINVAL;
-	if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0)
+	if (CAN_FAIL(HTTP_BIND, bind(fd, (struct sockaddr *)&address, sizeof address)) != 0)
 		return -errno;
 	if (chmod(p->path, p->mode) == 0 &&
 		(group == (gid_t)-1 || lchown(p->path, (uid_t)-1, group) == 0) &&
-		listen(fd, LISTEN_BACKLOG) == 0)
+		CAN_FAIL(HTTP_LISTEN, listen(fd, LISTEN_BACKLOG)) == 0)
 		return 0;
 	int error = -errno;
 	unlink(p->path);
@@ -131,7 +133,9 @@ int listen_at_path(const struct listening_path *p, char *message, uint32_t messa
 	if (!listening_path_is_fit(p, message, message_size))
 		return -EINVAL;
 	int error = clear_path(p);
-	int fd = error ? error : socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = error ? error
+		       : CAN_FAIL(HTTP_SOCKET,
+				 socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (error == 0)
 		error = fd < 0 ? -errno : bind_path(fd, p);
 	if (error == 0)

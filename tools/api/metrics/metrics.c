@@ -131,6 +131,7 @@ static void put_line(struct api *api, const struct metric_sink *sink)
 	metric_put(sink, METRIC_LINE_WAITING, counts.waiting);
 	metric_put(sink, METRIC_LINE_ACCEPTED_TOTAL, (double)counts.accepted);
 	metric_put(sink, METRIC_LINE_UNREACHED_TOTAL, (double)counts.unreached);
+	metric_put(sink, METRIC_LINE_ACCEPTS_FAILED_TOTAL, (double)counts.accepts_failed);
 	for (int i = LINE_ACCEPTED + 1; i < LINE_REFUSALS; i++) {
 		snprintf(labels, sizeof labels, "reason=\"%s\"", line_refusal_names[i]);
 		metric_put_of(sink, METRIC_LINE_REFUSED_TOTAL, labels, (double)counts.refused[i]);

@@ -1,4 +1,7 @@
 #include "tools/api/server/parking.h"
+#include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/server/access.h"
@@ -75,7 +78,9 @@ static enum wake_reason wake_reason(const struct request *r, uint64_t now)
 static int add_descriptor(struct parking *p, int *fd)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = fd};
-	return epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *fd, &event) == 0 ? 0 : -errno;
+	return CAN_FAIL(HTTP_WATCH, epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *fd, &event)) == 0
+		       ? 0
+		       : -errno;
 }
 
 // Changes of the state come with each batch of the applier, and to be woken costs more than a look. What came while
@@ -86,9 +91,13 @@ static void watch_changes(struct parking *p, bool watched)
 	for (int i = 0; i < 2; i++) {
 		if (*descriptors[i] < 0)
 			continue;
-		if (watched)
-			(void)add_descriptor(p, descriptors[i]);
-		else
+		int error = watched ? add_descriptor(p, descriptors[i]) : 0;
+		if (error)
+			log_warn("changes-not-watched",
+				"error=\"%s\" meaning=\"who waits for a change learns of it at the "
+				"next sweep, within a second\"",
+				error_text(error));
+		if (!watched)
 			(void)epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, *descriptors[i], NULL);
 	}
 }
@@ -106,7 +115,11 @@ static void list_add(struct parking *p, struct request *r)
 		watch_changes(p, true);
 	// libmicrohttpd does not watch a suspended socket: the parking thread sees that its client left.
 	struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = r};
-	epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event);
+	if (CAN_FAIL(HTTP_ENTER,
+		    epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, connection_fd(r->socket), &event)) < 0)
+		log_warn("client-not-watched",
+			"error=\"%s\" meaning=\"if it leaves, its question waits on\"",
+			error_text(-errno));
 }
 
 // A request leaves the list. Under the lock.
@@ -299,9 +312,9 @@ int parking_start(struct api *api, int wake_fd, struct parking **out)
 	p->is_open = p->runs = true;
 	pthread_mutex_init(&p->lock, NULL);
 	CDS_INIT_LIST_HEAD(&p->parked);
-	p->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	p->epoll_fd = CAN_FAIL(HTTP_EPOLL, epoll_create1(EPOLL_CLOEXEC));
 	int error = p->epoll_fd < 0 ? -errno : 0;
-	p->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	p->wake_fd = CAN_FAIL(HTTP_WAKE, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
 	error = p->wake_fd < 0 ? -errno : error;
 	p->state_fd = state_watch_fd(api->settings.state);
 	error = p->state_fd < 0 ? p->state_fd : error;

@@ -1,5 +1,6 @@
 #include "tools/api/server/start.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -213,7 +214,7 @@ static int open_audit(struct api *api, char *message, uint32_t message_size)
 static int serve(struct api *api, enum api_listener which, int fd, char *message, uint32_t size)
 {
 	bool is_secure = which == LISTENER_ADDRESS && api->identity;
-	api->daemons[which] = start_daemon(api, fd, is_secure);
+	api->daemons[which] = CAN_BREAK(HTTP_SERVE, NULL, start_daemon(api, fd, is_secure));
 	if (api->daemons[which])
 		return 0;
 	snprintf(message, size,

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -141,11 +142,16 @@ struct peer {
 	gnutls_session_t tls;
 };
 
-static int connect_to(const struct test *t)
+static struct sockaddr_in address_of(const struct test *t)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET,
+	return (struct sockaddr_in){.sin_family = AF_INET,
 		.sin_port = htons(t->port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static int connect_to(const struct test *t)
+{
+	struct sockaddr_in at = address_of(t);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_return_code(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
 	return fd;
@@ -681,6 +687,43 @@ static void a_lost_connection_is_no_lost_request(void **unused)
 	}
 }
 
+static uint64_t real_ms(void)
+{
+	return time_monotonic_ns(&time_source_real) / NS_PER_MS;
+}
+
+// As many descriptors as are open. Returns the limit as it was.
+static struct rlimit forbid_descriptors(void)
+{
+	struct rlimit before;
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &before), 0);
+	int next = dup(STDERR_FILENO);
+	assert_return_code(next, 0);
+	close(next);
+	struct rlimit fewer = {.rlim_cur = (rlim_t)next, .rlim_max = before.rlim_max};
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &fewer), 0);
+	return before;
+}
+
+static void who_dials_waits_while_descriptors_are_short(void **unused)
+{
+	struct test *t = begin();
+	struct sockaddr_in at = address_of(t);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct rlimit before = forbid_descriptors();
+	uint64_t from_ms = real_ms();
+	assert_return_code(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+	UNTIL(counts(t).accepts_failed >= 3);
+	uint64_t failures = counts(t).accepts_failed;
+	assert_true(failures <= (real_ms() - from_ms) / LINE_ACCEPT_PAUSE_MS + 1);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), 0);
+	struct peer p = dial(t);
+	UNTIL(counts(t).idle == 1 && counts(t).handshakes == 1);
+	leave(&p);
+	close(fd);
+	end(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -697,6 +740,7 @@ int main(void)
 		cmocka_unit_test(another_protocol_ends),
 		cmocka_unit_test(a_node_that_asks_is_answered),
 		cmocka_unit_test(a_lost_connection_is_no_lost_request),
+		cmocka_unit_test(who_dials_waits_while_descriptors_are_short),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

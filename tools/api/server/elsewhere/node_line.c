@@ -1,4 +1,5 @@
 #include "tools/api/server/elsewhere/node_line.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/records/nodes/node.h"
 #include "tools/api/server/clients/connections.h"
@@ -52,8 +53,9 @@ static int answer_node(void *context, const struct uuid *node, int fd)
 	const struct sockaddr_un from = {.sun_family = AF_UNIX};
 	connections_expect(api->connections, fd, node);
 	// The socket is closed when that fails.
-	if (MHD_add_connection(api->daemons[LISTENER_LINE], fd, (const struct sockaddr *)&from,
-		    sizeof from) == MHD_YES)
+	if (CAN_BREAK(HTTP_TAKE, (close(fd), MHD_NO),
+		    MHD_add_connection(api->daemons[LISTENER_LINE], fd,
+			    (const struct sockaddr *)&from, sizeof from)) == MHD_YES)
 		return 0;
 	connections_expect_no_more(api->connections, fd);
 	return -EAGAIN;

@@ -1,0 +1,363 @@
+#include "tests/failpoints/live.h"
+#include "state/base/failpoint/failpoint.h"
+#include "state/base/memory.h"
+#include "tests/support/etcd/etcd_server.h"
+#include "tools/agent/base/folders.h"
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define WORDS_MOST 40
+#define LOG_BYTES (1u << 20)
+#define CGROUPS "/sys/fs/cgroup/"
+
+extern char **environ;
+
+static const char *const logs[LIVE_PROGRAMS] = {"controller.log", "agent.log"};
+
+void live_nap_ms(uint32_t ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l};
+	nanosleep(&t, NULL);
+}
+
+// Words of the program's command line, each below the folder where it says FOLDER first.
+struct command_line {
+	char words[WORDS_MOST][160];
+	char *at[WORDS_MOST + 1];
+	uint32_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void add_word(
+	struct command_line *c, const char *format, ...)
+{
+	va_list arguments;
+
+	assert_true(c->count < WORDS_MOST);
+	va_start(arguments, format);
+	vsnprintf(c->words[c->count], sizeof c->words[0], format, arguments);
+	va_end(arguments);
+	c->at[c->count] = c->words[c->count];
+	c->at[++c->count] = NULL;
+}
+
+static pid_t spawn_into(
+	const struct live *l, const struct command_line *c, const char *file, int flags)
+{
+	posix_spawn_file_actions_t actions;
+	char path[128];
+	pid_t pid;
+
+	snprintf(path, sizeof path, "%s/%s", l->folder, file);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(
+		&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | flags, 0600);
+	posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+	int error = posix_spawn(&pid, c->at[0], &actions, NULL, c->at, environ);
+	if (error != 0)
+		fail_msg("%s: %s", c->at[0], strerror(error));
+	posix_spawn_file_actions_destroy(&actions);
+	return pid;
+}
+
+static void run_to_end(const struct live *l, const struct command_line *c, const char *file)
+{
+	int status;
+
+	pid_t pid = spawn_into(l, c, file, O_TRUNC);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status != 0)
+		fail_msg("%s %s: %#x", c->at[0], c->at[1], (unsigned)status);
+}
+
+static void read_line(const struct live *l, const char *file, char *text, size_t room)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/%s", l->folder, file);
+	FILE *from = fopen(path, "re");
+	assert_non_null(from);
+	assert_non_null(fgets(text, (int)room, from));
+	text[strcspn(text, "\n")] = '\0';
+	fclose(from);
+}
+
+static void make_keys(struct live *l)
+{
+	struct command_line masters = {0}, id = {0}, key = {0};
+
+	add_word(&masters, "%s", l->programs[LIVE_CONTROLLER]);
+	add_word(&masters, "genkey");
+	add_word(&masters, "%s/master.key", l->folder);
+	run_to_end(l, &masters, "unused");
+	add_word(&id, "%s", l->programs[LIVE_AGENT]);
+	add_word(&id, "--print-id");
+	add_word(&id, "--state-dir=%s", l->folder);
+	run_to_end(l, &id, "id");
+	read_line(l, "id", l->node, sizeof l->node);
+	add_word(&key, "%s", l->berth);
+	add_word(&key, "node");
+	add_word(&key, "key");
+	add_word(&key, "%s", l->node);
+	add_word(&key, "--master-key=%s/master.key", l->folder);
+	run_to_end(l, &key, "node.key");
+}
+
+void live_begin(struct live *l, const char *controller, const char *agent, const char *berth)
+{
+	char points[96];
+
+	*l = (struct live){.programs = {controller, agent}, .berth = berth};
+	snprintf(l->folder, sizeof l->folder, "/tmp/berth-live-XXXXXX");
+	assert_non_null(mkdtemp(l->folder));
+	snprintf(l->group, sizeof l->group, "%s.slice", l->folder + strlen("/tmp/"));
+	make_keys(l);
+	l->wire_port = free_port();
+	l->http_port = free_port();
+	l->client = http_client_create();
+	assert_non_null(l->client);
+	snprintf(points, sizeof points, "@%s/points", l->folder);
+	assert_int_equal(failpoints_share(points + 1), 0);
+	assert_int_equal(setenv("BERTH_FAILPOINTS", points, 1), 0);
+}
+
+// The words are pointed to from within: a command line is not copied.
+static void add_controller_words(struct command_line *c, const struct live *l)
+{
+	static const char *const settings[] = {"ports.0.io=socket",
+		"ports.0.addresses=127.0.0.1,127.0.0.2", "dataplane.huge=no", "limits.nodes=1000",
+		"limits.jobs=1000", "limits.allocations=4000", "limits.place_requests=1000",
+		"limits.evaluations=5000", "wire.ttl_ms=900", "wire.restart_grace_ms=5000",
+		"liveness.mass_percent=100"};
+
+	add_word(c, "%s", l->programs[LIVE_CONTROLLER]);
+	for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		add_word(c, "--%s", settings[i]);
+	add_word(c, "--data_dir=%s/data", l->folder);
+	add_word(c, "--master_key_file=%s/master.key", l->folder);
+	add_word(c, "--http.socket.path=%s/http", l->folder);
+	add_word(c, "--http.port=%u", l->http_port);
+	add_word(c, "--wire.udp_port=%u", l->wire_port);
+}
+
+static void add_agent_words(struct command_line *c, const struct live *l)
+{
+	add_word(c, "%s", l->programs[LIVE_AGENT]);
+	add_word(c, "--server=127.0.0.1:%u", l->wire_port);
+	add_word(c, "--source=127.0.0.1");
+	add_word(c, "--state-dir=%s", l->folder);
+	add_word(c, "--data-dir=%s/tasks", l->folder);
+	add_word(c, "--cgroup-parent=%s", l->group);
+}
+
+void live_start(struct live *l, enum live_program which)
+{
+	struct command_line c = {0};
+
+	if (which == LIVE_CONTROLLER)
+		add_controller_words(&c, l);
+	else
+		add_agent_words(&c, l);
+	assert_int_equal(l->pids[which], 0);
+	l->pids[which] = spawn_into(l, &c, logs[which], O_APPEND);
+}
+
+bool live_ends(struct live *l, enum live_program which, uint32_t wait_ms, int *status)
+{
+	for (uint32_t waited_ms = 0;; waited_ms += 5) {
+		if (l->pids[which] == 0 ||
+			waitpid(l->pids[which], status, WNOHANG) == l->pids[which]) {
+			l->pids[which] = 0;
+			return true;
+		}
+		if (waited_ms >= wait_ms)
+			return false;
+		live_nap_ms(5);
+	}
+}
+
+void live_kill(struct live *l, enum live_program which)
+{
+	int status;
+
+	if (l->pids[which] == 0)
+		return;
+	kill(l->pids[which], SIGKILL);
+	assert_true(live_ends(l, which, 20000, &status));
+}
+
+void live_must_run(struct live *l)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+		if (l->pids[i] && live_ends(l, (enum live_program)i, 0, &status)) {
+			live_print_logs(l);
+			fail_msg("%s ended with %#x", l->programs[i], (unsigned)status);
+		}
+}
+
+static int remove_live_group(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	return kind == FTW_DP ? rmdir(path) : 0;
+}
+
+// The agent takes its tasks along when it leaves.
+static void stop_agent(struct live *l)
+{
+	int status;
+
+	if (l->pids[LIVE_AGENT] == 0)
+		return;
+	kill(l->pids[LIVE_AGENT], SIGTERM);
+	if (!live_ends(l, LIVE_AGENT, 20000, &status))
+		live_kill(l, LIVE_AGENT);
+}
+
+void live_end(struct live *l)
+{
+	char path[128];
+
+	stop_agent(l);
+	live_kill(l, LIVE_CONTROLLER);
+	http_client_destroy(l->client);
+	snprintf(path, sizeof path, CGROUPS "%s", l->group);
+	(void)nftw(path, remove_live_group, 8, FTW_DEPTH | FTW_PHYS);
+	folder_remove(AT_FDCWD, l->folder);
+}
+
+static bool take_piece(void *context, long status, const char *data, size_t size)
+{
+	http_beginning_take(context, data, size);
+	return true;
+}
+
+static bool leave_at_once(void *context, long status, const char *data, size_t size)
+{
+	return false;
+}
+
+static struct http_request request_for(
+	const struct live *l, char url[static 64], const char *path, uint32_t timeout_ms)
+{
+	snprintf(url, 64, "http://127.0.0.1:%u", l->http_port);
+	return (struct http_request){.url = url, .path = path, .timeout_ms = timeout_ms};
+}
+
+long live_ask(struct live *l, const char *method, const char *path, const char *body,
+	uint32_t timeout_ms, char *answer, size_t room)
+{
+	char url[64];
+	struct http_beginning kept = {.text = answer, .room = room};
+	struct http_request request = request_for(l, url, path, timeout_ms);
+	struct http_result result;
+
+	*answer = '\0';
+	request.method = method;
+	request.body = body;
+	request.body_size = body ? strlen(body) : 0;
+	request.take_body = take_piece;
+	request.context = &kept;
+	return http_client_ask(l->client, &request, &result) ? result.status : 0;
+}
+
+void live_look_in(struct live *l, const char *path)
+{
+	char url[64];
+	struct http_request request = request_for(l, url, path, 400);
+	struct http_result result;
+
+	request.take_body = leave_at_once;
+	(void)http_client_ask(l->client, &request, &result);
+}
+
+double live_metric(struct live *l, const char *name)
+{
+	static char text[LOG_BYTES];
+	double sum = 0;
+	size_t size = strlen(name);
+
+	if (live_ask(l, NULL, "/v1/metrics?format=prometheus", NULL, 5000, text, sizeof text) !=
+		200)
+		return -1;
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, size) == 0 && (line[size] == ' ' || line[size] == '{'))
+			sum += strtod(line + strcspn(line, " \n"), NULL);
+	}
+	return sum;
+}
+
+// From where the logs were marked, with a NUL. To be freed.
+static char *read_log(const struct live *l, enum live_program which)
+{
+	char path[128], *text = memory_take(LOG_BYTES);
+
+	snprintf(path, sizeof path, "%s/%s", l->folder, logs[which]);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? 0 : pread(fd, text, LOG_BYTES - 1, l->log_from[which]);
+	if (fd >= 0)
+		close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	return text;
+}
+
+void live_mark_logs(struct live *l)
+{
+	struct stat found;
+	char path[128];
+
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		snprintf(path, sizeof path, "%s/%s", l->folder, logs[i]);
+		l->log_from[i] = stat(path, &found) == 0 ? found.st_size : 0;
+	}
+}
+
+bool live_said(struct live *l, const char *text)
+{
+	bool is_said = false;
+
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		char *log = read_log(l, (enum live_program)i);
+		is_said |= strstr(log, text) != NULL;
+		free(log);
+	}
+	return is_said;
+}
+
+void live_print_logs(struct live *l)
+{
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		char *log = read_log(l, (enum live_program)i);
+		print_message("%s:\n%s", logs[i], log);
+		free(log);
+	}
+}
+
+uint32_t live_runs(const struct live *l)
+{
+	char path[96];
+	uint32_t lines = 0;
+
+	snprintf(path, sizeof path, "%s/ran", l->folder);
+	FILE *file = fopen(path, "re");
+	for (int c = 0; file && (c = fgetc(file)) != EOF;)
+		lines += c == '\n';
+	if (file)
+		fclose(file);
+	return lines;
+}
