@@ -1,7 +1,8 @@
 #!/bin/bash
 # Inside what runs, through the controller and the line that the agent dials: commands in a task with their outputs,
 # exit codes, input and terminal; a client that dies takes its command along, and one that reads slowly gets all; a port
-# of a machine is reached where it has a network, and refused where it has none.
+# of a machine is reached where it has a network, and refused where it has none; ports of a worker are reached that its
+# agent allows.
 # Nodes dial the controller over TCP, which is the kernel's.
 TESTBED_IO=${TESTBED_IO:-socket}
 . "$(dirname "$0")/setup.sh"
@@ -12,8 +13,8 @@ mkdir "$TESTBED_DIR/images"
 berthd_start
 # worker NAME NETWORK
 worker() {
-	agent_start "$1" --worker --worker-label "network=$2" --vm-network "$2" --vm-acceleration none \
-		--vm-images "$TESTBED_DIR/images"
+	agent_start "$1" --worker --worker-ports 7001,7003 --worker-label "network=$2" --vm-network "$2" \
+		--vm-acceleration none --vm-images "$TESTBED_DIR/images"
 }
 worker open user
 worker closed none
@@ -71,6 +72,24 @@ grep -q -- "--vm-network user" "$TESTBED_DIR/error" || die "not said: $(cat "$TE
 berth vm port-forward --stdio nobody 22 </dev/null 2>/dev/null
 equal "no such machine" $? 3
 equal "its address" "$(berth vm ip m-user)" 10.0.2.15
+
+# A server of a worker's own, which its operator lets be reached; and others.
+node_start server python3 -c 'import socket
+for port in 7001, 7002:
+    s = socket.create_server(("127.0.0.1", port)); globals()[f"kept{port}"] = s
+while True:
+    c, _ = kept7001.accept(); c.sendall(b"hello " + c.recv(100)); c.close()'
+greets() { [ "$( (echo you; sleep 1) | berth worker port-forward --stdio open 7001 2>/dev/null)" = "hello you" ]; }
+wait_until 20 "the server of the worker" greets
+# refused WORKER PORT WHY
+refused() {
+	berth worker port-forward --stdio "$1" "$2" </dev/null 2>"$TESTBED_DIR/error" && die "$1 $2 is reached"
+	grep -q -- "$3" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_DIR/error")"
+}
+refused open 7002 "--worker-ports does not have it"
+refused open 7003 "Connection refused"
+refused nobody 7001 "not found"
+kill "$(cat "$TESTBED_DIR/server.pid")"
 
 # What it says is followed, also when it dies and begins anew.
 machine_on_open() {

@@ -79,6 +79,9 @@ static const struct flag table[] = {
 		"what machines may ask for; may be repeated (cores and memory are measured)"},
 	{"worker-label", "NAME=VALUE", FLAG_LIST, AT(worker_labels),
 		"that machines may want; may be repeated"},
+	{"worker-ports", "PORTS", FLAG_TEXT, AT(worker_ports),
+		"of this machine that administrators may reach through the controller: "
+		"22,5900-5909 (default none)"},
 	{"worker-runtime", "NAME", FLAG_TEXT, AT(worker_runtime),
 		"what runs machines here, for those that ask for it (default none)"},
 	{"worker-machine-id", "ID", FLAG_TEXT, AT(worker_machine_id),
@@ -169,7 +172,7 @@ static bool check_ranges(const struct agent_options *o)
 	const struct {
 		const char *name, *value;
 	} lists[] = {{"reserved-ports", o->reserved_ports}, {"dynamic-ports", o->dynamic_ports},
-		{"reservable-cores", o->reservable_cores}};
+		{"reservable-cores", o->reservable_cores}, {"worker-ports", o->worker_ports}};
 	for (uint32_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
 		struct text value = text_of(lists[i].value);
 		bool one = i == 1; // a single range

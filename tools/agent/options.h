@@ -23,6 +23,7 @@ struct agent_options {
 	bool worker;                       // the node runs virtual machines
 	struct flag_list worker_resources; // "NAME=NUMBER"
 	struct flag_list worker_labels;    // "NAME=VALUE"
+	const char *worker_ports;          // that the controller may reach; NULL: none
 	const char *worker_runtime, *worker_machine_id;
 	uint32_t worker_default_cpu, worker_default_memory_mib;
 	const char *vm_driver, *vm_user, *vm_network, *vm_acceleration;

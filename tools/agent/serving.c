@@ -8,7 +8,8 @@ static int start_service(struct agent *a, char *message, uint32_t message_size)
 {
 	struct agent_service_settings settings = {.data_folder = a->runner.settings.data_folder,
 		.time = &time_source_real,
-		.no_exec = a->options->no_exec};
+		.no_exec = a->options->no_exec,
+		.worker_ports = a->options->worker_ports};
 	settings.ask = a->ask = ask_runner_create();
 	if (a->ask)
 		return agent_service_start(&settings, &a->service, message, message_size);

@@ -508,6 +508,10 @@ static const struct command commands[] = {
 	{"worker delete", "NAME", "Forget a worker.",
 		"Its machines fail, and those that may are restarted elsewhere.", NULL, 1, 1,
 		worker_delete, &kind_worker},
+	{"worker port-forward", "NAME [LOCAL:]PORT", "Reach a port of a worker itself from here.",
+		"Listens on the loopback until Ctrl-C: on the port LOCAL, or on any. The worker's "
+		"agent has to\nallow it (--worker-ports).",
+		"stdio", 2, 2, worker_port_forward, &kind_worker},
 	{"settings", "", "Show, or change, how virtual machines are placed.", NULL,
 		"profile count-assigned", 0, 0, cluster_settings_run},
 	{"top", "", "Show what the controller is busy with, and the largest jobs.",

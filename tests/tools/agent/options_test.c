@@ -74,6 +74,7 @@ static void mistakes_are_usage_errors(void **unused)
 {
 	static const char *const bad[] = {"", "--server", "--nonsense", "--server s extra",
 		"--server s --cpu-mhz -1", "--server s --cpu-mhz 4294967296",
+		"--server s --worker-ports all", "--server s --worker-ports 70000",
 		"--server s --cpu-mhz 12x", "--server s --meta novalue", "--server s --meta =v",
 		"--server s --log-level loud", "--server s --probe-backoff 0",
 		"--server s --probe-backoff 60001", "--server s --probe-timeout 0"};

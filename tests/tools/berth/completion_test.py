@@ -60,7 +60,7 @@ CASES = {
     "job run --ch": "--check-index",
     "operator scheduler ": "get-config set-config",
     "server m": "members",
-    "worker ": "delete get list pause resume",
+    "worker ": "delete get list pause port-forward resume",
     "vm create --res": "--resource --restart-policy",
     "ag": "agent-info",
     "node list --zz": "",

@@ -22,6 +22,7 @@ const struct service_route service_routes[] = {
 	{NULL, "/v1/vms/:id/ip", vm_address},
 	{NULL, "/v1/vms/:id/logs", vm_logs},
 	{NULL, "/v1/vms/:id/port-forward", vm_port_forward},
+	{NULL, "/v1/workers/:id/port-forward", worker_port_forward},
 	{NULL, NULL, NULL},
 };
 

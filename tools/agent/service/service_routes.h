@@ -20,14 +20,14 @@ const struct service_route *service_route_find(const struct service_route *table
 	const char *method, const char *path, char id[static SERVICE_ID_BYTES]);
 
 // The functions of the table, by the file that has them.
-service_answer agent_monitor;                         // agent_monitor.c
-service_answer alloc_checks;                          // alloc_checks.c
-service_answer alloc_exec;                            // exec_route.c
-service_answer alloc_gc, alloc_restart, alloc_signal; // lifecycle.c
-service_answer alloc_stats;                           // alloc_stats.c
-service_answer client_gc;                             // lifecycle.c
-service_answer fs_ls, fs_stat, fs_cat, fs_readat;     // fs_files.c
-service_answer fs_stream, fs_logs;                    // fs_streams.c
-service_answer node_stats;                            // node_stats.c
-service_answer vm_address, vm_port_forward;           // vm_route.c
-service_answer vm_logs;                               // vm_logs.c
+service_answer agent_monitor;                                    // agent_monitor.c
+service_answer alloc_checks;                                     // alloc_checks.c
+service_answer alloc_exec;                                       // exec_route.c
+service_answer alloc_gc, alloc_restart, alloc_signal;            // lifecycle.c
+service_answer alloc_stats;                                      // alloc_stats.c
+service_answer client_gc;                                        // lifecycle.c
+service_answer fs_ls, fs_stat, fs_cat, fs_readat;                // fs_files.c
+service_answer fs_stream, fs_logs;                               // fs_streams.c
+service_answer node_stats;                                       // node_stats.c
+service_answer vm_address, vm_port_forward, worker_port_forward; // vm_route.c
+service_answer vm_logs;                                          // vm_logs.c

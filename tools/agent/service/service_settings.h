@@ -21,6 +21,7 @@ struct agent_service_settings {
 	uint32_t connections_max;       // 0: the default above
 	uint32_t idle_s;                // 0: the default above
 	bool no_exec;                   // refuses commands inside tasks
+	const char *worker_ports; // of this node that may be reached: "22,8000-8010"; NULL: none
 	const struct service_route
 		*routes; // ends with a row without a pattern; NULL: the table of service_routes.c
 };

@@ -1,9 +1,13 @@
 // /v1/vms/:id/port-forward: a port of a virtual machine of this node, as the bytes of a WebSocket's binary messages.
-// The machine is reached before the socket is opened, so that what is wrong is a status, as Orchard's clients expect.
+// /v1/workers/:id/port-forward: one of this node's own, if its operator lets it be reached.
+// They are reached before the socket is opened, so that what is wrong is a status, as Orchard's clients expect.
 // /v1/vms/:id/ip: its address.
+#include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/number_ranges.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "tools/agent/base/loopback.h"
 #include "tools/agent/runner.h"
 #include "tools/agent/service/ask_runner.h"
 #include "tools/agent/service/service_inner.h"
@@ -18,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 // How often a machine is looked at that is waited for.
@@ -61,31 +66,46 @@ struct MHD_Response *vm_say(unsigned *status, unsigned value, const char *format
 	return response;
 }
 
-static bool read_port(const struct service_request *request, uint16_t *port)
+struct port_relay {
+	int fd;
+};
+
+static void port_relay_free(void *context)
+{
+	struct port_relay *r = context;
+	close(r->fd);
+	free(r);
+}
+
+static void talk_port_relay(void *context, struct web_socket *socket,
+	const struct web_socket_stream *stream, int stop_fd)
+{
+	const struct port_relay *r = context;
+	relay_run(socket, stream, r->fd, r->fd, stop_fd);
+}
+
+// NULL, or what is wrong.
+static struct MHD_Response *port_relay_read(
+	const struct service_request *request, uint16_t *port, unsigned *status)
 {
 	const char *text = service_parameter(request, "port");
 	char *end = NULL;
 	unsigned long number = text && *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
 	*port = (uint16_t)number;
-	return end && !*end && number > 0 && number <= UINT16_MAX;
+	if (end && !*end && number > 0 && number <= UINT16_MAX)
+		return NULL;
+	return vm_say(status, MHD_HTTP_BAD_REQUEST, "port: expected a number from 1 to 65535");
 }
 
-struct forward {
-	int fd;
-};
-
-static void forward_free(void *context)
+// Owns the descriptor, which does not block.
+static struct MHD_Response *port_relay_begin(
+	struct service_request *request, int fd, unsigned *status)
 {
-	struct forward *f = context;
-	close(f->fd);
-	free(f);
-}
-
-static void talk_forward(void *context, struct web_socket *socket,
-	const struct web_socket_stream *stream, int stop_fd)
-{
-	const struct forward *f = context;
-	relay_run(socket, stream, f->fd, f->fd, stop_fd);
+	struct port_relay *r = memory_take(sizeof *r);
+	r->fd = fd;
+	struct service_socket_start start = {
+		talk_port_relay, r, port_relay_free, RELAY_MESSAGE_BYTES_MAX};
+	return service_socket_begin(request, status, &start);
 }
 
 static bool read_wait(const struct service_request *request, uint64_t *wait_ns)
@@ -139,21 +159,52 @@ struct MHD_Response *vm_port_forward(struct service_request *request, unsigned *
 	struct vm_look look;
 	char message[300];
 	uint16_t port;
-	if (!read_port(request, &port))
-		return vm_say(
-			status, MHD_HTTP_BAD_REQUEST, "port: expected a number from 1 to 65535");
-	struct MHD_Response *refusal = vm_find(request, &look, true, status);
+	struct MHD_Response *refusal = port_relay_read(request, &port, status);
+	if (!refusal)
+		refusal = vm_find(request, &look, true, status);
 	if (refusal)
 		return refusal;
 	int fd = guest_port_connect(
 		look.folder, port, request->service->stop_fd, message, sizeof message);
 	if (fd < 0)
 		return vm_say(status, MHD_HTTP_SERVICE_UNAVAILABLE, "%s", message);
-	struct forward *f = memory_take(sizeof *f);
-	f->fd = fd;
-	struct service_socket_start start = {
-		talk_forward, f, forward_free, RELAY_MESSAGE_BYTES_MAX};
-	return service_socket_begin(request, status, &start);
+	return port_relay_begin(request, fd, status);
+}
+
+static bool may_be_reached(const struct agent_service_settings *settings, uint16_t port)
+{
+	struct text left = text_of(settings->worker_ports);
+	struct number_range range;
+	while (settings->worker_ports && number_ranges_next(&left, UINT16_MAX, &range))
+		if (port >= range.least && port <= range.most)
+			return true;
+	return false;
+}
+
+// A server may listen on either of the loopback's addresses.
+static int connect_to_worker(uint16_t port)
+{
+	int fd = loopback_connect(AF_INET, port);
+	return fd == -ECONNREFUSED ? loopback_connect(AF_INET6, port) : fd;
+}
+
+struct MHD_Response *worker_port_forward(struct service_request *request, unsigned *status)
+{
+	uint16_t port;
+	struct MHD_Response *refusal = port_relay_read(request, &port, status);
+	if (refusal)
+		return refusal;
+	if (!may_be_reached(request->settings, port))
+		return vm_say(status, MHD_HTTP_FORBIDDEN,
+			"port %u of this worker may not be reached: its agent's --worker-ports "
+			"does not have it",
+			port);
+	int fd = connect_to_worker(port);
+	if (fd < 0)
+		return vm_say(status, MHD_HTTP_SERVICE_UNAVAILABLE,
+			"cannot connect to port %u of this worker: %s", port, strerror(-fd));
+	log_info("worker-port", "port=%u", port);
+	return port_relay_begin(request, fd, status);
 }
 
 struct MHD_Response *vm_address(struct service_request *request, unsigned *status)

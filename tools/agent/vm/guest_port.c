@@ -1,11 +1,11 @@
 #include "tools/agent/vm/guest_port.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "tools/agent/base/loopback.h"
 #include "tools/agent/task/spec.h"
 #include "tools/agent/vm/qmp.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -135,20 +135,12 @@ static uint16_t find_free_port(void)
 	return is_bound ? ntohs(address.sin_port) : 0;
 }
 
-static int connect_to_loopback(const struct monitor *m, uint16_t port)
+static int connect_to_qemu(const struct monitor *m, uint16_t port)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET,
-		.sin_addr = {htonl(INADDR_LOOPBACK)},
-		.sin_port = htons(port)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	// The loopback connects at once, or not at all.
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-		fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
-		return fd;
-	int error = -errno;
-	if (fd >= 0)
-		close(fd);
-	return fail_guest(m, error, "cannot connect to what qemu forwards: %s", strerror(-error));
+	int fd = loopback_connect(AF_INET, port);
+	return fd >= 0 ? fd
+		       : fail_guest(
+				 m, fd, "cannot connect to what qemu forwards: %s", strerror(-fd));
 }
 
 // The connection is made in the kernel before qemu knows of it. Whatever qemu answers after that, it answers in a turn
@@ -160,7 +152,7 @@ static int forward_once(const struct monitor *m, uint16_t guest, uint16_t port)
 		m, "hostfwd_add " NETWORK " tcp:127.0.0.1:%u-:%u", (unsigned)port, (unsigned)guest);
 	if (error)
 		return error;
-	int fd = connect_to_loopback(m, port);
+	int fd = connect_to_qemu(m, port);
 	json_decref(ask_monitor(m, json_pack("{s:s}", "execute", "query-status")));
 	snprintf(line, sizeof line, "hostfwd_remove " NETWORK " tcp:127.0.0.1:%u", (unsigned)port);
 	json_decref(ask_in_words(m, line));

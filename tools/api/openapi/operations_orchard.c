@@ -31,6 +31,8 @@ static const struct operation rows[] = {
 	{"GET", "/v1/workers/:id", "One worker.", NULL, NULL, "Worker"},
 	{"PUT", "/v1/workers/:id", "Changes a worker.", NULL, "Worker", "Worker"},
 	{"DELETE", "/v1/workers/:id", "Takes a worker away.", NULL, NULL, ""},
+	{"GET", "/v1/workers/:id/port-forward", "Reaches a port of a worker, over a WebSocket.",
+		"port:integer wait:integer", NULL, OPERATION_STREAM},
 	{"GET", "/v1/cluster-settings", "Settings of the placement of machines.", NULL, NULL,
 		"ClusterSettings"},
 	{"PUT", "/v1/cluster-settings", "Changes them.", NULL, "ClusterSettings",

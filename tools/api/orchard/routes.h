@@ -21,6 +21,7 @@
 	WATCH("/v1/workers/:id", VM_READ, vm_worker_read, vm_worker_watched)            \
 	WRITE("PUT", "/v1/workers/:id", VM_WRITE, vm_worker_change, vm_worker_changed)  \
 	WRITE("DELETE", "/v1/workers/:id", VM_WRITE, vm_worker_remove, outcome_answer)  \
+	READ("/v1/workers/:id/port-forward", VM_ADMIN_WRITE, vm_worker_port_forward)    \
 	TABLE("/v1/cluster-settings", VM_ADMIN_READ, cluster_settings_read,             \
 		STATE_CLUSTER_SETTINGS)                                                 \
 	WRITE("PUT", "/v1/cluster-settings", VM_ADMIN_WRITE, cluster_settings_set,      \

@@ -1,6 +1,6 @@
 // What only the worker of a machine can answer: a port of it over a WebSocket and its address, as Orchard's clients ask
-// for them, and what it says on its serial port. Who may is settled here, and so is which node that is, once the
-// machine runs; the rest is its agent's answer.
+// for them, and what it says on its serial port; and a port of a worker itself. Who may is settled here, and so is
+// which node that is, once the machine runs; the rest is its agent's answer.
 #include "state/base/time_units.h"
 #include "state/records/nodes/node.h"
 #include "state/records/nodes/vm.h"
@@ -41,6 +41,13 @@ static struct way find_way(const struct request *request, bool has_to_run)
 	return way;
 }
 
+static void refuse_by_hand(struct reply *reply, const char *worker, const char *what)
+{
+	reply_error(reply, MHD_HTTP_SERVICE_UNAVAILABLE,
+		"the worker \"%.128s\" is kept by hand: %s not reached through this controller",
+		worker, what);
+}
+
 static void refuse_way(const struct request *request, const struct way *way, struct reply *reply)
 {
 	const struct vm *vm = way->vm;
@@ -57,12 +64,7 @@ static void refuse_way(const struct request *request, const struct way *way, str
 		reply_error(reply, MHD_HTTP_REQUEST_TIMEOUT, "VM is not running on '%.128s' worker",
 			vm->worker ? vm->worker : "");
 		break;
-	case WAY_BY_HAND:
-		reply_error(reply, MHD_HTTP_SERVICE_UNAVAILABLE,
-			"the worker \"%.128s\" is kept by hand: its machines are not reached "
-			"through this controller",
-			vm->worker);
-		break;
+	case WAY_BY_HAND: refuse_by_hand(reply, vm->worker, "its machines are"); break;
 	case WAY_OPEN: break;
 	}
 }
@@ -135,19 +137,48 @@ static void ask_when_there(struct request *request, struct reply *reply,
 		ask_worker(request, reply, &way.node, whole);
 }
 
-void vm_port_forward(struct request *request, struct reply *reply)
+static bool read_forward(
+	struct request *request, uint64_t *port, uint64_t *wait_s, struct reply *reply)
 {
 	const char *text = request_parameter(request, "port");
-	uint64_t port = 0, wait_s = FORWARD_WAIT_S;
+	*wait_s = FORWARD_WAIT_S;
+	if (!text || !number_parse(text, UINT16_MAX, port) || *port == 0)
+		return reply_mistake(reply, "port: expected a number from 1 to 65535");
+	return read_wait(request, wait_s, reply);
+}
+
+void vm_port_forward(struct request *request, struct reply *reply)
+{
+	uint64_t port, wait_s;
 	char query[40];
-	if (!text || !number_parse(text, UINT16_MAX, &port) || port == 0) {
-		reply_mistake(reply, "port: expected a number from 1 to 65535");
-		return;
-	}
-	if (!read_wait(request, &wait_s, reply))
+	if (!read_forward(request, &port, &wait_s, reply))
 		return;
 	snprintf(query, sizeof query, "port=%u&", (unsigned)port);
 	ask_when_there(request, reply, &until_it_runs, wait_s, query);
+}
+
+// A node is waited for as long as the line waits for every node.
+void vm_worker_port_forward(struct request *request, struct reply *reply)
+{
+	uint64_t port, wait_s;
+	char query[40];
+	struct uuid node = {0};
+	if (!read_forward(request, &port, &wait_s, reply))
+		return;
+	state_read_begin();
+	const struct vm_worker *worker =
+		state_vm_worker(request->api->settings.state, text_of(request->ids[0]));
+	if (worker)
+		node = worker->node;
+	state_read_end();
+	snprintf(query, sizeof query, "port=%u", (unsigned)port);
+	if (!worker)
+		reply_error(
+			reply, MHD_HTTP_NOT_FOUND, "worker \"%.128s\" not found", request->ids[0]);
+	else if (uuid_is_zero(&node))
+		refuse_by_hand(reply, request->ids[0], "its ports are");
+	else
+		ask_worker(request, reply, &node, query);
 }
 
 void vm_ip(struct request *request, struct reply *reply)

@@ -43,7 +43,8 @@ command_run tls_ca_create, tls_cert_create;
 command_run simulate_scenario;
 command_run machine_create, machine_list, machine_get, machine_delete, machine_stop,
 	machine_suspend, machine_events;
-command_run worker_list, worker_get, worker_pause, worker_resume, worker_delete;
+command_run worker_list, worker_get, worker_pause, worker_resume, worker_delete,
+	worker_port_forward;
 command_run cluster_settings_run;
 command_run liveness_status, liveness_release;
 command_run senders_list;

@@ -1,6 +1,6 @@
-// A port of a virtual machine over a WebSocket, its address, and what it says. What stands where qemu forwards to its
-// guest is a server of this test, which listens when the machine's monitor is told so: no machine of a few bytes speaks
-// TCP.
+// A port of a virtual machine or of its worker over a WebSocket, its address, and what it says. What stands where qemu
+// forwards to its guest is a server of this test, which listens when the machine's monitor is told so: no machine of a
+// few bytes speaks TCP.
 #include "state/base/time_source.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/service/ask_runner.h"
@@ -34,6 +34,7 @@ static struct agent_service *service;
 static int monitor_fd = -1;
 static unsigned forwarded; // to which port of the guest
 static pthread_t monitor;
+static char worker_ports[32];
 
 // The guest: answers what it hears, once.
 static void answer_as_guest(int listener)
@@ -108,6 +109,7 @@ static int set_up(void **unused)
 	runner_step(&runner);
 	open_monitor(runner_find(&runner, &id));
 	settings.data_folder = stage_folder;
+	settings.worker_ports = worker_ports;
 	settings.ask = mailbox = ask_runner_create();
 	return agent_service_start(&settings, &service, message, sizeof message);
 }
@@ -150,13 +152,12 @@ static int ask(const char *path, const char *headers, const char *wanted)
 	return ends[0];
 }
 
-static void bytes_go_to_the_guest_and_back(void **unused)
+// What is said over the WebSocket is said again, once.
+static void expect_echo(const char *path)
 {
 	struct web_socket_message m;
-	assert_int_equal(pthread_create(&monitor, NULL, run_monitor, NULL), 0);
-	int fd = ask("/v1/vms/web/port-forward?port=22", UPGRADE, "\r\n\r\n");
+	int fd = ask(path, UPGRADE, "\r\n\r\n");
 	assert_int_equal(strncmp(text, "HTTP/1.1 101 ", 13), 0);
-	assert_int_equal(forwarded, 22);
 	struct web_socket_stream stream = web_socket_stream_of(&fd);
 	struct web_socket *client =
 		web_socket_open(&stream, true, RELAY_MESSAGE_BYTES_MAX, NULL, 0);
@@ -173,9 +174,67 @@ static void bytes_go_to_the_guest_and_back(void **unused)
 		}
 		assert_true(messages == 1 || !web_socket_is_over(client));
 	}
-	pthread_join(monitor, NULL);
 	web_socket_free(client);
 	close(fd);
+}
+
+static void bytes_go_to_the_guest_and_back(void **unused)
+{
+	assert_int_equal(pthread_create(&monitor, NULL, run_monitor, NULL), 0);
+	expect_echo("/v1/vms/web/port-forward?port=22");
+	pthread_join(monitor, NULL);
+	assert_int_equal(forwarded, 22);
+}
+
+static void *run_server(void *listener)
+{
+	answer_as_guest(*(int *)listener);
+	return NULL;
+}
+
+// A server of this node at a port that may be reached.
+static void expect_worker_port(int listener, in_port_t port)
+{
+	pthread_t server;
+	char path[80];
+	snprintf(worker_ports, sizeof worker_ports, "1-2,%u", ntohs(port));
+	snprintf(path, sizeof path, "/v1/workers/n/port-forward?port=%u", ntohs(port));
+	assert_int_equal(pthread_create(&server, NULL, run_server, &listener), 0);
+	expect_echo(path);
+	pthread_join(server, NULL);
+	close(listener);
+	close(ask(path, UPGRADE, "of this worker: Connection refused\"}"));
+	assert_non_null(strstr(text, " 503 "));
+}
+
+static void a_port_of_the_worker(void **unused)
+{
+	struct sockaddr_in four;
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	socklen_t size = sizeof four;
+	int listener = listen_as_qemu(0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&four, &size), 0);
+	expect_worker_port(listener, four.sin_port);
+	size = sizeof six;
+	listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0 || bind(listener, (struct sockaddr *)&six, size) < 0)
+		return; // this machine has no IPv6
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&six, &size), 0);
+	expect_worker_port(listener, six.sin6_port);
+}
+
+static void ports_of_the_worker_are_refused(void **unused)
+{
+	static const char refusal[] = "may not be reached: its agent's --worker-ports";
+	worker_ports[0] = '\0';
+	close(ask("/v1/workers/n/port-forward?port=22", UPGRADE, refusal));
+	assert_non_null(strstr(text, " 403 "));
+	snprintf(worker_ports, sizeof worker_ports, "21,23-24");
+	close(ask("/v1/workers/n/port-forward?port=22", UPGRADE, refusal));
+	close(ask("/v1/workers/n/port-forward?port=25", UPGRADE, refusal));
+	close(ask("/v1/workers/n/port-forward?port=0", UPGRADE, "port: expected a number"));
+	assert_non_null(strstr(text, " 400 "));
 }
 
 static void what_is_wrong_is_a_status(void **unused)
@@ -301,6 +360,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(bytes_go_to_the_guest_and_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_port_of_the_worker, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ports_of_the_worker_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_a_status, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_machine_without_an_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_machine_says_is_followed, set_up, tear_down),

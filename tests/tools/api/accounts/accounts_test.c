@@ -175,6 +175,8 @@ static bool may(enum role role, const struct route *route)
 		return true;
 	if (strcmp(route->pattern, "/v1/controller/info") == 0)
 		return role != NOBODY;
+	if (strcmp(route->pattern, "/v1/workers/:id/port-forward") == 0)
+		return role == ADMIN_WRITER;
 	if (is_admins(route))
 		return role == ADMIN_WRITER || (role == ADMIN_READER && !route->submit);
 	if (strstr(route->pattern, "/port-forward") || strstr(route->pattern, "/ip"))

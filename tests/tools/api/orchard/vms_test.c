@@ -493,6 +493,14 @@ static void a_machine_is_reached_through_its_worker(void **unused)
 	}
 }
 
+static void a_worker_kept_by_hand_has_no_ports(void **unused)
+{
+	expect_answer("GET", "/v1/workers/nobody/port-forward?port=22", NULL, 404,
+		"worker \\\"nobody\\\" not found");
+	expect_answer("GET", "/v1/workers/by-hand/port-forward?port=22", NULL, 503,
+		"is kept by hand: its ports are not reached");
+}
+
 static void who_reaches_a_machine_says_how(void **unused)
 {
 	static const char *const rows[][2] = {
@@ -500,6 +508,8 @@ static void who_reaches_a_machine_says_how(void **unused)
 		{"/v1/vms/nobody/port-forward?port=0", "port: expected"},
 		{"/v1/vms/nobody/port-forward?port=65536", "port: expected"},
 		{"/v1/vms/nobody/port-forward?port=22&wait=65536", "wait: expected seconds"},
+		{"/v1/workers/nobody/port-forward?port=x", "port: expected"},
+		{"/v1/workers/nobody/port-forward?port=22&wait=x", "wait: expected seconds"},
 		{"/v1/vms/nobody/ip?wait=soon", "wait: expected seconds, at most 65535"},
 		{"/v1/vms/nobody/logs?wait=-1", "wait: expected seconds"},
 		{"/v1/vms/nobody/logs?follow=yes", "follow: expected true or false"},
@@ -585,6 +595,7 @@ int main(void)
 		cmocka_unit_test(host_directories_need_a_policy),
 		cmocka_unit_test(who_waits_is_woken_by_a_change),
 		cmocka_unit_test(a_machine_is_reached_through_its_worker),
+		cmocka_unit_test(a_worker_kept_by_hand_has_no_ports),
 		cmocka_unit_test(who_reaches_a_machine_says_how),
 		cmocka_unit_test(a_machine_is_waited_for),
 	};

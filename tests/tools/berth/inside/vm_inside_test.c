@@ -34,6 +34,11 @@ static struct MHD_Response *say_machines(struct service_request *request, unsign
 		"[{\"name\":\"web\"},{\"name\":\"db\"},{\"name\":\"new\"},{\"name\":\"again\"}]");
 }
 
+static struct MHD_Response *say_workers(struct service_request *request, unsigned *status)
+{
+	return service_say(status, 200, "[{\"name\":\"rack-1\"}]");
+}
+
 static atomic_int consoles; // that were asked for of "again", which begins anew after the first
 
 static struct MHD_Response *say_again(struct service_request *request, unsigned *status)
@@ -143,6 +148,8 @@ static const struct service_route routes[] = {
 	{NULL, "/v1/vms/:id/ip", say_address},
 	{NULL, "/v1/vms/:id/logs", say_console},
 	{NULL, "/v1/vms/:id/port-forward", forward},
+	{NULL, "/v1/workers", say_workers},
+	{NULL, "/v1/workers/:id/port-forward", forward},
 	{NULL, NULL, NULL},
 };
 
@@ -222,6 +229,12 @@ static void one_connection_over_pipes(void **unused)
 		0);
 	assert_string_equal(text, "web:80 wait=5\none\ntwo\n");
 	expect_run("vm port-forward --stdio db 80", 4, "", "the machine has no network");
+	assert_int_equal(inside_shell("echo one | " BERTH_PROGRAM
+				      " worker port-forward --stdio rack-1 80 | head -2",
+				 text, sizeof text),
+		0);
+	assert_string_equal(text, "rack-1:80 wait=60\none\n");
+	expect_run("worker port-forward rack-1 0", 2, "", "\"0\" is not [LOCAL:]PORT");
 	expect_run("vm port-forward web 0", 2, "", "\"0\" is not [LOCAL:]PORT");
 	expect_run("vm port-forward web 1:2:3", 2, "", "is not [LOCAL:]PORT");
 	expect_run("vm port-forward web 65536", 2, "", "is not [LOCAL:]PORT");

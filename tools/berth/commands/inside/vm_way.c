@@ -45,16 +45,17 @@ void vm_way_note_wait(struct session *session, const char *machine)
 }
 
 struct http_socket *vm_way_open(
-	struct session *session, const char *machine, uint16_t port, enum exit_status *status)
+	struct session *session, const struct vm_way *way, enum exit_status *status)
 {
-	char path[HTTP_PATH_BYTES], escaped[600];
+	char name[HTTP_PATH_BYTES], path[HTTP_PATH_BYTES + 40];
 	uint64_t wait_s;
 	if (!vm_way_read_wait(session, &wait_s)) {
 		*status = STATUS_USAGE;
 		return NULL;
 	}
-	snprintf(path, sizeof path, "/v1/vms/%s/port-forward?port=%u&wait=%u",
-		http_escape(machine, escaped, sizeof escaped), port, (unsigned)wait_s);
+	snprintf(path, sizeof path, "%s?port=%u&wait=%u",
+		name_path(way->list, way->name, "/port-forward", name), way->port,
+		(unsigned)wait_s);
 	return http_begin_socket(session, path, RELAY_MESSAGE_BYTES_MAX, status);
 }
 

@@ -1,4 +1,4 @@
-// berth vm port-forward: ports of a virtual machine on this one.
+// berth vm port-forward and worker port-forward: ports of a virtual machine, or of a worker, on this machine.
 #include "state/base/memory.h"
 #include "tools/berth/commands/commands.h"
 #include "tools/berth/commands/inside/vm_way.h"
@@ -17,8 +17,7 @@
 
 struct connection {
 	struct session *session;
-	const char *machine;
-	uint16_t port;
+	struct vm_way way;
 	int fd;
 };
 
@@ -26,7 +25,7 @@ static void *serve_connection(void *context)
 {
 	struct connection *c = context;
 	enum exit_status status;
-	struct http_socket *way = vm_way_open(c->session, c->machine, c->port, &status);
+	struct http_socket *way = vm_way_open(c->session, &c->way, &status);
 	if (way && fcntl(c->fd, F_SETFL, O_NONBLOCK) == 0)
 		relay_run(http_socket_messages(way), http_socket_stream(way), c->fd, c->fd, -1);
 	http_socket_close(way);
@@ -36,8 +35,7 @@ static void *serve_connection(void *context)
 }
 
 // Ends with the program only.
-static enum exit_status serve_port(
-	struct session *session, const char *machine, uint16_t port, int listener)
+static enum exit_status serve_port(struct session *session, const struct vm_way *way, int listener)
 {
 	for (;;) {
 		pthread_t thread;
@@ -47,7 +45,7 @@ static enum exit_status serve_port(
 		if (fd < 0)
 			return complain(STATUS_FAILURE, "accept: %s", strerror(errno));
 		struct connection *c = memory_take(sizeof *c);
-		*c = (struct connection){session, machine, port, fd};
+		*c = (struct connection){session, *way, fd};
 		if (pthread_create(&thread, NULL, serve_connection, c) != 0) {
 			close(fd);
 			free(c);
@@ -58,7 +56,7 @@ static enum exit_status serve_port(
 }
 
 static enum exit_status listen_for(
-	struct session *session, const char *machine, uint16_t local, uint16_t port)
+	struct session *session, const struct vm_way *way, uint16_t local)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
 		.sin_addr = {htonl(INADDR_LOOPBACK)},
@@ -72,10 +70,10 @@ static enum exit_status listen_for(
 		return complain(STATUS_FAILURE,
 			"cannot listen on 127.0.0.1:%u: %s; name another port, or none", local,
 			strerror(errno));
-	printf("127.0.0.1:%u is port %u of \"%s\", until Ctrl-C\n", ntohs(address.sin_port), port,
-		machine);
+	printf("127.0.0.1:%u is port %u of \"%s\", until Ctrl-C\n", ntohs(address.sin_port),
+		way->port, way->name);
 	fflush(stdout);
-	return serve_port(session, machine, port, listener);
+	return serve_port(session, way, listener);
 }
 
 static bool read_number(const char *text, size_t size, unsigned long least, uint16_t *port)
@@ -101,21 +99,33 @@ static bool read_ports(const char *text, uint16_t *local, uint16_t *port)
 	return read_number(text, strlen(text), 1, port);
 }
 
-enum exit_status machine_port_forward(struct session *session, const char **arguments, int count)
+static enum exit_status forward_port(
+	struct session *session, const char **arguments, bool is_machine)
 {
-	const char *machine = arguments[0];
-	uint16_t local, port;
-	if (!read_ports(arguments[1], &local, &port))
+	struct vm_way way = {.list = is_machine ? "/v1/vms" : "/v1/workers", .name = arguments[0]};
+	uint16_t local;
+	if (!read_ports(arguments[1], &local, &way.port))
 		return complain(STATUS_USAGE, "\"%s\" is not [LOCAL:]PORT, of numbers up to 65535",
 			arguments[1]);
-	vm_way_note_wait(session, machine);
+	if (is_machine)
+		vm_way_note_wait(session, way.name);
 	if (!flag_given(&session->flags, FLAG_STDIO))
-		return listen_for(session, machine, local, port);
+		return listen_for(session, &way, local);
 	enum exit_status status;
-	struct http_socket *way = vm_way_open(session, machine, port, &status);
-	if (way)
-		relay_run(http_socket_messages(way), http_socket_stream(way), STDIN_FILENO,
+	struct http_socket *socket = vm_way_open(session, &way, &status);
+	if (socket)
+		relay_run(http_socket_messages(socket), http_socket_stream(socket), STDIN_FILENO,
 			STDOUT_FILENO, -1);
-	http_socket_close(way);
+	http_socket_close(socket);
 	return status;
+}
+
+enum exit_status machine_port_forward(struct session *session, const char **arguments, int count)
+{
+	return forward_port(session, arguments, true);
+}
+
+enum exit_status worker_port_forward(struct session *session, const char **arguments, int count)
+{
+	return forward_port(session, arguments, false);
 }
