@@ -27,7 +27,6 @@ static const struct {
 	{"service_bad_name", SERVICE},
 	{"service_bad_provider", SERVICE},
 	{"mixed_providers", SERVICE},
-	{"volume_unknown", SERVICE},
 };
 
 static const char *meant_words(const char *name)

@@ -11,6 +11,7 @@
 
 #define TASK "group \"g\" task \"t\": "
 #define TIMES "\"Interval\":5000000000,\"Timeout\":1000000000"
+#define VOLUME "\"Volumes\":{\"v\":{\"Type\":\"host\",\"Source\":\"s\"}},"
 #define GROUP "group \"g\": "
 
 static void job_body(
@@ -50,9 +51,9 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		{"", "\"Identity\":{\"Env\":true},", ""},
 		{"", "\"Services\":[{\"Name\":\"s\"}],", TASK "Services: "},
 		{"", "\"ShutdownDelay\":1,", TASK "ShutdownDelay: "},
-		{"", "\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
-		{"", "\"Driver\":\"podman\",\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
-		{"", "\"Driver\":\"raw_exec\",\"VolumeMounts\":[{\"Volume\":\"v\"}],",
+		{VOLUME, "\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
+		{VOLUME, "\"Driver\":\"podman\",\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
+		{VOLUME, "\"Driver\":\"raw_exec\",\"VolumeMounts\":[{\"Volume\":\"v\"}],",
 			TASK "VolumeMounts: "},
 		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"tcp\"," TIMES "}]}],"
 		 "\"Update\":{\"MaxParallel\":1},",
@@ -113,6 +114,10 @@ static void what_would_run_wrong_is_refused(void **unused)
 			"Job.TaskGroups[0].Tasks[0].CSIPluginConfig: "},
 		{"\"Volumes\":{\"v\":{\"Type\":\"csi\",\"Source\":\"s\"}},", "",
 			GROUP "Volumes[\"v\"]: "},
+		{VOLUME, "\"VolumeMounts\":[{\"Volume\":\"v\"},{\"Volume\":\"w\"}],",
+			TASK "Volume Mount (1) references undefined volume w"},
+		{"", "\"VolumeMounts\":[{\"Destination\":\"/x\"}],",
+			TASK "Volume Mount (0) references undefined volume "},
 		{"\"Services\":[{\"Name\":\"s\",\"Connect\":{\"SidecarService\":{}}}],", "",
 			GROUP "Services: Connect: "},
 		{"\"Services\":[{\"Name\":\"s\",\"Checks\":[{\"Type\":\"grpc\"}]}],", "",

@@ -172,6 +172,33 @@ static void judge_volumes(
 	}
 }
 
+static bool has_volume(const struct task_group *group, const char *name)
+{
+	for (uint32_t i = 0; i < group->volumes.count; i++)
+		if (strcmp(ARRAY_AT(&group->volumes, struct volume_ask, i)->name, name) == 0)
+			return true;
+	return false;
+}
+
+static void judge_mounts(const struct task_group *group, const struct task *task,
+	const struct place *place, const struct findings *found)
+{
+	json_t *mounts = block_is_given(task->volume_mounts)
+				 ? json_loads(task->volume_mounts, JSON_DECODE_ANY, NULL)
+				 : NULL;
+	size_t i;
+	json_t *mount;
+	json_array_foreach(mounts, i, mount)
+	{
+		const char *name = json_string_value(json_object_get(mount, "Volume"));
+		if (!has_volume(group, name ? name : ""))
+			json_sentence(found->refusals,
+				"%s: Volume Mount (%zu) references undefined volume %.64s",
+				place->text, i, name ? name : "");
+	}
+	json_decref(mounts);
+}
+
 static void judge_group(const struct task_group *group, const struct findings *found)
 {
 	static const char *const consul[] = {"Namespace", NULL};
@@ -198,6 +225,7 @@ static void judge_task(
 {
 	struct place place = place_of(group, task);
 	judge_task_blocks(task, &place, found);
+	judge_mounts(group, task, &place, found);
 	judge_services(task->services, false, &place, found);
 	judge_task_settings(task, &place, found);
 	judge_task_resources(task, &place, found);
