@@ -338,6 +338,7 @@ static bool start_api(struct berthd *b, char *message)
 		.page_is_off = !config->http_ui,
 		.hosts = b->config.http_hosts,
 		.origins = b->config.http_origins,
+		.response_headers = b->config.http_response_headers,
 		.port = (uint16_t)b->config.http_port,
 		.connections_max = b->config.http_connections_max,
 		.connections_per_ip_max = b->config.http_connections_per_ip_max,

@@ -29,6 +29,7 @@ struct setting {
 	const char *const *names; // NAMED
 	const char *help;
 	bool is_list; // a file may give it as a list of words
+	bool is_map;  // a file may give it as words with names, which are lines here: "NAME: VALUE"
 };
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
@@ -90,6 +91,9 @@ static const struct setting settings[] = {
 	{"http.origins", SETTING_TEXT, AT(http_origins), .preset = "",
 		.help = "other sites whose pages may read: https://dash.example; *: all",
 		.is_list = true},
+	{"http.response_headers", SETTING_TEXT, AT(http_response_headers), .preset = "",
+		.help = "headers added to every answer, one a line: X-Frame-Options: DENY",
+		.is_map = true},
 	{"http.connections_max", SETTING_U32, AT(http_connections_max), NUMBER(1, 65536),
 		.preset = "4096", .help = "open HTTP connections, parked queries included"},
 	{"http.connections_per_ip_max", SETTING_U32, AT(http_connections_per_ip_max),
@@ -437,13 +441,24 @@ static bool set_port(struct config *config, const char *name, const char *value,
 	return set_field(s, &config->dataplane.ports[number], name, value, message);
 }
 
+static const struct setting *setting_named(const char *name)
+{
+	const char *of_port = strncmp(name, "ports.", 6) == 0 ? strrchr(name, '.') : NULL;
+	return of_port ? find_setting(
+				 port_settings_table, COUNT_OF(port_settings_table), of_port + 1)
+		       : find_setting(settings, COUNT_OF(settings), name);
+}
+
 bool config_takes_list(const char *name)
 {
-	const struct setting *s = find_setting(settings, COUNT_OF(settings), name);
-	const char *of_port = strncmp(name, "ports.", 6) == 0 ? strrchr(name, '.') : NULL;
-	if (of_port)
-		s = find_setting(port_settings_table, COUNT_OF(port_settings_table), of_port + 1);
+	const struct setting *s = setting_named(name);
 	return !s || s->is_list; // of a setting that there is not, that is the mistake
+}
+
+bool config_takes_map(const char *name)
+{
+	const struct setting *s = setting_named(name);
+	return s && s->is_map;
 }
 
 bool config_set(struct config *config, const char *name, const char *value, char *message)
@@ -477,6 +492,13 @@ static bool check_listening(const struct config *c, char *message)
 			*c->peer_key ? "peers.tls.certificate" : "peers.tls.key",
 			"is missing; a certificate and its key are given together");
 	return true;
+}
+
+static bool check_headers(const struct config *c, char *message)
+{
+	char what[256];
+	return header_lines_are_sound(c->http_response_headers, what, sizeof what) ||
+	       refuse_setting(message, "http.response_headers", what);
 }
 
 static bool check_cluster(const struct config *c, char *message)
@@ -520,7 +542,8 @@ static bool check_port_place(const struct port_settings *port, const char *name,
 
 bool config_check(const struct config *config, char *message)
 {
-	if (!check_listening(config, message) || !check_cluster(config, message))
+	if (!check_listening(config, message) || !check_headers(config, message) ||
+		!check_cluster(config, message))
 		return false;
 	const struct dataplane_settings *d = &config->dataplane;
 	if (d->port_count == 0)

@@ -4,6 +4,7 @@
 #include "dataplane/dataplane.h"
 #include "placement/direct/placement.h"
 #include "state/tables/state.h"
+#include "tools/options/header_lines.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ struct config {
 	char region[CONFIG_NAME_BYTES], datacenter[CONFIG_NAME_BYTES], name[CONFIG_NAME_BYTES];
 	uint32_t log_level, log_format;
 	char http_address[CONFIG_NAME_BYTES], http_hosts[CONFIG_PEERS_BYTES],
-		http_origins[CONFIG_PEERS_BYTES];
+		http_origins[CONFIG_PEERS_BYTES], http_response_headers[HEADER_LINES_BYTES];
 	char tls_certificate[CONFIG_PATH_BYTES], tls_key[CONFIG_PATH_BYTES];
 	char tls_client_ca[CONFIG_PATH_BYTES];
 	char socket_path[CONFIG_NAME_BYTES], socket_group[CONFIG_NAME_BYTES];
@@ -59,6 +60,7 @@ void config_defaults(struct config *);
 // Sets one setting by its dotted name ("http.port", "ports.0.device"). Returns false and a sentence
 // in message when there is no such setting or the value does not fit it.
 bool config_takes_list(const char *name); // whether a file may give it as a list
+bool config_takes_map(const char *name);  // whether a file may give it as words with names
 bool config_set(struct config *, const char *name, const char *value, char *message);
 // Reads a file over the present values. Refuses unknown keys, wrong kinds and doubled keys, with the file's line and
 // column in message.

@@ -90,8 +90,10 @@ static bool load_sequence(struct loading *l, const char *name, yaml_node_t *node
 		if (!joins_scalars(l, node, joined, sizeof joined))
 			return refuse_mark(l, node->start_mark, "this must be a list of words");
 		if (!config_takes_list(name))
-			return refuse_mark(
-				l, node->start_mark, "one value is expected here, no list");
+			return refuse_mark(l, node->start_mark,
+				config_takes_map(name)
+					? "names with values are expected here, no list"
+					: "one value is expected here, no list");
 		return config_set(l->config, name, joined, what) ||
 		       refuse_mark(l, node->start_mark, what);
 	}
@@ -109,10 +111,33 @@ static bool load_sequence(struct loading *l, const char *name, yaml_node_t *node
 	return true;
 }
 
+// Words with names, which are one setting: lines "NAME: VALUE".
+static bool load_lines(struct loading *l, const char *name, yaml_node_t *node)
+{
+	char lines[1024] = "", what[CONFIG_MESSAGE_BYTES];
+	size_t used = 0;
+	for (yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+		pair < node->data.mapping.pairs.top; pair++) {
+		yaml_node_t *key = yaml_document_get_node(&l->document, pair->key);
+		yaml_node_t *value = yaml_document_get_node(&l->document, pair->value);
+		if (key->type != YAML_SCALAR_NODE || value->type != YAML_SCALAR_NODE)
+			return refuse_mark(l, key->start_mark, "a word is expected for each name");
+		int more = snprintf(lines + used, sizeof lines - used, "%s: %s\n",
+			(const char *)key->data.scalar.value,
+			(const char *)value->data.scalar.value);
+		if (more < 0 || (size_t)more >= sizeof lines - used)
+			return refuse_mark(l, key->start_mark, "all of this is too long");
+		used += (size_t)more;
+	}
+	return config_set(l->config, name, lines, what) || refuse_mark(l, node->start_mark, what);
+}
+
 static bool load_node(struct loading *l, const char *name, yaml_node_t *node)
 {
 	switch (node->type) {
-	case YAML_MAPPING_NODE: return load_mapping(l, name, node);
+	case YAML_MAPPING_NODE:
+		return config_takes_map(name) ? load_lines(l, name, node)
+					      : load_mapping(l, name, node);
 	case YAML_SEQUENCE_NODE: return load_sequence(l, name, node);
 	default: return refuse_mark(l, node->start_mark, "a set of keys is expected here");
 	}

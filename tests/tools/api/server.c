@@ -174,6 +174,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.connections_per_ip_max = options->connections_per_ip_max,
 		.page_is_off = options->page_is_off,
 		.origins = options->origins,
+		.response_headers = options->response_headers,
 		.acl_forced = options->acl_forced,
 		.state = s->state,
 		.queue = s->queue,

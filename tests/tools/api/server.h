@@ -46,6 +46,7 @@ struct server_options {
 	struct listening_path socket; // none: only at the address
 	bool page_is_off;             // no web page
 	const char *origins;          // other sites that may read; NULL: none
+	const char *response_headers; // more of every answer, one a line; NULL: none
 	bool acl_forced;              // access control is on without a first token
 	const char *audit_path;       // NULL: no audit log
 	int64_t token_ttl_min_ns, token_ttl_max_ns; // 0: 1 s, 24 h

@@ -133,6 +133,8 @@ static void what_belongs_together_is_given_together(void **state)
 		{"http.tls.client_ca", "/a", "without http.tls.certificate"},
 		{"peers.tls.certificate", "/a", "peers.tls.key: is missing"},
 		{"peers.tls.key", "/a", "peers.tls.certificate: is missing"},
+		{"http.response_headers", "Date: today",
+			"http.response_headers: \"Date\" is said by the server itself"},
 		{"http.address", "", "the API must listen somewhere"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -151,6 +153,29 @@ static void what_belongs_together_is_given_together(void **state)
 	assert_true(config_set(&config, "http.tls.key", "/a", message));
 	assert_false(config_check(&config, message));
 	assert_non_null(strstr(message, "without http.address"));
+}
+
+static void headers_are_names_and_values(void **state)
+{
+	char *text = NULL;
+	size_t size = 0;
+	static const char lines[] = "Cache-Control: no-store, max-age=0\nX-Frame-Options: DENY\n";
+	assert_true(read_text("http:\n  response_headers:\n    Cache-Control: no-store, max-age=0\n"
+			      "    X-Frame-Options: 'DENY'\nports: [{device: eth1, addresses: "
+			      "[10.0.0.1]}]\n"));
+	assert_string_equal(config.http_response_headers, lines);
+	assert_true(config_check(&config, message));
+	FILE *out = open_memstream(&text, &size);
+	config_print(&config, out);
+	assert_int_equal(fclose(out), 0);
+	fresh(NULL);
+	assert_true(read_text(text));
+	assert_string_equal(config.http_response_headers, lines);
+	free(text);
+	assert_false(read_text("http: {response_headers: {A: [b]}}\n"));
+	assert_non_null(strstr(message, "a word is expected for each name"));
+	assert_false(read_text("http: {response_headers: [a, b]}\n"));
+	assert_non_null(strstr(message, "names with values are expected here, no list"));
 }
 
 static void set_each(const char *const (*pairs)[2])
@@ -405,6 +430,7 @@ int main(void)
 		cmocka_unit_test_setup(the_api_listens_with_tls_and_at_a_path, fresh),
 		cmocka_unit_test_setup(modes_are_octal, fresh),
 		cmocka_unit_test_setup(what_belongs_together_is_given_together, fresh),
+		cmocka_unit_test_setup(headers_are_names_and_values, fresh),
 		cmocka_unit_test_setup(a_cluster_is_told_whole, fresh),
 		cmocka_unit_test_setup(a_controller_stands_alone_unless_told, fresh),
 		cmocka_unit_test_setup(virtual_machines_have_times_of_their_own, fresh),

@@ -12,6 +12,7 @@
 #include "tools/api/server/clients/connections.h"
 #include "tools/api/server/clients/cross_origin.h"
 #include "tools/api/server/clients/hosts.h"
+#include "tools/api/server/clients/more_headers.h"
 #include "tools/api/server/elsewhere/forwarding.h"
 #include "tools/api/server/elsewhere/switched.h"
 #include "tools/api/server/gzip.h"
@@ -162,6 +163,7 @@ static enum MHD_Result send_reply(struct request *request, struct reply *reply)
 	}
 	if (!is_web_socket)
 		put_headers(response, request, reply);
+	more_headers_put(request, response);
 	free(reply->next_token);
 	free(reply->digest);
 	enum MHD_Result result =

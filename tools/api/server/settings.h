@@ -36,6 +36,7 @@ struct api_settings {
 	const char *address; // "127.0.0.1"; "": none, only the socket
 	const char *hosts; // names of this server beside its addresses, localhost and the machine's
 	const char *origins;          // other sites whose pages may read; NULL or "": none
+	const char *response_headers; // of every answer (tools/options/header_lines.h); NULL: none
 	uint16_t port;                // 0: any free one
 	struct credentials_files tls; // of the address; without a certificate: HTTP without TLS
 	struct listening_path socket; // beside the address, without TLS; path NULL or "": none
