@@ -12,6 +12,7 @@
 #define TASK "group \"g\" task \"t\": "
 #define TIMES "\"Interval\":5000000000,\"Timeout\":1000000000"
 #define VOLUME "\"Volumes\":{\"v\":{\"Type\":\"host\",\"Source\":\"s\"}},"
+#define MOUNT_OF(mode) "\"VolumeMounts\":[{\"Volume\":\"v\",\"PropagationMode\":\"" mode "\"}],"
 #define GROUP "group \"g\": "
 
 static void job_body(
@@ -52,6 +53,7 @@ static void what_has_no_effect_is_a_warning(void **unused)
 		{"", "\"Services\":[{\"Name\":\"s\"}],", TASK "Services: "},
 		{"", "\"ShutdownDelay\":1,", TASK "ShutdownDelay: "},
 		{VOLUME, "\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
+		{VOLUME, MOUNT_OF("host-to-task"), ""},
 		{VOLUME, "\"Driver\":\"podman\",\"VolumeMounts\":[{\"Volume\":\"v\"}],", ""},
 		{VOLUME, "\"Driver\":\"raw_exec\",\"VolumeMounts\":[{\"Volume\":\"v\"}],",
 			TASK "VolumeMounts: "},
@@ -116,6 +118,8 @@ static void what_would_run_wrong_is_refused(void **unused)
 			GROUP "Volumes[\"v\"]: "},
 		{VOLUME, "\"VolumeMounts\":[{\"Volume\":\"v\"},{\"Volume\":\"w\"}],",
 			TASK "Volume Mount (1) references undefined volume w"},
+		{VOLUME, MOUNT_OF("bidirectional"),
+			TASK "Volume Mount (0) has the propagation mode \"bidirectional\"; it is"},
 		{"", "\"VolumeMounts\":[{\"Destination\":\"/x\"}],",
 			TASK "Volume Mount (0) references undefined volume "},
 		{"\"Services\":[{\"Name\":\"s\",\"Connect\":{\"SidecarService\":{}}}],", "",

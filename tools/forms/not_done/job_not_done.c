@@ -180,6 +180,28 @@ static bool has_volume(const struct task_group *group, const char *name)
 	return false;
 }
 
+// As the agent of a node reads it.
+static bool propagates_as_nodes_do(const char *mode)
+{
+	return !*mode || strcmp(mode, "private") == 0 || strcmp(mode, "host-to-task") == 0;
+}
+
+static void judge_mount(const struct task_group *group, uint32_t number, const json_t *mount,
+	const struct place *place, const struct findings *found)
+{
+	const char *name = json_string_value(json_object_get(mount, "Volume"));
+	const char *mode = json_string_value(json_object_get(mount, "PropagationMode"));
+	if (!has_volume(group, name ? name : ""))
+		json_sentence(found->refusals,
+			"%s: Volume Mount (%u) references undefined volume %.64s", place->text,
+			number, name ? name : "");
+	if (!propagates_as_nodes_do(mode ? mode : ""))
+		json_sentence(found->refusals,
+			"%s: Volume Mount (%u) has the propagation mode \"%.40s\"; it is "
+			"\"private\" or \"host-to-task\" here: no task mounts on its node",
+			place->text, number, mode);
+}
+
 static void judge_mounts(const struct task_group *group, const struct task *task,
 	const struct place *place, const struct findings *found)
 {
@@ -190,11 +212,7 @@ static void judge_mounts(const struct task_group *group, const struct task *task
 	json_t *mount;
 	json_array_foreach(mounts, i, mount)
 	{
-		const char *name = json_string_value(json_object_get(mount, "Volume"));
-		if (!has_volume(group, name ? name : ""))
-			json_sentence(found->refusals,
-				"%s: Volume Mount (%zu) references undefined volume %.64s",
-				place->text, i, name ? name : "");
+		judge_mount(group, (uint32_t)i, mount, place, found);
 	}
 	json_decref(mounts);
 }
