@@ -68,7 +68,9 @@ def tests_of(root, build):
     tests = collections.defaultdict(dict)
     for test in json.loads((about / "intro-tests.json").read_text()):
         for word in test["cmd"]:
-            for path in (pathlib.Path(p).resolve() for p in sources.get(word, [word])):
+            # What another program runs has its path from the folder of the build.
+            names = sources.get(word) or sources.get(str(pathlib.Path(build).resolve() / word), [word])
+            for path in (pathlib.Path(p).resolve() for p in names):
                 if below in path.parents and path.is_file() and path.suffix in (".c", ".py", ".sh", ".json"):
                     tests[test["name"]][path] = path.read_text(errors="replace")
     return tests
