@@ -89,10 +89,10 @@ static void check_xdp(const struct check *c)
 	struct host_queues theirs = host_interface_queues(c->device.interface);
 	uint32_t ours = port_queues(c->port);
 	uint32_t mtu = host_interface_mtu(c->device.interface);
-	if (!host_af_xdp() || !host_capable(CAP_NET_ADMIN) ||
-		(!host_capable(CAP_BPF) && !host_capable(CAP_SYS_ADMIN)))
+	// It finds programs and maps by their numbers, for which CAP_BPF is not enough.
+	if (!host_af_xdp() || !host_capable(CAP_SYS_ADMIN))
 		topology_problem(c->plan, TOPOLOGY_ERROR,
-			"run with CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF, or set io to af_packet",
+			"run with CAP_SYS_ADMIN too, or set io to af_packet or socket",
 			"port %u: AF_XDP on %s is not permitted", c->index, c->device.interface);
 	if (mtu > XDP_MTU_MAX) {
 		snprintf(remedy, sizeof remedy, "ip link set %s mtu 1500", c->device.interface);
@@ -140,6 +140,12 @@ static void check_service_addresses(const struct check *c, const struct hot_port
 			c->index);
 }
 
+// Such a device sets the interface's address and mode through the kernel.
+static bool is_of_kernel(const struct device *d)
+{
+	return strcmp(d->driver, "net_af_packet") == 0 || strcmp(d->driver, "net_af_xdp") == 0;
+}
+
 static void check_interface(const struct check *c, const struct hot_port *addresses)
 {
 	char remedy[160], driver[HOST_NAME_BYTES];
@@ -164,9 +170,10 @@ static void check_interface(const struct check *c, const struct hot_port *addres
 			"there "
 			"(counted as udp-checksum)",
 			c->index, interface);
-	if (!host_capable(CAP_NET_RAW))
+	if (!host_capable(CAP_NET_RAW) ||
+		(is_of_kernel(&c->device) && !host_capable(CAP_NET_ADMIN)))
 		topology_problem(c->plan, TOPOLOGY_ERROR,
-			"run with CAP_NET_RAW, or set io to socket",
+			"run with CAP_NET_RAW and CAP_NET_ADMIN, or set io to socket",
 			"port %u: raw packets on %s are not permitted", c->index, interface);
 	if (c->device.is_shared) {
 		check_held_addresses(c);

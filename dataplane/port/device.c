@@ -79,8 +79,8 @@ const char *device_against_xdp(const char *interface, uint32_t queues)
 		return "the kernel refuses AF_XDP sockets";
 	if (!host_capable(CAP_NET_ADMIN))
 		return "CAP_NET_ADMIN is missing";
-	if (!host_capable(CAP_BPF) && !host_capable(CAP_SYS_ADMIN))
-		return "CAP_BPF is missing";
+	if (!host_capable(CAP_SYS_ADMIN))
+		return "CAP_SYS_ADMIN is missing";
 	return host_interface_is_ethernet(interface) ? NULL : "it is not an Ethernet interface";
 }
 

@@ -1,8 +1,10 @@
 // What --check finds before it hurts. Runs with and without privileges: only what does not depend
 // on them is expected.
 #include "dataplane/dataplane.h"
+#include "dataplane/port/device.h"
 #include "dataplane/port/host.h"
 #include <arpa/inet.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -242,6 +245,59 @@ static void shared_ports_have_the_kernels_addresses(void **state)
 		"ip address add 192.0.2.77 dev lo"));
 }
 
+// Has this thread do without a capability, or have it again. False where it may not have it at all.
+static bool use_capability(uint32_t capability, bool used)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	uint32_t bit = 1u << capability % 32;
+	if (syscall(SYS_capget, &header, data) < 0 || !(data[capability / 32].permitted & bit))
+		return false;
+	data[capability / 32].effective &= ~bit;
+	data[capability / 32].effective |= used ? bit : 0;
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
+static bool is_refused_without(
+	uint32_t capability, const char *io, const char *text, const char *remedy)
+{
+	struct dataplane_settings s = settings("lo", "127.0.0.1");
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "%s", io);
+	if (!use_capability(capability, false))
+		skip();
+	struct topology_plan plan = checked(&s);
+	assert_true(use_capability(capability, true));
+	return finds(&plan, TOPOLOGY_ERROR, text, remedy);
+}
+
+static void each_io_wants_its_capabilities(void **state)
+{
+	(void)state;
+	static const char *const raw[] = {"af_packet", "af_xdp", "shared"};
+	for (uint32_t i = 0; i < sizeof raw / sizeof raw[0]; i++) {
+		assert_true(is_refused_without(
+			CAP_NET_RAW, raw[i], "raw packets on lo", "CAP_NET_RAW"));
+		assert_true(is_refused_without(
+			CAP_NET_ADMIN, raw[i], "raw packets on lo", "CAP_NET_ADMIN"));
+		assert_int_equal(
+			is_refused_without(CAP_SYS_ADMIN, raw[i], "AF_XDP on lo", "CAP_SYS_ADMIN"),
+			i > 0);
+		assert_false(is_refused_without(CAP_BPF, raw[i], "not permitted", ""));
+	}
+	assert_false(is_refused_without(CAP_NET_ADMIN, "socket", "", ""));
+}
+
+// So that a port whose io is left open takes sockets instead.
+static void af_xdp_is_not_for_who_may_only_load_programs(void **state)
+{
+	(void)state;
+	if (!host_af_xdp() || !use_capability(CAP_SYS_ADMIN, false))
+		skip();
+	const char *against = device_against_xdp("lo", 1);
+	assert_true(use_capability(CAP_SYS_ADMIN, true));
+	assert_string_equal(against, "CAP_SYS_ADMIN is missing");
+}
+
 static void huge_pages(void **state)
 {
 	(void)state;
@@ -272,6 +328,8 @@ int main(void)
 		cmocka_unit_test(sockets_of_this_machine),
 		cmocka_unit_test(sockets_of_a_member),
 		cmocka_unit_test(shared_ports_have_the_kernels_addresses),
+		cmocka_unit_test(each_io_wants_its_capabilities),
+		cmocka_unit_test(af_xdp_is_not_for_who_may_only_load_programs),
 		cmocka_unit_test(huge_pages),
 		cmocka_unit_test(a_device_belongs_to_one_port),
 	};
