@@ -13,6 +13,30 @@ def run(*command):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
 
 
+ENDBR64 = b"\xf3\x0f\x1e\xfa"
+
+
+def unmarked_targets(program):
+    """How many functions the program's tables point at, and where those lie that no checked jump may go to."""
+    image = program.read_bytes()
+    code = [tuple(int(number, 16) for number in section)
+            for section in re.findall(r"PROGBITS +(\w+) (\w+) (\w+) \w+ +AX ", run("readelf", "-SW", program))]
+    pointers = {int(value, 16) for value in re.findall(r"R_X86_64_RELATIVE +(\w+)", run("readelf", "-rW", program))}
+    targets = {pointer: pointer - start + offset for start, offset, length in code for pointer in pointers
+               if start <= pointer < start + length}
+    return len(targets), sorted(address for address, place in targets.items() if image[place:place + 4] != ENDBR64)
+
+
+def complain_of_jumps(program):
+    if "SHSTK" not in run("readelf", "-nW", program):
+        yield "is not marked for shadow stacks: -z shstk"
+    targets, unmarked = unmarked_targets(program)
+    if targets < 3:  # two of them are the compiler's
+        yield f"has {targets} functions in tables: not enough to look at"
+    if unmarked:
+        yield f"has no mark at {len(unmarked)} of {targets} functions, as {unmarked[0]:#x}: -fcf-protection=full"
+
+
 def complain(program):
     segments, dynamic = run("readelf", "-hlW", program), run("readelf", "-dW", program)
     asked = set(re.findall(r" UND (\w+)", run("readelf", "-W", "--dyn-syms", program)))
@@ -27,6 +51,8 @@ def complain(program):
         yield "does not notice a smashed stack: -fstack-protector-strong"
     if not any(name.endswith("_chk") for name in asked):
         yield "calls the C library without the sizes of targets: _FORTIFY_SOURCE"
+    if "X86-64" in segments:
+        yield from complain_of_jumps(program)
 
 
 def programs_of(packages, folder):
