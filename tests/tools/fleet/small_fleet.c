@@ -38,6 +38,7 @@ int fleet_down(void **unused)
 	responder_stop(server);
 	settings.loss = settings.send_rate = 0;
 	settings.pcap = NULL;
+	settings.nodes = NODES;
 	return 0;
 }
 

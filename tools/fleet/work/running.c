@@ -135,11 +135,19 @@ static uint32_t add_item(const struct running *r, const struct running_alloc *a,
 	return bytes;
 }
 
+// What the report before had may have no room in this one, if others have news by now.
+static void untell(struct running *r, uint32_t node)
+{
+	for (uint32_t at = r->nodes[node].first; at != RUNNING_NONE; at = r->allocs[at].next)
+		r->allocs[at].flags &= (uint8_t)~RUNNING_TOLD;
+}
+
 static uint32_t encode_report(struct running *r, uint32_t node, uint8_t *frame)
 {
 	struct wire_alloc_update update;
 	uint32_t room = REPORT_BYTES;
 	update.count = update.task_count = update.event_count = 0;
+	untell(r, node);
 	for (uint32_t at = r->nodes[node].first;
 		at != RUNNING_NONE && update.count < ALLOC_UPDATES_MAX; at = r->allocs[at].next) {
 		struct running_alloc *a = &r->allocs[at];
