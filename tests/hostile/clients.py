@@ -169,15 +169,20 @@ def packed(daemon):
 
 
 def web_sockets(daemon):
-    """Frames that are masked wrongly, huge or without end, after a handshake for what is not there."""
+    """Frames that are masked wrongly, huge, of odd lengths or without end, after a handshake for what is not there."""
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
-    head = ("GET /v1/client/allocation/00000000-0000-0000-0000-000000000000/exec?task=t&command=%5B%22sh%22%5D "
-            "HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    head = ("GET /v1/client/allocation/00000000-0000-0000-0000-000000000000/exec?task=t&command=%5B%22sh%22%5D"
+            "&ws_handshake=true HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
             f"Sec-WebSocket-Version: 13\r\n{key}\r\n\r\n")
-    for frame in [b"\x81\x05hello", b"\x81\xff" + b"\xff" * 8, b"\x01\x80aaaa" * 100_000, b"\xff\xff" * 1000,
+    odd = [bytes([0x82, 0xFE]) + length.to_bytes(2, "big") + b"mask" + b"x" * length for length in (0, 1, 125)]
+    odd += [bytes([0x82, 0xFF]) + length.to_bytes(8, "big") + b"mask" + b"x" * min(length, 65535)
+            for length in (0, 1, 65535, (1 << 31) - 1, 1 << 32, (1 << 63) - 1, 1 << 63)]
+    odd += [b"\x88\x81maskx", b"\x88\xfe\x00\x80mask" + b"x" * 128, b"\x09\x80mask", b"\x80\x80mask", b"\xc2\x80mask"]
+    for frame in odd + [b"\x81\x05hello", b"\x81\xff" + b"\xff" * 8, b"\x01\x80aaaa" * 100_000, b"\xff\xff" * 1000,
                   b"\x89\xfe\xff\xff" + b"x" * 70_000, b"\x83\x80aaaa"]:
         with connect("127.0.0.2") as s:
             s.sendall(head.encode())
+            expect("handshake", s.recv(12), b"HTTP/1.1 101")
             try:
                 for _ in range(20):
                     s.sendall(frame)
