@@ -1,14 +1,13 @@
 // Entries that may not follow the state as it is are refused before they touch it, and items of a
 // snapshot that do not belong together.
-#include "state/apply/apply.h"
-#include "state/base/error.h"
+#include "state/apply/replay.h"
 #include "state/base/memory.h"
 #include "state/log/batch.h"
 #include "state/records/namespaces/job_namespace.h"
 #include "state/records/nodes/node_description.h"
 #include "state/snapshot/snapshot_item.h"
 #include "state/snapshot/snapshot_view.h"
-#include "tests/support/controller.h"
+#include "tests/state/apply/refused.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,38 +58,19 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static int check(struct fixture *f, const struct entry *e)
-{
-	state_read_begin();
-	int error = entry_check(f->c.state, e);
-	state_read_end();
-	return error;
-}
-
-// The entry passes; with one thing changed it does not.
-#define REFUSED(f, e, what, value)                                       \
-	do {                                                             \
-		__typeof__(what) was = (what);                           \
-		assert_int_equal(check((f), &(e)), 0);                   \
-		(what) = (value);                                        \
-		if (check((f), &(e)) != -ERROR_CORRUPT)                  \
-			fail_msg("not refused: %s = %s", #what, #value); \
-		(what) = was;                                            \
-	} while (0)
-
 static void terms_and_clients(void **state)
 {
 	struct fixture *f = *state;
 	struct entry e = {.kind = ENTRY_TERM, .term = f->c.state->term + 1};
 
-	REFUSED(f, e, e.term, f->c.state->term);
-	REFUSED(f, e, e.term, 0);
+	REFUSED(&f->c, e, e.term, f->c.state->term);
+	REFUSED(&f->c, e, e.term, 0);
 	e = (struct entry){.kind = ENTRY_CLIENT, .client = {1, TEXT("bob")}};
-	REFUSED(f, e, e.client.number, 0);
-	REFUSED(f, e, e.client.number, 2);
-	REFUSED(f, e, e.client.name, TEXT(""));
-	REFUSED(f, e, e.client.name, TEXT("ann"));
-	REFUSED(f, e, e.client.name, TEXT("b\tb"));
+	REFUSED(&f->c, e, e.client.number, 0);
+	REFUSED(&f->c, e, e.client.number, 2);
+	REFUSED(&f->c, e, e.client.name, TEXT(""));
+	REFUSED(&f->c, e, e.client.name, TEXT("ann"));
+	REFUSED(&f->c, e, e.client.name, TEXT("b\tb"));
 }
 
 static void nodes(void **state)
@@ -100,30 +80,30 @@ static void nodes(void **state)
 
 	build_node(f->node, 7, 1);
 	assert_true(node_description_complete(f->node));
-	REFUSED(f, e, e.node_register.slot, 0);
-	REFUSED(f, e, e.node_register.slot, 2 * NODE_BLOCK_SLOTS);
-	REFUSED(f, e, e.node_register.generation, 2);
-	REFUSED(f, e, e.node_register.owner, WORKERS_MAX);
+	REFUSED(&f->c, e, e.node_register.slot, 0);
+	REFUSED(&f->c, e, e.node_register.slot, 2 * NODE_BLOCK_SLOTS);
+	REFUSED(&f->c, e, e.node_register.generation, 2);
+	REFUSED(&f->c, e, e.node_register.owner, WORKERS_MAX);
 	e.node_register.slot = UINT32_MAX;
-	assert_int_equal(check(f, &e), -ERROR_TABLE_FULL);
+	assert_int_equal(checked(&f->c, &e), -ERROR_TABLE_FULL);
 
 	build_node(f->node, 1, UINT64_MAX);
 	assert_true(node_description_complete(f->node));
 	e.node_register = (struct entry_node_register){0, 2, 0, f->node};
-	REFUSED(f, e, e.node_register.slot, 2);
-	REFUSED(f, e, e.node_register.generation, 1);
-	REFUSED(f, e, f->node->sequence, 1);
+	REFUSED(&f->c, e, e.node_register.slot, 2);
+	REFUSED(&f->c, e, e.node_register.generation, 1);
+	REFUSED(&f->c, e, f->node->sequence, 1);
 
 	e = (struct entry){
 		.kind = ENTRY_NODE_STATUS, .node_status = {0, 1, NODE_DOWN, NODE_CAUSE_EXPIRED}};
-	REFUSED(f, e, e.node_status.slot, 1); // down already
-	REFUSED(f, e, e.node_status.slot, 2);
-	REFUSED(f, e, e.node_status.slot, UINT32_MAX);
-	REFUSED(f, e, e.node_status.generation, 2);
-	REFUSED(f, e, e.node_status.status, NODE_READY);
-	REFUSED(f, e, e.node_status.status, NODE_INITIALIZING);
-	REFUSED(f, e, e.node_status.status, 200);
-	REFUSED(f, e, e.node_status.cause, NODE_CAUSES);
+	REFUSED(&f->c, e, e.node_status.slot, 1); // down already
+	REFUSED(&f->c, e, e.node_status.slot, 2);
+	REFUSED(&f->c, e, e.node_status.slot, UINT32_MAX);
+	REFUSED(&f->c, e, e.node_status.generation, 2);
+	REFUSED(&f->c, e, e.node_status.status, NODE_READY);
+	REFUSED(&f->c, e, e.node_status.status, NODE_INITIALIZING);
+	REFUSED(&f->c, e, e.node_status.status, 200);
+	REFUSED(&f->c, e, e.node_status.cause, NODE_CAUSES);
 }
 
 static void standings(void **state)
@@ -133,11 +113,11 @@ static void standings(void **state)
 		{0, 1, STANDING_REJOINED, {0}}, {1, 1, STANDING_BY_TIME, {.forgotten = true}}};
 	struct entry e = {.kind = ENTRY_NODE_STANDING, .standing = {2, items}};
 
-	REFUSED(f, e, items[0].slot, 1);
-	REFUSED(f, e, items[0].slot, 2);
-	REFUSED(f, e, items[1].slot, UINT32_MAX);
-	REFUSED(f, e, items[1].generation, 2);
-	REFUSED(f, e, items[0].standing.forgotten, true); // it cannot be in a group then
+	REFUSED(&f->c, e, items[0].slot, 1);
+	REFUSED(&f->c, e, items[0].slot, 2);
+	REFUSED(&f->c, e, items[1].slot, UINT32_MAX);
+	REFUSED(&f->c, e, items[1].generation, 2);
+	REFUSED(&f->c, e, items[0].standing.forgotten, true); // it cannot be in a group then
 }
 
 static void jobs(void **state)
@@ -149,24 +129,24 @@ static void jobs(void **state)
 	struct task_group *group = ARRAY_AT(&job->task_groups, struct task_group, 0);
 
 	job->record.create_index = job->record.modify_index = job->job_modify_index = next;
-	REFUSED(f, e, job->record.modify_index, next + 1);
-	REFUSED(f, e, job->job_modify_index, next - 1);
-	REFUSED(f, e, job->record.create_index, next - 1);
-	REFUSED(f, e, job->version, 1);
-	REFUSED(f, e, job->id, NULL);
-	REFUSED(f, e, job->namespace_name, NULL);
-	REFUSED(f, e, group->name, NULL);
-	REFUSED(f, e, job->task_groups.count, 0);
-	REFUSED(f, e, job->asks.count, 0);
+	REFUSED(&f->c, e, job->record.modify_index, next + 1);
+	REFUSED(&f->c, e, job->job_modify_index, next - 1);
+	REFUSED(&f->c, e, job->record.create_index, next - 1);
+	REFUSED(&f->c, e, job->version, 1);
+	REFUSED(&f->c, e, job->id, NULL);
+	REFUSED(&f->c, e, job->namespace_name, NULL);
+	REFUSED(&f->c, e, group->name, NULL);
+	REFUSED(&f->c, e, job->task_groups.count, 0);
+	REFUSED(&f->c, e, job->asks.count, 0);
 	entry_release(&e);
 
 	e = (struct entry){.kind = ENTRY_JOB_DEREGISTER,
 		.job_deregister = {TEXT("default"), TEXT("web"), false}};
-	REFUSED(f, e, e.job_deregister.id, TEXT("db"));
+	REFUSED(&f->c, e, e.job_deregister.id, TEXT("db"));
 	controller_stop_job(&f->c, "web", false);
-	assert_int_equal(check(f, &e), -ERROR_CORRUPT); // twice
+	assert_int_equal(checked(&f->c, &e), -ERROR_CORRUPT); // twice
 	e.job_deregister.purge = true;
-	assert_int_equal(check(f, &e), 0);
+	assert_int_equal(checked(&f->c, &e), 0);
 }
 
 static void placements(void **state)
@@ -182,58 +162,113 @@ static void placements(void **state)
 		}};
 	struct entry_alloc_place *p = &e.alloc_place;
 
-	REFUSED(f, e, p->id, f->living);
-	REFUSED(f, e, p->id, (struct uuid){{0}});
-	REFUSED(f, e, p->slot, 1); // down
-	REFUSED(f, e, p->slot, 2);
-	REFUSED(f, e, p->slot, UINT32_MAX);
-	REFUSED(f, e, p->generation, 2);
-	REFUSED(f, e, p->client, 1);
-	REFUSED(f, e, p->job_version, 1);
-	REFUSED(f, e, p->group, 1);
-	REFUSED(f, e, p->number, 1);
-	REFUSED(f, e, p->resources.cpu_mhz, 3001);
-	REFUSED(f, e, p->resources.memory_mb, UINT32_MAX);
-	REFUSED(f, e, p->devices.groups[0], 1);
-	REFUSED(f, e, p->devices.groups[3], 1);
-	REFUSED(f, e, p->score, __builtin_nan(""));
+	REFUSED(&f->c, e, p->id, f->living);
+	REFUSED(&f->c, e, p->id, (struct uuid){{0}});
+	REFUSED(&f->c, e, p->slot, 1); // down
+	REFUSED(&f->c, e, p->slot, 2);
+	REFUSED(&f->c, e, p->slot, UINT32_MAX);
+	REFUSED(&f->c, e, p->generation, 2);
+	REFUSED(&f->c, e, p->client, 1);
+	REFUSED(&f->c, e, p->job_version, 1);
+	REFUSED(&f->c, e, p->group, 1);
+	REFUSED(&f->c, e, p->number, 1);
+	REFUSED(&f->c, e, p->resources.cpu_mhz, 3001);
+	REFUSED(&f->c, e, p->resources.memory_mb, UINT32_MAX);
+	REFUSED(&f->c, e, p->devices.groups[0], 1);
+	REFUSED(&f->c, e, p->devices.groups[3], 1);
+	REFUSED(&f->c, e, p->score, __builtin_nan(""));
 	struct entry place = e;
 
 	e = (struct entry){.kind = ENTRY_PLACE_REQUEST,
 		.place_request = {.issued_ms = controller_now_ms(&f->c), .request = 2, .count = 1}};
-	REFUSED(f, e, e.place_request.client, 1);
-	REFUSED(f, e, e.place_request.request, 1);
+	REFUSED(&f->c, e, e.place_request.client, 1);
+	REFUSED(&f->c, e, e.place_request.request, 1);
 	e = (struct entry){.kind = ENTRY_ALLOC_RELEASE, .alloc_release = {2, {f->living}}};
 	e.alloc_release.count = 1;
-	REFUSED(f, e, e.alloc_release.ids[0], f->ended);
-	REFUSED(f, e, e.alloc_release.ids[0], number_uuid(9));
+	REFUSED(&f->c, e, e.alloc_release.ids[0], f->ended);
+	REFUSED(&f->c, e, e.alloc_release.ids[0], number_uuid(9));
 	e.alloc_release = (struct entry_alloc_release){2, {f->living, f->living}};
-	assert_int_equal(check(f, &e), -ERROR_CORRUPT);
-	assert_int_equal(check(f, &place), 0);
+	assert_int_equal(checked(&f->c, &e), -ERROR_CORRUPT);
+	assert_int_equal(checked(&f->c, &place), 0);
 	controller_stop_job(&f->c, "web", false);
-	assert_int_equal(check(f, &place), -ERROR_CORRUPT);
+	assert_int_equal(checked(&f->c, &place), -ERROR_CORRUPT);
+}
+
+// As the log is read at a start: by who applies, or by a thread that is ahead of it.
+static int replay_one(const struct bytes_writer *w, uint64_t first_index, bool is_ahead)
+{
+	struct controller c;
+	struct replay_batch *batch = replay_batch_open(w->data, (uint32_t)w->size);
+
+	controller_init(&c, (struct state_limits){0});
+	if (is_ahead)
+		replay_batch_decode(batch);
+	int error = applier_replay(c.applier, first_index, batch);
+	replay_batch_free(batch);
+	controller_free(&c);
+	return error;
+}
+
+static void expect_replayed(const struct bytes_writer *w, uint64_t first_index, int error)
+{
+	assert_int_equal(replay_one(w, first_index, false), error);
+	assert_int_equal(replay_one(w, first_index, true), error);
+}
+
+// An entry, a second one unless it is NULL, and bytes that are none.
+static struct bytes_writer batch_of(
+	const struct batch_header *header, const struct entry *second, uint32_t rest)
+{
+	struct entry first = {.kind = ENTRY_TERM, .term = 1};
+	struct bytes_writer w = bytes_writer_growing(64);
+
+	bytes_put_zeros(&w, BATCH_HEADER_BYTES);
+	entry_encode(&first, &w);
+	if (second)
+		entry_encode(second, &w);
+	bytes_put_zeros(&w, rest);
+	batch_seal(&w, header);
+	return w;
 }
 
 // What passed once does not pass in a batch whose header tells another story.
 static void batches_that_do_not_add_up(void **state)
 {
-	struct entry e = {.kind = ENTRY_TERM, .term = 1};
 	const struct batch_header headers[] = {
 		{1, 2, 1}, {1, 1, 2}, {1, 0, 1}, {2, 1, 1}, {1, 1, 0}, {1, 1, 1}};
 
 	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
-		struct controller c;
-		struct bytes_writer w = bytes_writer_growing(64);
-		bytes_put_zeros(&w, BATCH_HEADER_BYTES);
-		entry_encode(&e, &w);
-		batch_seal(&w, &headers[i]);
-		controller_init(&c, (struct state_limits){0});
-		int error =
-			replay_stored(c.applier, headers[i].first_index, w.data, (uint32_t)w.size);
-		assert_int_equal(error, i == 5 ? 0 : -ERROR_CORRUPT);
-		controller_free(&c);
+		struct bytes_writer w = batch_of(&headers[i], NULL, 0);
+		expect_replayed(&w, headers[i].first_index, i == 5 ? 0 : -ERROR_CORRUPT);
 		bytes_writer_free(&w);
 	}
+}
+
+static void batches_that_do_not_read(void **state)
+{
+	const struct batch_header one = {1, 1, 1}, two = {1, 2, 2};
+	struct entry twice = {.kind = ENTRY_TERM, .term = 1};
+	struct entry job = {
+		.kind = ENTRY_JOB_REGISTER, .job_register = {build_job("web", &small, 1)}};
+
+	struct bytes_writer w = batch_of(&one, NULL, 5);
+	expect_replayed(&w, 1, -ERROR_CORRUPT); // more than the entries that it names
+	bytes_writer_free(&w);
+	w = batch_of(&two, NULL, 5);
+	expect_replayed(&w, 1, -ERROR_CORRUPT); // its second entry is cut short
+	bytes_writer_free(&w);
+	w = batch_of(&two, &twice, 0);
+	expect_replayed(&w, 1, -ERROR_CORRUPT);
+	w.data[BATCH_HEADER_BYTES] = 0xff; // of a kind that nobody knows
+	batch_seal(&w, &two);
+	expect_replayed(&w, 1, -ERROR_VERSION);
+	w.data[w.size - 1] ^= 1;
+	expect_replayed(&w, 1, -ERROR_CORRUPT); // its checksum does not match
+	bytes_writer_free(&w);
+	w = batch_of(&two, &job, 0);
+	expect_replayed(&w, 1, -ERROR_CORRUPT); // it has no index
+	bytes_writer_free(&w);
+	entry_release(&job);
 }
 
 static int load_edited(const struct bytes_writer *image, struct state_limits limits,
@@ -349,8 +384,8 @@ static void namespaces(void **state)
 	char nobodys[] = "nobodys", bad[] = "a\tb";
 
 	n->name = text_copy(TEXT("team"));
-	REFUSED(f, e, n->quota, nobodys);
-	REFUSED(f, e, n->name, bad);
+	REFUSED(&f->c, e, n->quota, nobodys);
+	REFUSED(&f->c, e, n->name, bad);
 	record_free(&job_namespace_description, n);
 }
 
@@ -364,6 +399,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(placements, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(namespaces, set_up, tear_down),
 		cmocka_unit_test(batches_that_do_not_add_up),
+		cmocka_unit_test(batches_that_do_not_read),
 		cmocka_unit_test_setup_teardown(items_belong_together, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
