@@ -223,8 +223,7 @@ int vm_worker_put_check(const struct state *state, const struct entry_record_put
 {
 	const struct vm_worker *worker = e->record;
 
-	// Only a worker that is a node beats.
-	if (!vm_worker_is_sound(worker) || (worker->beats && uuid_is_zero(&worker->node)))
+	if (!vm_worker_is_sound(worker))
 		return -ERROR_CORRUPT;
 	const struct vm_worker_cell *known = vm_worker_cell_find(state, text_of(worker->name));
 	if (known && !is_same_machine(known->working, worker))

@@ -1,6 +1,7 @@
 // Puts the items of a snapshot back. Everything in them is checked before it is believed: a
 // snapshot file has a checksum, but the checksum does not know what the tables rely on.
 #include "state/apply/apply.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
 #include "state/records/job_traits.h"
@@ -307,8 +308,7 @@ int snapshot_load_decoded(struct snapshot_load *l, struct snapshot_item *item)
 {
 	const struct bytes_reader *r = &item->rest;
 
-	if (l->error)
-		return l->error;
+	CHECK(!l->error);
 	if (!item->has_kind || !may_follow(l->at, rank_of(item->kind)))
 		l->error = -ERROR_CORRUPT;
 	else
@@ -346,8 +346,6 @@ int snapshot_load_item(struct snapshot_load *l, const void *bytes, uint32_t size
 {
 	struct snapshot_item item;
 
-	if (l->error)
-		return l->error;
 	snapshot_load_decode(l, bytes, size, false, &item);
 	int error = snapshot_load_decoded(l, &item);
 	snapshot_item_release(&item);

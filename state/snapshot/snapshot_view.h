@@ -27,7 +27,7 @@ struct snapshot_load;
 
 // Loads into an empty state that nobody else uses yet, before applier_replay.
 struct snapshot_load *snapshot_load_begin(struct state *);
-// Items in the order in which they were read. Returns 0, -ERROR_CORRUPT, -ERROR_VERSION or
+// Items in the order in which they were read, none after an error. Returns 0, -ERROR_CORRUPT, -ERROR_VERSION or
 // -ERROR_TABLE_FULL (a configured limit is smaller than what is stored).
 int snapshot_load_item(struct snapshot_load *, const void *item, uint32_t size);
 // The same in two steps. The first needs nothing that the items before it brought, so another thread can be ahead with

@@ -25,6 +25,7 @@ bool vm_counts_are_sound(const struct array *counts)
 	return counts->count <= VM_RESOURCES_MAX;
 }
 
+// Only a worker that is a node beats.
 bool vm_worker_is_sound(const void *record)
 {
 	const struct vm_worker *worker = record;

@@ -1,12 +1,9 @@
-// Entries that may not follow the state as it is are refused before they touch it, and items of a
-// snapshot that do not belong together.
+// Entries that may not follow the state as it is are refused before they touch it, and batches that do not add up.
 #include "state/apply/replay.h"
 #include "state/base/memory.h"
 #include "state/log/batch.h"
 #include "state/records/namespaces/job_namespace.h"
 #include "state/records/nodes/node_description.h"
-#include "state/snapshot/snapshot_item.h"
-#include "state/snapshot/snapshot_view.h"
 #include "tests/state/apply/refused.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -271,110 +268,6 @@ static void batches_that_do_not_read(void **state)
 	entry_release(&job);
 }
 
-static int load_edited(const struct bytes_writer *image, struct state_limits limits,
-	void (*edit)(uint8_t *item, uint32_t *size, uint32_t number))
-{
-	struct bytes_reader r = bytes_reader_over(image->data, image->size);
-	struct bytes_writer edited = bytes_writer_growing(image->size);
-	struct controller c;
-
-	for (uint32_t i = 0; bytes_left(&r) > 0; i++) {
-		uint8_t item[4096];
-		uint32_t size = bytes_take_u32(&r);
-		memcpy(item, bytes_take(&r, size), size);
-		if (edit)
-			edit(item, &size, i);
-		if (size == 0)
-			continue;
-		bytes_put_u32(&edited, size);
-		bytes_put(&edited, item, size);
-	}
-	controller_init(&c, limits);
-	int error = controller_load(&c, &edited);
-	controller_free(&c);
-	bytes_writer_free(&edited);
-	return error;
-}
-
-static void drop_head(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	*size = item[0] == SNAPSHOT_HEAD ? 0 : *size;
-}
-
-static void drop_clients(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	*size = item[0] == SNAPSHOT_CLIENT ? 0 : *size;
-}
-
-static void drop_classes(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	*size = item[0] == SNAPSHOT_CLASS ? 0 : *size;
-}
-
-static void drop_nodes(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	*size = item[0] == STATE_NODES ? 0 : *size;
-}
-
-static void drop_versions(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	*size = item[0] == STATE_JOB_VERSIONS ? 0 : *size;
-}
-
-static void drop_jobs(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	*size = item[0] == STATE_JOBS ? 0 : *size;
-}
-
-static void head_again(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	if (number == 1)
-		item[0] = SNAPSHOT_HEAD;
-}
-
-static void cut_short(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	*size -= number == 3;
-}
-
-static void longer(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	if (number == 3)
-		item[(*size)++] = 0;
-}
-
-static void unknown_kind(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	if (number == 1)
-		item[0] = 0xff;
-}
-
-static void earlier_index(uint8_t *item, uint32_t *size, uint32_t number)
-{
-	if (item[0] == SNAPSHOT_HEAD)
-		item[1] = 3; // what follows is of later
-}
-
-static void items_belong_together(void **state)
-{
-	struct fixture *f = *state;
-	const struct state_limits limits = {0}, few_jobs = {.allocations = 1};
-	struct bytes_writer image = controller_image(&f->c);
-	void (*const edits[])(uint8_t *, uint32_t *, uint32_t) = {drop_head, drop_clients,
-		drop_classes, drop_nodes, drop_versions, drop_jobs, head_again, cut_short, longer,
-		earlier_index};
-
-	assert_int_equal(load_edited(&image, limits, NULL), 0);
-	for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++)
-		assert_int_equal(load_edited(&image, limits, edits[i]), -ERROR_CORRUPT);
-	assert_int_equal(load_edited(&image, limits, unknown_kind), -ERROR_VERSION);
-	assert_int_equal(load_edited(&image, few_jobs, NULL), -ERROR_TABLE_FULL);
-	bytes_writer_free(&image);
-	image = bytes_writer_growing(16);
-	assert_int_equal(load_edited(&image, limits, NULL), -ERROR_CORRUPT); // nothing at all
-	bytes_writer_free(&image);
-}
-
 // A namespace counts against its quota, so that has to be there.
 static void namespaces(void **state)
 {
@@ -400,7 +293,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(namespaces, set_up, tear_down),
 		cmocka_unit_test(batches_that_do_not_add_up),
 		cmocka_unit_test(batches_that_do_not_read),
-		cmocka_unit_test_setup_teardown(items_belong_together, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

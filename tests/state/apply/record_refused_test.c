@@ -74,6 +74,7 @@ static void tokens(void **test)
 	REFUSED(c, e, token->secret, number_secret(2));
 	REFUSED(c, e, token->type, ACL_TOKEN_TYPES);
 	token->accessor = gone;
+	token->secret = number_secret(1);
 	refused_when_deleted(c, &e, COMMAND_ACL_TOKEN_DELETE, gone);
 	entry_release(&e);
 	struct acl_bootstrap *mark = record_create(&acl_bootstrap_description);
