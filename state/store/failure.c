@@ -40,10 +40,9 @@ int failure_check(const char *directory, const struct complaint *complaint)
 	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
 
 	if (fd >= 0) {
-		if (read(fd, text, sizeof text - 1) < 0)
-			text[0] = '\0';
+		bool is_read = read(fd, text, sizeof text - 1) > 0;
 		close(fd);
-		text[strcspn(text, "\n")] = '\0';
+		text[is_read ? strcspn(text, "\n") : 0] = '\0';
 		error = complain(complaint, -EIO,
 			"%s says: %s; all that was acknowledged before is stored, but the disk may "
 			"fail again: see the kernel's log, mend or replace the disk, look at the "
@@ -58,10 +57,10 @@ static void forget_file(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0)
-		return;                                     // whoever needs it complains
-	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); // folders have no such pages
-	close(fd);
+	if (fd >= 0) { // else whoever needs it complains
+		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); // folders have no such pages
+		close(fd);
+	}
 }
 
 static void forget_files(const char *directory)

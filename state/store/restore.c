@@ -158,7 +158,7 @@ static int move_in(const char *directory, const char *arrived, uint64_t index)
 
 static int move_rest(const char *directory, const char *arrived)
 {
-	DIR *dir = opendir(arrived);
+	DIR *dir = FAILPOINT(RESTORE_LIST) ? NULL : opendir(arrived);
 	int error = 0;
 
 	if (!dir)

@@ -69,7 +69,7 @@ static int take_space(int fd, uint64_t size)
 {
 	while (CAN_FAIL(LOG_SPACE, fallocate(fd, 0, 0, (off_t)size)) < 0) {
 		if (errno == EOPNOTSUPP) // of such a file system only the size is set
-			return ftruncate(fd, (off_t)size) < 0 ? -errno : 0;
+			return CAN_FAIL(LOG_SIZE, ftruncate(fd, (off_t)size)) < 0 ? -errno : 0;
 		if (errno != EINTR)
 			return -errno;
 	}
@@ -202,7 +202,7 @@ static int check_head(struct segment *s, const struct complaint *complaint)
 	uint8_t bytes[SEGMENT_HEAD_BYTES];
 	struct segment_head head = {0};
 	struct stat stat;
-	if (fstat(s->fd, &stat) < 0)
+	if (CAN_FAIL(LOG_STAT, fstat(s->fd, &stat)) < 0)
 		return -errno;
 	if (stat.st_size < SEGMENT_BLOCK_BYTES)
 		return complain_head(s, &head, "it is shorter than a segment", complaint);

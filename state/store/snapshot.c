@@ -173,10 +173,9 @@ uint64_t snapshot_interval_bytes(const struct store *s)
 		 most = (uint64_t)s->settings.map_bytes / 4;
 	struct stat newest = {0};
 	char *path = snapshot_path(s, s->kept[0]);
-	if (s->kept[0] > 0 && stat(path, &newest) < 0)
-		newest.st_size = 0; // it is said where the file is needed
+	bool is_there = s->kept[0] > 0 && stat(path, &newest) == 0;
 	free(path);
-	uint64_t half = (uint64_t)newest.st_size / 2;
+	uint64_t half = is_there ? (uint64_t)newest.st_size / 2 : 0;
 	half = half < most ? half : most;
 	return half > least ? half : least;
 }
@@ -244,7 +243,7 @@ void snapshot_consider(struct store *s, bool starved)
 static void be_nicer(void)
 {
 	errno = 0;
-	if (nice(SNAPSHOT_NICER) == -1 && errno != 0)
+	if (CAN_FAIL(SNAPSHOT_NICE, nice(SNAPSHOT_NICER)) == -1 && errno != 0)
 		log_warn("snapshot-priority",
 			"error=\"%s\" consequence=\"snapshots take as much of the processors as "
 			"others\"",

@@ -74,13 +74,12 @@ long store_holder(const char *directory)
 	return n > 0 ? strtol(pid, NULL, 10) : 0;
 }
 
-static int write_pid(struct store *s)
+// A full disk must not prevent opening a store; the process id only informs people.
+static bool write_pid(struct store *s)
 {
 	char pid[32];
 	int size = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-	if (ftruncate(s->lock_fd, 0) < 0 || pwrite(s->lock_fd, pid, (size_t)size, 0) != size)
-		return -errno;
-	return 0;
+	return ftruncate(s->lock_fd, 0) == 0 && pwrite(s->lock_fd, pid, (size_t)size, 0) == size;
 }
 
 // The lock ends with the process, however it ends. Readers share it; a store that was never written has no lock file,
@@ -99,7 +98,6 @@ static int lock(struct store *s, const struct complaint *complaint)
 		error = -errno;
 	if (error < 0)
 		return lock_refused(s, error, complaint);
-	// A full disk must not prevent opening a store; the process id only informs people.
 	if (!read_only)
 		(void)write_pid(s);
 	return 0;

@@ -23,6 +23,7 @@ struct first_log {
 static const struct walk_row rows[] = {
 	{FAILPOINT_LMDB_OPEN, "enomem", NULL, false, false},
 	{FAILPOINT_LMDB_RENAME, "eio", NULL, false, false},
+	{FAILPOINT_LMDB_STAT, "eio", NULL, false, false},
 	{FAILPOINT_LMDB_BEGIN, "eio", NULL, false, false},
 	{FAILPOINT_LMDB_READ, "eio", NULL, false, false},
 };

@@ -34,6 +34,7 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_RESTORE_ARRIVE, "eio", NULL, false, false},
 	{FAILPOINT_RESTORE_REMOVE, "eio", NULL, false, false},
 	{FAILPOINT_RESTORE_MOVE, "eio", NULL, false, false},
+	{FAILPOINT_RESTORE_LIST, "emfile", NULL, false, false},
 	{FAILPOINT_RESTORE_MOVE_REST, "eio", NULL, false, false},
 };
 

@@ -28,19 +28,23 @@
 	ROW(LOG_THREAD, "log.thread")               \
 	ROW(LOG_CREATE, "log.create")               \
 	ROW(LOG_SPACE, "log.space")                 \
+	ROW(LOG_SIZE, "log.size")                   \
 	ROW(LOG_RENAME, "log.rename")               \
 	ROW(LOG_FSYNC, "log.fsync")                 \
 	ROW(LOG_OPEN, "log.open")                   \
+	ROW(LOG_STAT, "log.stat")                   \
 	ROW(LOG_READ, "log.read")                   \
 	ROW(LOG_DIRECT_OPEN, "log.direct_open")     \
 	ROW(LOG_DIRECT_WRITE, "log.direct_write")   \
 	ROW(LOG_WRITE, "log.write")                 \
 	ROW(LOG_FDATASYNC, "log.fdatasync")         \
 	ROW(LMDB_OPEN, "lmdb.open")                 \
+	ROW(LMDB_STAT, "lmdb.stat")                 \
 	ROW(LMDB_BEGIN, "lmdb.begin")               \
 	ROW(LMDB_READ, "lmdb.read")                 \
 	ROW(LMDB_RENAME, "lmdb.rename")             \
 	ROW(SNAPSHOT_THREAD, "snapshot.thread")     \
+	ROW(SNAPSHOT_NICE, "snapshot.nice")         \
 	ROW(SNAPSHOT_CREATE, "snapshot.create")     \
 	ROW(SNAPSHOT_WRITE, "snapshot.write")       \
 	ROW(SNAPSHOT_CUT, "snapshot.cut")           \
@@ -56,6 +60,7 @@
 	ROW(RESTORE_ARRIVE, "restore.arrive")       \
 	ROW(RESTORE_REMOVE, "restore.remove")       \
 	ROW(RESTORE_MOVE, "restore.move")           \
+	ROW(RESTORE_LIST, "restore.list")           \
 	ROW(RESTORE_MOVE_REST, "restore.move_rest") \
 	ROW(LOAD_THREAD, "load.thread")             \
 	ROW(MEMORY_MAP, "memory.map")               \

@@ -12,6 +12,7 @@
 // free. What is free or was never used may hold anything.
 #include "state/store/lmdb/lmdb_check.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/store/lmdb/lmdb_format.h"
 #include <errno.h>
@@ -382,7 +383,7 @@ static int map_file(struct check *c, const char *path)
 	if (fd < 0)
 		return -errno;
 	struct stat stat;
-	int error = fstat(fd, &stat) < 0 ? -errno : 0;
+	int error = CAN_FAIL(LMDB_STAT, fstat(fd, &stat)) < 0 ? -errno : 0;
 	c->file_bytes = error < 0 ? 0 : (uint64_t)stat.st_size;
 	if (error == 0 && c->file_bytes > 0) {
 		void *file = mmap(NULL, c->file_bytes, PROT_READ, MAP_SHARED, fd, 0);

@@ -16,17 +16,10 @@ struct lmdb_log {
 	uint64_t first_index, bytes;
 };
 
-// Translates LMDB's code into 0 or a negative error.
+// LMDB's own codes are negative: the file is not any more what lmdb_check saw.
 static int lmdb_error(int rc)
 {
-	switch (rc) {
-	case 0: return 0;
-	case MDB_CORRUPTED:
-	case MDB_PAGE_NOTFOUND:
-	case MDB_INVALID: return -ERROR_CORRUPT;
-	case MDB_VERSION_MISMATCH: return -ERROR_VERSION;
-	default: return rc > 0 ? -rc : -EIO;
-	}
+	return rc < 0 ? -ERROR_CORRUPT : -rc;
 }
 
 static uint64_t key_index(const MDB_val *key)

@@ -225,6 +225,35 @@ static void what_the_disk_takes_in_parts_is_written_whole(void **unused)
 	dir_remove(path);
 }
 
+// A disk that takes nothing and says no error; the log is ended as by any other.
+static void a_disk_that_takes_nothing_has_failed(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path);
+	assert_int_equal(append(j, 1), 0);
+	atomic_store(&write_bytes_most, 0);
+	assert_int_equal(append(j, 2), -EIO);
+	atomic_store(&write_bytes_most, SIZE_MAX);
+	assert_int_equal(append(j, 2), -EIO); // what it holds is not known
+	journal_close(j);
+	assert_int_equal(last_index(path), 1);
+	dir_remove(path);
+}
+
+// The mark of a closed log is of no consequence.
+static void a_log_that_cannot_be_marked_as_closed_is_whole(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path);
+	assert_int_equal(append(j, 1), 0);
+	sync_error = EIO;
+	syncs_left = 0;
+	journal_close(j);
+	assert_int_equal(syncs_left, -1); // it came to that
+	assert_int_equal(last_index(path), 1);
+	dir_remove(path);
+}
+
 static uint32_t files_of_log(const char *path)
 {
 	char log[100];
@@ -276,6 +305,8 @@ int main(void)
 		cmocka_unit_test(a_sync_that_finds_no_space_may_be_tried_again),
 		cmocka_unit_test(another_try_goes_to_the_same_place),
 		cmocka_unit_test(what_the_disk_takes_in_parts_is_written_whole),
+		cmocka_unit_test(a_disk_that_takes_nothing_has_failed),
+		cmocka_unit_test(a_log_that_cannot_be_marked_as_closed_is_whole),
 		cmocka_unit_test(a_disk_that_was_full_for_long_is_used_again),
 	};
 	log_configure(LOG_ERROR, false);

@@ -113,6 +113,23 @@ static void an_index_inside_a_batch_or_past_the_end_is_refused(void **unused)
 	dir_remove(path);
 }
 
+// Somebody cut it off while it was open.
+static void a_segment_that_ends_too_early_cannot_be_read(void **unused)
+{
+	const char *path = dir_create();
+	struct journal *j = open_at(path, MAP_BYTES);
+	uint64_t ends[10];
+	struct numbered_seen seen;
+	fill(j, ends, 10);
+	struct batch_place place = find_batch(path, ends[4] + 1);
+	assert_int_equal(truncate(place.file, (off_t)place.at), 0);
+	assert_int_equal(numbered_walk(j, 0, &seen, &complaint), -EIO);
+	assert_non_null(strstr(message, "cannot read the log"));
+	assert_int_equal(seen.batches, 0); // nothing of it is taken for all of it
+	journal_close(j);
+	dir_remove(path);
+}
+
 static void a_missing_batch_is_refused_by_its_index(void **unused)
 {
 	const char *path = dir_create();
@@ -535,6 +552,7 @@ int main(void)
 		cmocka_unit_test(what_was_appended_is_there_after_reopening),
 		cmocka_unit_test(live_bytes_are_those_of_batches),
 		cmocka_unit_test(an_index_inside_a_batch_or_past_the_end_is_refused),
+		cmocka_unit_test(a_segment_that_ends_too_early_cannot_be_read),
 		cmocka_unit_test(a_missing_batch_is_refused_by_its_index),
 		cmocka_unit_test(a_log_of_a_newer_version_is_refused),
 		cmocka_unit_test(a_log_without_files_is_refused),

@@ -5,11 +5,13 @@
 #include "tests/state/store/lmdb/lmdb_maker.h"
 #include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -125,6 +127,47 @@ static void it_goes_when_nothing_needs_it(void **unused)
 	dir_remove(directory);
 }
 
+static void it_may_be_gone_already(void **unused)
+{
+	const char *directory = dir_create();
+	uint64_t index = make_first(directory, 10), first_end = index - 1;
+	char path[100];
+	struct journal *j = open_log(directory);
+	expect_all(j, 0, index);
+	assert_int_equal(numbered_append(j, &index), 0);
+	snprintf(path, sizeof path, "%s/log/first.mdb", directory);
+	assert_int_equal(unlink(path), 0);
+	journal_cut(j, first_end);
+	assert_int_equal(journal_first_index(j), first_end + 1);
+	journal_close(j);
+	j = open_log(directory);
+	expect_all(j, first_end, index);
+	journal_close(j);
+	dir_remove(directory);
+}
+
+static void what_is_no_file_is_refused(void **unused)
+{
+	const char *directory = dir_create();
+	uint64_t index = make_first(directory, 10);
+	char path[100], aside[100];
+	struct journal *j;
+	snprintf(path, sizeof path, "%s/log/data.mdb", directory);
+	snprintf(aside, sizeof aside, "%s/aside", directory);
+	assert_int_equal(rename(path, aside), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(try_open(directory, false, &j), -ENODEV);
+	assert_non_null(strstr(message, "cannot read the log"));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(symlink("nothing", path), 0);
+	assert_true(try_open(directory, false, &j) < 0);
+	assert_int_equal(rename(aside, path), 0);
+	j = open_log(directory);
+	expect_all(j, 0, index);
+	journal_close(j);
+	dir_remove(directory);
+}
+
 static void a_reader_changes_nothing(void **unused)
 {
 	const char *directory = dir_create();
@@ -205,6 +248,8 @@ int main(void)
 		cmocka_unit_test(it_is_read_and_goes_on),
 		cmocka_unit_test(an_empty_one_is_as_good),
 		cmocka_unit_test(it_goes_when_nothing_needs_it),
+		cmocka_unit_test(it_may_be_gone_already),
+		cmocka_unit_test(what_is_no_file_is_refused),
 		cmocka_unit_test(a_reader_changes_nothing),
 		cmocka_unit_test(gaps_and_doubles_are_refused),
 		cmocka_unit_test(damage_in_it_is_refused),

@@ -264,6 +264,43 @@ static void what_never_came_whole_does_no_harm(void **unused)
 	exchange_end(&x);
 }
 
+// A folder stands where only files are looked for.
+static void a_folder_is_in_the_way(const struct world *w, const char *name)
+{
+	char path[128];
+	snprintf(path, sizeof path, "%s/%s", w->directory, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void it_is_out_of_the_way(const struct world *w, const char *name)
+{
+	char path[128];
+	snprintf(path, sizeof path, "%s/%s", w->directory, name);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void what_cannot_be_removed_is_said_and_keeps_both(void **unused)
+{
+	struct exchange x;
+	exchange_begin(&x);
+	a_folder_is_in_the_way(&x.own, "incoming");
+	a_folder_is_in_the_way(&x.own, "incoming/folder");
+	char *incoming = store_incoming(x.own.directory);
+	assert_int_equal(store_restore_begin(incoming, message, sizeof message), -ENOTEMPTY);
+	free(incoming);
+	it_is_out_of_the_way(&x.own, "incoming/folder");
+	arrive(&x);
+	world_close(&x.own);
+	a_folder_is_in_the_way(&x.own, "log/folder");
+	assert_int_equal(world_recover(&x.own), -EISDIR);
+	assert_non_null(strstr(x.own.message, "cannot be put in its place"));
+	it_is_out_of_the_way(&x.own, "log/folder");
+	a_folder_is_in_the_way(&x.own, "arrived/folder"); // it moves as any other does
+	assert_recovers(&x.own, &x.after);
+	assert_true(is_in(&x.own, "folder"));
+	exchange_end(&x);
+}
+
 // The newest counts: one that had arrived before is not in its way.
 static void the_newest_that_arrived_counts(void **unused)
 {
@@ -320,6 +357,7 @@ int main(void)
 		cmocka_unit_test(what_arrived_takes_the_place_at_the_next_open),
 		cmocka_unit_test(a_reader_exchanges_nothing),
 		cmocka_unit_test(what_never_came_whole_does_no_harm),
+		cmocka_unit_test(what_cannot_be_removed_is_said_and_keeps_both),
 		cmocka_unit_test(the_newest_that_arrived_counts),
 		cmocka_unit_test(a_crash_in_between_is_finished),
 	};

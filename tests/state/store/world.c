@@ -31,6 +31,7 @@ void world_init(struct world *w)
 		.map_bytes = 256ll << 20,
 		.sync = true,
 		.snapshot_log_bytes = 64ll << 20};
+	w->limits = (struct state_limits){NODES, 256, 65536, 65536, 256};
 }
 
 void world_remove(struct world *w)
@@ -44,7 +45,7 @@ int world_recover(struct world *w)
 	if (error < 0)
 		return error;
 	w->source = time_source_manual(&w->time);
-	core_create(&w->core, (struct state_limits){NODES, 256, 65536, 65536, 256}, 1);
+	core_create(&w->core, w->limits, 1);
 	w->state = w->core.state;
 	w->queue = w->core.queue;
 	core_appoint(&w->core, (struct applier_settings){

@@ -10,6 +10,7 @@
 struct world {
 	char directory[64];
 	struct store_settings settings;
+	struct state_limits limits; // middling ones, unless a test changes them
 	struct store *store;
 	struct core core;
 	struct state *state; // the core's, as the next two
