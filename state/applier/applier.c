@@ -3,6 +3,7 @@
 #include "state/apply/replay.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -456,7 +457,8 @@ int applier_start(struct applier *a, int cpu)
 		return error;
 	error = applier_flights_start(a);
 	if (!error)
-		error = -pthread_create(&a->thread, NULL, applier_run, a);
+		error = -CAN_REFUSE(
+			APPLIER_THREAD, pthread_create(&a->thread, NULL, applier_run, a));
 	if (error) {
 		applier_flights_stop(a);
 		widener_stop(a->widener);

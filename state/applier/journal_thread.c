@@ -1,6 +1,7 @@
 #include "state/applier/journal_thread.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -187,7 +188,7 @@ static void *journal_run(void *argument)
 int journal_thread_start(struct journal_thread *w)
 {
 	w->is_stopping = false;
-	int error = pthread_create(&w->thread, NULL, journal_run, w);
+	int error = CAN_REFUSE(APPLIER_JOURNAL, pthread_create(&w->thread, NULL, journal_run, w));
 	if (error)
 		return -error;
 	w->is_running = true;

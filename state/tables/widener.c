@@ -5,6 +5,7 @@
 // the way.
 #include "state/tables/widener.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/tables/buckets.h"
 #include "state/tables/state.h"
@@ -126,7 +127,7 @@ int widener_start(struct state *state, struct widener **started)
 	w->state = state;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->changed, NULL);
-	int error = pthread_create(&w->thread, NULL, widener_run, w);
+	int error = CAN_REFUSE(APPLIER_TABLES, pthread_create(&w->thread, NULL, widener_run, w));
 	if (error) {
 		pthread_mutex_destroy(&w->lock);
 		pthread_cond_destroy(&w->changed);

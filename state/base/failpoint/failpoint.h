@@ -66,6 +66,9 @@
 	ROW(MEMORY_MAP, "memory.map")               \
 	ROW(MEMORY_TAKE, "memory.take")             \
 	ROW(MEMORY_RESIZE, "memory.resize")         \
+	ROW(APPLIER_TABLES, "applier.tables")       \
+	ROW(APPLIER_JOURNAL, "applier.journal")     \
+	ROW(APPLIER_THREAD, "applier.thread")       \
 	ROW(ALLOC_MKDIR, "alloc.mkdir")             \
 	ROW(ALLOC_LIST, "alloc.list")               \
 	ROW(ALLOC_LOAD, "alloc.load")               \

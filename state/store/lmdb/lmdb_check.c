@@ -396,7 +396,7 @@ static int map_file(struct check *c, const char *path)
 	return error;
 }
 
-int lmdb_check(const char *path, const struct complaint *complaint)
+int lmdb_check(const char *path, uint64_t *bytes, const struct complaint *complaint)
 {
 	struct check c = {0};
 	int error = map_file(&c, path);
@@ -408,6 +408,7 @@ int lmdb_check(const char *path, const struct complaint *complaint)
 					    "the log %s is damaged: %s; %s", path, c.wrong,
 					    JOURNAL_REMEDY);
 	}
+	*bytes = c.file_bytes;
 	if (c.file)
 		munmap((void *)(uintptr_t)c.file, c.file_bytes);
 	return error;

@@ -4,11 +4,9 @@
 #include "state/base/memory.h"
 #include "state/store/lmdb/lmdb_check.h"
 #include "state/store/lmdb/lmdb_format.h"
-#include <errno.h>
 #include <lmdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct lmdb_log {
 	MDB_env *env;
@@ -65,21 +63,19 @@ static int attach_env(struct lmdb_log *log, const char *file)
 
 int lmdb_log_open(const char *file, struct lmdb_log **out, const struct complaint *complaint)
 {
-	struct stat stat_;
+	uint64_t bytes;
 	*out = NULL;
-	int error = lmdb_check(file, complaint);
+	int error = lmdb_check(file, &bytes, complaint);
 	if (error < 0)
 		return error;
 	struct lmdb_log *log = memory_take(sizeof *log);
 	error = attach_env(log, file);
-	if (error == 0 && stat(file, &stat_) < 0)
-		error = -errno;
 	if (error < 0) {
 		lmdb_log_close(log);
 		return complain(
 			complaint, error, "cannot open the log %s: %s", file, error_text(error));
 	}
-	log->bytes = (uint64_t)stat_.st_size;
+	log->bytes = bytes;
 	*out = log;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -456,9 +457,54 @@ static void what_comes_meanwhile_waits_for_one_append(void **unused)
 	controller_free(&c);
 }
 
+// It runs elsewhere then.
+static void a_processor_that_is_not_there_is_no_obstacle(void **unused)
+{
+	struct controller c;
+	struct node_registration *node = memory_take(sizeof *node);
+	struct command command = {.type = COMMAND_NODE_REGISTER, .node_register = node};
+	uint32_t done = 0;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	assert_int_equal(applier_start(c.applier, CPU_SETSIZE - 1), 0);
+	build_node(node, 1, (uint64_t)controller_now_ms(&c));
+	controller_push(&c, &command, &done);
+	controller_await(&done, 1);
+	assert_int_equal(command.outcome, OUTCOME_DONE);
+	applier_stop(c.applier, 1000);
+	controller_verify(&c);
+	controller_free(&c);
+	free(node);
+}
+
+static void a_loop_that_gets_no_file_is_told(void **unused)
+{
+	struct controller c;
+	struct rlimit before;
+
+	controller_init(&c, (struct state_limits){0});
+	controller_open(&c);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}), 0);
+	int fd = state_watch_fd(c.state);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(fd, -EMFILE);
+	fd = state_watch_fd(c.state);
+	assert_true(fd >= 0);
+	controller_register(&c, 1, NULL);
+	struct pollfd told = {fd, POLLIN, 0};
+	assert_int_equal(poll(&told, 1, 0), 1); // the one that it has is told
+	state_unwatch_fd(c.state, fd);
+	close(fd);
+	controller_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_processor_that_is_not_there_is_no_obstacle),
+		cmocka_unit_test(a_loop_that_gets_no_file_is_told),
 		cmocka_unit_test(readers_see_whole_records),
 		cmocka_unit_test(loops_are_told),
 		cmocka_unit_test(the_next_batch_is_decided_meanwhile),

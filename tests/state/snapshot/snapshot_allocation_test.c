@@ -18,6 +18,7 @@
 struct sample {
 	struct job *job;
 	struct shared_metrics *metrics[ALLOCATIONS];
+	const struct alloc_details *details; // of all
 	struct bytes_writer written;
 };
 
@@ -27,7 +28,9 @@ static void write_all(struct sample *s, const uint32_t *order, uint32_t count)
 
 	s->written = bytes_writer_growing(64);
 	for (uint32_t i = 0; i < count; i++) {
-		struct allocation a = {.job = s->job, .metrics = s->metrics[order[i]]};
+		struct allocation a = {.job = s->job,
+			.metrics = s->metrics[order[i]],
+			.details = (struct alloc_details *)(uintptr_t)s->details};
 		allocation_item_encode(&a, numbers, &s->written);
 	}
 	snapshot_metrics_free(numbers);
@@ -94,10 +97,14 @@ static void metrics_keep_what_they_rest_on(void **unused)
 static void no_shorter_piece_is_an_allocation(void **unused)
 {
 	static const uint32_t order[] = {3};
+	const struct alloc_details details = {.previous_allocation = {{1}}};
 	struct sample s;
 	struct allocation_item item;
 
 	begin(&s, order, 1);
+	bytes_writer_free(&s.written);
+	s.details = &details;
+	write_all(&s, order, 1);
 	for (size_t size = 0; size < s.written.size; size++) {
 		struct snapshot_metrics *read = snapshot_metrics_create();
 		struct bytes_reader r = bytes_reader_over(s.written.data, size);

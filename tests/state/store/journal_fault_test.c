@@ -79,6 +79,16 @@ int fallocate(int fd, int mode, off_t offset, off_t size)
 	return -1;
 }
 
+static int unlink_error;
+
+int unlink(const char *path)
+{
+	if (!unlink_error)
+		return (int)syscall(SYS_unlink, path);
+	errno = unlink_error;
+	return -1;
+}
+
 static char message[512];
 static const struct complaint complaint = {message, sizeof message};
 
@@ -240,6 +250,32 @@ static void a_disk_that_takes_nothing_has_failed(void **unused)
 	dir_remove(path);
 }
 
+// A large batch wants the space of spare segments, which are too small for it.
+static void space_that_is_not_given_back_is_not_counted_on(void **unused)
+{
+	static const uint8_t large[6 << 20];
+	const char *path = dir_create();
+	struct journal_settings settings = {path, 64ll << 20, false, false};
+	struct journal *j;
+	uint64_t index = 1;
+	assert_int_equal(journal_open(&settings, &j, &complaint), 0);
+	while (journal_append(j, index, 1, large, 1 << 20) == 0)
+		index++;
+	assert_true(index > 30);
+	journal_cut(j, index - 1);
+	unlink_error = EPERM;
+	assert_int_equal(journal_append(j, index, 1, large, sizeof large), -ENOSPC);
+	unlink_error = 0;
+	assert_int_equal(journal_append(j, index, 1, large, sizeof large), 0);
+	journal_close(j);
+	assert_int_equal(journal_open(&settings, &j, &complaint), 0);
+	uint64_t last = 0;
+	assert_int_equal(journal_walk(j, index - 1, note_index, &last, &complaint), 0);
+	assert_int_equal(last, index);
+	journal_close(j);
+	dir_remove(path);
+}
+
 // The mark of a closed log is of no consequence.
 static void a_log_that_cannot_be_marked_as_closed_is_whole(void **unused)
 {
@@ -306,6 +342,7 @@ int main(void)
 		cmocka_unit_test(another_try_goes_to_the_same_place),
 		cmocka_unit_test(what_the_disk_takes_in_parts_is_written_whole),
 		cmocka_unit_test(a_disk_that_takes_nothing_has_failed),
+		cmocka_unit_test(space_that_is_not_given_back_is_not_counted_on),
 		cmocka_unit_test(a_log_that_cannot_be_marked_as_closed_is_whole),
 		cmocka_unit_test(a_disk_that_was_full_for_long_is_used_again),
 	};

@@ -127,6 +127,30 @@ static void it_goes_when_nothing_needs_it(void **unused)
 	dir_remove(directory);
 }
 
+static void another_programs_file_is_refused(void **unused)
+{
+	const char *directory = dir_create();
+	struct lmdb_maker maker;
+	size_t mark = 0;
+	MDB_txn *txn;
+	struct numbered_seen seen;
+	struct journal *j;
+	uint64_t index = make_first(directory, 3);
+	lmdb_maker_open(&maker, directory);
+	assert_int_equal(mdb_txn_begin(maker.env, NULL, 0, &txn), 0);
+	assert_int_equal(mdb_del(txn, maker.dbi, &(MDB_val){sizeof mark, &mark}, NULL), 0);
+	assert_int_equal(mdb_txn_commit(txn), 0);
+	lmdb_maker_append(&maker, index, 1, "a", 1);
+	lmdb_maker_append(&maker, index + 1, 1, "b", 1);
+	lmdb_maker_close(&maker);
+	j = open_log(directory);
+	assert_int_equal(numbered_walk(j, 0, &seen, &complaint), -ERROR_CORRUPT);
+	assert_non_null(strstr(message, "does not begin as a log of this program does"));
+	assert_int_equal(seen.batches, 0);
+	journal_close(j);
+	dir_remove(directory);
+}
+
 static void it_may_be_gone_already(void **unused)
 {
 	const char *directory = dir_create();
@@ -248,6 +272,7 @@ int main(void)
 		cmocka_unit_test(it_is_read_and_goes_on),
 		cmocka_unit_test(an_empty_one_is_as_good),
 		cmocka_unit_test(it_goes_when_nothing_needs_it),
+		cmocka_unit_test(another_programs_file_is_refused),
 		cmocka_unit_test(it_may_be_gone_already),
 		cmocka_unit_test(what_is_no_file_is_refused),
 		cmocka_unit_test(a_reader_changes_nothing),

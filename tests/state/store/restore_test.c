@@ -39,8 +39,14 @@ int unlinkat(int directory, const char *path, int flags)
 	return crash_or_go_on((int)syscall(SYS_unlinkat, directory, path, flags));
 }
 
+static int rmdir_error;
+
 int rmdir(const char *path)
 {
+	if (rmdir_error) {
+		errno = rmdir_error;
+		return -1;
+	}
 	return crash_or_go_on((int)syscall(SYS_rmdir, path));
 }
 
@@ -301,6 +307,20 @@ static void what_cannot_be_removed_is_said_and_keeps_both(void **unused)
 	exchange_end(&x);
 }
 
+// As when something is mounted there: it is empty, and so is used again.
+static void a_folder_that_stays_is_used_again(void **unused)
+{
+	struct exchange x;
+	exchange_begin(&x);
+	leave_a_piece(&x.own);
+	rmdir_error = EBUSY;
+	arrive(&x);
+	rmdir_error = 0;
+	world_close(&x.own);
+	assert_recovers(&x.own, &x.after);
+	exchange_end(&x);
+}
+
 // The newest counts: one that had arrived before is not in its way.
 static void the_newest_that_arrived_counts(void **unused)
 {
@@ -358,6 +378,7 @@ int main(void)
 		cmocka_unit_test(a_reader_exchanges_nothing),
 		cmocka_unit_test(what_never_came_whole_does_no_harm),
 		cmocka_unit_test(what_cannot_be_removed_is_said_and_keeps_both),
+		cmocka_unit_test(a_folder_that_stays_is_used_again),
 		cmocka_unit_test(the_newest_that_arrived_counts),
 		cmocka_unit_test(a_crash_in_between_is_finished),
 	};

@@ -155,6 +155,31 @@ static void limits_below_what_is_stored_are_said(void **unused)
 	end(&w, &image);
 }
 
+// The thread that reads the log is far behind the batch that is refused.
+static void who_refuses_early_stops_the_reading(void **unused)
+{
+	struct world w;
+	struct command_place placed;
+
+	world_init(&w);
+	w.settings.sync = false;
+	uint32_t limit = w.limits.allocations;
+	assert_int_equal(world_open(&w), 0);
+	assert_int_equal(world_register(&w, 1), OUTCOME_DONE);
+	assert_int_equal(world_job(&w, 1), OUTCOME_DONE);
+	assert_int_equal(world_place(&w, 1, &placed), OUTCOME_DONE);
+	assert_int_equal(world_place(&w, 2, &placed), OUTCOME_DONE);
+	for (uint32_t i = 0; i < 3000; i++) // more than is read ahead
+		assert_int_equal(world_register(&w, 2), OUTCOME_DONE);
+	struct bytes_writer image = world_image(&w);
+	world_close(&w);
+	w.limits.allocations = 1;
+	refused(&w, -ERROR_TABLE_FULL, "cannot be replayed from the batch of index");
+	w.limits.allocations = limit;
+	expect_same(&w, &image);
+	end(&w, &image);
+}
+
 static void a_snapshot_that_was_taken_away_is_made_anew(void **unused)
 {
 	struct world w;
@@ -267,6 +292,7 @@ int main(void)
 		cmocka_unit_test(a_log_that_cannot_be_begun_is_said),
 		cmocka_unit_test(a_mark_that_cannot_be_read_is_one),
 		cmocka_unit_test(limits_below_what_is_stored_are_said),
+		cmocka_unit_test(who_refuses_early_stops_the_reading),
 		cmocka_unit_test(a_snapshot_that_was_taken_away_is_made_anew),
 		cmocka_unit_test(a_snapshot_that_stays_is_no_obstacle),
 		cmocka_unit_test(who_asks_for_a_snapshot_is_told_that_there_is_none),
