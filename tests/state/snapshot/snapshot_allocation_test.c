@@ -115,6 +115,29 @@ static void no_shorter_piece_is_an_allocation(void **unused)
 	end(&s);
 }
 
+// The parts that follow are the last byte of one that has none.
+static void parts_that_nobody_knows_are_refused(void **unused)
+{
+	struct job *job = job_create();
+	const struct allocation a = {.job = job};
+	struct snapshot_metrics *numbers = snapshot_metrics_create();
+	struct bytes_writer w = bytes_writer_growing(64);
+	struct allocation_item item;
+
+	allocation_item_encode(&a, numbers, &w);
+	for (uint32_t parts = 0; parts <= 8; parts += 8) {
+		w.data[w.size - 1] = (uint8_t)parts;
+		struct bytes_reader r = bytes_reader_over(w.data, w.size);
+		assert_int_equal(
+			allocation_item_decode(&item, numbers, &r), parts ? -ERROR_CORRUPT : 0);
+		assert_true((item.allocation == NULL) == (parts != 0));
+		allocation_free(item.allocation);
+	}
+	bytes_writer_free(&w);
+	snapshot_metrics_free(numbers);
+	job_free(job);
+}
+
 // The base of the last is said to be itself, which is its number in the last four bytes but what it says of itself.
 static void metrics_that_rest_on_themselves_are_refused(void **unused)
 {
@@ -157,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(metrics_keep_what_they_rest_on),
 		cmocka_unit_test(no_shorter_piece_is_an_allocation),
+		cmocka_unit_test(parts_that_nobody_knows_are_refused),
 		cmocka_unit_test(metrics_that_rest_on_themselves_are_refused),
 		cmocka_unit_test(too_many_bases_are_refused),
 	};

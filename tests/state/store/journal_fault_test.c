@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -276,6 +277,34 @@ static void space_that_is_not_given_back_is_not_counted_on(void **unused)
 	dir_remove(path);
 }
 
+// Whoever has no file left for the next segment has no room; another try goes to the same one.
+static void a_segment_that_cannot_be_opened_waits(void **unused)
+{
+	static const uint8_t batch[300000];
+	const char *path = dir_create();
+	struct journal *j = open_at(path);
+	struct rlimit before;
+	uint64_t index = 1;
+	int error;
+	for (; index <= 60; index++)
+		assert_int_equal(journal_append(j, index, 1, batch, sizeof batch), 0);
+	journal_cut(j, index - 1); // there are spare ones now, closed
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}), 0);
+	while ((error = journal_append(j, index, 1, batch, sizeof batch)) == 0)
+		index++;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(error, -ENOSPC);
+	assert_int_equal(journal_append(j, index, 1, batch, sizeof batch), 0);
+	journal_close(j);
+	j = open_at(path);
+	uint64_t last = 0;
+	assert_int_equal(journal_walk(j, 60, note_index, &last, &complaint), 0);
+	assert_int_equal(last, index);
+	journal_close(j);
+	dir_remove(path);
+}
+
 // The mark of a closed log is of no consequence.
 static void a_log_that_cannot_be_marked_as_closed_is_whole(void **unused)
 {
@@ -343,6 +372,7 @@ int main(void)
 		cmocka_unit_test(what_the_disk_takes_in_parts_is_written_whole),
 		cmocka_unit_test(a_disk_that_takes_nothing_has_failed),
 		cmocka_unit_test(space_that_is_not_given_back_is_not_counted_on),
+		cmocka_unit_test(a_segment_that_cannot_be_opened_waits),
 		cmocka_unit_test(a_log_that_cannot_be_marked_as_closed_is_whole),
 		cmocka_unit_test(a_disk_that_was_full_for_long_is_used_again),
 	};
