@@ -41,7 +41,7 @@ def load():
 class CoverageTest(unittest.TestCase):
     def test_bodies_of_errors_are_found(self):
         self.assertEqual(TOOL.error_lines(SOURCE.split("\n")), {5, 6, 11, 14, 16})
-        self.assertEqual(TOOL.choice_lines(SOURCE.split("\n")), {12})
+        self.assertEqual(TOOL.choice_lines(SOURCE.split("\n")), {12: 0})
 
     def test_what_no_test_ran_is_missed(self):
         counts = {line: (0, []) for line in (5, 6, 9, 14, 15)}
@@ -50,6 +50,11 @@ class CoverageTest(unittest.TestCase):
 
     def test_a_choice_that_went_both_ways_is_run(self):
         self.assertEqual(TOOL.judge(SOURCE, {12: (9, [8, 1])}), ([], 1))
+
+    def test_a_failpoint_goes_past_the_branch_of_the_call(self):
+        source = "\terror = CAN_FAIL(LOG_FSYNC, fsync(fd)) < 0 ? -errno : 0;\n"
+        self.assertEqual(TOOL.judge(source, {1: (9, [7, 2, 1, 1, 0, 8])}), ([], 1))
+        self.assertEqual(TOOL.judge(source, {1: (9, [0, 9, 0, 0, 0, 9])}), ([1], 1))
 
     def test_counts_of_several_objects_add_up(self):
         total = {}
