@@ -106,10 +106,8 @@ static int find_end(struct segments *g, struct segment *s)
 		}
 	}
 	s->end = SEGMENT_BLOCK_BYTES;
-	if (found < 0 || last_at == 0)
-		return found < 0 ? found : 0;
-	int is_whole = segment_peek_whole(s, last_at, &last);
-	if (is_whole < 0)
+	int is_whole = found < 0 ? found : last_at ? segment_peek_whole(s, last_at, &last) : 0;
+	if (is_whole < 0 || last_at == 0)
 		return is_whole;
 	g->tail_was_cut = !is_whole;
 	g->next_index = last.batch.first_index + (is_whole ? last.batch.entries : 0);

@@ -77,9 +77,8 @@ static void remove_file(char *path)
 void snapshot_prune(struct store *s)
 {
 	struct snapshot_list list;
-	if (snapshot_list_read(s->directory, &list) < 0)
-		return;
-	for (uint32_t i = 0; i < list.count; i++) {
+	bool is_read = snapshot_list_read(s->directory, &list) == 0; // else another time
+	for (uint32_t i = 0; is_read && i < list.count; i++) {
 		bool keep = false;
 		for (int k = 0; k < SNAPSHOTS_KEPT; k++)
 			keep |= s->kept[k] == list.indexes[i];

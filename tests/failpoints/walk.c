@@ -19,7 +19,7 @@
 enum { DONE, REFUSED = 3, OUTPUT_BYTES = 1 << 20 };
 
 // The sanitizers' builds are ten times as slow, and look at memory, which every hit shows as well as another.
-static const char *const hits[] = {"", "@1", "@2", "@5"};
+static const char *const hits[] = {"", "@1", "@2", "@3", "@5"};
 #define HITS (BUILD_SLOWNESS > 1 ? 2u : sizeof hits / sizeof hits[0])
 
 static char armed[256];
