@@ -145,6 +145,7 @@ static void deployments(void **test)
 	REFUSED(c, e, d->job_id, web); // of another version, and "web" has an active one
 	REFUSED(c, e, d->job_id, none);
 	REFUSED(c, e, d->status, DEPLOYMENT_FAILED);
+	REFUSED(c, e, group_of(d, "g0")->progress_deadline_ns, -1);
 	entry_release(&e);
 	e = (struct entry){.kind = ENTRY_DEPLOYMENT,
 		.deployment = {.change = DEPLOYMENT_CHANGES_STATUS,
@@ -256,6 +257,7 @@ static void workers(void **test)
 	REFUSED(c, e, worker->beats, true); // only a node beats
 	REFUSED(c, e, worker->name, other); // which is another machine
 	REFUSED(c, e, worker->node, number_uuid(99));
+	REFUSED(c, e, ARRAY_AT(&worker->resources, struct named_count, 0)->count, -1);
 	worker->node = number_uuid(1);
 	assert_int_equal(checked(c, &e), 0);
 	entry_release(&e);

@@ -73,6 +73,9 @@ static const struct edit edits[] = {
 	{STATE_PLACE_REQUESTS, DOUBLED, -ERROR_CORRUPT},
 	{STATE_PLACE_REQUESTS, SHORTER, -ERROR_CORRUPT},
 	{STATE_DEPLOYMENTS, SHORTER, -ERROR_CORRUPT},
+	{STATE_DEPLOYMENTS, SAID, -ERROR_CORRUPT, .from = "app", .to = "ape"}, // no job
+	{STATE_DEPLOYMENTS, SAID, -ERROR_CORRUPT, .from = "two", .to = "app"}, // has one
+	{STATE_ACL_ROLES, SAID, -ERROR_CORRUPT, .from = "2-role", .to = "1-role"},
 	{STATE_ACL_POLICIES, SHORTER, -ERROR_CORRUPT},
 	{STATE_ACL_POLICIES, DOUBLED, -ERROR_CORRUPT},
 	{STATE_ACL_POLICIES, SAID, -ERROR_CORRUPT, .from = "second", .to = "1-read"}, // the first's
@@ -80,10 +83,11 @@ static const struct edit edits[] = {
 };
 
 // Three nodes, of which one was forgotten; direct job "web" with two allocations of client "ann", one of which is
-// released; a deployment of "app" with an allocation that was found healthy.
+// released; a deployment of "app" with an allocation that was found healthy, and one of "two"; two roles and tokens.
 static struct controller *fill(void)
 {
 	static const struct resources small = {1000, 1000, 100};
+	static const struct uuid nobody; // a new id
 	struct controller *c = controller_with_nodes((struct state_limits){.deployments = 8}, 3);
 	struct command_place place;
 	struct command purge = {.type = COMMAND_NODE_PURGE, .node_named = {.node = number_uuid(2)}};
@@ -96,9 +100,17 @@ static struct controller *fill(void)
 	struct plan *plan = plan_deployment(&job, build_deployment(c, "app", 1, 2));
 	plan_deployed(plan, 100, 1, 1, true);
 	commit_plan(c, plan);
+	job = deployed_job(c, "two", 50);
+	plan = plan_deployment(&job, build_deployment(c, "two", 2, 2));
+	plan_deployed(plan, 200, 1, 2, true);
+	commit_plan(c, plan);
 	report_health(c, 1, 100, (struct optional_bool){true, true});
 	assert_int_equal(put_policy(c, build_policy("1-read", "")), OUTCOME_DONE);
 	assert_int_equal(put_policy(c, build_policy("second", "")), OUTCOME_DONE);
+	assert_int_equal(put_role(c, build_role(nobody, "1-role", "1-read"), NULL), OUTCOME_DONE);
+	assert_int_equal(put_role(c, build_role(nobody, "2-role", "1-read"), NULL), OUTCOME_DONE);
+	assert_int_equal(put_token(c, build_token(c, nobody, 1, ""), NULL), OUTCOME_DONE);
+	assert_int_equal(put_token(c, build_token(c, nobody, 2, ""), NULL), OUTCOME_DONE);
 	assert_int_equal(controller_node(c, COMMAND_NODE_EXPIRED, 2, 1), OUTCOME_DONE);
 	assert_int_equal(controller_run(c, &purge), OUTCOME_DONE);
 	return c;
@@ -188,7 +200,22 @@ static void no_two_changes_are_one(void **unused)
 		memcpy(item + CHANGED_AT, &newest, sizeof newest);
 		changed++;
 	}
-	assert_int_equal(changed, 3);
+	assert_int_equal(changed, 4);
+	assert_int_equal(
+		load_edited(&image, (struct state_limits){.deployments = 8}, NULL), -ERROR_CORRUPT);
+	bytes_writer_free(&image);
+	controller_end(c);
+}
+
+static void no_two_tokens_have_one_secret(void **unused)
+{
+	struct controller *c = fill();
+	struct bytes_writer image = controller_image(c);
+	const struct acl_secret_hash first = number_secret(1), second = number_secret(2);
+	void *said = memmem(image.data, image.size, &second, sizeof second);
+
+	assert_non_null(said);
+	memcpy(said, &first, sizeof first);
 	assert_int_equal(
 		load_edited(&image, (struct state_limits){.deployments = 8}, NULL), -ERROR_CORRUPT);
 	bytes_writer_free(&image);
@@ -200,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_belong_together),
 		cmocka_unit_test(no_two_changes_are_one),
+		cmocka_unit_test(no_two_tokens_have_one_secret),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
