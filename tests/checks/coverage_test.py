@@ -25,7 +25,16 @@ int one(void)
 		make_room();
 	}
 	is_room = error == -EDQUOT;
+	if (!is_fit(job))
+		return reply_error(reply, 400, "not fit");
+	if (is_secret(job))
+		return refuse_secret(reply);
 	return 0;
+}
+
+static int refuse_secret(struct reply *reply)
+{
+	return reply_json(reply);
 }
 """
 
@@ -40,7 +49,7 @@ def load():
 
 class CoverageTest(unittest.TestCase):
     def test_bodies_of_errors_are_found(self):
-        self.assertEqual(TOOL.error_lines(SOURCE.split("\n")), {5, 6, 11, 14, 16})
+        self.assertEqual(TOOL.error_lines(SOURCE.split("\n")), {5, 6, 11, 14, 16, 20, 22})
         self.assertEqual(TOOL.choice_lines(SOURCE.split("\n")), {12: 0})
 
     def test_what_no_test_ran_is_missed(self):
