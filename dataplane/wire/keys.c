@@ -109,9 +109,7 @@ static int read_key_file(int fd, const char *path, char content[static KEY_FILE_
 	char *message, uint32_t message_size)
 {
 	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return complain_errno(message, message_size, path, "stat it");
-	if (!S_ISREG(st.st_mode))
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return key_complaint(message, message_size, -EINVAL, path, "is not a regular file");
 	if (st.st_mode & 077)
 		return key_complaint(message, message_size, -EPERM, path,

@@ -2,6 +2,7 @@
 // size and work are bounded: a pattern beyond a bound is refused, a search beyond one does not match.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "placement/constraint/regexp.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
 #include <pcre2.h>
@@ -46,8 +47,7 @@ void regexp_release(void *program)
 static pcre2_code *compile_bounded(const char *pattern, struct constraint_error *error)
 {
 	pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-	if (!context)
-		return constraint_refuse(error, "no memory to compile the regular expression");
+	CHECK(context);
 	pcre2_set_max_pattern_length(context, PATTERN_BYTES_MAX);
 	pcre2_set_parens_nest_limit(context, PATTERN_NESTING_MAX);
 	int code;
@@ -57,9 +57,8 @@ static pcre2_code *compile_bounded(const char *pattern, struct constraint_error 
 		&code, &at, context);
 	pcre2_compile_context_free(context);
 	if (!compiled) {
-		char why[160];
-		if (pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why) < 0)
-			why[0] = 0;
+		char why[160] = "";
+		(void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
 		return constraint_refuse(error,
 			"regular expression failed to compile at character %zu: %s", at, why);
 	}
@@ -84,10 +83,7 @@ void *regexp_compile(const char *pattern, struct constraint_error *error)
 	r->steps = memory_take(sizeof *r->steps);
 	r->data = pcre2_match_data_create(1, NULL);
 	r->context = pcre2_match_context_create(NULL);
-	if (!r->data || !r->context) {
-		regexp_release(r);
-		return constraint_refuse(error, "no memory to compile the regular expression");
-	}
+	CHECK(r->data && r->context);
 	pcre2_set_callout(r->context, count_step, r->steps);
 	pcre2_set_match_limit(r->context, STEPS_MAX);
 	pcre2_set_depth_limit(r->context, MATCH_DEPTH_MAX);

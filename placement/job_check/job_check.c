@@ -295,8 +295,6 @@ static void check_multiregion(struct checker *c, const struct multiregion *m)
 static void check_where(struct checker *c)
 {
 	const struct job *job = c->job;
-	if (job->datacenters.count == 0)
-		checker_mistake(c, "Datacenters are missing: [\"*\"] means all");
 	uint32_t count = checker_at_most(c, "Datacenters", job->datacenters.count, JOB_LIST_MAX);
 	for (uint32_t i = 0; i < count; i++)
 		checker_name(c, "a name in Datacenters", *ARRAY_AT(&job->datacenters, char *, i),

@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +169,55 @@ static void load_refuses_what_is_no_private_file(void **unused)
 	assert_int_equal(master_keys_load(folder, &keys, message, sizeof message), -EINVAL);
 }
 
+// A regular file of ours in mode 600, whose first byte is nowhere.
+static void a_file_that_cannot_be_read_is_told(void **unused)
+{
+	struct master_keys keys;
+	assert_int_equal(master_keys_load("/proc/self/mem", &keys, message, sizeof message), -EIO);
+	assert_string_equal(
+		message, "master key file /proc/self/mem: cannot read it: Input/output error");
+	assert_int_equal(keys.count, 0);
+}
+
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+// As on a full disk: the keys that were there stay, and nothing of the new file does.
+static void keys_that_do_not_fit_change_nothing(void **unused)
+{
+	struct master_keys keys;
+	char aside[80];
+	assert_int_equal(load_text("7 " HEX, &keys), 0);
+	snprintf(aside, sizeof aside, "%s.new", path);
+	for (uint32_t rotate = 0; rotate < 2; rotate++) {
+		if (!rotate)
+			assert_int_equal(rename(path, aside), 0);
+		(void)signal(SIGXFSZ, SIG_IGN);
+		limit_files(100);
+		int error = master_keys_generate(path, rotate, message, sizeof message);
+		limit_files(RLIM_INFINITY);
+		assert_int_equal(error, -EFBIG);
+		assert_non_null(strstr(message, "cannot write it: File too large"));
+		assert_int_equal(access(rotate ? aside : path, F_OK), -1);
+		if (!rotate)
+			assert_int_equal(rename(aside, path), 0);
+	}
+	assert_int_equal(master_keys_load(path, &keys, message, sizeof message), 0);
+	assert_int_equal(keys.keys[0].id, 7);
+}
+
+static void a_name_that_is_too_long_is_told(void **unused)
+{
+	static char name[PATH_MAX + 1];
+	memset(name, 'k', PATH_MAX);
+	assert_int_equal(master_keys_generate(name, false, message, sizeof message), -ENAMETOOLONG);
+}
+
 static void generate_makes_a_private_file_once(void **unused)
 {
 	unlink(path);
@@ -223,6 +275,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(load_reads_comments_and_order),
 		cmocka_unit_test(load_names_what_and_where),
 		cmocka_unit_test(load_refuses_what_is_no_private_file),
+		cmocka_unit_test(a_file_that_cannot_be_read_is_told),
+		cmocka_unit_test(keys_that_do_not_fit_change_nothing),
+		cmocka_unit_test(a_name_that_is_too_long_is_told),
 		cmocka_unit_test(generate_makes_a_private_file_once),
 		cmocka_unit_test(rotate_keeps_the_older_keys),
 		cmocka_unit_test(rotate_goes_round_the_ids),

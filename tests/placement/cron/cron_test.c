@@ -193,6 +193,7 @@ static void refusals(void **state)
 		{"* * * * * 1969", "field for the year is no value"},
 		{"* * * * * 2100", "field for the year is no value"},
 		{"60 * * * * * *", "field for the second is no value"},
+		{"60/5 * * * *", "\"60/5\" in the field for the minute is no value"},
 		{"20-10 * * * *", "\"20-10\" in the field for the minute begins after its end"},
 		{"* * * * sat-mon", "begins after its end"},
 		{"*/0 * * * *", "has no step"},

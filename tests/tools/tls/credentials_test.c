@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <gnutls/x509.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -155,6 +157,37 @@ static void a_file_is_only_written_where_none_is(void **unused)
 	assert_int_equal(pem_file_write(made_path(&made, "no/such"), 0600, "a"), -ENOENT);
 }
 
+// As on a full disk.
+static void half_a_file_is_not_left_behind(void **unused)
+{
+	const char *path = made_path(&made, "half");
+	struct rlimit limit, small;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	small = (struct rlimit){4, limit.rlim_max};
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	int error = pem_file_write(path, 0600, "12345678");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(error, -EFBIG);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+static void what_is_no_file_of_text_is_told(void **unused)
+{
+	static const struct {
+		const char *path, *says;
+	} rows[] = {
+		{"/proc/self", "key: /proc/self cannot be read: Is a directory; "},
+		{"/proc/self/mem", "key: /proc/self/mem cannot be read: Input/output error; "},
+		// It grows as it is read.
+		{"/proc/self/status", "key: /proc/self/status cannot be read: File too large; "},
+	};
+	for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_null(pem_file_read("key", rows[i].path, message, sizeof message));
+		assert_int_equal(strncmp(message, rows[i].says, strlen(rows[i].says)), 0);
+	}
+}
+
 static void a_file_that_is_far_too_large_is_not_read(void **unused)
 {
 	const char *path = made_path(&made, "large");
@@ -173,6 +206,8 @@ int main(void)
 		cmocka_unit_test(a_key_with_a_pass_phrase_is_refused),
 		cmocka_unit_test(an_identity_keeps_what_it_has_until_it_gets_a_better_one),
 		cmocka_unit_test(a_file_is_only_written_where_none_is),
+		cmocka_unit_test(half_a_file_is_not_left_behind),
+		cmocka_unit_test(what_is_no_file_of_text_is_told),
 		cmocka_unit_test(a_file_that_is_far_too_large_is_not_read),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
