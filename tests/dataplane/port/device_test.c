@@ -196,11 +196,15 @@ static void wrong_addresses(void **state)
 	}
 	assert_int_equal(parse(&p, 0, NULL), -EINVAL);
 	assert_non_null(strstr(message, "no address"));
-	const char *many[HOT_ADDRESSES_MAX + 1];
-	for (uint32_t i = 0; i <= HOT_ADDRESSES_MAX; i++)
-		many[i] = "10.0.0.1";
-	assert_int_equal(parse(&p, HOT_ADDRESSES_MAX + 1, many), -ENOSPC);
-	assert_non_null(strstr(message, "one address too many"));
+	static const char *const of_a_kind[] = {"10.0.0.1", "fd00::1"};
+	for (size_t kind = 0; kind < 2; kind++) {
+		const char *many[HOT_ADDRESSES_MAX + 1];
+		for (uint32_t i = 0; i <= HOT_ADDRESSES_MAX; i++)
+			many[i] = of_a_kind[kind];
+		p = (struct hot_port){0};
+		assert_int_equal(parse(&p, HOT_ADDRESSES_MAX + 1, many), -ENOSPC);
+		assert_non_null(strstr(message, "one address too many"));
+	}
 }
 
 int main(void)

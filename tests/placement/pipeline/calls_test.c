@@ -8,6 +8,7 @@
 #include "state/base/time_units.h"
 #include "tests/placement/broker/evals.h"
 #include "tests/placement/pipeline/cluster.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -225,6 +226,37 @@ static void b9_what_comes_during_the_stop_goes_back(void **unused)
 	cluster_free(&c);
 }
 
+static void never_done(struct command *unused)
+{
+	fail_msg("a command that was not taken is not done");
+}
+
+static void b9_nothing_is_taken_after_the_stop(void **unused)
+{
+	struct cluster c;
+	struct command late = {.type = COMMAND_EVALUATIONS, .done = never_done};
+
+	cluster_init(&c, 7);
+	submitter_stop(c.pipeline->submitter);
+	assert_int_equal(submitter_send(c.pipeline->submitter, &late), -ERROR_STOPPING);
+	late.type = COMMAND_PLAN;
+	assert_int_equal(submitter_send(c.pipeline->submitter, &late), -ERROR_STOPPING);
+	assert_false(submitter_sleep(c.pipeline->submitter, (int64_t)(3600 * NS_PER_S)));
+	(void)applier_step(c.applier);
+	cluster_free(&c);
+}
+
+static void each_outcome_is_an_error_of_its_own(void **unused)
+{
+	assert_int_equal(outcome_error(OUTCOME_DONE), 0);
+	assert_int_equal(outcome_error(OUTCOME_STOPPING), -ERROR_STOPPING);
+	assert_int_equal(outcome_error(OUTCOME_STORE_FULL), -ERROR_STORE_FULL);
+	assert_int_equal(outcome_error(OUTCOME_TABLE_FULL), -ERROR_TABLE_FULL);
+	assert_int_equal(outcome_error(OUTCOME_CONFLICT), -ERROR_CONFLICT);
+	assert_int_equal(outcome_error(OUTCOME_UNKNOWN_JOB), -ERROR_NOT_FOUND);
+	assert_int_equal(outcome_error(OUTCOME_TERMINAL), -EINVAL);
+}
+
 static void b11_a_stop_ends_the_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -399,6 +431,8 @@ int main(void)
 		cmocka_unit_test(b23_a_turn_is_measured),
 		TEST(b15_nothing_that_was_not_asked_is_measured),
 		cmocka_unit_test(b9_what_comes_during_the_stop_goes_back),
+		cmocka_unit_test(b9_nothing_is_taken_after_the_stop),
+		cmocka_unit_test(each_outcome_is_an_error_of_its_own),
 		TEST(b11_a_stop_ends_the_wait),
 		cmocka_unit_test(b11_an_index_is_looked_for_again_and_again),
 		TEST(b40_who_waits_is_told_why),

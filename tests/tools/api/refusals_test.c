@@ -130,9 +130,10 @@ static void other_than_is_taken(void **unused)
 			"ExpirationTime: \"soon\" is no time"},
 		{"/v1/acl/token", "{\"Name\":1,\"Type\":\"client\"}", 400,
 			"token 0 invalid: 1 error occurred:\n\t* Token.Name: expected a "
-			"string\n\n"},
+			"string, not a number\n\n"},
 		{"/v1/acl/token/abc", "{\"AccessorID\":\"abc\"}", 400,
-			"acl token lookup failed: index error: UUID must be 36 characters"},
+			"token lookup failed: acl token lookup failed: index error: UUID must be "
+			"36 characters"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		expect(management, "POST", rows[i].path, rows[i].body, rows[i].status,
