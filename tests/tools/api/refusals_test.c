@@ -153,6 +153,33 @@ static void a_search_in_a_closed_context_is_denied(void **unused)
 	assert_int_equal(answer.status, 200);
 }
 
+// By its id alone, which says nothing of the namespace.
+static void a_policy_of_another_namespace_is_denied(void **unused)
+{
+	char own[SECRET_BYTES], other[SECRET_BYTES], path[96], header[80];
+	server_namespace(server, "other");
+	acl_world_policy("own", "namespace \"default\" { policy = \"read\" }");
+	acl_world_policy("other", "namespace \"other\" { policy = \"read\" }");
+	(void)acl_world_token("own", 0, own);
+	(void)acl_world_token("other", 0, other);
+	struct answer stored = ask_with(management, "POST", "/v1/jobs?namespace=other",
+		"{\"Job\":{\"ID\":\"scaled\",\"Namespace\":\"other\",\"Type\":\"service\","
+		"\"TaskGroups\":[{\"Name\":\"g\","
+		"\"Count\":1,\"Scaling\":{\"Min\":1,\"Max\":3,\"Enabled\":true},\"Tasks\":[{"
+		"\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"/bin/true\"}}]}]}}");
+	assert_int_equal(stored.status, 200);
+	snprintf(header, sizeof header, "X-Nomad-Token: %s", other);
+	struct response found =
+		http_with(server, "GET", "/v1/scaling/policies?namespace=other", NULL, 0, header);
+	json_t *list = json_loads(found.body, 0, NULL);
+	response_free(&found);
+	const char *id = json_string_value(json_object_get(json_array_get(list, 0), "ID"));
+	assert_non_null(id);
+	snprintf(path, sizeof path, "/v1/scaling/policy/%s", id);
+	json_decref(list);
+	expect(own, "GET", path, NULL, 403, "Permission denied");
+}
+
 static int set_up(void **unused)
 {
 	int error = server_group_begin(unused);
@@ -168,6 +195,7 @@ int main(void)
 		cmocka_unit_test(longer_than_is_taken),
 		cmocka_unit_test(other_than_is_taken),
 		cmocka_unit_test(a_search_in_a_closed_context_is_denied),
+		cmocka_unit_test(a_policy_of_another_namespace_is_denied),
 	};
 	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }
