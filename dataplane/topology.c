@@ -51,20 +51,17 @@ void topology_problem(struct topology_plan *plan, enum topology_severity severit
 }
 
 // Finds the processors that this process may use; in a synthetic topology, which has no process, all that are allowed.
-static int usable_cpus(hwloc_topology_t topology, hwloc_bitmap_t set)
+static void usable_cpus(hwloc_topology_t topology, hwloc_bitmap_t set)
 {
-	if (hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology)) != 0)
-		return -ENOMEM;
+	CHECK(hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology)) == 0);
 	if (!hwloc_topology_is_thissystem(topology))
-		return 0;
+		return;
 	hwloc_bitmap_t bound = hwloc_bitmap_alloc();
-	if (bound == NULL)
-		return -ENOMEM;
+	CHECK(bound != NULL);
 	if (hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
 		hwloc_bitmap_intersects(set, bound))
 		hwloc_bitmap_and(set, set, bound);
 	hwloc_bitmap_free(bound);
-	return 0;
 }
 
 static void machine_add(struct machine *m, hwloc_topology_t topology, hwloc_obj_t pu)
@@ -88,15 +85,10 @@ static void machine_add(struct machine *m, hwloc_topology_t topology, hwloc_obj_
 static int machine_read(hwloc_topology_t topology, struct machine *m)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-	if (set == NULL)
-		return -ENOMEM;
-	int error = usable_cpus(topology, set);
-	if (error != 0)
-		goto fail;
+	CHECK(set != NULL);
+	usable_cpus(topology, set);
 	int present = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-	error = -ENODEV;
-	if (present <= 0)
-		goto fail;
+	CHECK(present > 0); // hwloc has one of every machine
 	m->cpus = memory_take_array((size_t)present, sizeof *m->cpus);
 	for (hwloc_obj_t pu = NULL;
 		(pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != NULL;)
@@ -107,10 +99,8 @@ static int machine_read(hwloc_topology_t topology, struct machine *m)
 		    HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) != 0 ||
 		count == 0)
 		m->distances = NULL;
-	error = m->cpu_count > 0 ? 0 : -ENODEV;
-fail:
 	hwloc_bitmap_free(set);
-	return error;
+	return m->cpu_count > 0 ? 0 : -ENODEV;
 }
 
 static void machine_free(hwloc_topology_t topology, struct machine *m)
