@@ -33,6 +33,21 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_CGROUP_OPEN, "emfile", NULL, false, false},
 	{FAILPOINT_CGROUP_ENTER, "ebusy", NULL, false, false},
 	{FAILPOINT_CGROUP_WRITE, "ebusy", NULL, false, false},
+	{FAILPOINT_CGROUP_KILL, "enoent", NULL, true, false},
+	{FAILPOINT_CGROUP_REMOVE, "ebusy", NULL, true, false, "group-not-removed"},
+	{FAILPOINT_CONFINE_FILTER, "enomem", NULL, false, false,
+		"cannot make the filter of system calls: Cannot allocate memory"},
+	{FAILPOINT_CONFINE_NAMESPACE, "enospc", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_PRIVATE, "eperm", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_ROOT, "eperm", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_DEVICE, "enospc", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_TREE, "eacces", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_ATTRIBUTE, "eperm", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_MOUNT, "enospc", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_PIVOT, "einval", NULL, false, false, "cannot make its file system"},
+	{FAILPOINT_CONFINE_BOUND, "eperm", NULL, false, false, "cannot give up privileges"},
+	{FAILPOINT_CONFINE_RIGHTS, "eperm", NULL, false, false, "cannot give up privileges"},
+	{FAILPOINT_CONFINE_CALLS, "eacces", NULL, false, false, "cannot give up privileges"},
 	{FAILPOINT_EXEC_PIPE, "emfile", NULL, false, false},
 	{FAILPOINT_EXEC_FORK, "eagain", NULL, false, false},
 	{FAILPOINT_EXEC_WATCH, "emfile", NULL, false, false},
@@ -49,16 +64,29 @@ struct node_life {
 	char message[300];
 };
 
+static const char *driver; // of the task
 static struct confine confine;
 static struct time_source source;
+
+// What the task and this test tell each other is in the allocation's own folder, which confined tasks see, too.
+static void path_of_shared(const struct node_life *l, const char *name, char path[static 160])
+{
+	char text[UUID_TEXT_BYTES];
+
+	snprintf(path, 160, "%s/alloc/%s/alloc/%s", l->folder, uuid_format(&id, text), name);
+}
 
 static void *prepare(const struct walk_row *row)
 {
 	struct node_life *l = walk_shared(sizeof *l);
+	char shared[160];
 
 	snprintf(l->folder, sizeof l->folder, "/tmp/berth-walk-XXXXXX");
 	assert_non_null(mkdtemp(l->folder));
 	snprintf(l->group, sizeof l->group, "%s.slice", l->folder + strlen("/tmp/"));
+	path_of_shared(l, "", shared);
+	int top = folder_open("/"), folder = folder_make(top, shared + 1, 01777);
+	assert_true(folder >= 0 && close(folder) == 0 && close(top) == 0);
 	return l;
 }
 
@@ -100,17 +128,17 @@ static bool open_agent(struct node_life *l)
 }
 
 // As a controller does that sees the agent without it.
-static struct alloc_run *ask_to_run(const struct node_life *l)
+static struct alloc_run *ask_to_run(void)
 {
 	char task[1500];
 
 	snprintf(task, sizeof task,
-		"{\"Name\":\"t\",\"Driver\":\"raw_exec\",\"RestartPolicy\":{\"Attempts\":1,"
+		"{\"Name\":\"t\",\"Driver\":\"%s\",\"RestartPolicy\":{\"Attempts\":1,"
 		"\"Interval\":60000000000,\"Delay\":1000000000,\"Mode\":\"fail\"},\"Config\":{"
-		"\"command\":\"/bin/sh\",\"args\":[\"-c\",\"echo x >>%s/ran; until test -e %s/go; "
-		"do "
-		"sleep 0.01; done\"]}}",
-		l->folder, l->folder);
+		"\"command\":\"/bin/sh\",\"args\":[\"-c\",\"cd $NOMAD_ALLOC_DIR; echo x >>ran; "
+		"until "
+		"test -e go; do sleep 0.01; done\"]}}",
+		driver);
 	if (!runner_find(&runner, &id))
 		runner_add(&runner, &id, 9, 5, stage_describe(&id, "batch", "", task));
 	return runner_find(&runner, &id);
@@ -130,19 +158,19 @@ static bool step_to(const struct alloc_run *a, enum task_phase phase)
 
 static void let_go(const struct node_life *l)
 {
-	char path[96];
+	char path[160];
 
-	snprintf(path, sizeof path, "%s/go", l->folder);
+	path_of_shared(l, "go", path);
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	CHECK(fd >= 0 && close(fd) == 0);
 }
 
 static uint32_t count_runs(const struct node_life *l)
 {
-	char path[96];
+	char path[160];
 	uint32_t lines = 0;
 
-	snprintf(path, sizeof path, "%s/ran", l->folder);
+	path_of_shared(l, "ran", path);
 	FILE *file = fopen(path, "re");
 	for (int c = 0; file && (c = fgetc(file)) != EOF;)
 		lines += c == '\n';
@@ -170,7 +198,7 @@ static bool work(void *shared)
 			walk_said(l->message);
 			return false;
 		}
-		const struct alloc_run *a = ask_to_run(l);
+		const struct alloc_run *a = ask_to_run();
 		is_done = step_to(a, PHASE_RUNNING);
 		if (is_done && agent == 1) {
 			let_go(l);
@@ -200,7 +228,7 @@ static void look(void *shared)
 
 	if (!open_agent(l))
 		check_failed(__FILE__, __LINE__, l->message);
-	const struct alloc_run *a = ask_to_run(l);
+	const struct alloc_run *a = ask_to_run();
 	let_go(l);
 	CHECK(step_to(a, PHASE_ENDED));
 	uint32_t runs = count_runs(l);
@@ -216,8 +244,11 @@ static void what_a_node_refuses_is_said_and_nothing_runs_twice(void **area)
 {
 	const struct walk w = {rows, sizeof rows / sizeof rows[0], prepare, work, look, clear};
 
-	if (strcmp(*area, "cgroup") == 0 && geteuid() != 0)
+	bool is_confined = strcmp(*area, "confine") == 0;
+
+	if ((is_confined || strcmp(*area, "cgroup") == 0) && geteuid() != 0)
 		skip();
+	driver = is_confined ? "exec" : "raw_exec";
 	walk_area(&w, *area);
 }
 

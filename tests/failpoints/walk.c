@@ -96,6 +96,8 @@ static void judge_work(const struct walk_row *row, int status)
 		fail_msg("%s: the process ended with %#x:\n%s", armed, (unsigned)status, output);
 	if (has_died && !strstr(output, "memory"))
 		fail_msg("%s: it died without a word:\n%s", armed, output);
+	if (is_reached && row->says && !strstr(output, row->says))
+		fail_msg("%s: it did not say \"%s\":\n%s", armed, row->says, output);
 	bool is_refused = WIFEXITED(status) && WEXITSTATUS(status) == REFUSED;
 	if (is_refused && !was_said())
 		fail_msg("%s: it was refused without a word:\n%s", armed, output);

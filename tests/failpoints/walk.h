@@ -11,7 +11,8 @@ struct walk_row {
 	const char *also;  // armed beside it, so that the point is reached; or NULL
 	// Whoever asked is served all the same: there is another way, or it is tried again.
 	bool is_absorbed;
-	bool is_deadly; // the process ends by itself, with a sentence
+	bool is_deadly;   // the process ends by itself, with a sentence
+	const char *says; // what is said where it failed; NULL: whatever
 };
 
 struct walk {

@@ -81,6 +81,20 @@
 	ROW(CGROUP_OPEN, "cgroup.open")             \
 	ROW(CGROUP_ENTER, "cgroup.enter")           \
 	ROW(CGROUP_WRITE, "cgroup.write")           \
+	ROW(CGROUP_KILL, "cgroup.kill_all")         \
+	ROW(CGROUP_REMOVE, "cgroup.remove")         \
+	ROW(CONFINE_FILTER, "confine.filter")       \
+	ROW(CONFINE_NAMESPACE, "confine.namespace") \
+	ROW(CONFINE_PRIVATE, "confine.private")     \
+	ROW(CONFINE_ROOT, "confine.root")           \
+	ROW(CONFINE_DEVICE, "confine.device")       \
+	ROW(CONFINE_TREE, "confine.tree")           \
+	ROW(CONFINE_ATTRIBUTE, "confine.attribute") \
+	ROW(CONFINE_MOUNT, "confine.mount")         \
+	ROW(CONFINE_PIVOT, "confine.pivot")         \
+	ROW(CONFINE_BOUND, "confine.bound")         \
+	ROW(CONFINE_RIGHTS, "confine.rights")       \
+	ROW(CONFINE_CALLS, "confine.calls")         \
 	ROW(EXEC_PIPE, "exec.pipe")                 \
 	ROW(EXEC_FORK, "exec.fork")                 \
 	ROW(EXEC_WATCH, "exec.watch")               \

@@ -1,4 +1,5 @@
 #include "tools/agent/confine/capabilities.h"
+#include "state/base/failpoint/failpoint.h"
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +114,7 @@ int capabilities_bound(const struct capabilities *c)
 {
 	for (unsigned i = 0; i <= CAP_LAST_CAP; i++)
 		if (!(c->bounding & 1ull << i) && prctl(PR_CAPBSET_READ, i) == 1 &&
-			prctl(PR_CAPBSET_DROP, i) < 0)
+			CAN_FAIL(CONFINE_BOUND, prctl(PR_CAPBSET_DROP, i)) < 0)
 			return -1;
 	return prctl(PR_SET_KEEPCAPS, 1);
 }
@@ -129,7 +130,8 @@ int capabilities_take(const struct capabilities *c, bool is_root)
 		data[i] = (struct __user_cap_data_struct){
 			.effective = half, .permitted = half, .inheritable = is_root ? 0 : half};
 	}
-	if (syscall(SYS_capset, &header, data) < 0 || prctl(PR_SET_KEEPCAPS, 0) < 0)
+	if (CAN_FAIL(CONFINE_RIGHTS, syscall(SYS_capset, &header, data)) < 0 ||
+		prctl(PR_SET_KEEPCAPS, 0) < 0)
 		return -1;
 	for (unsigned long i = 0; i <= CAP_LAST_CAP && !is_root; i++)
 		if ((kept & 1ull << i) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0) < 0)

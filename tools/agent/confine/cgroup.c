@@ -87,10 +87,8 @@ void cgroup_find_mount(const char *mounts_file, char *path, size_t size)
 static int open_file(const char *group, const char *file, int flags)
 {
 	char path[1100];
-	int size = snprintf(path, sizeof path, "%s/%s", group, file);
 
-	if (size < 0 || (size_t)size >= sizeof path)
-		return -ENAMETOOLONG;
+	snprintf(path, sizeof path, "%.1000s/%.90s", group, file);
 	int fd = open(path, flags | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
@@ -158,12 +156,11 @@ int cgroup_open(const char *group)
 static int write_below(int group, const char *file, const char *text, size_t size)
 {
 	int fd = openat(group, file, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	ssize_t written = CAN_FAIL(CGROUP_WRITE, write(fd, text, size));
+	ssize_t written = fd < 0 ? -1 : CAN_FAIL(CGROUP_WRITE, write(fd, text, size));
 	int error = errno;
-	close(fd);
+
+	if (fd >= 0)
+		close(fd);
 	errno = error;
 	return written < 0 ? -1 : 0;
 }
@@ -199,7 +196,7 @@ bool cgroup_kill(int group, uint32_t wait_ms)
 	int events = openat(group, "cgroup.events", O_RDONLY | O_CLOEXEC);
 
 	for (uint32_t waited_ms = 0; events >= 0; waited_ms += 10) {
-		if (write_below(group, "cgroup.kill", "1", 1) < 0)
+		if (CAN_FAIL(CGROUP_KILL, write_below(group, "cgroup.kill", "1", 1)) < 0)
 			kill_listed(group);
 		read_open(events, text, sizeof text);
 		is_empty = strstr(text, "populated 0") != NULL;

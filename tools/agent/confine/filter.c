@@ -1,4 +1,6 @@
 #include "tools/agent/confine/filter.h"
+#include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -10,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,20 +87,16 @@ static int fill_filter(scmp_filter_ctx filter)
 // The library writes the program to a file only.
 static int export_filter(scmp_filter_ctx filter, struct sock_fprog *program)
 {
-	struct stat st;
-	int error = 0, fd = memfd_create("filter", MFD_CLOEXEC);
+	const size_t bytes_most = BPF_MAXINSNS * sizeof program->filter[0];
+	int fd = CAN_FAIL(CONFINE_FILTER, memfd_create("filter", MFD_CLOEXEC));
 
 	if (fd < 0)
 		return -errno;
-	error = seccomp_export_bpf(filter, fd);
-	if (!error && fstat(fd, &st) < 0)
-		error = -errno;
-	if (!error) {
-		program->len = (unsigned short)((size_t)st.st_size / sizeof program->filter[0]);
-		program->filter = memory_take((size_t)st.st_size);
-		if (pread(fd, program->filter, (size_t)st.st_size, 0) != st.st_size)
-			error = -EIO;
-	}
+	int error = seccomp_export_bpf(filter, fd);
+	program->filter = memory_take(bytes_most);
+	ssize_t size = pread(fd, program->filter, bytes_most, 0);
+	CHECK(size >= 0); // it is in memory
+	program->len = (unsigned short)((size_t)size / sizeof program->filter[0]);
 	close(fd);
 	return error;
 }
@@ -129,7 +126,7 @@ void filter_free(struct sock_fprog *program)
 
 int filter_take(const struct sock_fprog *program)
 {
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -1;
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); // cannot fail
+	return CAN_FAIL(
+		CONFINE_CALLS, (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program));
 }

@@ -1,4 +1,5 @@
 #include "tools/agent/confine/groups.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include <dirent.h>
 #include <errno.h>
@@ -214,7 +215,7 @@ static bool remove_group(const char *group)
 		return fd == -ENOENT;
 	bool is_empty = cgroup_kill(fd, EMPTY_WAIT_MS);
 	close(fd);
-	return is_empty && (rmdir(group) == 0 || errno == ENOENT);
+	return is_empty && (CAN_FAIL(CGROUP_REMOVE, rmdir(group)) == 0 || errno == ENOENT);
 }
 
 static int make_groups(const struct groups *g, const char *alloc_group, const char *group,

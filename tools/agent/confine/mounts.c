@@ -1,5 +1,6 @@
 #include "tools/agent/confine/mounts.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "tools/agent/base/folders.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -138,7 +139,8 @@ static int put_tree(
 {
 	struct mount_attr attr = {.attr_set = attributes, .propagation = propagation};
 
-	if (mount_setattr(tree, "", AT_EMPTY_PATH | recursive, &attr, sizeof attr) < 0)
+	if (CAN_FAIL(CONFINE_ATTRIBUTE,
+		    mount_setattr(tree, "", AT_EMPTY_PATH | recursive, &attr, sizeof attr)) < 0)
 		return -1;
 	return move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
@@ -146,8 +148,8 @@ static int put_tree(
 static int bind_tree(int from, const char *source, unsigned flags, int target, uint64_t attributes,
 	uint64_t propagation)
 {
-	int tree =
-		open_tree(from, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags);
+	flags |= OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+	int tree = CAN_FAIL(CONFINE_TREE, open_tree(from, source, flags));
 
 	if (tree < 0)
 		return -1;
@@ -163,7 +165,7 @@ static int mount_new(int target, const char *type, unsigned long flags, const ch
 	char path[40];
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", target);
-	return mount(type, path, type, flags | MS_NOSUID, options);
+	return CAN_FAIL(CONFINE_MOUNT, mount(type, path, type, flags | MS_NOSUID, options));
 }
 
 // A device may be opened; of all else that is mounted no device may.
@@ -180,9 +182,8 @@ static int hide_target(int target)
 {
 	struct stat st;
 
-	if (fstat(target, &st) < 0)
-		return -1;
-	if (S_ISDIR(st.st_mode))
+	// Of one that cannot be looked at, and is a folder, the mount of a file below fails.
+	if (fstat(target, &st) == 0 && S_ISDIR(st.st_mode))
 		return mount_new(
 			target, "tmpfs", MS_RDONLY | MS_NODEV | MS_NOEXEC, "size=4k,mode=755");
 	return bind_tree(AT_FDCWD, "/dev/null", 0, target, MOUNT_ATTR_RDONLY, MS_PRIVATE);
@@ -227,7 +228,7 @@ static int do_row(const struct mount_row *row, int root)
 {
 	if (row->kind == MOUNT_BIND && row->is_optional && access(row->source, F_OK) < 0)
 		return 0;
-	if (make_device_target(row, root) < 0)
+	if (CAN_FAIL(CONFINE_DEVICE, make_device_target(row, root)) < 0)
 		return -1;
 	if (row->kind == MOUNT_LINK)
 		return 0;
@@ -248,9 +249,11 @@ static int open_root(const struct mount_plan *plan)
 		.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE};
 
 	// Nothing that is mounted here is seen by the node. What the node mounts is seen by rows that follow it.
-	if (mount(NULL, "/", NULL, MS_REC | (plan->follows_node ? MS_SLAVE : MS_PRIVATE), NULL) < 0)
+	unsigned long flags = MS_REC | (plan->follows_node ? MS_SLAVE : MS_PRIVATE);
+	if (CAN_FAIL(CONFINE_PRIVATE, mount(NULL, "/", NULL, flags, NULL)) < 0)
 		return -1;
-	int tree = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	int tree = CAN_FAIL(
+		CONFINE_ROOT, open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
 	if (tree < 0 || mount_setattr(tree, "", AT_EMPTY_PATH, &attr, sizeof attr) < 0 ||
 		move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return -1;
@@ -259,7 +262,7 @@ static int open_root(const struct mount_plan *plan)
 
 static int enter_root(int root)
 {
-	if (fchdir(root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+	if (fchdir(root) < 0 || CAN_FAIL(CONFINE_PIVOT, syscall(SYS_pivot_root, ".", ".")) < 0 ||
 		umount2(".", MNT_DETACH) < 0)
 		return -1;
 	return chdir("/");

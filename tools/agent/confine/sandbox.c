@@ -1,4 +1,5 @@
 #include "tools/agent/confine/sandbox.h"
+#include "state/base/failpoint/failpoint.h"
 #include "tools/agent/confine/cgroup.h"
 #include <sched.h>
 
@@ -16,7 +17,8 @@ int sandbox_enter_root(const struct sandbox *s, int *row)
 {
 	if (!s->is_isolated)
 		return 0;
-	if (unshare(CLONE_NEWNS | (s->has_own_ipc ? CLONE_NEWIPC : 0)) < 0)
+	int kinds = CLONE_NEWNS | (s->has_own_ipc ? CLONE_NEWIPC : 0);
+	if (CAN_FAIL(CONFINE_NAMESPACE, unshare(kinds)) < 0)
 		return -1;
 	*row = mount_plan_enter(s->mounts);
 	return *row < 0 ? 0 : -1;
