@@ -1,4 +1,5 @@
 #include "tools/agent/exec/exec_keeper.h"
+#include "state/base/check.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -33,16 +34,22 @@ enum kept {
 	KEPT,
 };
 
-static _Noreturn void keeper_fail(enum keeper_stage stage)
+static _Noreturn void keeper_say(int fd, enum keeper_stage stage)
 {
 	struct keeper_failure failure = {stage, errno};
 	// Whoever waits for it takes an empty answer for success: this one fits a pipe.
-	if (write(KEPT_FAILURE, &failure, sizeof failure) != sizeof failure)
+	if (write(fd, &failure, sizeof failure) != sizeof failure)
 		_exit(126);
 	_exit(127);
 }
 
-// Moves a descriptor to its place; -1 leaves the place empty.
+static _Noreturn void keeper_fail(enum keeper_stage stage)
+{
+	keeper_say(KEPT_FAILURE, stage);
+}
+
+// Moves descriptors to their places; -1 leaves a place empty. False: there is no room for so many; all are where they
+// were.
 static bool keep_descriptors(const int fds[KEPT])
 {
 	int above[KEPT];
@@ -52,11 +59,12 @@ static bool keep_descriptors(const int fds[KEPT])
 			return false;
 	}
 	for (int i = 0; i < KEPT; i++)
-		if (above[i] >= 0 && dup3(above[i], i, O_CLOEXEC) < 0)
-			return false;
-		else if (above[i] < 0)
+		if (above[i] >= 0)
+			CHECK(dup3(above[i], i, O_CLOEXEC) == i);
+		else
 			close(i);
-	return syscall(SYS_close_range, KEPT, ~0u, 0u) == 0;
+	CHECK(syscall(SYS_close_range, KEPT, ~0u, 0u) == 0);
+	return true;
 }
 
 static void restore_signals(void)
@@ -71,11 +79,11 @@ static void restore_signals(void)
 static _Noreturn void run_program(const struct keeper *k)
 {
 	restore_signals();
-	if (setsid() < 0 || (k->has_terminal && ioctl(0, TIOCSCTTY, 0) < 0))
+	CHECK(setsid() > 0); // a child leads no group yet
+	if (k->has_terminal && ioctl(0, TIOCSCTTY, 0) < 0)
 		keeper_fail(KEEPER_TERMINAL);
 	for (int i = 0; i < 3; i++)
-		if (fcntl(i, F_SETFD, 0) < 0)
-			keeper_fail(KEEPER_TERMINAL);
+		CHECK(fcntl(i, F_SETFD, 0) == 0);
 	if (chdir(k->folder) < 0 && chdir("/") < 0)
 		keeper_fail(KEEPER_PLACE);
 	if (exec_place_become(k->place) < 0)
@@ -127,14 +135,12 @@ static void tell_end(pid_t command)
 {
 	siginfo_t info;
 	while (waitid(P_PID, (id_t)command, &info, WEXITED | WNOWAIT) < 0)
-		if (errno != EINTR)
-			return;
+		CHECK(errno == EINTR);
 	kill(-command, SIGKILL);
 	struct exec_command_end end = {
 		info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status, true};
 	// An agent that is gone does not want to know.
-	if (send(KEPT_CHANNEL, &end, sizeof end, MSG_NOSIGNAL) < 0)
-		_exit(1);
+	(void)send(KEPT_CHANNEL, &end, sizeof end, MSG_NOSIGNAL);
 }
 
 static void watch_command(pid_t command)
@@ -166,14 +172,13 @@ _Noreturn void keeper_run(struct keeper *k)
 	const int fds[KEPT] = {k->standard[0], k->standard[1], k->standard[2], k->channel,
 		k->failure, children, place.task_fd, place.root_fd, place.group_fd};
 	if (!keep_descriptors(fds))
-		_exit(126);
+		keeper_say(k->failure, KEEPER_FORK);
 	place.task_fd = KEPT_TASK;
 	place.root_fd = place.root_fd < 0 ? -1 : KEPT_ROOT;
 	place.group_fd = place.group_fd < 0 ? -1 : KEPT_GROUP;
 	k->place = &place;
 	prctl(PR_SET_NAME, "berth-exec");
-	if (setsid() < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		keeper_fail(KEEPER_FORK);
+	CHECK(setsid() > 0 && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
 	if (exec_place_enter(&place) < 0)
 		keeper_fail(KEEPER_PLACE);
 	pid_t command = fork();

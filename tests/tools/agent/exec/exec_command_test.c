@@ -1,6 +1,7 @@
 // Commands beside a task's process: as whom and where they run, how they end, and that nothing is left of them.
 #include "tests/tools/agent/exec/exec_stage.h"
 #include "tools/agent/confine/filter.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -65,6 +67,49 @@ static void a_command_that_cannot_start(void **unused)
 	assert_int_equal(exec_command_start(&start, &c, message, sizeof message), -EACCES);
 	assert_int_equal(c.keeper, 0);
 	assert_int_equal(c.keeper_fd, -1);
+}
+
+static uint32_t count_descriptors(void)
+{
+	uint32_t count = 0;
+	DIR *listing = opendir("/proc/self/fd");
+	assert_non_null(listing);
+	while (readdir(listing))
+		count++;
+	closedir(listing);
+	return count;
+}
+
+// Starts it with ever more descriptors, until there are enough. Returns how often there were not.
+static uint32_t starts_refused(const struct exec_command_start *start)
+{
+	struct rlimit whole, few;
+	struct exec_command c;
+	char message[300];
+	uint32_t refused = 0, before = count_descriptors();
+	int error = -1;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	for (few = whole, few.rlim_cur = 3; error < 0; few.rlim_cur++, refused += error < 0) {
+		*message = '\0';
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		error = exec_command_start(start, &c, message, sizeof message);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+		assert_true(error == 0 || strncmp(message, "cannot ", 7) == 0);
+		assert_true(error == 0 || count_descriptors() == before);
+	}
+	assert_int_equal(stage_finish(&c, output, sizeof output), 0);
+	assert_int_equal(count_descriptors(), before);
+	return refused;
+}
+
+static void a_command_without_descriptors_is_refused_and_keeps_none(void **unused)
+{
+	char *environment[] = {(char[]){"PATH=/usr/bin:/bin"}, NULL};
+	char *arguments[] = {(char[]){"true"}, NULL};
+	struct exec_command_start start = {arguments, environment, "/", &stage.place, false};
+	assert_true(starts_refused(&start) > 8);
+	start.has_terminal = true;
+	assert_true(starts_refused(&start) > 8);
 }
 
 static void a_terminal_has_a_size(void **unused)
@@ -373,6 +418,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(exit_codes_and_outputs, open_plain, close_stage),
 		cmocka_unit_test_setup_teardown(
 			a_command_that_cannot_start, open_plain, close_stage),
+		cmocka_unit_test_setup_teardown(
+			a_command_without_descriptors_is_refused_and_keeps_none, open_plain,
+			close_stage),
 		cmocka_unit_test_setup_teardown(a_terminal_has_a_size, open_plain, close_stage),
 		cmocka_unit_test_setup_teardown(
 			nothing_is_left_when_the_agent_lets_go, open_plain, close_stage),
