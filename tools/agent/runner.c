@@ -60,7 +60,7 @@ static bool open_preparations(struct runner *r, char *message, uint32_t message_
 int runner_open(struct runner *r, const struct runner_settings *settings, char *message,
 	uint32_t message_size)
 {
-	*r = (struct runner){.settings = *settings};
+	*r = (struct runner){.settings = *settings, .contact = {.fd = -1}, .epoll_fd = -1};
 	prng_seed(&r->prng, settings->seed);
 	r->epoch_ns = (int64_t)(time_wall_ns(settings->time) - time_monotonic_ns(settings->time));
 	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -1,6 +1,7 @@
 // Allocations on a node with the mock driver and a clock that stands still unless told: the order of tasks,
 // restarts, ends, and what is remembered.
 #include "tests/tools/agent/task/stage.h"
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -315,6 +317,23 @@ static void what_is_damaged_is_left_alone(void **unused)
 	assert_null(runner_find(&runner, &id));
 }
 
+static void an_agent_that_cannot_prepare_tasks_does_not_start(void **unused)
+{
+	struct runner other;
+	char message[200];
+	struct runner_settings settings = {.data_folder = stage_folder,
+		.state_folder = stage_folder,
+		.time = runner.settings.time,
+		.prepare = {.helper = "/no/such/program"}};
+	int input = fcntl(STDIN_FILENO, F_GETFD) < 0 ? open("/dev/null", O_RDONLY) : STDIN_FILENO;
+	assert_int_equal(input, STDIN_FILENO);
+	assert_true(runner_open(&other, &settings, message, sizeof message) < 0);
+	assert_string_equal(message,
+		"what tasks need cannot be prepared: /no/such/program: No such file or directory");
+	runner_close(&other);
+	assert_true(fcntl(input, F_GETFD) >= 0); // it closes what is its own
+}
+
 static void expected(const struct environment *e, const char *text, const char *value)
 {
 	char *expanded = environment_expand(e, &facts, text);
@@ -474,6 +493,7 @@ int main(void)
 		TEST(what_is_damaged_is_left_alone),
 		TEST(texts_are_expanded),
 		TEST(expansion_is_bounded),
+		TEST(an_agent_that_cannot_prepare_tasks_does_not_start),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(specs_that_are_refused),
 		cmocka_unit_test(a_spec_is_of_the_allocation_that_was_asked_for),
