@@ -74,13 +74,11 @@ int folder_make(int top, const char *path, mode_t mode)
 int folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t size)
 {
 	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-	int error = 0;
 
 	if (fd < 0)
 		return -errno;
-	ssize_t written = write(fd, bytes, size);
-	if (written != (ssize_t)size)
-		error = written < 0 ? -errno : -ENOSPC;
+	errno = ENOSPC; // of what is written in part
+	int error = write(fd, bytes, size) == (ssize_t)size ? 0 : -errno;
 	return close(fd) < 0 && !error ? -errno : error;
 }
 

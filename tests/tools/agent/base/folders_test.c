@@ -182,6 +182,25 @@ static void an_exchange_meanwhile_leads_nowhere(void **unused)
 	close(outside);
 }
 
+static void what_cannot_be_made_or_written_is_said(void **unused)
+{
+	char path[100];
+	snprintf(path, sizeof path, "%s/no/such", root);
+	assert_int_equal(folder_open(path), -ENOENT);
+	assert_int_equal(folder_write(top, "file", 0600, "x", 1), 0);
+	snprintf(path, sizeof path, "%s/file", root);
+	assert_int_equal(folder_open(path), -ENOTDIR);
+	assert_int_equal(folder_make(top, "file/below", 0700), -ENOTDIR);
+	make("gone", 0700);
+	int gone = folder_find(top, "gone"), devices = open("/dev", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(unlinkat(top, "gone", AT_REMOVEDIR), 0);
+	assert_int_equal(folder_make(gone, "below", 0700), -ENOENT);
+	assert_int_equal(folder_write(gone, "file", 0600, "x", 1), -ENOENT);
+	assert_int_equal(folder_write(devices, "full", 0600, "x", 1), -ENOSPC);
+	close(gone);
+	close(devices);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -193,6 +212,7 @@ int main(void)
 		CASE(depth_does_not_matter),
 		CASE(a_link_that_stays_is_not_followed),
 		CASE(an_exchange_meanwhile_leads_nowhere),
+		CASE(what_cannot_be_made_or_written_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,45 @@ static void unusable_folder_is_named(void **unused)
 	assert_non_null(strstr(message, "/proc/no/such"));
 }
 
+// Whatever stands where a file of the state is to be: it is named, and the lock is free again.
+static void what_is_no_file_is_named(void **unused)
+{
+	static const struct {
+		const char *name, *target; // what the link leads to; NULL: a folder is there
+		int error;
+		const char *said;
+	} bad[] = {{"lock", NULL, -EISDIR, "lock: cannot open it: "},
+		{"node-id", NULL, -EISDIR, "node-id: cannot read it: "},
+		{"node-id", "node-id", -ELOOP, "node-id: cannot open it: "},
+		{"node-id.new", NULL, -EISDIR, "node-id.new: cannot create it: "},
+		{"term", NULL, -EISDIR, "term: cannot read it: "},
+		{"term", "term", -ELOOP, "term: cannot open it: "}};
+	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_true(mkdir(inner, 0700) == 0);
+		if (bad[i].target)
+			assert_int_equal(symlink(bad[i].target, file(bad[i].name)), 0);
+		else
+			assert_int_equal(mkdir(file(bad[i].name), 0700), 0);
+		assert_int_equal(open_identity(), bad[i].error);
+		assert_non_null(strstr(message, bad[i].said));
+		assert_int_equal(id.lock_fd, -1);
+		assert_int_equal(remove(file(bad[i].name)), 0);
+		assert_int_equal(open_identity(), 0);
+		identity_close(&id);
+		clean(NULL);
+	}
+}
+
+static void a_term_that_cannot_be_kept_is_not_obeyed(void **unused)
+{
+	assert_int_equal(open_identity(), 0);
+	assert_int_equal(symlink("/dev/full", file("term.new")), 0);
+	assert_int_equal(identity_store_term(&id, 9, message, sizeof message), -ENOSPC);
+	assert_non_null(strstr(message, "term.new: cannot write it: No space left on device"));
+	assert_int_equal(id.term, 0);
+	identity_close(&id);
+}
+
 static void key_is_read_and_must_be_private(void **unused)
 {
 	uint8_t key_id;
@@ -138,6 +177,8 @@ static void key_is_read_and_must_be_private(void **unused)
 	assert_non_null(strstr(message, "berth node key"));
 	unlink(path);
 	assert_int_equal(identity_read_key(path, &key_id, &key, message, sizeof message), -ENOENT);
+	assert_int_equal(identity_read_key(inner, &key_id, &key, message, sizeof message), -EISDIR);
+	assert_non_null(strstr(message, "cannot read the node's key: Is a directory"));
 }
 
 int main(void)
@@ -148,6 +189,8 @@ int main(void)
 		cmocka_unit_test_setup(term_survives, clean),
 		cmocka_unit_test_setup(damaged_files_are_named, clean),
 		cmocka_unit_test(unusable_folder_is_named),
+		cmocka_unit_test_setup(what_is_no_file_is_named, clean),
+		cmocka_unit_test_setup(a_term_that_cannot_be_kept_is_not_obeyed, clean),
 		cmocka_unit_test_setup(key_is_read_and_must_be_private, clean),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

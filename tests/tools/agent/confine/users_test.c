@@ -1,5 +1,6 @@
 // Who confined tasks may run as.
 #include "tools/agent/confine/confine.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,11 +38,21 @@ static void names_that_nobody_has_are_compared_as_they_are(void **unused)
 	assert_true(may("no-such-user", "nobody"));
 }
 
+static void a_node_does_not_start_with_a_right_that_is_none(void **unused)
+{
+	struct confine c;
+	const struct confine_settings settings = {.capabilities = "chown,fly"};
+	assert_int_equal(confine_open(&c, &settings, message, sizeof message), -EINVAL);
+	assert_string_equal(message, "there is no capability \"fly\"");
+	confine_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_superuser_is_refused),
 		cmocka_unit_test(a_list_refuses_each),
+		cmocka_unit_test(a_node_does_not_start_with_a_right_that_is_none),
 		cmocka_unit_test(names_that_nobody_has_are_compared_as_they_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
