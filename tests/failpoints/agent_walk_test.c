@@ -3,6 +3,7 @@
 #include "tests/failpoints/walk.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/base/folders.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
@@ -37,6 +38,7 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_CGROUP_REMOVE, "ebusy", NULL, true, false, "group-not-removed"},
 	{FAILPOINT_CONFINE_FILTER, "enomem", NULL, false, false,
 		"cannot make the filter of system calls: Cannot allocate memory"},
+	{FAILPOINT_CONFINE_PIDS, "enospc", NULL, false, false, "cannot fork"},
 	{FAILPOINT_CONFINE_NAMESPACE, "enospc", NULL, false, false, "cannot make its file system"},
 	{FAILPOINT_CONFINE_PRIVATE, "eperm", NULL, false, false, "cannot make its file system"},
 	{FAILPOINT_CONFINE_ROOT, "eperm", NULL, false, false, "cannot make its file system"},
@@ -187,10 +189,21 @@ static void say_notes(const struct alloc_run *a)
 			walk_said(a->tasks[0].notes[i].message);
 }
 
-// An agent starts the task; the next one takes it up, and sees it end. False: something was refused on the way.
-static bool work(void *shared)
+static uint32_t count_descriptors(void)
 {
-	struct node_life *l = shared;
+	uint32_t count = 0;
+	DIR *listing = opendir("/proc/self/fd");
+
+	CHECK(listing);
+	while (readdir(listing))
+		count++;
+	closedir(listing);
+	return count;
+}
+
+// An agent starts the task; the next one takes it up, and sees it end. False: something was refused on the way.
+static bool run_agents(struct node_life *l)
+{
 	bool is_done = true;
 
 	for (uint32_t agent = 0; agent < 2 && is_done; agent++) {
@@ -207,6 +220,15 @@ static bool work(void *shared)
 		say_notes(a);
 		close_agent();
 	}
+	return is_done;
+}
+
+static bool work(void *shared)
+{
+	uint32_t descriptors = count_descriptors();
+	bool is_done = run_agents(shared);
+
+	CHECK(count_descriptors() == descriptors); // whatever failed
 	return is_done;
 }
 

@@ -84,6 +84,7 @@
 	ROW(CGROUP_KILL, "cgroup.kill_all")         \
 	ROW(CGROUP_REMOVE, "cgroup.remove")         \
 	ROW(CONFINE_FILTER, "confine.filter")       \
+	ROW(CONFINE_PIDS, "confine.pids")           \
 	ROW(CONFINE_NAMESPACE, "confine.namespace") \
 	ROW(CONFINE_PRIVATE, "confine.private")     \
 	ROW(CONFINE_ROOT, "confine.root")           \

@@ -5,7 +5,8 @@
 
 int sandbox_prepare_fork(const struct sandbox *s)
 {
-	return s->is_isolated && s->has_own_pids ? unshare(CLONE_NEWPID) : 0;
+	return s->is_isolated && s->has_own_pids ? CAN_FAIL(CONFINE_PIDS, unshare(CLONE_NEWPID))
+						 : 0;
 }
 
 int sandbox_enter_group(const struct sandbox *s)

@@ -125,6 +125,13 @@ static void child_free(struct child *c)
 	free(c->groups);
 }
 
+static void close_pipe(const int pipe[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (pipe[i] >= 0)
+			close(pipe[i]);
+}
+
 // Without the byte the child ends. Its shim is not to write how: the file may still hold an earlier run's end, which
 // could not be stored either.
 static int let_go(const struct child *c, char *message, uint32_t message_size)
@@ -193,17 +200,20 @@ static int watch_shim(struct process *p, char *message, uint32_t message_size)
 int process_start(
 	const struct process_start *start, struct process *p, char *message, uint32_t message_size)
 {
-	struct child c = {.start = start};
-	int pipes[2];
+	struct child c = {.start = start, .go = {-1, -1}};
+	int pipes[2] = {-1, -1};
 	*p = (struct process){.fd = -1};
 	snprintf(c.temporary, sizeof c.temporary, "%s.new", start->exit_path);
 	int error = find_user(start->user, &c, message, message_size);
 	if (error)
 		return error;
-	if (CAN_FAIL(EXEC_PIPE, pipe2(pipes, O_CLOEXEC)) < 0 || pipe2(c.go, O_CLOEXEC) < 0) {
+	if (CAN_FAIL(EXEC_PIPE, pipe2(pipes, O_CLOEXEC)) < 0 ||
+		CAN_FAIL(EXEC_PIPE, pipe2(c.go, O_CLOEXEC)) < 0) {
+		error = -errno;
 		snprintf(message, message_size, "pipe: %m");
+		close_pipe(pipes);
 		child_free(&c);
-		return -EMFILE;
+		return error;
 	}
 	output_find(&c.outputs[0], start->output_path, &start->output_rule);
 	output_find(&c.outputs[1], start->error_path, &start->output_rule);
@@ -225,8 +235,7 @@ int process_start(
 			error = await_start(&c, pipes[0], p, message, message_size);
 	}
 	close(pipes[0]);
-	close(c.go[0]);
-	close(c.go[1]);
+	close_pipe(c.go);
 	child_free(&c);
 	if (error && shim > 0) { // the shim ends by itself
 		(void)process_end_of(p, start->exit_path);

@@ -1,4 +1,5 @@
 #include "tools/agent/task/shim.h"
+#include "state/base/check.h"
 #include "state/base/failpoint/failpoint.h"
 #include "tools/agent/confine/cgroup.h"
 #include "tools/agent/confine/orphans.h"
@@ -83,8 +84,7 @@ static _Noreturn void run_task(const struct child *c)
 {
 	int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	reset_signals();
-	if (setsid() < 0)
-		give_up(c, STAGE_FORK);
+	CHECK(setsid() > 0); // a child leads no group yet
 	if (input < 0 || dup2(input, 0) < 0)
 		give_up(c, STAGE_OUTPUT);
 	open_output(c, 0);
@@ -100,8 +100,8 @@ static _Noreturn void run_task(const struct child *c)
 	close(c->go[1]);
 	if (read(c->go[0], &go, 1) != 1)
 		_exit(127); // nobody knows this process
-	if (c->start->kept_fd > 0 && fcntl(c->start->kept_fd, F_SETFD, 0) < 0)
-		give_up(c, STAGE_OUTPUT);
+	if (c->start->kept_fd > 0)
+		CHECK(fcntl(c->start->kept_fd, F_SETFD, 0) == 0);
 	umask(022);
 	if (c->start->sandbox && sandbox_finish(c->start->sandbox, geteuid() == 0) < 0)
 		give_up(c, STAGE_RIGHTS);
@@ -135,9 +135,8 @@ static void write_end(const struct child *c, const siginfo_t *info)
 	at = put_number(at, info->si_code == CLD_EXITED ? info->si_status : 0);
 	*at++ = ' ';
 	put_number(at, info->si_code == CLD_EXITED ? 0 : info->si_status);
-	if (pwrite(KEPT_EXIT, text, sizeof text, 0) != sizeof text)
-		_exit(1);
-	if (rename(c->temporary, c->start->exit_path) < 0)
+	if (pwrite(KEPT_EXIT, text, sizeof text, 0) != sizeof text ||
+		rename(c->temporary, c->start->exit_path) < 0)
 		_exit(1);
 }
 
@@ -150,9 +149,8 @@ static void make_exit_file(struct child *c)
 
 	memset(text, '\n', sizeof text);
 	errno = fd < 0 ? errno : ENOSPC;
-	if (fd < 0 || write(fd, text, sizeof text) != sizeof text)
-		give_up(c, STAGE_EXIT_FILE);
-	c->exit_fd = fcntl(fd, F_DUPFD_CLOEXEC, KEPT_LEAST);
+	bool has_room = fd >= 0 && write(fd, text, sizeof text) == sizeof text;
+	c->exit_fd = has_room ? fcntl(fd, F_DUPFD_CLOEXEC, KEPT_LEAST) : -1;
 	if (c->exit_fd < 0)
 		give_up(c, STAGE_EXIT_FILE);
 	close(fd);
@@ -166,10 +164,9 @@ static void keep_descriptors(struct child *c)
 	bool has_group = sandbox && sandbox->group >= 0;
 
 	for (int i = 0; i < 2 && !c->start->output_rule.is_disabled; i++)
-		if (dup2(c->pipes[i][0], i) < 0 || fcntl(i, F_SETFL, O_NONBLOCK) < 0)
-			_exit(1);
-	if (dup2(c->exit_fd, KEPT_EXIT) < 0 || (has_group && dup2(sandbox->group, KEPT_GROUP) < 0))
-		_exit(1);
+		CHECK(dup2(c->pipes[i][0], i) == i && fcntl(i, F_SETFL, O_NONBLOCK) == 0);
+	CHECK(dup2(c->exit_fd, KEPT_EXIT) == KEPT_EXIT);
+	CHECK(!has_group || dup2(sandbox->group, KEPT_GROUP) == KEPT_GROUP);
 	syscall(SYS_close_range, has_group ? KEPT_GROUP + 1u : KEPT_EXIT + 1u, ~0u, 0u);
 	c->ends_fd = orphans_watch();
 }
@@ -234,8 +231,7 @@ _Noreturn void shim_run(struct child *c)
 	tend_task(c, task);
 	// Kills the rest before it reaps the task: until then no other process gets its number.
 	while (waitid(P_PID, (id_t)task, &info, WEXITED | WNOWAIT) < 0)
-		if (errno != EINTR)
-			_exit(1);
+		CHECK(errno == EINTR);
 	kill_rest(c, task);
 	for (int i = 0; i < 2 && !c->start->output_rule.is_disabled; i++)
 		(void)take_output(&c->outputs[i], i);

@@ -194,6 +194,12 @@ static void users_are_refused(void **unused)
 		refusal("", ",\"User\":\"root\""), "running as user \"root\" is disallowed");
 }
 
+static void an_unknown_user_is_named(void **unused)
+{
+	assert_string_equal(refusal("", ",\"User\":\"nobody-at-all\""),
+		"there is no user \"nobody-at-all\" on this node");
+}
+
 static void options_are_known_or_refused(void **unused)
 {
 	assert_string_equal(refusal(",\"pid_mode\":\"shared\"", ""),
@@ -274,6 +280,7 @@ int main(void)
 		TEST(capabilities_are_added_and_dropped),
 		TEST(what_it_may_not_have_is_refused_by_name),
 		TEST(users_are_refused),
+		TEST(an_unknown_user_is_named),
 		TEST(options_are_known_or_refused),
 		TEST(an_unknown_option_is_refused),
 		TEST(namespaces_may_be_the_nodes),
