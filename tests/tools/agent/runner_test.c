@@ -1,6 +1,7 @@
 // Allocations on a node with the mock driver and a clock that stands still unless told: the order of tasks,
 // restarts, ends, and what is remembered.
 #include "tests/tools/agent/task/stage.h"
+#include "tools/agent/base/folders.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -317,6 +318,41 @@ static void what_is_damaged_is_left_alone(void **unused)
 	assert_null(runner_find(&runner, &id));
 }
 
+// Puts a file where the agent is to make a folder: below its folder of all allocations, or, NULL, in that one's place.
+static void expect_in_the_way(const char *below)
+{
+	char path[100] = "alloc", text[UUID_TEXT_BYTES];
+	int top = folder_open(stage_folder), folder = top;
+	if (below)
+		snprintf(path, sizeof path, "alloc/%s%s", uuid_format(&id, text), below);
+	char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	if (slash) {
+		*slash = '\0';
+		folder = folder_make(top, path, 0711);
+	}
+	assert_int_equal(folder_write(folder, name, 0600, "x", 1), 0);
+	struct alloc_run *a = ADD("batch", "\"Name\":\"a\"," FOREVER);
+	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
+	assert_true(noted(&a->tasks[0], "Setup Failure",
+		"failed to make the task's folders: Not a directory"));
+	assert_false(a->tasks[0].has_run);
+	runner_forget(&runner, a);
+	runner_step(&runner);
+	(void)unlinkat(folder, name, 0); // unless it went with the allocation
+	if (folder != top)
+		close(folder);
+	close(top);
+}
+
+static void what_is_in_the_way_of_a_folder_is_told(void **unused)
+{
+	expect_in_the_way(NULL);
+	expect_in_the_way("");
+	expect_in_the_way("/alloc");
+	expect_in_the_way("/a");
+	expect_in_the_way("/a/secrets");
+}
+
 static void an_agent_that_cannot_prepare_tasks_does_not_start(void **unused)
 {
 	struct runner other;
@@ -493,6 +529,7 @@ int main(void)
 		TEST(what_is_damaged_is_left_alone),
 		TEST(texts_are_expanded),
 		TEST(expansion_is_bounded),
+		TEST(what_is_in_the_way_of_a_folder_is_told),
 		TEST(an_agent_that_cannot_prepare_tasks_does_not_start),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(specs_that_are_refused),

@@ -5,6 +5,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -75,12 +78,42 @@ static void one_that_takes_too_long_is_killed(void **unused)
 	probe_close(&p);
 }
 
+static void expect_not_started(const char *command)
+{
+	struct probe p;
+	struct probe_settings settings = {command, 100, 1000};
+	probe_open(&p, &settings);
+	probe_ask(&p, NS_PER_MS);
+	assert_true(probe_step(&p, NS_PER_MS));
+	assert_int_equal(p.answer, PROBE_NO);
+	assert_int_equal(p.process, 0);
+	assert_int_equal(p.fd, -1);
+	assert_int_equal(probe_due_ns(&p), 101 * NS_PER_MS); // it is tried again
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);    // nothing was left
+	probe_close(&p);
+}
+
+static void one_that_cannot_be_started_is_a_no(void **unused)
+{
+	static char endless[256 * 1024]; // longer than an argument may be
+	struct rlimit whole, none;
+	memset(endless, ' ', sizeof endless - 1);
+	expect_not_started(endless);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	none = whole;
+	none.rlim_cur = 3; // enough for what it runs, not for watching it
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	expect_not_started("true");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_exit_status_is_the_answer),
 		cmocka_unit_test(it_waits_longer_each_time),
 		cmocka_unit_test(one_that_takes_too_long_is_killed),
+		cmocka_unit_test(one_that_cannot_be_started_is_a_no),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
