@@ -1,5 +1,6 @@
 // The driver exec with real processes: what a confined task sees, may do and leaves behind. Needs root.
 #include "tests/tools/agent/task/stage.h"
+#include "tools/agent/base/folders.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -194,6 +195,27 @@ static void users_are_refused(void **unused)
 		refusal("", ",\"User\":\"root\""), "running as user \"root\" is disallowed");
 }
 
+static void what_is_in_the_way_of_its_file_system_is_told(void **unused)
+{
+	char path[100], text[UUID_TEXT_BYTES];
+	snprintf(path, sizeof path, "alloc/%s/t", uuid_format(&id, text));
+	int top = folder_open(stage_folder), folder = folder_make(top, path, 0711);
+	assert_int_equal(folder_write(folder, "usr", 0600, "x", 1), 0);
+	assert_string_equal(
+		refusal("", ""), "cannot prepare the task's file system: Not a directory");
+	close(folder);
+	close(top);
+}
+
+// Without what confines it no task runs.
+static void an_agent_that_confines_nothing_refuses(void **unused)
+{
+	runner_close(&runner);
+	stage_confine = NULL;
+	stage_reopen();
+	assert_string_equal(refusal("", ""), "Driver must run as root");
+}
+
 static void an_unknown_user_is_named(void **unused)
 {
 	assert_string_equal(refusal("", ",\"User\":\"nobody-at-all\""),
@@ -280,6 +302,8 @@ int main(void)
 		TEST(capabilities_are_added_and_dropped),
 		TEST(what_it_may_not_have_is_refused_by_name),
 		TEST(users_are_refused),
+		TEST(what_is_in_the_way_of_its_file_system_is_told),
+		TEST(an_agent_that_confines_nothing_refuses),
 		TEST(an_unknown_user_is_named),
 		TEST(options_are_known_or_refused),
 		TEST(an_unknown_option_is_refused),
