@@ -22,6 +22,9 @@ struct container_settings {
 // What the drivers go by; the caller keeps it. Before the first task starts.
 void container_configure(const struct container_settings *);
 
+// Whether it is one of these drivers.
+bool container_is_of(const struct driver *);
+
 // Of a task of these drivers: the socket of its engine, which is the settings', and the name of its container.
 const char *container_find(
 	const struct task *, const struct uuid *alloc, char *name, size_t name_size);

@@ -73,6 +73,11 @@ static int run_plan(const json_t *plan, struct task *t, const struct task_start 
 	return error;
 }
 
+bool container_is_of(const struct driver *driver)
+{
+	return driver == &driver_docker || driver == &driver_podman;
+}
+
 const char *container_find(
 	const struct task *t, const struct uuid *alloc, char *name, size_t name_size)
 {

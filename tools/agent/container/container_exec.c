@@ -1,7 +1,6 @@
 #include "tools/agent/container/container_exec.h"
-#include "state/base/time_source.h"
 #include "state/base/time_units.h"
-#include "tools/agent/container/container_output.h"
+#include "tools/agent/container/engine_hijack.h"
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,113 +11,105 @@
 
 // Of the requests about a command, which engines answer at once.
 #define LOOK_MS 5000u
-// An engine may learn of the end of a command a little after the end of its output.
-#define END_TRIES 40u
-#define END_PAUSE_MS 50
+#define KILL_GRACE_MS 500
 #define PATH_BYTES 512u
-#define EXIT_OF_SIGNALS 128 // and above
+#define GROUP_OF_PROCESS 4u // of newer kernels: PIDFD_SIGNAL_PROCESS_GROUP
 
-struct exec_run {
-	const struct container_exec *exec;
-	struct engine engine;
-	char id[128]; // of the command
-	char *message;
-	uint32_t message_size;
-	uint64_t end_ms; // monotonic
-};
-
-static uint64_t clock_ms(void)
-{
-	return time_monotonic_ns(&time_source_real) / NS_PER_MS;
-}
-
-// 1 at least: 0 would be without an end.
-static uint32_t ms_left(const struct exec_run *r)
-{
-	uint64_t now_ms = clock_ms();
-	uint64_t left_ms = now_ms < r->end_ms ? r->end_ms - now_ms : 1;
-	return left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX;
-}
-
-static bool is_late(const struct exec_run *r)
-{
-	return clock_ms() >= r->end_ms;
-}
+// Engines take keys for "leave the command alone", and have no way to say that there are none: these are not typed.
+#define KEY "ctrl-^,"
+#define KEYS KEY KEY KEY KEY KEY KEY KEY "ctrl-^"
 
 // Answers come whatever the command is told.
-__attribute__((format(printf, 3, 4))) static void ask_about(
-	const struct exec_run *r, struct engine_reply *reply, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void ask_about(
+	const char *socket, const char *method, struct engine_reply *reply, const char *format, ...)
 {
-	struct engine steady = {.socket = r->exec->socket, .signal_fd = -1};
+	struct engine steady = {.socket = socket, .signal_fd = -1};
 	char path[PATH_BYTES];
 	va_list values;
 	va_start(values, format);
 	vsnprintf(path, sizeof path, format, values);
 	va_end(values);
-	struct engine_request request = {.method = "GET", .path = path, .timeout_ms = LOOK_MS};
+	struct engine_request request = {.method = method, .path = path, .timeout_ms = LOOK_MS};
 	engine_ask(&steady, &request, reply);
 }
 
-static bool create_exec(struct exec_run *r)
+static bool create_exec(const struct engine *engine, const struct container_exec_start *start,
+	struct container_exec *exec, char *message, uint32_t message_size)
 {
 	char path[PATH_BYTES];
 	struct engine_reply reply;
 	json_t *arguments = json_array();
-	for (char *const *at = r->exec->arguments; *at; at++)
+	for (char *const *at = start->arguments; *at; at++)
 		json_array_append_new(arguments, json_string(*at));
-	json_t *body = json_pack(
-		"{s:b s:b s:o}", "AttachStdout", true, "AttachStderr", true, "Cmd", arguments);
-	snprintf(path, sizeof path, "/containers/%s/exec", r->exec->name);
+	json_t *body = json_pack("{s:b s:b s:b s:b s:s s:o}", "AttachStdin", start->has_input,
+		"AttachStdout", true, "AttachStderr", true, "Tty", start->has_terminal,
+		"DetachKeys", KEYS, "Cmd", arguments);
+	snprintf(path, sizeof path, "/containers/%s/exec", start->name);
 	struct engine_request request = {
-		.method = "POST", .path = path, .body = body, .timeout_ms = ms_left(r)};
-	engine_ask(&r->engine, &request, &reply);
+		.method = "POST", .path = path, .body = body, .timeout_ms = start->timeout_ms};
+	engine_ask(engine, &request, &reply);
 	const char *id = json_string_value(json_object_get(reply.body, "Id"));
-	snprintf(r->id, sizeof r->id, "%s", id ? id : "");
-	snprintf(r->message, r->message_size, "%s", reply.message);
-	bool is_good = engine_is_good(&reply) && *r->id;
+	bool is_good = engine_is_good(&reply) && id && *id && strlen(id) < sizeof exec->id;
+	snprintf(exec->id, sizeof exec->id, "%s", is_good ? id : "");
+	snprintf(message, message_size, "%s",
+		reply.is_told    ? "it was not waited for"
+		: *reply.message ? reply.message
+		: is_good        ? ""
+				 : "the engine names no command");
 	engine_reply_free(&reply);
 	json_decref(body);
 	return is_good;
 }
 
-// Returns when its output ends.
-static bool start_exec_in(struct exec_run *r)
+int container_exec_start(const struct container_exec_start *start, struct container_exec *exec,
+	char *message, uint32_t message_size)
 {
 	char path[PATH_BYTES];
 	struct engine_reply reply;
-	struct container_output output = {.taker = r->exec->sink, .context = r->exec->context};
-	json_t *body = json_pack("{s:b s:b}", "Detach", false, "Tty", false);
-	snprintf(path, sizeof path, "/exec/%s/start", r->id);
-	struct engine_request request = {.method = "POST",
-		.path = path,
-		.body = body,
-		.timeout_ms = ms_left(r),
-		.sink = container_output_take,
-		.context = &output};
-	engine_ask(&r->engine, &request, &reply);
-	snprintf(
-		r->message, r->message_size, "%s", reply.is_told ? "it was killed" : reply.message);
-	bool is_good = engine_is_good(&reply);
+	struct engine engine = {.socket = start->socket, .signal_fd = start->stop_fd};
+	*exec = (struct container_exec){.socket = start->socket, .name = start->name, .fd = -1};
+	if (!*start->socket) {
+		snprintf(message, message_size, "this agent was not given its engine's socket");
+		return -1;
+	}
+	if (!create_exec(&engine, start, exec, message, message_size))
+		return -1;
+	json_t *body = json_pack("{s:b s:b}", "Detach", false, "Tty", start->has_terminal);
+	snprintf(path, sizeof path, "/exec/%s/start", exec->id);
+	struct engine_request request = {
+		.method = "POST", .path = path, .body = body, .timeout_ms = start->timeout_ms};
+	exec->fd = engine_hijack(&engine, &request, &reply);
+	snprintf(message, message_size, "%s", reply.message);
 	engine_reply_free(&reply);
 	json_decref(body);
-	return is_good;
+	// It may have started, and the answer did not come.
+	if (exec->fd < 0 && reply.status == 0)
+		container_exec_kill(exec);
+	return exec->fd < 0 ? -1 : 0;
 }
 
-static bool end_of_exec(struct exec_run *r, int *exit_code)
+bool container_exec_resize(const struct container_exec *exec, uint16_t rows, uint16_t columns)
 {
-	for (uint32_t i = 0; i < END_TRIES && !is_late(r); i++) {
-		struct engine_reply reply;
-		ask_about(r, &reply, "/exec/%s/json", r->id);
-		bool is_over = engine_is_good(&reply) &&
-			       json_is_false(json_object_get(reply.body, "Running"));
-		*exit_code = (int)json_integer_value(json_object_get(reply.body, "ExitCode"));
-		snprintf(r->message, r->message_size, "%s", reply.message);
-		engine_reply_free(&reply);
-		if (is_over)
-			return true;
-		poll(NULL, 0, END_PAUSE_MS);
-	}
-	return false;
+	struct engine_reply reply;
+	ask_about(
+		exec->socket, "POST", &reply, "/exec/%s/resize?h=%u&w=%u", exec->id, rows, columns);
+	engine_reply_free(&reply);
+	return engine_is_good(&reply);
+}
+
+bool container_exec_has_ended(
+	const struct container_exec *exec, int *exit_code, char *message, uint32_t message_size)
+{
+	struct engine_reply reply;
+	ask_about(exec->socket, "GET", &reply, "/exec/%s/json", exec->id);
+	const json_t *code = json_object_get(reply.body, "ExitCode");
+	bool has_ended = engine_is_good(&reply) && json_is_integer(code) &&
+			 json_is_false(json_object_get(reply.body, "Running"));
+	*exit_code = (int)json_integer_value(code) & 0xff;
+	snprintf(message, message_size, "%s",
+		*reply.message ? reply.message : "the engine does not tell how it ended");
+	engine_reply_free(&reply);
+	return has_ended;
 }
 
 static pid_t pid_of(const json_t *object)
@@ -137,52 +128,42 @@ static bool are_together(pid_t one, pid_t other)
 	return is_there && stat(path, &b) == 0 && a.st_ino == b.st_ino && a.st_ino != own.st_ino;
 }
 
+static void send_signal(int pidfd, int number)
+{
+	// Without the rest of its group where the kernel cannot do that, or it leads none.
+	if (syscall(SYS_pidfd_send_signal, pidfd, number, NULL, GROUP_OF_PROCESS) < 0)
+		(void)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0); // it may have ended
+}
+
 // The engine tells the number that its process has on this node. Only one that is in the container's namespace of
 // processes is taken for it.
-static void kill_exec(const struct exec_run *r)
+void container_exec_kill(const struct container_exec *exec)
 {
 	struct engine_reply of_exec, of_container;
-	ask_about(r, &of_exec, "/exec/%s/json", r->id);
-	ask_about(r, &of_container, "/containers/%s/json", r->exec->name);
+	ask_about(exec->socket, "GET", &of_exec, "/exec/%s/json", exec->id);
+	ask_about(exec->socket, "GET", &of_container, "/containers/%s/json", exec->name);
 	pid_t pid = pid_of(of_exec.body);
 	pid_t first = pid_of(json_object_get(of_container.body, "State"));
-	int fd = pid && first ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	if (fd >= 0 && are_together(pid, first))
-		(void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0); // it may have ended
-	if (fd >= 0)
-		close(fd);
+	struct pollfd command = {
+		.fd = pid && first ? (int)syscall(SYS_pidfd_open, pid, 0) : -1, .events = POLLIN};
+	if (command.fd >= 0 && are_together(pid, first)) {
+		send_signal(command.fd, SIGHUP);
+		(void)poll(&command, 1, KILL_GRACE_MS);
+		send_signal(command.fd, SIGKILL);
+	}
+	if (command.fd >= 0)
+		close(command.fd);
 	engine_reply_free(&of_exec);
 	engine_reply_free(&of_container);
 }
 
-static bool has_container(const struct exec_run *r)
+bool container_exec_has_place(const char *socket, const char *name)
 {
 	struct engine_reply reply;
-	ask_about(r, &reply, "/containers/%s/json", r->exec->name);
+	ask_about(socket, "GET", &reply, "/containers/%s/json", name);
 	bool is_there =
 		reply.status != 404 &&
 		!json_is_false(json_object_get(json_object_get(reply.body, "State"), "Running"));
 	engine_reply_free(&reply);
 	return is_there;
-}
-
-enum container_exec_end container_exec_run(
-	const struct container_exec *exec, int *exit_code, char *message, uint32_t message_size)
-{
-	struct exec_run r = {.exec = exec,
-		.engine = {.socket = exec->socket, .signal_fd = exec->stop_fd},
-		.message = message,
-		.message_size = message_size,
-		.end_ms = clock_ms() + exec->timeout_ms};
-	bool is_created = create_exec(&r);
-	bool has_ended = is_created && start_exec_in(&r) && end_of_exec(&r, exit_code);
-	if (has_ended && *exit_code < EXIT_OF_SIGNALS)
-		return CONTAINER_EXEC_ENDED;
-	if (is_created && !has_ended)
-		kill_exec(&r);
-	if (!has_container(&r))
-		return CONTAINER_EXEC_GONE;
-	return has_ended     ? CONTAINER_EXEC_ENDED
-	       : is_late(&r) ? CONTAINER_EXEC_LATE
-			     : CONTAINER_EXEC_NOT;
 }

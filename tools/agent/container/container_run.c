@@ -234,7 +234,7 @@ int container_run(int argc, char **argv)
 	r.job.engine.socket = json_string_value(json_object_get(r.job.plan, "Socket"));
 	r.name = json_string_value(json_object_get(r.job.plan, "Name"));
 	r.exit_path = json_string_value(json_object_get(r.job.plan, "Exit"));
-	r.output.is_raw = json_is_true(json_object_get(r.job.plan, "Tty"));
+	r.output.frames.is_raw = json_is_true(json_object_get(r.job.plan, "Tty"));
 	int code = run_container(&r);
 	curl_multi_cleanup(r.multi);
 	json_decref(r.job.plan);

@@ -104,18 +104,17 @@ bool engine_stream_is_over(const struct engine_stream *s)
 }
 
 // Docker says "message"; podman says "cause", too.
-static void take_message(struct engine_stream *s, struct engine_reply *reply)
+void engine_reply_fill(struct engine_reply *reply, const char *body, size_t size)
 {
+	reply->body = size > 0 ? json_loadb(body, size, 0, NULL) : NULL;
 	const char *said = json_string_value(json_object_get(reply->body, "message"));
-	if (reply->status == 0)
-		snprintf(reply->message, sizeof reply->message, "%.100s does not answer: %.130s",
-			s->socket, *s->error ? s->error : curl_easy_strerror(s->code));
-	else if (said)
+	if (engine_is_good(reply))
+		return;
+	if (said)
 		snprintf(reply->message, sizeof reply->message, "%s", said);
 	else
 		snprintf(reply->message, sizeof reply->message, "HTTP status %ld %.*s",
-			reply->status, (int)(s->body.size < 200 ? s->body.size : 200),
-			(const char *)s->body.data);
+			reply->status, (int)(size < 200 ? size : 200), body);
 }
 
 void engine_stream_reply(struct engine_stream *s, struct engine_reply *reply)
@@ -124,10 +123,10 @@ void engine_stream_reply(struct engine_stream *s, struct engine_reply *reply)
 	bool is_cut = s->code == CURLE_WRITE_ERROR; // by the sink
 	if (s->code == CURLE_OK || is_cut)
 		curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &reply->status);
-	if (s->body.size > 0)
-		reply->body = json_loadb((const char *)s->body.data, s->body.size, 0, NULL);
-	if (!engine_is_good(reply))
-		take_message(s, reply);
+	engine_reply_fill(reply, (const char *)s->body.data, s->body.size);
+	if (reply->status == 0)
+		snprintf(reply->message, sizeof reply->message, "%.100s does not answer: %.130s",
+			s->socket, *s->error ? s->error : curl_easy_strerror(s->code));
 }
 
 void engine_streams_step(CURLM *multi, const struct engine *engine, int timeout_ms)

@@ -36,6 +36,8 @@ struct engine_reply {
 
 void engine_ask(const struct engine *, const struct engine_request *, struct engine_reply *);
 void engine_reply_free(struct engine_reply *);
+// Of a status that is set: the body, and what it says is wrong. The body's bytes need no NUL.
+void engine_reply_fill(struct engine_reply *, const char *body, size_t size);
 static inline bool engine_is_good(const struct engine_reply *reply)
 {
 	return reply->status >= 200 && reply->status < 400;

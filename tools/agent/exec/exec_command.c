@@ -1,5 +1,6 @@
 #include "tools/agent/exec/exec_command.h"
 #include "tools/agent/exec/exec_keeper.h"
+#include "tools/agent/exec/exec_pipes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,19 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void close_if_open(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-static bool make_unblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
-}
 
 // The terminal's other end is opened without a path: a task may have another /dev/pts, or none.
 static int open_terminal(struct exec_command *c, struct keeper *k)
@@ -39,22 +27,10 @@ static int open_terminal(struct exec_command *c, struct keeper *k)
 	// So that its user may open it by its name, too.
 	if (k->place->changes_user && fchown(k->standard[0], k->place->uid, (gid_t)-1) < 0)
 		return -errno;
-	return c->output < 0 || k->standard[2] < 0 || !make_unblocking(c->input) ? -EMFILE : 0;
-}
-
-static int open_pipes(struct exec_command *c, struct keeper *k)
-{
-	int *own[3] = {&c->input, &c->output, &c->error};
-	for (int i = 0; i < 3; i++) {
-		int ends[2];
-		if (pipe2(ends, O_CLOEXEC) < 0)
-			return -errno;
-		*own[i] = ends[i == 0 ? 1 : 0];
-		k->standard[i] = ends[i == 0 ? 0 : 1];
-		if (!make_unblocking(*own[i]))
-			return -errno;
-	}
-	return 0;
+	return c->output < 0 || k->standard[2] < 0 ||
+			       fcntl(c->input, F_SETFL, O_RDWR | O_NONBLOCK) < 0
+		       ? -EMFILE
+		       : 0;
 }
 
 static void name_failure(
@@ -99,9 +75,9 @@ static int run_keeper(struct exec_command *c, struct keeper *k, int failure_fd, 
 		keeper_run(k);
 	int error = c->keeper < 0 ? -errno : 0;
 	for (int i = 0; i < 3; i++)
-		close_if_open(&k->standard[i]);
-	close_if_open(&k->channel);
-	close_if_open(&k->failure);
+		exec_pipe_close(&k->standard[i]);
+	exec_pipe_close(&k->channel);
+	exec_pipe_close(&k->failure);
 	if (error)
 		snprintf(message, message_size, "fork: %s", strerror(-error));
 	else
@@ -126,7 +102,10 @@ int exec_command_start(const struct exec_command_start *start, struct exec_comma
 		.error = -1,
 		.keeper_fd = -1,
 		.has_terminal = start->has_terminal};
-	int error = start->has_terminal ? open_terminal(c, &k) : open_pipes(c, &k);
+	int error = start->has_terminal
+			    ? open_terminal(c, &k)
+			    : exec_pipes_open(
+				      (int *[]){&c->input, &c->output, &c->error}, k.standard, 0);
 	if (!error && (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0 ||
 			      pipe2(failure, O_CLOEXEC) < 0))
 		error = -errno;
@@ -137,13 +116,13 @@ int exec_command_start(const struct exec_command_start *start, struct exec_comma
 		snprintf(message, message_size, "cannot open a terminal or pipes: %s",
 			strerror(-error));
 		for (int i = 0; i < 3; i++)
-			close_if_open(&k.standard[i]);
-		close_if_open(&k.channel);
-		close_if_open(&k.failure);
+			exec_pipe_close(&k.standard[i]);
+		exec_pipe_close(&k.channel);
+		exec_pipe_close(&k.failure);
 	} else {
 		error = run_keeper(c, &k, failure[0], message, message_size);
 	}
-	close_if_open(&failure[0]);
+	exec_pipe_close(&failure[0]);
 	if (error)
 		exec_command_finish(c);
 	return error;
@@ -152,7 +131,9 @@ int exec_command_start(const struct exec_command_start *start, struct exec_comma
 void exec_command_resize(const struct exec_command *c, uint16_t rows, uint16_t columns)
 {
 	struct winsize size = {.ws_row = rows, .ws_col = columns};
-	if (c->has_terminal && c->input >= 0)
+	if (c->other)
+		c->other->resize(c, rows, columns);
+	else if (c->has_terminal && c->input >= 0)
 		(void)ioctl(c->input, TIOCSWINSZ, &size); // a terminal that is gone has no size
 }
 
@@ -160,16 +141,19 @@ struct exec_command_end exec_command_ended(const struct exec_command *c)
 {
 	struct exec_command_end end;
 	ssize_t n = recv(c->keeper_fd, &end, sizeof end, MSG_DONTWAIT);
-	return n == sizeof end ? end : (struct exec_command_end){255, false};
+	return n == sizeof end ? end : (struct exec_command_end){.exit_code = 255};
 }
 
 void exec_command_finish(struct exec_command *c)
 {
-	close_if_open(&c->input);
-	close_if_open(&c->output);
-	close_if_open(&c->error);
-	close_if_open(&c->keeper_fd);
+	exec_pipe_close(&c->input);
+	exec_pipe_close(&c->output);
+	exec_pipe_close(&c->error);
+	exec_pipe_close(&c->keeper_fd);
 	while (c->keeper > 0 && waitpid(c->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	c->keeper = 0;
+	if (c->other)
+		c->other->join(c->context);
+	c->other = NULL;
 }

@@ -12,12 +12,22 @@ struct exec_command_start {
 	bool has_terminal; // a new one for all three, else pipes
 };
 
+struct exec_command;
+
+// Of commands that are not beside a process, what they have in place of a keeper that is one.
+struct exec_other_keeper {
+	void (*resize)(const struct exec_command *, uint16_t rows, uint16_t columns);
+	void (*join)(void *context); // waits for its end, once all descriptors are closed
+};
+
 // Descriptors do not block; -1: closed, or there is none.
 struct exec_command {
 	int input, output, error; // of a terminal input and output are the same one, twice
 	int keeper_fd; // readable when the command has ended; closed, it ends the command
 	pid_t keeper;
 	bool has_terminal;
+	const struct exec_other_keeper *other; // NULL: it is the process
+	void *context;                         // of the other
 };
 
 // 0, or -errno and what failed, without what it was for: "fork/exec /no/such/bin: no such file or directory".
@@ -27,5 +37,6 @@ int exec_command_start(const struct exec_command_start *, struct exec_command *,
 void exec_command_resize(const struct exec_command *, uint16_t rows, uint16_t columns);
 // Says how it ended; call it once keeper_fd is readable.
 struct exec_command_end exec_command_ended(const struct exec_command *);
-// Ends what still runs of it, with SIGHUP and half a second later SIGKILL, and closes the descriptors. Waits for that.
+// Ends what still runs of it, in a container as far as its engine tells, with SIGHUP and half a second later SIGKILL,
+// and closes the descriptors. Waits for that.
 void exec_command_finish(struct exec_command *);

@@ -138,7 +138,8 @@ static void tell_end(pid_t command)
 		CHECK(errno == EINTR);
 	kill(-command, SIGKILL);
 	struct exec_command_end end = {
-		info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status, true};
+		.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status,
+		.is_known = true};
 	// An agent that is gone does not want to know.
 	(void)send(KEPT_CHANNEL, &end, sizeof end, MSG_NOSIGNAL);
 }
@@ -157,7 +158,7 @@ static void watch_command(pid_t command)
 	bool is_wanted = polled[1].revents == 0;
 	end_command(command, pidfd);
 	if (is_wanted) {
-		struct exec_command_end end = {128 + SIGKILL, true};
+		struct exec_command_end end = {.exit_code = 128 + SIGKILL, .is_known = true};
 		(void)send(KEPT_CHANNEL, &end, sizeof end, MSG_NOSIGNAL);
 	}
 }

@@ -19,8 +19,9 @@ struct keeper_failure {
 
 // What it says over the channel.
 struct exec_command_end {
-	int exit_code; // 128 more than the signal that killed it
-	bool is_known; // false: nobody could tell
+	int exit_code;    // 128 more than the signal that killed it
+	bool is_known;    // false: nobody could tell
+	char reason[120]; // why; "": that is unknown, too
 };
 
 struct keeper {

@@ -25,7 +25,7 @@ struct exec_session {
 	bool input_closes; // behind that
 	bool has_closed_input;
 	bool has_ended; // the command
-	int exit_code;
+	struct exec_command_end end;
 };
 
 // Polls the stream and stop_fd. False: it is time to stop, or the time is over.
@@ -163,10 +163,14 @@ static void say_end(struct exec_session *s)
 {
 	char text[EXEC_FRAME_BYTES];
 	int streams = s->command->has_terminal ? 1 : 2;
+	if (!s->end.is_known && *s->end.reason) {
+		web_socket_close(s->socket, EXEC_FAILED, s->end.reason);
+		return;
+	}
 	for (int i = 0; i < streams; i++)
 		web_socket_send(s->socket, WEB_SOCKET_TEXT, text,
 			exec_output_close_write(text, (enum exec_stream)i));
-	web_socket_send(s->socket, WEB_SOCKET_TEXT, text, exec_end_write(text, s->exit_code));
+	web_socket_send(s->socket, WEB_SOCKET_TEXT, text, exec_end_write(text, s->end.exit_code));
 	web_socket_close(s->socket, WEB_SOCKET_NORMAL, "");
 }
 
@@ -218,7 +222,7 @@ static bool take_turn(struct exec_session *s)
 	if (polled[POLLED_STOP].revents)
 		return false;
 	if (polled[POLLED_END].revents) {
-		s->exit_code = exec_command_ended(s->command).exit_code;
+		s->end = exec_command_ended(s->command);
 		s->has_ended = true;
 	}
 	web_socket_turn(s->socket, polled[POLLED_CLIENT].revents);
@@ -258,5 +262,5 @@ int exec_session_run(struct web_socket *socket, const struct web_socket_stream *
 	if (is_told || web_socket_is_over(socket))
 		say_goodbye(socket, stream, stop_fd);
 	free(s.input);
-	return s.has_ended ? s.exit_code : -1;
+	return s.has_ended ? s.end.exit_code : -1;
 }

@@ -2,35 +2,29 @@
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "tools/agent/base/quiet_thread.h"
 #include "tools/agent/confine/confine.h"
 #include "tools/agent/container/container.h"
 #include "tools/agent/script/script_inner.h"
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static bool is_container(const struct driver *driver)
-{
-	return driver == &driver_docker || driver == &driver_podman;
-}
-
 bool script_may_run_in(const struct driver *driver)
 {
 	return driver == &driver_raw_exec || driver == &driver_exec || driver == &driver_mock ||
-	       is_container(driver);
+	       container_is_of(driver);
 }
 
-bool script_keep_output(void *script, const char *bytes, size_t size)
+void script_keep_output(struct script *s, const char *bytes, size_t size)
 {
-	struct script_end *end = &((struct script *)script)->end;
+	struct script_end *end = &s->end;
 	size_t room = SCRIPT_OUTPUT_BYTES - end->size, taken = size < room ? size : room;
 	memcpy(end->output + end->size, bytes, taken);
 	end->size += (uint32_t)taken;
-	return true;
 }
 
 uint64_t script_left_ms(const struct script *s)
@@ -73,7 +67,7 @@ void script_folders(
 	const struct task *t, const struct task_folders *on_node, struct task_folders *folders)
 {
 	*folders = *on_node;
-	if (t->driver == &driver_exec || is_container(t->driver))
+	if (t->driver == &driver_exec || container_is_of(t->driver))
 		*folders = (struct task_folders){
 			.alloc = "/alloc", .local = "/local", .secrets = "/secrets", .task = "/"};
 	folders->variables = t->variables;
@@ -116,17 +110,6 @@ static void script_free(struct script *s)
 	free(s);
 }
 
-// The agent's signals are its main thread's.
-static int begin_thread(struct script *s)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(&s->thread, NULL, script_thread, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
-}
-
 struct script *script_begin(const struct script_start *start, char *message, uint32_t message_size)
 {
 	struct script *s = memory_take(sizeof *s);
@@ -135,12 +118,14 @@ struct script *script_begin(const struct script_start *start, char *message, uin
 		.arguments = copy_arguments(start->arguments),
 		.deadline_ns = time_monotonic_ns(&time_source_real) + (uint64_t)start->timeout_ns};
 	bool is_ready = true;
-	if (is_container(start->task->driver))
+	if (container_is_of(start->task->driver))
 		s->socket = container_find(
 			start->task, &start->alloc->id, s->container, sizeof s->container);
 	else
 		is_ready = take_place(s, start, message, message_size);
-	int error = !is_ready ? 0 : s->stop_fd < 0 ? EMFILE : begin_thread(s);
+	int error = !is_ready        ? 0
+		    : s->stop_fd < 0 ? EMFILE
+				     : quiet_thread_begin(&s->thread, script_thread, s);
 	if (error)
 		snprintf(message, message_size, "cannot begin a thread: %s", strerror(error));
 	if (is_ready && !error)

@@ -2,7 +2,7 @@
 // that nothing waits for it. It has no input; what it writes is kept up to a bound, and the rest is thrown away.
 //
 //	a process: beside the task's own, where that is (tools/agent/exec)
-//	a container: by its engine (tools/agent/container)
+//	a container: by its engine (tools/agent/exec, too)
 #pragma once
 #include "tools/agent/script/script_end.h"
 #include "tools/agent/task/task.h"

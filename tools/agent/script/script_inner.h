@@ -1,6 +1,6 @@
 // What the thread of a script works with.
 #pragma once
-#include "tools/agent/exec/exec_place.h"
+#include "tools/agent/exec/exec_command.h"
 #include "tools/agent/script/script_end.h"
 #include "tools/agent/task/environment.h"
 #include <pthread.h>
@@ -28,7 +28,9 @@ struct script {
 
 void script_run_beside_process(struct script *);
 void script_run_in_container(struct script *);
-// Keeps what has room. True.
-bool script_keep_output(void *script, const char *bytes, size_t size);
+// Without input, until it has ended, its time is over, or it is to stop; then it is ended and finished.
+void script_follow(struct script *, struct exec_command *);
+// Keeps what has room.
+void script_keep_output(struct script *, const char *bytes, size_t size);
 // 0: its time is over.
 uint64_t script_left_ms(const struct script *);

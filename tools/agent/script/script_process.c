@@ -1,4 +1,3 @@
-#include "tools/agent/exec/exec_command.h"
 #include "tools/agent/script/script_inner.h"
 #include <errno.h>
 #include <poll.h>
@@ -26,7 +25,7 @@ static void take_output(struct script *s, int *fd)
 }
 
 // Until it has ended, its time is over, or it is to stop.
-static void follow_script(struct script *s, struct exec_command *c)
+static void await_script(struct script *s, struct exec_command *c)
 {
 	for (;;) {
 		struct pollfd polled[] = {{.fd = c->output, .events = POLLIN},
@@ -47,8 +46,20 @@ static void follow_script(struct script *s, struct exec_command *c)
 		struct exec_command_end end = exec_command_ended(c);
 		s->end.is_known = end.is_known;
 		s->end.exit_code = end.exit_code;
+		if (*end.reason)
+			snprintf(s->end.message, sizeof s->end.message, "%s", end.reason);
 		return;
 	}
+}
+
+void script_follow(struct script *s, struct exec_command *c)
+{
+	if (c->input >= 0)
+		close(c->input);
+	c->input = -1;
+	snprintf(s->end.message, sizeof s->end.message, "it was killed");
+	await_script(s, c);
+	exec_command_finish(c);
 }
 
 void script_run_beside_process(struct script *s)
@@ -64,13 +75,8 @@ void script_run_beside_process(struct script *s)
 	place.filter = s->filter;
 	if (!error)
 		error = exec_command_start(&start, &command, s->end.message, sizeof s->end.message);
-	if (!error) {
-		close(command.input);
-		command.input = -1;
-		snprintf(s->end.message, sizeof s->end.message, "it was killed");
-		follow_script(s, &command);
-		exec_command_finish(&command);
-	}
+	if (!error)
+		script_follow(s, &command);
 	struct pollfd task = {.fd = place.task_fd, .events = POLLIN};
 	s->end.is_task_over = poll(&task, 1, 0) != 0;
 	exec_place_close(&place);

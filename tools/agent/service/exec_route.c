@@ -2,6 +2,7 @@
 // frame that closes it, because clients show nothing else.
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "tools/agent/exec/exec_container.h"
 #include "tools/agent/exec/exec_frame.h"
 #include "tools/agent/exec/exec_session.h"
 #include "tools/agent/service/exec_target.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #define ARGUMENTS_MAX 1024u
+#define CONTAINER_START_MS 30000u
 
 struct exec_ask {
 	const struct agent_service_settings *settings;
@@ -77,23 +79,45 @@ static char **read_command(const char *text, char *message, size_t message_size)
 	return arguments;
 }
 
-static int run_command(const struct exec_ask *a, const struct exec_target *target,
-	struct web_socket *socket, const struct web_socket_stream *stream, int stop_fd)
+static int start_beside_process(const struct exec_ask *a, const struct exec_target *target,
+	struct exec_command *command, char *message, uint32_t message_size)
 {
 	struct exec_place place;
-	struct exec_command command;
-	char message[300], reason[400];
 	struct exec_command_start start = {.arguments = a->arguments,
 		.environment = target->environment.entries,
 		.folder = target->folder,
 		.place = &place,
 		.has_terminal = a->has_terminal};
-	int error =
-		exec_place_find(&place, &target->process, target->user, message, sizeof message);
+	int error = exec_place_find(&place, &target->process, target->user, message, message_size);
 	place.filter = target->filter;
 	if (!error)
-		error = exec_command_start(&start, &command, message, sizeof message);
+		error = exec_command_start(&start, command, message, message_size);
 	exec_place_close(&place);
+	return error;
+}
+
+static int start_in_container(const struct exec_ask *a, const struct exec_target *target,
+	int stop_fd, struct exec_command *command, char *message, uint32_t message_size)
+{
+	struct exec_container_start start = {.socket = target->socket,
+		.name = target->container,
+		.arguments = a->arguments,
+		.has_input = true,
+		.has_terminal = a->has_terminal,
+		.timeout_ms = CONTAINER_START_MS,
+		.stop_fd = stop_fd};
+	return exec_container_start(&start, command, message, message_size);
+}
+
+static int run_command(const struct exec_ask *a, const struct exec_target *target,
+	struct web_socket *socket, const struct web_socket_stream *stream, int stop_fd)
+{
+	struct exec_command command;
+	char message[300], reason[400];
+	int error =
+		target->socket
+			? start_in_container(a, target, stop_fd, &command, message, sizeof message)
+			: start_beside_process(a, target, &command, message, sizeof message);
 	if (error) {
 		snprintf(reason, sizeof reason,
 			"rpc error: code = Unknown desc = failed to start command: %s", message);

@@ -1,5 +1,6 @@
 #include "tools/agent/service/exec_target.h"
 #include "state/base/uuid.h"
+#include "tools/agent/container/container.h"
 #include "tools/agent/exec/exec_session.h"
 #include "tools/agent/runner.h"
 #include "tools/agent/service/ask_runner.h"
@@ -54,8 +55,7 @@ static void folders_of_task(const struct runner *runner, const struct alloc_run 
 		alloc_run_task_folders(a, t, runner->settings.data_folder, folders);
 }
 
-// What a container's task has as its process is the agent's own: a command beside it would be one of the node's.
-static bool has_place_for_commands(const struct task *t)
+static bool has_process_for_commands(const struct task *t)
 {
 	return t->process.task > 0 && (t->driver == &driver_raw_exec || t->driver == &driver_exec);
 }
@@ -90,7 +90,10 @@ static void search_runner(struct runner *runner, void *context)
 		refuse_target(s, EXEC_FAILED, "task not found");
 	else if (!task_is_up(t))
 		refuse_target(s, EXEC_REFUSED, "task \"%s\" is not running.", s->task);
-	else if (a->is_machine || !has_place_for_commands(t))
+	else if (!a->is_machine && container_is_of(t->driver))
+		s->target->socket = container_find(
+			t, &a->id, s->target->container, sizeof s->target->container);
+	else if (a->is_machine || !has_process_for_commands(t))
 		refuse_target(s, EXEC_FAILED,
 			"the driver \"%.40s\" runs no commands inside its tasks", t->spec->driver);
 	else

@@ -5,6 +5,8 @@
 #include "tools/agent/task/environment.h"
 
 struct exec_target {
+	const char *socket;     // of its container's engine, the agent's; NULL: it is no container
+	char container[256];    // the name; all below is of other tasks
 	struct process process; // of the task; not attached
 	char user[128];
 	char folder[512];

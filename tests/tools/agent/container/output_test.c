@@ -61,7 +61,7 @@ static void what_was_written_is_not_written_again(void **unused)
 
 static void a_terminal_has_no_frames(void **unused)
 {
-	struct container_output o = {.is_raw = true, .fds = {pipes[0][1], pipes[1][1]}};
+	struct container_output o = {.frames.is_raw = true, .fds = {pipes[0][1], pipes[1][1]}};
 	assert_true(container_output_take(&o, "\1raw", 4));
 	expect(0, "\1raw");
 }

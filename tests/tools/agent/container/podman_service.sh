@@ -15,7 +15,7 @@ if [ ! -f /sys/fs/cgroup/cgroup.controllers ]; then
 fi
 mkdir -p "$folder"/image/{bin,tmp,etc}
 cp "$(command -v busybox)" "$folder/image/bin/busybox"
-for name in sh sleep echo cat id env kill true touch; do
+for name in sh sleep echo cat id env kill true touch stty head tr wc; do
 	ln -sf busybox "$folder/image/bin/$name"
 done
 echo 'root:x:0:0::/:/bin/sh' >"$folder/image/etc/passwd"

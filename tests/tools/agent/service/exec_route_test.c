@@ -2,7 +2,7 @@
 // processes.
 #include "tests/tools/agent/exec/exec_client.h"
 #include "tests/tools/agent/service/exec_agent.h"
-#include "tools/http_client/http_client.h"
+#include "tests/tools/agent/service/exec_call.h"
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,13 +18,10 @@
 
 #define ALLOC EXEC_AGENT_ALLOC
 #define NOBODY "12345678-1234-1234-1234-123456789abc"
-#define UPGRADE                                                                            \
-	"Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: " \
-	"13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 #define HANDSHAKE "{\"version\":1,\"auth_token\":\"\"}"
 #define CLOSE_INPUT "{\"stdin\":{\"close\":true}}"
 
-static char text[64 * 1024];
+static char *const text = exec_call_text;
 
 static int open_willing(void **unused)
 {
@@ -41,54 +38,6 @@ static int close_agent(void **unused)
 	return exec_agent_close();
 }
 
-// Sends a request; text gets the head of the answer, and what follows it is the return value's count of bytes.
-static size_t request(
-	int fd, const char *alloc, const char *query, const char *headers, size_t *head)
-{
-	size_t size = 0;
-	int length = snprintf(text, sizeof text,
-		"GET /v1/client/allocation/%s/exec?%s HTTP/1.1\r\nHost: x\r\n%s\r\n", alloc, query,
-		headers);
-	assert_int_equal(send(fd, text, (size_t)length, MSG_NOSIGNAL), length);
-	text[0] = '\0';
-	while (!strstr(text, "\r\n\r\n")) {
-		struct pollfd polled[] = {{.fd = fd, .events = POLLIN},
-			{.fd = ask_runner_fd(mailbox), .events = POLLIN}};
-		assert_true(poll(polled, 2, 20000) > 0);
-		if (polled[1].revents)
-			exec_agent_serve();
-		ssize_t n =
-			polled[0].revents ? recv(fd, text + size, sizeof text - 1 - size, 0) : 0;
-		assert_true(n >= 0);
-		size += (size_t)n;
-		text[size] = '\0';
-	}
-	*head = (size_t)(strstr(text, "\r\n\r\n") + 4 - text);
-	return size - *head;
-}
-
-static void begin(struct exec_client *c, const char *alloc, const char *query)
-{
-	int ends[2];
-	size_t head;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-	assert_int_equal(agent_service_take(service, ends[1]), 0);
-	size_t more = request(ends[0], alloc, query, UPGRADE, &head);
-	assert_int_equal(strncmp(text, "HTTP/1.1 101 ", 13), 0);
-	assert_non_null(strstr(text, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"));
-	exec_client_open(c, ends[0], text + head, more);
-	c->other_fd = ask_runner_fd(mailbox);
-	c->do_other = exec_agent_serve;
-}
-
-static void command_query(
-	const char *task, const char *command, const char *more, char query[static 2000])
-{
-	char escaped[1500];
-	snprintf(query, 2000, "task=%s&command=%s%s", task,
-		http_escape(command, escaped, sizeof escaped), more);
-}
-
 struct talk {
 	const char *task, *command, *more; // of the query
 	const char *says[4];               // the client
@@ -99,11 +48,11 @@ static void expect_talk(const char *alloc, const struct talk *t)
 {
 	struct exec_client c;
 	char query[2000];
-	command_query(t->task, t->command, t->more, query);
-	begin(&c, alloc, query);
+	exec_call_query(t->task, t->command, t->more, query);
+	exec_call_begin(&c, alloc, query);
 	for (int i = 0; i < 4 && t->says[i]; i++)
 		exec_client_say(&c, t->says[i]);
-	exec_client_hear_all(&c, text, sizeof text);
+	exec_client_hear_all(&c, text, EXEC_CALL_BYTES);
 	assert_string_equal(text, t->hears);
 	exec_client_close(&c);
 }
@@ -166,10 +115,10 @@ static void the_bytes_on_the_wire(void **unused)
 				       frame[WEB_SOCKET_HEAD_BYTES + sizeof CLOSE_INPUT];
 	int ends[2];
 	size_t head;
-	command_query("main", "[\"echo\",\"hi\"]", "&tty=false", query);
+	exec_call_query("main", "[\"echo\",\"hi\"]", "&tty=false", query);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
 	assert_int_equal(agent_service_take(service, ends[1]), 0);
-	size_t more = request(ends[0], ALLOC, query, UPGRADE, &head);
+	size_t more = exec_call_request(ends[0], ALLOC, query, EXEC_CALL_UPGRADE, &head);
 	size_t size =
 		web_socket_head((uint8_t *)frame, WEB_SOCKET_TEXT, sizeof CLOSE_INPUT - 1, no_mask);
 	memcpy(frame + size, CLOSE_INPUT, sizeof CLOSE_INPUT - 1);
@@ -197,15 +146,15 @@ static void what_is_refused_before(void **unused)
 	static const struct {
 		const char *query, *headers, *status, *body;
 	} rows[] = {
-		{"task=main&command=zz&ws_handshake=true", UPGRADE, " 500 ",
+		{"task=main&command=zz&ws_handshake=true", EXEC_CALL_UPGRADE, " 500 ",
 			"failed to marshal command into json: invalid character 'z' looking for "
 			"beginning of value"},
-		{"task=main", UPGRADE, " 500 ",
+		{"task=main", EXEC_CALL_UPGRADE, " 500 ",
 			"failed to marshal command into json: unexpected end of JSON input"},
-		{"task=main&command=%5B1%5D", UPGRADE, " 500 ",
+		{"task=main&command=%5B1%5D", EXEC_CALL_UPGRADE, " 500 ",
 			"failed to marshal command into json: it is no list of at most 1024 "
 			"strings"},
-		{"task=main&command=%5B%22echo%22%5D&tty=zz", UPGRADE, " 500 ",
+		{"task=main&command=%5B%22echo%22%5D&tty=zz", EXEC_CALL_UPGRADE, " 500 ",
 			"tty value is not a boolean: strconv.ParseBool: parsing \"zz\": invalid "
 			"syntax"},
 		{"task=main&command=%5B%22echo%22%5D", "", " 400 ",
@@ -218,7 +167,7 @@ static void what_is_refused_before(void **unused)
 		size_t head;
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
 		assert_int_equal(agent_service_take(service, ends[1]), 0);
-		request(ends[0], ALLOC, rows[i].query, rows[i].headers, &head);
+		exec_call_request(ends[0], ALLOC, rows[i].query, rows[i].headers, &head);
 		assert_non_null(strstr(text, rows[i].status));
 		size_t size = strlen(text + head);
 		while (size < strlen(rows[i].body)) {
@@ -268,9 +217,9 @@ static void no_more_than_so_many(void **unused)
 {
 	struct exec_client many[EXEC_COMMANDS_MAX];
 	char query[2000];
-	command_query("main", "[\"sh\",\"-c\",\"echo; sleep 1000\"]", "", query);
+	exec_call_query("main", "[\"sh\",\"-c\",\"echo; sleep 1000\"]", "", query);
 	for (size_t i = 0; i < EXEC_COMMANDS_MAX; i++) {
-		begin(&many[i], ALLOC, query);
+		exec_call_begin(&many[i], ALLOC, query);
 		assert_non_null(exec_client_hear(&many[i], 20000));
 	}
 	expect_talk(ALLOC,
