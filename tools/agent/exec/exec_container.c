@@ -19,7 +19,7 @@
 
 #define RELAY_BYTES 16384u
 // An engine may learn of the end of a command a little after the end of its output.
-#define END_WAIT_MS 5000u
+#define END_WAIT_MS 3000u
 #define END_PAUSE_MS 50
 // Engines refuse a size as long as the command does not quite run.
 #define RESIZE_TRIES 20u

@@ -66,10 +66,26 @@ static void a_terminal_has_no_frames(void **unused)
 	expect(0, "\1raw");
 }
 
+// A size is taken as it is, and a stream that ends within a frame is what came of it.
+static void a_frame_may_be_of_any_size(void **unused)
+{
+	struct container_output o = {.fds = {pipes[0][1], pipes[1][1]}};
+	assert_true(container_output_take(&o, "\0\0\0\0\xff\xff\xff\xffsome", 12));
+	assert_int_equal(o.frames.left, UINT32_MAX - 4);
+	expect(0, "some");
+	assert_true(container_output_take(&o, "", 0));
+	expect(0, "");
+}
+
 static void what_is_no_frame_is_the_end(void **unused)
 {
 	struct container_output o = {.fds = {pipes[0][1], pipes[1][1]}};
-	assert_false(container_output_take(&o, "\7\0\0\0\0\0\0\1x", 9));
+	static const char *const heads[] = {"\7\0\0\0\0\0\0\1", "\3\0\0\0\0\0\0\1",
+		"\1\1\0\0\0\0\0\1", "\1\0\1\0\0\0\0\1", "\1\0\0\1\0\0\0\1"};
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+		o.frames = (struct container_frames){0};
+		assert_false(container_output_take(&o, heads[i], 8));
+	}
 }
 
 int main(void)
@@ -79,6 +95,7 @@ int main(void)
 		TEST(frames_may_be_cut_anywhere),
 		TEST(what_was_written_is_not_written_again),
 		TEST(a_terminal_has_no_frames),
+		TEST(a_frame_may_be_of_any_size),
 		TEST(what_is_no_frame_is_the_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
