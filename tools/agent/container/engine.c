@@ -129,13 +129,10 @@ void engine_stream_reply(struct engine_stream *s, struct engine_reply *reply)
 			s->socket, *s->error ? s->error : curl_easy_strerror(s->code));
 }
 
-void engine_streams_step(CURLM *multi, const struct engine *engine, int timeout_ms)
+static bool take_ended_streams(CURLM *multi)
 {
-	struct curl_waitfd signals = {.fd = engine->signal_fd, .events = CURL_WAIT_POLLIN};
 	int left;
-	curl_multi_perform(multi, &left);
-	curl_multi_poll(multi, &signals, engine->signal_fd >= 0 ? 1 : 0, timeout_ms, NULL);
-	curl_multi_perform(multi, &left);
+	bool has_ended = false;
 	for (const CURLMsg *m; (m = curl_multi_info_read(multi, &left)) != NULL;) {
 		char *stream = NULL;
 		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &stream);
@@ -143,7 +140,22 @@ void engine_streams_step(CURLM *multi, const struct engine *engine, int timeout_
 			continue;
 		((struct engine_stream *)stream)->is_over = true;
 		((struct engine_stream *)stream)->code = m->data.result;
+		has_ended = true;
 	}
+	return has_ended;
+}
+
+// What ends before the wait is not waited for.
+void engine_streams_step(CURLM *multi, const struct engine *engine, int timeout_ms)
+{
+	struct curl_waitfd signals = {.fd = engine->signal_fd, .events = CURL_WAIT_POLLIN};
+	int left;
+	curl_multi_perform(multi, &left);
+	if (take_ended_streams(multi))
+		return;
+	curl_multi_poll(multi, &signals, engine->signal_fd >= 0 ? 1 : 0, timeout_ms, NULL);
+	curl_multi_perform(multi, &left);
+	take_ended_streams(multi);
 }
 
 static bool signal_waits(const struct engine *engine)
