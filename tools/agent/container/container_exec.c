@@ -12,6 +12,8 @@
 // Of the requests about a command, which engines answer at once.
 #define LOOK_MS 5000u
 #define KILL_GRACE_MS 500
+#define PID_TRIES 20u
+#define PID_PAUSE_MS 50
 #define PATH_BYTES 512u
 #define GROUP_OF_PROCESS 4u // of newer kernels: PIDFD_SIGNAL_PROCESS_GROUP
 
@@ -135,17 +137,34 @@ static void send_signal(int pidfd, int number)
 		(void)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0); // it may have ended
 }
 
-// The engine tells the number that its process has on this node. Only one that is in the container's namespace of
-// processes is taken for it.
+// The number that its process has on this node, as the engine tells it, which may be a little after its start. 0: it has
+// none.
+static pid_t find_process(const struct container_exec *exec)
+{
+	pid_t pid = 0;
+	bool is_awaited = true;
+	for (uint32_t i = 0; i < PID_TRIES && is_awaited; i++) {
+		struct engine_reply reply;
+		if (i > 0)
+			poll(NULL, 0, PID_PAUSE_MS);
+		ask_about(exec->socket, "GET", &reply, "/exec/%s/json", exec->id);
+		pid = pid_of(reply.body);
+		is_awaited = pid == 0 && json_is_true(json_object_get(reply.body, "Running"));
+		engine_reply_free(&reply);
+	}
+	return pid;
+}
+
+// Only a process that is in the container's namespace of processes is taken for it.
 void container_exec_kill(const struct container_exec *exec)
 {
-	struct engine_reply of_exec, of_container;
-	ask_about(exec->socket, "GET", &of_exec, "/exec/%s/json", exec->id);
-	ask_about(exec->socket, "GET", &of_container, "/containers/%s/json", exec->name);
-	pid_t pid = pid_of(of_exec.body);
-	pid_t first = pid_of(json_object_get(of_container.body, "State"));
-	struct pollfd command = {
-		.fd = pid && first ? (int)syscall(SYS_pidfd_open, pid, 0) : -1, .events = POLLIN};
+	struct engine_reply reply;
+	struct pollfd command = {.fd = -1, .events = POLLIN};
+	pid_t pid = find_process(exec);
+	ask_about(exec->socket, "GET", &reply, "/containers/%s/json", exec->name);
+	pid_t first = pid_of(json_object_get(reply.body, "State"));
+	if (pid && first)
+		command.fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (command.fd >= 0 && are_together(pid, first)) {
 		send_signal(command.fd, SIGHUP);
 		(void)poll(&command, 1, KILL_GRACE_MS);
@@ -153,8 +172,7 @@ void container_exec_kill(const struct container_exec *exec)
 	}
 	if (command.fd >= 0)
 		close(command.fd);
-	engine_reply_free(&of_exec);
-	engine_reply_free(&of_container);
+	engine_reply_free(&reply);
 }
 
 bool container_exec_has_place(const char *socket, const char *name)

@@ -1,4 +1,5 @@
-// Containers of a real podman, with a service and a storage of their own, as tasks "a" of one allocation. One a program.
+// Containers of a real podman, with a service and a storage of their own, as tasks "a" of one allocation. One a
+// program.
 #pragma once
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/container/container.h"

@@ -24,6 +24,7 @@
 #define CREATED JSON("201 Created", "{\"Id\":\"e1\"}")
 #define UPGRADED "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
 #define ENDED JSON("200 OK", "{\"Running\":false,\"ExitCode\":3,\"Pid\":0}")
+#define RUNNING JSON("200 OK", "{\"Running\":true,\"ExitCode\":null,\"Pid\":0}")
 #define THERE JSON("200 OK", "{\"State\":{\"Running\":true,\"Pid\":0}}")
 #define GONE JSON("404 Not Found", "{\"message\":\"no such container\"}")
 #define OUT "\1\0\0\0\0\0\0\2hi\2\0\0\0\0\0\0\2no"
@@ -201,11 +202,20 @@ static void output_may_be_cut_anywhere(void **unused)
 	expect_session(&(struct answers){ENDING(UPGRADED "raw")}, true, "raw<stdout><3>");
 }
 
+// Its process is asked for until the engine tells it.
 static void what_is_no_output_ends_it(void **unused)
 {
-	expect_session(&(struct answers){ENDING(UPGRADED "\1\0\0\0\0\0\0\2hi\3\0\0\0\0\0\0\2no")},
-		false, "hi<1011 the engine sends what is no output of a command>");
-	assert_non_null(strstr(requests, "GET /exec/e1/json HTTP/1.1\n")); // to end it
+	static const char look[] = "GET /exec/e1/json HTTP/1.1\n";
+	struct answers a = {ENDING(UPGRADED "\1\0\0\0\0\0\0\2hi\3\0\0\0\0\0\0\2no")};
+	expect_session(&a, false, "hi<1011 the engine sends what is no output of a command>");
+	const char *first = strstr(requests, look);
+	assert_non_null(first);
+	assert_null(strstr(first + 1, look));
+	a.look = RUNNING;
+	expect_session(&a, false, "hi<1011 the engine sends what is no output of a command>");
+	first = strstr(requests, look);
+	assert_non_null(first);
+	assert_non_null(strstr(first + 1, look));
 }
 
 static void an_end_that_is_not_told(void **unused)
