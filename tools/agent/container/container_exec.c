@@ -137,8 +137,7 @@ static void send_signal(int pidfd, int number)
 		(void)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0); // it may have ended
 }
 
-// The number that its process has on this node, as the engine tells it, which may be a little after its start. 0: it has
-// none.
+// The number that its process has on this node, which the engine may tell a little after its start. 0: there is none.
 static pid_t find_process(const struct container_exec *exec)
 {
 	pid_t pid = 0;

@@ -3,13 +3,18 @@
 # pull from the registries of this machine whose ports are in FOLDER/registry. It makes what podman needs and this
 # machine may not have, in a mount namespace of its own: control groups of version 2.
 #
-#   podman_service.sh FOLDER
+# With "enabled" its containers have groups, of either version: it makes no others then.
+#
+#   podman_service.sh FOLDER disabled|enabled
 set -euo pipefail
 folder=$1
-if [ "${2:-}" != inside ]; then
-	exec unshare -m "$0" "$folder" inside
+groups=$2
+if [ "${3:-}" != inside ]; then
+	exec unshare -m "$0" "$folder" "$groups" inside
 fi
-if [ ! -f /sys/fs/cgroup/cgroup.controllers ]; then
+if [ "$groups" = enabled ]; then
+	umount /sys/fs/cgroup/unified 2>/dev/null || true # crun wants one version
+elif [ ! -f /sys/fs/cgroup/cgroup.controllers ]; then
 	umount -R /sys/fs/cgroup 2>/dev/null || true
 	mount -t cgroup2 none /sys/fs/cgroup
 fi
@@ -23,7 +28,7 @@ echo 'worker:x:1234:1234::/:/bin/sh' >>"$folder/image/etc/passwd"
 tar -C "$folder/image" -cf "$folder/image.tar" .
 cat >"$folder/containers.conf" <<END
 [containers]
-cgroups = "disabled"
+cgroups = "$groups"
 default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
 [engine]
 cgroup_manager = "cgroupfs"

@@ -26,6 +26,7 @@ const struct node_facts podman_facts = {.name = "n",
 const struct uuid podman_id = {{0xa1}};
 char podman_folder[] = "/tmp/berth-podman-XXXXXX";
 char podman_socket[64];
+bool podman_has_groups;
 static pid_t service, registry;
 struct container_settings podman_settings = {
 	.program = BERTH_AGENT, .capabilities = CAPABILITIES_DEFAULT};
@@ -46,8 +47,9 @@ static void start_registry(void)
 
 void podman_start_service(void)
 {
-	char script[] = PODMAN_SERVICE;
-	char *const arguments[] = {script, podman_folder, NULL};
+	char script[] = PODMAN_SERVICE, enabled[] = "enabled", disabled[] = "disabled";
+	char *const arguments[] = {
+		script, podman_folder, podman_has_groups ? enabled : disabled, NULL};
 	posix_spawnattr_t attributes;
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);

@@ -8,6 +8,7 @@ extern const struct node_facts podman_facts;
 extern const struct uuid podman_id; // of the allocation
 extern char podman_folder[], podman_socket[64];
 extern struct container_settings podman_settings;
+extern bool podman_has_groups; // containers have control groups; before the service starts
 
 // Of the group of tests: the service, and a registry. They need root.
 int podman_begin(void **unused);
