@@ -118,6 +118,22 @@ static void a_log_that_cannot_be_begun_is_said(void **unused)
 	}
 }
 
+// Somebody kept a copy of a segment beside it.
+static void a_segment_that_is_there_twice_is_refused(void **unused)
+{
+	struct world w;
+	struct bytes_writer image = fill(&w);
+	size_t size;
+	uint8_t *segment = file_read(path_in(w.directory, "log/segment-1"), &size);
+
+	file_write(path_in(w.directory, "log/segment-99"), segment, size);
+	free(segment);
+	refused(&w, -ERROR_CORRUPT, "has two files for one place");
+	assert_int_equal(unlink(path_in(w.directory, "log/segment-99")), 0);
+	expect_same(&w, &image);
+	end(&w, &image);
+}
+
 static void a_mark_that_cannot_be_read_is_one(void **unused)
 {
 	struct world w;
@@ -292,6 +308,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_folder_is_no_store),
 		cmocka_unit_test(who_only_reads_writes_nothing),
 		cmocka_unit_test(a_log_that_cannot_be_begun_is_said),
+		cmocka_unit_test(a_segment_that_is_there_twice_is_refused),
 		cmocka_unit_test(a_mark_that_cannot_be_read_is_one),
 		cmocka_unit_test(limits_below_what_is_stored_are_said),
 		cmocka_unit_test(who_refuses_early_stops_the_reading),
