@@ -241,6 +241,9 @@ int master_keys_generate(const char *path, bool rotate, char *message, uint32_t 
 	if (length < 0 || (size_t)length >= sizeof target)
 		return key_complaint(
 			message, message_size, -ENAMETOOLONG, path, "name is too long");
+	// What a crash left of an earlier one.
+	if (rotate)
+		(void)unlink(target);
 	int fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return complain_errno(message, message_size, target, "create it");

@@ -211,6 +211,21 @@ static void keys_that_do_not_fit_change_nothing(void **unused)
 	assert_int_equal(keys.keys[0].id, 7);
 }
 
+static void what_a_crash_left_of_a_rotation_is_in_nobodys_way(void **unused)
+{
+	struct master_keys keys;
+	char aside[80];
+	assert_int_equal(load_text("7 " HEX, &keys), 0);
+	snprintf(aside, sizeof aside, "%s.new", path);
+	int left = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(left >= 0);
+	close(left);
+	assert_int_equal(master_keys_generate(path, true, message, sizeof message), 0);
+	assert_int_equal(master_keys_load(path, &keys, message, sizeof message), 0);
+	assert_int_equal(keys.keys[0].id, 8);
+	assert_int_equal(keys.keys[1].id, 7);
+}
+
 static void a_name_that_is_too_long_is_told(void **unused)
 {
 	static char name[PATH_MAX + 1];
@@ -277,6 +292,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(load_refuses_what_is_no_private_file),
 		cmocka_unit_test(a_file_that_cannot_be_read_is_told),
 		cmocka_unit_test(keys_that_do_not_fit_change_nothing),
+		cmocka_unit_test(what_a_crash_left_of_a_rotation_is_in_nobodys_way),
 		cmocka_unit_test(a_name_that_is_too_long_is_told),
 		cmocka_unit_test(generate_makes_a_private_file_once),
 		cmocka_unit_test(rotate_keeps_the_older_keys),
