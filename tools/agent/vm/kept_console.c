@@ -105,8 +105,9 @@ static void remove_oldest(int top)
 {
 	struct kept *list;
 	int64_t bytes = 0;
-	int consoles = folder_find(top, CONSOLES), listed = folder_find(top, CONSOLES);
-	uint32_t count = consoles < 0 || listed < 0 ? 0 : list_kept(listed, &list);
+	int consoles = folder_find(top, CONSOLES);
+	int listed = consoles < 0 ? -1 : folder_find(top, CONSOLES);
+	uint32_t count = listed < 0 ? 0 : list_kept(listed, &list);
 	for (uint32_t i = 0; i < count; i++) {
 		bytes += list[i].bytes;
 		if (i >= KEPT_CONSOLES_MAX || (i > 0 && bytes > KEPT_CONSOLES_BYTES_MAX))
