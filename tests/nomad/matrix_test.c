@@ -20,9 +20,10 @@
 #define EVERYWHERE "403, as other lists, when it may read nowhere"
 #define DETACH "needs `csi-write-volume`, as deleting it"
 
-#define TASKS                                                                                     \
-	"'Tasks':[{'Name':'t','Driver':'exec','Config':{'command':'/x'},'Resources':{'CPU':100,'" \
-	"MemoryMB':32}}]"
+#define TASKS                                                             \
+	"'Tasks':[{'Name':'t','Driver':'raw_exec','Config':{'command':'/" \
+	"x'},'Resources':{'CPU':100,"                                     \
+	"'MemoryMB':32}}]"
 #define GROUP(count, more)                                                                \
 	"'Type':'service','Datacenters':['dc1'],'TaskGroups':[{'Name':'g','Count':" count \
 	"," more TASKS "}]"

@@ -346,6 +346,7 @@ static void describe(struct node_registration *r, uint32_t n, char name[static 3
 			PAIR_ATTRIBUTE, text_of(pairs[i][0]), text_of(pairs[i][1])};
 	r->pairs[r->pair_count++] = (struct node_pair){PAIR_META, TEXT("rack"), TEXT("r1")};
 	r->pairs[r->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("exec"), TEXT("1")};
+	r->pairs[r->pair_count++] = (struct node_pair){PAIR_DRIVER, TEXT("raw_exec"), TEXT("1")};
 	r->pairs[r->pair_count++] =
 		(struct node_pair){PAIR_SETTING, TEXT("cores.reservable"), TEXT("0-3")};
 	r->pairs[r->pair_count++] = (struct node_pair){PAIR_VOLUME, TEXT("data"), TEXT("rw /srv")};

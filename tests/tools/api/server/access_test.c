@@ -35,14 +35,19 @@ static bool answer_has(const char *secret, const char *method, const char *path,
 	return strstr(answer.text, words);
 }
 
-static void put_job(const char *path, const char *id)
+static void put_job(const char *path, const char *id, const char *driver)
 {
-	json_t *made = http_json(server, "PUT", path, job_body(id, "service", "a", 32));
+	char body[1024];
+	const char *text = job_body(id, "service", "a", 32), *at = strstr(text, "\"exec\"");
+	assert_non_null(at);
+	snprintf(body, sizeof body, "%.*s\"%s\"%s", (int)(at - text), text, driver,
+		at + strlen("\"exec\""));
+	json_t *made = http_json(server, "PUT", path, body);
 	json_decref(await_evaluation(member_text(made, "EvalID")));
 	json_decref(made);
 }
 
-// A node, a job "here" in the namespace default, and a job "there" in the namespace other.
+// A node, a job "here" in the namespace default, and a job "there", which nothing shuts in, in the namespace other.
 static int world_begin(void **unused)
 {
 	static struct node_slot slot;
@@ -50,9 +55,9 @@ static int world_begin(void **unused)
 	(void)server_node(server, 0);
 	slot = server->newest;
 	life_begin(&slot, 1);
-	put_job("/v1/jobs", "here");
+	put_job("/v1/jobs", "here", "exec");
 	server_namespace(server, "other");
-	put_job("/v1/jobs?namespace=other", "there");
+	put_job("/v1/jobs?namespace=other", "there", "raw_exec");
 	acl_world_bootstrap(management);
 	acl_world_policy("read", "namespace \"default\" { policy = \"read\" } node { policy = "
 				 "\"read\" } node_pool \"default\" { policy = \"read\" }");
@@ -296,6 +301,34 @@ static void what_is_released_must_be_in_an_allowed_namespace(void **unused)
 	assert_int_not_equal(ask_with(writer, "PUT", "/v1/berth/release", body).status, 403);
 }
 
+// Without a WebSocket it goes no further than to be allowed.
+static void expect_exec(const char *secret, const char *id, const char *task, int status)
+{
+	char path[160];
+	snprintf(path, sizeof path,
+		"/v1/client/allocation/%s/exec?task=%s&command=%%5B%%22a%%22%%5D", id, task);
+	expect_with(secret, "GET", path, NULL, status);
+}
+
+static void commands_on_the_node_itself_need_a_word_of_their_own(void **unused)
+{
+	char writes[SECRET_BYTES], may_all[SECRET_BYTES], shut_in[UUID_TEXT_BYTES],
+		open[UUID_TEXT_BYTES];
+	acl_world_policy("other", "namespace \"other\" { policy = \"write\" }");
+	acl_world_policy("node-exec", "namespace \"other\" { capabilities = [\"alloc-exec\", "
+				      "\"alloc-node-exec\"] }");
+	(void)acl_world_token("other", 0, writes);
+	(void)acl_world_token("node-exec", 0, may_all);
+	first_allocation("default", shut_in);
+	first_allocation("other", open);
+	expect_exec(reader, shut_in, "t", 403);
+	expect_exec(writer, shut_in, "t", 400);
+	expect_exec(writer, shut_in, "none", 400);
+	expect_exec(writes, open, "t", 403);
+	expect_exec(writes, open, "none", 403);
+	expect_exec(may_all, open, "t", 400);
+}
+
 static void machines_need_their_own_word(void **unused)
 {
 	char reads[SECRET_BYTES], writes[SECRET_BYTES];
@@ -387,6 +420,7 @@ int main(void)
 		cmocka_unit_test(a_volume_is_mounted_as_the_token_allows),
 		cmocka_unit_test(pools_are_described_as_the_token_allows),
 		cmocka_unit_test(machines_need_their_own_word),
+		cmocka_unit_test(commands_on_the_node_itself_need_a_word_of_their_own),
 		cmocka_unit_test(policies_count_as_they_are_now),
 		cmocka_unit_test(whoever_shows_no_token_has_the_policy_anonymous),
 		cmocka_unit_test(a_policy_that_cannot_be_read_takes_everything),
