@@ -146,10 +146,11 @@ struct exec_command_end exec_command_ended(const struct exec_command *c)
 
 void exec_command_finish(struct exec_command *c)
 {
+	// The keeper's first: a command that ends with its terminal would be taken for one that ended by itself.
+	exec_pipe_close(&c->keeper_fd);
 	exec_pipe_close(&c->input);
 	exec_pipe_close(&c->output);
 	exec_pipe_close(&c->error);
-	exec_pipe_close(&c->keeper_fd);
 	while (c->keeper > 0 && waitpid(c->keeper, NULL, 0) < 0 && errno == EINTR)
 		;
 	c->keeper = 0;

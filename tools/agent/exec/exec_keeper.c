@@ -151,11 +151,11 @@ static void watch_command(pid_t command)
 		{.fd = KEPT_CHANNEL, .events = POLLIN}, {.fd = KEPT_TASK, .events = POLLIN}};
 	while (pidfd >= 0 && poll(polled, 3, -1) < 0 && errno == EINTR)
 		;
-	if (pidfd >= 0 && polled[0].revents) {
+	bool is_wanted = polled[1].revents == 0;
+	if (pidfd >= 0 && polled[0].revents && is_wanted) {
 		tell_end(command);
 		return;
 	}
-	bool is_wanted = polled[1].revents == 0;
 	end_command(command, pidfd);
 	if (is_wanted) {
 		struct exec_command_end end = {.exit_code = 128 + SIGKILL, .is_known = true};
