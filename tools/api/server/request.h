@@ -75,8 +75,7 @@ struct request {
 	char *target; // path and query as they were sent, of one that somebody else may answer; else NULL
 	struct exchange *exchange; // while it waits for the answer of the leader or of a node
 	struct MHD_UpgradeResponseHandle *joined; // while another protocol is spoken (switched.h)
-	int tunnel_fd;                            // the same over TLS
-	_Atomic bool is_left;                     // nobody speaks over it any more
+	struct open_tunnel *tunnel;               // the same over TLS
 	void *context; // the route's, between submit and answer; see context_free
 	void (*context_free)(void *);
 	uint16_t

@@ -27,6 +27,7 @@ struct way {
 	int fds[2]; // of the session, of its client
 	gnutls_session_t session, client;
 	int clear;
+	struct open_tunnel *tunnel;
 	pthread_mutex_t lock; // guards what follows
 	uint32_t ended;
 };
@@ -99,8 +100,8 @@ static void open_way(struct way *w)
 	assert_int_equal(psk_server_session(psk_server, w->fds[0], NULL, &w->session), 0);
 	assert_int_equal(psk_client_session(psk_client, w->fds[1], LINE_NODE_ASKS, &w->client), 0);
 	shake_hands(w);
-	w->clear =
-		tunnels_open(tunnels, w->session, w->fds[0], FIRST, sizeof FIRST - 1, has_ended, w);
+	w->clear = tunnels_open(
+		tunnels, w->session, w->fds[0], FIRST, sizeof FIRST - 1, has_ended, w, &w->tunnel);
 	assert_true(w->clear >= 0);
 }
 
@@ -138,7 +139,7 @@ static void *say_much_in_clear(void *context)
 			(void)poll(&(struct pollfd){w->clear, POLLOUT, 0}, 1, 1000);
 		at += size < 0 ? 0 : (size_t)size;
 	}
-	close(w->clear);
+	tunnel_leave(w->tunnel);
 	return NULL;
 }
 
@@ -179,7 +180,28 @@ static void who_leaves_is_missed_in_clear(void **unused)
 	assert_memory_equal(text, "typed", 5);
 	// The session is kept until nobody is there in clear.
 	assert_int_equal(ended_of(&w), 0);
-	close(w.clear);
+	tunnel_leave(w.tunnel);
+	close_way(&w);
+}
+
+// Both have said their last word, and whoever has the end in clear still uses what is kept for it.
+static void who_has_not_left_is_waited_for(void **unused)
+{
+	char text[64];
+	struct way w, other;
+	open_way(&w);
+	open_way(&other);
+	expect_first(&w);
+	expect_first(&other);
+	assert_return_code(shutdown(w.clear, SHUT_WR), errno);
+	assert_int_equal(gnutls_bye(w.client, GNUTLS_SHUT_WR), 0);
+	assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 10000), 1);
+	assert_int_equal(recv(w.clear, text, sizeof text, 0), 0);
+	// Once another one has had its turns, this one has, too.
+	tunnel_leave(other.tunnel);
+	close_way(&other);
+	assert_int_equal(ended_of(&w), 0);
+	tunnel_leave(w.tunnel);
 	close_way(&w);
 }
 
@@ -203,9 +225,9 @@ static void stop_lets_go(void **unused)
 	assert_int_equal(pthread_create(&thread, NULL, stop_tunnels, NULL), 0);
 	assert_int_equal(poll(&(struct pollfd){idle.clear, POLLIN, 0}, 1, 10000), 1);
 	assert_int_equal(recv(idle.clear, &byte, 1, 0), 0);
-	close(idle.clear);
+	tunnel_leave(idle.tunnel);
 	close_way(&idle);
-	close(stuck.clear);
+	tunnel_leave(stuck.tunnel);
 	pthread_join(thread, NULL);
 	close_way(&stuck);
 	assert_int_equal(tunnels_start(&tunnels), 0);
@@ -248,6 +270,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_said_last_is_heard),
 		cmocka_unit_test(who_leaves_is_missed_in_clear),
+		cmocka_unit_test(who_has_not_left_is_waited_for),
 		cmocka_unit_test(stop_lets_go),
 		cmocka_unit_test(a_turn_has_an_end),
 	};

@@ -1,12 +1,10 @@
 #include "tools/api/server/elsewhere/switched.h"
 #include "state/base/bytes.h"
-#include "state/base/check.h"
 #include "tools/api/forward/exchange.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/clients/connections.h"
 #include "tools/api/server/elsewhere/tunnels.h"
 #include <string.h>
-#include <unistd.h>
 
 static const char *upgrade_of(const struct request *request)
 {
@@ -87,18 +85,14 @@ struct MHD_Response *switched_response(struct request *request)
 static void end_tunnelled(void *context)
 {
 	struct request *request = context;
-	int fd = request->tunnel_fd;
 	connection_enter(request->api->connections, request->socket, CONNECTION_SENDING);
-	atomic_store_explicit(&request->is_left, true, memory_order_release);
-	close(fd); // from here on the request may be gone
+	tunnel_leave(request->tunnel); // from here on the request may be gone
 }
 
 // libmicrohttpd asks anew for an answer, gets none, and closes the connection with a farewell of TLS.
 static void give_back(void *context)
 {
 	struct request *request = context;
-	// That it was closed is heard of over a socket, which orders nothing between threads.
-	CHECK(atomic_load_explicit(&request->is_left, memory_order_acquire));
 	MHD_resume_connection(request->connection);
 }
 
@@ -130,12 +124,12 @@ static enum MHD_Result begin_tunnelled(
 {
 	struct bytes_writer head = write_head(response);
 	MHD_suspend_connection(request->connection);
-	request->tunnel_fd = tunnels_open(request->api->tunnels, session,
-		connection_fd(request->socket), head.data, head.size, give_back, request);
-	if (request->tunnel_fd < 0)
+	int fd = tunnels_open(request->api->tunnels, session, connection_fd(request->socket),
+		head.data, head.size, give_back, request, &request->tunnel);
+	if (fd < 0)
 		MHD_resume_connection(request->connection);
 	else
-		join_client(request, request->tunnel_fd, NULL, 0, end_tunnelled);
+		join_client(request, fd, NULL, 0, end_tunnelled);
 	bytes_writer_free(&head);
 	return MHD_YES;
 }

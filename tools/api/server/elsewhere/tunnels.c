@@ -17,10 +17,12 @@
 
 struct open_tunnel {
 	struct cds_list_head all, due;
+	struct tunnels *of;
 	struct tunnel tunnel;
-	int session_fd;
+	int session_fd, clear_fd;
 	bool is_due;
-	bool is_let_go; // the session is used no more, and the other side is yet to close
+	bool is_let_go; // the session is used no more, and the other side is yet to leave
+	bool is_left;
 	void (*ended)(void *context);
 	void *context;
 };
@@ -50,13 +52,11 @@ static void let_session_go(struct tunnels *t, struct open_tunnel *o)
 	(void)shutdown(o->tunnel.fd, SHUT_WR);
 }
 
-// What it says meanwhile nobody hears any more.
-static bool other_side_has_closed(struct open_tunnel *o)
+// What the other side says meanwhile nobody hears any more.
+static void pass_over_the_rest(struct open_tunnel *o)
 {
-	ssize_t size;
-	while ((size = recv(o->tunnel.fd, o->tunnel.out.bytes, TUNNEL_BYTES, MSG_DONTWAIT)) > 0)
+	while (recv(o->tunnel.fd, o->tunnel.out.bytes, TUNNEL_BYTES, MSG_DONTWAIT) > 0)
 		continue;
-	return size == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 // Both ends are told of once, when they change: a turn leaves nothing that could be moved, or is due again. True: it
@@ -67,7 +67,9 @@ static bool take_turn(struct tunnels *t, struct open_tunnel *o)
 		let_session_go(t, o);
 	if (!o->is_let_go && o->tunnel.has_more)
 		tunnel_is_due(t, o);
-	return o->is_let_go && other_side_has_closed(o);
+	if (o->is_let_go)
+		pass_over_the_rest(o);
+	return o->is_let_go && o->is_left;
 }
 
 // Under the lock.
@@ -225,7 +227,8 @@ static int open_watched(struct tunnels *t, struct open_tunnel *o)
 }
 
 int tunnels_open(struct tunnels *t, struct gnutls_session_int *session, int session_fd,
-	const void *first, size_t first_size, void (*ended)(void *context), void *context)
+	const void *first, size_t first_size, void (*ended)(void *context), void *context,
+	struct open_tunnel **opened)
 {
 	const int at_once = 1;
 	int fds[2];
@@ -236,8 +239,10 @@ int tunnels_open(struct tunnels *t, struct gnutls_session_int *session, int sess
 	// A keystroke is not to wait until what was said before it has arrived.
 	(void)setsockopt(session_fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
 	struct open_tunnel *o = memory_take(sizeof *o);
+	o->of = t;
 	o->tunnel.session = tunnel_session_of_tls(session);
 	o->tunnel.fd = fds[0];
+	o->clear_fd = fds[1];
 	memcpy(o->tunnel.out.bytes, first, first_size);
 	o->tunnel.out.size = first_size;
 	o->session_fd = session_fd;
@@ -246,10 +251,26 @@ int tunnels_open(struct tunnels *t, struct gnutls_session_int *session, int sess
 	pthread_mutex_lock(&t->lock);
 	int error = open_watched(t, o);
 	pthread_mutex_unlock(&t->lock);
-	if (!error)
+	if (!error) {
+		*opened = o;
 		return fds[1];
+	}
 	free(o);
 	close(fds[0]);
 	close(fds[1]);
 	return error;
+}
+
+// That the end is closed does not tell that it was left: whoever has it may only have said its last word.
+void tunnel_leave(struct open_tunnel *o)
+{
+	uint64_t one = 1;
+	struct tunnels *t = o->of;
+	pthread_mutex_lock(&t->lock);
+	close(o->clear_fd);
+	o->is_left = true;
+	tunnel_is_due(t, o);
+	// Under the lock: once the thread has it, all may be gone.
+	(void)!write(t->wake_fd, &one, sizeof one);
+	pthread_mutex_unlock(&t->lock);
 }
