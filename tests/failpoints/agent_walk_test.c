@@ -1,6 +1,6 @@
 // Whatever a node refuses to its agent: it is said, what runs is known to the next agent, and nothing runs twice.
 #include "state/base/check.h"
-#include "tests/failpoints/walk.h"
+#include "tests/failpoints/call_walk.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/base/folders.h"
 #include <dirent.h>
@@ -59,6 +59,10 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_EXEC_FOLDER, "eacces", NULL, false, false},
 	{FAILPOINT_EXEC_USER, "eperm", NULL, false, false},
 	{FAILPOINT_EXEC_PROGRAM, "eacces", NULL, false, false},
+};
+
+static const struct call_walk_excuses excuses = {
+	.cannot_fail = (const char *const[]){"tools/agent/confine/filter.c", NULL},
 };
 
 struct node_life {
@@ -271,7 +275,10 @@ static void what_a_node_refuses_is_said_and_nothing_runs_twice(void **area)
 	if ((is_confined || strcmp(*area, "cgroup") == 0) && geteuid() != 0)
 		skip();
 	driver = is_confined ? "exec" : "raw_exec";
-	walk_area(&w, *area);
+	if (strcmp(*area, "calls") == 0)
+		walk_calls(&w, &excuses);
+	else
+		walk_area(&w, *area);
 }
 
 int main(int argc, char **argv)

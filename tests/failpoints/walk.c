@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 // A check of cmocka that fails in a child makes its main() return 1.
-enum { DONE, REFUSED = 3, OUTPUT_BYTES = 1 << 20 };
+enum { DONE = WALK_DONE, REFUSED = WALK_REFUSED, OUTPUT_BYTES = 1 << 20, CHILD_S = 30 };
 
 // The sanitizers' builds are ten times as slow, and look at memory, which every hit shows as well as another.
 static const char *const hits[] = {"", "@1", "@2", "@3", "@5"};
@@ -39,7 +39,12 @@ void walk_said(const char *sentence)
 		log_warn("refused", "%s", sentence);
 }
 
-static bool was_said(void)
+const char *walk_output(void)
+{
+	return output;
+}
+
+bool walk_was_said(void)
 {
 	return strstr(output, "level=warn") || strstr(output, "level=error");
 }
@@ -54,6 +59,7 @@ static _Noreturn void child_run(const struct walk *w, void *shared, bool does_wo
 	if (dup2(errors, STDERR_FILENO) < 0)
 		_exit(99);
 	int result = DONE;
+	alarm(CHILD_S); // what hangs ends, too
 	if (does_work)
 		result = w->work(shared) ? DONE : REFUSED;
 	else
@@ -61,8 +67,7 @@ static _Noreturn void child_run(const struct walk *w, void *shared, bool does_wo
 	exit(result);
 }
 
-// Returns how the child ended, as wait() says it.
-static int run(const struct walk *w, void *shared, bool does_work)
+int walk_run(const struct walk *w, void *shared, bool does_work)
 {
 	int status = -1, errors = memfd_create("errors", MFD_CLOEXEC);
 	pid_t child = fork();
@@ -99,7 +104,7 @@ static void judge_work(const struct walk_row *row, int status)
 	if (is_reached && row->says && !strstr(output, row->says))
 		fail_msg("%s: it did not say \"%s\":\n%s", armed, row->says, output);
 	bool is_refused = WIFEXITED(status) && WEXITSTATUS(status) == REFUSED;
-	if (is_refused && !was_said())
+	if (is_refused && !walk_was_said())
 		fail_msg("%s: it was refused without a word:\n%s", armed, output);
 	if (is_refused && (row->is_absorbed || (!is_reached && !row->also)))
 		fail_msg("%s: it was refused:\n%s", armed, output);
@@ -111,13 +116,13 @@ static bool walk_hit(const struct walk *w, const struct walk_row *row, const cha
 	void *shared = w->prepare(row);
 
 	arm(row, hit);
-	int worked = run(w, shared, true);
+	int worked = walk_run(w, shared, true);
 	bool is_first = !*hit || strcmp(hit, "@1") == 0;
 	if (is_first && failpoint_failures(row->point) == 0)
 		fail_msg("%s: the work does not come there", armed);
 	judge_work(row, worked);
 	assert_int_equal(failpoints_arm("", NULL, 0), 0);
-	int looked = run(w, shared, false);
+	int looked = walk_run(w, shared, false);
 	if (looked != 0)
 		fail_msg("%s: what it left is wrong (%#x):\n%s", armed, (unsigned)looked, output);
 	w->clear(shared);

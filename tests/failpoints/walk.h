@@ -30,3 +30,11 @@ void walk_said(const char *sentence);
 // Walks all points whose names begin with the area and a dot. A point that has no row, or that its work does not reach,
 // fails the test.
 void walk_area(const struct walk *, const char *area);
+
+// What a walk is made of, for walks over other things than failpoints.
+enum { WALK_DONE, WALK_REFUSED = 3 };
+// The work, or the look, in a process of its own. Returns how it ended, as wait() has it: with WALK_DONE or
+// WALK_REFUSED.
+int walk_run(const struct walk *, void *shared, bool does_work);
+const char *walk_output(void); // of the last, on its standard error
+bool walk_was_said(void);      // in it

@@ -1,0 +1,204 @@
+#include "tests/support/calls/failing_calls.h"
+#include "state/base/check.h"
+#include "tests/support/calls/call_table.h"
+#include <errno.h>
+#include <execinfo.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FRAMES 3u // the call and those that led to it
+#define PLACES 4000u
+#define RECORDED 8u // frames that backtrace() is asked for: its own, the wrapper's, ours
+
+#define ENUM(name, error) CALL_##name,
+enum call { CALLS_MINUS(ENUM) CALLS_NULL(ENUM) CALLS_ERROR(ENUM) CALLS };
+#undef ENUM
+
+struct place {
+	enum call call;
+	void *frames[FRAMES];
+};
+
+enum mode { STOPPED, RECORDING, FAILING };
+
+static struct calls {
+	_Atomic enum mode mode;
+	atomic_flag busy;
+	uint32_t count;
+	struct place places[PLACES];
+	bool only_once;
+	struct place failing;
+	_Atomic uint32_t failures;
+} * calls;
+static char place_texts[PLACES][CALL_PLACE_BYTES];
+
+#define NAME(name, error) #name,
+static const char *const call_names[] = {CALLS_MINUS(NAME) CALLS_NULL(NAME) CALLS_ERROR(NAME)};
+#undef NAME
+
+__attribute__((constructor)) static void share_calls(void)
+{
+	void *ignored[2];
+
+	calls = mmap(
+		NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(calls != MAP_FAILED);
+	(void)backtrace(ignored, 2); // loads what it needs by now
+}
+
+static void record(const struct place *p)
+{
+	uint32_t i = 0;
+
+	while (atomic_flag_test_and_set(&calls->busy))
+		;
+	while (i < calls->count && memcmp(&calls->places[i], p, sizeof *p) != 0)
+		i++;
+	if (i == calls->count && i < PLACES)
+		calls->places[calls->count++] = *p;
+	atomic_flag_clear(&calls->busy);
+}
+
+__attribute__((noinline)) static bool fails(enum call call)
+{
+	static _Thread_local bool is_inside; // what backtrace() calls
+	enum mode mode = calls ? calls->mode : STOPPED;
+	void *frames[RECORDED] = {NULL};
+	struct place p;
+
+	if (mode == STOPPED || is_inside)
+		return false;
+	is_inside = true;
+	int saved = errno;
+	(void)backtrace(frames, RECORDED);
+	errno = saved;
+	is_inside = false;
+	memset(&p, 0, sizeof p);
+	p.call = call;
+	memcpy(p.frames, frames + 2, sizeof p.frames); // without this function and the wrapper
+	if (mode == RECORDING) {
+		record(&p);
+		return false;
+	}
+	if (memcmp(&p, &calls->failing, sizeof p) != 0)
+		return false;
+	return atomic_fetch_add(&calls->failures, 1) == 0 || !calls->only_once;
+}
+
+// Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not.
+#define SIX long a, long b, long c, long d, long e, long g
+#define WRAP(name, failed)                                \
+	long __real_##name(SIX);                          \
+	long __wrap_##name(SIX);                          \
+	__attribute__((noinline)) long __wrap_##name(SIX) \
+	{                                                 \
+		if (fails(CALL_##name)) {                 \
+			failed;                           \
+		}                                         \
+		return __real_##name(a, b, c, d, e, g);   \
+	}
+#define WRAP_MINUS(name, error) WRAP(name, errno = error; return -1)
+#define WRAP_NULL(name, error) WRAP(name, errno = error; return 0)
+#define WRAP_ERROR(name, error) WRAP(name, return error)
+CALLS_MINUS(WRAP_MINUS)
+CALLS_NULL(WRAP_NULL)
+CALLS_ERROR(WRAP_ERROR)
+
+void calls_record(void)
+{
+	calls->count = 0;
+	calls->mode = RECORDING;
+}
+
+void calls_fail(uint32_t place, bool only_once)
+{
+	CHECK(place < calls->count);
+	calls->failing = calls->places[place];
+	calls->only_once = only_once;
+	calls->failures = 0;
+	calls->mode = FAILING;
+}
+
+void calls_stop(void)
+{
+	calls->mode = STOPPED;
+}
+
+uint32_t calls_failures(void)
+{
+	return calls->failures;
+}
+
+// Of the first byte of this program, where it is in memory.
+extern const char __executable_start[];
+
+// addr2line asks for addresses of the file.
+static void write_addresses(FILE *to)
+{
+	unsigned char kind =
+		(unsigned char)__executable_start[16]; // e_type: 2 is a program at its own address
+	uintptr_t base = kind == 2 ? 0 : (uintptr_t)__executable_start;
+
+	for (uint32_t i = 0; i < calls->count; i++)
+		for (uint32_t f = 0; f < FRAMES; f++)
+			fprintf(to, "%#lx\n", (uintptr_t)calls->places[i].frames[f] - base - 1);
+}
+
+static bool is_ours(const char *place)
+{
+	return strncmp(place, "tests/", 6) != 0 && *place != '?' && *place != '/';
+}
+
+// Keeps the place if the call stands in the source.
+static void keep(uint32_t at, char lines[FRAMES][120])
+{
+	const char *names[FRAMES];
+
+	for (uint32_t f = 0; f < FRAMES; f++) {
+		lines[f][strcspn(lines[f], " \n")] = '\0';
+		names[f] = strncmp(lines[f], "../", 3) == 0 ? lines[f] + 3 : lines[f];
+	}
+	if (!is_ours(names[0]))
+		return;
+	struct place p = calls->places[at];
+	snprintf(place_texts[calls->count], CALL_PLACE_BYTES, "%s at %s < %s < %s",
+		call_names[p.call], names[0], names[1], names[2]);
+	calls->places[calls->count++] = p;
+}
+
+uint32_t calls_places(void)
+{
+	char command[300], lines[FRAMES][120], path[] = "/tmp/berth-calls-XXXXXX",
+					       program[160] = "";
+
+	CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+	int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "w");
+	CHECK(file);
+	write_addresses(file);
+	CHECK(fclose(file) == 0);
+	snprintf(command, sizeof command, "addr2line -e '%s' <%s | sed 's@^.*/\\.\\./@@'", program,
+		path);
+	FILE *told = popen(command, "re");
+	CHECK(told);
+	uint32_t recorded = calls->count, at = 0;
+	for (calls->count = 0; at < recorded; at++) {
+		for (uint32_t f = 0; f < FRAMES; f++)
+			CHECK(fgets(lines[f], sizeof lines[f], told));
+		keep(at, lines);
+	}
+	CHECK(pclose(told) == 0 && unlink(path) == 0);
+	return calls->count;
+}
+
+const char *calls_place_text(uint32_t place, char text[CALL_PLACE_BYTES])
+{
+	CHECK(place < calls->count);
+	snprintf(text, CALL_PLACE_BYTES, "%s", place_texts[place]);
+	return text;
+}
