@@ -1,6 +1,8 @@
 """Names the tests whose programs can have a second thread, one a line: those that the thread sanitizer is for.
 
-threaded.py BUILD SUITE...
+threaded.py BUILD [--programs] SUITE...
+
+--programs names what they run instead, as ninja has it.
 
 The link decides. A program that takes none of the functions below from a library cannot begin a thread, and one
 thread has no race. A test that is a script counts by the programs that it is given. Tests of the suite one-thread are
@@ -27,21 +29,27 @@ def functions_of(program):
     return {line.split()[-1].split("@")[0] for line in symbols.splitlines() if line.split()}
 
 
+def programs_of(build, test):
+    """Paths from the build directory."""
+    paths = [os.path.relpath(os.path.join(build, word), build) for word in test["cmd"]]
+    return [path for path in paths if os.path.isfile(os.path.join(build, path)) and not path.startswith("..")]
+
+
 def is_threaded(build, test):
-    words = [os.path.join(build, word) for word in test["cmd"]]
-    programs = [word for word in words if os.path.isfile(word) and not os.path.relpath(word, build).startswith("..")]
-    return any(BEGINS_THREAD & functions_of(program) for program in programs)
+    return any(BEGINS_THREAD & functions_of(os.path.join(build, path)) for path in programs_of(build, test))
 
 
 def main():
-    build, suites = sys.argv[1], set(sys.argv[2:])
+    build, words = sys.argv[1], sys.argv[2:]
+    does_name_programs = "--programs" in words
+    suites = set(words) - {"--programs"}
     listed = subprocess.run(
         ["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True
     ).stdout
     for test in json.loads(listed):
         of = {suite.split(":")[-1] for suite in test["suite"]}
         if of & suites and LEFT_OUT not in of and is_threaded(build, test):
-            print(test["name"])
+            print("\n".join(programs_of(build, test) if does_name_programs else [test["name"]]))
 
 
 if __name__ == "__main__":
