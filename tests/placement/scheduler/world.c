@@ -19,7 +19,7 @@ long world_number(const char *text)
 
 void *world_keep(struct world *w, void *memory)
 {
-	w->kept = memory_resize(w->kept, (w->kept_count + 1) * sizeof *w->kept);
+	w->kept = memory_one_more(w->kept, w->kept_count, &w->kept_capacity, sizeof *w->kept);
 	w->kept[w->kept_count++] = memory;
 	return memory;
 }

@@ -31,7 +31,7 @@ struct world {
 	// Owned memory.
 	struct world_class *classes;
 	void **kept;
-	uint32_t kept_count;
+	uint32_t kept_count, kept_capacity;
 };
 
 struct world *world_create(void); // binpack, preemption for system jobs alone
