@@ -171,6 +171,17 @@ static void take_last_output(struct run *r)
 		engine_streams_step(r->multi, &(struct engine){.signal_fd = -1}, 100);
 }
 
+// Whether the engine stayed until the end, so that it sends the output up to it as well.
+static bool was_told_of_end(const struct run *r)
+{
+	struct engine_reply reply = {0};
+	if (r->wait)
+		engine_stream_reply(r->wait, &reply);
+	bool was_told = engine_is_good(&reply) && reply.body;
+	engine_reply_free(&reply);
+	return was_told;
+}
+
 static void follow_container(struct run *r)
 {
 	follow_output(r);
@@ -180,12 +191,14 @@ static void follow_container(struct run *r)
 		pass_signals_on(r);
 		if (r->wait && !engine_stream_is_over(r->wait))
 			continue;
+		bool is_complete = was_told_of_end(r);
 		look_at_state(r);
-		if (r->is_over)
-			break;
-		usleep(RETRY_MS * 1000);
-		follow_output(r);
-		await_end(r);
+		if (!r->is_over)
+			usleep(RETRY_MS * 1000);
+		if (!r->is_over || !is_complete)
+			follow_output(r);
+		if (!r->is_over)
+			await_end(r);
 	}
 	take_last_output(r);
 }

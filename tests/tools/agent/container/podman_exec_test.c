@@ -176,7 +176,7 @@ static void a_client_that_does_not_read_holds_it_up(void **unused)
 	exec_client_say(&client, CLOSE_INPUT);
 	web_socket_turn(client.socket, POLLOUT);
 	poll(NULL, 0, 2000);
-	assert_string_equal(stage_content(&podman_id, "done"), "");
+	assert_string_equal(stage_content(&podman_id, "alloc/done"), "");
 	assert_in_range(resident_bytes(), 0, before + (8u << 20));
 	while ((heard = exec_client_hear(&client, 20000)) != NULL) {
 		const json_t *data = json_object_get(json_object_get(heard, "stdout"), "data");

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -138,6 +139,33 @@ static void the_engine_may_begin_anew_meanwhile(void **unused)
 	struct alloc_run *a = podman_run("batch", "", SHELL("echo one; sleep 3; echo two; exit 6"));
 	podman_pass_until(podman_has_written);
 	podman_stop_service();
+	podman_start_service();
+	podman_pass_until(podman_has_ended);
+	assert_string_equal(podman_noted(&a->tasks[0], "Terminated"), "Exit Code: 6");
+	expect_output(a, "stdout", "one\ntwo\n");
+}
+
+static bool has_said_that_it_ends(const struct task *t)
+{
+	(void)t;
+	return *stage_content(&podman_id, "alloc/ends") != '\0';
+}
+
+// Nobody was there to tell that it wrote, and ended.
+static void it_may_end_while_the_engine_is_away(void **unused)
+{
+	struct alloc_run *a = podman_run("batch", "",
+		SHELL("echo one; until test -e /alloc/away; do sleep 0.1; done; echo two; echo x "
+		      ">/alloc/ends; exit 6"));
+	podman_pass_until(podman_has_written);
+	podman_stop_service();
+	char path[700];
+	struct task_folders folders;
+	alloc_run_task_folders(a, &a->tasks[0], stage_folder, &folders);
+	snprintf(path, sizeof path, "%s/away", folders.alloc);
+	assert_int_equal(mkdir(path, 0755), 0);
+	podman_pass_until(has_said_that_it_ends);
+	poll(NULL, 0, 300);
 	podman_start_service();
 	podman_pass_until(podman_has_ended);
 	assert_string_equal(podman_noted(&a->tasks[0], "Terminated"), "Exit Code: 6");
@@ -362,6 +390,7 @@ int main(void)
 		TEST(the_next_agent_takes_it_up),
 		TEST(the_next_agent_learns_that_it_started),
 		TEST(the_engine_may_begin_anew_meanwhile),
+		TEST(it_may_end_while_the_engine_is_away),
 		TEST(a_container_does_not_outlive_its_process),
 		TEST(what_cannot_start_says_why),
 		TEST(folders_of_the_node_are_mounted_where_that_is_allowed),
