@@ -253,7 +253,7 @@ static void fill_search_and_empty(
 		put(w, i, make);
 	verify(w);
 	assert_true(w->tree->is_flat == (keeping == FLAT));
-	for (uint32_t i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100 / BUILD_SLOWNESS; i++)
 		random_search(w);
 	for (uint32_t i = 0; i < 6000 / BUILD_SLOWNESS; i++) {
 		uint32_t slot = below(w, nodes);
@@ -267,7 +267,7 @@ static void fill_search_and_empty(
 			put(w, slot, make);
 	}
 	verify(w);
-	for (uint32_t i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < 100 / BUILD_SLOWNESS; i++)
 		random_search(w);
 	for (uint32_t i = 0; i < 4; i++)
 		random_search_on(w);
