@@ -18,17 +18,20 @@
 
 #define STORE_VERSION 1
 
-static const char *boot_id(void)
+static char boot_id[40]; // known before anything is loaded or saved
+
+// 0, or -errno.
+static int know_boot(void)
 {
-	static char id[40];
-	int fd = *id ? -1 : open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		ssize_t n = read(fd, id, sizeof id - 1);
-		id[n > 0 ? n : 0] = '\0';
-		id[strcspn(id, "\n")] = '\0';
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, boot_id, sizeof boot_id - 1);
+	int error = n < 0 ? -errno : 0;
+
+	boot_id[n > 0 ? n : 0] = '\0';
+	boot_id[strcspn(boot_id, "\n")] = '\0';
+	if (fd >= 0)
 		close(fd);
-	}
-	return id;
+	return error;
 }
 
 static void path_of(
@@ -105,7 +108,7 @@ int alloc_store_save(const char *state_folder, struct alloc_run *a)
 	for (uint32_t i = 0; i < a->task_count; i++)
 		json_array_append_new(tasks, task_json(&a->tasks[i]));
 	json_t *json = json_pack("{s:i s:s s:I s:I s:i s:I s:b s:O s:o}", "version", STORE_VERSION,
-		"boot", boot_id(), "job_index", (json_int_t)a->job_index, "spec_version",
+		"boot", boot_id, "job_index", (json_int_t)a->job_index, "spec_version",
 		(json_int_t)a->version, "healthy", a->health.verdict, "health_deadline",
 		(json_int_t)a->health.deadline_ns, "is_unwanted", a->is_unwanted, "spec",
 		a->spec->root, "tasks", tasks);
@@ -230,17 +233,28 @@ struct loader {
 	void *context;
 };
 
-// Attaches to a process that still runs, or learns how it ended.
-static void attach_task(
+// Attaches to a process that still runs, or learns how it ended. 0, or -errno: neither can be told now.
+static int attach_task(
 	const struct alloc_place *place, struct alloc_run *a, struct task *t, bool same_boot)
 {
 	if (!task_is_up(t) || !t->driver || t->driver->has_ended)
-		return;
-	if (same_boot && process_attach(&t->process)) {
+		return 0;
+	int is_there = same_boot ? process_attach(&t->process) : 0;
+	if (is_there > 0)
 		task_note(t, place->now_ns, 0, "Restored", "Task was taken up again");
-		return;
-	}
-	alloc_run_process_ended(a, t, place);
+	else if (is_there == 0)
+		alloc_run_process_ended(a, t, place);
+	return is_there < 0 ? is_there : 0;
+}
+
+static int attach_tasks(const struct alloc_place *place, struct alloc_run *a, const json_t *json)
+{
+	bool same_boot = strcmp(spec_text(json, "boot"), boot_id) == 0;
+	int error = 0;
+
+	for (uint32_t i = 0; i < a->task_count && !error; i++)
+		error = attach_task(place, a, &a->tasks[i], same_boot);
+	return error;
 }
 
 static void load_health(struct health *h, const json_t *json)
@@ -255,7 +269,6 @@ static struct alloc_run *load_alloc(const struct loader *l, const struct uuid *i
 	const json_t *json, char *message, uint32_t message_size)
 {
 	const json_t *tasks = json_object_get(json, "tasks");
-	bool same_boot = strcmp(spec_text(json, "boot"), boot_id()) == 0;
 	if (json_number(json, "version") != STORE_VERSION) {
 		snprintf(message, message_size, "it is of another version of the agent");
 		return NULL;
@@ -273,14 +286,13 @@ static struct alloc_run *load_alloc(const struct loader *l, const struct uuid *i
 	a->version = (uint64_t)json_number(json, "spec_version");
 	load_health(&a->health, json);
 	a->is_unwanted = json_flag(json, "is_unwanted");
-	for (uint32_t i = 0; i < a->task_count; i++) {
+	for (uint32_t i = 0; i < a->task_count; i++)
 		load_task(&a->tasks[i], json_array_get(tasks, i));
-		attach_task(l->place, a, &a->tasks[i], same_boot);
-	}
 	return a;
 }
 
-// What cannot be read is no allocation that is lost: its task may run, and would be started once more.
+// What cannot be read is no allocation that is lost, nor is a process that cannot be looked at over: the task may run,
+// and would be started once more.
 static json_t *read_json(const char *path, int *error)
 {
 	FILE *file = FAILPOINT(ALLOC_LOAD) ? NULL : fopen(path, "re");
@@ -306,15 +318,20 @@ static int load_file(const struct loader *l, const char *folder, const char *nam
 	json_t *json = read_json(path, &error);
 	if (json)
 		a = load_alloc(l, &id, json, message, sizeof message);
-	json_decref(json);
 	if (a)
+		error = attach_tasks(l->place, a, json);
+	json_decref(json);
+	if (error)
+		snprintf(refusal, refusal_size, "cannot read %.200s, or look at its processes: %s",
+			path, strerror(-error));
+	if (a && error)
+		alloc_run_free(a);
+	else if (a)
 		l->found(l->context, a);
-	else if (error)
-		snprintf(refusal, refusal_size, "cannot read %.200s: %s", path, strerror(-error));
-	else
+	else if (!error)
 		log_error("allocation-not-restored", "id=%s error=%s", id_text,
 			log_quote(message, quoted, sizeof quoted));
-	return a ? 0 : error;
+	return error;
 }
 
 int alloc_store_load(const struct alloc_place *place, const struct driver *const *drivers,
@@ -323,19 +340,24 @@ int alloc_store_load(const struct alloc_place *place, const struct driver *const
 {
 	const struct loader loader = {place, drivers, found, context};
 	char folder[400];
+	int error = know_boot();
+	if (error) {
+		snprintf(message, message_size, "cannot read the id of this machine's boot: %s",
+			strerror(-error));
+		return error;
+	}
 	snprintf(folder, sizeof folder, "%.300s/allocs", place->state_folder);
 	if (CAN_FAIL(ALLOC_MKDIR, mkdir(folder, 0700)) < 0 && errno != EEXIST) {
-		int error = -errno;
+		error = -errno;
 		snprintf(message, message_size, "cannot make %s: %s", folder, strerror(-error));
 		return error;
 	}
 	DIR *listing = FAILPOINT(ALLOC_LIST) ? NULL : opendir(folder);
 	if (!listing) {
-		int error = -errno;
+		error = -errno;
 		snprintf(message, message_size, "cannot read %s: %s", folder, strerror(-error));
 		return error;
 	}
-	int error = 0;
 	for (struct dirent *entry; !error && (entry = readdir(listing)) != NULL;)
 		error = load_file(&loader, folder, entry->d_name, message, message_size);
 	closedir(listing);

@@ -36,8 +36,10 @@ uint64_t process_started(pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	int error = errno;
 	if (fd >= 0)
 		close(fd);
+	errno = error;
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
@@ -46,6 +48,15 @@ uint64_t process_started(pid_t pid)
 	for (int i = 0; at && i < 20; i++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+int process_is_there(pid_t pid, uint64_t started)
+{
+	uint64_t its = pid > 0 ? process_started(pid) : 0;
+
+	if (pid > 0 && its == 0 && errno != ENOENT && errno != ESRCH)
+		return -errno;
+	return its > 0 && its == started;
 }
 
 static const char *const stage_texts[] = {"", "fork", "change to the task's folder",
@@ -134,19 +145,26 @@ static void close_pipe(const int pipe[2])
 
 // Without the byte the child ends. Its shim is not to write how: the file may still hold an earlier run's end, which
 // could not be stored either.
-static int let_go(const struct child *c, char *message, uint32_t message_size)
+static int let_go(const struct child *c, struct process *p, char *message, uint32_t message_size)
 {
-	int error = c->start->started ? c->start->started(c->start->context) : 0;
+	const char *what = "look at";
+	int error;
 
-	if (error) {
-		snprintf(message, message_size, "cannot store what was started: %s",
-			strerror(-error));
-		return error;
+	p->task_started = process_started(p->task);
+	error = p->task_started ? 0 : -errno;
+	if (!error && c->start->started) {
+		what = "store";
+		error = c->start->started(c->start->context);
 	}
-	unlink(c->start->exit_path); // of an earlier run, which is stored now
-	while (write(c->go[1], "", 1) < 0 && errno == EINTR)
-		;
-	return 0;
+	if (!error) {
+		what = "begin";
+		unlink(c->start->exit_path); // of an earlier run, which is stored now
+		error = write(c->go[1], "", 1) == 1 ? 0 : -errno;
+	}
+	if (error)
+		snprintf(message, message_size, "cannot %s what was started: %s", what,
+			strerror(-error));
+	return error;
 }
 
 // Waits until the task runs its program or failed to: then the other ends of the pipe are closed.
@@ -164,12 +182,11 @@ static int await_start(
 			break;
 		if (news.stage == STAGE_STARTED) {
 			p->task = news.value;
-			p->task_started = process_started(p->task);
-			int not_stored = let_go(c, message, message_size);
-			if (!not_stored)
+			int not_begun = let_go(c, p, message, message_size);
+			if (!not_begun)
 				continue;
 			kill(p->shim, SIGKILL);
-			return not_stored;
+			return not_begun;
 		}
 		error = -news.value;
 		snprintf(message, message_size, "cannot %s%s%.200s: %s", stage_texts[news.stage],
@@ -185,10 +202,13 @@ static int await_start(
 	return error;
 }
 
-// Of a shim that nobody watches the end would not be seen: it is killed, and the task that waits for the byte ends.
+// Of a shim that nobody watches, or finds again, the end would not be seen: it is killed, and the task that waits for
+// the byte ends.
 static int watch_shim(struct process *p, char *message, uint32_t message_size)
 {
-	p->fd = CAN_FAIL(EXEC_WATCH, (int)syscall(SYS_pidfd_open, p->shim, 0));
+	p->shim_started = process_started(p->shim);
+	if (p->shim_started)
+		p->fd = CAN_FAIL(EXEC_WATCH, (int)syscall(SYS_pidfd_open, p->shim, 0));
 	if (p->fd >= 0)
 		return 0;
 	int error = -errno;
@@ -229,7 +249,6 @@ int process_start(
 	} else {
 		p->shim = shim;
 		p->is_child = true;
-		p->shim_started = process_started(shim);
 		error = watch_shim(p, message, message_size);
 		if (!error)
 			error = await_start(&c, pipes[0], p, message, message_size);
@@ -250,22 +269,32 @@ static bool is_over(const struct process *p)
 	return p->fd < 0 || poll(&polled, 1, 0) != 0;
 }
 
-bool process_attach(struct process *p)
+static int attach_shim(struct process *p)
 {
-	p->is_child = false;
-	p->fd = -1;
-	if (p->shim > 0 && process_started(p->shim) == p->shim_started)
-		p->fd = (int)syscall(SYS_pidfd_open, p->shim, 0);
+	int is_there = process_is_there(p->shim, p->shim_started);
+
+	if (is_there <= 0)
+		return is_there;
+	p->fd = (int)syscall(SYS_pidfd_open, p->shim, 0);
+	if (p->fd < 0)
+		return errno == ESRCH ? 0 : -errno;
 	// Another process may have had the number by then.
-	if (p->fd >= 0 && process_started(p->shim) != p->shim_started) {
+	is_there = process_is_there(p->shim, p->shim_started);
+	if (is_there <= 0) {
 		close(p->fd);
 		p->fd = -1;
 	}
-	if (p->fd >= 0)
-		return true;
-	if (p->task > 0 && p->task_started > 0 && process_started(p->task) == p->task_started)
+	return is_there;
+}
+
+int process_attach(struct process *p)
+{
+	p->is_child = false;
+	p->fd = -1;
+	int is_there = attach_shim(p);
+	if (is_there == 0 && process_is_there(p->task, p->task_started) > 0)
 		kill(-p->task, SIGKILL);
-	return false;
+	return is_there;
 }
 
 void process_signal(const struct process *p, int number)
@@ -282,15 +311,14 @@ struct process_end process_end_of(struct process *p, const char *exit_path)
 		while (waitid(P_PID, (id_t)p->shim, &info, WEXITED) < 0 && errno == EINTR)
 			;
 	if (p->fd >= 0)
-		close(p->fd);
+		close(p->fd); // so that there is one for the file
 	FILE *file = fopen(exit_path, "re");
 	if (file) {
 		end.is_known = fscanf(file, "%d %d", &end.exit_code, &end.signal) == 2;
 		fclose(file);
-	} else if (p->is_child && p->task > 0) {
+	} else if (p->is_child && process_is_there(p->task, p->task_started) > 0) {
 		// The shim was killed; its task must not run on without it.
-		if (process_started(p->task) == p->task_started)
-			kill(-p->task, SIGKILL);
+		kill(-p->task, SIGKILL);
 	}
 	*p = (struct process){.fd = -1};
 	return end;

@@ -32,14 +32,17 @@ int process_start(
 // Gives what has this name in an open folder (AT_FDCWD: of this path) to a user, not what a link means; "" changes
 // nothing. Does nothing when this agent may not change to that user. 0, or -errno.
 int process_give_file(int folder, const char *name, const char *user);
-// Attaches to a process that a former agent started, with the pids and start times it stored. False when the shim is
-// over: it kills the rest of the task, and process_end_of() tells how it ended.
-bool process_attach(struct process *);
+// Attaches to a process that a former agent started, with the pids and start times it stored. 1; or 0 when the shim is
+// over: it kills the rest of the task, and process_end_of() tells how it ended. -errno: this cannot be told now.
+int process_attach(struct process *);
 // Signals the whole process group; does nothing when the process is over.
 void process_signal(const struct process *, int signal);
 // Forgets the process; call it once fd is readable.
 struct process_end process_end_of(struct process *, const char *exit_path);
 // Number of a signal by name ("SIGTERM", "TERM"), 0 for an unknown name.
 int signal_number(const char *name);
-// When a process started, in clock ticks since boot; 0: no such process.
+// When a process started, in clock ticks since boot; 0: no such process, or errno is neither ENOENT nor ESRCH, and says
+// why it cannot be told.
 uint64_t process_started(pid_t);
+// Whether a process is the one that started then: 1, 0, or -errno when it cannot be told. pid 0 is none.
+int process_is_there(pid_t, uint64_t started);

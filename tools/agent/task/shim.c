@@ -20,20 +20,20 @@
 #define EXIT_TEXT_BYTES 32
 // What remains of a task that cannot be killed, as one that waits for a disk, is left.
 #define REST_WAIT_MS 5000u
+#define LOOK_MS 100
 // The shim's descriptors: two pipes, then these.
 enum kept { KEPT_EXIT = 2, KEPT_GROUP };
 #define KEPT_LEAST 10 // of those that are on their way there
 
-static void tell_stage(const struct child *c, enum stage stage, int value, int row)
+static bool tell_stage(const struct child *c, enum stage stage, int value, int row)
 {
 	struct news news = {stage, value, row};
-	while (write(c->news_fd, &news, sizeof news) < 0 && errno == EINTR)
-		;
+	return write(c->news_fd, &news, sizeof news) == sizeof news;
 }
 
 static _Noreturn void give_up(const struct child *c, enum stage stage)
 {
-	tell_stage(c, stage, errno, -1);
+	(void)tell_stage(c, stage, errno, -1); // nobody is there to hear it
 	_exit(127);
 }
 
@@ -47,7 +47,7 @@ static void enter_sandbox(const struct child *c)
 	if (sandbox_enter_group(sandbox) < 0)
 		give_up(c, STAGE_GROUP);
 	if (sandbox_enter_root(sandbox, &row) < 0) {
-		tell_stage(c, STAGE_ROOT, errno, row);
+		(void)tell_stage(c, STAGE_ROOT, errno, row);
 		_exit(127);
 	}
 	if (sandbox_bound(sandbox) < 0)
@@ -67,7 +67,8 @@ static void make_pipes(struct child *c)
 {
 	for (int i = 0; i < 2; i++)
 		if (!c->start->output_rule.is_disabled &&
-			CAN_FAIL(EXEC_OUTPUT, pipe2(c->pipes[i], O_CLOEXEC)) < 0)
+			(CAN_FAIL(EXEC_OUTPUT, pipe2(c->pipes[i], O_CLOEXEC)) < 0 ||
+				fcntl(c->pipes[i][0], F_SETFL, O_NONBLOCK) < 0))
 			give_up(c, STAGE_OUTPUT);
 }
 
@@ -164,7 +165,7 @@ static void keep_descriptors(struct child *c)
 	bool has_group = sandbox && sandbox->group >= 0;
 
 	for (int i = 0; i < 2 && !c->start->output_rule.is_disabled; i++)
-		CHECK(dup2(c->pipes[i][0], i) == i && fcntl(i, F_SETFL, O_NONBLOCK) == 0);
+		CHECK(dup2(c->pipes[i][0], i) == i);
 	CHECK(dup2(c->exit_fd, KEPT_EXIT) == KEPT_EXIT);
 	CHECK(!has_group || dup2(sandbox->group, KEPT_GROUP) == KEPT_GROUP);
 	syscall(SYS_close_range, has_group ? KEPT_GROUP + 1u : KEPT_EXIT + 1u, ~0u, 0u);
@@ -182,7 +183,8 @@ static bool take_output(struct output *o, int pipe)
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-// Until the task is over. A process that it left behind may keep the pipes.
+// Until the task is over. A process that it left behind may keep the pipes. Without a descriptor that tells of children
+// it is looked for ten times a second: somebody has to take what the task writes.
 static void tend_task(struct child *c, pid_t task)
 {
 	bool is_disabled = c->start->output_rule.is_disabled;
@@ -190,8 +192,8 @@ static void tend_task(struct child *c, pid_t task)
 		{.fd = is_disabled ? -1 : 1, .events = POLLIN},
 		{.fd = c->ends_fd, .events = POLLIN}};
 
-	while (c->ends_fd >= 0 && !orphans_reap(c->ends_fd, task)) {
-		if (poll(polled, 3, -1) < 0 && errno != EINTR)
+	while (!orphans_reap(c->ends_fd, task)) {
+		if (poll(polled, 3, c->ends_fd < 0 ? LOOK_MS : -1) < 0 && errno != EINTR)
 			break;
 		for (int i = 0; i < 2; i++)
 			if (polled[i].revents && !take_output(&c->outputs[i], i))
@@ -226,7 +228,8 @@ _Noreturn void shim_run(struct child *c)
 		give_up(c, STAGE_FORK);
 	if (task == 0)
 		run_task(c);
-	tell_stage(c, STAGE_STARTED, task, -1);
+	if (!tell_stage(c, STAGE_STARTED, task, -1))
+		kill(task, SIGKILL); // nobody will let it go
 	keep_descriptors(c);
 	tend_task(c, task);
 	// Kills the rest before it reaps the task: until then no other process gets its number.

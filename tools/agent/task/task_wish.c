@@ -66,7 +66,7 @@ static void signal_first_process(const struct process *p, int number)
 	int fd = (int)syscall(SYS_pidfd_open, p->task, 0);
 	if (fd < 0)
 		return; // it has just ended
-	if (process_started(p->task) == p->task_started)
+	if (process_is_there(p->task, p->task_started) > 0)
 		(void)syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
 	close(fd);
 }
