@@ -1,8 +1,8 @@
 // Artifacts from a real web server: files and archives, checksums, and servers and archives that mean ill.
+#include "tests/tools/agent/fetch/archives.h"
 #include "tests/tools/agent/fetch/web.h"
 #include "tests/tools/tls/made.h"
 #include "tools/agent/fetch/fetch.h"
-#include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -94,56 +94,6 @@ static bool is_there(const char *path)
 	return fstatat(top, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-struct entry {
-	const char *path, *contents; // contents NULL: it is none
-	mode_t type, mode;
-	const char *link;
-};
-
-// Puts an archive at this path of the server, in the format that it says.
-static void put_archive(const char *path, const struct entry *entries, size_t count)
-{
-	static char bytes[200000];
-	size_t size = 0;
-	struct archive *a = archive_write_new();
-	bool is_zip = strstr(path, ".zip");
-
-	assert_int_equal(is_zip ? archive_write_set_format_zip(a)
-				: archive_write_set_format_pax_restricted(a),
-		ARCHIVE_OK);
-	if (strstr(path, "gz"))
-		archive_write_add_filter_gzip(a);
-	else if (strstr(path, "bz2"))
-		archive_write_add_filter_bzip2(a);
-	else if (strstr(path, "xz"))
-		archive_write_add_filter_xz(a);
-	else if (strstr(path, "zst"))
-		archive_write_add_filter_zstd(a);
-	assert_int_equal(archive_write_open_memory(a, bytes, sizeof bytes, &size), ARCHIVE_OK);
-	for (size_t i = 0; i < count; i++) {
-		const struct entry *e = &entries[i];
-		struct archive_entry *entry = archive_entry_new();
-		archive_entry_set_pathname(entry, e->path);
-		archive_entry_set_filetype(entry, e->type ? e->type : AE_IFREG);
-		archive_entry_set_perm(entry, e->mode ? e->mode : 0644);
-		archive_entry_set_size(entry, e->contents ? (la_int64_t)strlen(e->contents) : 0);
-		if (e->type == AE_IFLNK)
-			archive_entry_set_symlink(entry, e->link);
-		else if (e->link)
-			archive_entry_set_hardlink(entry, e->link);
-		assert_int_equal(archive_write_header(a, entry), ARCHIVE_OK);
-		if (e->contents)
-			archive_write_data(a, e->contents, strlen(e->contents));
-		archive_entry_free(entry);
-	}
-	assert_int_equal(archive_write_close(a), ARCHIVE_OK);
-	archive_write_free(a);
-	web_put(path, bytes, size);
-}
-#define PUT_ARCHIVE(path, ...)                                 \
-	put_archive(path, (const struct entry[]){__VA_ARGS__}, \
-		sizeof((const struct entry[]){__VA_ARGS__}) / sizeof(struct entry))
-
 static void a_file_is_put_where_it_belongs(void **unused)
 {
 	web_put("a/tool", "hello", 5);
@@ -215,7 +165,7 @@ static void archives_are_unpacked(void **unused)
 		"x.tar", "x.tar.gz", "x.tgz", "x.tar.bz2", "x.tar.xz", "x.tar.zst", "x.zip"};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		char place[64], path[100];
-		PUT_ARCHIVE(names[i], {"bin", NULL, AE_IFDIR, 0755, NULL},
+		WEB_PUT_ARCHIVE(names[i], {"bin", NULL, AE_IFDIR, 0755, NULL},
 			{"./bin/run", "#!/bin/sh\n", 0, 0755, NULL},
 			{"read\303\251", "me", 0, 0600, NULL});
 		struct fetch_request r = ask(names[i]);
@@ -235,26 +185,26 @@ static void archives_are_unpacked(void **unused)
 
 static void archives_may_be_left_or_named(void **unused)
 {
-	PUT_ARCHIVE("a.tar.gz", {"in", "side", 0, 0, NULL});
+	WEB_PUT_ARCHIVE("a.tar.gz", {"in", "side", 0, 0, NULL});
 	web_put("plain", "x", 1);
 	struct fetch_request r = ask("a.tar.gz");
 	r.archive = "false";
 	expect_fetched(&r);
 	assert_true(is_there("t/local/a.tar.gz"));
 	assert_false(is_there("t/local/in"));
-	PUT_ARCHIVE("download", {"in.zip", "side", 0, 0, NULL});
+	WEB_PUT_ARCHIVE("download", {"in.zip", "side", 0, 0, NULL});
 	r = ask("download");
 	r.archive = "tar";
 	expect_fetched(&r);
 	expect_file("t/local/in.zip", "side", 0644);
-	PUT_ARCHIVE("one.zip", {"deep/in", "side", 0, 0, NULL});
+	WEB_PUT_ARCHIVE("one.zip", {"deep/in", "side", 0, 0, NULL});
 	r = ask("one.zip");
 	r.mode = FETCH_FILE;
 	r.destination = "t/local/renamed";
 	expect_fetched(&r);
 	expect_file("t/local/renamed", "side", 0644);
 	assert_false(is_there("t/local/deep"));
-	PUT_ARCHIVE("two.zip", {"a", "1", 0, 0, NULL}, {"b", "2", 0, 0, NULL});
+	WEB_PUT_ARCHIVE("two.zip", {"a", "1", 0, 0, NULL}, {"b", "2", 0, 0, NULL});
 	r.url = web_url("two.zip");
 	expect_refused(&r, false, "more than one file");
 	r = ask("plain");
@@ -274,7 +224,7 @@ static void one_compressed_file_is_unpacked(void **unused)
 
 static void links_stay_inside(void **unused)
 {
-	PUT_ARCHIVE("l.tar", {"lib/v1/so", "x", 0, 0, NULL},
+	WEB_PUT_ARCHIVE("l.tar", {"lib/v1/so", "x", 0, 0, NULL},
 		{"lib/so", NULL, AE_IFLNK, 0777, "v1/so"},
 		{"bin/so", NULL, AE_IFLNK, 0777, "../lib/so"}, {"hard", NULL, 0, 0, "lib/v1/so"});
 	struct fetch_request r = ask("l.tar");
@@ -291,7 +241,7 @@ static void hostile_archives_are_refused(void **unused)
 {
 	static const char leaves[] = "leads out of it";
 	static const struct {
-		struct entry entries[3];
+		struct web_entry entries[3];
 		const char *why;
 	} cases[] = {
 		{{{"../evil", "x", 0, 0, NULL}}, leaves},
@@ -319,7 +269,7 @@ static void hostile_archives_are_refused(void **unused)
 		size_t count = 1;
 		while (count < 3 && cases[i].entries[count].path)
 			count++;
-		put_archive("evil.tar", cases[i].entries, count);
+		web_put_archive("evil.tar", cases[i].entries, count);
 		struct fetch_request r = ask("evil.tar");
 		snprintf(place, sizeof place, "e/%zu", i);
 		r.destination = place;
@@ -334,7 +284,7 @@ static void hostile_archives_are_refused(void **unused)
 
 static void no_bit_gives_rights(void **unused)
 {
-	PUT_ARCHIVE("s.tar", {"su", "x", 0, 06755, NULL}, {"none", "x", 0, 01, NULL});
+	WEB_PUT_ARCHIVE("s.tar", {"su", "x", 0, 06755, NULL}, {"none", "x", 0, 01, NULL});
 	struct fetch_request r = ask("s.tar");
 	umask(022);
 	expect_fetched(&r);
@@ -345,7 +295,7 @@ static void no_bit_gives_rights(void **unused)
 // A task's other files may be links; nothing is written through them.
 static void links_in_the_way_are_not_followed(void **unused)
 {
-	PUT_ARCHIVE("w.tar", {"f", "new", 0, 0, NULL}, {"d/g", "new", 0, 0, NULL});
+	WEB_PUT_ARCHIVE("w.tar", {"f", "new", 0, 0, NULL}, {"d/g", "new", 0, 0, NULL});
 	web_put("f", "new", 3);
 	assert_int_equal(mkdirat(top, "t", 0755), 0);
 	assert_int_equal(mkdirat(top, "t/local", 0755), 0);
@@ -367,9 +317,9 @@ static void links_in_the_way_are_not_followed(void **unused)
 static void what_is_too_large_is_refused(void **unused)
 {
 	static char zeros[150000];
-	struct entry many[30];
+	struct web_entry many[30];
 	for (size_t i = 0; i < 30; i++)
-		many[i] = (struct entry){.path = "f", .contents = ""};
+		many[i] = (struct web_entry){.path = "f", .contents = ""};
 	memset(zeros, '0', sizeof zeros - 1);
 	web_put("big", zeros, 100001);
 	struct fetch_request r = ask("big");
@@ -377,14 +327,14 @@ static void what_is_too_large_is_refused(void **unused)
 	assert_false(is_there("t/local/big"));
 	r = ask("endless");
 	expect_refused(&r, false, "larger than 100000 bytes");
-	PUT_ARCHIVE("bomb.tar.gz", {"zeros", zeros, 0, 0, NULL});
+	WEB_PUT_ARCHIVE("bomb.tar.gz", {"zeros", zeros, 0, 0, NULL});
 	r = ask("bomb.tar.gz");
 	expect_refused(&r, false, "unpacks to more than 100000 bytes");
 	zeros[60000] = '\0';
-	PUT_ARCHIVE("two.tar.gz", {"a", zeros, 0, 0, NULL}, {"b", zeros, 0, 0, NULL});
+	WEB_PUT_ARCHIVE("two.tar.gz", {"a", zeros, 0, 0, NULL}, {"b", zeros, 0, 0, NULL});
 	r = ask("two.tar.gz");
 	expect_refused(&r, false, "unpacks to more than 100000 bytes");
-	put_archive("many.zip", many, 30);
+	web_put_archive("many.zip", many, 30);
 	r = ask("many.zip");
 	expect_refused(&r, false, "more than 20 files");
 }
