@@ -1,3 +1,4 @@
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/agent/container/container_news.h"
@@ -144,8 +145,8 @@ static bool read_news(struct task *t, const struct task_start *start)
 }
 
 // The process of a container that it no longer follows, because that process was killed, is followed by one that only
-// removes it. Nobody waits for it: the process between is over at once.
-static void remove_orphan(const struct task *t, const char *name)
+// removes it. Nobody waits for it: the process between is over at once. False: it cannot be begun.
+static bool remove_orphan(const struct task *t, const char *name)
 {
 	char number[16], run[] = CONTAINER_RUN, title[] = "berth-container";
 	char *const arguments[] = {title, run, number, NULL};
@@ -155,7 +156,7 @@ static void remove_orphan(const struct task *t, const char *name)
 	int fd = hand_over(plan);
 	json_decref(plan);
 	if (fd < 0)
-		return;
+		return false;
 	snprintf(number, sizeof number, "%d", fd);
 	pid_t between = fork();
 	if (between == 0) {
@@ -166,6 +167,7 @@ static void remove_orphan(const struct task *t, const char *name)
 	if (between > 0)
 		waitpid(between, NULL, 0);
 	close(fd);
+	return between > 0;
 }
 
 static void remove_if_left(
@@ -176,8 +178,8 @@ static void remove_if_left(
 	if (!settings || (how->is_known && how->signal == 0))
 		return; // it has removed its container itself
 	for (uint32_t i = 0; container_news_read(exit_path, i, &kind, text); i++)
-		if (kind == NEWS_STARTED)
-			remove_orphan(t, text);
+		if (kind == NEWS_STARTED && !remove_orphan(t, text))
+			log_warn("container-not-removed", "name=%s", text);
 }
 
 // Reads what is left of the news.

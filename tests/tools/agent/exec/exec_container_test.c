@@ -1,5 +1,6 @@
 // Commands in containers of an engine that answers what it is told to, good and bad, cut anywhere.
 #include "tests/tools/agent/exec/exec_client.h"
+#include "tests/tools/agent/exec/scripted_engine.h"
 #include "tools/agent/exec/exec_container.h"
 #include "tools/agent/exec/exec_frame.h"
 #include "tools/agent/exec/exec_session.h"
@@ -13,14 +14,11 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#define JSON(status, text)                                                                        \
-	"HTTP/1.1 " status "\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" text \
-	"\n"
+#define JSON ENGINE_JSON
 #define CREATED JSON("201 Created", "{\"Id\":\"e1\"}")
 #define UPGRADED "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
 #define ENDED JSON("200 OK", "{\"Running\":false,\"ExitCode\":3,\"Pid\":0}")
@@ -38,88 +36,22 @@ struct answers {
 };
 
 static char folder[] = "/tmp/berth-engine-XXXXXX", socket_path[64];
-static int listener, stop_fd;
-static pthread_t engine_thread;
-static const struct answers *answers; // set while nobody asks
-static char requests[4096];           // the engine's until it is joined
+static int stop_fd;
+static struct engine_answer told[5];
 static struct exec_client client;
 static int session_fd;
 static struct exec_command session_command;
 
-static bool reads_request(int fd, char *text, size_t size)
+static void start_engine(const struct answers *a)
 {
-	size_t at = 0;
-	const char *body, *length;
-	do {
-		ssize_t n = recv(fd, text + at, size - 1 - at, 0);
-		if (n <= 0)
-			return false;
-		at += (size_t)n;
-		text[at] = '\0';
-		body = strstr(text, "\r\n\r\n");
-		length = strstr(text, "Content-Length: ");
-	} while (!body || (length && strlen(body + 4) < strtoul(length + 16, NULL, 10)));
-	return true;
-}
-
-static void say_start(int fd)
-{
-	char ignored[64];
-	size_t step = answers->step ? answers->step : answers->start_size;
-	for (size_t at = 0; at < answers->start_size; at += step) {
-		size_t left = answers->start_size - at;
-		(void)!send(fd, answers->start + at, left < step ? left : step, MSG_NOSIGNAL);
-	}
-	while (answers->holds_start && recv(fd, ignored, sizeof ignored, 0) > 0)
-		;
-}
-
-static void serve_engine(int fd)
-{
-	char text[4096];
-	if (!reads_request(fd, text, sizeof text))
-		return;
-	snprintf(requests + strlen(requests), sizeof requests - strlen(requests), "%.*s\n",
-		(int)strcspn(text, "\r"), text);
-	bool is_start = strstr(text, "/start ") != NULL;
-	const char *said = strstr(text, "POST /containers/") ? answers->create
-			   : strstr(text, "GET /exec/")      ? answers->look
-			   : strstr(text, "/resize?")        ? JSON("201 Created", "")
-							     : answers->container;
-	if (is_start)
-		say_start(fd);
-	else
-		(void)!send(fd, said, strlen(said), MSG_NOSIGNAL);
-}
-
-static void *engine_main(void *unused)
-{
-	int fd;
-	while ((fd = accept(listener, NULL, NULL)) >= 0) {
-		serve_engine(fd);
-		close(fd);
-	}
-	return NULL;
-}
-
-static void start_engine(const struct answers *given)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	answers = given;
-	*requests = '\0';
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
-	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(listen(listener, 10), 0);
-	assert_int_equal(pthread_create(&engine_thread, NULL, engine_main, NULL), 0);
-}
-
-static void stop_engine(void)
-{
-	shutdown(listener, SHUT_RDWR);
-	pthread_join(engine_thread, NULL);
-	close(listener);
-	unlink(socket_path);
+	told[0] =
+		(struct engine_answer){"/start ", a->start, a->start_size, a->step, a->holds_start};
+	told[1] = (struct engine_answer){.asked = "POST /containers/", .says = a->create};
+	told[2] = (struct engine_answer){.asked = "GET /exec/", .says = a->look};
+	told[3] =
+		(struct engine_answer){.asked = "/resize?", .says = ENGINE_JSON("201 Created", "")};
+	told[4] = (struct engine_answer){.asked = "", .says = a->container};
+	scripted_engine_start(socket_path, told);
 }
 
 static int open_folder(void **unused)
@@ -179,7 +111,7 @@ static void expect_session(const struct answers *given, bool has_terminal, const
 	assert_string_equal(text, wanted);
 	pthread_join(thread, NULL);
 	exec_client_close(&client);
-	stop_engine();
+	scripted_engine_stop();
 }
 
 #define STARTED(text) .create = CREATED, .start = text, .start_size = sizeof(text) - 1
@@ -208,12 +140,12 @@ static void what_is_no_output_ends_it(void **unused)
 	static const char look[] = "GET /exec/e1/json HTTP/1.1\n";
 	struct answers a = {ENDING(UPGRADED "\1\0\0\0\0\0\0\2hi\3\0\0\0\0\0\0\2no")};
 	expect_session(&a, false, "hi<1011 the engine sends what is no output of a command>");
-	const char *first = strstr(requests, look);
+	const char *first = strstr(scripted_engine_requests(), look);
 	assert_non_null(first);
 	assert_null(strstr(first + 1, look));
 	a.look = RUNNING;
 	expect_session(&a, false, "hi<1011 the engine sends what is no output of a command>");
-	first = strstr(requests, look);
+	first = strstr(scripted_engine_requests(), look);
 	assert_non_null(first);
 	assert_non_null(strstr(first + 1, look));
 }
@@ -266,7 +198,7 @@ static void what_cannot_start_says_why_not(void **unused)
 		assert_int_not_equal(start_command(false, message, sizeof message), 0);
 		if (!strstr(message, rows[i].message))
 			fail_msg("row %zu: %s", i, message);
-		stop_engine();
+		scripted_engine_stop();
 	}
 	char message[300];
 	assert_int_not_equal(start_command(false, message, sizeof message), 0);
@@ -284,7 +216,7 @@ static void an_engine_that_is_silent_is_not_waited_for(void **unused)
 	assert_int_not_equal(start_command(false, message, sizeof message), 0);
 	assert_non_null(strstr(message, "it was not waited for"));
 	assert_int_equal(read(stop_fd, &one, sizeof one), sizeof one);
-	stop_engine();
+	scripted_engine_stop();
 }
 
 int main(void)
