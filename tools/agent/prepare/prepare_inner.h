@@ -39,6 +39,7 @@ struct prepared_task {
 	uint32_t rendering_count;
 	struct variable_watch **watches;
 	uint32_t watch_count;
+	int64_t watch_ns; // when one that could not be watched is tried again; 0: all are
 	uint64_t changes_seen;
 	char missing[160];                         // what was told last
 	int64_t missing_since_ns;                  // 0: nothing is missing

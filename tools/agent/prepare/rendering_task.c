@@ -12,6 +12,8 @@
 #define FILE_BYTES_MAX (1u << 20) // that a template reads
 // A task that waits for what is missing says so when it has waited for a while: most comes at once.
 #define MISSING_TOLD_NS (3 * NS_PER_S)
+// Until a variable that cannot be watched, for want of a thread for instance, is tried again.
+#define WATCH_AGAIN_NS (1 * NS_PER_S)
 
 // What the functions of a template reach.
 struct sight {
@@ -87,8 +89,11 @@ static struct variable_watch *watch_of(struct sight *sight, const char *target)
 			return p->watches[i];
 	struct variable_watch *w = variables_watch(p->all->variables, &p->allocation, p->task,
 		target, sight->trouble, sizeof sight->trouble);
-	if (!w)
+	if (!w) {
+		p->watch_ns = sight->stage->start->now_ns + WATCH_AGAIN_NS;
+		stage_wake(sight->stage, p->watch_ns);
 		return NULL;
+	}
 	p->watches = memory_resize(p->watches, (p->watch_count + 1) * sizeof p->watches[0]);
 	p->watches[p->watch_count++] = w;
 	return w;
@@ -303,6 +308,7 @@ static enum template_end render_with(const struct prepare_stage *s, bool begins)
 	enum template_end end = TEMPLATE_FAILED;
 	bool was_read = s->p->has_read;
 
+	s->p->watch_ns = 0;
 	if (!environment_build(&e, s->start->node, s->start->alloc, s->task->spec,
 		    s->start->folders, message, sizeof message)) {
 		template_failed(s, message);
@@ -326,13 +332,23 @@ static bool has_templates(const struct prepare_stage *s)
 	return json_array_size(json_object_get(s->task->spec->json, "Templates")) > 0;
 }
 
+// Whether a variable that could not be watched is to be tried again now.
+static bool watches_again(const struct prepare_stage *s)
+{
+	const struct prepared_task *p = s->p;
+
+	if (p->watch_ns > s->start->now_ns)
+		stage_wake(s, p->watch_ns);
+	return p->watch_ns && p->watch_ns <= s->start->now_ns;
+}
+
 // Whether a task that waits for variables would wait on.
 static bool nothing_came(const struct prepare_stage *s)
 {
 	const struct prepared_task *p = s->p;
 	int64_t told_ns = p->missing_since_ns + MISSING_TOLD_NS;
 
-	if (!p->missing_since_ns || all_changes(p) != p->changes_seen)
+	if (watches_again(s) || !p->missing_since_ns || all_changes(p) != p->changes_seen)
 		return false;
 	if (p->missing[0])
 		return true;
@@ -397,7 +413,7 @@ static void signal_task(const struct prepare_stage *s, int number)
 
 	if (p->task == 0 && s->task->driver != &driver_mock) // which any would end
 		s->task->driver->signal(s->task, number, s->start->now_ns);
-	else if (p->task > 0 && process_started(p->task) == p->task_started)
+	else if (process_is_there(p->task, p->task_started) > 0)
 		kill(p->task, number);
 }
 
@@ -433,7 +449,7 @@ void follow_templates(const struct prepare_stage *s)
 {
 	if (!has_templates(s))
 		return;
-	if (!s->p->has_read || changes_are_settled(s)) {
+	if (!s->p->has_read || watches_again(s) || changes_are_settled(s)) {
 		render_with(s, false);
 		s->p->changed_first_ns = 0;
 		s->p->has_read = true; // what is wrong with them was said once

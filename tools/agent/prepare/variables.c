@@ -69,7 +69,7 @@ static void bring(
 static bool pause_ms(const struct variable_watch *w, uint32_t ms)
 {
 	struct pollfd polled = {.fd = w->stop_fd, .events = POLLIN};
-	return poll(&polled, 1, (int)ms) == 0;
+	return poll(&polled, 1, (int)ms) <= 0; // a signal only makes it shorter
 }
 
 static void take_answer_of(struct variable_watch *w, const struct variable_answer *answer)
