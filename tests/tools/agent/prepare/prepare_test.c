@@ -359,6 +359,28 @@ static void a_task_waits_for_its_variables(void **unused)
 	await_contents("t/local/list", "nomad/jobs/j");
 }
 
+// A node watches 256 variables; who comes then is served when another has gone.
+static void a_variable_that_cannot_be_watched_is_tried_again(void **unused)
+{
+	static const struct uuid first = {{0xa2}};
+	struct alloc_run *greedy = stage_run(&first, "service", "",
+		"{\"Name\":\"t\"" MOCK TEMPLATES(
+			TEMPLATE("{{ range loop 256 }}{{ with nomadVar (printf \\\"x/%d\\\" .) }}"
+				 "{{ end }}{{ end }}",
+				"local/x", "")) "}");
+	store_put("nomad/jobs/j", "{\"a\":\"one\"}");
+	struct alloc_run *a = run(MOCK TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"), "local/x", "")));
+	stage_pass_ms(3000);
+	assert_true(has_note(&a->tasks[0], "Template", "this node watches 256 variables already"));
+	runner_forget(&runner, greedy);
+	for (int i = 0; i < 500 && a->tasks[0].phase != PHASE_RUNNING; i++) {
+		poll(NULL, 0, 10);
+		stage_pass_ms(10);
+	}
+	assert_int_equal(a->tasks[0].phase, PHASE_RUNNING);
+	assert_string_equal(contents("t/local/x"), "one");
+}
+
 static void a_controller_that_refuses_is_said(void **unused)
 {
 	store_fail(403);
@@ -664,6 +686,7 @@ int main(int argc, char **argv)
 		ROW(a_template_that_cannot_be_rendered_fails_its_task),
 		ROW(templates_make_variables_of_the_task),
 		ROW(a_task_waits_for_its_variables),
+		ROW(a_variable_that_cannot_be_watched_is_tried_again),
 		ROW(a_controller_that_refuses_is_said),
 		ROW(a_change_restarts_once),
 		ROW(a_change_signals),
