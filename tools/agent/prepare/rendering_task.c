@@ -133,6 +133,13 @@ static void template_failed(const struct prepare_stage *s, const char *why)
 	stage_note(s, "Template", "Template failed: %s", why);
 }
 
+// Because of the node, it may be, and not of the template.
+static void node_failed(const struct prepare_stage *s, int error, const char *why)
+{
+	s->news->may_help = !task_error_is_its_own(error);
+	template_failed(s, why);
+}
+
 // What the task's scripts have.
 static bool build_within(const struct prepare_stage *s, struct environment *within, char *message,
 	uint32_t message_size)
@@ -237,7 +244,7 @@ static bool write_text(const struct prepare_stage *s, struct rendering *r, int t
 		return true;
 	r->has_text = false;
 	snprintf(text, sizeof text, "cannot write %.150s: %s", r->destination, strerror(-error));
-	template_failed(s, text);
+	node_failed(s, error, text);
 	return false;
 }
 
@@ -313,7 +320,7 @@ static enum template_end render_with(const struct prepare_stage *s, bool begins)
 		    s->start->folders, message, sizeof message)) {
 		template_failed(s, message);
 	} else if (sight.top < 0) {
-		template_failed(s, strerror(-sight.top));
+		node_failed(s, sight.top, strerror(-sight.top));
 	} else if (read_templates(s, &e)) {
 		// An agent that starts again finds what was rendered in the files.
 		for (uint32_t i = 0; !was_read && !begins && i < s->p->rendering_count; i++)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -321,6 +322,29 @@ static void a_template_that_cannot_be_rendered_fails_its_task(void **unused)
 	runner_step(&runner);
 	a = run(MOCK TEMPLATES(TEMPLATE("{{ file \\\"/../../../etc/passwd\\\" }}", "local/x", "")));
 	assert_true(has_note(&a->tasks[0], "Template", "is not below the folder"));
+}
+
+// Of what the node lacks now the restart policy says whether it is tried again.
+static void a_template_that_the_node_fails_is_tried_again(void **unused)
+{
+	struct rlimit before;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	const struct rlimit none = {3, before.rlim_max};
+	runner_add(&runner, &id, 9, 5,
+		stage_describe(&id, "service", "",
+			"{\"Name\":\"t\",\"RestartPolicy\":{\"Attempts\":1,\"Interval\":"
+			"60000000000,"
+			"\"Delay\":1000000000,\"Mode\":\"fail\"}" MOCK TEMPLATES(
+				TEMPLATE("x", "local/x", "")) "}"));
+	const struct alloc_run *a = runner_find(&runner, &id);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	runner_step(&runner);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(has_note(&a->tasks[0], "Template", "Too many open files"));
+	assert_int_equal(a->tasks[0].phase, PHASE_RESTARTING);
+	stage_pass_ms(1250);
+	await_phase(a, PHASE_RUNNING);
+	assert_string_equal(contents("t/local/x"), "x");
 }
 
 static void templates_make_variables_of_the_task(void **unused)
@@ -684,6 +708,7 @@ int main(int argc, char **argv)
 		ROW(a_restarted_agent_fetches_what_is_missing),
 		ROW(templates_are_files_before_the_start),
 		ROW(a_template_that_cannot_be_rendered_fails_its_task),
+		ROW(a_template_that_the_node_fails_is_tried_again),
 		ROW(templates_make_variables_of_the_task),
 		ROW(a_task_waits_for_its_variables),
 		ROW(a_variable_that_cannot_be_watched_is_tried_again),
