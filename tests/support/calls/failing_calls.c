@@ -64,6 +64,16 @@ static void record(const struct place *p)
 	atomic_flag_clear(&calls->busy);
 }
 
+// Sanitizers have frames of their own before this function's and the wrapper's.
+static void **behind_wrapper(void **frames, const void *wrapper)
+{
+	uint32_t at = 0;
+
+	while (at < RECORDED - FRAMES - 1 && frames[at] != wrapper)
+		at++;
+	return frames + at + 1;
+}
+
 __attribute__((noinline)) static bool fails(enum call call)
 {
 	static _Thread_local bool is_inside; // what backtrace() calls
@@ -80,7 +90,7 @@ __attribute__((noinline)) static bool fails(enum call call)
 	is_inside = false;
 	memset(&p, 0, sizeof p);
 	p.call = call;
-	memcpy(p.frames, frames + 2, sizeof p.frames); // without this function and the wrapper
+	memcpy(p.frames, behind_wrapper(frames, __builtin_return_address(0)), sizeof p.frames);
 	if (mode == RECORDING) {
 		record(&p);
 		return false;
