@@ -74,7 +74,8 @@ static struct alloc_run *ask_to_run(void)
 	char task[1500];
 
 	snprintf(task, sizeof task,
-		"{\"Name\":\"t\",\"Driver\":\"%s\",\"RestartPolicy\":{\"Attempts\":1,"
+		"{\"Name\":\"t\",\"Driver\":\"%s\",\"Identity\":{\"Token\":\"s\",\"File\":true},"
+		"\"RestartPolicy\":{\"Attempts\":1,"
 		"\"Interval\":60000000000,\"Delay\":50000000,\"Mode\":\"fail\"},\"Config\":{"
 		"\"command\":\"/bin/sh\",\"args\":[\"-c\",\"cd $NOMAD_ALLOC_DIR; echo x >>ran; "
 		"read go <go\"]}}",

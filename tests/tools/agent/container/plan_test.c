@@ -203,6 +203,14 @@ static void what_is_not_allowed_is_refused(void **unused)
 		const char *config, *part;
 	} table[] = {
 		{"\"command\":\"x\"", "has no image"},
+		{"\"image\":\"\"", "image is the name of an image"},
+		{IMAGE ",\"mount\":[{\"type\":\"tmpfs\",\"target\":\"x\"}]",
+			"a mount needs a target that begins with /"},
+		{IMAGE ",\"mount\":[{\"type\":\"npipe\",\"target\":\"/x\"}]",
+			"a mount is of the type bind, tmpfs or volume, not \"npipe\""},
+		{IMAGE ",\"mount\":[\"/x\"]", "a mount is a block"},
+		{IMAGE ",\"tmpfs\":[\"run\"]", "tmpfs is a list of paths that begin with /"},
+		{IMAGE ",\"port_map\":[{\"web\":0}]", "port_map \"web\" wants the label of a port"},
 		{IMAGE ",\"pid_mode\":\"host\"",
 			"the driver podman has no option \"pid_mode\" here"},
 		{IMAGE ",\"privileged\":true", "--container-privileged"},
@@ -229,6 +237,18 @@ static void what_is_not_allowed_is_refused(void **unused)
 		if (!strstr(refusal, table[i].part))
 			fail_msg("row %u: %s", i, refusal);
 	}
+}
+
+static void what_cannot_be_planned_does_not_begin(void **unused)
+{
+	container_configure(&settings);
+	const struct alloc_run *a = stage_run(&id, "service", "",
+		"{\"Name\":\"t\",\"Driver\":\"podman\",\"Config\":{\"command\":\"x\"}}");
+	container_configure(NULL);
+	assert_int_equal(a->tasks[0].phase, PHASE_ENDED);
+	assert_true(a->tasks[0].failed);
+	assert_string_equal(
+		a->tasks[0].notes[2].message, "the configuration of podman has no image");
 }
 
 static void an_operator_may_allow_it(void **unused)
@@ -279,6 +299,7 @@ int main(void)
 		TEST(host_volumes_are_bound),
 		TEST(docker_asks_again_for_what_may_have_moved),
 		TEST(what_is_not_allowed_is_refused),
+		TEST(what_cannot_be_planned_does_not_begin),
 		TEST(an_operator_may_allow_it),
 		TEST(a_link_is_no_way_out),
 	};

@@ -200,6 +200,16 @@ static void a_failed_artifact_follows_the_restart_policy(void **unused)
 	assert_int_equal(web_asked(), 2);
 }
 
+static void an_artifact_for_nobody_is_refused(void **unused)
+{
+	const struct alloc_run *a =
+		run_artifact(MOCK ARTIFACT ",\"User\":\"no-such-user\"", web_url("x"));
+	assert_int_equal(a->tasks[0].phase, PHASE_ENDED);
+	assert_true(has_note(&a->tasks[0], "Failed Artifact Download",
+		"there is no user \"no-such-user\" on this node"));
+	assert_int_equal(web_asked(), 0);
+}
+
 static void an_artifact_that_comes_later_is_taken(void **unused)
 {
 	struct alloc_run *a = run_artifact(MOCK ARTIFACT, web_url("late"));
@@ -407,8 +417,15 @@ static void a_variable_that_cannot_be_watched_is_tried_again(void **unused)
 
 static void a_controller_that_refuses_is_said(void **unused)
 {
-	store_fail(403);
+	store_fail(-1);
 	struct alloc_run *a = run(MOCK TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"), "local/x", "")));
+	stage_pass_ms(3000);
+	await_note(a, "Template", "Missing: nomad.var.block(nomad/jobs/j): the controller is away");
+	runner_forget(&runner, a);
+	runner_step(&runner);
+	store_clear();
+	store_fail(403);
+	a = run(MOCK TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"), "local/x", "")));
 	for (int i = 0; i < 50 && store_asked() < 1; i++)
 		poll(NULL, 0, 10);
 	runner_step(&runner);
@@ -701,6 +718,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		ROW(artifacts_come_before_the_start),
 		ROW(a_failed_artifact_follows_the_restart_policy),
+		ROW(an_artifact_for_nobody_is_refused),
 		ROW(an_artifact_that_comes_later_is_taken),
 		ROW(what_cannot_help_is_not_tried_again),
 		ROW(a_stop_ends_what_is_under_way),
