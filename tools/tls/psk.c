@@ -163,7 +163,11 @@ int psk_client_session(
 			GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS));
 	if (error == GNUTLS_E_SUCCESS)
 		error = prepare_session(*session, fd, client->credentials);
-	return error == GNUTLS_E_SUCCESS ? offer_protocols(*session, kind, kind) : error;
+	if (error == GNUTLS_E_SUCCESS)
+		error = offer_protocols(*session, kind, kind);
+	if (error != GNUTLS_E_SUCCESS)
+		*session = NULL; // which was freed
+	return error;
 }
 
 enum line_kind psk_session_kind(gnutls_session_t session)

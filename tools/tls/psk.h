@@ -36,6 +36,7 @@ struct psk_client;
 struct psk_client *psk_client_create(const struct psk_identity *,
 	const uint8_t key[static PSK_KEY_BYTES]); // NULL: memory is short
 void psk_client_destroy(struct psk_client *);     // the same
+// The same; without a session it is NULL.
 int psk_client_session(struct psk_client *, int fd, enum line_kind, gnutls_session_t *);
 
 // After the handshake.
