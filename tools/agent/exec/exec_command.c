@@ -27,7 +27,7 @@ static int open_terminal(struct exec_command *c, struct keeper *k)
 	// So that its user may open it by its name, too.
 	if (k->place->changes_user && fchown(k->standard[0], k->place->uid, (gid_t)-1) < 0)
 		return -errno;
-	return c->output < 0 || k->standard[2] < 0 ||
+	return c->output < 0 || k->standard[1] < 0 || k->standard[2] < 0 ||
 			       fcntl(c->input, F_SETFL, O_RDWR | O_NONBLOCK) < 0
 		       ? -EMFILE
 		       : 0;
@@ -141,7 +141,10 @@ struct exec_command_end exec_command_ended(const struct exec_command *c)
 {
 	struct exec_command_end end;
 	ssize_t n = recv(c->keeper_fd, &end, sizeof end, MSG_DONTWAIT);
-	return n == sizeof end ? end : (struct exec_command_end){.exit_code = 255};
+	if (n == sizeof end)
+		return end;
+	return (struct exec_command_end){.exit_code = 255,
+		.reason = "nobody knows how the command ended: its keeper is gone"};
 }
 
 void exec_command_finish(struct exec_command *c)

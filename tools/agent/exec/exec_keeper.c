@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -48,8 +50,8 @@ static _Noreturn void keeper_fail(enum keeper_stage stage)
 	keeper_say(KEPT_FAILURE, stage);
 }
 
-// Moves descriptors to their places; -1 leaves a place empty. False: there is no room for so many; all are where they
-// were.
+// Moves descriptors to their places, of which the standard ones are the command's, too; -1 leaves a place empty. False:
+// there is no room for so many; all are where they were.
 static bool keep_descriptors(const int fds[KEPT])
 {
 	int above[KEPT];
@@ -60,7 +62,7 @@ static bool keep_descriptors(const int fds[KEPT])
 	}
 	for (int i = 0; i < KEPT; i++)
 		if (above[i] >= 0)
-			CHECK(dup3(above[i], i, O_CLOEXEC) == i);
+			CHECK(dup3(above[i], i, i < KEPT_CHANNEL ? 0 : O_CLOEXEC) == i);
 		else
 			close(i);
 	CHECK(syscall(SYS_close_range, KEPT, ~0u, 0u) == 0);
@@ -82,8 +84,6 @@ static _Noreturn void run_program(const struct keeper *k)
 	CHECK(setsid() > 0); // a child leads no group yet
 	if (k->has_terminal && ioctl(0, TIOCSCTTY, 0) < 0)
 		keeper_fail(KEEPER_TERMINAL);
-	for (int i = 0; i < 3; i++)
-		CHECK(fcntl(i, F_SETFD, 0) == 0);
 	if (chdir(k->folder) < 0 && chdir("/") < 0)
 		keeper_fail(KEEPER_PLACE);
 	if (exec_place_become(k->place) < 0)
@@ -147,6 +147,11 @@ static void tell_end(pid_t command)
 static void watch_command(pid_t command)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, command, 0);
+	struct exec_command_end end = {.exit_code = 128 + SIGKILL, .is_known = pidfd >= 0};
+	if (pidfd < 0)
+		snprintf(end.reason, sizeof end.reason,
+			"the command was ended, as it could not be watched: %s",
+			strerrordesc_np(errno));
 	struct pollfd polled[3] = {{.fd = pidfd, .events = POLLIN},
 		{.fd = KEPT_CHANNEL, .events = POLLIN}, {.fd = KEPT_TASK, .events = POLLIN}};
 	while (pidfd >= 0 && poll(polled, 3, -1) < 0 && errno == EINTR)
@@ -157,10 +162,8 @@ static void watch_command(pid_t command)
 		return;
 	}
 	end_command(command, pidfd);
-	if (is_wanted) {
-		struct exec_command_end end = {.exit_code = 128 + SIGKILL, .is_known = true};
+	if (is_wanted)
 		(void)send(KEPT_CHANNEL, &end, sizeof end, MSG_NOSIGNAL);
-	}
 }
 
 _Noreturn void keeper_run(struct keeper *k)

@@ -46,29 +46,34 @@ static int foreign_namespaces(pid_t task)
 	return flags;
 }
 
-// A file of /proc, as much as fits; "" when it cannot be read.
-static void read_proc(pid_t pid, const char *name, char *text, size_t size)
+// A file of /proc, as much as fits. 0, or -errno: a command must not get rights because nobody knows the task's.
+static int read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t at = 0;
 	ssize_t n = 0;
-	while (fd >= 0 && at < size - 1 && (n = read(fd, text + at, size - 1 - at)) > 0)
+	if (fd < 0)
+		return -errno;
+	while (at < size - 1 && (n = read(fd, text + at, size - 1 - at)) > 0)
 		at += (size_t)n;
-	if (fd >= 0)
-		close(fd);
+	int error = n < 0 ? -errno : 0;
+	close(fd);
 	text[at] = '\0';
+	return error;
 }
 
 static int open_group(pid_t task, int *fd)
 {
 	char text[4096], mount[512], own[1024], its[1024], path[1600];
 	*fd = -1;
-	read_proc(task, "cgroup", text, sizeof text);
-	if (!cgroup_own_path(text, its, sizeof its))
-		return 0;
-	read_proc(getpid(), "cgroup", text, sizeof text);
+	int error = read_proc(task, "cgroup", text, sizeof text);
+	if (error || !cgroup_own_path(text, its, sizeof its))
+		return error;
+	error = read_proc(getpid(), "cgroup", text, sizeof text);
+	if (error)
+		return error;
 	if (!cgroup_own_path(text, own, sizeof own) || strcmp(own, its) == 0)
 		return 0;
 	cgroup_find_mount("/proc/self/mounts", mount, sizeof mount);
@@ -95,13 +100,15 @@ static uint64_t status_number(const char *status, const char *name, int base)
 	return line ? strtoull(line + strlen(name), NULL, base) : 0;
 }
 
-static void read_rights(struct exec_place *p, pid_t task)
+static int read_rights(struct exec_place *p, pid_t task)
 {
 	char status[8192], own[8192];
-	read_proc(task, "status", status, sizeof status);
+	int error = read_proc(task, "status", status, sizeof status);
+	error = error ? error : read_proc(getpid(), "status", own, sizeof own);
+	if (error)
+		return error;
 	p->bounding = status_number(status, "\nCapBnd:", 16);
 	p->ambient = status_number(status, "\nCapAmb:", 16);
-	read_proc(getpid(), "status", own, sizeof own);
 	p->has_filter = status_number(status, "\nSeccomp_filters:", 10) >
 			status_number(own, "\nSeccomp_filters:", 10);
 	p->no_new_rights = status_number(status, "\nNoNewPrivs:", 10) != 0;
@@ -117,6 +124,7 @@ static void read_rights(struct exec_place *p, pid_t task)
 		p->groups[p->group_count++] = (gid_t)group;
 		at = end;
 	}
+	return 0;
 }
 
 static int find_task_user(
@@ -150,8 +158,7 @@ static int find_in_proc(struct exec_place *p, pid_t task)
 	p->namespaces = foreign_namespaces(task);
 	int error = open_group(task, &p->group_fd);
 	error = error ? error : open_root(task, p->namespaces & CLONE_NEWNS, &p->root_fd);
-	read_rights(p, task);
-	return error;
+	return error ? error : read_rights(p, task);
 }
 
 int exec_place_find(struct exec_place *p, const struct process *process, const char *user,
