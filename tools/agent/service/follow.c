@@ -23,6 +23,7 @@ struct follow {
 	int fd;                  // -1: it is not open
 	bool has_next; // of a log: a newer file is there, so this one only has to be read to its end
 	bool is_over;  // the next turn ends the answer
+	int error;     // -errno: what comes next cannot be read, and the answer is cut off
 	uint64_t heartbeat_ns; // monotonic; when the next one is due
 	char *shown;           // the path as JSON
 	uint8_t data[FRAME_DATA_BYTES];
@@ -49,19 +50,19 @@ static void follow_free(void *context)
 	free(f);
 }
 
-// False: the file is gone, or cannot be read.
-static bool open_file(struct follow *f)
+// 0 or -errno; -ENOENT: the file is gone.
+static int open_file(struct follow *f)
 {
 	struct json_writer json = {0};
 	int found = alloc_files_find(&f->wish.files, f->wish.path);
 	int fd = found < 0 ? found : alloc_files_read(found);
 	if (fd < 0)
-		return false;
+		return fd;
 	f->fd = fd;
 	json_write_string(&json, f->wish.path);
 	free(f->shown);
 	f->shown = json_writer_take(&json);
-	return true;
+	return 0;
 }
 
 static bool is_log(const struct follow *f)
@@ -72,14 +73,17 @@ static bool is_log(const struct follow *f)
 // Opens the file of a log that comes next. False: there is none yet.
 static bool open_next(struct follow *f)
 {
-	int64_t index = log_files_after(&f->wish.files, f->wish.output, f->wish.place.index);
+	int64_t index;
+	f->error = log_files_after(&f->wish.files, f->wish.output, f->wish.place.index, &index);
 	close_file(f);
 	f->has_next = false;
 	if (index < 0)
 		return false;
 	f->wish.place = (struct log_place){index, 0};
 	log_file_path(f->wish.output, index, f->wish.path);
-	return open_file(f);
+	int error = open_file(f);
+	f->error = error == -ENOENT ? 0 : error; // it was removed just now
+	return error == 0;
 }
 
 static ssize_t write_event(
@@ -163,26 +167,30 @@ static bool goes_on(struct follow *f)
 		return false;
 	if (f->has_next)
 		return open_next(f);
-	f->has_next = log_files_after(&f->wish.files, f->wish.output, f->wish.place.index) >= 0;
+	int64_t next;
+	f->error = log_files_after(&f->wish.files, f->wish.output, f->wish.place.index, &next);
+	f->has_next = next >= 0;
 	return f->has_next;
 }
 
 // Bytes of a file, or what became of it; 0: there is nothing now.
 static ssize_t take_from_files(struct follow *f, char *to, size_t most)
 {
-	while (!f->is_over) {
+	while (!f->is_over && !f->error) {
 		if (f->fd < 0 && !(is_log(f) && open_next(f)))
-			return 0;
+			break;
 		ssize_t n = write_data(f, to, most);
 		if (n != 0)
 			return n;
-		if (goes_on(f))
+		if (goes_on(f) || f->error)
 			continue;
 		n = f->fd < 0 ? 0 : write_change(f, to, most);
 		if (n != 0 || f->fd >= 0)
 			return n;
 	}
-	return MHD_CONTENT_READER_END_OF_STREAM;
+	if (f->error)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	return f->is_over ? MHD_CONTENT_READER_END_OF_STREAM : 0;
 }
 
 // A client that was slow gets no beats for the time that is over.
@@ -221,6 +229,14 @@ static ssize_t follow_read(void *context, uint64_t position, char *to, size_t mo
 	}
 }
 
+struct MHD_Response *follow_refuse(const struct follow_wish *wish, int error, unsigned *status)
+{
+	char text[100];
+	return service_say(status, MHD_HTTP_INTERNAL_SERVER_ERROR, "open %s/%s: %s",
+		wish->files.path, *wish->output ? wish->output : wish->path,
+		alloc_files_error(error, text, sizeof text));
+}
+
 struct MHD_Response *follow_begin(
 	const struct service_request *request, const struct follow_wish *wish, unsigned *status)
 {
@@ -229,10 +245,15 @@ struct MHD_Response *follow_begin(
 	f->wish = *wish;
 	f->fd = -1;
 	f->heartbeat_ns = monotonic_ns() + HEARTBEAT_NS;
-	f->is_over = !is_log(f) && !open_file(f);
-	if (is_log(f) && wish->place.index >= 0) {
+	bool has_file = !is_log(f) || wish->place.index >= 0;
+	if (has_file && is_log(f))
 		log_file_path(wish->output, wish->place.index, f->wish.path);
-		(void)open_file(f); // it may have been removed just now
+	int error = has_file ? open_file(f) : 0;
+	f->is_over = error && !is_log(f);
+	if (error && error != -ENOENT) { // one that was removed just now is no error
+		struct MHD_Response *refusal = follow_refuse(wish, error, status);
+		follow_free(f);
+		return refusal;
 	}
 	struct MHD_Response *response = MHD_create_response_from_callback(
 		MHD_SIZE_UNKNOWN, FRAME_DATA_BYTES, follow_read, f, follow_free);

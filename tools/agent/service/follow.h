@@ -24,6 +24,9 @@ struct follow_wish {
 	const char *content_type;
 };
 
-// The response, with 200; NULL: memory is short. The request lives longer than it.
+// The response, with 200, or with a sentence where the file cannot be read; NULL: memory is short. The request lives
+// longer than it. What cannot be read later on cuts the answer off.
 struct MHD_Response *follow_begin(
 	const struct service_request *, const struct follow_wish *, unsigned *status);
+// What the clients of a wish are told that cannot be granted: -errno, of its files.
+struct MHD_Response *follow_refuse(const struct follow_wish *, int error, unsigned *status);

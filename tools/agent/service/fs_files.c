@@ -135,9 +135,15 @@ static struct MHD_Response *list_names(
 			"%s/%s has more than %d entries, the most that are listed", w->files.path,
 			w->path, ENTRIES_MAX);
 	json_begin_array(&json);
-	for (uint32_t i = 0; i < names->count; i++)
-		if (fstatat(folder, names->items[i], &st, AT_SYMLINK_NOFOLLOW) == 0)
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (fstatat(folder, names->items[i], &st, AT_SYMLINK_NOFOLLOW) == 0) {
 			file_facts_json(&json, names->items[i], &st, NULL);
+		} else if (errno != ENOENT) { // it was removed just now
+			struct MHD_Response *refusal = say_error(w, -errno, "stat", status);
+			json_writer_free(&json);
+			return refusal;
+		}
+	}
 	json_end_array(&json);
 	return service_json(status, &json);
 }
@@ -229,19 +235,22 @@ static void put_distrust(struct MHD_Response *response)
 		"default-src 'none'; style-src 'unsafe-inline'; sandbox");
 }
 
-// Takes the descriptor over. What is appended meanwhile is left out, or the answer might never end.
-static struct MHD_Response *send_part(int fd, int64_t from, int64_t limit, unsigned *status)
+// What is appended meanwhile is left out, or the answer might never end.
+static struct MHD_Response *send_part(
+	struct wanted *w, int64_t from, int64_t limit, unsigned *status)
 {
 	char beginning[FILE_BEGINNING_BYTES];
 	struct stat st;
-	ssize_t size = pread(fd, beginning, sizeof beginning, from);
-	int64_t most = fstat(fd, &st) == 0 ? (int64_t)st.st_size - from : 0;
-	if (size <= 0 || most <= 0) {
-		close(fd);
+	ssize_t size = pread(w->fd, beginning, sizeof beginning, from);
+	bool is_beyond = size < 0 && errno == EINVAL; // no file is so long
+	if ((size < 0 && !is_beyond) || fstat(w->fd, &st) < 0)
+		return say_error(w, -errno, "read", status);
+	int64_t most = (int64_t)st.st_size - from;
+	if (size <= 0 || most <= 0)
 		return service_say(status, MHD_HTTP_OK, "%s", "");
-	}
 	struct part *p = memory_take(sizeof *p);
-	*p = (struct part){fd, from, from + (limit > 0 && limit < most ? limit : most)};
+	*p = (struct part){w->fd, from, from + (limit > 0 && limit < most ? limit : most)};
+	w->fd = -1;
 	struct MHD_Response *response = MHD_create_response_from_callback(
 		MHD_SIZE_UNKNOWN, READ_BLOCK_BYTES, part_read, p, part_free);
 	if (!response) {
@@ -283,10 +292,8 @@ static struct MHD_Response *send_content(
 		response = service_say(status, MHD_HTTP_OK,
 			"can't seek to offset '\xef\xbf\xbd': seek %s/%s: invalid argument",
 			w.files.path, w.path);
-	if (!response) {
-		response = send_part(w.fd, from, limit, status);
-		w.fd = -1;
-	}
+	if (!response)
+		response = send_part(&w, from, limit, status);
 	wanted_close(&w);
 	return response;
 }

@@ -61,15 +61,17 @@ static int64_t stream_start(const struct stat *st, const struct stream_values *v
 	return values->is_from_end ? size - bytes : bytes;
 }
 
-// Decides where the stream of a file begins. NULL, or what is wrong.
-static struct MHD_Response *find_stream(struct follow_wish *wish, const char *given,
+// Decides where the stream of a file begins. opened: what opening the folder came to. NULL, or what is wrong.
+static struct MHD_Response *find_stream(struct follow_wish *wish, int opened, const char *given,
 	const struct stream_values *values, unsigned *status)
 {
 	struct MHD_Response *response = NULL;
 	struct stat st;
 	char text[100];
-	int found = wish->files.folder < 0 ? -ENOENT : alloc_files_find(&wish->files, wish->path);
+	int found = opened < 0 ? opened : alloc_files_find(&wish->files, wish->path);
 	int error = found < 0 ? found : fstat(found, &st) < 0 ? -errno : 0;
+	if (error && found >= 0)
+		close(found);
 	if (error == -EXDEV)
 		return service_say(
 			status, MHD_HTTP_BAD_REQUEST, "Path escapes the alloc directory");
@@ -105,14 +107,13 @@ struct MHD_Response *fs_stream(struct service_request *request, unsigned *status
 	if (!look)
 		return response;
 	struct follow_wish wish = {.follows = values.follows, .content_type = SERVICE_TEXT};
-	// A folder that is gone has no file, either.
-	(void)alloc_files_open(&wish.files, request->settings->data_folder, &look->id);
+	int opened = alloc_files_open(&wish.files, request->settings->data_folder, &look->id);
 	free(look);
 	if (!alloc_path_clean(path, wish.path))
 		response = service_say(
 			status, MHD_HTTP_BAD_REQUEST, "Path escapes the alloc directory");
 	else
-		response = find_stream(&wish, path, &values, status);
+		response = find_stream(&wish, opened, path, &values, status);
 	if (!response)
 		return follow_begin(request, &wish, status);
 	alloc_files_close(&wish.files);
@@ -175,6 +176,7 @@ struct MHD_Response *fs_logs(struct service_request *request, unsigned *status)
 	struct stream_values values = {0};
 	struct uuid id;
 	struct log_file *list;
+	uint32_t count;
 	if (!*request->id)
 		return service_say(status, MHD_HTTP_BAD_REQUEST, "must provide a valid alloc id");
 	struct MHD_Response *response = read_logs_values(request, &values, status);
@@ -189,9 +191,15 @@ struct MHD_Response *fs_logs(struct service_request *request, unsigned *status)
 		.follows = values.follows, .is_plain = values.is_plain, .content_type = type};
 	snprintf(wish.output, sizeof wish.output, "%.200s.%s", task,
 		text_parameter(request, "type"));
+	int error = alloc_files_open(&wish.files, request->settings->data_folder, &id);
 	// Without the folder there are no files, and none will come.
-	(void)alloc_files_open(&wish.files, request->settings->data_folder, &id);
-	uint32_t count = log_files_list(&wish.files, wish.output, &list);
+	if (error == 0 || error == -ENOENT)
+		error = log_files_list(&wish.files, wish.output, &list, &count);
+	if (error) {
+		response = follow_refuse(&wish, error, status);
+		alloc_files_close(&wish.files);
+		return retype(response, type);
+	}
 	wish.place = log_place_find(list, count, values.offset, values.is_from_end);
 	free(list);
 	return follow_begin(request, &wish, status);

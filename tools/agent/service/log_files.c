@@ -30,23 +30,28 @@ static int order_of_log_files(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static DIR *open_logs(const struct alloc_files *files)
+// Where there is no such folder, there are no entries.
+static int open_logs(const struct alloc_files *files, DIR **entries)
 {
-	int found = alloc_files_find(files, logs_folder);
+	int found = files->folder < 0 ? -ENOENT : alloc_files_find(files, logs_folder);
 	int fd = found < 0 ? found : alloc_files_read(found);
-	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
-	if (!entries && fd >= 0)
+	*entries = fd < 0 ? NULL : fdopendir(fd);
+	int error = *entries ? 0 : fd < 0 ? fd : -errno;
+	if (error && fd >= 0)
 		close(fd);
-	return entries;
+	return error == -ENOENT ? 0 : error;
 }
 
-uint32_t log_files_list(const struct alloc_files *files, const char *output, struct log_file **list)
+int log_files_list(const struct alloc_files *files, const char *output, struct log_file **list,
+	uint32_t *count_at)
 {
 	uint32_t count = 0, capacity = 0;
 	const struct dirent *entry;
 	struct stat st;
+	DIR *entries;
 	*list = NULL;
-	DIR *entries = open_logs(files);
+	*count_at = 0;
+	int error = open_logs(files, &entries);
 	while (entries && (entry = readdir(entries)) != NULL) {
 		int64_t index = index_of_name(entry->d_name, output);
 		if (index < 0 ||
@@ -59,22 +64,25 @@ uint32_t log_files_list(const struct alloc_files *files, const char *output, str
 		closedir(entries);
 	if (count > 1)
 		qsort(*list, count, sizeof **list, order_of_log_files);
-	return count;
+	*count_at = count;
+	return error;
 }
 
-int64_t log_files_after(const struct alloc_files *files, const char *output, int64_t index)
+int log_files_after(
+	const struct alloc_files *files, const char *output, int64_t index, int64_t *next)
 {
 	const struct dirent *entry;
-	int64_t next = -1;
-	DIR *entries = open_logs(files);
+	DIR *entries;
+	*next = -1;
+	int error = open_logs(files, &entries);
 	while (entries && (entry = readdir(entries)) != NULL) {
 		int64_t found = index_of_name(entry->d_name, output);
-		if (found > index && (next < 0 || found < next))
-			next = found;
+		if (found > index && (*next < 0 || found < *next))
+			*next = found;
 	}
 	if (entries)
 		closedir(entries);
-	return next;
+	return error;
 }
 
 void log_file_path(const char *output, int64_t index, char path[static ALLOC_PATH_BYTES])

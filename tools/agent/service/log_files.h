@@ -8,10 +8,12 @@ struct log_file {
 	int64_t bytes;
 };
 
-// All files of an output ("main.stdout"), the oldest first; how many. The caller frees *list.
-uint32_t log_files_list(const struct alloc_files *, const char *output, struct log_file **list);
-// The oldest that is newer than this one (-1: the oldest of all); -1: there is none.
-int64_t log_files_after(const struct alloc_files *, const char *output, int64_t index);
+// All files of an output ("main.stdout"), the oldest first; none where there is no folder of logs. 0, or -errno: nobody
+// can tell which there are, and *list has none. The caller frees *list.
+int log_files_list(
+	const struct alloc_files *, const char *output, struct log_file **list, uint32_t *count);
+// The oldest that is newer than this one (-1: the oldest of all); *next -1: there is none. 0, or -errno as above.
+int log_files_after(const struct alloc_files *, const char *output, int64_t index, int64_t *next);
 void log_file_path(const char *output, int64_t index, char path[static ALLOC_PATH_BYTES]);
 
 // Where a reader begins.

@@ -7,6 +7,7 @@
 #include "tools/agent/service/vm_look.h"
 #include "tools/agent/vm/kept_console.h"
 #include "tools/agent/vm/machine.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,19 +39,20 @@ static struct MHD_Response *read_console_wish(
 	return vm_say(status, MHD_HTTP_BAD_REQUEST, "origin: expected start or end");
 }
 
-// Of a machine that is gone from here, what it said last. False: there is nothing.
-static bool open_console(
+// Of a machine that is gone from here, what it said last. 0 or -errno; -ENOENT: there is nothing.
+static int open_console(
 	struct follow_wish *wish, const char *data_folder, const struct vm_look *look)
 {
 	char kept[600];
 	if (look->is_here) {
+		int error = alloc_files_open(&wish->files, data_folder, &look->id);
 		// Without the folder there are no files, and none will come.
-		(void)alloc_files_open(&wish->files, data_folder, &look->id);
-		return true;
+		return error == -ENOENT ? 0 : error;
 	}
 	wish->follows = false;
-	return kept_console_folder(data_folder, look->name, look->uid, kept) &&
-	       alloc_files_open_folder(&wish->files, kept) == 0;
+	return kept_console_folder(data_folder, look->name, look->uid, kept)
+		       ? alloc_files_open_folder(&wish->files, kept)
+		       : -ENOENT;
 }
 
 struct MHD_Response *vm_logs(struct service_request *request, unsigned *status)
@@ -58,6 +60,7 @@ struct MHD_Response *vm_logs(struct service_request *request, unsigned *status)
 	struct console_wish wish;
 	struct vm_look look;
 	struct log_file *list;
+	uint32_t count;
 	struct MHD_Response *refusal = read_console_wish(request, &wish, status);
 	if (!refusal)
 		refusal = vm_find(request, &look, false, status);
@@ -68,12 +71,19 @@ struct MHD_Response *vm_logs(struct service_request *request, unsigned *status)
 		.is_plain = wish.is_plain,
 		.output = CONSOLE,
 		.content_type = wish.is_plain ? SERVICE_TEXT : SERVICE_JSON};
-	if (!open_console(&follow, request->settings->data_folder, &look))
+	int error = open_console(&follow, request->settings->data_folder, &look);
+	if (error == -ENOENT)
 		return vm_say(status, MHD_HTTP_NOT_FOUND,
 			"the virtual machine \"%.200s\" has not begun on its worker, or is gone "
 			"from there",
 			look.name);
-	uint32_t count = log_files_list(&follow.files, CONSOLE, &list);
+	if (!error)
+		error = log_files_list(&follow.files, CONSOLE, &list, &count);
+	if (error) {
+		alloc_files_close(&follow.files);
+		return vm_say(status, MHD_HTTP_SERVICE_UNAVAILABLE,
+			"what the virtual machine said cannot be read: %s", strerror(-error));
+	}
 	follow.place = log_place_find(list, count, wish.offset, wish.is_from_end);
 	free(list);
 	return follow_begin(request, &follow, status);
