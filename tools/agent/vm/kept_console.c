@@ -1,10 +1,13 @@
 #include "tools/agent/vm/kept_console.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/task/spec.h"
 #include "tools/agent/vm/machine.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,19 +45,23 @@ static bool is_entry(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-// Bytes of the folder's files; *said: of the console alone. Closes the descriptor, which may be none.
-static int64_t measure_logs(int folder, int64_t *said)
+// Bytes of the folder's files; *said: of the console alone. Closes the descriptor, which may be none. False: there are
+// more.
+static bool measure_logs(int folder, int64_t *bytes, int64_t *said)
 {
-	int64_t bytes = 0;
 	const struct dirent *entry;
 	struct stat st;
 	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-	*said = 0;
+	bool is_whole = entries != NULL;
+	*bytes = *said = 0;
 	while (entries && (entry = readdir(entries)) != NULL) {
-		if (!is_entry(entry) ||
-			fstatat(dirfd(entries), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (!is_entry(entry))
 			continue;
-		bytes += st.st_size;
+		if (fstatat(dirfd(entries), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+			is_whole = false;
+			continue;
+		}
+		*bytes += st.st_size;
 		if (strncmp(entry->d_name, CONSOLE_PREFIX, strlen(CONSOLE_PREFIX)) == 0)
 			*said += st.st_size;
 	}
@@ -62,7 +69,7 @@ static int64_t measure_logs(int folder, int64_t *said)
 		closedir(entries);
 	else if (folder >= 0)
 		close(folder);
-	return bytes;
+	return is_whole;
 }
 
 static int order_of_kept(const void *a, const void *b)
@@ -89,7 +96,7 @@ static uint32_t list_kept(int consoles, struct kept **list)
 		struct kept *kept = &(*list)[count++];
 		snprintf(kept->name, sizeof kept->name, "%s", entry->d_name);
 		snprintf(logs, sizeof logs, "%s/alloc/" LOGS, kept->name);
-		kept->bytes = measure_logs(folder_find(dirfd(entries), logs), &said);
+		(void)measure_logs(folder_find(dirfd(entries), logs), &kept->bytes, &said);
 		kept->time_ns = st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
 	}
 	if (entries)
@@ -119,40 +126,52 @@ static void remove_oldest(int top)
 		close(consoles);
 }
 
-static void move_logs(int top, int from, const char *name)
+static int move_logs(int top, int from, const char *name)
 {
 	char path[NAME_BYTES + 30];
 	int consoles = folder_make(top, CONSOLES, 0711);
 	if (consoles < 0)
-		return;
+		return consoles;
 	folder_remove(consoles, name);
 	snprintf(path, sizeof path, "%s/alloc", name);
 	int to = folder_make(consoles, path, 0711);
-	if (to < 0 || renameat(from, LOGS, to, LOGS) < 0)
+	int error = to < 0 ? to : renameat(from, LOGS, to, LOGS) < 0 ? -errno : 0;
+	if (error)
 		folder_remove(consoles, name);
 	if (to >= 0)
 		close(to);
 	close(consoles);
+	return error;
 }
 
-void kept_console_put(const char *data_folder, const json_t *machine, const struct uuid *instance)
+// 0 or -errno: what it said is lost.
+static int keep_logs(int top, const char *name, const struct uuid *instance)
 {
-	char name[NAME_BYTES], id[UUID_TEXT_BYTES], path[UUID_TEXT_BYTES + 20];
-	int64_t said = 0;
-	if (!name_of(spec_text(machine, "name"), spec_text(machine, "uid"), name))
-		return;
-	int top = folder_open(data_folder);
-	if (top < 0)
-		return;
+	char id[UUID_TEXT_BYTES], path[UUID_TEXT_BYTES + 20];
+	int64_t bytes, said;
 	snprintf(path, sizeof path, "alloc/%s/alloc", uuid_format(instance, id));
 	int from = folder_find(top, path);
-	if (from >= 0)
-		(void)measure_logs(folder_find(from, LOGS), &said);
-	if (said > 0) {
-		move_logs(top, from, name);
+	int logs = from < 0 ? from : folder_find(from, LOGS);
+	int error = logs < 0 ? logs : 0;
+	// What cannot be measured may be worth keeping.
+	if (!error && (!measure_logs(logs, &bytes, &said) || said > 0)) {
+		error = move_logs(top, from, name);
 		remove_oldest(top);
 	}
 	if (from >= 0)
 		close(from);
-	close(top);
+	return error == -ENOENT ? 0 : error; // it never began
+}
+
+void kept_console_put(const char *data_folder, const json_t *machine, const struct uuid *instance)
+{
+	char name[NAME_BYTES];
+	if (!name_of(spec_text(machine, "name"), spec_text(machine, "uid"), name))
+		return;
+	int top = folder_open(data_folder);
+	int error = top < 0 ? top : keep_logs(top, name, instance);
+	if (error)
+		log_warn("console-not-kept", "name=%s error=\"%s\"", name, error_text(error));
+	if (top >= 0)
+		close(top);
 }

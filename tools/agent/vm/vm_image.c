@@ -42,19 +42,26 @@ void vm_suspended_name(const json_t *machine, char name[static 200])
 	snprintf(name, 200, "%.128s-%.64s", spec_text(machine, "name"), spec_text(machine, "uid"));
 }
 
-// Makes the path absolute; "": no such file.
-static void part_of(const char *folder, const char *name, char path[static 600])
+// Makes the path absolute; "": no such file. 0, or -errno: a machine must not begin without a part of its own.
+static int part_of(const char *folder, const char *name, char path[static 600])
 {
 	char named[600], real[PATH_MAX];
+	*path = '\0';
 	snprintf(named, sizeof named, "%.500s/%s", folder, name);
-	bool is_there = realpath(named, real) && strlen(real) < 600;
-	snprintf(path, 600, "%s", is_there ? real : "");
+	if (!realpath(named, real))
+		return errno == ENOENT ? 0 : -errno;
+	if (strlen(real) >= 600)
+		return -ENAMETOOLONG;
+	snprintf(path, 600, "%s", real);
+	return 0;
 }
 
 static int read_command_line(const char *folder, char line[static 2048])
 {
 	char path[600];
-	part_of(folder, "cmdline", path);
+	int error = part_of(folder, "cmdline", path);
+	if (error)
+		return error;
 	if (!*path) {
 		snprintf(line, 2048, "console=ttyS0");
 		return 0;
@@ -72,9 +79,11 @@ static int read_command_line(const char *folder, char line[static 2048])
 
 static int look_at_folder(struct vm_image *v, const char *folder)
 {
-	part_of(folder, "kernel", v->kernel);
-	part_of(folder, "initrd", v->initrd);
-	part_of(folder, "disk", v->disk);
+	int error = part_of(folder, "kernel", v->kernel);
+	error = error ? error : part_of(folder, "initrd", v->initrd);
+	error = error ? error : part_of(folder, "disk", v->disk);
+	if (error)
+		return error;
 	return *v->kernel ? read_command_line(folder, v->command_line) : -ENOEXEC;
 }
 
@@ -132,8 +141,8 @@ static int look_at_suspended(struct vm_image *v, const char *name, const char *i
 	}
 	int error = look_at_image(v, spec_text(json, "image"), images_folder);
 	bool fits = is_of_shape(json, shape);
-	part_of(folder, SUSPENDED_DISK, v->disk);
-	part_of(folder, SUSPENDED_STATE, v->state);
+	error = error ? error : part_of(folder, SUSPENDED_DISK, v->disk);
+	error = error ? error : part_of(folder, SUSPENDED_STATE, v->state);
 	if (!error && !*v->state)
 		error = -ENODATA;
 	if (error)
