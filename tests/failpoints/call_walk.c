@@ -102,8 +102,10 @@ void walk_calls(const struct walk *given, const struct call_walk_excuses *excuse
 		calls_place_text(at, place);
 		if (is_one_of(excuses->cannot_fail))
 			continue;
-		wrong += walk_place(&w, at, false, excuses);
-		if (BUILD_SLOWNESS == 1)
+		bool only_once = is_one_of(excuses->only_once);
+		if (!only_once)
+			wrong += walk_place(&w, at, false, excuses);
+		if (only_once || BUILD_SLOWNESS == 1)
 			wrong += walk_place(&w, at, true, excuses);
 	}
 	if (reached < walks / 2)

@@ -4,9 +4,10 @@
 #pragma once
 #include "tests/failpoints/walk.h"
 
-// Each is a part of places as failing_calls.h has them; NULL ends a list; both may be NULL.
+// Each is a part of places as failing_calls.h has them; NULL ends a list; all may be NULL.
 struct call_walk_excuses {
 	const char *const *cannot_fail; // and are not made to
+	const char *const *only_once;   // what is tried again until it does not fail
 	const char *const *unsaid; // whoever asked sees from what he then has that it was not done
 };
 

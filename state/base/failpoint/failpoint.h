@@ -169,7 +169,28 @@
 	ROW(ETCD_HANDLES, "etcd.handles")           \
 	ROW(ETCD_HANDLE, "etcd.handle")             \
 	ROW(ETCD_SOCKET, "etcd.socket")             \
-	ROW(ETCD_ANSWER, "etcd.answer")
+	ROW(ETCD_ANSWER, "etcd.answer")             \
+	ROW(SERVICE_MAILBOX, "service.mailbox")     \
+	ROW(SERVICE_STOP, "service.stop")           \
+	ROW(SERVICE_START, "service.start")         \
+	ROW(SERVICE_TAKE, "service.take")           \
+	ROW(SERVICE_ANSWER, "service.answer")       \
+	ROW(CHECK_EPOLL, "check.epoll")             \
+	ROW(CHECK_WAKE, "check.wake")               \
+	ROW(CHECK_TRANSFERS, "check.transfers")     \
+	ROW(CHECK_TRANSFER, "check.transfer")       \
+	ROW(CHECK_WATCH, "check.watch")             \
+	ROW(QMP_OPEN, "qmp.open")                   \
+	ROW(QMP_CONNECT, "qmp.connect")             \
+	ROW(QMP_SEND, "qmp.send")                   \
+	ROW(QMP_RECEIVE, "qmp.receive")             \
+	ROW(ENGINE_SOCKET, "engine.socket")         \
+	ROW(ENGINE_CONNECT, "engine.connect")       \
+	ROW(ENGINE_SEND, "engine.send")             \
+	ROW(ENGINE_WATCH, "engine.watch")           \
+	ROW(ENGINE_RECEIVE, "engine.receive")       \
+	ROW(ENGINE_HANDLES, "engine.handles")       \
+	ROW(ENGINE_HANDLE, "engine.handle")
 
 #define FAILPOINT_ENUM(id, name) FAILPOINT_##id,
 enum failpoint { FAILPOINT_TABLE(FAILPOINT_ENUM) FAILPOINTS };

@@ -100,10 +100,11 @@ __attribute__((noinline)) static bool fails(enum call call)
 	return atomic_fetch_add(&calls->failures, 1) == 0 || !calls->only_once;
 }
 
-// Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not.
+// Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not. Not
+// every program has the library of each.
 #define SIX long a, long b, long c, long d, long e, long g
 #define WRAP(name, failed)                                \
-	long __real_##name(SIX);                          \
+	__attribute__((weak)) long __real_##name(SIX);    \
 	long __wrap_##name(SIX);                          \
 	__attribute__((noinline)) long __wrap_##name(SIX) \
 	{                                                 \

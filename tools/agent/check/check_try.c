@@ -1,4 +1,5 @@
 #include "tools/agent/check/check_try.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/agent/check/check_script.h"
@@ -53,7 +54,7 @@ static int on_socket(CURL *curl, curl_socket_t socket, int what, void *context, 
 	event.events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
 	if (epoll_ctl(tries->epoll_fd, EPOLL_CTL_MOD, socket, &event) == 0)
 		return 0;
-	return epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, socket, &event);
+	return CAN_FAIL(CHECK_WATCH, epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, socket, &event));
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
@@ -68,10 +69,10 @@ struct check_tries *check_tries_open(void)
 {
 	struct check_tries *tries = memory_take(sizeof *tries);
 	struct epoll_event event = {.events = EPOLLIN, .data.fd = -1};
-	tries->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	tries->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	tries->epoll_fd = CAN_FAIL(CHECK_EPOLL, epoll_create1(EPOLL_CLOEXEC));
+	tries->wake_fd = CAN_FAIL(CHECK_WAKE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
-		tries->multi = curl_multi_init();
+		tries->multi = CAN_BREAK(CHECK_TRANSFERS, NULL, curl_multi_init());
 	if (tries->epoll_fd < 0 || !tries->multi ||
 		epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, tries->wake_fd, &event) < 0) {
 		check_tries_close(tries);
@@ -212,7 +213,7 @@ static void set_request(struct check_try *t)
 
 static bool connect_to(struct check_try *t)
 {
-	CURL *curl = t->curl = curl_easy_init();
+	CURL *curl = t->curl = CAN_BREAK(CHECK_TRANSFER, NULL, curl_easy_init());
 	if (!curl)
 		return false;
 	curl_easy_setopt(curl, CURLOPT_URL, t->rule->url);

@@ -1,5 +1,6 @@
 #include "tools/agent/container/engine.h"
 #include "state/base/bytes.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include <poll.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ struct engine_stream *engine_stream_open(
 	char url[2200];
 	struct engine_stream *s = memory_take(sizeof *s);
 	*s = (struct engine_stream){.multi = multi,
-		.curl = curl_easy_init(),
+		.curl = CAN_BREAK(ENGINE_HANDLE, NULL, curl_easy_init()),
 		.socket = engine->socket,
 		.sink = request->sink,
 		.context = request->context,
@@ -167,7 +168,7 @@ static bool signal_waits(const struct engine *engine)
 void engine_ask(const struct engine *engine, const struct engine_request *request,
 	struct engine_reply *reply)
 {
-	CURLM *multi = curl_multi_init();
+	CURLM *multi = CAN_BREAK(ENGINE_HANDLES, NULL, curl_multi_init());
 	struct engine_stream *s = multi ? engine_stream_open(engine, multi, request) : NULL;
 	*reply = (struct engine_reply){.message = "memory is short"};
 	while (s && !s->is_over && !reply->is_told) {

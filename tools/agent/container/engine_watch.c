@@ -1,4 +1,5 @@
 #include "tools/agent/container/engine_watch.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/time_units.h"
 #include <errno.h>
 #include <jansson.h>
@@ -51,11 +52,14 @@ static bool ask_version(struct engine_watch *w, int epoll_fd)
 		return false;
 	memcpy(address.sun_path, w->socket, strlen(w->socket));
 	w->size = 0;
-	w->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	return w->fd >= 0 && connect(w->fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-	       send(w->fd, question, sizeof question - 1, MSG_NOSIGNAL) ==
+	w->fd = CAN_FAIL(
+		ENGINE_SOCKET, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	return w->fd >= 0 &&
+	       CAN_FAIL(ENGINE_CONNECT,
+		       connect(w->fd, (struct sockaddr *)&address, sizeof address)) == 0 &&
+	       CAN_FAIL(ENGINE_SEND, send(w->fd, question, sizeof question - 1, MSG_NOSIGNAL)) ==
 		       (ssize_t)sizeof question - 1 &&
-	       epoll_ctl(epoll_fd, EPOLL_CTL_ADD, w->fd, &event) == 0;
+	       CAN_FAIL(ENGINE_WATCH, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, w->fd, &event)) == 0;
 }
 
 static bool take_version(struct engine_watch *w, uint64_t now_ns)
@@ -82,7 +86,8 @@ bool engine_watch_step(struct engine_watch *w, int epoll_fd, uint64_t now_ns)
 		w->due_ns = now_ns + ENGINE_WATCH_TIMEOUT_MS * NS_PER_MS;
 	}
 	ssize_t n;
-	while ((n = recv(w->fd, w->answer + w->size, sizeof w->answer - w->size, 0)) > 0)
+	while ((n = CAN_FAIL(ENGINE_RECEIVE,
+			recv(w->fd, w->answer + w->size, sizeof w->answer - w->size, 0))) > 0)
 		w->size += (uint32_t)n;
 	if (n == 0) // the answer is over, or it is longer than anything that is wanted
 		return take_version(w, now_ns);

@@ -1,5 +1,6 @@
 #include "tools/agent/service/ask_runner.h"
 #include "state/base/check.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include <errno.h>
@@ -28,7 +29,7 @@ struct ask_runner {
 
 struct ask_runner *ask_runner_create(void)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int fd = CAN_FAIL(SERVICE_MAILBOX, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	pthread_condattr_t attributes;
 	if (fd < 0)
 		return NULL;

@@ -1,5 +1,6 @@
 // The path of a request: line → route → body → answer. Only this file drives libmicrohttpd.
 #include "tools/agent/service/service.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -95,7 +96,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
 		*size = 0;
 		return MHD_YES;
 	}
-	struct MHD_Response *response = answer_of(request, &status);
+	struct MHD_Response *response =
+		CAN_BREAK(SERVICE_ANSWER, NULL, answer_of(request, &status));
 	if (!response)
 		return MHD_NO;
 	enum MHD_Result result = MHD_queue_response(connection, status, response);
@@ -164,7 +166,7 @@ int agent_service_start(const struct agent_service_settings *settings, struct ag
 {
 	sigset_t all, before;
 	*out = NULL;
-	int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int stop_fd = CAN_FAIL(SERVICE_STOP, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (stop_fd < 0) {
 		snprintf(message, message_size, "service: eventfd: %m");
 		return -errno;
@@ -180,7 +182,7 @@ int agent_service_start(const struct agent_service_settings *settings, struct ag
 		s->settings.idle_s = AGENT_SERVICE_IDLE_S;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	s->daemon = start_http(s);
+	s->daemon = CAN_BREAK(SERVICE_START, NULL, start_http(s));
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (s->daemon) {
 		*out = s;
@@ -203,7 +205,7 @@ int agent_service_take(struct agent_service *s, int fd)
 		error = -ESHUTDOWN;
 	// A task must not keep it.
 	else if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
-		 getpeername(fd, (struct sockaddr *)&peer, &size) < 0)
+		 CAN_FAIL(SERVICE_TAKE, getpeername(fd, (struct sockaddr *)&peer, &size)) < 0)
 		error = -errno;
 	if (error) {
 		close(fd);

@@ -1,4 +1,5 @@
 #include "tools/agent/vm/qmp.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,9 +28,10 @@ static int connect_in(const char *folder)
 	int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
 		return -1;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = CAN_FAIL(QMP_OPEN, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", at, QMP_SOCKET);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+	if (fd >= 0 && CAN_FAIL(QMP_CONNECT,
+			       connect(fd, (struct sockaddr *)&address, sizeof address)) < 0) {
 		close(fd);
 		fd = -1;
 	}
@@ -83,7 +85,7 @@ bool qmp_send(struct qmp *q, json_t *command, int fd)
 		memcpy(CMSG_DATA(header), &fd, sizeof fd);
 	}
 	// A command is short and the one before is answered: it fits, or nobody reads.
-	bool is_sent = sendmsg(q->fd, &message, MSG_NOSIGNAL) == (ssize_t)size;
+	bool is_sent = CAN_FAIL(QMP_SEND, sendmsg(q->fd, &message, MSG_NOSIGNAL)) == (ssize_t)size;
 	free(text);
 	return is_sent;
 }
@@ -122,7 +124,8 @@ json_t *qmp_receive(struct qmp *q, bool *is_over)
 			return object;
 		ssize_t n = q->size == sizeof q->bytes
 				    ? 0
-				    : recv(q->fd, q->bytes + q->size, sizeof q->bytes - q->size, 0);
+				    : CAN_FAIL(QMP_RECEIVE, recv(q->fd, q->bytes + q->size,
+								    sizeof q->bytes - q->size, 0));
 		if (n < 0 && errno == EINTR)
 			continue;
 		*is_over = n == 0 || (n < 0 && errno != EAGAIN);

@@ -1,0 +1,97 @@
+// An engine of containers on its socket: the node's look whether it is there, and a request.
+#include "state/base/check.h"
+#include "tests/failpoints/node/works.h"
+#include "tools/agent/container/engine.h"
+#include "tools/agent/container/engine_watch.h"
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const struct walk_row rows[] = {
+	{FAILPOINT_ENGINE_SOCKET, "emfile", NULL, false, false},
+	{FAILPOINT_ENGINE_CONNECT, "econnrefused", NULL, false, false},
+	{FAILPOINT_ENGINE_SEND, "epipe", NULL, false, false},
+	{FAILPOINT_ENGINE_WATCH, "enospc", NULL, false, false},
+	{FAILPOINT_ENGINE_RECEIVE, "econnreset", NULL, false, false},
+	{FAILPOINT_ENGINE_HANDLES, "enomem", NULL, false, false},
+	{FAILPOINT_ENGINE_HANDLE, "enomem", NULL, false, false},
+};
+
+static int listener;
+
+// Answers each connection's request, and closes it.
+static void *be_engine(void *unused)
+{
+	static const char answer[] =
+		"HTTP/1.0 200 OK\r\nContent-Length: 17\r\n\r\n{\"Version\":\"4.9\"}";
+	char text[1000];
+
+	for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd))
+		if (recv(fd, text, sizeof text, 0) > 0)
+			(void)send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL);
+	return NULL;
+}
+
+static bool watch_engine(const char *path)
+{
+	struct engine_watch w;
+	uint64_t now_ns = 1;
+	struct pollfd polled = {.fd = epoll_create1(EPOLL_CLOEXEC), .events = POLLIN};
+
+	CHECK(polled.fd >= 0);
+	engine_watch_open(&w, path);
+	(void)engine_watch_step(&w, polled.fd, now_ns);
+	for (uint32_t tries = 0; w.fd >= 0 && tries < 100; tries++) {
+		CHECK(poll(&polled, 1, 5000) == 1);
+		(void)engine_watch_step(&w, polled.fd, now_ns);
+	}
+	CHECK(w.fd < 0 && engine_watch_due_ns(&w) > now_ns); // it asks again
+	bool is_well = w.is_healthy && strcmp(w.version, "4.9") == 0;
+	engine_watch_close(&w);
+	close(polled.fd);
+	walk_said(is_well ? "" : "the driver is told as unhealthy");
+	return is_well;
+}
+
+static bool ask_engine(const char *path)
+{
+	const struct engine engine = {path, -1};
+	const struct engine_request request = {
+		.method = "GET", .path = "/version", .timeout_ms = 5000};
+	struct engine_reply reply;
+
+	engine_ask(&engine, &request, &reply);
+	bool is_well = engine_is_good(&reply) && reply.body;
+	walk_said(is_well ? "" : reply.message);
+	engine_reply_free(&reply);
+	return is_well;
+}
+
+static bool ask_of_engine(struct work_place *place)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	pthread_t thread;
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/engine", place->folder);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK(bind(listener, (struct sockaddr *)&address, sizeof address) == 0);
+	CHECK(listen(listener, 4) == 0 && pthread_create(&thread, NULL, be_engine, NULL) == 0);
+	bool is_done = watch_engine(address.sun_path);
+	is_done = ask_engine(address.sun_path) && is_done;
+	shutdown(listener, SHUT_RDWR);
+	pthread_join(thread, NULL);
+	close(listener);
+	unlink(address.sun_path);
+	return is_done;
+}
+
+const struct node_work engine_work = {.name = "engine",
+	.rows = rows,
+	.row_count = sizeof rows / sizeof rows[0],
+	.work = ask_of_engine,
+	.excuses = {.cannot_fail = (const char *const[]){"at state/", NULL}}};
