@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define BERTH_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                                    \
+#define BERTH_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                              \
 	WRITE("PUT", "/v1/berth/release", FILTERED, allocations_release, allocations_released)     \
 	READ("/v1/berth/explain/job/:id", JOB_READ, explain_job)                                   \
 	READ("/v1/berth/explain/allocation/:id", ALLOCATION_READ, explain_allocation)              \

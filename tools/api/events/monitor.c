@@ -149,7 +149,7 @@ static bool read_level(const struct request *request, enum log_level *level, str
 }
 
 // The log of a node is the node's to tell. True: none is asked for.
-static bool asks_no_node(struct request *request, struct reply *reply)
+static bool asks_no_node(struct request *request, struct reply *reply, const char *target)
 {
 	const char *given = request_parameter(request, "node_id");
 	const char *server = request_parameter(request, "server_id");
@@ -170,7 +170,7 @@ static bool asks_no_node(struct request *request, struct reply *reply)
 	else if (is_away)
 		reply_error(reply, MHD_HTTP_NOT_FOUND, "No path to node");
 	else
-		answer_by_node(request, reply, &id);
+		ask_node(request, reply, &id, target);
 	return false;
 }
 
@@ -189,10 +189,10 @@ static bool asks_this_server(const struct request *request, struct reply *reply)
 	return member.is_self;
 }
 
-void agent_monitor(struct request *request, struct reply *reply)
+void agent_monitor(struct request *request, struct reply *reply, const char *target)
 {
 	enum log_level level;
-	if (!read_level(request, &level, reply) || !asks_no_node(request, reply) ||
+	if (!read_level(request, &level, reply) || !asks_no_node(request, reply, target) ||
 		!asks_this_server(request, reply))
 		return;
 	struct monitor *m = memory_take(sizeof *m);

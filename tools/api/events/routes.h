@@ -2,8 +2,8 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define EVENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK) \
-	READ("/v1/event/stream", FILTERED, event_stream)        \
-	READ("/v1/agent/monitor", AGENT_READ, agent_monitor)
+#define EVENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE) \
+	READ("/v1/event/stream", FILTERED, event_stream)              \
+	NODE(GET, "/v1/agent/monitor", AGENT_READ, agent_monitor)
 
 ROUTES_DECLARE(EVENT_ROUTES)

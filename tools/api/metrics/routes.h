@@ -2,10 +2,10 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define METRICS_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK) \
-	READ("/v1/metrics", AGENT_READ, metrics_read)             \
-	READ("/metrics", AGENT_READ, metrics_scrape)              \
-	READ("/livez", OPEN, livez)                               \
+#define METRICS_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE) \
+	READ("/v1/metrics", AGENT_READ, metrics_read)                   \
+	READ("/metrics", AGENT_READ, metrics_scrape)                    \
+	READ("/livez", OPEN, livez)                                     \
 	READ("/readyz", OPEN, readyz)
 
 ROUTES_DECLARE(METRICS_ROUTES)

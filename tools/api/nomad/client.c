@@ -83,23 +83,23 @@ static void refuse_allocation(struct request *request, struct reply *reply, enum
 	}
 }
 
-void client_of_allocation(struct request *request, struct reply *reply)
+void client_of_allocation(struct request *request, struct reply *reply, const char *target)
 {
 	struct uuid node;
 	enum found found = find_node_of_allocation(request, &node);
 	if (found == FOUND_NODE)
-		answer_by_node(request, reply, &node);
+		ask_node(request, reply, &node, target);
 	else
 		refuse_allocation(request, reply, found);
 }
 
 // A client runs a command through a WebSocket, and shows only with what that was closed.
-void client_exec(struct request *request, struct reply *reply)
+void client_exec(struct request *request, struct reply *reply, const char *target)
 {
 	struct uuid node;
 	switch (find_node_of_allocation(request, &node)) {
 	case FOUND_NODE:
-		answer_by_node(request, reply, &node);
+		ask_node(request, reply, &node, target);
 		if (reply->status) {
 			reply_free(reply);
 			web_socket_refuse(request, reply, WEB_SOCKET_FAULT, "No path to node");
@@ -116,7 +116,7 @@ void client_exec(struct request *request, struct reply *reply)
 	}
 }
 
-void client_of_node(struct request *request, struct reply *reply)
+void client_of_node(struct request *request, struct reply *reply, const char *target)
 {
 	bool is_stats = pattern_is_of(request, "/v1/client/stats");
 	const char *given = request_parameter(request, "node_id");
@@ -126,7 +126,7 @@ void client_of_node(struct request *request, struct reply *reply)
 		return;
 	}
 	switch (find_node(request, &node)) {
-	case FOUND_NODE: answer_by_node(request, reply, &node); break;
+	case FOUND_NODE: ask_node(request, reply, &node, target); break;
 	case FOUND_NO_PATH: reply_error(reply, MHD_HTTP_NOT_FOUND, "No path to node"); break;
 	case FOUND_NOTHING:
 		reply_error(reply, is_stats ? MHD_HTTP_NOT_FOUND : MHD_HTTP_INTERNAL_SERVER_ERROR,

@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define NOMAD_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                                    \
+#define NOMAD_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                              \
 	ASK("PUT", "/v1/search", FILTERED, search)                                                 \
 	ASK("PUT", "/v1/search/fuzzy", FILTERED, search_fuzzy)                                     \
 	TABLE("/v1/operator/scheduler/configuration", OPERATOR_READ, scheduler_config_read,        \
@@ -18,23 +18,23 @@
 	ASK("DELETE", "/v1/operator/raft/peer", MANAGEMENT, raft_peer_remove)                      \
 	WRITE("PUT", "/v1/system/gc", MANAGEMENT, system_collect, system_collected)                \
 	ASK("PUT", "/v1/system/reconcile/summaries", MANAGEMENT, system_reconcile)                 \
-	READ("/v1/client/stats", NODE_READ, client_of_node)                                        \
-	READ("/v1/client/gc", NODE_WRITE, client_of_node)                                          \
-	ASK("PUT", "/v1/client/gc", NODE_WRITE, client_of_node)                                    \
-	READ("/v1/client/allocation/:id/stats", ALLOCATION_READ, client_of_allocation)             \
-	READ("/v1/client/allocation/:id/exec", ALLOCATION_EXEC, client_exec)                       \
-	READ("/v1/client/allocation/:id/restart", ALLOCATION_STOP, client_of_allocation)           \
-	ASK("PUT", "/v1/client/allocation/:id/restart", ALLOCATION_STOP, client_of_allocation)     \
-	READ("/v1/client/allocation/:id/signal", ALLOCATION_STOP, client_of_allocation)            \
-	ASK("PUT", "/v1/client/allocation/:id/signal", ALLOCATION_STOP, client_of_allocation)      \
-	READ("/v1/client/allocation/:id/gc", ALLOCATION_COLLECT, client_of_allocation)             \
-	ASK("PUT", "/v1/client/allocation/:id/gc", ALLOCATION_COLLECT, client_of_allocation)       \
-	READ("/v1/client/fs/ls/:path", ALLOCATION_FILES, client_of_allocation)                     \
-	READ("/v1/client/fs/stat/:path", ALLOCATION_FILES, client_of_allocation)                   \
-	READ("/v1/client/fs/cat/:path", ALLOCATION_FILES, client_of_allocation)                    \
-	READ("/v1/client/fs/readat/:path", ALLOCATION_FILES, client_of_allocation)                 \
-	READ("/v1/client/fs/stream/:path", ALLOCATION_FILES, client_of_allocation)                 \
-	READ("/v1/client/fs/logs/:path", ALLOCATION_LOGS, client_of_allocation)                    \
+	NODE(GET, "/v1/client/stats", NODE_READ, client_of_node)                                   \
+	NODE(GET, "/v1/client/gc", NODE_WRITE, client_of_node)                                     \
+	NODE(PUT, "/v1/client/gc", NODE_WRITE, client_of_node)                                     \
+	NODE(GET, "/v1/client/allocation/:id/stats", ALLOCATION_READ, client_of_allocation)        \
+	NODE(GET, "/v1/client/allocation/:id/exec", ALLOCATION_EXEC, client_exec)                  \
+	NODE(GET, "/v1/client/allocation/:id/restart", ALLOCATION_STOP, client_of_allocation)      \
+	NODE(PUT, "/v1/client/allocation/:id/restart", ALLOCATION_STOP, client_of_allocation)      \
+	NODE(GET, "/v1/client/allocation/:id/signal", ALLOCATION_STOP, client_of_allocation)       \
+	NODE(PUT, "/v1/client/allocation/:id/signal", ALLOCATION_STOP, client_of_allocation)       \
+	NODE(GET, "/v1/client/allocation/:id/gc", ALLOCATION_COLLECT, client_of_allocation)        \
+	NODE(PUT, "/v1/client/allocation/:id/gc", ALLOCATION_COLLECT, client_of_allocation)        \
+	NODE(GET, "/v1/client/fs/ls/:path", ALLOCATION_FILES, client_of_allocation)                \
+	NODE(GET, "/v1/client/fs/stat/:path", ALLOCATION_FILES, client_of_allocation)              \
+	NODE(GET, "/v1/client/fs/cat/:path", ALLOCATION_FILES, client_of_allocation)               \
+	NODE(GET, "/v1/client/fs/readat/:path", ALLOCATION_FILES, client_of_allocation)            \
+	NODE(GET, "/v1/client/fs/stream/:path", ALLOCATION_FILES, client_of_allocation)            \
+	NODE(GET, "/v1/client/fs/logs/:path", ALLOCATION_LOGS, client_of_allocation)               \
 	READ("/v1/agent/self", AGENT_READ, agent_self)                                             \
 	READ("/v1/agent/health", OPEN, agent_health)                                               \
 	READ("/v1/agent/members", NODE_READ, agent_members)                                        \
@@ -54,50 +54,50 @@
 	READ("/healthz", OPEN, healthz)
 
 // What Berth has none of: lists are empty, what one would name is not found, and changes are refused.
-#define ABSENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                        \
-	READ("/v1/volumes", LIST_VOLUMES, nothing_listed)                               \
-	READ("/v1/plugins", PLUGIN_LIST, nothing_listed)                                \
-	READ("/v1/services", LIST_OF_JOBS, nothing_listed)                              \
-	READ("/v1/service/:id", JOB_READ, nothing_listed)                               \
-	READ("/v1/job/:id/services", JOB_READ, nothing_listed)                          \
-	READ("/v1/allocation/:id/services", ALLOCATION_READ, nothing_listed)            \
-	READ("/v1/allocation/:id/checks", ALLOCATION_READ, client_of_allocation)        \
-	READ("/v1/client/allocation/:id/checks", ALLOCATION_READ, client_of_allocation) \
-	READ("/v1/job/:id/submission", JOB_READ, submission_absent)                     \
-	READ("/v1/volume/csi/:id", VOLUME_READ, volume_absent)                          \
-	READ("/v1/plugin/csi/:id", PLUGIN_READ, plugin_absent)                          \
-	READ("/v1/volumes/external", LIST_VOLUMES, no_such_plugin)                      \
-	READ("/v1/volumes/snapshot", LIST_VOLUMES, no_such_plugin)                      \
-	ASK("PUT", "/v1/volume/csi/:rest", VOLUME_WRITE, not_kept)                      \
-	ASK("DELETE", "/v1/volume/csi/:rest", VOLUME_DELETE, not_kept)                  \
-	ASK("PUT", "/v1/volumes", VOLUME_WRITE, not_kept)                               \
-	ASK("PUT", "/v1/volumes/snapshot", VOLUME_WRITE, not_kept)                      \
-	ASK("DELETE", "/v1/volumes/snapshot", VOLUME_DELETE, not_kept)                  \
-	ASK("PUT", "/v1/service/:rest", JOB_SUBMIT, not_kept)                           \
-	ASK("DELETE", "/v1/service/:rest", JOB_SUBMIT, not_kept)                        \
-	READ("/v1/sentinel/:rest", MANAGEMENT, enterprise_only)                         \
-	READ("/v1/recommendations", MANAGEMENT, enterprise_only)                        \
-	READ("/v1/recommendation", MANAGEMENT, enterprise_only)                         \
-	READ("/v1/recommendation/:id", MANAGEMENT, enterprise_only)                     \
-	ASK("PUT", "/v1/sentinel/:rest", MANAGEMENT, enterprise_only)                   \
-	ASK("DELETE", "/v1/sentinel/:rest", MANAGEMENT, enterprise_only)                \
-	ASK("PUT", "/v1/recommendation", MANAGEMENT, enterprise_only)                   \
-	ASK("PUT", "/v1/recommendations/apply", MANAGEMENT, enterprise_only)            \
-	ASK("DELETE", "/v1/recommendation/:id", MANAGEMENT, enterprise_only)            \
-	ASK("PUT", "/v1/operator/license", MANAGEMENT, enterprise_only)                 \
-	READ("/v1/operator/license", OPEN, license_absent)                              \
-	READ("/v1/acl/auth-methods", OPEN, acl_absent)                                  \
-	READ("/v1/acl/auth-method/:id", MANAGEMENT, acl_absent)                         \
-	READ("/v1/acl/binding-rules", MANAGEMENT, acl_absent)                           \
-	READ("/v1/acl/binding-rule/:id", MANAGEMENT, acl_absent)                        \
-	ASK("PUT", "/v1/acl/auth-method", MANAGEMENT, acl_absent)                       \
-	ASK("PUT", "/v1/acl/auth-method/:id", MANAGEMENT, acl_absent)                   \
-	ASK("DELETE", "/v1/acl/auth-method/:id", MANAGEMENT, acl_absent)                \
-	ASK("PUT", "/v1/acl/binding-rule", MANAGEMENT, acl_absent)                      \
-	ASK("PUT", "/v1/acl/binding-rule/:id", MANAGEMENT, acl_absent)                  \
-	ASK("DELETE", "/v1/acl/binding-rule/:id", MANAGEMENT, acl_absent)               \
-	ASK("PUT", "/v1/acl/token/onetime/exchange", OPEN, acl_absent)                  \
-	ASK("PUT", "/v1/acl/login", OPEN, acl_absent)                                   \
+#define ABSENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                       \
+	READ("/v1/volumes", LIST_VOLUMES, nothing_listed)                                    \
+	READ("/v1/plugins", PLUGIN_LIST, nothing_listed)                                     \
+	READ("/v1/services", LIST_OF_JOBS, nothing_listed)                                   \
+	READ("/v1/service/:id", JOB_READ, nothing_listed)                                    \
+	READ("/v1/job/:id/services", JOB_READ, nothing_listed)                               \
+	READ("/v1/allocation/:id/services", ALLOCATION_READ, nothing_listed)                 \
+	NODE(GET, "/v1/allocation/:id/checks", ALLOCATION_READ, client_of_allocation)        \
+	NODE(GET, "/v1/client/allocation/:id/checks", ALLOCATION_READ, client_of_allocation) \
+	READ("/v1/job/:id/submission", JOB_READ, submission_absent)                          \
+	READ("/v1/volume/csi/:id", VOLUME_READ, volume_absent)                               \
+	READ("/v1/plugin/csi/:id", PLUGIN_READ, plugin_absent)                               \
+	READ("/v1/volumes/external", LIST_VOLUMES, no_such_plugin)                           \
+	READ("/v1/volumes/snapshot", LIST_VOLUMES, no_such_plugin)                           \
+	ASK("PUT", "/v1/volume/csi/:rest", VOLUME_WRITE, not_kept)                           \
+	ASK("DELETE", "/v1/volume/csi/:rest", VOLUME_DELETE, not_kept)                       \
+	ASK("PUT", "/v1/volumes", VOLUME_WRITE, not_kept)                                    \
+	ASK("PUT", "/v1/volumes/snapshot", VOLUME_WRITE, not_kept)                           \
+	ASK("DELETE", "/v1/volumes/snapshot", VOLUME_DELETE, not_kept)                       \
+	ASK("PUT", "/v1/service/:rest", JOB_SUBMIT, not_kept)                                \
+	ASK("DELETE", "/v1/service/:rest", JOB_SUBMIT, not_kept)                             \
+	READ("/v1/sentinel/:rest", MANAGEMENT, enterprise_only)                              \
+	READ("/v1/recommendations", MANAGEMENT, enterprise_only)                             \
+	READ("/v1/recommendation", MANAGEMENT, enterprise_only)                              \
+	READ("/v1/recommendation/:id", MANAGEMENT, enterprise_only)                          \
+	ASK("PUT", "/v1/sentinel/:rest", MANAGEMENT, enterprise_only)                        \
+	ASK("DELETE", "/v1/sentinel/:rest", MANAGEMENT, enterprise_only)                     \
+	ASK("PUT", "/v1/recommendation", MANAGEMENT, enterprise_only)                        \
+	ASK("PUT", "/v1/recommendations/apply", MANAGEMENT, enterprise_only)                 \
+	ASK("DELETE", "/v1/recommendation/:id", MANAGEMENT, enterprise_only)                 \
+	ASK("PUT", "/v1/operator/license", MANAGEMENT, enterprise_only)                      \
+	READ("/v1/operator/license", OPEN, license_absent)                                   \
+	READ("/v1/acl/auth-methods", OPEN, acl_absent)                                       \
+	READ("/v1/acl/auth-method/:id", MANAGEMENT, acl_absent)                              \
+	READ("/v1/acl/binding-rules", MANAGEMENT, acl_absent)                                \
+	READ("/v1/acl/binding-rule/:id", MANAGEMENT, acl_absent)                             \
+	ASK("PUT", "/v1/acl/auth-method", MANAGEMENT, acl_absent)                            \
+	ASK("PUT", "/v1/acl/auth-method/:id", MANAGEMENT, acl_absent)                        \
+	ASK("DELETE", "/v1/acl/auth-method/:id", MANAGEMENT, acl_absent)                     \
+	ASK("PUT", "/v1/acl/binding-rule", MANAGEMENT, acl_absent)                           \
+	ASK("PUT", "/v1/acl/binding-rule/:id", MANAGEMENT, acl_absent)                       \
+	ASK("DELETE", "/v1/acl/binding-rule/:id", MANAGEMENT, acl_absent)                    \
+	ASK("PUT", "/v1/acl/token/onetime/exchange", OPEN, acl_absent)                       \
+	ASK("PUT", "/v1/acl/login", OPEN, acl_absent)                                        \
 	ASK("PUT", "/v1/acl/oidc/:rest", OPEN, acl_absent)
 
 ROUTES_DECLARE(NOMAD_ROUTES)

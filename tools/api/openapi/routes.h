@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define OPENAPI_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK) \
+#define OPENAPI_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE) \
 	READ("/v1/openapi.json", OPEN, openapi_read)
 
 ROUTES_DECLARE(OPENAPI_ROUTES)

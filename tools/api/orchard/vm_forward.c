@@ -90,13 +90,13 @@ static unsigned seconds_left(const struct request *request, uint64_t wait_s)
 		       : 0;
 }
 
-// The path of the request, with what its machine's worker has to know.
-static void ask_worker(
-	struct request *request, struct reply *reply, const struct uuid *node, const char *query)
+// asked_for: of the client. Its path, with what its machine's worker has to know.
+static void ask_worker(struct request *request, struct reply *reply, const struct uuid *node,
+	const char *asked_for, const char *query)
 {
 	char target[2048];
-	int path = (int)strcspn(request->target, "?");
-	int size = snprintf(target, sizeof target, "%.*s?%s", path, request->target, query);
+	int path = (int)strcspn(asked_for, "?");
+	int size = snprintf(target, sizeof target, "%.*s?%s", path, asked_for, query);
 	if (size < (int)sizeof target)
 		ask_node(request, reply, node, target);
 	else
@@ -118,23 +118,31 @@ struct machine_wait {
 static const struct machine_wait until_it_runs = {true, {.is_ready = comes_no_more}};
 static const struct machine_wait until_it_has_a_worker = {false, {.is_ready = has_worker}};
 
-// Asks the worker, at once or when there is one; query ends with what comes before the seconds that are left.
-static void ask_when_there(struct request *request, struct reply *reply,
-	const struct machine_wait *wait, uint64_t wait_s, const char *query)
+// What is asked of a machine's worker.
+struct errand {
+	const char *target; // of the client's request
+	const char *query;  // ends with what comes before the seconds that are left
+	const struct machine_wait *wait;
+	uint64_t wait_s;
+};
+
+// Asks the worker, at once or when there is one.
+static void ask_when_there(
+	struct request *request, struct reply *reply, const struct errand *errand)
 {
 	char whole[1600];
 	state_read_begin();
-	struct way way = find_way(request, wait->has_to_run);
+	struct way way = find_way(request, errand->wait->has_to_run);
 	bool waits = way.kind == WAY_TO_COME &&
-		     parking_await(request, &wait->kind, wait_s * (uint64_t)NS_PER_S);
+		     parking_await(request, &errand->wait->kind, errand->wait_s * NS_PER_S);
 	if (!waits)
 		refuse_way(request, &way, reply);
 	if (way.kind == WAY_OPEN)
-		snprintf(whole, sizeof whole, "%suid=%s&wait=%u", query, way.vm->uid,
-			seconds_left(request, wait_s));
+		snprintf(whole, sizeof whole, "%suid=%s&wait=%u", errand->query, way.vm->uid,
+			seconds_left(request, errand->wait_s));
 	state_read_end();
 	if (way.kind == WAY_OPEN)
-		ask_worker(request, reply, &way.node, whole);
+		ask_worker(request, reply, &way.node, errand->target, whole);
 }
 
 static bool read_forward(
@@ -147,18 +155,18 @@ static bool read_forward(
 	return read_wait(request, wait_s, reply);
 }
 
-void vm_port_forward(struct request *request, struct reply *reply)
+void vm_port_forward(struct request *request, struct reply *reply, const char *target)
 {
 	uint64_t port, wait_s;
 	char query[40];
 	if (!read_forward(request, &port, &wait_s, reply))
 		return;
 	snprintf(query, sizeof query, "port=%u&", (unsigned)port);
-	ask_when_there(request, reply, &until_it_runs, wait_s, query);
+	ask_when_there(request, reply, &(struct errand){target, query, &until_it_runs, wait_s});
 }
 
 // A node is waited for as long as the line waits for every node.
-void vm_worker_port_forward(struct request *request, struct reply *reply)
+void vm_worker_port_forward(struct request *request, struct reply *reply, const char *target)
 {
 	uint64_t port, wait_s;
 	char query[40];
@@ -178,14 +186,15 @@ void vm_worker_port_forward(struct request *request, struct reply *reply)
 	else if (uuid_is_zero(&node))
 		refuse_by_hand(reply, request->ids[0], "its ports are");
 	else
-		ask_worker(request, reply, &node, query);
+		ask_worker(request, reply, &node, target, query);
 }
 
-void vm_ip(struct request *request, struct reply *reply)
+void vm_ip(struct request *request, struct reply *reply, const char *target)
 {
 	uint64_t wait_s = 0;
 	if (read_wait(request, &wait_s, reply))
-		ask_when_there(request, reply, &until_it_runs, wait_s, "");
+		ask_when_there(
+			request, reply, &(struct errand){target, "", &until_it_runs, wait_s});
 }
 
 static const char *parameter_or_empty(const struct request *request, const char *name)
@@ -202,7 +211,7 @@ static bool read_follow(const struct request *request, bool *follows, struct rep
 	       reply_mistake(reply, "follow: expected true or false");
 }
 
-void vm_logs(struct request *request, struct reply *reply)
+void vm_logs(struct request *request, struct reply *reply, const char *target)
 {
 	uint64_t wait_s = 0, offset = 0;
 	bool follows;
@@ -221,5 +230,6 @@ void vm_logs(struct request *request, struct reply *reply)
 		return;
 	snprintf(query, sizeof query, "follow=%d&plain=%d&origin=%s&offset=%llu&", follows,
 		request_flag(request, "plain"), origin, (unsigned long long)offset);
-	ask_when_there(request, reply, &until_it_has_a_worker, wait_s, query);
+	ask_when_there(
+		request, reply, &(struct errand){target, query, &until_it_has_a_worker, wait_s});
 }

@@ -399,7 +399,7 @@ static struct refusal headers_refusal(struct request *request, const char *metho
 	if (problem)
 		return (struct refusal){MHD_HTTP_BAD_REQUEST, problem};
 	struct refusal refusal = forwarding_judge(request, url);
-	if (route_goes_to_node(request->route))
+	if (request->route->ask)
 		forwarding_note_target(request, url);
 	// What the leader answers it also allows.
 	if (!refusal.status && !request->is_forwarded)

@@ -175,14 +175,3 @@ enum route_match route_find(const struct route_table *table, const char *method,
 	}
 	return ROUTE_UNKNOWN_PATH;
 }
-
-bool route_goes_to_node(const struct route *route)
-{
-	static const char *const others[] = {"/v1/agent/monitor", "/v1/allocation/:id/checks",
-		"/v1/vms/:id/ip", "/v1/vms/:id/logs", "/v1/vms/:id/port-forward",
-		"/v1/workers/:id/port-forward"};
-	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-		if (strcmp(route->pattern, others[i]) == 0)
-			return true;
-	return strncmp(route->pattern, "/v1/client/", 11) == 0;
-}

@@ -18,6 +18,8 @@ typedef uint64_t route_watched(const struct request *);
 // Turns a write's body into commands and submits them (submission.h); route_answer is called when they are done. Or
 // fills the reply at once.
 typedef void route_submit(struct request *, struct reply *);
+// Asks a node, which answers in the server's place (elsewhere/node_line.h). target: path and query as they were sent.
+typedef void route_ask(struct request *, struct reply *, const char *target);
 
 struct route {
 	const char *method; // "PUT" also means POST
@@ -31,6 +33,7 @@ struct route {
 	enum state_table table;         // for table_watched
 	const struct record_kind *list; // for record_list_read and record_list_watched
 	const struct one_record *one;   // for one_record_read and one_record_watched
+	route_ask *ask;                 // for node_is_asked; NULL: no node is asked
 };
 
 // The last change of the route's table, as far as this process knows.
@@ -38,6 +41,8 @@ route_watched table_watched;
 // Read the record that the path names, and the index of its last change (one_record.h).
 route_answer one_record_read;
 route_watched one_record_watched;
+// Answers and submits: asks a node, which only the leader of a cluster can.
+route_answer node_is_asked;
 // List the records of the route's kind, and tell when one of them may have changed (tools/api/lists/record_list.h).
 route_answer record_list_read;
 route_watched record_list_watched;
@@ -46,7 +51,7 @@ route_watched record_list_watched;
 // TABLE(pattern, right, answer, table): a read that can wait for a change of a table; LIST(pattern, right,
 // record_kind): the same for a list of records; ONE(pattern, right, one_record): the same for the record that the path
 // names; WRITE(method, pattern, right, submit, answer); ASK(method, pattern, right, submit): has a body and changes
-// nothing.
+// nothing; NODE(GET or PUT, pattern, right, ask): a node may be what answers.
 // The right is what the route asks of whoever sends a request (tools/api/access/rights.h): RIGHT_ and this word.
 #define ROUTE_DECLARE_READ(pattern_, right_, answer_) route_answer answer_;
 #define ROUTE_DECLARE_WATCH(pattern_, right_, answer_, watched_) \
@@ -59,9 +64,10 @@ route_watched record_list_watched;
 	route_submit submit_;                                            \
 	route_answer answer_;
 #define ROUTE_DECLARE_ASK(method_, pattern_, right_, submit_) route_submit submit_;
+#define ROUTE_DECLARE_NODE(method_, pattern_, right_, ask_) route_ask ask_;
 #define ROUTES_DECLARE(ROUTES)                                                                   \
 	ROUTES(ROUTE_DECLARE_READ, ROUTE_DECLARE_WATCH, ROUTE_DECLARE_TABLE, ROUTE_DECLARE_LIST, \
-		ROUTE_DECLARE_ONE, ROUTE_DECLARE_WRITE, ROUTE_DECLARE_ASK)
+		ROUTE_DECLARE_ONE, ROUTE_DECLARE_WRITE, ROUTE_DECLARE_ASK, ROUTE_DECLARE_NODE)
 
 #define ROUTE_ROW_READ(pattern_, right_, answer_) \
 	{"GET", pattern_, RIGHT_##right_, answer_, NULL, NULL},
@@ -77,9 +83,13 @@ route_watched record_list_watched;
 	{method_, pattern_, RIGHT_##right_, answer_, NULL, submit_},
 #define ROUTE_ROW_ASK(method_, pattern_, right_, submit_) \
 	{method_, pattern_, RIGHT_##right_, NULL, NULL, submit_},
+#define ROUTE_NODE_GET .answer = node_is_asked
+#define ROUTE_NODE_PUT .submit = node_is_asked
+#define ROUTE_ROW_NODE(method_, pattern_, right_, ask_) \
+	{#method_, pattern_, RIGHT_##right_, ROUTE_NODE_##method_, .ask = ask_},
 #define ROUTES_ROWS(ROUTES)                                                                     \
 	ROUTES(ROUTE_ROW_READ, ROUTE_ROW_WATCH, ROUTE_ROW_TABLE, ROUTE_ROW_LIST, ROUTE_ROW_ONE, \
-		ROUTE_ROW_WRITE, ROUTE_ROW_ASK)
+		ROUTE_ROW_WRITE, ROUTE_ROW_ASK, ROUTE_ROW_NODE)
 
 struct route_table {
 	const struct route *routes; // the first route that fits a path counts
@@ -102,7 +112,5 @@ enum route_match { ROUTE_FOUND, ROUTE_UNKNOWN_PATH, ROUTE_WRONG_METHOD, ROUTE_BA
 enum route_match route_find(const struct route_table *, const char *method, char *path,
 	const struct route **, const char *ids[static ROUTE_IDS_MAX]);
 
-// Whether a node may be what answers, so that no member of a cluster but the leader can ask it.
-bool route_goes_to_node(const struct route *);
 // Percent-decodes once, in place. False when an escape is broken or gives NUL.
 bool percent_decode(char *text);

@@ -3,7 +3,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define ACL_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                                     \
+#define ACL_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                               \
 	WRITE("PUT", "/v1/acl/bootstrap", OPEN, acl_bootstrap, acl_was_bootstrapped)              \
 	WATCH("/v1/acl/tokens", MANAGEMENT, acl_tokens_list, acl_tokens_watched)                  \
 	WATCH("/v1/acl/token/self", OPEN, acl_token_self, acl_tokens_watched)                     \

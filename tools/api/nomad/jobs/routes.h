@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define JOB_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                              \
+#define JOB_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                        \
 	LIST("/v1/node/pool/:id/jobs", POOL_READ, jobs_of_pool)                            \
 	LIST("/v1/jobs", LIST_JOBS, job_list)                                              \
 	WRITE("PUT", "/v1/jobs", BODY_SUBMIT, job_register, job_registered)                \

@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define NAMESPACE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                     \
+#define NAMESPACE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)               \
 	WATCH("/v1/namespaces", FILTERED, namespaces_list, namespaces_watched)          \
 	WRITE("PUT", "/v1/namespaces", MANAGEMENT, namespace_put, namespace_was_put)    \
 	WRITE("PUT", "/v1/namespace", MANAGEMENT, namespace_put, namespace_was_put)     \

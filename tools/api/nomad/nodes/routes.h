@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define NODE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                                     \
+#define NODE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                               \
 	LIST("/v1/nodes", NODE_READ, node_list)                                                    \
 	WATCH("/v1/node/pools", FILTERED, node_pools_list, node_pools_watched)                     \
 	WRITE("PUT", "/v1/node/pools", FILTERED, node_pool_put, node_pool_was_put)                 \

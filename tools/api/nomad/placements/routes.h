@@ -2,7 +2,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define PLACEMENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                             \
+#define PLACEMENT_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                       \
 	LIST("/v1/node/:id/allocations", NODE_READ, allocations_of_node)                        \
 	LIST("/v1/job/:id/allocations", JOB_READ, allocations_of_job)                           \
 	LIST("/v1/job/:id/evaluations", JOB_READ, evaluations_of_job)                           \

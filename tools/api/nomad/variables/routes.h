@@ -3,7 +3,7 @@
 #pragma once
 #include "tools/api/server/route.h"
 
-#define VARIABLE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK)                                \
+#define VARIABLE_ROUTES(READ, WATCH, TABLE, LIST, ONE, WRITE, ASK, NODE)                          \
 	WATCH("/v1/vars", FILTERED, variables_list, variables_watched)                            \
 	WATCH("/v1/var/:path", VARIABLE_READ, variable_read, variable_watched)                    \
 	WRITE("PUT", "/v1/var/:path", FILTERED, variable_put, variable_was_put)                   \

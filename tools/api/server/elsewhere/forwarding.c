@@ -97,8 +97,7 @@ static struct refusal refuse_large(struct request *request, const struct cluster
 static bool is_answered_by_any(const struct request *request)
 {
 	return request->api->routes->is_of_itself(request->route) ||
-	       (is_read(request) && request_flag(request, "stale") &&
-		       !route_goes_to_node(request->route));
+	       (is_read(request) && request_flag(request, "stale") && !request->route->ask);
 }
 
 // What is about a server may be asked of the leader by name, and what is about a node only the leader knows.

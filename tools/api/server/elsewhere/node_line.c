@@ -125,7 +125,7 @@ void ask_node(
 	request->stage = REQUEST_FORWARDED;
 }
 
-void answer_by_node(struct request *request, struct reply *reply, const struct uuid *node)
+void node_is_asked(struct request *request, struct reply *reply)
 {
-	ask_node(request, reply, node, request->target);
+	request->route->ask(request, reply, request->target);
 }

@@ -5,8 +5,6 @@
 
 // Begins with the connections that nodes dial. 0 or -errno. Nothing when there is no line.
 int node_line_start(struct api *);
-// Hands the request to the node, with its body and as it was sent. The stage is REQUEST_FORWARDED then; or the reply
-// says why not.
-void answer_by_node(struct request *, struct reply *, const struct uuid *node);
-// The same, but the node is asked for this path and query.
+// Hands the request to the node, with its body; the node is asked for this path and query. The stage is
+// REQUEST_FORWARDED then; or the reply says why not.
 void ask_node(struct request *, struct reply *, const struct uuid *node, const char *target);

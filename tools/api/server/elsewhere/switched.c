@@ -14,7 +14,7 @@ static const char *upgrade_of(const struct request *request)
 
 bool switched_is_asked(const struct request *request)
 {
-	return route_goes_to_node(request->route) && upgrade_of(request);
+	return request->route->ask && upgrade_of(request);
 }
 
 void switched_ask(const struct request *request, struct exchange *x)
