@@ -100,7 +100,7 @@ void walk_calls(const struct walk *given, const struct call_walk_excuses *excuse
 	assert_true(places > 0);
 	for (uint32_t at = 0; at < places; at++) {
 		calls_place_text(at, place);
-		if (is_one_of(excuses->cannot_fail))
+		if (is_one_of(excuses->cannot_fail) || (excuses->only && !is_one_of(excuses->only)))
 			continue;
 		bool only_once = is_one_of(excuses->only_once);
 		if (!only_once)

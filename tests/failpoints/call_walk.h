@@ -6,6 +6,7 @@
 
 // Each is a part of places as failing_calls.h has them; NULL ends a list; all may be NULL.
 struct call_walk_excuses {
+	const char *const *only;        // of which these fail, and no others; NULL: all may
 	const char *const *cannot_fail; // and are not made to
 	const char *const *only_once;   // what is tried again until it does not fail
 	const char *const *unsaid; // whoever asked sees from what he then has that it was not done

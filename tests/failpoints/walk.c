@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/log.h"
 #include "tests/support/core/slowness.h"
+#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -37,6 +38,18 @@ void walk_said(const char *sentence)
 {
 	if (*sentence)
 		log_warn("refused", "%s", sentence);
+}
+
+uint32_t walk_descriptors(void)
+{
+	uint32_t count = 0;
+	DIR *listing = opendir("/proc/self/fd");
+
+	CHECK(listing);
+	while (readdir(listing))
+		count++;
+	CHECK(closedir(listing) == 0);
+	return count;
 }
 
 const char *walk_output(void)

@@ -27,6 +27,7 @@ struct walk {
 
 void *walk_shared(uint32_t bytes); // zeroed
 void walk_said(const char *sentence);
+uint32_t walk_descriptors(void); // that the process has open
 // Walks all points whose names begin with the area and a dot. A point that has no row, or that its work does not reach,
 // fails the test.
 void walk_area(const struct walk *, const char *area);

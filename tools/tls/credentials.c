@@ -1,5 +1,6 @@
 #include "tools/tls/credentials.h"
 #include "state/base/check.h"
+#include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/tls/key_match.h"
 #include "tools/tls/pem_file.h"
@@ -231,9 +232,13 @@ void credentials_use(struct credentials *credentials, void *session)
 	// GnuTLS keeps the pointer, and its functions take no pointer to const.
 	static gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
 		.data = (unsigned char *)GNUTLS_KP_TLS_WWW_CLIENT};
-	int error =
-		gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, credentials->certificate);
-	CHECK(error == 0);
+	if (gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, credentials->certificate) !=
+		0) {
+		// Without credentials of its own no handshake succeeds.
+		log_warn("tls-not-served",
+			"error=\"memory is short\" meaning=\"a client is refused\"");
+		return;
+	}
 	if (!credentials->wants_client)
 		return;
 	gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);

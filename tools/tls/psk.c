@@ -85,15 +85,13 @@ void psk_server_destroy(struct psk_server *server)
 	free(server);
 }
 
-// Prepares what both sides have. Frees the session when that fails.
+// Prepares what both sides have.
 static int prepare_session(gnutls_session_t session, int fd, void *credentials)
 {
 	int error = gnutls_priority_set_direct(session, PRIORITIES, NULL);
 	if (error == GNUTLS_E_SUCCESS)
 		error = gnutls_credentials_set(session, GNUTLS_CRD_PSK, credentials);
-	if (error != GNUTLS_E_SUCCESS)
-		gnutls_deinit(session);
-	else
+	if (error == GNUTLS_E_SUCCESS)
 		gnutls_transport_set_int(session, fd);
 	return error;
 }
@@ -104,9 +102,14 @@ static int offer_protocols(gnutls_session_t session, enum line_kind first, enum 
 	unsigned count = 0;
 	for (enum line_kind kind = first; kind <= last; kind++)
 		offered[count++] = datum_of(protocols[kind]);
-	int error = gnutls_alpn_set_protocols(session, offered, count, 0);
-	if (error != GNUTLS_E_SUCCESS)
-		gnutls_deinit(session);
+	return gnutls_alpn_set_protocols(session, offered, count, 0);
+}
+
+// Frees a session that cannot be prepared.
+static int give_session_up(gnutls_session_t *session, int error)
+{
+	gnutls_deinit(*session);
+	*session = NULL;
 	return error;
 }
 
@@ -115,12 +118,15 @@ int psk_server_session(struct psk_server *server, int fd, void *context, gnutls_
 	int error = CAN_BREAK(LINE_TLS, GNUTLS_E_MEMORY_ERROR,
 		gnutls_init(session,
 			GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS));
-	if (error == GNUTLS_E_SUCCESS)
-		error = prepare_session(*session, fd, server->credentials);
+	if (error != GNUTLS_E_SUCCESS) {
+		*session = NULL;
+		return error;
+	}
+	error = prepare_session(*session, fd, server->credentials);
 	if (error == GNUTLS_E_SUCCESS)
 		error = offer_protocols(*session, LINE_CONTROLLER_ASKS, LINE_NODE_ASKS);
 	if (error != GNUTLS_E_SUCCESS)
-		return error;
+		return give_session_up(session, error);
 	gnutls_session_set_ptr(*session, context);
 	gnutls_db_set_ptr(*session, server);
 	return GNUTLS_E_SUCCESS;
@@ -161,13 +167,14 @@ int psk_client_session(
 	int error = CAN_BREAK(DIAL_TLS, GNUTLS_E_MEMORY_ERROR,
 		gnutls_init(session,
 			GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS));
-	if (error == GNUTLS_E_SUCCESS)
-		error = prepare_session(*session, fd, client->credentials);
+	if (error != GNUTLS_E_SUCCESS) {
+		*session = NULL;
+		return error;
+	}
+	error = prepare_session(*session, fd, client->credentials);
 	if (error == GNUTLS_E_SUCCESS)
 		error = offer_protocols(*session, kind, kind);
-	if (error != GNUTLS_E_SUCCESS)
-		*session = NULL; // which was freed
-	return error;
+	return error == GNUTLS_E_SUCCESS ? error : give_session_up(session, error);
 }
 
 enum line_kind psk_session_kind(gnutls_session_t session)

@@ -28,8 +28,8 @@ typedef bool psk_find(
 struct psk_server;
 struct psk_server *psk_server_create(psk_find *); // NULL: memory is short
 void psk_server_destroy(struct psk_server *);     // after its sessions
-// A session over a connected socket, before its handshake. Returns 0 or an error of GnuTLS. The caller ends it with
-// gnutls_deinit().
+// A session over a connected socket, before its handshake. Returns 0, or an error of GnuTLS and no session
+// (NULL). The caller ends it with gnutls_deinit().
 int psk_server_session(struct psk_server *, int fd, void *session_context, gnutls_session_t *);
 
 struct psk_client;

@@ -1,6 +1,7 @@
 #include "tests/support/calls/failing_calls.h"
 #include "state/base/check.h"
 #include "tests/support/calls/call_table.h"
+#include "tests/support/calls/library_table.h"
 #include <errno.h>
 #include <execinfo.h>
 #include <stdatomic.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,7 +18,7 @@
 #define RECORDED 8u // frames that backtrace() is asked for: its own, the wrapper's, ours
 
 #define ENUM(name, error) CALL_##name,
-enum call { CALLS_MINUS(ENUM) CALLS_NULL(ENUM) CALLS_ERROR(ENUM) CALLS };
+enum call { CALLS_MINUS(ENUM) CALLS_NULL(ENUM) CALLS_ERROR(ENUM) CALLS_LIBRARY(ENUM) CALLS };
 #undef ENUM
 
 struct place {
@@ -28,6 +30,7 @@ enum mode { STOPPED, RECORDING, FAILING };
 
 static struct calls {
 	_Atomic enum mode mode;
+	_Atomic bool is_paused;
 	atomic_flag busy;
 	uint32_t count;
 	struct place places[PLACES];
@@ -38,7 +41,8 @@ static struct calls {
 static char place_texts[PLACES][CALL_PLACE_BYTES];
 
 #define NAME(name, error) #name,
-static const char *const call_names[] = {CALLS_MINUS(NAME) CALLS_NULL(NAME) CALLS_ERROR(NAME)};
+static const char *const call_names[] = {
+	CALLS_MINUS(NAME) CALLS_NULL(NAME) CALLS_ERROR(NAME) CALLS_LIBRARY(NAME)};
 #undef NAME
 
 __attribute__((constructor)) static void share_calls(void)
@@ -64,24 +68,20 @@ static void record(const struct place *p)
 	atomic_flag_clear(&calls->busy);
 }
 
-// Sanitizers have frames of their own before this function's and the wrapper's.
-static void **behind_wrapper(void **frames, const void *wrapper)
+// To change or end what is watched needs nothing.
+static bool needs_nothing(enum call call, long second)
 {
-	uint32_t at = 0;
-
-	while (at < RECORDED - FRAMES - 1 && frames[at] != wrapper)
-		at++;
-	return frames + at + 1;
+	return call == CALL_epoll_ctl && second != EPOLL_CTL_ADD;
 }
 
-__attribute__((noinline)) static bool fails(enum call call)
+__attribute__((noinline)) static bool fails(enum call call, long second)
 {
 	static _Thread_local bool is_inside; // what backtrace() calls
 	enum mode mode = calls ? calls->mode : STOPPED;
 	void *frames[RECORDED] = {NULL};
 	struct place p;
 
-	if (mode == STOPPED || is_inside)
+	if (mode == STOPPED || is_inside || calls->is_paused || needs_nothing(call, second))
 		return false;
 	is_inside = true;
 	int saved = errno;
@@ -90,7 +90,7 @@ __attribute__((noinline)) static bool fails(enum call call)
 	is_inside = false;
 	memset(&p, 0, sizeof p);
 	p.call = call;
-	memcpy(p.frames, behind_wrapper(frames, __builtin_return_address(0)), sizeof p.frames);
+	memcpy(p.frames, frames + 2, sizeof p.frames); // without this function and the wrapper
 	if (mode == RECORDING) {
 		record(&p);
 		return false;
@@ -100,15 +100,14 @@ __attribute__((noinline)) static bool fails(enum call call)
 	return atomic_fetch_add(&calls->failures, 1) == 0 || !calls->only_once;
 }
 
-// Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not. Not
-// every program has the library of each.
+// Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not.
 #define SIX long a, long b, long c, long d, long e, long g
 #define WRAP(name, failed)                                \
-	__attribute__((weak)) long __real_##name(SIX);    \
+	long __real_##name(SIX);                          \
 	long __wrap_##name(SIX);                          \
 	__attribute__((noinline)) long __wrap_##name(SIX) \
 	{                                                 \
-		if (fails(CALL_##name)) {                 \
+		if (fails(CALL_##name, b)) {              \
 			failed;                           \
 		}                                         \
 		return __real_##name(a, b, c, d, e, g);   \
@@ -119,6 +118,10 @@ __attribute__((noinline)) static bool fails(enum call call)
 CALLS_MINUS(WRAP_MINUS)
 CALLS_NULL(WRAP_NULL)
 CALLS_ERROR(WRAP_ERROR)
+
+#define DECLARE_WEAK(name, error) __attribute__((weak)) long __real_##name(SIX);
+CALLS_LIBRARY(DECLARE_WEAK)
+CALLS_LIBRARY(WRAP_ERROR)
 
 void calls_record(void)
 {
@@ -138,6 +141,11 @@ void calls_fail(uint32_t place, bool only_once)
 void calls_stop(void)
 {
 	calls->mode = STOPPED;
+}
+
+void calls_pause(bool begins)
+{
+	calls->is_paused = begins;
 }
 
 uint32_t calls_failures(void)

@@ -17,5 +17,7 @@ void calls_stop(void);
 // it. Takes a while (addr2line).
 uint32_t calls_places(void);
 uint32_t calls_failures(void); // since calls_fail()
+// Until it is over, nothing is recorded and nothing fails: for what is made ready.
+void calls_pause(bool begins);
 // "openat at tools/agent/base/folders.c:12 < 34 ..."; of what calls_places() counted.
 const char *calls_place_text(uint32_t place, char text[CALL_PLACE_BYTES]);
