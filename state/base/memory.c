@@ -1,6 +1,7 @@
 #include "state/base/memory.h"
 #include "state/base/check.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/memory_short.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
 
-static _Noreturn void out_of_memory(size_t bytes)
+void memory_is_short(size_t bytes)
 {
 	dprintf(STDERR_FILENO,
 		"berth: out of memory: %zu bytes were refused. Give the process more memory or "
@@ -25,7 +26,7 @@ static void *take_cleared(size_t bytes)
 {
 	void *memory = bytes > MEMORY_AT_HAND_BYTES ? calloc(1, bytes) : malloc(bytes);
 	if (FAILPOINT(MEMORY_TAKE) || !memory)
-		out_of_memory(bytes);
+		memory_is_short(bytes);
 	if (bytes > MEMORY_AT_HAND_BYTES)
 		return memory;
 	// gcc would make a calloc() of it, or clear so few bytes by an instruction that is slow to begin.
@@ -43,7 +44,7 @@ void *memory_take_array(size_t count, size_t bytes_each)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(count, bytes_each, &bytes))
-		out_of_memory(SIZE_MAX);
+		memory_is_short(SIZE_MAX);
 	return memory_take(bytes);
 }
 
@@ -53,7 +54,7 @@ void *memory_resize(void *memory, size_t bytes)
 	// realloc() of glibc takes a way round for what is new.
 	void *resized = memory ? realloc(memory, least) : malloc(least);
 	if (FAILPOINT(MEMORY_RESIZE) || !resized)
-		out_of_memory(bytes);
+		memory_is_short(bytes);
 	return resized;
 }
 
@@ -110,7 +111,7 @@ void *memory_map_aligned(size_t bytes, size_t alignment)
 {
 	void *memory = map_aligned(whole_pages(bytes), alignment);
 	if (!memory)
-		out_of_memory(bytes);
+		memory_is_short(bytes);
 	return memory;
 }
 

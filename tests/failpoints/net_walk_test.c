@@ -1,24 +1,18 @@
-// Whatever the system refuses to who asks others over sockets: it is said, what was acknowledged is there, and the next
+// Whatever the system refuses to who asks the kernel or etcd: it is said, what was acknowledged is there, and the next
 // one is served.
 #include "dataplane/port/shared/shared_port.h"
 #include "dataplane/port/xdp.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
-#include "state/base/time_source.h"
 #include "state/etcd/etcd.h"
 #include "tests/failpoints/walk.h"
 #include "tests/support/etcd/etcd_server.h"
-#include "tests/support/etcd/fake_server.h"
-#include "tools/api/forward/forwarder.h"
-#include "tools/http_client/http_client.h"
-#include "tools/http_client/http_socket.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -31,14 +25,6 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_XDP_ASK, "enobufs", NULL, false, false},
 	{FAILPOINT_XDP_ANSWER, "enobufs", NULL, false, false},
 	{FAILPOINT_XDP_PROGRAM, "emfile", NULL, false, false},
-	{FAILPOINT_CLIENT_HANDLE, "enomem", NULL, false, false},
-	{FAILPOINT_CLIENT_ASK, "econnreset", NULL, false, false},
-	{FAILPOINT_FORWARD_EPOLL, "emfile", NULL, false, false},
-	{FAILPOINT_FORWARD_WAKE, "emfile", NULL, false, false},
-	{FAILPOINT_FORWARD_HANDLES, "enomem", NULL, false, false},
-	{FAILPOINT_FORWARD_HANDLE, "enomem", NULL, false, false},
-	{FAILPOINT_FORWARD_WATCH, "enospc", NULL, false, false},
-	{FAILPOINT_FORWARD_ENTER, "enospc", NULL, false, false},
 	{FAILPOINT_ETCD_HANDLES, "enomem", NULL, false, true},
 	{FAILPOINT_ETCD_HANDLE, "enomem", NULL, false, true},
 	{FAILPOINT_ETCD_SOCKET, "emfile", NULL, false, false},
@@ -81,117 +67,6 @@ static bool ask_kernel(void *shared)
 	for (uint32_t i = 0; i < ASKED; i++)
 		is_well = is_done(xdp_program("lo", &program)) && is_well;
 	return is_done(shared_port_program(&path)) && is_well;
-}
-
-static const char *answer_well(void *context, uint32_t request, size_t *size)
-{
-	static const char text[] =
-		"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
-
-	*size = sizeof text - 1;
-	return text;
-}
-
-static bool take_answer(void *context, long status, const char *data, size_t size)
-{
-	return true;
-}
-
-static bool ask_once(const char *url)
-{
-	struct http_client *client = http_client_create();
-	struct http_request request = {
-		.url = url, .timeout_ms = TIMEOUT_MS, .take_body = take_answer};
-	struct http_result result = {.error = "libcurl cannot be set up"};
-	bool is_answered = client && http_client_ask(client, &request, &result);
-
-	walk_said(is_answered ? "" : result.error);
-	http_client_destroy(client);
-	return is_answered && result.status == 200;
-}
-
-// The server is no WebSocket's, which is another sentence.
-static bool open_once(const char *url)
-{
-	char kept[64] = "";
-	struct http_request request = {
-		.url = url, .timeout_ms = TIMEOUT_MS, .take_body = take_answer};
-	struct http_beginning body = {.text = kept, .room = sizeof kept};
-	struct http_result result;
-	struct http_socket *s = http_socket_open(&request, 1024, &result, &body);
-
-	CHECK(!s);
-	walk_said(result.status == 200 ? "" : result.error);
-	return result.status == 200;
-}
-
-static bool ask_server(void *shared)
-{
-	struct fake_server server = {.answer = answer_well};
-	bool is_well = true;
-
-	fake_server_start(&server);
-	for (uint32_t i = 0; i < ASKED; i++) {
-		is_well = ask_once(server.url) && is_well;
-		is_well = open_once(server.url) && is_well;
-	}
-	fake_server_stop(&server);
-	return is_well;
-}
-
-static const char *leader_url;
-
-static void tell_leader(void *context, struct cluster_status *status)
-{
-	*status =
-		(struct cluster_status){.role = CLUSTER_FOLLOWER, .knows_leader = true, .term = 3};
-	snprintf(status->leader.http, sizeof status->leader.http, "%s", leader_url);
-	snprintf(status->leader.id, sizeof status->leader.id, "leader");
-}
-
-static void wake_nobody(void *context)
-{
-}
-
-static bool forward_once(struct forwarder *f, bool is_upgrade)
-{
-	struct exchange *x = exchange_create("GET", "/v1/jobs", NULL, 0);
-	enum exchange_stage stage = EXCHANGE_WAITS;
-
-	x->is_upgrade = is_upgrade;
-	CHECK(forwarder_begin(f, x));
-	for (uint32_t tries = 0; tries < 300; tries++) {
-		stage = exchange_stage_of(x);
-		if (stage != EXCHANGE_WAITS && stage != EXCHANGE_ANSWERS)
-			break;
-		usleep(2000);
-	}
-	// The client is told so by who asked.
-	walk_said(stage == EXCHANGE_IS_OVER ? "" : "the leader did not answer");
-	x->carrier->drop(x);
-	return stage == EXCHANGE_IS_OVER;
-}
-
-static bool ask_leader_of_cluster(void *shared)
-{
-	struct fake_server server = {.answer = answer_well};
-	struct forwarder *f = NULL;
-	const struct forwarder_settings settings = {.cluster = tell_leader,
-		.hold_ms = 300,
-		.time = &time_source_real,
-		.wake = wake_nobody};
-	int error = forwarder_start(&settings, &f);
-	bool is_well = is_done(error);
-
-	if (!is_well)
-		return false;
-	fake_server_start(&server);
-	leader_url = server.url;
-	for (uint32_t i = 0; i < ASKED; i++)
-		is_well = forward_once(f, i % 2) && is_well;
-	forwarder_stop(f);
-	fake_server_stop(&server);
-	return is_well;
 }
 
 struct kept_value {
@@ -276,22 +151,11 @@ static void look_at_kernel(void *shared)
 	CHECK(ask_kernel(shared));
 }
 
-static void look_at_server(void *shared)
-{
-	CHECK(ask_server(shared));
-}
-
-static void look_at_leader(void *shared)
-{
-	CHECK(ask_leader_of_cluster(shared));
-}
-
 static const struct {
 	const char *area;
 	bool (*work)(void *shared);
 	void (*look)(void *shared);
-} areas[] = {{"xdp", ask_kernel, look_at_kernel}, {"client", ask_server, look_at_server},
-	{"forward", ask_leader_of_cluster, look_at_leader}, {"etcd", keep_all, look_at_kept}};
+} areas[] = {{"xdp", ask_kernel, look_at_kernel}, {"etcd", keep_all, look_at_kept}};
 
 static void what_others_cannot_be_asked_is_said_and_nothing_is_lost(void **area)
 {

@@ -1,6 +1,7 @@
 #include "tools/http_client/curl_where.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
+#include "tools/http_client/curl_memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static bool set_socket(CURL *curl, const struct http_request *r, struct curl_whe
 	if (*socket != '/' || strlen(socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
 		return false;
 	w->url = join_url("http://localhost", r->path ? r->path : "/");
-	curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket);
+	curl_set(curl, CURLOPT_UNIX_SOCKET_PATH, socket);
 	return true;
 }
 
@@ -53,9 +54,9 @@ static bool rename_host(struct curl_where *w, const char *name, struct curl_slis
 		    curl_url_get(parts, CURLUPART_URL, &url, 0) == CURLUE_OK;
 	if (good) {
 		snprintf(text, sizeof text, "::%s:%s", host, port);
-		w->connect_to = curl_slist_append(NULL, text);
+		w->connect_to = curl_line_add(NULL, text);
 		snprintf(text, sizeof text, "Host: %s:%s", host, port);
-		*headers = curl_slist_append(*headers, text);
+		*headers = curl_line_add(*headers, text);
 		free(w->url);
 		w->url = text_copy(text_of(url));
 	}
@@ -78,9 +79,9 @@ bool curl_where_set(
 	if (is_secure && r->tls && is_given(r->tls->server_name)) {
 		if (!rename_host(w, r->tls->server_name, headers))
 			return false;
-		curl_easy_setopt(curl, CURLOPT_CONNECT_TO, w->connect_to);
+		curl_set(curl, CURLOPT_CONNECT_TO, w->connect_to);
 	}
-	curl_easy_setopt(curl, CURLOPT_URL, w->url);
+	curl_set(curl, CURLOPT_URL, w->url);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/http_client/http_client.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
+#include "tools/http_client/curl_memory.h"
 #include "tools/http_client/curl_tls.h"
 #include "tools/http_client/curl_where.h"
 #include <ctype.h>
@@ -70,10 +71,10 @@ static struct curl_slist *headers_of(const struct http_request *r)
 	char token[TOKEN_HEADER_BYTES];
 	struct curl_slist *headers = NULL;
 	if (r->body || r->names_json)
-		headers = curl_slist_append(headers, "Content-Type: application/json");
+		headers = curl_line_add(headers, "Content-Type: application/json");
 	if (r->token && *r->token) {
 		snprintf(token, sizeof token, "X-Nomad-Token: %s", r->token);
-		headers = curl_slist_append(headers, token);
+		headers = curl_line_add(headers, token);
 		explicit_bzero(token, sizeof token);
 	}
 	return headers;
@@ -91,36 +92,36 @@ bool http_url_is_fit(const char *url)
 
 static void set_callbacks(CURL *curl, struct transfer *t)
 {
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
+	curl_set(curl, CURLOPT_WRITEFUNCTION, on_body);
+	curl_set(curl, CURLOPT_WRITEDATA, t);
 	if (t->request->take_header) {
-		curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
-		curl_easy_setopt(curl, CURLOPT_HEADERDATA, t);
+		curl_set(curl, CURLOPT_HEADERFUNCTION, on_header);
+		curl_set(curl, CURLOPT_HEADERDATA, t);
 	}
 	if (t->request->is_cancelled) {
-		curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-		curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-		curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
+		curl_set(curl, CURLOPT_NOPROGRESS, 0L);
+		curl_set(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+		curl_set(curl, CURLOPT_XFERINFODATA, t);
 	}
 }
 
 static void set_request(CURL *curl, const struct http_request *r, struct curl_slist *headers)
 {
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	curl_set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_set(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_set(curl, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
+	curl_set(curl, CURLOPT_HTTPHEADER, headers);
 	if (r->agent)
-		curl_easy_setopt(curl, CURLOPT_USERAGENT, r->agent);
+		curl_set(curl, CURLOPT_USERAGENT, r->agent);
 	if (r->method)
-		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, r->method);
+		curl_set(curl, CURLOPT_CUSTOMREQUEST, r->method);
 	if (r->body_file) {
-		curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
-		curl_easy_setopt(curl, CURLOPT_READDATA, r->body_file);
-		curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)r->body_size);
+		curl_set(curl, CURLOPT_UPLOAD, 1L);
+		curl_set(curl, CURLOPT_READDATA, r->body_file);
+		curl_set(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)r->body_size);
 	} else if (r->body) {
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_size);
-		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, r->body);
+		curl_set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_size);
+		curl_set(curl, CURLOPT_POSTFIELDS, r->body);
 	}
 }
 
@@ -133,7 +134,7 @@ bool http_client_ask(
 	struct curl_where where = {0};
 	*result = (struct http_result){.kind = ""};
 	curl_easy_reset(curl);
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, result->error);
+	curl_set(curl, CURLOPT_ERRORBUFFER, result->error);
 	CURLcode code =
 		curl_where_set(curl, request, &where, &headers) ? CURLE_OK : CURLE_URL_MALFORMAT;
 	set_request(curl, request, headers);

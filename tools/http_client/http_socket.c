@@ -6,6 +6,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "tools/http_client/curl_memory.h"
 #include "tools/http_client/curl_tls.h"
 #include "tools/http_client/curl_where.h"
 #include "tools/web_socket/handshake.h"
@@ -183,8 +184,9 @@ static bool send_request(
 	struct opening *o, const struct curl_where *where, const struct curl_slist *headers)
 {
 	struct bytes_writer w = bytes_writer_growing(1024);
-	uint8_t key[KEY_BYTES];
-	bool good = getrandom(key, sizeof key, 0) == sizeof key && put_target(&w, where, headers);
+	uint8_t key[KEY_BYTES] = {0};
+	bool has_key = getrandom(key, sizeof key, 0) == sizeof key;
+	bool good = has_key && put_target(&w, where, headers);
 	base64_write(o->key, key, sizeof key);
 	put_line(&w,
 		"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
@@ -194,7 +196,8 @@ static bool send_request(
 		put_line(&w, "X-Nomad-Token: ", o->request->token);
 	put_line(&w, "User-Agent: ", o->request->agent ? o->request->agent : "berth");
 	put_line(&w, "", "");
-	good = good ? send_all(o, w.data, w.size) : fail_opening(o, "the URL is no good");
+	good = good ? send_all(o, w.data, w.size)
+		    : fail_opening(o, has_key ? "the URL is no good" : "there is no random key");
 	explicit_bzero(w.data, w.size);
 	bytes_writer_free(&w);
 	return good;
@@ -240,15 +243,15 @@ static bool connect_curl(struct opening *o, struct curl_where *where, struct cur
 {
 	CURL *curl = o->socket->curl;
 	curl_socket_t fd = CURL_SOCKET_BAD;
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, o->result->error);
+	curl_set(curl, CURLOPT_ERRORBUFFER, o->result->error);
 	CURLcode code =
 		curl_where_set(curl, o->request, where, headers) ? CURLE_OK : CURLE_URL_MALFORMAT;
-	curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
-	curl_easy_setopt(curl, CURLOPT_HTTPPROXYTUNNEL, 1L);
-	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)o->request->timeout_ms);
+	curl_set(curl, CURLOPT_CONNECT_ONLY, 1L);
+	curl_set(curl, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	curl_set(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_set(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_set(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)o->request->timeout_ms);
 	curl_tls_set(curl, o->request->tls);
 	if (code == CURLE_OK)
 		code = CAN_BREAK(CLIENT_ASK, CURLE_RECV_ERROR, curl_easy_perform(curl));
@@ -296,7 +299,7 @@ struct http_socket *http_socket_open(const struct http_request *request, size_t 
 		http_socket_close(s);
 		return NULL;
 	}
-	curl_easy_setopt(s->curl, CURLOPT_ERRORBUFFER, NULL);
+	curl_set(s->curl, CURLOPT_ERRORBUFFER, NULL);
 	return s;
 }
 

@@ -44,7 +44,7 @@
 	ROW(MHD_create_response_from_callback, MHD_FAILED) ROW(MHD_get_connection_info, MHD_FAILED) \
 	ROW(MHD_queue_response, MHD_FAILED) ROW(curl_global_init, CURL_FAILED) \
 	ROW(curl_easy_setopt, CURL_FAILED) ROW(curl_easy_perform, CURL_FAILED) \
-	ROW(curl_easy_getinfo, CURL_FAILED) ROW(curl_easy_send, CURL_FAILED) ROW(curl_easy_recv, CURL_FAILED) \
+	ROW(curl_easy_send, CURL_FAILED) ROW(curl_easy_recv, CURL_FAILED) \
 	ROW(curl_url_set, CURLU_FAILED) ROW(curl_url_get, CURLU_FAILED) ROW(gnutls_certificate_get_peers, 0) \
 	ROW(curl_easy_init, 0) ROW(curl_slist_append, 0) ROW(curl_url, 0) ROW(curl_multi_init, 0) \
 	ROW(deflateInit2_, ZLIB_FAILED)

@@ -4,6 +4,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/forward/forwarder_private.h"
+#include "tools/http_client/curl_memory.h"
 #include "tools/http_client/curl_tls.h"
 #include <errno.h>
 #include <stdio.h>
@@ -72,43 +73,43 @@ static size_t on_bytes(char *data, size_t each, size_t count, void *context)
 static void set_lines(struct exchange *x)
 {
 	// libcurl would name a type, and ask for leave to send the body.
-	struct curl_slist *lines = curl_slist_append(NULL, "Expect:");
+	struct curl_slist *lines = curl_line_add(NULL, "Expect:");
 	bool has_type = false;
 	for (uint32_t i = 0; i < x->header_count; i++) {
-		lines = curl_slist_append(lines, x->headers[i]);
+		lines = curl_line_add(lines, x->headers[i]);
 		has_type = has_type || strncmp(x->headers[i], "Content-Type:", 13) == 0;
 	}
 	if (!has_type)
-		lines = curl_slist_append(lines, "Content-Type:");
-	lines = curl_slist_append(lines, "Accept:");
+		lines = curl_line_add(lines, "Content-Type:");
+	lines = curl_line_add(lines, "Accept:");
 	x->lines = lines;
-	curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, lines);
+	curl_set(x->easy, CURLOPT_HTTPHEADER, lines);
 }
 
 static void set_connection(struct forwarder *f, CURL *easy)
 {
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
-	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_CONNECTION_S);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_S);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_S);
+	curl_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_set(easy, CURLOPT_PROXY, "");
+	curl_set(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_set(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
+	curl_set(easy, CURLOPT_MAXAGE_CONN, IDLE_CONNECTION_S);
+	curl_set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_set(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_S);
+	curl_set(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_S);
 	curl_tls_set(easy, &f->settings.tls);
 }
 
 // The leader's URL says where; the target is sent as it came.
 static void set_request(struct exchange *x, const char *url)
 {
-	curl_easy_setopt(x->easy, CURLOPT_URL, url);
-	curl_easy_setopt(x->easy, CURLOPT_REQUEST_TARGET, x->target);
-	curl_easy_setopt(x->easy, CURLOPT_CUSTOMREQUEST, x->method);
+	curl_set(x->easy, CURLOPT_URL, url);
+	curl_set(x->easy, CURLOPT_REQUEST_TARGET, x->target);
+	curl_set(x->easy, CURLOPT_CUSTOMREQUEST, x->method);
 	if (strcmp(x->method, "GET") == 0)
 		return;
-	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_size);
-	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDS, x->body);
+	curl_set(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_size);
+	curl_set(x->easy, CURLOPT_POSTFIELDS, x->body);
 }
 
 static bool follows(const struct cluster_status *s)
@@ -137,12 +138,12 @@ static void ask_leader(struct forwarder *f, struct exchange *x)
 	set_connection(f, x->easy);
 	set_request(x, f->status.leader.http);
 	set_lines(x);
-	curl_easy_setopt(x->easy, CURLOPT_PRIVATE, x);
-	curl_easy_setopt(x->easy, CURLOPT_CONNECT_ONLY, (long)x->is_upgrade);
-	curl_easy_setopt(x->easy, CURLOPT_HEADERFUNCTION, on_head);
-	curl_easy_setopt(x->easy, CURLOPT_HEADERDATA, x);
-	curl_easy_setopt(x->easy, CURLOPT_WRITEFUNCTION, on_bytes);
-	curl_easy_setopt(x->easy, CURLOPT_WRITEDATA, x);
+	curl_set(x->easy, CURLOPT_PRIVATE, x);
+	curl_set(x->easy, CURLOPT_CONNECT_ONLY, (long)x->is_upgrade);
+	curl_set(x->easy, CURLOPT_HEADERFUNCTION, on_head);
+	curl_set(x->easy, CURLOPT_HEADERDATA, x);
+	curl_set(x->easy, CURLOPT_WRITEFUNCTION, on_bytes);
+	curl_set(x->easy, CURLOPT_WRITEDATA, x);
 	CHECK(curl_multi_add_handle(curl_events_multi(f->events), x->easy) == CURLM_OK);
 }
 

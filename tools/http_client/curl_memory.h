@@ -1,0 +1,23 @@
+// What libcurl copies. It fails without memory, which is the end of the process as everywhere (state/base/memory_short.h): a
+// request without one of its headers or settings would be another one.
+#pragma once
+#include "state/base/memory_short.h"
+#include <curl/curl.h>
+
+static inline void curl_had_memory(CURLcode code)
+{
+	if (code == CURLE_OUT_OF_MEMORY)
+		memory_is_short(0);
+}
+
+#define curl_set(curl, option, value) curl_had_memory(curl_easy_setopt(curl, option, value))
+
+// The list with a line more, which is copied.
+static inline struct curl_slist *curl_line_add(struct curl_slist *list, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(list, line);
+
+	if (!longer)
+		memory_is_short(0);
+	return longer;
+}
