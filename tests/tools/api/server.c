@@ -4,7 +4,6 @@
 #include "state/records/namespaces/job_namespace.h"
 #include "tests/tools/api/described.h"
 #include "tools/api/events/event_log.h"
-#include "tools/api/listen/listening.h"
 #include "tools/keyring/keyring.h"
 #include "tools/keyring/rekeyer.h"
 #include <arpa/inet.h>
@@ -148,12 +147,11 @@ static enum line_refusal find_line_key(
 
 static int listen_for_nodes(struct server *s)
 {
-	char message[256];
-	struct sockaddr_in at;
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof at;
-	int fd = listen_at_address("agents", "127.0.0.1", 0, message, sizeof message);
-	if (fd < 0)
-		fail_msg("%s", message);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	assert_return_code(bind(fd, (struct sockaddr *)&at, size), 0);
+	assert_return_code(listen(fd, 1024), 0);
 	assert_return_code(getsockname(fd, (struct sockaddr *)&at, &size), 0);
 	s->line_port = ntohs(at.sin_port);
 	return fd;
@@ -161,7 +159,7 @@ static int listen_for_nodes(struct server *s)
 
 static void start_api(struct server *s, const struct server_options *options)
 {
-	char message[256] = "";
+	char message[256] = "", *told = options->refusal ? options->refusal : message;
 	struct api_settings settings = {
 		.address = options->is_nowhere ? "" : "127.0.0.1",
 		.tls = options->tls,
@@ -207,8 +205,9 @@ static void start_api(struct server *s, const struct server_options *options)
 	if (options->has_line) {
 		settings.line_fd = listen_for_nodes(s);
 		settings.line_key = find_line_key;
+		settings.line_wait_ms = options->line_wait_ms;
 	}
-	if (api_start(&settings, &s->api, message, sizeof message) != 0)
+	if (api_start(&settings, &s->api, told, sizeof message) != 0 && !options->refusal)
 		fail_msg("%s", message);
 }
 

@@ -54,6 +54,8 @@ struct server_options {
 	struct http_tls forward_tls; // of a member: towards its leader
 	uint32_t forward_hold_ms;    // 0: as ever
 	bool has_line;               // nodes may dial, whose key is server_line_key
+	uint32_t line_wait_ms;       // for one to dial; 0: as ever
+	char *refusal; // 256 bytes that tell why the API does not start, and there is none; NULL: it starts
 };
 
 // The key of every node that there is.

@@ -31,15 +31,17 @@
 // The server drops a client that takes none of its answer for so long.
 #define INACTIVITY_S 60u
 
-static uint16_t bound_port(int fd)
+// 0 or -errno.
+static int find_bound_port(int fd, uint16_t *port)
 {
 	struct sockaddr_storage address;
 	socklen_t size = sizeof address;
-	char port[8] = "0";
-	if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
-		getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof port,
-			NI_NUMERICSERV);
-	return (uint16_t)strtoul(port, NULL, 10);
+	char text[8] = "0";
+	if (getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		return -errno;
+	getnameinfo((struct sockaddr *)&address, size, NULL, 0, text, sizeof text, NI_NUMERICSERV);
+	*port = (uint16_t)strtoul(text, NULL, 10);
+	return 0;
 }
 
 // Logs complaints of libmicrohttpd (a client that breaks off, a descriptor limit).
@@ -232,8 +234,13 @@ static int serve_address(struct api *api, char *message, uint32_t size)
 	int fd = listen_at_address("http", api->address, api->settings.port, message, size);
 	if (fd < 0)
 		return fd;
-	api->port = bound_port(fd);
-	return serve(api, LISTENER_ADDRESS, fd, message, size);
+	int error = find_bound_port(fd, &api->port);
+	if (error == 0)
+		return serve(api, LISTENER_ADDRESS, fd, message, size);
+	snprintf(
+		message, size, "http: cannot tell at which port it listens: %s", error_text(error));
+	close(fd);
+	return error;
 }
 
 static int serve_socket(struct api *api, char *message, uint32_t size)
@@ -241,7 +248,10 @@ static int serve_socket(struct api *api, char *message, uint32_t size)
 	if (!*api->socket_path)
 		return 0;
 	int fd = listen_at_path(&api->settings.socket, message, size);
-	return fd < 0 ? fd : serve(api, LISTENER_SOCKET, fd, message, size);
+	int error = fd < 0 ? fd : serve(api, LISTENER_SOCKET, fd, message, size);
+	if (fd >= 0 && error < 0)
+		unlink(api->socket_path);
+	return error;
 }
 
 static int serve_nodes(struct api *api, char *message, uint32_t size)
@@ -322,6 +332,8 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 		error = serve_nodes(api, message, message_size);
 	if (error == 0)
 		error = begin_line(api, message, message_size);
+	else if (settings->line_key)
+		close(settings->line_fd); // the server's, whatever becomes of it
 	if (error == 0) {
 		*out = api;
 		return 0;

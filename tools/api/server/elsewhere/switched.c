@@ -1,5 +1,7 @@
 #include "tools/api/server/elsewhere/switched.h"
 #include "state/base/bytes.h"
+#include "state/base/error.h"
+#include "state/base/log.h"
 #include "tools/api/forward/exchange.h"
 #include "tools/api/server/access.h"
 #include "tools/api/server/clients/connections.h"
@@ -126,10 +128,13 @@ static enum MHD_Result begin_tunnelled(
 	MHD_suspend_connection(request->connection);
 	int fd = tunnels_open(request->api->tunnels, session, connection_fd(request->socket),
 		head.data, head.size, give_back, request, &request->tunnel);
-	if (fd < 0)
+	if (fd < 0) {
+		log_warn("tunnel-not-opened", "error=\"%s\" meaning=\"a client is cut off\"",
+			error_text(fd));
 		MHD_resume_connection(request->connection);
-	else
+	} else {
 		join_client(request, fd, NULL, 0, end_tunnelled);
+	}
 	bytes_writer_free(&head);
 	return MHD_YES;
 }
