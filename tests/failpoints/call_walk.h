@@ -1,6 +1,6 @@
 // A walk over the calls of the system that a piece of work makes: each of them fails once, wherever it stands in the
-// source, and so do all that come from the same place. Nobody dies or hangs of it, what is refused is said, and a look at
-// what it left finds nothing wrong. For tests that are linked with failing_calls.
+// source, and so do all that come from the same place. Nobody dies or hangs of it, what is refused is said, and a look
+// at what it left finds nothing wrong. For tests that are linked with failing_calls.
 #pragma once
 #include "tests/failpoints/walk.h"
 

@@ -164,12 +164,14 @@ static bool use_papers(struct papers *p)
 	char certificate[100], key[100], ca[100];
 	struct credentials_files files = {
 		path_of(p, SERVER, certificate), path_of(p, SERVER_KEY, key), path_of(p, CA, ca)};
-	struct identity *identity = identity_create(&files, made_now_s(), p->message, sizeof p->message);
+	struct identity *identity =
+		identity_create(&files, made_now_s(), p->message, sizeof p->message);
 
 	if (!is_told(p, identity != NULL))
 		return false;
 	// What cannot be renewed goes on as it was.
-	bool is_well = is_told(p, identity_renew(identity, made_now_s(), p->message, sizeof p->message));
+	bool is_well =
+		is_told(p, identity_renew(identity, made_now_s(), p->message, sizeof p->message));
 	is_well = meet(p, identity) && is_well;
 	identity_destroy(identity);
 	return is_well;

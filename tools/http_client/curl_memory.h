@@ -1,5 +1,5 @@
-// What libcurl copies. It fails without memory, which is the end of the process as everywhere (state/base/memory_short.h): a
-// request without one of its headers or settings would be another one.
+// What libcurl copies. It fails without memory, which is the end of the process as everywhere
+// (state/base/memory_short.h): a request without one of its headers or settings would be another one.
 #pragma once
 #include "state/base/memory_short.h"
 #include <curl/curl.h>
