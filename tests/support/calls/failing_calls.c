@@ -74,7 +74,7 @@ static bool needs_nothing(enum call call, long second)
 	return call == CALL_epoll_ctl && second != EPOLL_CTL_ADD;
 }
 
-__attribute__((noinline)) static bool fails(enum call call, long second)
+__attribute__((noinline)) static bool fails(enum call call, long second, const void *caller)
 {
 	static _Thread_local bool is_inside; // what backtrace() calls
 	enum mode mode = calls ? calls->mode : STOPPED;
@@ -90,7 +90,11 @@ __attribute__((noinline)) static bool fails(enum call call, long second)
 	is_inside = false;
 	memset(&p, 0, sizeof p);
 	p.call = call;
-	memcpy(p.frames, frames + 2, sizeof p.frames); // without this function and the wrapper
+	uint32_t first =
+		0; // without this function, the wrapper, and what a sanitizer has in between
+	while (first < RECORDED - FRAMES && frames[first] != caller)
+		first++;
+	memcpy(p.frames, frames + first, sizeof p.frames);
 	if (mode == RECORDING) {
 		record(&p);
 		return false;
@@ -102,15 +106,15 @@ __attribute__((noinline)) static bool fails(enum call call, long second)
 
 // Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not.
 #define SIX long a, long b, long c, long d, long e, long g
-#define WRAP(name, failed)                                \
-	long __real_##name(SIX);                          \
-	long __wrap_##name(SIX);                          \
-	__attribute__((noinline)) long __wrap_##name(SIX) \
-	{                                                 \
-		if (fails(CALL_##name, b)) {              \
-			failed;                           \
-		}                                         \
-		return __real_##name(a, b, c, d, e, g);   \
+#define WRAP(name, failed)                                                \
+	long __real_##name(SIX);                                          \
+	long __wrap_##name(SIX);                                          \
+	__attribute__((noinline)) long __wrap_##name(SIX)                 \
+	{                                                                 \
+		if (fails(CALL_##name, b, __builtin_return_address(0))) { \
+			failed;                                           \
+		}                                                         \
+		return __real_##name(a, b, c, d, e, g);                   \
 	}
 #define WRAP_MINUS(name, error) WRAP(name, errno = error; return -1)
 #define WRAP_NULL(name, error) WRAP(name, errno = error; return 0)
