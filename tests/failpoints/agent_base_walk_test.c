@@ -2,7 +2,6 @@
 // that was stored is known to the next agent.
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
-#include "tests/failpoints/descriptors.h"
 #include "tools/agent/base/contact.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/base/identity.h"

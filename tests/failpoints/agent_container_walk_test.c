@@ -1,7 +1,6 @@
 // Whatever the system refuses to who runs containers: it is said, nothing is left open, and the next agent goes on.
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
-#include "tests/failpoints/descriptors.h"
 #include "tests/failpoints/node_life.h"
 #include "tests/tools/agent/exec/scripted_engine.h"
 #include "tools/agent/container/container.h"

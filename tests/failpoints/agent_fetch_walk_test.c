@@ -2,7 +2,6 @@
 // try makes it good.
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
-#include "tests/failpoints/descriptors.h"
 #include "tests/tools/agent/fetch/archives.h"
 #include "tests/tools/agent/fetch/web.h"
 #include "tools/agent/base/folders.h"

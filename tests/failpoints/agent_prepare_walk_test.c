@@ -2,7 +2,6 @@
 // next agent makes it good.
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
-#include "tests/failpoints/descriptors.h"
 #include "tests/failpoints/node_life.h"
 #include "tests/tools/agent/fetch/web.h"
 #include "tests/tools/agent/prepare/store.h"

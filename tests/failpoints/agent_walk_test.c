@@ -1,7 +1,6 @@
 // Whatever a node refuses to its agent: it is said, what runs is known to the next agent, and nothing runs twice.
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
-#include "tests/failpoints/descriptors.h"
 #include "tests/failpoints/node_life.h"
 #include <fcntl.h>
 #include <setjmp.h>

@@ -48,24 +48,12 @@
 	ROW(fdopen, ENOMEM) ROW(open_memstream, ENOMEM) ROW(mkdtemp, EACCES) ROW(realpath, EACCES) \
 	ROW(__realpath_chk, EACCES) ROW(malloc, ENOMEM) ROW(calloc, ENOMEM) ROW(realloc, ENOMEM) \
 	ROW(strdup, ENOMEM) ROW(strndup, ENOMEM) ROW(aligned_alloc, ENOMEM) \
-	ROW(canonicalize_file_name, EACCES) ROW(curl_easy_init, ENOMEM) ROW(curl_multi_init, ENOMEM) \
-	ROW(curl_slist_append, ENOMEM) ROW(curl_url, ENOMEM) \
-	ROW(MHD_create_response_from_buffer_with_free_callback, ENOMEM) \
-	ROW(MHD_create_response_from_callback, ENOMEM) ROW(MHD_create_response_from_buffer, ENOMEM) \
-	ROW(json_dumps, ENOMEM)
+	ROW(canonicalize_file_name, EACCES)
 
-// They return the error. Those of libraries are as their headers have them.
-#define CURLM_NO_MEMORY 3
-#define TLS_NO_MEMORY (-25)
-#define TLS_BROKEN (-53) // its socket
+// They return the error.
 #define CALLS_ERROR(ROW) \
 	ROW(pthread_create, EAGAIN) ROW(pthread_attr_init, ENOMEM) ROW(pthread_mutex_init, ENOMEM) \
 	ROW(pthread_cond_init, ENOMEM) ROW(pthread_attr_setstacksize, EINVAL) ROW(posix_fallocate, ENOSPC) \
 	ROW(posix_fallocate64, ENOSPC) ROW(posix_memalign, ENOMEM) ROW(getpwnam_r, EIO) ROW(getgrnam_r, EIO) \
 	ROW(getpwuid_r, EIO) ROW(if_nametoindex, 0) ROW(pthread_setaffinity_np, EINVAL) \
-	ROW(pthread_attr_setaffinity_np, EINVAL) ROW(curl_multi_add_handle, CURLM_NO_MEMORY) \
-	ROW(gnutls_init, TLS_NO_MEMORY) ROW(gnutls_priority_set_direct, TLS_NO_MEMORY) \
-	ROW(gnutls_credentials_set, TLS_NO_MEMORY) ROW(gnutls_alpn_set_protocols, TLS_NO_MEMORY) \
-	ROW(gnutls_psk_allocate_client_credentials, TLS_NO_MEMORY) \
-	ROW(gnutls_psk_set_client_credentials, TLS_NO_MEMORY) ROW(gnutls_handshake, TLS_BROKEN) \
-	ROW(gnutls_record_send, TLS_BROKEN) ROW(gnutls_record_recv, TLS_BROKEN)
+	ROW(pthread_attr_setaffinity_np, EINVAL)

@@ -5,6 +5,7 @@
 #define MHD_FAILED 0        // MHD_NO, NULL
 #define CURL_FAILED 27      // CURLE_OUT_OF_MEMORY
 #define CURLU_FAILED 7      // CURLUE_OUT_OF_MEMORY
+#define CURLM_FAILED 3      // CURLM_OUT_OF_MEMORY
 #define ZLIB_FAILED (-4)    // Z_MEM_ERROR
 
 // clang-format off
@@ -47,5 +48,6 @@
 	ROW(curl_easy_send, CURL_FAILED) ROW(curl_easy_recv, CURL_FAILED) \
 	ROW(curl_url_set, CURLU_FAILED) ROW(curl_url_get, CURLU_FAILED) ROW(gnutls_certificate_get_peers, 0) \
 	ROW(curl_easy_init, 0) ROW(curl_slist_append, 0) ROW(curl_url, 0) ROW(curl_multi_init, 0) \
-	ROW(deflateInit2_, ZLIB_FAILED)
+	ROW(MHD_create_response_from_buffer, MHD_FAILED) ROW(curl_multi_add_handle, CURLM_FAILED) \
+	ROW(json_dumps, 0) ROW(deflateInit2_, ZLIB_FAILED)
 // clang-format on

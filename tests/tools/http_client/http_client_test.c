@@ -1,5 +1,6 @@
 // What can be said of the client without a server; berth, berth-fleet and peers are tested against real ones.
 #include "tools/http_client/http_environment.h"
+#include "tools/http_client/http_socket.h"
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -61,17 +62,22 @@ static void who_does_not_answer_is_named_with_a_reason(void **unused)
 // A server of one request: what it was sent.
 struct once {
 	int fd;
+	const char *answer; // NULL: "ok"; "": none, until the client leaves
 	char request[2048];
 };
 
 static void *answer_once(void *context)
 {
-	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 	struct once *o = context;
+	const char *answer =
+		o->answer ? o->answer : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+	char byte;
 	int fd = accept(o->fd, NULL, NULL);
 	ssize_t size = read(fd, o->request, sizeof o->request - 1);
 	o->request[size > 0 ? size : 0] = '\0';
-	assert_int_equal(write(fd, answer, sizeof answer - 1), sizeof answer - 1);
+	assert_int_equal(write(fd, answer, strlen(answer)), strlen(answer));
+	if (!*answer)
+		assert_int_equal(read(fd, &byte, 1), 0);
 	close(fd);
 	return NULL;
 }
@@ -93,9 +99,8 @@ static void expect_sent(struct http_request request, struct once *o, const char 
 	http_client_destroy(client);
 }
 
-static void path_token_and_program_are_sent(void **unused)
+static struct once listen_once(char url[static 64])
 {
-	char url[64];
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof address;
@@ -103,7 +108,14 @@ static void path_token_and_program_are_sent(void **unused)
 	assert_int_equal(bind(o.fd, (struct sockaddr *)&address, size), 0);
 	assert_int_equal(listen(o.fd, 1), 0);
 	assert_int_equal(getsockname(o.fd, (struct sockaddr *)&address, &size), 0);
-	snprintf(url, sizeof url, "http://127.0.0.1:%u", ntohs(address.sin_port));
+	snprintf(url, 64, "http://127.0.0.1:%u", ntohs(address.sin_port));
+	return o;
+}
+
+static void path_token_and_program_are_sent(void **unused)
+{
+	char url[64];
+	struct once o = listen_once(url);
 	expect_sent(
 		(struct http_request){
 			.url = url, .path = "/v1/a?b=c", .token = "secret", .agent = "p"},
@@ -114,6 +126,52 @@ static void path_token_and_program_are_sent(void **unused)
 		(const char *[]){"GET / HTTP/1.1\r\n", NULL});
 	assert_null(strstr(o.request, "X-Nomad-Token"));
 	close(o.fd);
+}
+
+// What a WebSocket was asked for and answered with.
+static struct http_result refused_socket(
+	const char *answer, uint32_t timeout_ms, char body[static 64])
+{
+	char url[64];
+	struct once o = listen_once(url);
+	struct http_request request = {.url = url, .path = "/v1/a", .timeout_ms = timeout_ms};
+	struct http_beginning beginning = {.text = body, .room = 64};
+	struct http_result result;
+	pthread_t thread;
+	o.answer = answer;
+	assert_int_equal(pthread_create(&thread, NULL, answer_once, &o), 0);
+	assert_null(http_socket_open(&request, 1024, &result, &beginning));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	close(o.fd);
+	return result;
+}
+
+static void who_is_no_web_socket_is_told_apart(void **unused)
+{
+	static char endless[20000];
+	static const struct {
+		const char *answer, *error;
+	} rows[] = {
+		{"SSH-2.0-server\r\n\r\n", "the server speaks no HTTP"},
+		{"HTTP/1.1 101 Yes\r\nSec-WebSocket-Accept: other\r\n\r\n",
+			"the server answers the handshake of WebSockets wrongly"},
+		{"HTTP/1.1 101 Yes\r\n\r\n",
+			"the server answers the handshake of WebSockets wrongly"},
+		{"HTTP/1.1 101 Y", "the server closed the connection"},
+		{endless, "the answer's head is too long"},
+	};
+	char body[64] = "";
+	memset(endless, 'a', sizeof endless - 1);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct http_result result = refused_socket(rows[i].answer, 5000, body);
+		assert_int_equal(result.status, 0);
+		assert_string_equal(result.error, rows[i].error);
+	}
+	assert_string_equal(refused_socket("", 100, body).error, "no answer came in time");
+	struct http_result result =
+		refused_socket("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno", 5000, body);
+	assert_int_equal(result.status, 403);
+	assert_string_equal(body, "no");
 }
 
 static void a_socket_is_asked_by_its_path(void **unused)
@@ -186,6 +244,7 @@ int main(void)
 		cmocka_unit_test(the_beginning_of_an_answer_is_kept),
 		cmocka_unit_test(who_does_not_answer_is_named_with_a_reason),
 		cmocka_unit_test(path_token_and_program_are_sent),
+		cmocka_unit_test(who_is_no_web_socket_is_told_apart),
 		cmocka_unit_test(a_socket_is_asked_by_its_path),
 		cmocka_unit_test(the_environment_is_read_by_two_names),
 		cmocka_unit_test(urls_are_of_three_kinds),
