@@ -1,6 +1,7 @@
 // What libcurl copies. It fails without memory, which is the end of the process as everywhere
 // (state/base/memory_short.h): a request without one of its headers or settings would be another one.
 #pragma once
+#include "state/base/check.h"
 #include "state/base/memory_short.h"
 #include <curl/curl.h>
 
@@ -11,6 +12,16 @@ static inline void curl_had_memory(CURLcode code)
 }
 
 #define curl_set(curl, option, value) curl_had_memory(curl_easy_setopt(curl, option, value))
+
+// Memory is all that a transfer that was not begun can lack.
+static inline void curl_begin(CURLM *multi, CURL *easy)
+{
+	CURLMcode code = curl_multi_add_handle(multi, easy);
+
+	if (code == CURLM_OUT_OF_MEMORY)
+		memory_is_short(0);
+	CHECK(code == CURLM_OK);
+}
 
 // The list with a line more, which is copied.
 static inline struct curl_slist *curl_line_add(struct curl_slist *list, const char *line)

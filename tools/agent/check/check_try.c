@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/agent/check/check_script.h"
+#include "tools/http_client/curl_memory.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
@@ -148,8 +149,7 @@ static bool has_header(const struct check_rule *rule, const char *name)
 
 static void add_header(struct check_try *t, const char *line)
 {
-	struct curl_slist *longer = curl_slist_append(t->headers, line);
-	t->headers = longer ? longer : t->headers;
+	t->headers = curl_line_add(t->headers, line);
 }
 
 // The connection goes to the service, whatever the name that its certificate has to be for.
@@ -157,8 +157,8 @@ static void connect_to_service(struct check_try *t)
 {
 	char way[600];
 	snprintf(way, sizeof way, "%.250s::%.250s", t->rule->server_name, t->rule->address);
-	t->ways = curl_slist_append(NULL, way);
-	curl_easy_setopt(t->curl, CURLOPT_CONNECT_TO, t->ways);
+	t->ways = curl_line_add(NULL, way);
+	curl_set(t->curl, CURLOPT_CONNECT_TO, t->ways);
 }
 
 // TLS is told another name than the one that the request is sent to.
@@ -172,7 +172,7 @@ static void set_server_name(struct check_try *t)
 		curl_url_set(parts, CURLUPART_HOST, rule->server_name, 0) == CURLUE_OK) {
 		char *url = NULL;
 		if (curl_url_get(parts, CURLUPART_URL, &url, 0) == CURLUE_OK)
-			curl_easy_setopt(t->curl, CURLOPT_URL, url);
+			curl_set(t->curl, CURLOPT_URL, url);
 		curl_free(url);
 		snprintf(line, sizeof line, "Host: %.250s", rule->address);
 		if (!has_header(rule, "host:"))
@@ -188,27 +188,27 @@ static void set_request(struct check_try *t)
 	for (const char *const *line = rule->headers; *line; line++)
 		add_header(t, *line);
 	if (*rule->body) {
-		curl_easy_setopt(t->curl, CURLOPT_POSTFIELDS, rule->body);
+		curl_set(t->curl, CURLOPT_POSTFIELDS, rule->body);
 		add_header(t, "Expect:");
 		if (!has_header(rule, "content-type:"))
 			add_header(t, "Content-Type:");
 	}
-	curl_easy_setopt(t->curl, CURLOPT_NOBODY, is_head ? 1L : 0L);
+	curl_set(t->curl, CURLOPT_NOBODY, is_head ? 1L : 0L);
 	if (!is_head)
-		curl_easy_setopt(t->curl, CURLOPT_CUSTOMREQUEST, rule->method);
-	curl_easy_setopt(t->curl, CURLOPT_FOLLOWLOCATION, 1L);
-	curl_easy_setopt(t->curl, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
+		curl_set(t->curl, CURLOPT_CUSTOMREQUEST, rule->method);
+	curl_set(t->curl, CURLOPT_FOLLOWLOCATION, 1L);
+	curl_set(t->curl, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
 	// As for artifacts: the system's authorities, or others.
 	const char *authorities = getenv("SSL_CERT_FILE");
 	if (authorities && *authorities)
-		curl_easy_setopt(t->curl, CURLOPT_CAINFO, authorities);
+		curl_set(t->curl, CURLOPT_CAINFO, authorities);
 	if (rule->skips_verification) {
-		curl_easy_setopt(t->curl, CURLOPT_SSL_VERIFYPEER, 0L);
-		curl_easy_setopt(t->curl, CURLOPT_SSL_VERIFYHOST, 0L);
+		curl_set(t->curl, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_set(t->curl, CURLOPT_SSL_VERIFYHOST, 0L);
 	}
 	if (*rule->server_name)
 		set_server_name(t);
-	curl_easy_setopt(t->curl, CURLOPT_HTTPHEADER, t->headers);
+	curl_set(t->curl, CURLOPT_HTTPHEADER, t->headers);
 }
 
 static bool connect_to(struct check_try *t)
@@ -216,21 +216,21 @@ static bool connect_to(struct check_try *t)
 	CURL *curl = t->curl = CAN_BREAK(CHECK_TRANSFER, NULL, curl_easy_init());
 	if (!curl)
 		return false;
-	curl_easy_setopt(curl, CURLOPT_URL, t->rule->url);
-	curl_easy_setopt(curl, CURLOPT_PRIVATE, t);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_PROXY, "");
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "berth-agent/" BERTH_VERSION);
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, t->error);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &t->answer);
+	curl_set(curl, CURLOPT_URL, t->rule->url);
+	curl_set(curl, CURLOPT_PRIVATE, t);
+	curl_set(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_set(curl, CURLOPT_PROXY, "");
+	curl_set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_set(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+	curl_set(curl, CURLOPT_USERAGENT, "berth-agent/" BERTH_VERSION);
+	curl_set(curl, CURLOPT_ERRORBUFFER, t->error);
+	curl_set(curl, CURLOPT_WRITEFUNCTION, on_body);
+	curl_set(curl, CURLOPT_WRITEDATA, &t->answer);
 	// A service that is only reached by a connection of before does not pass.
-	curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
-	curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+	curl_set(curl, CURLOPT_FRESH_CONNECT, 1L);
+	curl_set(curl, CURLOPT_FORBID_REUSE, 1L);
 	if (t->rule->type == CHECK_TCP)
-		curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+		curl_set(curl, CURLOPT_CONNECT_ONLY, 1L);
 	else
 		set_request(t);
 	return curl_multi_add_handle(t->tries->multi, curl) == CURLM_OK;

@@ -2,6 +2,7 @@
 #include "state/base/bytes.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
+#include "tools/http_client/curl_memory.h"
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,7 @@ static void stream_header(struct engine_stream *s, const char *name, const char 
 	size_t size = strlen(name) + strlen(value) + 3;
 	char *line = memory_take(size);
 	snprintf(line, size, "%s: %s", name, value);
-	struct curl_slist *longer = curl_slist_append(s->headers, line);
-	s->headers = longer ? longer : s->headers;
+	s->headers = curl_line_add(s->headers, line);
 	free(line);
 }
 
@@ -62,24 +62,24 @@ struct engine_stream *engine_stream_open(
 		return NULL;
 	}
 	snprintf(url, sizeof url, "http://engine%s", request->path);
-	curl_easy_setopt(s->curl, CURLOPT_URL, url);
-	curl_easy_setopt(s->curl, CURLOPT_UNIX_SOCKET_PATH, engine->socket);
-	curl_easy_setopt(s->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(s->curl, CURLOPT_PROXY, "");
-	curl_easy_setopt(s->curl, CURLOPT_PROTOCOLS_STR, "http");
-	curl_easy_setopt(s->curl, CURLOPT_PRIVATE, s);
-	curl_easy_setopt(s->curl, CURLOPT_ERRORBUFFER, s->error);
-	curl_easy_setopt(s->curl, CURLOPT_WRITEFUNCTION, on_piece);
-	curl_easy_setopt(s->curl, CURLOPT_WRITEDATA, s);
-	curl_easy_setopt(s->curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
+	curl_set(s->curl, CURLOPT_URL, url);
+	curl_set(s->curl, CURLOPT_UNIX_SOCKET_PATH, engine->socket);
+	curl_set(s->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_set(s->curl, CURLOPT_PROXY, "");
+	curl_set(s->curl, CURLOPT_PROTOCOLS_STR, "http");
+	curl_set(s->curl, CURLOPT_PRIVATE, s);
+	curl_set(s->curl, CURLOPT_ERRORBUFFER, s->error);
+	curl_set(s->curl, CURLOPT_WRITEFUNCTION, on_piece);
+	curl_set(s->curl, CURLOPT_WRITEDATA, s);
+	curl_set(s->curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	s->text = request->body ? json_dumps(request->body, JSON_COMPACT) : NULL;
 	if (strcmp(request->method, "POST") == 0)
-		curl_easy_setopt(s->curl, CURLOPT_POSTFIELDS, s->text ? s->text : "");
-	curl_easy_setopt(s->curl, CURLOPT_CUSTOMREQUEST, request->method);
+		curl_set(s->curl, CURLOPT_POSTFIELDS, s->text ? s->text : "");
+	curl_set(s->curl, CURLOPT_CUSTOMREQUEST, request->method);
 	stream_header(s, "Content-Type", "application/json");
 	if (request->auth && *request->auth)
 		stream_header(s, "X-Registry-Auth", request->auth);
-	curl_easy_setopt(s->curl, CURLOPT_HTTPHEADER, s->headers);
+	curl_set(s->curl, CURLOPT_HTTPHEADER, s->headers);
 	if (curl_multi_add_handle(multi, s->curl) == CURLM_OK)
 		return s;
 	engine_stream_close(s);

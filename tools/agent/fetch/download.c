@@ -1,4 +1,5 @@
 #include "tools/agent/fetch/download.h"
+#include "tools/http_client/curl_memory.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <glib.h>
@@ -61,7 +62,7 @@ static struct curl_slist *request_headers(const json_t *headers)
 		// "Name;" sends a header without a value.
 		snprintf(line, sizeof line, text && *text ? "%s: %s" : "%s;", name,
 			text ? text : "");
-		list = curl_slist_append(list, line);
+		list = curl_line_add(list, line);
 	}
 	return list;
 }
@@ -123,26 +124,26 @@ static void set_transfer(CURL *curl, struct incoming *in, struct curl_slist *hea
 	// Where the system keeps its authorities may be said as to OpenSSL's own programs.
 	const char *authorities = getenv("SSL_CERT_FILE");
 
-	curl_easy_setopt(curl, CURLOPT_URL, in->request->url);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-	curl_easy_setopt(curl, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)in->request->timeout_s);
-	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES_PER_S);
-	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, SLOW_S);
-	curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)in->request->bytes_max);
-	curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	curl_set(curl, CURLOPT_URL, in->request->url);
+	curl_set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_set(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+	curl_set(curl, CURLOPT_FOLLOWLOCATION, 1L);
+	curl_set(curl, CURLOPT_MAXREDIRS, REDIRECTS_MAX);
+	curl_set(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_set(curl, CURLOPT_FAILONERROR, 1L);
+	curl_set(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
+	curl_set(curl, CURLOPT_TIMEOUT, (long)in->request->timeout_s);
+	curl_set(curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES_PER_S);
+	curl_set(curl, CURLOPT_LOW_SPEED_TIME, SLOW_S);
+	curl_set(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)in->request->bytes_max);
+	curl_set(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (authorities && *authorities)
-		curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
-	curl_easy_setopt(curl, CURLOPT_USERAGENT, "berth-agent/" BERTH_VERSION);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, in);
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
+		curl_set(curl, CURLOPT_CAINFO, authorities);
+	curl_set(curl, CURLOPT_USERAGENT, "berth-agent/" BERTH_VERSION);
+	curl_set(curl, CURLOPT_HTTPHEADER, headers);
+	curl_set(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+	curl_set(curl, CURLOPT_WRITEDATA, in);
+	curl_set(curl, CURLOPT_ERRORBUFFER, said);
 }
 
 bool download(const struct fetch_request *request, int file, struct fetch_result *result)

@@ -6,6 +6,7 @@
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/base/memory_short.h"
 #include "tools/agent/base/folders.h"
 #include <dirent.h>
 #include <errno.h>
@@ -274,8 +275,9 @@ static struct alloc_run *load_alloc(const struct loader *l, const struct uuid *i
 		return NULL;
 	}
 	char *text = json_dumps(json_object_get(json, "spec"), JSON_COMPACT);
-	struct alloc_spec *spec =
-		text ? alloc_spec_read(text, strlen(text), id, message, message_size) : NULL;
+	if (!text)
+		memory_is_short(0);
+	struct alloc_spec *spec = alloc_spec_read(text, strlen(text), id, message, message_size);
 	free(text);
 	if (!spec || json_array_size(tasks) != spec->task_count) {
 		alloc_spec_free(spec);

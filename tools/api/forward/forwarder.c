@@ -144,7 +144,7 @@ static void ask_leader(struct forwarder *f, struct exchange *x)
 	curl_set(x->easy, CURLOPT_HEADERDATA, x);
 	curl_set(x->easy, CURLOPT_WRITEFUNCTION, on_bytes);
 	curl_set(x->easy, CURLOPT_WRITEDATA, x);
-	CHECK(curl_multi_add_handle(curl_events_multi(f->events), x->easy) == CURLM_OK);
+	curl_begin(curl_events_multi(f->events), x->easy);
 }
 
 static void let_go(struct forwarder *f, struct exchange *x)
