@@ -1,7 +1,6 @@
 #include "state/base/memory.h"
 #include "state/base/check.h"
 #include "state/base/failpoint/failpoint.h"
-#include "state/base/memory_short.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

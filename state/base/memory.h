@@ -6,6 +6,8 @@
 // malloc() has pieces up to this size at hand that were given back last; a larger one takes five times as long.
 #define MEMORY_AT_HAND_BYTES 1032u
 
+// Ends the process with the sentence. bytes: of what was refused, 0 where nobody knows.
+_Noreturn void memory_is_short(size_t bytes);
 void *memory_take(size_t bytes);                          // zeroed
 void *memory_take_array(size_t count, size_t bytes_each); // zeroed, overflow checked
 void *memory_resize(void *, size_t bytes);

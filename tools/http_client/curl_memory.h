@@ -1,8 +1,8 @@
 // What libcurl copies. It fails without memory, which is the end of the process as everywhere
-// (state/base/memory_short.h): a request without one of its headers or settings would be another one.
+// (state/base/memory.h): a request without one of its headers or settings would be another one.
 #pragma once
 #include "state/base/check.h"
-#include "state/base/memory_short.h"
+#include "state/base/memory.h"
 #include <curl/curl.h>
 
 static inline void curl_had_memory(CURLcode code)

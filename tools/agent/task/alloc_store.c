@@ -6,7 +6,6 @@
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
-#include "state/base/memory_short.h"
 #include "tools/agent/base/folders.h"
 #include <dirent.h>
 #include <errno.h>
