@@ -170,6 +170,18 @@ static bool run_driver(struct node_life *l)
 	return is_done;
 }
 
+// Its process was killed, and somebody else has to remove the container. Nobody waits for that.
+static void leave_container(const struct node_life *l)
+{
+	struct task t = {.driver = &driver_podman};
+	struct process_end how = {.is_known = true, .signal = 9};
+	char exit_path[100];
+
+	snprintf(exit_path, sizeof exit_path, "%s/left", l->folder);
+	(void)container_news_tell(exit_path, NEWS_STARTED, "c");
+	driver_podman.judge(&t, exit_path, &how, 1);
+}
+
 static bool work(void *shared)
 {
 	uint32_t descriptors = walk_descriptors();
@@ -178,6 +190,7 @@ static bool work(void *shared)
 	is_done &= exec_in_container();
 	is_done &= watch_engine();
 	is_done &= run_driver(shared);
+	leave_container(shared);
 	CHECK(walk_descriptors() == descriptors);
 	return is_done;
 }
