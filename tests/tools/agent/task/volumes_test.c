@@ -169,6 +169,8 @@ static void what_the_node_mounts_later_is_seen_where_that_is_asked_for(void **un
 	assert_int_equal(umount2(data, MNT_DETACH), 0);
 }
 
+#define EIGHT(mount) mount "," mount "," mount "," mount "," mount "," mount "," mount "," mount
+
 static void what_cannot_be_mounted_is_refused(void **unused)
 {
 	static const struct {
@@ -184,6 +186,9 @@ static void what_cannot_be_mounted_is_refused(void **unused)
 		{MOUNT("d", "/x/../../y", ""), "a volume's destination is a path within the task"},
 		{MOUNT("d", "/x", ",\"PropagationMode\":\"bidirectional\""),
 			"propagation_mode is \"private\" or \"host-to-task\" here"},
+		{EIGHT(MOUNT("d", "/x", "")) "," EIGHT(MOUNT("d", "/x", "")) "," EIGHT(MOUNT(
+			 "d", "/x", "")) "," EIGHT(MOUNT("d", "/x", "")) "," MOUNT("d", "/x", ""),
+			"a task mounts at most 32 volumes"},
 	};
 	for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct alloc_run *a = start("true", table[i].mounts);
