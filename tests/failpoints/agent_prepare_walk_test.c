@@ -56,11 +56,12 @@ static struct alloc_run *ask_for_task(void)
 		"{\"EmbeddedTmpl\":\"" VARIABLE "\",\"DestPath\":\"local/x\",\"Splay\":0,"
 		"\"ChangeMode\":\"script\",\"ChangeScript\":{\"Command\":\"/bin/sh\","
 		"\"Args\":[\"-c\",\"echo ran >>${NOMAD_TASK_DIR}/seen\"]}},"
-		"{\"SourcePath\":\"local/page\",\"DestPath\":\"local/deep/y\",\"Splay\":0},"
+		"{\"SourcePath\":\"local/page\",\"DestPath\":\"local/deep/y\",\"Splay\":0,"
+		"\"Uid\":%u,\"Gid\":%u},"
 		"{\"EmbeddedTmpl\":\"A={{ file \\\"local/page\\\" "
 		"}}\",\"DestPath\":\"secrets/env\","
 		"\"Envvars\":true,\"Splay\":0}]}",
-		web_url("page"));
+		web_url("page"), (unsigned)geteuid(), (unsigned)getegid());
 	return node_life_ask(task);
 }
 

@@ -332,6 +332,11 @@ static void a_template_that_cannot_be_rendered_fails_its_task(void **unused)
 	runner_step(&runner);
 	a = run(MOCK TEMPLATES(TEMPLATE("{{ file \\\"/../../../etc/passwd\\\" }}", "local/x", "")));
 	assert_true(has_note(&a->tasks[0], "Template", "is not below the folder"));
+	runner_forget(&runner, a);
+	runner_step(&runner);
+	a = run(MOCK TEMPLATES(TEMPLATE("x", "local/x", "") "," TEMPLATE("y", "local/x/y", "")));
+	assert_true(
+		has_note(&a->tasks[0], "Template", "cannot write t/local/x/y: Not a directory"));
 }
 
 // Of what the node lacks now the restart policy says whether it is tried again.
