@@ -21,7 +21,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30
+#define PATIENCE_MS 200
+#define IDLE_MS 100 // of a monitor that has nothing to say any more
 #define SUSPENDED "suspended/web-u1"
 
 static const struct walk_row rows[] = {
@@ -36,6 +37,7 @@ static struct monitor {
 	int listener, forward; // forward: what it listens on for the guest; -1: nothing
 	pthread_t thread;
 	_Atomic pid_t machine; // ends when it is told to quit
+	_Atomic uint32_t answers;
 	bool has_migrated;
 } monitor;
 
@@ -93,6 +95,7 @@ static void *be_monitor(void *unused)
 		(void)send(fd, greeting, sizeof greeting - 1, MSG_NOSIGNAL);
 		while ((n = recv(fd, line, sizeof line - 1, 0)) > 0) {
 			line[n] = '\0';
+			atomic_fetch_add(&monitor.answers, 1);
 			const char *answer = answer_of_monitor(line);
 			(void)send(fd, answer, strlen(answer), MSG_NOSIGNAL);
 			if (strstr(line, "\"quit\""))
@@ -169,9 +172,14 @@ static bool suspend_machine(struct work_place *place, struct alloc_run *a)
 
 	machine_spec_suspend(a->spec);
 	runner_stop(&runner, a);
-	for (uint32_t tries = 0; !alloc_run_is_over(a) && tries < 80; tries++) {
+	uint32_t answers = 0, idle_ms = 0;
+	for (uint32_t tries = 0; !alloc_run_is_over(a) && tries < 10000; tries++) {
+		bool is_idle = answers == atomic_load(&monitor.answers);
+		answers = atomic_load(&monitor.answers);
+		idle_ms = is_idle ? idle_ms + 1 : 0;
 		poll(&polled, 1, 1);
-		stage_pass_ms(tries < 30 ? 50 : 20000);
+		// Then its time to end runs out.
+		stage_pass_ms(idle_ms < IDLE_MS ? 50 : 20000);
 	}
 	CHECK(alloc_run_is_over(a));
 	place->is_done = strcmp(alloc_run_description(a), "VM was suspended") == 0;

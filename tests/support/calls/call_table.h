@@ -40,7 +40,8 @@
 	ROW(unlockpt, EACCES) ROW(posix_openpt, EMFILE) ROW(openpty, EMFILE) ROW(poll, EINTR) \
 	ROW(__poll_chk, EINTR) ROW(ppoll, EINTR) ROW(__ppoll_chk, EINTR) ROW(epoll_wait, EINTR) \
 	ROW(mmap, ENOMEM) ROW(mmap64, ENOMEM) ROW(munmap, ENOMEM) ROW(mprotect, ENOMEM) ROW(mlock, ENOMEM) \
-	ROW(tcsetattr, ENOTTY) ROW(tcgetattr, ENOTTY)
+	ROW(tcsetattr, ENOTTY) ROW(tcgetattr, ENOTTY) ROW(hwloc_topology_init, ENOMEM) \
+	ROW(hwloc_topology_load, ENOMEM)
 
 // They return NULL and set errno.
 #define CALLS_NULL(ROW) \

@@ -174,7 +174,7 @@ static void write_addresses(FILE *to)
 
 static bool is_ours(const char *place)
 {
-	return strncmp(place, "tests/", 6) != 0 && *place != '?' && *place != '/';
+	return strncmp(place, "tests/", 6) != 0 && !strchr(place, '?') && *place != '/';
 }
 
 // Keeps the place if the call stands in the source.

@@ -1,4 +1,5 @@
 // The whole agent over a real socket, against a controller in miniature with a time to live of 300 ms.
+#include "state/base/log.h"
 #include "tests/tools/client/responder.h"
 #include "tools/agent/agent.h"
 #include "tools/agent/base/folders.h"
@@ -222,6 +223,41 @@ static void lost_frames_do_no_harm(void **unused)
 	assert_true(agent.counters.reconnects > 1);
 }
 
+static const struct {
+	enum wire_refusal reason;
+	const char *event;
+} hints[] = {{WIRE_REFUSED_CONFLICT, "conflict"}, {WIRE_REFUSED_NOT_ADMITTED, "not-admitted"},
+	{WIRE_REFUSED_QUARANTINED, "quarantined"},
+	{WIRE_REFUSED_BAD_DESCRIPTION, "bad-description"}};
+#define HINTS (sizeof hints / sizeof hints[0])
+static _Atomic bool is_hinted[HINTS];
+
+static void note_hint(const struct log_note *note)
+{
+	for (uint32_t i = 0; i < HINTS; i++)
+		if (strcmp(note->event, hints[i].event) == 0)
+			atomic_store(&is_hinted[i], true);
+}
+
+// Whatever the node asks is refused meanwhile: it goes on to ask.
+static void a_refusal_that_needs_an_operator_has_a_hint(void **unused)
+{
+	provision_key();
+	log_follow(LOG_ERROR, note_hint);
+	start();
+	WAIT_FOR(server->counters.heartbeats >= 1);
+	for (uint32_t i = 0; i < HINTS; i++) {
+		atomic_store(&server->rules.reason, hints[i].reason);
+		atomic_store(&server->rules.refuse, UINT32_MAX);
+		WAIT_FOR(atomic_load(&is_hinted[i]));
+	}
+	atomic_store(&server->rules.refuse, 0);
+	uint64_t before = server->counters.heartbeats;
+	WAIT_FOR(server->counters.heartbeats >= before + 2);
+	assert_int_equal(stop(), AGENT_LEFT);
+	log_follow(LOG_ERROR + 1, NULL);
+}
+
 static void unheard_goodbye_is_said_so(void **unused)
 {
 	provision_key();
@@ -366,6 +402,7 @@ int main(void)
 		WITH_SERVER(registers_above_what_the_controller_knows),
 		WITH_SERVER(registers_again_when_told),
 		WITH_SERVER(lost_frames_do_no_harm),
+		WITH_SERVER(a_refusal_that_needs_an_operator_has_a_hint),
 		WITH_SERVER(unheard_goodbye_is_said_so),
 		WITH_SERVER(wrong_key_is_never_registered),
 		WITH_SERVER(missing_key_is_explained),
