@@ -23,8 +23,8 @@
 
 struct exec_guest {
 	int fd;
-	char heard[4096];
-	bool is_refused; // its farewell has a reason
+	char heard[128u << 10]; // a program that counts its branches says much to its errors
+	bool is_refused;        // its farewell has a reason
 };
 
 static void begin_task(struct work_place *place)
@@ -35,9 +35,9 @@ static void begin_task(struct work_place *place)
 	CHECK(pipe(ready) == 0);
 	pid_t task = fork();
 	if (task == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		CHECK(geteuid() != 0 || (setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
 						setresuid(NOBODY, NOBODY, NOBODY) == 0));
+		CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0); // which another user had lost
 		CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && write(ready[1], "", 1) == 1);
 		for (;;)
 			pause();
@@ -88,10 +88,10 @@ static int talk_to_guest(struct exec_command *command, bool has_terminal)
 {
 	int ends[2], code = -1;
 	pthread_t thread;
-	struct exec_guest guest = {.fd = -1};
+	static struct exec_guest guest;
 
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-	guest.fd = ends[0];
+	guest = (struct exec_guest){.fd = ends[0]};
 	say_frame(ends[0], 1, "{\"version\":1}");
 	say_frame(ends[0], 1, "{\"tty_size\":{\"height\":5,\"width\":6}}");
 	say_frame(ends[0], 1, "{\"stdin\":{\"data\":\"YWJjCg==\"}}");
@@ -122,7 +122,9 @@ static bool run_beside_task(const struct work_place *place, bool has_terminal)
 	struct exec_place at;
 	struct process process = {
 		.task = place->task, .task_started = place->task_started, .fd = -1};
-	char *environment[] = {(char[]){"PATH=/usr/bin:/bin"}, NULL};
+	// Or such a program would wait for somebody to read its terminal.
+	char *environment[] = {
+		(char[]){"PATH=/usr/bin:/bin"}, (char[]){"GCOV_ERROR_FILE=/dev/null"}, NULL};
 	char *arguments[] = {
 		(char[]){"sh"}, (char[]){"-c"}, (char[]){COMMAND}, (char[]){"sh"}, user, NULL};
 	struct exec_command_start start = {arguments, environment, "/tmp", &at, has_terminal};

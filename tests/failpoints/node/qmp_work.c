@@ -191,19 +191,20 @@ static bool live_of_machine(struct work_place *place)
 {
 	struct task_folders folders;
 	struct alloc_run *a = start_machine(place);
-	bool is_done = a && a->tasks[0].phase == PHASE_RUNNING;
+	bool has_begun = a && a->tasks[0].phase == PHASE_RUNNING, is_done = false;
 
 	if (!a)
 		return false;
-	if (is_done) {
+	if (has_begun) {
 		alloc_run_task_folders(a, &a->tasks[0], place->folder, &folders);
 		begin_monitor(folders.secrets, a->tasks[0].process.task);
 		is_done = reach_guest(folders.secrets);
 		is_done = suspend_machine(place, a) && is_done;
-		end_monitor();
 	}
-	runner_forget(&runner, a);
+	runner_forget(&runner, a); // and ends its talk
 	runner_step(&runner);
+	if (has_begun)
+		end_monitor();
 	return is_done;
 }
 
