@@ -174,7 +174,8 @@ static bool suspend_machine(struct work_place *place, struct alloc_run *a)
 	runner_stop(&runner, a);
 	uint32_t answers = 0, idle_ms = 0;
 	for (uint32_t tries = 0; !alloc_run_is_over(a) && tries < 10000; tries++) {
-		bool is_idle = answers == atomic_load(&monitor.answers);
+		// A talk that breaks off begins again and again.
+		bool is_idle = tries > 3 * IDLE_MS || answers == atomic_load(&monitor.answers);
 		answers = atomic_load(&monitor.answers);
 		idle_ms = is_idle ? idle_ms + 1 : 0;
 		poll(&polled, 1, 1);
