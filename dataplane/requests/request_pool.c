@@ -1,3 +1,4 @@
+#include "dataplane/requests/alloc_requests.h"
 #include "dataplane/requests/request.h"
 #include "state/base/check.h"
 #include "state/base/memory.h"
@@ -32,6 +33,9 @@ void request_pool_init(struct request_pool *pool, uint32_t inbox_max)
 
 void request_pool_free(struct request_pool *pool)
 {
+	// Of what was under way when the worker stopped nobody is told.
+	for (uint32_t i = 0; i < WORKER_REQUESTS_MAX && requests_pending(pool) > 0; i++)
+		alloc_update_release(&pool->requests[i]);
 	if (pool->requests != NULL)
 		memory_unmap(pool->requests, WORKER_REQUESTS_MAX * sizeof *pool->requests);
 	free(pool->free);

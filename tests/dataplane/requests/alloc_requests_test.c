@@ -407,6 +407,18 @@ static void a_report_becomes_a_command(void **unused)
 	world_destroy(w);
 }
 
+// The address sanitizer says what is left.
+static void what_is_done_when_its_worker_has_stopped_is_let_go(void **unused)
+{
+	struct world *w = world_create(1);
+	struct peer p = world_node(w, 7, 1, 0, 0);
+
+	send_report(w, &p, 1000);
+	world_finish(world_command(w, COMMAND_ALLOC_UPDATE), OUTCOME_DONE);
+	peer_hears_nothing(w, &p);
+	world_destroy(w);
+}
+
 static void readiness_becomes_a_command(void **unused)
 {
 	struct world *w = world_create(1);
@@ -581,6 +593,7 @@ int main(void)
 		cmocka_unit_test(what_is_sealed_only_goes_out_no_other_way),
 		cmocka_unit_test(specifications_do_not_hold_heartbeats_up),
 		cmocka_unit_test(a_report_becomes_a_command),
+		cmocka_unit_test(what_is_done_when_its_worker_has_stopped_is_let_go),
 		cmocka_unit_test(readiness_becomes_a_command),
 		cmocka_unit_test(a_report_is_refused),
 		cmocka_unit_test(a_node_runs_what_it_was_given),
