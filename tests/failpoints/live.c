@@ -1,6 +1,8 @@
 #include "tests/failpoints/live.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
+#include "state/base/time_source.h"
+#include "state/base/time_units.h"
 #include "tests/support/etcd/etcd_server.h"
 #include "tools/agent/base/folders.h"
 #include <fcntl.h>
@@ -32,6 +34,11 @@ void live_nap_ms(uint32_t ms)
 {
 	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l};
 	nanosleep(&t, NULL);
+}
+
+uint64_t live_now_ms(void)
+{
+	return time_monotonic_ns(&time_source_real) / NS_PER_MS;
 }
 
 // Words of the program's command line, each below the folder where it says FOLDER first.
@@ -142,7 +149,7 @@ static void add_controller_words(struct command_line *c, const struct live *l)
 		"ports.0.addresses=127.0.0.1,127.0.0.2", "dataplane.huge=no", "limits.nodes=1000",
 		"limits.jobs=1000", "limits.allocations=4000", "limits.place_requests=1000",
 		"limits.evaluations=5000", "wire.ttl_ms=900", "wire.restart_grace_ms=5000",
-		"liveness.mass_percent=100"};
+		"liveness.mass_percent=100", "http.connections_max=64"};
 
 	add_word(c, "%s", l->programs[LIVE_CONTROLLER]);
 	for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
@@ -240,10 +247,26 @@ void live_end(struct live *l)
 	folder_remove(AT_FDCWD, l->folder);
 }
 
+struct asking {
+	struct http_beginning kept;
+	struct live *live;
+};
+
 static bool take_piece(void *context, long status, const char *data, size_t size)
 {
-	http_beginning_take(context, data, size);
+	struct asking *a = context;
+
+	http_beginning_take(&a->kept, data, size);
 	return true;
+}
+
+static void take_index(void *context, const char *line, size_t size)
+{
+	static const char name[] = "x-nomad-index:";
+	const struct asking *a = context;
+
+	if (size >= sizeof name && strncasecmp(line, name, sizeof name - 1) == 0)
+		a->live->index = strtoull(line + sizeof name - 1, NULL, 10);
 }
 
 static bool leave_at_once(void *context, long status, const char *data, size_t size)
@@ -262,23 +285,83 @@ long live_ask(struct live *l, const char *method, const char *path, const char *
 	uint32_t timeout_ms, char *answer, size_t room)
 {
 	char url[64];
-	struct http_beginning kept = {.text = answer, .room = room};
 	struct http_request request = request_for(l, url, path, timeout_ms);
 	struct http_result result;
 
 	*answer = '\0';
+	l->index = 0;
 	request.method = method;
 	request.body = body;
 	request.body_size = body ? strlen(body) : 0;
 	request.take_body = take_piece;
-	request.context = &kept;
+	request.take_header = take_index;
+	request.context = &(struct asking){{answer, room, 0}, l};
 	return http_client_ask(l->client, &request, &result) ? result.status : 0;
 }
 
-void live_look_in(struct live *l, const char *path)
+static long ask_into_answer(struct live *l, const char *method, const char *path, const char *body)
+{
+	return live_ask(l, method, path, body, 3000, l->answer, sizeof l->answer);
+}
+
+long live_get(struct live *l, const char *path)
+{
+	return ask_into_answer(l, NULL, path, NULL);
+}
+
+long live_put(struct live *l, const char *path, const char *body, ...)
+{
+	char text[1500];
+	va_list arguments;
+
+	va_start(arguments, body);
+	int size = vsnprintf(text, sizeof text, body, arguments);
+	va_end(arguments);
+	assert_in_range(size, 0, sizeof text - 1);
+	return ask_into_answer(l, "PUT", path, text);
+}
+
+json_t *live_get_json(struct live *l, const char *path)
+{
+	return live_get(l, path) == 200 ? json_loads(l->answer, 0, NULL) : NULL;
+}
+
+bool live_first_has(struct live *l, const char *path, const char *member, char *text, size_t room)
+{
+	json_t *list = live_get_json(l, path);
+	const char *value = json_string_value(json_object_get(json_array_get(list, 0), member));
+
+	snprintf(text, room, "%s", value ? value : "");
+	json_decref(list);
+	return *text;
+}
+
+bool live_first_is(struct live *l, const char *path, const char *member, const char *wanted)
+{
+	char found[40];
+
+	return live_first_has(l, path, member, found, sizeof found) && strcmp(found, wanted) == 0;
+}
+
+void live_run_job(struct live *l, const struct live_job *job)
+{
+	long status = live_put(l, "/v1/jobs",
+		"{\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"%s\",\"Datacenters\":[\"*\"],"
+		"\"TaskGroups\":[{\"Name\":\"g\",\"Count\":%u,"
+		"\"RestartPolicy\":{\"Attempts\":0,\"Interval\":60000000000,\"Delay\":1000000000,"
+		"\"Mode\":\"fail\"},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"raw_exec\",%s"
+		"\"Resources\":{\"CPU\":%u,\"MemoryMB\":16},\"Config\":{\"command\":\"/bin/sh\","
+		"\"args\":[\"-c\",\"echo $NOMAD_ALLOC_ID >>%s/ran; %s\"]}}]}]}}",
+		job->id, job->id, job->type, job->count ? job->count : 1,
+		job->more ? job->more : "", job->cpu, l->folder, job->script ? job->script : "");
+	if (status != 200)
+		fail_msg("%s: the job %s was not registered: %s", l->doing, job->id, l->answer);
+}
+
+void live_look_in(struct live *l, const char *path, uint32_t timeout_ms)
 {
 	char url[64];
-	struct http_request request = request_for(l, url, path, 400);
+	struct http_request request = request_for(l, url, path, timeout_ms);
 	struct http_result result;
 
 	request.take_body = leave_at_once;
@@ -343,21 +426,28 @@ void live_print_logs(struct live *l)
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
 		char *log = read_log(l, (enum live_program)i);
-		print_message("%s:\n%s", logs[i], log);
+		fprintf(stderr, "%s:\n%s", logs[i], log); // cmocka's own cuts what is long
 		free(log);
 	}
 }
 
-uint32_t live_runs(const struct live *l)
+void live_give_up(struct live *l, const char *what)
 {
-	char path[96];
-	uint32_t lines = 0;
+	live_print_logs(l);
+	fail_msg("%s: never: %s (%.2000s)", l->doing, what, l->answer);
+	abort();
+}
+
+uint32_t live_runs(const struct live *l, const char *allocation)
+{
+	char path[96], line[64];
+	uint32_t runs = 0;
 
 	snprintf(path, sizeof path, "%s/ran", l->folder);
 	FILE *file = fopen(path, "re");
-	for (int c = 0; file && (c = fgetc(file)) != EOF;)
-		lines += c == '\n';
+	while (file && fgets(line, sizeof line, file))
+		runs += strncmp(line, allocation, strlen(allocation)) == 0;
 	if (file)
 		fclose(file);
-	return lines;
+	return runs;
 }

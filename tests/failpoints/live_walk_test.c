@@ -1,13 +1,10 @@
-// Whatever the system refuses of sockets to a controller and its agent that run: it is said, nobody ends or spins,
-// nothing that was acknowledged is lost, and all goes on when it is over.
-#include "state/base/check.h"
+// Whatever the system refuses of sockets to a controller and its agent that run: it is said, nobody ends or spins, and
+// all goes on when it is over. Then what was promised is looked at, one promise after the other.
 #include "state/base/failpoint/failpoint.h"
-#include "state/base/time_source.h"
-#include "state/base/time_units.h"
 #include "tests/failpoints/live.h"
 #include "tests/failpoints/live_rows.h"
+#include "tests/failpoints/promises.h"
 #include <errno.h>
-#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,39 +15,15 @@
 
 #include <cmocka.h>
 
-#define JOB                                                                                       \
-	"{\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"%s\",\"Datacenters\":[\"*\"],"        \
-	"\"TaskGroups\":[{"                                                                       \
-	"\"Name\":\"g\",\"RestartPolicy\":{\"Attempts\":0,\"Interval\":60000000000,\"Delay\":"    \
-	"1000000000,"                                                                             \
-	"\"Mode\":\"fail\"},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"%s\",\"Resources\":{\"CPU\":" \
-	"20,\"MemoryMB\":16},"                                                                    \
-	"\"Config\":%s}]}]}}"
-#define ANSWER_BYTES 65536u
 #define TRIES 20u
 // Not long: whoever asks over a line that is not to be had waits all of it.
-#define DIAL_MS 400u
+#define DIAL_MS 40u
 // Failures of a point that is hit by nobody's wish: more in a second are a loop that does nothing else.
 #define FAILURES_PER_S 1000u
+#define EVENTUALLY(condition) LIVE_EVENTUALLY(&live, condition)
 
 static struct live live;
-static char answer[ANSWER_BYTES];
-static uint32_t acknowledged; // jobs of the walk
-static const char *armed_for = "";
-static char asking[32]; // job whose task wants a variable
-
-#define EVENTUALLY(condition)                                                          \
-	do {                                                                           \
-		uint32_t tries_ = 0;                                                   \
-		while (!(condition) && tries_++ < 2000) {                              \
-			live_must_run(&live);                                          \
-			live_nap_ms(10);                                               \
-		}                                                                      \
-		if (tries_ > 2000) {                                                   \
-			live_print_logs(&live);                                        \
-			fail_msg("%s: never: %s (%s)", armed_for, #condition, answer); \
-		}                                                                      \
-	} while (0)
+static char asking[64]; // path of the allocations of a job whose task wants a variable
 
 static void arm_live(const struct live_row *row, const char *hit)
 {
@@ -59,7 +32,7 @@ static void arm_live(const struct live_row *row, const char *hit)
 
 	snprintf(text, sizeof text, "%s=%s%s;%s", failpoint_name(row->point), row->error, hit,
 		row->also ? row->also : "");
-	armed_for = text;
+	live.doing = text;
 	if (failpoints_arm(text, message, sizeof message) < 0)
 		fail_msg("%s", message);
 }
@@ -67,70 +40,6 @@ static void arm_live(const struct live_row *row, const char *hit)
 static void disarm_live(void)
 {
 	assert_int_equal(failpoints_arm("", NULL, 0), 0);
-}
-
-static long get(const char *path)
-{
-	return live_ask(&live, NULL, path, NULL, 3000, answer, sizeof answer);
-}
-
-// Text of a member of the first of a list.
-static bool first_has(const char *path, const char *member, char *text, size_t room)
-{
-	*text = '\0';
-	if (get(path) != 200)
-		return false;
-	json_t *list = json_loads(answer, 0, NULL);
-	const char *value = json_string_value(json_object_get(json_array_get(list, 0), member));
-	if (value)
-		snprintf(text, room, "%s", value);
-	json_decref(list);
-	return *text;
-}
-
-static bool node_is(const char *status)
-{
-	char found[32];
-
-	return first_has("/v1/nodes", "Status", found, sizeof found) && strcmp(found, status) == 0;
-}
-
-static long register_job(const char *id, const char *type, const char *driver, const char *config)
-{
-	char body[2000];
-
-	snprintf(body, sizeof body, JOB, id, id, type, driver, config);
-	return live_ask(&live, "PUT", "/v1/jobs", body, 2000, answer, sizeof answer);
-}
-
-// Whoever got an answer may rely on it.
-static void register_one_more(void)
-{
-	char id[32];
-
-	snprintf(id, sizeof id, "kept-%u", acknowledged);
-	if (register_job(id, "service", "none", "{}") == 200)
-		acknowledged++;
-}
-
-static void expect_all_jobs(void)
-{
-	char path[64];
-
-	for (uint32_t i = 0; i < acknowledged; i++) {
-		snprintf(path, sizeof path, "/v1/job/kept-%u", i);
-		if (get(path) != 200)
-			fail_msg("%s is lost", path);
-	}
-}
-
-static bool job_is(const char *id, const char *wanted)
-{
-	char path[64], status[32];
-
-	snprintf(path, sizeof path, "/v1/job/%s/allocations", id);
-	return first_has(path, "ClientStatus", status, sizeof status) &&
-	       strcmp(status, wanted) == 0;
 }
 
 static const char *log_path(const char *more)
@@ -145,7 +54,7 @@ static const char *log_path(const char *more)
 // Over the line.
 static bool log_is_answered(void)
 {
-	return get(log_path("")) == 200 && strncmp(answer, "line", 4) == 0;
+	return live_get(&live, log_path("")) == 200 && strncmp(live.answer, "line", 4) == 0;
 }
 
 static double beats(void)
@@ -162,35 +71,13 @@ static void expect_beats(void)
 
 static void expect_all_well(void)
 {
-	EVENTUALLY(get("/v1/agent/health") == 200);
-	EVENTUALLY(node_is("ready"));
-	expect_beats();
-	EVENTUALLY(job_is("web", "running"));
+	EVENTUALLY(live_get(&live, "/v1/agent/health") == 200);
+	EVENTUALLY(live_first_is(&live, "/v1/nodes", "Status", "ready"));
+	EVENTUALLY(live_first_is(&live, "/v1/job/web/allocations", "ClientStatus", "running"));
 	// Who asks for a variable goes on until it has it.
-	EVENTUALLY(!*asking || job_is(asking, "complete"));
+	EVENTUALLY(!*asking || live_first_is(&live, asking, "ClientStatus", "complete"));
 	*asking = '\0';
 	EVENTUALLY(log_is_answered());
-	assert_int_equal(live_runs(&live), 1);
-}
-
-static void begin_all(void)
-{
-	char config[300];
-
-	live_start(&live, LIVE_CONTROLLER);
-	EVENTUALLY(get("/v1/agent/health") == 200);
-	live_start(&live, LIVE_AGENT);
-	EVENTUALLY(node_is("ready"));
-	snprintf(config, sizeof config,
-		"{\"command\":\"/bin/sh\",\"args\":[\"-c\",\"echo ran >>%s/ran; while :; do echo "
-		"line; sleep 0.2; "
-		"done\"]}",
-		live.folder);
-	assert_int_equal(register_job("web", "service", "raw_exec", config), 200);
-	EVENTUALLY(job_is("web", "running"));
-	assert_true(first_has(
-		"/v1/job/web/allocations", "ID", live.allocation, sizeof live.allocation));
-	expect_all_well();
 }
 
 static struct {
@@ -205,36 +92,37 @@ static void ask_for_log(uint32_t timeout_ms)
 }
 
 // A connection over which somebody followed is used for nothing else: the next one is dialled.
-static void dial_anew(void)
+static void dial_anew(enum failpoint point)
 {
-	live_look_in(&live, log_path("&follow=true"));
-	ask_for_log(DIAL_MS);
+	live_look_in(&live, log_path("&follow=true"), DIAL_MS);
+	if (failpoint_failures(point) == 0)
+		ask_for_log(DIAL_MS);
 }
 
 static void ask_for_variable(enum failpoint point)
 {
 	static uint32_t asked;
-	char path[64], body[1500];
-	const char *id = asking;
+	char id[32], path[64], more[200];
 
-	snprintf(asking, sizeof asking, "asks-%u", asked++);
+	snprintf(id, sizeof id, "asks-%u", asked++);
 	snprintf(path, sizeof path, "/v1/var/nomad/jobs/%s", id);
-	if (live_ask(&live, "PUT", path, "{\"Items\":{\"key\":\"value\"}}", 2000, answer,
-		    sizeof answer) != 200)
-		fail_msg("%s: the variable was not kept: %s", armed_for, answer);
-	snprintf(body, sizeof body,
-		"{\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"batch\",\"Datacenters\":[\"*\"]"
-		",\"TaskGroups\":[{"
-		"\"Name\":\"g\",\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"raw_exec\",\"Templates\":[{"
-		"\"EmbeddedTmpl\":"
-		"\"{{ with nomadVar \\\"nomad/jobs/%s\\\" }}{{ .key }}{{ end "
-		"}}\",\"DestPath\":\"local/x\"}],"
-		"\"Resources\":{\"CPU\":20,\"MemoryMB\":16},\"Config\":{\"command\":\"/bin/"
-		"true\"}}]}]}}",
-		id, id, id);
-	if (live_ask(&live, "PUT", "/v1/jobs", body, 2000, answer, sizeof answer) != 200)
-		fail_msg("%s: the job was not registered: %s", armed_for, answer);
+	if (live_put(&live, path, "{\"Items\":{\"key\":\"value\"}}") != 200)
+		fail_msg("%s: the variable was not kept: %s", live.doing, live.answer);
+	snprintf(more, sizeof more,
+		"\"Templates\":[{\"EmbeddedTmpl\":\"{{ with nomadVar \\\"nomad/jobs/%s\\\" }}"
+		"{{ .key }}{{ end }}\",\"DestPath\":\"local/x\"}],",
+		id);
+	live_run_job(&live, &(struct live_job){.id = id, .type = "batch", .cpu = 20, .more = more});
+	snprintf(asking, sizeof asking, "/v1/job/%s/allocations", id);
 	EVENTUALLY(failpoint_failures(point) > 0);
+}
+
+// What nobody else writes. Returns its index.
+static uint64_t write_watched(void)
+{
+	if (live_put(&live, "/v1/var/watched", "{\"Items\":{\"key\":\"value\"}}") != 200)
+		fail_msg("%s: the variable was not kept: %s", live.doing, live.answer);
+	return live.index;
 }
 
 // Waits for a change, which comes.
@@ -244,37 +132,30 @@ static void wait_for_change(void)
 	char path[64];
 	int status = 0;
 
-	assert_int_equal(get("/v1/jobs?meta=true"), 200);
-	snprintf(path, sizeof path, "/v1/jobs?index=%.0f&wait=60s",
-		live_metric(&live, "berth_state_index"));
+	snprintf(path, sizeof path, "/v1/var/watched?index=%lu&wait=60s",
+		(unsigned long)write_watched());
 	child = fork();
 	if (child == 0) {
-		struct live own = live;
-		own.client = http_client_create();
-		_exit(live_ask(&own, NULL, path, NULL, 20000, answer, sizeof answer) == 200 ? 0
-											    : 1);
+		live.client = http_client_create();
+		_exit(live_ask(&live, NULL, path, NULL, 20000, live.answer, sizeof live.answer) !=
+			200);
 	}
 	EVENTUALLY(live_metric(&live, "berth_http_parked") >= 1);
-	register_one_more();
+	write_watched();
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (status != 0)
-		fail_msg("%s: who waited for a change was not told of it", armed_for);
+		fail_msg("%s: who waited for a change was not told of it", live.doing);
 }
 
 static void work(const struct live_row *row)
 {
 	switch (row->work) {
-	case LIVE_BEATS: register_one_more(); break;
+	case LIVE_BEATS: promise_one_more(); break;
 	case LIVE_REQUEST: ask_for_log(3000); break;
-	case LIVE_DIAL: dial_anew(); break;
+	case LIVE_DIAL: dial_anew(row->point); break;
 	case LIVE_QUESTION: ask_for_variable(row->point); break;
 	case LIVE_CHANGE: wait_for_change(); break;
 	}
-}
-
-static uint64_t now_ms(void)
-{
-	return time_monotonic_ns(&time_source_real) / NS_PER_MS;
 }
 
 // Once may be repeated without a word to who asked.
@@ -285,27 +166,28 @@ static void expect_said(const struct live_row *row, bool is_once, double counted
 	else if (*row->said != '!')
 		EVENTUALLY(live_said(&live, row->said));
 	else if (!(is_once && answered.status == 200) && !strstr(answered.text, row->said + 1))
-		fail_msg(
-			"%s: who asked was told %ld %s", armed_for, answered.status, answered.text);
+		fail_msg("%s: who asked was told %ld %s", live.doing, answered.status,
+			answered.text);
 }
 
 // A while of it: whoever does nothing else by then hits the point many more times than anybody asks.
 static void expect_no_spin(const struct live_row *row)
 {
-	uint64_t from_ms = now_ms();
+	uint64_t from_ms = live_now_ms();
 	uint32_t before = failpoint_failures(row->point);
 
-	live_nap_ms(100);
+	live_nap_ms(30);
 	uint32_t failures = failpoint_failures(row->point) - before;
-	uint64_t most = (now_ms() - from_ms) * FAILURES_PER_S / 1000;
+	uint64_t most = (live_now_ms() - from_ms) * FAILURES_PER_S / 1000;
 	if (!row->is_polled && failures > most)
-		fail_msg("%s: it failed %u times in %lu ms", armed_for, failures,
-			(unsigned long)(now_ms() - from_ms));
+		fail_msg("%s: it failed %u times in %lu ms", live.doing, failures,
+			(unsigned long)(live_now_ms() - from_ms));
 }
 
 static void walk_live(const struct live_row *row, const char *hit)
 {
 	double counted = *row->said == '*' ? live_metric(&live, row->said + 1) : 0;
+	double beaten = beats();
 
 	live_mark_logs(&live);
 	arm_live(row, hit);
@@ -315,11 +197,18 @@ static void walk_live(const struct live_row *row, const char *hit)
 	EVENTUALLY(failpoint_failures(row->point) > 0);
 	if (!*hit) {
 		expect_no_spin(row);
-		register_one_more();
+		promise_one_more();
 	}
 	disarm_live();
 	expect_said(row, *hit, counted);
+	if (row->work == LIVE_BEATS)
+		beaten = beats();
 	expect_all_well();
+	// The next beat and what is promised are looked at when the point is through.
+	if (*hit) {
+		EVENTUALLY(beats() > beaten);
+		promises_look(row->work == LIVE_BEATS);
+	}
 }
 
 // Whether the program serves; else it has ended.
@@ -336,7 +225,7 @@ static bool serves(enum live_program which)
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) == 0) {
 		live_print_logs(&live);
-		fail_msg("%s: it neither serves nor refuses to start (%#x)", armed_for,
+		fail_msg("%s: it neither serves nor refuses to start (%#x)", live.doing,
 			(unsigned)status);
 	}
 	return false;
@@ -352,79 +241,92 @@ static void walk_start(const struct live_row *row, const char *hit)
 	bool does_serve = serves(row->program);
 	assert_true(failpoint_failures(row->point) > 0);
 	if (does_serve != row->is_absorbed && !*hit)
-		fail_msg("%s: it %s", armed_for, does_serve ? "serves" : "does not serve");
+		fail_msg("%s: it %s", live.doing, does_serve ? "serves" : "does not serve");
 	if (!(*hit && does_serve) && !live_said(&live, row->said)) {
 		live_print_logs(&live);
-		fail_msg("%s: nobody says \"%s\"", armed_for, row->said);
+		fail_msg("%s: nobody says \"%s\"", live.doing, row->said);
 	}
 	disarm_live();
 }
 
-static void start_again(enum live_program which)
+static void walk_row(const struct live_row *row)
 {
-	live_kill(&live, which);
-	live_start(&live, which);
+	uint64_t from_ms = live_now_ms();
+
+	for (uint32_t once = 0; once < 2; once++)
+		(row->is_of_start ? walk_start : walk_live)(row, once ? "@1" : "");
+	print_message("%s: %lu ms\n", failpoint_name(row->point),
+		(unsigned long)(live_now_ms() - from_ms));
 }
 
-static bool is_of_live_area(enum failpoint point, const char *area)
+static bool is_of_areas(enum failpoint point, char **areas)
 {
 	const char *name = failpoint_name(point);
+	size_t size = strcspn(name, ".");
 
-	return strncmp(name, area, strlen(area)) == 0 && name[strlen(area)] == '.';
+	while (*areas && (strlen(*areas) != size || strncmp(name, *areas, size) != 0))
+		areas++;
+	return *areas;
 }
 
-static bool has_started; // a program, that may not be where it was yet
-
-static void walk_live_point(enum failpoint point)
+// Those of starts last, so that what runs is walked over as it is.
+static void walk_rows(char **areas, bool is_of_start)
 {
-	uint32_t walked = 0;
+	for (uint32_t i = 0; i < live_row_count; i++)
+		if (live_rows[i].is_of_start == is_of_start &&
+			is_of_areas(live_rows[i].point, areas))
+			walk_row(&live_rows[i]);
+}
 
-	for (uint32_t i = 0; i < live_row_count; i++) {
-		const struct live_row *row = &live_rows[i];
-		if (row->point != point)
-			continue;
-		walked++;
-		uint64_t from_ms = now_ms();
-		for (uint32_t once = 0; once < 2; once++) {
-			if (has_started && !row->is_of_start)
-				expect_all_well();
-			has_started = false;
-			if (row->is_of_start)
-				walk_start(row, once ? "@1" : "");
-			else
-				walk_live(row, once ? "@1" : "");
-		}
-		if (row->is_of_start)
-			start_again(row->program);
-		has_started = row->is_of_start;
-		print_message(
-			"%s: %lu ms\n", failpoint_name(point), (unsigned long)(now_ms() - from_ms));
+static void expect_rows_of_all(char **areas)
+{
+	for (uint32_t point = 0; point < FAILPOINTS; point++) {
+		uint32_t i = 0;
+		while (i < live_row_count && live_rows[i].point != point)
+			i++;
+		if (i == live_row_count && is_of_areas((enum failpoint)point, areas))
+			fail_msg("%s: no row walks it", failpoint_name((enum failpoint)point));
 	}
-	if (walked == 0)
-		fail_msg("%s: no row walks it", failpoint_name(point));
 }
 
 static void what_sockets_refuse_is_said_and_all_goes_on(void **argument)
 {
 	char **areas = *argument;
 
-	begin_all();
-	double files = live_metric(&live, "process_open_fds");
-	for (; *areas; areas++)
-		for (uint32_t point = 0; point < FAILPOINTS; point++)
-			if (is_of_live_area((enum failpoint)point, *areas))
-				walk_live_point((enum failpoint)point);
+	expect_rows_of_all(areas);
+	promises_begin(&live);
 	expect_all_well();
+	promises_measure();
+	double files = live_metric(&live, "process_open_fds");
+	walk_rows(areas, false);
+	live.doing = "after all of them";
+	expect_beats();
 	// Connections of nodes and clients idle, and come and go.
 	if (live_metric(&live, "process_open_fds") > files + 24)
 		fail_msg("descriptors are lost: %.0f before, %.0f now", files,
 			live_metric(&live, "process_open_fds"));
-	start_again(LIVE_CONTROLLER);
-	expect_all_well();
-	expect_all_jobs();
 }
 
-static int end_live(void **argument)
+// Each start follows a kill, over what the one before left.
+static void what_starts_are_refused_is_said(void **argument)
+{
+	walk_rows(*argument, true);
+}
+
+// Nobody puts anything right between.
+static void no_start_needs_a_hand(void **unused)
+{
+	live.doing = "a start after all kills";
+	for (uint32_t which = 0; which < LIVE_PROGRAMS; which++) {
+		live_kill(&live, (enum live_program)which);
+		live_start(&live, (enum live_program)which);
+	}
+	expect_all_well();
+	expect_beats();
+	promises_look(true);
+}
+
+static int end_live(void **unused)
 {
 	live_end(&live);
 	return 0;
@@ -436,8 +338,18 @@ int main(int argc, char **argv)
 	assert_true(argc >= 5);
 	live_begin(&live, argv[1], argv[2], argv[3]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate_setup_teardown(
-			what_sockets_refuse_is_said_and_all_goes_on, NULL, end_live, argv + 4),
+		cmocka_unit_test_prestate(what_sockets_refuse_is_said_and_all_goes_on, argv + 4),
+		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(a_frame_that_is_not_authentic_changes_a_counter_alone),
+		cmocka_unit_test(a_crowd_of_clients_leaves_heartbeats_alone),
+		cmocka_unit_test(the_state_after_a_start_is_the_state_before),
+		cmocka_unit_test_prestate(what_starts_are_refused_is_said, argv + 4),
+		cmocka_unit_test(no_start_needs_a_hand),
+		cmocka_unit_test(what_was_acknowledged_is_kept),
+		cmocka_unit_test(no_slot_is_taken_twice_and_no_task_ran_twice),
+		cmocka_unit_test(no_node_is_overcommitted),
+		cmocka_unit_test(a_live_node_is_never_down),
+		cmocka_unit_test(indexes_never_go_back),
 	};
-	return cmocka_run_group_tests_name(argv[4], tests, NULL, NULL);
+	return cmocka_run_group_tests_name(argv[4], tests, NULL, end_live);
 }
