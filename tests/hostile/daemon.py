@@ -13,6 +13,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 MEMORY_MB = 64
 TTL_MS = 20_000  # nodes in Python are slow where others need the processor
 token = ""  # that every request shows; "": none
+secure = None  # context of TLS for the API, where it is HTTPS
 
 
 class Wrong(Exception):
@@ -25,7 +26,7 @@ def expect(what, got, *wanted):
 
 
 class Daemon:
-    def __init__(self, build, folder, environment=None):
+    def __init__(self, build, folder, environment=None, settings=()):
         self.folder = pathlib.Path(folder)
         self.program = pathlib.Path(build) / "tools/berthd/berthd"
         self.key = self.folder / "master.key"
@@ -37,7 +38,7 @@ class Daemon:
             [self.program, f"--data_dir={self.folder}/data", f"--master_key_file={self.key}",
              f"--http.port={HTTP_PORT}", f"--http.memory_mb={MEMORY_MB}", f"--agents.port={LINE_PORT}",
              "--agents.address=127.0.0.1", f"--wire.ttl_ms={TTL_MS}", "--ports.0.device=lo", "--ports.0.io=socket",
-             "--ports.0.addresses=127.0.0.1"],
+             "--ports.0.addresses=127.0.0.1", *settings],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env={**os.environ, **(environment or {})})
         self.await_health(60)
 
@@ -98,13 +99,18 @@ class Daemon:
         return self.cpu_s() - cpu_s, (self.most_kb - memory_kb) / 1024, time.monotonic() - begun
 
 
-def connect(source="127.0.0.1", port=HTTP_PORT, timeout=10):
+def dial(source="127.0.0.1", port=HTTP_PORT, timeout=10):
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.settimeout(timeout)
     s.bind((source, 0))
     s.connect(("127.0.0.1", port))
     return s
+
+
+def connect(source="127.0.0.1", port=HTTP_PORT, timeout=10):
+    s = dial(source, port, timeout)
+    return secure.wrap_socket(s, server_hostname="127.0.0.1") if secure and port == HTTP_PORT else s
 
 
 def unchunked(body):
