@@ -12,7 +12,7 @@ import re
 import sys
 
 PAGES = ("docs/features.md", "docs/security.md")
-ROW = re.compile(r"^\| ([A-ET]\d[^|]*?) \| [^|]* \| (.*) \|$")
+ROW = re.compile(r"^\| ([A-EPT]\d[^|]*?) \| [^|]* \| (.*) \|$")
 QUOTED = re.compile(r"`([^`]+)`(?: \(([^()]*)\))?")
 CASE = re.compile(r'"[^"]*"|[^,\s][^,]*')
 # These replay archives; a recording has no name of its own on the page.
