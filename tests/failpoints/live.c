@@ -347,7 +347,8 @@ void live_run_job(struct live *l, const struct live_job *job)
 {
 	long status = live_put(l, "/v1/jobs",
 		"{\"Job\":{\"ID\":\"%s\",\"Name\":\"%s\",\"Type\":\"%s\",\"Datacenters\":[\"*\"],"
-		"\"TaskGroups\":[{\"Name\":\"g\",\"Count\":%u,"
+		"\"TaskGroups\":[{\"Name\":\"g\",\"Count\":%u,\"MaxClientDisconnect\":"
+		"3600000000000,"
 		"\"RestartPolicy\":{\"Attempts\":0,\"Interval\":60000000000,\"Delay\":1000000000,"
 		"\"Mode\":\"fail\"},\"Tasks\":[{\"Name\":\"t\",\"Driver\":\"raw_exec\",%s"
 		"\"Resources\":{\"CPU\":%u,\"MemoryMB\":16},\"Config\":{\"command\":\"/bin/sh\","

@@ -194,6 +194,11 @@ static struct amounts taken(void)
 	return sum;
 }
 
+static bool is_filled(void)
+{
+	return taken().cpu * 10 >= of_the_node("NodeResources").cpu * 8;
+}
+
 void no_node_is_overcommitted(void **unused)
 {
 	struct amounts all = of_the_node("NodeResources"), held = of_the_node("ReservedResources"),
@@ -267,6 +272,8 @@ void promises_look(bool may_go_down)
 {
 	if (may_go_down)
 		expired = live_metric(live, "berth_nodes_expired_total");
+	// What runs on a node that was silent is not known of for a moment.
+	EVENTUALLY(is_filled());
 	a_live_node_is_never_down(NULL);
 	no_slot_is_taken_twice_and_no_task_ran_twice(NULL);
 	no_node_is_overcommitted(NULL);
@@ -445,11 +452,6 @@ void the_state_after_a_start_is_the_state_before(void **unused)
 	free(state);
 	expired = 0;
 	indexes_never_go_back(NULL);
-}
-
-static bool is_filled(void)
-{
-	return taken().cpu * 10 >= of_the_node("NodeResources").cpu * 8;
 }
 
 void promises_begin(struct live *l)
