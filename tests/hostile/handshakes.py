@@ -9,7 +9,7 @@ from line import context_without_key, hello, say_hello_again
 
 OTHER = "127.0.9.9"
 AGAIN = 100
-FLOOD_S = 3
+FLOOD_S = 2
 
 
 def is_served_at_once():
@@ -102,7 +102,7 @@ def begun_anew_by_a_node(daemon):
 CASES = [
     ("half of a hello, and no more", half_hellos, 2, 128),
     ("hellos again and again", again_at_once, 2, 32),
-    ("handshakes without end", without_end, 5, 64),
+    ("handshakes without end", without_end, 4, 64),
     ("handshakes begun anew", begun_anew, 1, 32),
     ("keys changed without end", keys_changed, 1, 32),
 ]
