@@ -57,8 +57,8 @@ json_t *live_get_json(struct live *, const char *path); // NULL without an answe
 bool live_first_has(struct live *, const char *path, const char *member, char *text, size_t room);
 bool live_first_is(struct live *, const char *path, const char *member, const char *wanted);
 
-// A job of one task that says in the file "ran" which allocation of it begins, and then runs the script. It stays with a
-// node that was silent for longer than it may.
+// A job of one task that says in the file "ran" which allocation of it begins, and then runs the script. It stays with
+// a node that was silent for longer than it may.
 struct live_job {
 	const char *id, *type;
 	uint32_t count, cpu; // count: 0 is 1
