@@ -40,7 +40,11 @@ class Daemon:
              "--agents.address=127.0.0.1", f"--wire.ttl_ms={TTL_MS}", "--ports.0.device=lo", "--ports.0.io=socket",
              "--ports.0.addresses=127.0.0.1", *settings],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env={**os.environ, **(environment or {})})
-        self.await_health(60)
+        try:
+            self.await_health(60)
+        except BaseException:
+            self.process.kill()
+            raise
 
     def stop(self):
         self.process.terminate()
