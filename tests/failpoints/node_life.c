@@ -45,10 +45,17 @@ void *node_life_prepare(const struct walk_row *row)
 	return l;
 }
 
+static int remove_group(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	return kind == FTW_DP ? rmdir(path) : 0;
+}
+
 void node_life_clear(void *shared)
 {
 	struct node_life *l = shared;
 
+	if (*l->groups) // those that could not be removed with their tasks are still there
+		(void)nftw(l->groups, remove_group, 8, FTW_DEPTH | FTW_PHYS);
 	folder_remove(AT_FDCWD, l->folder);
 	assert_int_equal(munmap(l, sizeof *l), 0);
 }
@@ -76,6 +83,8 @@ bool node_life_open(struct node_life *l, const struct prepare_settings *prepare)
 	source = time_source_manual(&manual);
 	if (confine_open(&node_life_confine, &confinement, l->message, sizeof l->message) < 0)
 		return false;
+	if (node_life_confine.groups.is_usable)
+		snprintf(l->groups, sizeof l->groups, "%s", node_life_confine.groups.parent);
 	if (runner_open(&runner, &settings, l->message, sizeof l->message) < 0) {
 		node_life_close();
 		return false;
@@ -125,22 +134,8 @@ bool node_life_has_note(const struct alloc_run *a, const char *type, const char 
 	return false;
 }
 
-static int remove_group(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-	return kind == FTW_DP ? rmdir(path) : 0;
-}
-
-// One that could not be opened when its task was over is still there.
-static void remove_groups(void)
-{
-	if (node_life_confine.groups.is_usable)
-		CHECK(nftw(node_life_confine.groups.parent, remove_group, 8,
-			      FTW_DEPTH | FTW_PHYS) == 0);
-}
-
 void node_life_forget(void)
 {
 	runner_forget(&runner, runner_find(&runner, &node_life_alloc));
 	runner_step(&runner);
-	remove_groups();
 }

@@ -11,6 +11,7 @@
 
 struct node_life {
 	char folder[64], group[80]; // both of a name that nobody else has
+	char groups[500];           // folder of its control groups; "": it has none
 	char message[300];          // why an agent could not begin
 };
 extern const struct uuid node_life_alloc;
