@@ -1,5 +1,5 @@
-// Whatever the system refuses to parts of the agent: nobody dies or hangs of it, no descriptor is lost, and who asked is
-// told.
+// Whatever the system refuses to parts of the agent: nobody dies or hangs of it, no descriptor is lost, and who asked
+// is told.
 #include "state/base/check.h"
 #include "tests/failpoints/node/works.h"
 #include "tools/agent/base/folders.h"

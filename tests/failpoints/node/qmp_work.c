@@ -256,4 +256,6 @@ const struct node_work qmp_work = {.name = "qmp",
 	.excuses = {.cannot_fail = (const char *const[]){"at tools/agent/task/",
 			    "at tools/agent/base/folders", "at tools/agent/confine/",
 			    "at tools/agent/check/", "at tools/agent/runner.c", "at state/",
-			    "fclose at", NULL}}};
+			    "fclose at", NULL},
+		// Its failpoints fail for as long as the machine has.
+		.only_once = (const char *const[]){"at tools/agent/vm/qmp.c", NULL}}};
