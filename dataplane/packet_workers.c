@@ -54,9 +54,8 @@ struct packet_workers *packet_workers_create(
 	team->client_rule = bucket_rule(settings->client_rate, settings->client_burst);
 	key_buckets_open(&team->client_buckets);
 	key_buckets_open(&team->register_buckets);
-	team->items = aligned_alloc(
+	team->items = memory_take_aligned(
 		_Alignof(struct packet_worker), worker_count * sizeof(struct packet_worker));
-	CHECK(team->items != NULL || worker_count == 0);
 	team->counters = memory_take_array(worker_count, sizeof team->counters[0]);
 	for (uint32_t i = 0; i < worker_count; i++) {
 		struct packet_worker *w = &team->items[i];

@@ -324,9 +324,7 @@ int socket_queue_open(
 	const struct socket_end *ends, uint32_t end_count, struct socket_queue **queue)
 {
 	CHECK(end_count > 0 && end_count <= SOCKET_ENDS_MAX);
-	struct socket_queue *q = aligned_alloc(_Alignof(struct socket_queue), sizeof *q);
-	CHECK(q != NULL);
-	memset(q, 0, sizeof *q);
+	struct socket_queue *q = memory_take_aligned(_Alignof(struct socket_queue), sizeof *q);
 	memcpy(q->ends, ends, end_count * sizeof ends[0]);
 	q->end_count = end_count;
 	for (uint32_t i = CELLS; i-- > BURST_MAX;)

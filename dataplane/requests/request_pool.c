@@ -23,8 +23,7 @@ void request_pool_init(struct request_pool *pool, uint32_t inbox_max)
 {
 	*pool = (struct request_pool){0};
 	// Mapped, not taken: requests that are never in use at once are never touched.
-	pool->requests = memory_map(WORKER_REQUESTS_MAX * sizeof *pool->requests);
-	CHECK(pool->requests != NULL);
+	pool->requests = memory_map_or_end(WORKER_REQUESTS_MAX * sizeof *pool->requests);
 	pool->free = memory_take_array(WORKER_REQUESTS_MAX, sizeof *pool->free);
 	for (uint32_t i = WORKER_REQUESTS_MAX; i > 0; i--)
 		pool->free[pool->free_count++] = &pool->requests[i - 1];
@@ -36,8 +35,7 @@ void request_pool_free(struct request_pool *pool)
 	// Of what was under way when the worker stopped nobody is told.
 	for (uint32_t i = 0; i < WORKER_REQUESTS_MAX && requests_pending(pool) > 0; i++)
 		alloc_update_release(&pool->requests[i]);
-	if (pool->requests != NULL)
-		memory_unmap(pool->requests, WORKER_REQUESTS_MAX * sizeof *pool->requests);
+	memory_unmap(pool->requests, WORKER_REQUESTS_MAX * sizeof *pool->requests);
 	free(pool->free);
 	free(pool->inbox_buffer);
 	*pool = (struct request_pool){0};

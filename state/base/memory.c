@@ -47,6 +47,15 @@ void *memory_take_array(size_t count, size_t bytes_each)
 	return memory_take(bytes);
 }
 
+void *memory_take_aligned(size_t alignment, size_t bytes)
+{
+	size_t least = bytes ? bytes : alignment;
+	void *memory = aligned_alloc(alignment, least);
+	if (FAILPOINT(MEMORY_TAKE) || !memory)
+		memory_is_short(bytes);
+	return memset(memory, 0, least);
+}
+
 void *memory_resize(void *memory, size_t bytes)
 {
 	size_t least = bytes ? bytes : 1;
@@ -120,6 +129,14 @@ void *memory_map(size_t bytes)
 		return NULL;
 	bytes = whole_pages(bytes);
 	return bytes < HUGE_PAGE_BYTES ? map_anonymous(bytes) : map_huge(bytes);
+}
+
+void *memory_map_or_end(size_t bytes)
+{
+	void *memory = memory_map(bytes);
+	if (!memory)
+		memory_is_short(bytes);
+	return memory;
 }
 
 void memory_back(void *from, size_t bytes)

@@ -21,6 +21,18 @@ static void taken_memory_is_zeroed(void **unused)
 	free(memory);
 }
 
+static void aligned_memory_is_zeroed_too(void **unused)
+{
+	uint8_t *dirty = memory_take(4096); // may be what is given next
+	memset(dirty, 1, 4096);
+	free(dirty);
+	uint8_t *memory = memory_take_aligned(256, 4096);
+	assert_int_equal((uintptr_t)memory % 256, 0);
+	for (int i = 0; i < 4096; i++)
+		assert_int_equal(memory[i], 0);
+	free(memory);
+}
+
 static void nothing_is_still_something(void **unused)
 {
 	void *none = memory_take(0), *no_items = memory_take_array(0, 8);
@@ -30,6 +42,9 @@ static void nothing_is_still_something(void **unused)
 	assert_non_null(none);
 	free(none);
 	free(no_items);
+	none = memory_take_aligned(64, 0);
+	assert_non_null(none);
+	free(none);
 }
 
 // In a child, because exhaustion ends the process.
@@ -95,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(taken_memory_is_zeroed),
+		cmocka_unit_test(aligned_memory_is_zeroed_too),
 		cmocka_unit_test(nothing_is_still_something),
 		cmocka_unit_test(an_impossible_wish_ends_the_process),
 		cmocka_unit_test(mapped_memory_is_aligned_zeroed_and_lazy),
