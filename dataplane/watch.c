@@ -1,6 +1,8 @@
 #include "dataplane/watch.h"
 #include "dataplane/packet_workers.h"
+#include "state/base/check.h"
 #include "state/base/log.h"
+#include "state/base/time_source.h"
 #include "state/base/time_units.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -154,11 +156,20 @@ static void say_strangers(struct watch *w)
 	w->strange_rest = LOOKS_PER_NOISE;
 }
 
+// Waits for it as long as it is between two looks.
+static bool is_told_to_stop(struct watch *w)
+{
+	uint64_t until_ns = time_monotonic_ns(&time_source_real) + LOOK_INTERVAL_NS;
+	const struct timespec until = {
+		.tv_sec = (time_t)(until_ns / NS_PER_S), .tv_nsec = (long)(until_ns % NS_PER_S)};
+	return sem_clockwait(&w->stop, CLOCK_MONOTONIC, &until) == 0;
+}
+
 static void *watch_main(void *context)
 {
 	struct watch *w = context;
-	const struct timespec interval = {.tv_nsec = LOOK_INTERVAL_NS};
-	for (uint32_t look = 0; !atomic_load_explicit(&w->stopping, memory_order_relaxed); look++) {
+	uint32_t look = 0;
+	do {
 		for (uint32_t i = 0; i < w->port_count; i++) {
 			port_watch_link(&w->ports[i]);
 			if (look % LOOKS_PER_PROGRAM == 0)
@@ -167,8 +178,8 @@ static void *watch_main(void *context)
 		say_expiry(w);
 		say_noise(w);
 		say_strangers(w);
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &interval, NULL);
-	}
+		look++;
+	} while (!is_told_to_stop(w));
 	return NULL;
 }
 
@@ -178,6 +189,7 @@ int watch_start(struct watch *w, struct ethernet_port *ports, uint32_t port_coun
 	w->ports = ports;
 	w->port_count = port_count;
 	w->workers = workers;
+	CHECK(sem_init(&w->stop, 0, 0) == 0);
 	int error = pthread_create(&w->thread, NULL, watch_main, w);
 	w->runs = error == 0;
 	if (w->runs)
@@ -189,7 +201,7 @@ void watch_stop(struct watch *w)
 {
 	if (!w->runs)
 		return;
-	atomic_store(&w->stopping, true);
+	sem_post(&w->stop);
 	pthread_join(w->thread, NULL);
 	w->runs = false;
 }

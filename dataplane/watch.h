@@ -4,6 +4,7 @@
 #include "dataplane/expiry.h"
 #include "dataplane/port/port.h"
 #include <pthread.h>
+#include <semaphore.h>
 
 struct watch {
 	struct ethernet_port *ports;
@@ -11,7 +12,7 @@ struct watch {
 	const struct packet_workers *workers;
 	bool runs;
 	pthread_t thread;
-	_Atomic bool stopping;
+	sem_t stop;                // while it runs
 	struct expiry_status told; // newest that the log has
 	uint64_t told_refused; // of all that was refused for its sender's rate, what the log has
 	uint32_t noise_rest;   // looks until the log may have that again

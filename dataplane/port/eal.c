@@ -222,8 +222,10 @@ static void eal_try_here(const char *extra, int said)
 	static struct arguments a;
 	int nowhere = open("/dev/null", O_WRONLY);
 
-	if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0)
+	if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0 || dup2(said, STDERR_FILENO) < 0) {
+		dprintf(said, "they cannot be tried: %s\n", strerror(errno));
 		_exit(EXIT_FAILURE);
+	}
 	add_argument(&a, "dataplane.eal_extra");
 	add_argument(&a, "--no-telemetry");
 	add_argument(&a, "--no-huge");
@@ -238,29 +240,48 @@ static void eal_try_here(const char *extra, int said)
 	_exit(is_fine ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
+// Starts the child, which writes to the pipe's end. Returns its number or a negative error; *stream: the other end.
+static pid_t begin_try(const char *extra, FILE **stream)
+{
+	int said[2];
+
+	if (pipe2(said, O_CLOEXEC) != 0)
+		return -errno;
+	*stream = fdopen(said[0], "r");
+	pid_t child = *stream ? fork() : -1;
+	if (child == 0)
+		eal_try_here(extra, said[1]);
+	int error = -errno;
+	close(said[1]);
+	if (child > 0)
+		return child;
+	if (*stream)
+		fclose(*stream);
+	else
+		close(said[0]);
+	return error;
+}
+
 int eal_try(const char *extra, char *message, uint32_t message_size)
 {
-	int said[2], status = 0;
-	char line[256] = "";
+	int status = 0;
+	char line[256] = "", rest[256];
+	FILE *stream = NULL;
 
 	if (extra[0] == '\0')
 		return 0;
-	if (pipe2(said, O_CLOEXEC) != 0)
-		return -errno;
-	pid_t child = fork();
-	if (child == 0)
-		eal_try_here(extra, said[1]);
-	close(said[1]);
-	FILE *stream = child > 0 ? fdopen(said[0], "r") : NULL;
-	if (stream) {
-		char rest[256];
-		(void)!fgets(line, sizeof line, stream);
-		while (fgets(rest, sizeof rest, stream)) // so that the child never waits
-			;
-		fclose(stream);
+	pid_t child = begin_try(extra, &stream);
+	if (child < 0) {
+		snprintf(message, message_size, "the arguments \"%s\" of DPDK cannot be tried: %s",
+			extra, strerror(-child));
+		return child;
 	}
+	(void)!fgets(line, sizeof line, stream);
+	while (fgets(rest, sizeof rest, stream)) // so that the child never waits
+		;
+	fclose(stream);
 	line[strcspn(line, "\n")] = '\0';
-	if (child > 0 && waitpid(child, &status, 0) == child && status == 0)
+	if (waitpid(child, &status, 0) == child && status == 0)
 		return 0;
 	snprintf(message, message_size, "DPDK refuses the arguments \"%s\": %s; correct them",
 		extra, line[0] ? line : "no reason given");

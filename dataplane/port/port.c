@@ -6,6 +6,7 @@
 #include "dataplane/port/port_memory.h"
 #include "dataplane/port/shared/shared_port.h"
 #include "dataplane/port/xdp.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include <errno.h>
 #include <rte_cycles.h>
@@ -96,8 +97,10 @@ static int open_queue(struct start *s, uint16_t queue, int numa_node)
 		(struct dpdk_queue){.port = port->id, .queue = queue, .pool = pool, .bell = -1};
 	unsigned socket = numa_node < 0 ? (unsigned)SOCKET_ID_ANY : (unsigned)numa_node;
 	s->step = "opening a receive queue";
-	int error = rte_eth_rx_queue_setup(
-		port->id, queue, s->rx_descriptors, socket, &s->info.default_rxconf, pool);
+	// A port over AF_XDP has its program loaded, and put on the interface, with its first queue.
+	int error = CAN_BREAK(XDP_LOAD, -errno,
+		rte_eth_rx_queue_setup(
+			port->id, queue, s->rx_descriptors, socket, &s->info.default_rxconf, pool));
 	if (error != 0)
 		return error;
 	port->queues[queue].bell = packet_sockets_take(&s->sockets);

@@ -9,6 +9,7 @@ struct call_walk_excuses {
 	const char *const *only;        // of which these fail, and no others; NULL: all may
 	const char *const *cannot_fail; // and are not made to
 	const char *const *only_once;   // what is tried again until it does not fail
+	bool only_always;               // nothing in the work is tried a second time
 	const char *const *unsaid; // whoever asked sees from what he then has that it was not done
 };
 

@@ -1,7 +1,5 @@
 // Whatever the system refuses to who asks the kernel or etcd: it is said, what was acknowledged is there, and the next
 // one is served.
-#include "dataplane/port/shared/shared_port.h"
-#include "dataplane/port/xdp.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/etcd/etcd.h"
@@ -21,10 +19,6 @@
 enum { KEYS = 4, ASKED = 3 };
 
 static const struct walk_row rows[] = {
-	{FAILPOINT_XDP_SOCKET, "emfile", NULL, false, false},
-	{FAILPOINT_XDP_ASK, "enobufs", NULL, false, false},
-	{FAILPOINT_XDP_ANSWER, "enobufs", NULL, false, false},
-	{FAILPOINT_XDP_PROGRAM, "emfile", NULL, false, false},
 	{FAILPOINT_ETCD_HANDLES, "enomem", NULL, false, true},
 	{FAILPOINT_ETCD_HANDLE, "enomem", NULL, false, true},
 	{FAILPOINT_ETCD_SOCKET, "emfile", NULL, false, false},
@@ -56,17 +50,6 @@ static bool is_done(int error)
 {
 	walk_said(error < 0 ? error_text(error) : "");
 	return error == 0;
-}
-
-static bool ask_kernel(void *shared)
-{
-	const char *path;
-	uint32_t program;
-	bool is_well = true;
-
-	for (uint32_t i = 0; i < ASKED; i++)
-		is_well = is_done(xdp_program("lo", &program)) && is_well;
-	return is_done(shared_port_program(&path)) && is_well;
 }
 
 struct kept_value {
@@ -146,16 +129,11 @@ static void look_at_kept(void *shared)
 	CHECK(keep_all(a));
 }
 
-static void look_at_kernel(void *shared)
-{
-	CHECK(ask_kernel(shared));
-}
-
 static const struct {
 	const char *area;
 	bool (*work)(void *shared);
 	void (*look)(void *shared);
-} areas[] = {{"xdp", ask_kernel, look_at_kernel}, {"etcd", keep_all, look_at_kept}};
+} areas[] = {{"etcd", keep_all, look_at_kept}};
 
 static void what_others_cannot_be_asked_is_said_and_nothing_is_lost(void **area)
 {

@@ -55,7 +55,7 @@ static int describe_program(
 	uint32_t program, struct bpf_prog_info *info, uint32_t maps[static MAPS_MAX])
 {
 	uint32_t bytes = sizeof *info;
-	int fd = bpf_prog_get_fd_by_id(program);
+	int fd = CAN_FAIL(XDP_DESCRIBE, bpf_prog_get_fd_by_id(program));
 	if (fd < 0)
 		return -errno;
 	*info = (struct bpf_prog_info){
@@ -79,7 +79,8 @@ int shared_port_clear(const char *interface, char other[static SHARED_PORT_NAME_
 	snprintf(other, SHARED_PORT_NAME_BYTES, "%s", info.name);
 	if (strcmp(info.name, SHARED_PROGRAM_NAME) != 0)
 		return -EBUSY;
-	return bpf_xdp_detach((int)if_nametoindex(interface), 0, NULL);
+	return CAN_BREAK(
+		XDP_DETACH, -errno, bpf_xdp_detach((int)if_nametoindex(interface), 0, NULL));
 }
 
 static int open_map(const char *name, const struct bpf_prog_info *info, const uint32_t *maps)
@@ -87,20 +88,27 @@ static int open_map(const char *name, const struct bpf_prog_info *info, const ui
 	for (uint32_t i = 0; i < info->nr_map_ids && i < MAPS_MAX; i++) {
 		struct bpf_map_info map = {0};
 		uint32_t bytes = sizeof map;
-		int fd = bpf_map_get_fd_by_id(maps[i]);
-		if (fd < 0)
-			continue;
-		if (bpf_obj_get_info_by_fd(fd, &map, &bytes) == 0 && strcmp(map.name, name) == 0)
+		int fd = CAN_FAIL(XDP_MAP, bpf_map_get_fd_by_id(maps[i]));
+		int error = fd >= 0 && bpf_obj_get_info_by_fd(fd, &map, &bytes) == 0 ? 0 : -errno;
+		if (error == 0 && strcmp(map.name, name) == 0)
 			return fd;
-		close(fd);
+		if (fd >= 0)
+			close(fd);
+		if (error != 0)
+			return error;
 	}
 	return -ENOENT;
+}
+
+static int tell_program(int map, const void *key, const void *value)
+{
+	return CAN_FAIL(XDP_AIM, bpf_map_update_elem(map, key, value, BPF_ANY)) == 0 ? 0 : -errno;
 }
 
 static int add_address(int map, const struct shared_address *address)
 {
 	const uint8_t yes = 1;
-	return bpf_map_update_elem(map, address, &yes, BPF_ANY) == 0 ? 0 : -errno;
+	return tell_program(map, address, &yes);
 }
 
 static int add_addresses(int map, const struct hot_port *port)
@@ -132,8 +140,8 @@ int shared_port_aim(uint32_t program, const struct hot_port *port)
 	int addresses = open_map(SHARED_ADDRESSES_MAP, &info, maps);
 	error = aim < 0 ? aim : addresses < 0 ? addresses : add_addresses(addresses, port);
 	// Only now, when all is known, does it begin.
-	if (error == 0 && bpf_map_update_elem(aim, &first, &udp_port, BPF_ANY) != 0)
-		error = -errno;
+	if (error == 0)
+		error = tell_program(aim, &first, &udp_port);
 	if (aim >= 0)
 		close(aim);
 	if (addresses >= 0)

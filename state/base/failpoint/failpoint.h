@@ -118,6 +118,11 @@
 	ROW(XDP_ASK, "xdp.ask")                     \
 	ROW(XDP_ANSWER, "xdp.answer")               \
 	ROW(XDP_PROGRAM, "xdp.program")             \
+	ROW(XDP_DESCRIBE, "xdp.describe")           \
+	ROW(XDP_DETACH, "xdp.detach")               \
+	ROW(XDP_LOAD, "xdp.load")                   \
+	ROW(XDP_MAP, "xdp.map")                     \
+	ROW(XDP_AIM, "xdp.aim")                     \
 	ROW(HTTP_SOCKET, "http.socket")             \
 	ROW(HTTP_OPTION, "http.option")             \
 	ROW(HTTP_BIND, "http.bind")                 \

@@ -1,5 +1,6 @@
 // What can fail, and with which error. meson.build reads the names, too: each stands behind a "ROW(". One that begins
-// with two underlines is what the compiler makes of a call whose sizes it knows, one that ends in 64 of one for long files.
+// with two underlines is what the compiler makes of a call whose sizes it knows, one that ends in 64 of one for long
+// files.
 #pragma once
 // clang-format off
 
@@ -35,13 +36,16 @@
 	ROW(getrlimit, EPERM) ROW(getrlimit64, EPERM) ROW(sched_setaffinity, EINVAL) ROW(uname, EFAULT) \
 	ROW(gethostname, ENAMETOOLONG) ROW(access, EACCES) ROW(faccessat, EACCES) ROW(getgrouplist, ENOMEM) \
 	ROW(vasprintf, ENOMEM) ROW(asprintf, ENOMEM) ROW(getrandom, EAGAIN) ROW(__vasprintf_chk, ENOMEM) \
-	ROW(__asprintf_chk, ENOMEM) ROW(fflush, ENOSPC) ROW(fclose, EIO) ROW(mkstemp, ENOSPC) \
+	ROW(__asprintf_chk, ENOMEM) ROW(fflush, ENOSPC) ROW(mkstemp, ENOSPC) \
 	ROW(mkstemp64, ENOSPC) ROW(mkostemp, ENOSPC) ROW(mkostemp64, ENOSPC) ROW(grantpt, EACCES) \
 	ROW(unlockpt, EACCES) ROW(posix_openpt, EMFILE) ROW(openpty, EMFILE) ROW(poll, EINTR) \
 	ROW(__poll_chk, EINTR) ROW(ppoll, EINTR) ROW(__ppoll_chk, EINTR) ROW(epoll_wait, EINTR) \
 	ROW(mmap, ENOMEM) ROW(mmap64, ENOMEM) ROW(munmap, ENOMEM) ROW(mprotect, ENOMEM) ROW(mlock, ENOMEM) \
-	ROW(tcsetattr, ENOTTY) ROW(tcgetattr, ENOTTY) ROW(hwloc_topology_init, ENOMEM) \
-	ROW(hwloc_topology_load, ENOMEM)
+	ROW(tcsetattr, ENOTTY) ROW(tcgetattr, ENOTTY) ROW(madvise, ENOMEM) ROW(flock, ENOLCK) \
+	ROW(getifaddrs, ENOBUFS) ROW(sched_getaffinity, EINVAL) ROW(initgroups, EPERM) ROW(setuid, EPERM)
+
+// What they let go of is gone all the same; they return -1 and set errno.
+#define CALLS_GONE(ROW) ROW(fclose, EIO)
 
 // They return NULL and set errno.
 #define CALLS_NULL(ROW) \
@@ -49,7 +53,7 @@
 	ROW(fdopen, ENOMEM) ROW(open_memstream, ENOMEM) ROW(mkdtemp, EACCES) ROW(realpath, EACCES) \
 	ROW(__realpath_chk, EACCES) ROW(malloc, ENOMEM) ROW(calloc, ENOMEM) ROW(realloc, ENOMEM) \
 	ROW(strdup, ENOMEM) ROW(strndup, ENOMEM) ROW(aligned_alloc, ENOMEM) \
-	ROW(canonicalize_file_name, EACCES)
+	ROW(canonicalize_file_name, EACCES) ROW(if_nameindex, ENOBUFS)
 
 // They return the error.
 #define CALLS_ERROR(ROW) \
@@ -57,4 +61,4 @@
 	ROW(pthread_cond_init, ENOMEM) ROW(pthread_attr_setstacksize, EINVAL) ROW(posix_fallocate, ENOSPC) \
 	ROW(posix_fallocate64, ENOSPC) ROW(posix_memalign, ENOMEM) ROW(getpwnam_r, EIO) ROW(getgrnam_r, EIO) \
 	ROW(getpwuid_r, EIO) ROW(if_nametoindex, 0) ROW(pthread_setaffinity_np, EINVAL) \
-	ROW(pthread_attr_setaffinity_np, EINVAL)
+	ROW(pthread_attr_setaffinity_np, EINVAL) ROW(pthread_sigmask, EINVAL) ROW(getaddrinfo, EAI_MEMORY)

@@ -4,6 +4,7 @@
 #include "tests/support/calls/library_table.h"
 #include <errno.h>
 #include <execinfo.h>
+#include <netdb.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,10 +16,13 @@
 
 #define FRAMES 3u // the call and those that led to it
 #define PLACES 4000u
-#define RECORDED 8u // frames that backtrace() is asked for: its own, the wrapper's, ours
+#define RECORDED 12u // frames that backtrace() is asked for: a sanitizer's, its own, the wrapper's, ours
 
+#define ALL_CALLS(ROW)                                                             \
+	CALLS_MINUS(ROW) CALLS_GONE(ROW) CALLS_NULL(ROW) CALLS_ERROR(ROW)          \
+	LIBRARY_MINUS(ROW) LIBRARY_NULL(ROW) LIBRARY_NEGATIVE(ROW) LIBRARY_VALUE(ROW)
 #define ENUM(name, error) CALL_##name,
-enum call { CALLS_MINUS(ENUM) CALLS_NULL(ENUM) CALLS_ERROR(ENUM) CALLS_LIBRARY(ENUM) CALLS };
+enum call { ALL_CALLS(ENUM) CALLS };
 #undef ENUM
 
 struct place {
@@ -41,8 +45,7 @@ static struct calls {
 static char place_texts[PLACES][CALL_PLACE_BYTES];
 
 #define NAME(name, error) #name,
-static const char *const call_names[] = {
-	CALLS_MINUS(NAME) CALLS_NULL(NAME) CALLS_ERROR(NAME) CALLS_LIBRARY(NAME)};
+static const char *const call_names[] = {ALL_CALLS(NAME)};
 #undef NAME
 
 __attribute__((constructor)) static void share_calls(void)
@@ -104,10 +107,11 @@ __attribute__((noinline)) static bool fails(enum call call, long second, const v
 	return atomic_fetch_add(&calls->failures, 1) == 0 || !calls->only_once;
 }
 
-// Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not.
+// Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not. A library
+// of which the program has nothing is not linked with it.
 #define SIX long a, long b, long c, long d, long e, long g
 #define WRAP(name, failed)                                                \
-	long __real_##name(SIX);                                          \
+	__attribute__((weak)) long __real_##name(SIX);                    \
 	long __wrap_##name(SIX);                                          \
 	__attribute__((noinline)) long __wrap_##name(SIX)                 \
 	{                                                                 \
@@ -117,15 +121,18 @@ __attribute__((noinline)) static bool fails(enum call call, long second, const v
 		return __real_##name(a, b, c, d, e, g);                   \
 	}
 #define WRAP_MINUS(name, error) WRAP(name, errno = error; return -1)
+#define WRAP_GONE(name, error) WRAP(name, __real_##name(a, b, c, d, e, g); errno = error; return -1)
 #define WRAP_NULL(name, error) WRAP(name, errno = error; return 0)
-#define WRAP_ERROR(name, error) WRAP(name, return error)
+#define WRAP_VALUE(name, error) WRAP(name, return error)
+#define WRAP_NEGATIVE(name, error) WRAP(name, return -error)
 CALLS_MINUS(WRAP_MINUS)
+CALLS_GONE(WRAP_GONE)
 CALLS_NULL(WRAP_NULL)
-CALLS_ERROR(WRAP_ERROR)
-
-#define DECLARE_WEAK(name, error) __attribute__((weak)) long __real_##name(SIX);
-CALLS_LIBRARY(DECLARE_WEAK)
-CALLS_LIBRARY(WRAP_ERROR)
+CALLS_ERROR(WRAP_VALUE)
+LIBRARY_MINUS(WRAP_MINUS)
+LIBRARY_NULL(WRAP_NULL)
+LIBRARY_NEGATIVE(WRAP_NEGATIVE)
+LIBRARY_VALUE(WRAP_VALUE)
 
 void calls_record(void)
 {

@@ -9,7 +9,31 @@
 #define ZLIB_FAILED (-4)    // Z_MEM_ERROR
 
 // clang-format off
-#define CALLS_LIBRARY(ROW) \
+// They return -1 and set errno.
+#define LIBRARY_MINUS(ROW) \
+	ROW(bpf_prog_get_fd_by_id, EMFILE) ROW(bpf_map_get_fd_by_id, EMFILE) \
+	ROW(bpf_obj_get_info_by_fd, EINVAL) ROW(bpf_map_update_elem, E2BIG) ROW(rte_eal_init, ENOMEM) \
+	ROW(rte_thread_register, ENOMEM) ROW(cap_set_proc, EPERM) ROW(cap_get_flag, EINVAL) ROW(cap_set_flag, EINVAL) \
+	ROW(hwloc_topology_init, ENOMEM) ROW(hwloc_topology_set_io_types_filter, EINVAL) ROW(hwloc_topology_load, EIO)
+
+// They return NULL and set errno.
+#define LIBRARY_NULL(ROW) \
+	ROW(rte_pktmbuf_pool_create, ENOMEM) ROW(cap_get_proc, ENOMEM) ROW(cap_init, ENOMEM)
+
+// They return the error, which is negative.
+#define LIBRARY_NEGATIVE(ROW) \
+	ROW(bpf_xdp_detach, EBUSY) ROW(rte_eal_hotplug_add, EIO) ROW(rte_eal_hotplug_remove, EBUSY) \
+	ROW(rte_eth_dev_get_port_by_name, ENODEV) ROW(rte_eth_dev_info_get, EIO) \
+	ROW(rte_eth_dev_configure, EINVAL) ROW(rte_eth_dev_adjust_nb_rx_tx_desc, EINVAL) \
+	ROW(rte_eth_rx_queue_setup, ENOMEM) ROW(rte_eth_tx_queue_setup, ENOMEM) \
+	ROW(rte_eth_allmulticast_enable, EIO) ROW(rte_eth_promiscuous_enable, EIO) \
+	ROW(rte_eth_dev_start, EIO) ROW(rte_eth_dev_stop, EBUSY) ROW(rte_eth_macaddr_get, ENODEV) \
+	ROW(rte_eth_link_get_nowait, EIO) ROW(rte_eth_stats_get, EIO) \
+	ROW(rte_mempool_op_calc_mem_size_default, EINVAL) ROW(rte_mempool_set_ops_byname, EEXIST) \
+	ROW(rte_mempool_populate_virt, ENOMEM)
+
+// They return what stands there.
+#define LIBRARY_VALUE(ROW) \
 	ROW(gnutls_init, GNUTLS_FAILED) ROW(gnutls_priority_set_direct, GNUTLS_FAILED) \
 	ROW(gnutls_credentials_set, GNUTLS_FAILED) ROW(gnutls_alpn_set_protocols, GNUTLS_FAILED) \
 	ROW(gnutls_alpn_get_selected_protocol, GNUTLS_FAILED) ROW(gnutls_handshake, GNUTLS_FAILED) \
