@@ -80,8 +80,6 @@ struct packet_workers *packet_workers_create(
 
 void packet_workers_destroy(struct packet_workers *team)
 {
-	if (team == NULL)
-		return;
 	for (uint32_t i = 0; i < team->count; i++) {
 		doorbell_close(&team->items[i].doorbell);
 		request_pool_free(&team->items[i].requests);

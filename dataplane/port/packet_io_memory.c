@@ -57,8 +57,6 @@ struct memory_wire *memory_wire_create(uint32_t packets_max)
 
 void memory_wire_destroy(struct memory_wire *wire)
 {
-	if (wire == NULL)
-		return;
 	for (uint32_t i = 0; i < 2 * BURST_MAX; i++)
 		CHECK(!wire->lent_busy[i]);
 	free(wire->in.cells);

@@ -1,10 +1,12 @@
 // The whole packet path on real threads: a capture is read through DPDK, every packet is counted
 // where it belongs, and the end is noticed. Waits for conditions, never for a time.
 #include "dataplane/dataplane.h"
+#include "dataplane/port/port_lock.h"
 #include "state/base/memory.h"
 #include "tests/dataplane/hot/packets.h"
 #include "tests/support/core/core.h"
 #include "tests/support/first_fit.h"
+#include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -179,6 +181,55 @@ static void device_that_is_not_there(void **unused)
 	assert_null(d);
 }
 
+static void expect_refusal_of(const struct dataplane_settings *s, int error, const char *says)
+{
+	struct topology_plan plan = plan_for();
+	struct dataplane *d = NULL;
+	char message[512] = "";
+	plan.worker_count = s->port_count;
+	for (uint32_t i = 1; i < s->port_count; i++)
+		plan.workers[i] = plan.workers[0];
+	assert_int_equal(dataplane_create(s, &plan, &d, message, sizeof message), error);
+	if (strstr(message, says) == NULL)
+		fail_msg("%s", message);
+	assert_null(d);
+}
+
+static void settings_that_contradict_themselves(void **unused)
+{
+	struct dataplane_settings s = settings_for("lo");
+	s.port_count = 2;
+	s.ports[1] = s.ports[0];
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "af_packet");
+	snprintf(s.ports[1].io, sizeof s.ports[1].io, "af_xdp");
+	expect_refusal_of(&s, -EEXIST, "ports 0 and 1 are both device net_af_xdp1");
+	s.port_count = 1;
+	s.starts_as_follower = true;
+	snprintf(s.own_address, sizeof s.own_address, "10.0.0.1/8");
+	expect_refusal_of(&s, -EINVAL, "\"10.0.0.1/8\" cannot be the controller's own address");
+	s.own_address[0] = '\0';
+	snprintf(s.ports[0].addresses[1], sizeof s.ports[0].addresses[1], "somewhere");
+	expect_refusal_of(&s, -EINVAL, "\"somewhere\" is no address for a port");
+	dataplane_destroy(NULL);
+}
+
+// Another daemon has the interface: no device is touched. Who may not lock goes on without.
+static void a_queue_of_another_daemon(void **unused)
+{
+	struct dataplane_settings s = settings_for("lo");
+	struct device device = {.interface = "lo", .name = "net_af_packet0"};
+	struct port_lock lock;
+	char message[512] = "";
+	snprintf(s.ports[0].io, sizeof s.ports[0].io, "af_packet");
+	assert_int_equal(
+		port_lock_take(&lock, PORT_LOCK_DIRECTORY, &device, 0, 0, message, sizeof message),
+		0);
+	if (lock.fd < 0)
+		skip();
+	expect_refusal_of(&s, -EBUSY, "is in use by another berthd");
+	port_lock_release(&lock);
+}
+
 static void nap(void)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
@@ -225,6 +276,7 @@ static void capture_is_replayed(void **unused)
 		nap();
 	assert_true(dataplane_alive(d, &time_source_real));
 	check_counters(counters);
+	dataplane_set_leader_address(d, "the leader:4647"); // is not known, that is
 	dataplane_refuse(d);
 	core_stop(&core, 1000);
 	dataplane_stop(d);
@@ -240,6 +292,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(device_that_is_not_there),
+		cmocka_unit_test(settings_that_contradict_themselves),
+		cmocka_unit_test(a_queue_of_another_daemon),
 		cmocka_unit_test(capture_is_replayed),
 	};
 	return cmocka_run_group_tests(tests, prepare, clean_up);

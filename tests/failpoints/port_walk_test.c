@@ -164,9 +164,29 @@ static bool share_and_open(void *shared)
 	return open_null(shared) && is_well;
 }
 
+static bool is_automatic; // whatever works will do
+
 static bool open_shared(void *unused)
 {
-	return open_device(&shared_settings);
+	struct port_settings settings = shared_settings;
+
+	settings.automatic = is_automatic;
+	return open_device(&settings);
+}
+
+// Somebody takes the program away.
+static bool lose_program(void *unused)
+{
+	struct ethernet_port port = {0};
+
+	CHECK(resolve_and_begin(&shared_settings, &port.device) == 0);
+	CHECK(open_port(&port, &shared_settings) == 0);
+	CHECK(bpf_xdp_detach((int)if_nametoindex(INTERFACE), 0, NULL) == 0);
+	port_watch_program(&port);
+	CHECK(port.signs.program_lost);
+	port_close(&port);
+	eal_stop();
+	return true;
 }
 
 // Is killed, with its program on the interface.
@@ -227,11 +247,16 @@ static void what_is_refused_to_a_shared_port_is_said(void **area)
 {
 	static const struct {
 		const char *armed, *says;
-	} refusals[] = {{"xdp.program=emfile", "handing the XDP program to DPDK"},
-		{"xdp.detach=ebusy", "which has another, " SHARED_PROGRAM_NAME},
-		{"xdp.load=enomem", "opening a receive queue"},
-		{"xdp.aim=e2big", "telling the XDP program what is Berth's"}};
-	const struct walk w = {.work = open_shared, .look = open_and_leave};
+		int ends;
+		bool is_automatic;
+	} refusals[] = {{"xdp.program=emfile", "handing the XDP program to DPDK", WALK_REFUSED},
+		{"xdp.detach=ebusy", "which has another, " SHARED_PROGRAM_NAME, WALK_REFUSED},
+		{"xdp.load=enomem", "opening a receive queue", WALK_REFUSED},
+		{"xdp.load=enomem", "event=port-fallback port=0 driver=socket", WALK_DONE, true},
+		{"xdp.aim=e2big", "telling the XDP program what is Berth's", WALK_REFUSED},
+		{"xdp.ask=enobufs@3", "event=port-program-unknown", WALK_DONE}};
+	const struct walk w = {.work = open_shared, .look = open_and_leave},
+			  loses = {.work = lose_program};
 
 	if (geteuid() != 0)
 		skip();
@@ -243,14 +268,17 @@ static void what_is_refused_to_a_shared_port_is_said(void **area)
 	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
 		assert_int_equal(walk_run(&w, NULL, false), 0);
 		assert_int_equal(failpoints_arm(refusals[i].armed, message, sizeof message), 0);
+		is_automatic = refusals[i].is_automatic;
 		int worked = walk_run(&w, NULL, true);
 		assert_int_equal(failpoints_arm("", NULL, 0), 0);
-		if (!WIFEXITED(worked) || WEXITSTATUS(worked) != WALK_REFUSED ||
+		if (!WIFEXITED(worked) || WEXITSTATUS(worked) != refusals[i].ends ||
 			!strstr(walk_output(), refusals[i].says))
 			fail_msg(
 				"%s: %#x:\n%s", refusals[i].armed, (unsigned)worked, walk_output());
 	}
 	assert_int_equal(walk_run(&w, NULL, true), 0);
+	assert_int_equal(walk_run(&loses, NULL, true), 0);
+	assert_true(walk_was_said());
 }
 
 int main(int argc, char **argv)

@@ -287,6 +287,31 @@ static void pool_that_cannot_be_filled(void **state)
 	rte_ring_free(ring);
 }
 
+static void pool_whose_name_is_taken(void **state)
+{
+	(void)state;
+	if (host_huge_free_bytes() < 32 << 20)
+		skip();
+	struct rte_mempool *pool = packet_pool_create("taken", 1000, 0);
+	assert_non_null(pool);
+	assert_null(packet_pool_create("taken", 1000, 0));
+	assert_int_equal(rte_errno, EEXIST);
+	rte_mempool_free(pool);
+}
+
+static void address_that_is_none(void **state)
+{
+	(void)state;
+	struct ethernet_port port = {.device = devices[2]};
+	struct port_settings wrong = settings[2];
+	char message[256];
+	int numa_nodes[1] = {SOCKET_ID_ANY};
+	snprintf(wrong.addresses[0], sizeof wrong.addresses[0], "224.0.0.1");
+	assert_int_equal(
+		port_start(&port, &wrong, 2, 4647, numa_nodes, message, sizeof message), -EINVAL);
+	assert_non_null(strstr(message, "\"224.0.0.1\" is no address for a port"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +325,8 @@ int main(void)
 		cmocka_unit_test(pool_in_huge_pages),
 		cmocka_unit_test(pool_that_is_too_large),
 		cmocka_unit_test(pool_that_cannot_be_filled),
+		cmocka_unit_test(pool_whose_name_is_taken),
+		cmocka_unit_test(address_that_is_none),
 	};
 	return cmocka_run_group_tests(tests, start_everything, stop_everything);
 }

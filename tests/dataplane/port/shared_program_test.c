@@ -2,8 +2,11 @@
 // is the kernel's. Needs the right to load programs; is skipped without.
 #include "dataplane/port/shared/shared_port.h"
 #include "dataplane/port/shared/shared_program.h"
+#include "dataplane/port/xdp.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -193,13 +196,15 @@ static void everything_else_is_the_kernels(void **state)
 }
 
 // The program of somebody else: everything is the kernel's.
-static int other_program(void)
+static int program_that_passes(const char *name)
 {
 	const struct bpf_insn pass[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_PASS},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	return bpf_prog_load(BPF_PROG_TYPE_XDP, "other", "GPL", pass, 2, NULL);
+	int program = bpf_prog_load(BPF_PROG_TYPE_XDP, name, "GPL", pass, 2, NULL);
+	assert_true(program >= 0);
+	return program;
 }
 
 static void only_our_program_is_told(void **state)
@@ -209,10 +214,45 @@ static void only_our_program_is_told(void **state)
 	if (!l)
 		skip();
 	assert_int_equal(shared_port_aim(UINT32_MAX, &port), -ENOENT);
-	int other = other_program();
-	assert_true(other >= 0);
+	int other = program_that_passes("other");
 	assert_int_equal(shared_port_aim(number_of(other), &port), -EBUSY);
 	close(other);
+}
+
+// One of our name without our maps is not ours either.
+static void a_program_without_maps_is_not_told(void **state)
+{
+	struct loaded *l = *state;
+	struct hot_port port = {.udp_port = UDP_PORT};
+	if (!l)
+		skip();
+	int bare = program_that_passes(SHARED_PROGRAM_NAME);
+	assert_int_equal(shared_port_aim(number_of(bare), &port), -ENOENT);
+	close(bare);
+}
+
+// On the loopback of a network of its own.
+static void only_our_program_is_taken_away(void **state)
+{
+	struct loaded *l = *state;
+	char other[SHARED_PORT_NAME_BYTES];
+	uint32_t program = 0;
+	if (!l || unshare(CLONE_NEWNET) != 0)
+		skip();
+	int loopback = (int)if_nametoindex("lo");
+	int theirs = program_that_passes("other");
+	assert_int_equal(shared_port_clear("lo", other), 0); // there is none
+	assert_int_equal(bpf_xdp_attach(loopback, theirs, 0, NULL), 0);
+	assert_int_equal(shared_port_clear("lo", other), -EBUSY);
+	assert_string_equal(other, "other");
+	assert_int_equal(xdp_program("lo", &program), 0);
+	assert_int_equal(program, number_of(theirs));
+	assert_int_equal(bpf_xdp_detach(loopback, 0, NULL), 0);
+	assert_int_equal(bpf_xdp_attach(loopback, l->program, 0, NULL), 0);
+	assert_int_equal(shared_port_clear("lo", other), 0);
+	assert_int_equal(xdp_program("lo", &program), 0);
+	assert_int_equal(program, 0);
+	close(theirs);
 }
 
 // The last one: the map is as it is from here on.
@@ -235,6 +275,8 @@ int main(void)
 		cmocka_unit_test(what_is_ours_is_taken),
 		cmocka_unit_test(everything_else_is_the_kernels),
 		cmocka_unit_test(only_our_program_is_told),
+		cmocka_unit_test(a_program_without_maps_is_not_told),
+		cmocka_unit_test(only_our_program_is_taken_away),
 		cmocka_unit_test(an_address_that_cannot_be_told_fails),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

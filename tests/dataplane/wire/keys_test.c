@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -268,6 +269,26 @@ static void rotate_keeps_the_older_keys(void **unused)
 	}
 }
 
+// The program does not run as the one who has the file.
+static void a_file_of_another_user_is_told(void **unused)
+{
+	struct master_keys keys;
+	int status;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(load_text("1 " HEX, &keys), 0);
+	assert_int_equal(chmod(folder, 0755), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		bool is_told = setresuid(65534, 65534, 65534) == 0 &&
+			       master_keys_load(path, &keys, message, sizeof message) == -EACCES &&
+			       strstr(message, "may not be read by the user that this is");
+		_exit(is_told ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 static void rotate_goes_round_the_ids(void **unused)
 {
 	struct master_keys keys;
@@ -297,6 +318,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(generate_makes_a_private_file_once),
 		cmocka_unit_test(rotate_keeps_the_older_keys),
 		cmocka_unit_test(rotate_goes_round_the_ids),
+		cmocka_unit_test(a_file_of_another_user_is_told),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
