@@ -1,5 +1,6 @@
 #include "dataplane/requests/doorbell.h"
 #include "state/base/check.h"
+#include "state/base/clock/waited.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
@@ -55,7 +56,7 @@ bool doorbell_sleep(struct doorbell *d, int packets, uint32_t longest_us)
 	struct timespec longest = {
 		.tv_sec = longest_us / US_PER_S, .tv_nsec = (long)(longest_us % US_PER_S) * 1000};
 	eventfd_t rings;
-	int ready = ppoll(fds, 2, &longest, NULL);
+	int ready = WAITED(CAN_FAIL(PORT_WAIT, ppoll(fds, 2, &longest, NULL)), "worker");
 
 	doorbell_get_up(d);
 	if (ready > 0 && fds[0].revents)

@@ -29,6 +29,7 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_FORWARD_HANDLE, "enomem", NULL, false, false},
 	{FAILPOINT_FORWARD_WATCH, "enospc", NULL, false, false},
 	{FAILPOINT_FORWARD_ENTER, "enospc", NULL, false, false},
+	{FAILPOINT_FORWARD_WAIT, "enomem", NULL, false, false, "who=forwarder"},
 };
 
 static void *prepare(const struct walk_row *row)

@@ -1,5 +1,6 @@
-// Whatever the system refuses to a packet path over the kernel's UDP sockets: it is said, what was opened is closed, and
-// the same process can begin anew and answers then. And to who looks whether a start would be refused, or locks a port.
+// Whatever the system refuses to a packet path over the kernel's UDP sockets: it is said, what was opened is closed,
+// and the same process can begin anew and answers then. And to who looks whether a start would be refused, locks a
+// port, or begins DPDK.
 #include "dataplane/dataplane.h"
 #include "dataplane/port/eal.h"
 #include "dataplane/port/port_lock.h"

@@ -21,6 +21,9 @@ const struct live_row live_rows[] = {
 	RUNS(PORT_SEND, "eperm", "*berth_port_errors_total", LIVE_BEATS),
 	RUNS(PORT_SEND, "enobufs", "*berth_port_errors_total", LIVE_BEATS),
 	RUNS(PORT_DROPS, "enobufs", "port-drops-unknown", LIVE_BEATS),
+	RUNS(PORT_WAIT, "enomem", "who=worker", LIVE_BEATS),
+
+	RUNS(MAIN_WAIT, "enomem", "who=main", LIVE_BEATS),
 
 	STARTS(HTTP_SOCKET, "emfile", "cannot open a socket for"),
 	STARTS(HTTP_OPTION, "enomem", "cannot listen on"),
@@ -34,6 +37,7 @@ const struct live_row live_rows[] = {
 	RUNS(HTTP_WATCH, "enospc", "changes-not-watched", LIVE_CHANGE),
 	RUNS(HTTP_ENTER, "enospc", "client-not-watched", LIVE_CHANGE),
 	RUNS(HTTP_TAKE, "eagain", "reason=too_many", LIVE_QUESTION),
+	RUNS(HTTP_WAIT, "enomem", "who=api-parking", LIVE_CHANGE),
 
 	STARTS(LINE_EPOLL, "emfile", "Too many open files"),
 	STARTS(LINE_WAKE, "emfile", "Too many open files"),
@@ -48,6 +52,7 @@ const struct live_row live_rows[] = {
 	RUNS(LINE_RECEIVE, "econnreset", "!closed the connection", LIVE_REQUEST),
 	RUNS(LINE_PAIR, "emfile", "reason=too_many", LIVE_QUESTION),
 	RUNS(LINE_JOIN, "enospc", "reason=too_many", LIVE_QUESTION),
+	RUNS(LINE_WAIT, "enomem", "who=line-hub", LIVE_DIAL),
 
 	RUNS(TUNNEL_READ, "econnreset", "!closed the connection", LIVE_REQUEST),
 	RUNS(TUNNEL_WRITE, "epipe", "!closed the connection", LIVE_REQUEST),
@@ -67,5 +72,6 @@ const struct live_row live_rows[] = {
 	RUNS(BEAT_CONNECT, "enetunreach", "connect-failed", LIVE_BEATS, "beat.send=enetdown@1"),
 	RUNS(BEAT_SEND, "enetdown", "sent-nothing", LIVE_BEATS),
 	RUNS(BEAT_RECEIVE, "enomem", "received-nothing", LIVE_BEATS),
+	RUNS(BEAT_WAIT, "enomem", "who=agent", LIVE_BEATS),
 };
 const uint32_t live_row_count = sizeof live_rows / sizeof live_rows[0];

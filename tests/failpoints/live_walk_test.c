@@ -253,8 +253,9 @@ static void walk_row(const struct live_row *row)
 {
 	uint64_t from_ms = live_now_ms();
 
-	for (uint32_t once = 0; once < 2; once++)
-		(row->is_of_start ? walk_start : walk_live)(row, once ? "@1" : "");
+	// What is said again and again is not said each time, so that what fails once comes first.
+	for (uint32_t always = 0; always < 2; always++)
+		(row->is_of_start ? walk_start : walk_live)(row, always ? "" : "@1");
 	print_message("%s: %lu ms\n", failpoint_name(row->point),
 		(unsigned long)(live_now_ms() - from_ms));
 }

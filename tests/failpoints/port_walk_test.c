@@ -1,5 +1,5 @@
-// Whatever the kernel, libbpf and DPDK refuse to ports of DPDK, among them those that share an interface: it is said, and
-// what a daemon left there that was killed is no hindrance to the next. What shares an interface needs root.
+// Whatever the kernel, libbpf and DPDK refuse to ports of DPDK, among them those that share an interface: it is said,
+// and what a daemon left there that was killed is no hindrance to the next. What shares an interface needs root.
 #include "dataplane/port/eal.h"
 #include "dataplane/port/port.h"
 #include "dataplane/port/shared/shared_port.h"
@@ -11,6 +11,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@
 #include <bpf/libbpf.h>
 
 #include <cmocka.h>
+
+extern char **environ;
 
 #define INTERFACE "walked"
 // Of whom the pool of a port asks for 16 MiB.
@@ -242,6 +245,28 @@ static void points_of_programs(void **area)
 	walk_area(&w, "xdp");
 }
 
+static void run_ip(const char *const *words)
+{
+	pid_t child;
+	int status;
+
+	assert_int_equal(posix_spawnp(&child, "ip", NULL, NULL, (char *const *)words, environ), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void make_interface(void)
+{
+	static const char *const commands[][12] = {
+		{"ip", "link", "add", INTERFACE, "type", "veth", "peer", "name", "other"},
+		{"ip", "address", "add", "10.9.0.1/24", "dev", INTERFACE},
+		{"ip", "address", "add", "fd77::1/64", "nodad", "dev", INTERFACE},
+		{"ip", "link", "set", INTERFACE, "up"}, {"ip", "link", "set", "other", "up"}};
+
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+		run_ip(commands[i]);
+}
+
 // On a real interface; what is slow there is not walked, but that a refusal of each kind comes through.
 static void what_is_refused_to_a_shared_port_is_said(void **area)
 {
@@ -260,11 +285,7 @@ static void what_is_refused_to_a_shared_port_is_said(void **area)
 
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(system("ip link add " INTERFACE " type veth peer name other && "
-				"ip address add 10.9.0.1/24 dev " INTERFACE " && "
-				"ip address add fd77::1/64 nodad dev " INTERFACE " && "
-				"ip link set " INTERFACE " up && ip link set other up"),
-		0);
+	make_interface();
 	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
 		assert_int_equal(walk_run(&w, NULL, false), 0);
 		assert_int_equal(failpoints_arm(refusals[i].armed, message, sizeof message), 0);
@@ -286,7 +307,7 @@ int main(int argc, char **argv)
 	assert_true(argc == 2);
 	libbpf_set_print(NULL); // what it says is no sentence of ours
 	if (geteuid() == 0)
-		assert_true(unshare(CLONE_NEWNET) == 0 && system("ip link set lo up") == 0);
+		assert_true(unshare(CLONE_NEWNET) == 0);
 	const struct {
 		const char *area;
 		struct CMUnitTest test;

@@ -1,4 +1,5 @@
 #include "tools/agent/agent.h"
+#include "state/base/clock/waited.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/time_source.h"
@@ -498,7 +499,8 @@ enum agent_exit agent_run(struct agent *a, int signal_fd)
 			{.fd = a->runner.epoll_fd, .events = POLLIN},
 			{.fd = a->readiness.probe.fd, .events = POLLIN},
 			{.fd = ask_runner_fd(a->ask), .events = POLLIN}};
-		if (a->beat.state == BEAT_LEFT || ppoll(polled, 5, &timeout, NULL) <= 0)
+		if (a->beat.state == BEAT_LEFT ||
+			WAITED(CAN_FAIL(BEAT_WAIT, ppoll(polled, 5, &timeout, NULL)), "agent") == 0)
 			continue;
 		if (polled[4].revents)
 			ask_runner_serve(a->ask, &a->runner);

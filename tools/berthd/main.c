@@ -1,5 +1,7 @@
 // berthd: reads its configuration, then starts everything, waits for a signal, stops everything.
+#include "state/base/clock/waited.h"
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/base/time_units.h"
 #include "tools/berthd/backup.h"
@@ -138,10 +140,7 @@ static void wait_for_signal(struct berthd *b, int signals)
 	uint32_t signal_number = 0;
 	while (!signal_number) {
 		struct pollfd p = {.fd = signals, .events = POLLIN};
-		int ready = poll(&p, 1, TURN_MS);
-		if (ready < 0 && errno != EINTR)
-			break;
-		if (ready > 0)
+		if (WAITED(CAN_FAIL(MAIN_WAIT, poll(&p, 1, TURN_MS)), "main") > 0)
 			signal_number = take_signal(b, signals);
 		look_after(b, watched);
 		berthd_look_at_clock(b);

@@ -114,6 +114,8 @@
 	ROW(PORT_SEND, "port.send")                 \
 	ROW(PORT_DROPS, "port.drops")               \
 	ROW(PORT_BELL, "port.bell")                 \
+	ROW(PORT_WAIT, "port.wait")                 \
+	ROW(MAIN_WAIT, "main.wait")                 \
 	ROW(XDP_SOCKET, "xdp.socket")               \
 	ROW(XDP_ASK, "xdp.ask")                     \
 	ROW(XDP_ANSWER, "xdp.answer")               \
@@ -135,6 +137,7 @@
 	ROW(HTTP_ENTER, "http.enter")               \
 	ROW(HTTP_WATCH, "http.watch")               \
 	ROW(HTTP_TAKE, "http.take")                 \
+	ROW(HTTP_WAIT, "http.wait")                 \
 	ROW(LINE_EPOLL, "line.epoll")               \
 	ROW(LINE_WAKE, "line.wake")                 \
 	ROW(LINE_WATCH, "line.watch")               \
@@ -147,6 +150,7 @@
 	ROW(LINE_RECEIVE, "line.receive")           \
 	ROW(LINE_PAIR, "line.pair")                 \
 	ROW(LINE_JOIN, "line.join")                 \
+	ROW(LINE_WAIT, "line.wait")                 \
 	ROW(TUNNEL_READ, "tunnel.read")             \
 	ROW(TUNNEL_WRITE, "tunnel.write")           \
 	ROW(TUNNEL_RECEIVE, "tunnel.receive")       \
@@ -163,6 +167,7 @@
 	ROW(BEAT_CONNECT, "beat.connect")           \
 	ROW(BEAT_SEND, "beat.send")                 \
 	ROW(BEAT_RECEIVE, "beat.receive")           \
+	ROW(BEAT_WAIT, "beat.wait")                 \
 	ROW(CLIENT_HANDLE, "client.handle")         \
 	ROW(CLIENT_ASK, "client.ask")               \
 	ROW(FORWARD_EPOLL, "forward.epoll")         \
@@ -171,6 +176,7 @@
 	ROW(FORWARD_WATCH, "forward.watch")         \
 	ROW(FORWARD_HANDLE, "forward.handle")       \
 	ROW(FORWARD_ENTER, "forward.enter")         \
+	ROW(FORWARD_WAIT, "forward.wait")           \
 	ROW(ETCD_HANDLES, "etcd.handles")           \
 	ROW(ETCD_HANDLE, "etcd.handle")             \
 	ROW(ETCD_SOCKET, "etcd.socket")             \

@@ -1,4 +1,5 @@
 #include "tools/api/forward/curl_events.h"
+#include "state/base/clock/waited.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -81,7 +82,9 @@ void curl_events_await(struct curl_events *e, uint32_t most_ms)
 	uint64_t wait_ms = most_ms;
 	uint64_t due_ms = e->due_ns > now_ns ? (e->due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : 0;
 	wait_ms = due_ms < wait_ms ? due_ms : wait_ms;
-	int count = epoll_wait(e->epoll_fd, events, EVENTS_MAX, (int)wait_ms);
+	int count = WAITED(
+		CAN_FAIL(FORWARD_WAIT, epoll_wait(e->epoll_fd, events, EVENTS_MAX, (int)wait_ms)),
+		"forwarder");
 	for (int i = 0; i < count; i++)
 		take_event(e, &events[i]);
 	if (events_now_ns(e) >= e->due_ns) {

@@ -1,4 +1,5 @@
 #include "state/base/check.h"
+#include "state/base/clock/waited.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
@@ -286,7 +287,9 @@ void upgrades_turn(struct forwarder *f)
 {
 	// One at a time, because a turn may end the other end of the same upgrade.
 	struct epoll_event event;
-	for (int i = 0; i < EVENTS_AT_ONCE && epoll_wait(f->upgrades_fd, &event, 1, 0) == 1; i++) {
+	for (int i = 0; i < EVENTS_AT_ONCE &&
+			WAITED(epoll_wait(f->upgrades_fd, &event, 1, 0), "forwarder") == 1;
+		i++) {
 		const struct upgrade_end *end = event.data.ptr;
 		upgrade_turn(end->upgrade);
 	}

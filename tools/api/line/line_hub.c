@@ -1,6 +1,7 @@
 // The hub's thread: who connects, who waits for whom, and what took too long.
 #include "tools/api/line/line_hub.h"
 #include "state/base/check.h"
+#include "state/base/clock/waited.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
@@ -425,7 +426,9 @@ static void *hub_main(void *argument)
 		look_at_times(hub);
 		show_counts(hub);
 		free_dead(hub);
-		int count = epoll_wait(hub->epoll_fd, events, EVENTS_MAX, wait_ms(hub));
+		int count = WAITED(CAN_FAIL(LINE_WAIT, epoll_wait(hub->epoll_fd, events, EVENTS_MAX,
+							       wait_ms(hub))),
+			"line-hub");
 		for (int i = 0; i < count; i++)
 			take_event(hub, &events[i]);
 	}

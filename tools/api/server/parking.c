@@ -1,4 +1,5 @@
 #include "tools/api/server/parking.h"
+#include "state/base/clock/waited.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
@@ -274,8 +275,10 @@ static void *parking_main(void *argument)
 	while (parking_runs(p)) {
 		uint64_t now = now_ns(p);
 		uint64_t wait_ns = due > now ? due - now : 0;
-		int count = epoll_wait(
-			p->epoll_fd, events, EVENTS_MAX, (int)((wait_ns + 999999) / NS_PER_MS));
+		int count =
+			WAITED(CAN_FAIL(HTTP_WAIT, epoll_wait(p->epoll_fd, events, EVENTS_MAX,
+							   (int)((wait_ns + 999999) / NS_PER_MS))),
+				"api-parking");
 		take_events(p, events, count);
 		now = now_ns(p);
 		bool urgent = atomic_exchange(&p->urgent, false);

@@ -1,4 +1,6 @@
 #include "tools/api/server/elsewhere/tunnels.h"
+#include "state/base/clock/waited.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "tools/tls/tunnel.h"
 #include <errno.h>
@@ -153,7 +155,10 @@ static void *tunnels_main(void *argument)
 	struct tunnels *t = argument;
 	struct epoll_event events[EVENTS_AT_ONCE];
 	for (int wait_ms; tunnels_go_on(t, &wait_ms); take_turns(t))
-		note_events(t, events, epoll_wait(t->epoll_fd, events, EVENTS_AT_ONCE, wait_ms));
+		note_events(t, events,
+			WAITED(CAN_FAIL(HTTP_WAIT,
+				       epoll_wait(t->epoll_fd, events, EVENTS_AT_ONCE, wait_ms)),
+				"api-tunnels"));
 	return NULL;
 }
 
