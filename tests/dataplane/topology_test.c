@@ -351,7 +351,11 @@ static void spill_goes_to_the_nearest(void **state)
 	assert_non_null(handle);
 	assert_int_equal(hwloc_distances_add_values(t, handle, 4, nodes, values, 0), 0);
 	assert_int_equal(hwloc_distances_add_commit(t, handle, 0), 0);
-	struct topology_plan p = plan_of(t, one_port(0, 6));
+	// A card says that it is at a node of which the distances say nothing.
+	struct topology_plan p = plan_of(t, one_port(7, 1));
+	assert_true(says(
+		&p, TOPOLOGY_WARNING, "1 of 1 queues are polled away from the card's NUMA node 7"));
+	p = plan_of(t, one_port(0, 6));
 	assert_int_equal(workers_on_node(&p, 0), 2);
 	assert_int_equal(workers_on_node(&p, 1), 2);
 	assert_int_equal(workers_on_node(&p, 3), 2);

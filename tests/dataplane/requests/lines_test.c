@@ -62,6 +62,10 @@ static void nodes_are_heard_or_are_news(void **unused)
 	expect_line(&c, nodes[1].slot, NODE_DOWN, false);
 	expect_line(&c, nodes[2].slot, NODE_DISCONNECTED, false);
 	expect_line(&c, nodes[3].slot, NODE_INITIALIZING, true);
+	line_leave(state_node_table(c.state), nodes[0].slot);
+	line_leave(state_node_table(c.state), UINT32_MAX); // whose there is none
+	assert_int_equal(atomic_load(&state_node_table(c.state)->last_heard_ms[nodes[0].slot]),
+		NODE_NOT_ARMED);
 	controller_free(&c);
 }
 
