@@ -109,7 +109,7 @@ static bool put_program(const char *path)
 }
 
 // The same program on the loopback, as on an interface, but sooner.
-static bool share_loopback(void)
+static bool share_program(const char *path)
 {
 	const struct hot_port hot = {.udp_port = 4647,
 		.ipv4_count = 1,
@@ -117,15 +117,22 @@ static bool share_loopback(void)
 		.ipv4 = {{10, 9, 0, 1}},
 		.ipv6 = {{0xfd, 0x77}}};
 	char other[SHARED_PORT_NAME_BYTES];
-	const char *path;
 	uint32_t program = 0;
-
-	if (!is_done(shared_port_program(&path)))
-		return false;
 	bool is_well = put_program(path) && is_done(xdp_program("lo", &program)) &&
 		       is_done(shared_port_aim(program, &hot));
 	is_well = is_done(shared_port_clear("lo", other)) && is_well;
 	return is_well && is_done(xdp_program("lo", &program)) && program == 0;
+}
+
+static bool share_loopback(void)
+{
+	const char *path;
+	bool is_well = is_done(shared_port_program(&path)); // which stays open
+	uint32_t descriptors = walk_descriptors();
+
+	is_well = is_well && share_program(path);
+	CHECK(walk_descriptors() == descriptors);
+	return is_well;
 }
 
 static bool open_device(const struct port_settings *settings)
