@@ -179,8 +179,6 @@ __attribute__((format(printf, 2, 0))) static void format_fields(
 	// Leaves room for the mark of drop_last_pair.
 	size_t room = LOG_FIELDS_BYTES - sizeof "cut=1";
 	int wanted = vsnprintf(fields, room, format, arguments);
-	if (wanted < 0)
-		fields[0] = 0;
 	for (char *at = fields; *at; at++)
 		if ((unsigned char)*at < 0x20 || *at == 0x7f)
 			*at = ' ';
