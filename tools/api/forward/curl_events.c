@@ -15,6 +15,7 @@
 
 struct curl_events {
 	const struct time_source *time;
+	void (*unwatched)(CURL *easy);
 	CURLM *multi;
 	int epoll_fd, wake_fd;
 	int watched_fd;  // -1: none
@@ -41,7 +42,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 	bool is_watched =
 		epoll_ctl(e->epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0 ||
 		CAN_FAIL(FORWARD_WATCH, epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, fd, &event)) == 0;
-	return is_watched ? 0 : -1;
+	// libcurl that is told so goes on with sockets of transfers that are gone.
+	if (!is_watched)
+		e->unwatched(easy);
+	return 0;
 }
 
 // As libcurl's CURLMOPT_TIMERFUNCTION.
@@ -118,10 +122,12 @@ static int set_up_epoll(struct curl_events *e)
 	return epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, e->wake_fd, &event) == 0 ? 0 : -errno;
 }
 
-int curl_events_create(const struct time_source *time, struct curl_events **out)
+int curl_events_create(
+	const struct time_source *time, void (*unwatched)(CURL *), struct curl_events **out)
 {
 	struct curl_events *e = memory_take(sizeof *e);
 	e->time = time;
+	e->unwatched = unwatched;
 	e->watched_fd = -1;
 	int error = set_up_epoll(e);
 	error = error ? error : set_up_multi(e);

@@ -7,7 +7,10 @@
 
 struct curl_events;
 
-int curl_events_create(const struct time_source *, struct curl_events **); // 0 or -errno
+// unwatched: the system refused to watch a socket of this request, which waits for ever unless it is ended, soon. 0 or
+// -errno.
+int curl_events_create(
+	const struct time_source *, void (*unwatched)(CURL *), struct curl_events **);
 void curl_events_destroy(struct curl_events *); // once no request is under way; NULL is fine
 // What requests are added to, and whose messages are read.
 CURLM *curl_events_multi(struct curl_events *);

@@ -27,13 +27,14 @@ enum exchange_stage {
 // What became of requests that somebody else is to answer.
 enum forward_outcome {
 	FORWARD_ANSWERED,
-	FORWARD_BROKEN,    // in the midst of the answer
-	FORWARD_NO_LEADER, // none is known, or none answered
-	FORWARD_LOST,      // a change that may still take effect
-	FORWARD_LEFT,      // the client went away
-	FORWARD_HERE,      // this member became the leader meanwhile
-	FORWARD_TOO_MANY,  // under way
-	FORWARD_LOOPED,    // was forwarded before
+	FORWARD_BROKEN,      // in the midst of the answer
+	FORWARD_NO_LEADER,   // none is known
+	FORWARD_UNREACHABLE, // one is known, and cannot be reached from here
+	FORWARD_LOST,        // a change that may still take effect
+	FORWARD_LEFT,        // the client went away
+	FORWARD_HERE,        // this member became the leader meanwhile
+	FORWARD_TOO_MANY,    // under way
+	FORWARD_LOOPED,      // was forwarded before
 	FORWARD_OUTCOMES,
 };
 extern const char *const forward_outcome_names[];
@@ -107,9 +108,11 @@ struct exchange {
 	void *lines; // of libcurl: the headers
 	char leader[40];
 	uint64_t term;           // of the leader that was asked
+	uint64_t failed_term;    // the newest whose leader did not answer; 0: none
 	uint64_t repeat_ns;      // not to be asked again before
-	uint64_t give_up_ns;     // 0: as long as a leader is there
+	uint64_t give_up_ns;     // 0: not known yet
 	bool was_refused;        // by a member that does not lead
+	bool is_unwatched;       // no event of its socket comes
 	struct upgrade *upgrade; // its connection, once that stands
 };
 

@@ -1,28 +1,22 @@
 #include "tools/api/forward/forwarder.h"
 #include "state/base/check.h"
-#include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/forward/forwarder_private.h"
 #include "tools/http_client/curl_memory.h"
-#include "tools/http_client/curl_tls.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CONNECT_TIMEOUT_MS 2000L
 // Between two tries of a request, and between two looks at who leads.
 #define LOOK_MS 100
 #define IDLE_MS 10000
-// Less than after what an idle connection is closed by the leader.
-#define IDLE_CONNECTION_S 30L
-// Of what a request has under way when its leader is a machine that went away without a word.
-#define KEEP_ALIVE_S 5L
+#define STATUS_NO_LEADER 500u
 
-const char *const forward_outcome_names[] = {
-	"answered", "broken", "no_leader", "lost", "left", "here", "too_many", "looped"};
+const char *const forward_outcome_names[] = {"answered", "broken", "no_leader", "unreachable",
+	"lost", "left", "here", "too_many", "looped"};
 
 uint64_t forwarder_now_ns(const struct forwarder *f)
 {
@@ -41,77 +35,6 @@ void forwarder_turns(struct forwarder *f, struct exchange *x, enum exchange_stag
 	forwarder_wake_reader(f, x);
 }
 
-// On the thread, as the next one.
-static size_t on_head(char *line, size_t each, size_t count, void *context)
-{
-	struct exchange *x = context;
-	bool was_whole = x->head.is_whole;
-
-	if (!answer_head_take(&x->head, line, each * count))
-		return 0;
-	if (was_whole || !x->head.is_whole)
-		return each * count;
-	x->was_refused = x->head.is_of_follower;
-	if (!x->was_refused)
-		forwarder_turns(x->owner, x, EXCHANGE_ANSWERS);
-	return each * count;
-}
-
-static size_t on_bytes(char *data, size_t each, size_t count, void *context)
-{
-	struct exchange *x = context;
-	size_t size = each * count;
-
-	if (x->was_refused || size == 0)
-		return size;
-	if (!exchange_take(x, data, size))
-		return CURL_WRITEFUNC_PAUSE;
-	forwarder_wake_reader(x->owner, x);
-	return size;
-}
-
-static void set_lines(struct exchange *x)
-{
-	// libcurl would name a type, and ask for leave to send the body.
-	struct curl_slist *lines = curl_line_add(NULL, "Expect:");
-	bool has_type = false;
-	for (uint32_t i = 0; i < x->header_count; i++) {
-		lines = curl_line_add(lines, x->headers[i]);
-		has_type = has_type || strncmp(x->headers[i], "Content-Type:", 13) == 0;
-	}
-	if (!has_type)
-		lines = curl_line_add(lines, "Content-Type:");
-	lines = curl_line_add(lines, "Accept:");
-	x->lines = lines;
-	curl_set(x->easy, CURLOPT_HTTPHEADER, lines);
-}
-
-static void set_connection(struct forwarder *f, CURL *easy)
-{
-	curl_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_set(easy, CURLOPT_PROXY, "");
-	curl_set(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_set(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
-	curl_set(easy, CURLOPT_MAXAGE_CONN, IDLE_CONNECTION_S);
-	curl_set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_set(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_S);
-	curl_set(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_S);
-	curl_tls_set(easy, &f->settings.tls);
-}
-
-// The leader's URL says where; the target is sent as it came.
-static void set_request(struct exchange *x, const char *url)
-{
-	curl_set(x->easy, CURLOPT_URL, url);
-	curl_set(x->easy, CURLOPT_REQUEST_TARGET, x->target);
-	curl_set(x->easy, CURLOPT_CUSTOMREQUEST, x->method);
-	if (strcmp(x->method, "GET") == 0)
-		return;
-	curl_set(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->body_size);
-	curl_set(x->easy, CURLOPT_POSTFIELDS, x->body);
-}
-
 static bool follows(const struct cluster_status *s)
 {
 	return s->role == CLUSTER_FOLLOWER && s->knows_leader && !s->leader.is_self;
@@ -122,41 +45,36 @@ static bool is_asked_of(const struct exchange *x, const struct cluster_status *s
 	return x->term == s->term && strcmp(x->leader, s->leader.id) == 0;
 }
 
-// Sends it to the leader.
-static void ask_leader(struct forwarder *f, struct exchange *x)
-{
-	CHECK(!x->easy && follows(&f->status));
-	x->easy = CAN_BREAK(FORWARD_HANDLE, NULL, curl_easy_init());
-	if (!x->easy) {
-		forwarder_turns(f, x, EXCHANGE_HAS_FAILED);
-		return;
-	}
-	snprintf(x->leader, sizeof x->leader, "%s", f->status.leader.id);
-	x->term = f->status.term;
-	x->was_refused = false;
-	answer_head_clear(&x->head);
-	set_connection(f, x->easy);
-	set_request(x, f->status.leader.http);
-	set_lines(x);
-	curl_set(x->easy, CURLOPT_PRIVATE, x);
-	curl_set(x->easy, CURLOPT_CONNECT_ONLY, (long)x->is_upgrade);
-	curl_set(x->easy, CURLOPT_HEADERFUNCTION, on_head);
-	curl_set(x->easy, CURLOPT_HEADERDATA, x);
-	curl_set(x->easy, CURLOPT_WRITEFUNCTION, on_bytes);
-	curl_set(x->easy, CURLOPT_WRITEDATA, x);
-	curl_begin(curl_events_multi(f->events), x->easy);
-}
-
 static void let_go(struct forwarder *f, struct exchange *x)
 {
 	if (x->upgrade)
 		upgrade_end(x->upgrade);
-	if (!x->easy)
+	if (x->easy)
+		leader_request_end(f, x);
+}
+
+// Sends it to the leader.
+static void ask_leader(struct forwarder *f, struct exchange *x)
+{
+	CHECK(!x->easy && follows(&f->status));
+	snprintf(x->leader, sizeof x->leader, "%s", f->status.leader.id);
+	x->term = f->status.term;
+	x->was_refused = x->is_unwatched = false;
+	answer_head_clear(&x->head);
+	if (!leader_request_begin(f, x)) {
+		forwarder_turns(f, x, EXCHANGE_HAS_FAILED);
 		return;
-	curl_multi_remove_handle(curl_events_multi(f->events), x->easy);
-	curl_easy_cleanup(x->easy);
-	curl_slist_free_all(x->lines);
-	x->easy = x->lines = NULL;
+	}
+	curl_begin(curl_events_multi(f->events), x->easy);
+}
+
+// No event will come of it.
+static void note_unwatched(CURL *easy)
+{
+	struct exchange *x = NULL;
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &x);
+	if (x) // libcurl's own, too, close connections
+		x->is_unwatched = true;
 }
 
 // Whether the leader that was asked can have begun with a change.
@@ -169,7 +87,14 @@ static bool may_have_begun(const struct exchange *x)
 	return sent > 0 && !x->was_refused && strcmp(x->method, "GET") != 0;
 }
 
-// Its way to the leader ended before an answer came.
+// Nobody led for a while, or this is the first that is known of it: another leader may come.
+static uint64_t end_of_patience(const struct forwarder *f, uint64_t now_ns)
+{
+	uint64_t since_ns = f->leaderless_since_ns ? f->leaderless_since_ns : now_ns;
+	return since_ns + f->settings.hold_ms * NS_PER_MS;
+}
+
+// Its way to the leader ended before an answer came. However long that leader was asked, there is time for the next.
 static void try_again(struct forwarder *f, struct exchange *x)
 {
 	uint64_t now_ns = forwarder_now_ns(f);
@@ -180,8 +105,9 @@ static void try_again(struct forwarder *f, struct exchange *x)
 		return;
 	}
 	x->repeat_ns = now_ns + LOOK_MS * NS_PER_MS;
-	if (!x->give_up_ns)
-		x->give_up_ns = now_ns + f->settings.hold_ms * NS_PER_MS;
+	if (x->failed_term != x->term)
+		x->give_up_ns = end_of_patience(f, now_ns);
+	x->failed_term = x->term;
 	f->repeated++;
 }
 
@@ -221,6 +147,19 @@ static void take_ended(struct forwarder *f)
 	}
 }
 
+static void give_up(struct forwarder *f, struct exchange *x)
+{
+	const struct cluster_member *leader = &f->status.leader;
+	if (follows(&f->status) && !x->was_refused) {
+		x->failure_status = STATUS_NO_LEADER;
+		snprintf(x->failure, sizeof x->failure,
+			FORWARD_NO_LEADER_TEXT ": %s leads, and cannot be reached at %s from here",
+			leader->name, leader->http);
+		forwarder_note(f, FORWARD_UNREACHABLE);
+	}
+	forwarder_turns(f, x, EXCHANGE_HAS_FAILED);
+}
+
 // One that waits for a leader.
 static void look_for_leader(struct forwarder *f, struct exchange *x, uint64_t now_ns)
 {
@@ -229,7 +168,7 @@ static void look_for_leader(struct forwarder *f, struct exchange *x, uint64_t no
 	if (cluster_leads(&f->status))
 		forwarder_turns(f, x, EXCHANGE_IS_HERE);
 	else if (now_ns >= x->give_up_ns)
-		forwarder_turns(f, x, EXCHANGE_HAS_FAILED);
+		give_up(f, x);
 	else if (follows(&f->status) && now_ns >= x->repeat_ns)
 		ask_leader(f, x);
 }
@@ -239,7 +178,7 @@ static bool was_left_alone(const struct forwarder *f, const struct exchange *x, 
 {
 	if (f->status.knows_leader)
 		return !is_asked_of(x, &f->status);
-	return now_ns >= f->leaderless_since_ns + f->settings.hold_ms * NS_PER_MS;
+	return now_ns >= end_of_patience(f, now_ns);
 }
 
 static void look_at_leader(struct forwarder *f, uint64_t now_ns)
@@ -260,7 +199,7 @@ static void look_at_all(struct forwarder *f, uint64_t now_ns)
 	f->looked_ns = now_ns;
 	look_at_leader(f, now_ns);
 	cds_list_for_each_entry (x, &f->all, on_the_way) {
-		if (x->easy && was_left_alone(f, x, now_ns))
+		if (x->easy && (x->is_unwatched || was_left_alone(f, x, now_ns)))
 			forwarder_ends_way(f, x, false);
 		else if (x->upgrade)
 			upgrade_look(x->upgrade, now_ns);
@@ -373,7 +312,7 @@ int forwarder_start(const struct forwarder_settings *settings, struct forwarder 
 	CDS_INIT_LIST_HEAD(&f->queue);
 	CDS_INIT_LIST_HEAD(&f->all);
 	f->upgrades_fd = -1;
-	int error = curl_events_create(settings->time, &f->events);
+	int error = curl_events_create(settings->time, note_unwatched, &f->events);
 	error = error ? error : upgrades_open(f);
 	error = error ? error : -pthread_create(&f->thread, NULL, forwarder_main, f);
 	if (error) {

@@ -1,7 +1,7 @@
 // Forwards requests to the leader of the cluster, over connections that are kept (libcurl), on a thread of its own.
 //
-// While nobody leads, or nothing listens where the leader was, a request waits, as long as a takeover may take. It is
-// asked anew when the leader that it was sent to is none any more and it changes nothing, or was refused by it.
+// While nobody leads, or the leader cannot be reached, a request waits, as long as a takeover may take. It is asked
+// anew when the leader that it was sent to is none any more and it changes nothing, or was refused by it.
 #pragma once
 #include "state/base/time_source.h"
 #include "state/cluster/cluster_status.h"
@@ -15,7 +15,9 @@
 #define FORWARD_BODY_BYTES_MAX (64u * 1024 * 1024)
 // Of them, those that ask for another protocol: they last, and have a connection each.
 #define FORWARD_UPGRADES_MAX 256u
-// How long a request waits for a leader.
+// Nomad's words, which clients look for.
+#define FORWARD_NO_LEADER_TEXT "No cluster leader"
+// How long a request waits for a leader, and a leader may take nothing of one.
 #define FORWARD_HOLD_MS 6000u
 
 // Whether this member leads, and knows that it still does.

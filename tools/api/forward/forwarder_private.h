@@ -31,6 +31,10 @@ void forwarder_turns(struct forwarder *, struct exchange *, enum exchange_stage)
 // The way of an exchange to the leader has ended: well, with the whole answer, or it is asked anew, or broken off.
 void forwarder_ends_way(struct forwarder *, struct exchange *, bool is_good);
 
+// An easy handle for the exchange, to be added to those under way. False: there is no memory.
+bool leader_request_begin(struct forwarder *, struct exchange *);
+void leader_request_end(struct forwarder *, struct exchange *);
+
 // upgrade.c: requests that ask for another protocol, mostly WebSockets. libcurl connects to the leader, and over that
 // connection the request is sent, its answer taken, and after a 101 bytes go both ways, until one side ends. Of each
 // side at most TUNNEL_BYTES are held, and then it waits.

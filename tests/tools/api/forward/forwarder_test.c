@@ -1,27 +1,33 @@
 // The forwarder without a server: what waits, what is given up, and how much is under way.
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
+#include "tests/support/etcd/etcd_server.h"
+#include "tests/support/etcd/fake_server.h"
 #include "tools/api/forward/forwarder.h"
+#include <linux/filter.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 static _Atomic int role, knows_leader;
 static _Atomic uint32_t woken;
+static char leader_url[64] = "http://127.0.0.1:1"; // nobody listens there
 
 static void tell(void *context, struct cluster_status *status)
 {
 	*status = (struct cluster_status){
 		.role = (enum cluster_role)role, .knows_leader = knows_leader, .term = 3};
-	// Nobody listens there.
-	snprintf(status->leader.http, sizeof status->leader.http, "http://127.0.0.1:1");
+	snprintf(status->leader.http, sizeof status->leader.http, "%s", leader_url);
 	snprintf(status->leader.id, sizeof status->leader.id, "leader");
+	snprintf(status->leader.name, sizeof status->leader.name, "m1");
 }
 
 static void note_wake(void *context)
@@ -81,6 +87,85 @@ static void what_nobody_takes_is_given_up(void **unused)
 		await_none(f);
 		forwarder_stop(f);
 	}
+}
+
+static uint64_t outcomes_of(struct forwarder *f, enum forward_outcome outcome)
+{
+	struct forward_counts counts;
+
+	forwarder_count(f, &counts);
+	return counts.outcomes[outcome];
+}
+
+// Handshakes come through, and nothing that is longer: the machine looks as if it was cut off after them.
+static int listen_deaf(void)
+{
+	struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 64, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX)};
+	const struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+	uint16_t port;
+	int fd = listen_anywhere(&port);
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter), 0);
+	snprintf(leader_url, sizeof leader_url, "http://127.0.0.1:%u", port);
+	return fd;
+}
+
+static void a_leader_that_cannot_be_reached_is_not_waited_for(void **unused)
+{
+	char expected[128];
+	int listener = listen_deaf();
+	role = CLUSTER_FOLLOWER;
+	knows_leader = true;
+	struct forwarder *f = start(200);
+	struct exchange *read = begun(f, "GET");
+	await_stage(read, EXCHANGE_HAS_FAILED);
+	snprintf(expected, sizeof expected,
+		"No cluster leader: m1 leads, and cannot be reached at %s from here", leader_url);
+	assert_string_equal(read->failure, expected);
+	assert_int_equal(read->failure_status, 500);
+	assert_int_equal(outcomes_of(f, FORWARD_UNREACHABLE), 1);
+	read->carrier->drop(read);
+	woken = 0;
+	// It may have got there, though nobody has said so.
+	struct exchange *change = begun(f, "PUT");
+	await_stage(change, EXCHANGE_IS_LOST);
+	change->carrier->drop(change);
+	await_none(f);
+	forwarder_stop(f);
+	close(listener);
+}
+
+enum { HOLD_MS = 300 };
+
+static const char *leave_late(void *context, uint32_t request, size_t *size)
+{
+	static const char answer[] =
+		"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
+
+	*size = sizeof answer - 1;
+	if (request > 0)
+		return answer;
+	usleep(HOLD_MS * 2 * 1000);
+	return NULL;
+}
+
+// As a blocking query does: the time for the next leader begins when the first is gone.
+static void what_a_leader_had_for_long_is_for_the_next_one(void **unused)
+{
+	struct fake_server server = {.answer = leave_late};
+	fake_server_start(&server);
+	snprintf(leader_url, sizeof leader_url, "%s", server.url);
+	role = CLUSTER_FOLLOWER;
+	knows_leader = true;
+	struct forwarder *f = start(HOLD_MS);
+	struct exchange *x = begun(f, "GET");
+	await_stage(x, EXCHANGE_IS_OVER);
+	assert_int_equal(x->head.status, 200);
+	x->carrier->drop(x);
+	forwarder_stop(f);
+	fake_server_stop(&server);
 }
 
 static void what_waits_is_for_whoever_takes_over(void **unused)
@@ -185,6 +270,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_nobody_takes_is_given_up),
+		cmocka_unit_test(a_leader_that_cannot_be_reached_is_not_waited_for),
+		cmocka_unit_test(what_a_leader_had_for_long_is_for_the_next_one),
 		cmocka_unit_test(what_waits_is_for_whoever_takes_over),
 		cmocka_unit_test(only_so_many_are_under_way),
 		cmocka_unit_test(only_so_many_ask_for_another_protocol),

@@ -272,8 +272,16 @@ static void a_leader_that_is_gone_is_none(void **unused)
 {
 	follow("http://127.0.0.1:1", 7);
 	uint64_t before = pair_metric(follower, "berth_http_forwards_repeated_total");
-	expect(follower, "GET", "/v1/nodes", NULL, 500, "No cluster leader");
-	expect(follower, "PUT", "/v1/system/gc", "", 500, "No cluster leader");
+	uint64_t unreachable = pair_metric(follower, FORWARDED("unreachable"));
+	struct response r = http(follower, "GET", "/v1/nodes", NULL);
+	assert_int_equal(r.status, 500);
+	assert_non_null(strstr(r.body, "No cluster leader: "));
+	assert_non_null(
+		strstr(r.body, " leads, and cannot be reached at http://127.0.0.1:1 from here"));
+	assert_true(response_has(&r, "X-Berth-Not-Leader: true"));
+	expect(follower, "PUT", "/v1/system/gc", "", 500, r.body);
+	response_free(&r);
+	assert_int_equal(pair_metric(follower, FORWARDED("unreachable")), unreachable + 2);
 	assert_true(pair_metric(follower, "berth_http_forwards_repeated_total") > before);
 	await_metric(follower, UNDER_WAY, 0);
 }

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Nomad's words, which clients look for.
-#define NO_LEADER "No cluster leader"
 #define FORWARDED_HEADER "X-Berth-Forwarded"
 #define BLOCK_BYTES (64u * 1024)
 
@@ -81,7 +79,7 @@ static struct refusal refuse_leaderless(struct request *request, enum forward_ou
 {
 	request->is_refused_by_follower = true;
 	forwarder_note(request->api->forwarder, why);
-	return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, NO_LEADER};
+	return (struct refusal){MHD_HTTP_INTERNAL_SERVER_ERROR, FORWARD_NO_LEADER_TEXT};
 }
 
 // A body of any size is sent to where it is used.
@@ -334,8 +332,10 @@ static bool hand_on(struct request *request, struct reply *reply)
 static bool refuse_failed(struct request *request, struct reply *reply)
 {
 	const struct exchange *x = request->exchange;
-	if (x->failure_status)
+	if (x->failure_status) {
+		request->is_refused_by_follower = request->is_forwarded;
 		return refuse_forwarded(request, reply, x->failure_status, x->failure);
+	}
 	struct refusal refusal = refuse_leaderless(request, FORWARD_NO_LEADER);
 	return refuse_forwarded(request, reply, refusal.status, refusal.text);
 }
@@ -344,8 +344,9 @@ static bool refuse_lost(struct request *request, struct reply *reply)
 {
 	forwarder_note(request->api->forwarder, FORWARD_LOST);
 	return refuse_forwarded(request, reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
-		NO_LEADER ": it did not answer, and the change may still take effect: look before "
-			  "you repeat it");
+		FORWARD_NO_LEADER_TEXT
+		": it did not answer, and the change may still take effect: look before "
+		"you repeat it");
 }
 
 bool forwarding_answer(struct request *request, struct reply *reply)
