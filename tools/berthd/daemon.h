@@ -35,7 +35,8 @@ struct berthd {
 	struct api *api;
 	int agents_fd; // where nodes dial, until the API has it; -1: nowhere
 	bool applier_runs, dataplane_runs, snapshots_run;
-	bool clock_is_off; // the machine's, as the log says
+	bool clock_is_off;    // the machine's, as the log says
+	atomic_bool is_ready; // the start is over
 	atomic_bool
 		is_restored; // another state waits for the next start, and nothing is decided any more
 	struct store_recovery recovery;

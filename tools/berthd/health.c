@@ -28,6 +28,15 @@ static void judge_packet_threads(const struct berthd *b, struct health_check *c)
 		"a dataplane worker has not gone round its loop for two seconds");
 }
 
+// The API answers before the last of what may refuse a start.
+static void judge_start(const struct berthd *b, struct health_check *c)
+{
+	if (atomic_load(&b->is_ready))
+		return;
+	c->level = HEALTH_FAILED;
+	snprintf(c->why, sizeof c->why, "the start is not over");
+}
+
 // Finds a port that hears nobody because its program is gone.
 static void judge_ports(const struct berthd *b, struct health_check *c)
 {
@@ -147,6 +156,7 @@ static const struct {
 	const char *name;
 	void (*judge)(const struct berthd *, struct health_check *);
 } judges[] = {
+	{"start", judge_start},
 	{"packet-threads", judge_packet_threads},
 	{"ports", judge_ports},
 	{"applier", judge_applier},

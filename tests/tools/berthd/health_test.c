@@ -45,6 +45,21 @@ static void expect_worst(struct berthd *b, enum health_level level)
 	assert_int_equal(worst, level);
 }
 
+// What answers before a start is over may end after all.
+static void a_start_that_is_not_over_is_not_healthy(void **state)
+{
+	struct berthd *b = *state;
+	char message[512] = "";
+
+	assert_false(berthd_healthy(b, message, sizeof message));
+	assert_string_equal(message, "the start is not over");
+	assert_true(berthd_alive(b));
+	expect_worst(b, HEALTH_FAILED);
+	atomic_store(&b->is_ready, true);
+	assert_true(berthd_healthy(b, message, sizeof message));
+	expect_worst(b, HEALTH_OK);
+}
+
 static void an_applier_that_stands_still_is_not_healthy(void **state)
 {
 	struct berthd *b = *state;
@@ -78,6 +93,7 @@ static void an_applier_that_stands_still_is_not_healthy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_start_that_is_not_over_is_not_healthy),
 		cmocka_unit_test(an_applier_that_stands_still_is_not_healthy),
 	};
 	return cmocka_run_group_tests(tests, silent_daemon_begin, silent_daemon_end);
