@@ -32,7 +32,6 @@ bool agents_listen(struct berthd *b, char *message, uint32_t message_size)
 {
 	const struct config *config = &b->config;
 	char quoted[512];
-	b->agents_fd = -1;
 	if (!*config->agents_address)
 		return true;
 	b->agents_fd = listen_for_agents(config, message, message_size);

@@ -90,6 +90,7 @@ static uint32_t worker_count(const struct dataplane_settings *d)
 
 bool berthd_open(struct berthd *b, bool read_only, char *message)
 {
+	b->agents_fd = -1;
 	b->state = state_create(&b->config.limits);
 	b->queue = command_queue_create(worker_count(&b->config.dataplane));
 	if (!b->state || !b->queue)
@@ -374,6 +375,7 @@ static bool start_api(struct berthd *b, char *message)
 		.line_key = b->agents_fd >= 0 ? agents_key : NULL,
 		.context = b,
 	};
+	b->agents_fd = -1;
 	return api_start(&settings, &b->api, message, BERTHD_MESSAGE_BYTES) == 0;
 }
 
@@ -520,4 +522,6 @@ void berthd_close(struct berthd *b)
 		state_destroy(b->state);
 	event_log_destroy(b->events);
 	keyring_destroy(b->keyring);
+	if (b->agents_fd >= 0)
+		close(b->agents_fd);
 }

@@ -1,4 +1,5 @@
 #include "tools/berthd/privileges.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include <dirent.h>
@@ -56,6 +57,29 @@ static int take_over(int at, const struct stat *found)
 	return fchownat(at, "", geteuid(), getegid(), AT_EMPTY_PATH) == 0 ? 0 : -errno;
 }
 
+static int take_over_at(int folder, const char *name, uint32_t depth);
+
+// What another user has and keeps to himself is left.
+static int take_over_entries(int folder, uint32_t depth)
+{
+	int inner = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (inner < 0)
+		return errno == EACCES ? 0 : -errno;
+	DIR *entries = fdopendir(inner);
+	if (!entries) {
+		int error = -errno;
+		close(inner);
+		return error;
+	}
+	int error = 0;
+	for (const struct dirent *e; error == 0 && (errno = 0, e = readdir(entries));)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			error = take_over_at(inner, e->d_name, depth);
+	error = error ? error : -errno;
+	(void)closedir(entries);
+	return error;
+}
+
 // No link is followed: whoever was the user before may have written here.
 static int take_over_at(int folder, const char *name, uint32_t depth)
 {
@@ -64,17 +88,8 @@ static int take_over_at(int folder, const char *name, uint32_t depth)
 	if (at < 0)
 		return errno == ENOENT ? 0 : -errno;
 	int error = fstat(at, &found) == 0 ? take_over(at, &found) : -errno;
-	int inner = error == 0 && S_ISDIR(found.st_mode) && depth < FOLDERS_DEEP
-			    ? openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-			    : -1;
-	DIR *entries = inner < 0 ? NULL : fdopendir(inner);
-	for (struct dirent *e; error == 0 && entries && (e = readdir(entries)) != NULL;)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			error = take_over_at(inner, e->d_name, depth + 1);
-	if (entries)
-		(void)closedir(entries);
-	else if (inner >= 0)
-		close(inner);
+	if (error == 0 && S_ISDIR(found.st_mode) && depth < FOLDERS_DEEP)
+		error = take_over_entries(at, depth + 1);
 	close(at);
 	return error;
 }
@@ -133,7 +148,8 @@ bool privileges_drop(bool keeps_net_admin, char *message, uint32_t message_size)
 {
 	static const cap_value_t kept[] = {CAP_NET_ADMIN};
 	uid_t real, effective, saved;
-	if (getresuid(&real, &effective, &saved) != 0 || saved == effective)
+	CHECK(getresuid(&real, &effective, &saved) == 0);
+	if (saved == effective)
 		return true;
 	// The C library has all threads do it; the kernel takes capabilities from who has nothing of root's any more.
 	if (prctl(PR_SET_KEEPCAPS, keeps_net_admin, 0, 0, 0) != 0 ||

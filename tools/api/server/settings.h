@@ -89,8 +89,8 @@ struct api_settings {
 	struct http_tls
 		forward_tls; // towards a leader with https, which its URL names; the texts outlive the server
 	uint32_t forward_hold_ms; // how long a request waits for a leader; 0: 6 s
-	// Of the line to nodes: a socket that listens, which is the server's from then on, and keys of nodes. NULL:
-	// there is no line, and what only nodes can answer nobody does.
+	// Of the line to nodes: a socket that listens, which is the server's from then on, also when that does not
+	// start, and keys of nodes. NULL: there is no line, and what only nodes can answer nobody does.
 	int line_fd;
 	enum line_refusal (*line_key)(
 		void *context, const struct psk_identity *, uint8_t key[static PSK_KEY_BYTES]);

@@ -177,6 +177,8 @@ static void api_destroy(struct api *api)
 	free(api->region);
 	free(api->datacenter);
 	free(api->name);
+	if (api->settings.line_key && api->settings.line_fd >= 0)
+		close(api->settings.line_fd);
 	free(api);
 }
 

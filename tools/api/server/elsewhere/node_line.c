@@ -70,9 +70,11 @@ static void wake_who_waits(void *context)
 int node_line_start(struct api *api)
 {
 	const struct api_settings *s = &api->settings;
+	int listen_fd = s->line_fd;
 	if (!s->line_key)
 		return 0;
-	return line_hub_start(&(struct line_hub_settings){.listen_fd = s->line_fd,
+	api->settings.line_fd = -1;
+	return line_hub_start(&(struct line_hub_settings){.listen_fd = listen_fd,
 				      .time = s->time,
 				      .node_key = find_node_key,
 				      .call = call_node,
