@@ -5,6 +5,7 @@
 #include "tests/state/cluster/etcd_keys.h"
 #include "tests/state/cluster/member.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/etcd/fake_server.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -261,6 +262,59 @@ static void without_etcd_nobody_begins(void **unused)
 	assert_int_equal(read_identity(&one, &identity), -ENOENT);
 }
 
+// What an etcd says in its turn: an answer of HTTP, or NULL, and it is gone.
+struct said_by_etcd {
+	const char *first, *further;
+};
+
+static const char *answer_in_turn(void *context, uint32_t request, size_t *size)
+{
+	const struct said_by_etcd *said = context;
+	const char *answer = request == 0 ? said->first : said->further;
+
+	*size = answer ? strlen(answer) : 0;
+	return answer;
+}
+
+#define NOT_ETCD "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno\n"
+#define NOTHING "HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\n{\"header\":{\"revision\":\"5\"}}"
+
+static struct cluster_setup setup_at(const struct member *m, struct fake_server *etcd)
+{
+	struct cluster_setup setup = member_setup(m);
+
+	fake_server_start(etcd);
+	setup.etcd.endpoints = etcd->url;
+	return setup;
+}
+
+// What is known not to be done leaves nothing; what may be done can be taken back.
+static void an_etcd_that_breaks_off_leaves_what_can_be_ended(void **unused)
+{
+	struct said_by_etcd said = {NOT_ETCD, NOT_ETCD};
+	struct fake_server etcd = {.answer = answer_in_turn, .context = &said};
+	struct cluster_identity identity;
+	struct cluster_setup setup = setup_at(&one, &etcd);
+
+	assert_int_equal(cluster_init(&setup, 0, &complaint), -EPROTO);
+	assert_non_null(strstr(message, "etcd: "));
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+	fake_server_stop(&etcd);
+	said = (struct said_by_etcd){NOTHING, NULL};
+	setup = setup_at(&one, &etcd);
+	assert_int_equal(cluster_init(&setup, 0, &complaint), -ETIMEDOUT);
+	assert_non_null(strstr(message, "end that with berthd cluster leave"));
+	assert_int_equal(read_identity(&one, &identity), 0);
+	fake_server_stop(&etcd);
+	said = (struct said_by_etcd){NOT_ETCD, NOT_ETCD};
+	setup = setup_at(&one, &etcd);
+	assert_int_equal(cluster_leave(&setup, 0, &complaint), -EPROTO);
+	assert_int_equal(read_identity(&one, &identity), 0);
+	fake_server_stop(&etcd);
+	assert_int_equal(leave(&one), 0);
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +327,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nobody_joins_what_is_not_there, begin, end),
 		cmocka_unit_test_setup_teardown(a_damaged_identity_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(names_are_checked, begin, end),
+		cmocka_unit_test_setup_teardown(
+			an_etcd_that_breaks_off_leaves_what_can_be_ended, begin, end),
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_takes_nothing_begins_no_cluster, begin, end),
 		cmocka_unit_test_setup_teardown(without_etcd_nobody_begins, begin, end),

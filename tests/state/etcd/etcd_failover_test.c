@@ -267,11 +267,14 @@ static void user_and_password_open_what_is_locked(void **unused)
 	etcd_server_stop(&locked);
 }
 
+#define FOUR "http://a,http://b,http://c,http://d,"
+
 static void settings_that_can_not_be_are_refused_with_a_sentence(void **unused)
 {
 	static const struct etcd_settings cases[] = {{.endpoints = NULL}, {.endpoints = " , "},
 		{.endpoints = "127.0.0.1:2379"}, {.endpoints = "http://"}, {.endpoints = "ftp://a"},
-		{.endpoints = "https://a", .ca_file = "/nowhere/ca.pem"}};
+		{.endpoints = "https://a", .ca_file = "/nowhere/ca.pem"},
+		{.endpoints = FOUR FOUR FOUR FOUR FOUR}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char message[ETCD_MESSAGE_BYTES] = "";
 		struct etcd *etcd;

@@ -245,6 +245,27 @@ static void a_transaction_without_an_answer_is_not_sent_again(void **unused)
 	fake_server_stop(&server);
 }
 
+// What stands before etcd may keep it for others, or have no token.
+static void who_is_not_let_in_is_told(void **unused)
+{
+	static struct constant constant;
+	struct fake_server server = {.answer = answer_constant, .context = &constant};
+	char message[ETCD_MESSAGE_BYTES];
+	struct etcd *etcd = NULL;
+	fake_server_start(&server);
+	constant_set(&constant, "403 Forbidden", "<html>", 6);
+	etcd = open_at(server.url);
+	assert_int_equal(ask_txn(etcd), -EACCES);
+	etcd_close(etcd);
+	constant_set(&constant, "200 OK", "{}", 2);
+	const struct etcd_settings settings = {
+		.endpoints = server.url, .timeout_ms = TIMEOUT_MS, .user = "u", .password = "p"};
+	assert_int_equal(etcd_open(&settings, &etcd, message, sizeof message), 0);
+	assert_int_equal(ask_range(etcd), -EPROTO);
+	etcd_close(etcd);
+	fake_server_stop(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +273,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_http_is_said_so),
 		cmocka_unit_test(spoiled_answers_break_nothing),
 		cmocka_unit_test(a_transaction_without_an_answer_is_not_sent_again),
+		cmocka_unit_test(who_is_not_let_in_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

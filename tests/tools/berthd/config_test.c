@@ -250,6 +250,52 @@ static void virtual_machines_have_times_of_their_own(void **state)
 	assert_non_null(strstr(message, "from 1"));
 }
 
+// Of a text.
+#define TEN "0123456789"
+#define LONG                                                                                    \
+	TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN \
+		TEN TEN TEN TEN
+
+static void a_port_has_addresses_that_fit(void **state)
+{
+	assert_false(config_set(&config, "ports.0.addresses", LONG, message));
+	assert_non_null(strstr(message, "an address is too long"));
+	assert_false(config_set(&config, "ports.0.addresses", "1,2,3,4,5,6,7,8,9", message));
+	assert_non_null(strstr(message, "at most 8 addresses a port"));
+	assert_true(config_set(&config, "ports.0.addresses", "1,2,3,4,5,6,7,8", message));
+	assert_false(config_set(&config, "ports.x.device", "a", message));
+	assert_non_null(strstr(message, "ports.NUMBER.KEY"));
+	assert_false(config_set(&config, "region", LONG LONG LONG LONG, message));
+	assert_non_null(strstr(message, "the text is too long"));
+}
+
+static void what_does_not_go_together_is_refused(void **state)
+{
+	static const struct {
+		const char *settings[4][2];
+		const char *what;
+	} cases[] = {
+		{{{"ports.0.queues", "64"}, {"ports.1.device", "b"},
+			 {"ports.1.addresses", "10.0.0.2"}},
+			"more than 64 queues"},
+		{{{"dataplane.huge", "maybe"}}, "none of auto yes no"},
+		{{{"wire.stall_ms", "900"}, {"wire.ttl_ms", "900"}}, "shorter than wire.ttl_ms"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		config_defaults(&config);
+		assert_true(config_set(&config, "ports.0.device", "a", message));
+		assert_true(config_set(&config, "ports.0.addresses", "10.0.0.1", message));
+		assert_true(config_check(&config, message));
+		for (size_t s = 0; s < 4 && cases[i].settings[s][0]; s++)
+			if (!config_set(&config, cases[i].settings[s][0], cases[i].settings[s][1],
+				    message))
+				fail_msg("%s", message);
+		assert_false(config_check(&config, message));
+		if (!strstr(message, cases[i].what))
+			fail_msg("case %zu: %s", i, message);
+	}
+}
+
 static void mistakes_name_line_and_column(void **state)
 {
 	static const struct {
@@ -270,6 +316,9 @@ static void mistakes_name_line_and_column(void **state)
 		{"a: &x\n  b: *x\n", "berthd.yaml:", ""},
 		{"http: {port: 80\n", "berthd.yaml:2:1:", ""},
 		{"? [a]\n: b\n", "berthd.yaml:1:3:", "plain name"},
+		{"ports:\n  - &x\n    device: a\n    b: [c]\n", "berthd.yaml:", ""},
+		{"http: {response_headers: {A: " LONG LONG LONG LONG ", B: " LONG "}}\n",
+			"berthd.yaml:1:", "too long"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		config_defaults(&config);
@@ -434,6 +483,8 @@ int main(void)
 		cmocka_unit_test_setup(a_cluster_is_told_whole, fresh),
 		cmocka_unit_test_setup(a_controller_stands_alone_unless_told, fresh),
 		cmocka_unit_test_setup(virtual_machines_have_times_of_their_own, fresh),
+		cmocka_unit_test_setup(a_port_has_addresses_that_fit, fresh),
+		cmocka_unit_test_setup(what_does_not_go_together_is_refused, fresh),
 		cmocka_unit_test_setup(mistakes_name_line_and_column, fresh),
 		cmocka_unit_test_setup(a_missing_file_says_so, fresh),
 		cmocka_unit_test_setup(printed_configuration_reads_back_equal, fresh),
