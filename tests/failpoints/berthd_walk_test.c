@@ -1,19 +1,23 @@
 // Whatever the system refuses to a controller that starts and ends, checks its host, reads its files anew, becomes its
 // user, or saves its state and puts it back: it is said, nothing is lost of what it has, and the next one starts.
 #include "state/base/check.h"
+#include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tests/failpoints/call_walk.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/etcd/etcd_server.h"
+#include "tests/support/etcd/fake_server.h"
 #include "tools/berthd/backup.h"
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/enrol.h"
 #include "tools/berthd/membership/exchange.h"
+#include "tools/berthd/membership/fetch.h"
 #include "tools/berthd/options.h"
 #include "tools/berthd/privileges.h"
 #include "tools/berthd/reload.h"
 #include "tools/berthd/run.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <setjmp.h>
@@ -25,6 +29,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -248,23 +253,36 @@ static void *prepare_data(const struct walk_row *row)
 	return l;
 }
 
+// In a process of its own, which ends with 0.
+static void run_aside(int (*run)(struct controller_life *), struct controller_life *l)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(run(l));
+	assert_true(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static int run_once(struct controller_life *l)
+{
+	end_once_started();
+	return ends_well(l, NULL) ? 0 : 1;
+}
+
 // Of a controller that ran once.
 static void *prepare_state(const struct walk_row *row)
 {
 	static char made[128];
 	struct controller_life *l = prepare_controller(row);
 	char path[128];
-	int status = -1;
 
 	path_in(l, "data", path);
 	if (*made) {
 		dir_copy(made, path);
 		return l;
 	}
-	pid_t child = fork();
-	if (child == 0)
-		_exit((end_once_started(), ends_well(l, NULL)) ? 0 : 1);
-	assert_true(waitpid(child, &status, 0) == child && status == 0);
+	run_aside(run_once, l);
 	snprintf(made, sizeof made, "%s", dir_create());
 	dir_copy(path, made);
 	return l;
@@ -330,7 +348,10 @@ static bool save_and_put_back(void *shared)
 
 	bool is_saved = open_controller(b, l, message) &&
 			berthd_snapshot(b, &snapshot, message, sizeof message);
-	bool is_done = is_saved && put_back(l, snapshot.file, message) &&
+	int body = is_saved ? berthd_body_file(b) : -EIO;
+	walk_said(is_saved && body < 0 ? error_text(body) : "");
+	CHECK(body < 0 || close(body) == 0);
+	bool is_done = body >= 0 && put_back(l, snapshot.file, message) &&
 		       lseek(snapshot.file, 0, SEEK_SET) == 0 &&
 		       berthd_exchange_prepare(
 			       &b->config, snapshot.file, &index, message, sizeof message) &&
@@ -340,6 +361,82 @@ static bool save_and_put_back(void *shared)
 	free(b);
 	CHECK(walk_descriptors() == descriptors);
 	walk_said(is_done ? "" : message);
+	return is_done;
+}
+
+#define ARCHIVE_BYTES_MOST 65536u
+
+// What a member answers who has the archive.
+struct archive_answer {
+	char text[ARCHIVE_BYTES_MOST + 200];
+	size_t size;
+};
+
+static void read_archive(const struct controller_life *l, struct archive_answer *a)
+{
+	char path[128];
+	size_t size;
+
+	path_in(l, "archive", path);
+	uint8_t *archive = file_read(path, &size);
+	CHECK(size <= ARCHIVE_BYTES_MOST);
+	int head = snprintf(a->text, sizeof a->text,
+		"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", size);
+	memcpy(a->text + head, archive, size);
+	a->size = (size_t)head + size;
+	free(archive);
+}
+
+static const char *answer_archive(void *context, uint32_t request, size_t *size)
+{
+	const struct archive_answer *a = context;
+
+	*size = a->size;
+	return a->text;
+}
+
+static int save_archive(struct controller_life *l)
+{
+	struct berthd *b = memory_take(sizeof *b);
+	struct api_snapshot snapshot;
+	char message[BERTHD_MESSAGE_BYTES] = "", path[128];
+
+	path_in(l, "archive", path);
+	if (!open_controller(b, l, message) ||
+		!berthd_snapshot(b, &snapshot, message, sizeof message))
+		return 1;
+	int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	off_t from = 0;
+	return to >= 0 && sendfile(to, snapshot.file, &from, ARCHIVE_BYTES_MOST) > 0 ? 0 : 1;
+}
+
+static void *prepare_archive(const struct walk_row *row)
+{
+	struct controller_life *l = prepare_state(row);
+
+	run_aside(save_archive, l);
+	return l;
+}
+
+// In the place of the own state, with the epoch that it is of.
+static bool fetch_state_of_another(void *shared)
+{
+	struct controller_life *l = shared;
+	struct berthd *b = memory_take(sizeof *b);
+	struct archive_answer *answer = memory_take(sizeof *answer);
+	struct fake_server member = {.answer = answer_archive, .context = answer};
+	char message[BERTHD_MESSAGE_BYTES] = "";
+	uint32_t descriptors = walk_descriptors();
+
+	read_archive(l, answer);
+	fake_server_start(&member);
+	bool is_done = read_words(b, words_of(l, NULL), message) &&
+		       berthd_fetch(&b->config, member.url, 5, message, sizeof message);
+	fake_server_stop(&member);
+	CHECK(walk_descriptors() == descriptors);
+	walk_said(is_done ? "" : message);
+	free(answer);
+	free(b);
 	return is_done;
 }
 
@@ -379,10 +476,12 @@ static void look_at_cluster(void *shared)
 }
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
-// What other walks have, and what cannot fail, or need not be heard.
-#define LEFT_OUT                                                                       \
-	"state/base/memory.c", "state/store/", "state/applier/", "pthread_mutex_init", \
-		"pthread_cond_init", "state/base/prng.c", "write at state/base/log.c"
+// What cannot fail, or need not be heard.
+#define NEVER                                                                                  \
+	"state/base/memory.c", "pthread_mutex_init", "pthread_cond_init", "state/base/prng.c", \
+		"write at state/base/log.c"
+// Other walks have the store.
+#define LEFT_OUT NEVER, "state/store/", "state/applier/"
 // A start has them, too, before anything else, and ends with them.
 #define CHECKED "tools/berthd/preflight.c", "dataplane/preflight.c", "tools/berthd/options.c"
 #define OF_OTHERS "tools/api/server/", "tools/api/listen/", "at dataplane/packet_workers.c"
@@ -406,7 +505,14 @@ static const struct {
 	{"user", {.prepare = prepare_data, become_user, look_at_user, clear_controller},
 		{.only = PARTS("tools/berthd/privileges.c")}, .needs_root = true},
 	{"backup", {.prepare = prepare_state, save_and_put_back, look_at_store, clear_controller},
-		{.only = PARTS("tools/berthd/"), .cannot_fail = PARTS(LEFT_OUT, CHECKED)}},
+		{.only = PARTS("tools/berthd/backup.c", "tools/berthd/membership/"),
+			.cannot_fail = PARTS(NEVER)}},
+	{"fetch",
+		{.prepare = prepare_archive,
+			fetch_state_of_another,
+			look_at_store,
+			clear_controller},
+		{.only = PARTS("tools/berthd/membership/"), .cannot_fail = PARTS(NEVER)}},
 	{"enrol",
 		{.prepare = prepare_controller, enrol_and_leave, look_at_cluster, clear_controller},
 		{.cannot_fail = PARTS(LEFT_OUT)}, .needs_etcd = true},

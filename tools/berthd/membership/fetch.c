@@ -1,4 +1,5 @@
 #include "tools/berthd/membership/fetch.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/cluster/epoch.h"
 #include "state/store/store.h"
@@ -125,8 +126,8 @@ bool berthd_fetch(const struct config *config, const char *http, uint64_t epoch,
 	unlink(path);
 	bool is_there = ask_member(config, http, token, &f, message, message_size);
 	explicit_bzero(token, sizeof token);
-	is_there = is_there && lseek(f.file, 0, SEEK_SET) == 0 &&
-		   exchange(config, f.file, epoch, message, message_size);
+	CHECK(lseek(f.file, 0, SEEK_SET) == 0);
+	is_there = is_there && exchange(config, f.file, epoch, message, message_size);
 	close(f.file);
 	return is_there;
 }
