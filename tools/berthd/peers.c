@@ -1,4 +1,5 @@
 #include "tools/berthd/peers.h"
+#include "state/base/check.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
@@ -36,6 +37,8 @@ struct inquiry {
 	struct peer_controllers *controllers;
 	struct answer *answer;
 };
+
+_Static_assert(3 * ESCAPED_BYTES + 200 < PATH_BYTES, "a path holds three of them, and numbers");
 
 // The caller releases.
 static struct peer_list *share_list(struct peer_controllers *p)
@@ -237,10 +240,9 @@ static int send_stop(const struct asked *asked, const struct job *job)
 		return -EINVAL;
 	size_t size = strlen(path);
 	const struct multiregion *m = job->multiregion;
-	if (snprintf(path + size, sizeof path - size, "&eval_priority=%lld%s",
-		    (long long)m->eval_priority,
-		    m->purge_everywhere ? "&purge=true" : "") >= (int)(sizeof path - size))
-		return -EINVAL;
+	int more = snprintf(path + size, sizeof path - size, "&eval_priority=%lld%s",
+		(long long)m->eval_priority, m->purge_everywhere ? "&purge=true" : "");
+	CHECK(more < (int)(sizeof path - size)); // names are no longer than ESCAPED_BYTES
 	int error = send_command(asked, &(struct question){"DELETE", path, NULL});
 	return error == -ENOENT ? 0 : error;
 }

@@ -234,6 +234,9 @@ static void one_that_is_away_is_left_alone_for_a_while(void **state)
 
 static void a_job_is_sent_as_it_was_submitted(void **state)
 {
+	static const char *const answers[] = {"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nbad.",
+		"HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\nbad.",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"};
 	struct job *job = job_create();
 	struct listener l;
 
@@ -243,12 +246,11 @@ static void a_job_is_sent_as_it_was_submitted(void **state)
 	job->multiregion->rollout = text_copy(TEXT("r1"));
 	job->multiregion->submission = text_copy(TEXT("{\"ID\":\"web\"}"));
 	job->multiregion->eval_priority = 77;
-	for (int good = 0; good < 2; good++) {
-		listen_with(&l, good ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-				     : "HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nbad.");
+	for (int i = 0; i < 3; i++) {
+		listen_with(&l, answers[i]);
 		struct peer_controllers *p = create_at(l.port);
 		const struct peers *peers = peer_controllers_peers(p);
-		assert_int_equal(peers->submit(peers->context, "east", job), good ? 0 : -EINVAL);
+		assert_int_equal(peers->submit(peers->context, "east", job), i == 2 ? 0 : -EINVAL);
 		assert_int_equal(peers->submit(peers->context, "north", job), -EINVAL);
 		peer_controllers_destroy(p);
 		listen_no_more(&l);
