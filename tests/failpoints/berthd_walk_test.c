@@ -16,7 +16,6 @@
 #include "tools/berthd/options.h"
 #include "tools/berthd/privileges.h"
 #include "tools/berthd/reload.h"
-#include "tools/berthd/run.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>

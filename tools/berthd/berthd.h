@@ -15,5 +15,9 @@ void berthd_close(struct berthd *);
 // Where the API of a daemon that was started is reached first, as a URL.
 void berthd_url(const struct berthd *, char *url, uint32_t size);
 
+// All of the program, from its command line on: reads its configuration, then starts everything, waits for a signal,
+// stops everything. Once in a process. Returns its exit status.
+int berthd_run(int argc, char **argv);
+
 // Plans threads to cores for the configuration. Also fills the plan's problems.
 bool berthd_plan(const struct config *, struct topology_plan *, char *message);

@@ -1,4 +1,4 @@
-#include "tools/berthd/run.h"
+#include "tools/berthd/berthd.h"
 
 int main(int argc, char **argv)
 {

@@ -11,6 +11,7 @@
 #include "tools/keyring/keyring_file.h"
 #include "tools/tls/credentials.h"
 #include "tools/tls/pem_file.h"
+#include "tools/tls/secret_file.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <libgen.h>
@@ -59,6 +60,33 @@ bool preflight_address(const struct config *config, char *message, uint32_t mess
 		"http.insecure to true where the network keeps strangers out",
 		config->http_address);
 	return false;
+}
+
+// Those that are read by who has no word on their rights, as credentials of our own server have. One that is not there
+// is told by who reads it.
+bool preflight_secrets(const struct config *config, char *message, uint32_t message_size)
+{
+	const struct {
+		const char *setting, *path;
+	} files[] = {
+		{"peers.tls.key", config->peer_key},
+		{"peers.token_file", config->peer_token_file},
+		{"cluster.tls.key", config->cluster_key},
+		{"cluster.password_file", config->cluster_password_file},
+		{"cluster.token_file", config->cluster_token_file},
+	};
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		struct stat found;
+		if (!*files[i].path || stat(files[i].path, &found) != 0 || !S_ISREG(found.st_mode))
+			continue;
+		const char *fault = secret_file_fault(&found);
+		if (!fault)
+			continue;
+		snprintf(
+			message, message_size, "%s: %s %s", files[i].setting, files[i].path, fault);
+		return false;
+	}
+	return true;
 }
 
 static bool check_tls(const struct config *config, char *message, uint32_t message_size)

@@ -1,4 +1,3 @@
-#include "tools/berthd/run.h"
 #include "state/base/clock/waited.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
