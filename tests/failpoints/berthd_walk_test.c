@@ -269,10 +269,10 @@ static int run_once(struct controller_life *l)
 	return ends_well(l, NULL) ? 0 : 1;
 }
 
-// Of a controller that ran once.
+static char made[128]; // data_dir of a controller that ran once
+
 static void *prepare_state(const struct walk_row *row)
 {
-	static char made[128];
 	struct controller_life *l = prepare_controller(row);
 	char path[128];
 
@@ -534,6 +534,8 @@ static void what_a_controller_is_refused_is_said_and_nothing_is_lost(void **area
 		walk_calls(&works[i].walk, &works[i].excuses);
 		if (works[i].needs_etcd)
 			etcd_server_stop(&etcd_server);
+		if (*made)
+			dir_remove(made);
 	}
 }
 

@@ -57,18 +57,6 @@ const char *walk_output(void)
 	return output;
 }
 
-uint32_t walk_descriptors(void)
-{
-	uint32_t count = 0;
-	DIR *listing = opendir("/proc/self/fd");
-
-	CHECK(listing);
-	while (readdir(listing))
-		count++;
-	closedir(listing);
-	return count;
-}
-
 bool walk_was_said(void)
 {
 	return strstr(output, "level=warn") || strstr(output, "level=error");

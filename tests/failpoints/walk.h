@@ -39,4 +39,3 @@ enum { WALK_DONE, WALK_REFUSED = 3 };
 int walk_run(const struct walk *, void *shared, bool does_work);
 const char *walk_output(void);   // of the last, on its standard error
 bool walk_was_said(void);        // in it
-uint32_t walk_descriptors(void); // how many this process has open
