@@ -24,7 +24,9 @@
 #include <cmocka.h>
 
 static const struct call_walk_excuses excuses = {
-	.cannot_fail = (const char *const[]){NODE_LIFE_CALLS, NULL}};
+	// Without setting by setting of libcurl: one that lacks memory is like the other, and there are a hundred.
+	.cannot_fail = (const char *const[]){
+		NODE_LIFE_CALLS, "curl_easy_setopt at", "curl_slist_append at", NULL}};
 
 #define JSON ENGINE_JSON
 #define NO_BODY "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"

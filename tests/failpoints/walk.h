@@ -37,5 +37,5 @@ enum { WALK_DONE, WALK_REFUSED = 3 };
 // The work, or the look, in a process of its own. Returns how it ended, as wait() has it: with WALK_DONE or
 // WALK_REFUSED.
 int walk_run(const struct walk *, void *shared, bool does_work);
-const char *walk_output(void);   // of the last, on its standard error
-bool walk_was_said(void);        // in it
+const char *walk_output(void); // of the last, on its standard error
+bool walk_was_said(void);      // in it

@@ -18,7 +18,7 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_ENGINE_SEND, "epipe", NULL, false, false},
 	{FAILPOINT_ENGINE_WATCH, "enospc", NULL, false, false},
 	{FAILPOINT_ENGINE_RECEIVE, "econnreset", NULL, false, false},
-	{FAILPOINT_ENGINE_HANDLES, "enomem", NULL, false, false},
+	{FAILPOINT_ENGINE_HANDLES, "enomem", NULL, false, true},
 	{FAILPOINT_ENGINE_HANDLE, "enomem", NULL, false, false},
 };
 

@@ -177,6 +177,7 @@ static bool talk_over_line(struct work_place *place)
 
 const struct node_work line_work = {.name = "line",
 	.work = talk_over_line,
-	.excuses = {.cannot_fail = (const char *const[]){"at state/", "psk_server", "psk_allocate_server",
-			    // Of the C library, which never fails there.
-			    "pthread_mutex_init at", "pthread_cond_init at", NULL}}};
+	.excuses = {.cannot_fail =
+			    (const char *const[]){"at state/", "psk_server", "psk_allocate_server",
+				    // Of the C library, which never fails there.
+				    "pthread_mutex_init at", "pthread_cond_init at", NULL}}};

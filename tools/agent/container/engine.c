@@ -169,7 +169,9 @@ void engine_ask(const struct engine *engine, const struct engine_request *reques
 	struct engine_reply *reply)
 {
 	CURLM *multi = CAN_BREAK(ENGINE_HANDLES, NULL, curl_multi_init());
-	struct engine_stream *s = multi ? engine_stream_open(engine, multi, request) : NULL;
+	if (!multi)
+		memory_is_short(0);
+	struct engine_stream *s = engine_stream_open(engine, multi, request);
 	*reply = (struct engine_reply){.message = "memory is short"};
 	while (s && !s->is_over && !reply->is_told) {
 		engine_streams_step(multi, engine, 1000);

@@ -172,7 +172,7 @@ static int await_start(
 	const struct child *c, int fd, struct process *p, char *message, uint32_t message_size)
 {
 	struct news news;
-	int error = 0;
+	int error = 0, not_begun = 0;
 	ssize_t n;
 	p->task = 0;
 	while ((n = read(fd, &news, sizeof news)) != 0) {
@@ -182,11 +182,12 @@ static int await_start(
 			break;
 		if (news.stage == STAGE_STARTED) {
 			p->task = news.value;
-			int not_begun = let_go(c, p, message, message_size);
-			if (!not_begun)
-				continue;
-			kill(p->shim, SIGKILL);
-			return not_begun;
+			not_begun = let_go(c, p, message, message_size);
+			if (not_begun)
+				kill(p->shim, SIGKILL);
+			if (not_begun && not_begun != -ENOENT && not_begun != -ESRCH)
+				return not_begun;
+			continue; // who is not there any more has told why
 		}
 		error = -news.value;
 		snprintf(message, message_size, "cannot %s%s%.200s: %s", stage_texts[news.stage],
@@ -195,6 +196,8 @@ static int await_start(
 						 : sandbox_row_target(c->start->sandbox, news.row),
 			strerror(news.value));
 	}
+	if (!error)
+		error = not_begun;
 	if (!error && p->task == 0) {
 		snprintf(message, message_size, "the task's shim died");
 		error = -ECHILD;
