@@ -152,6 +152,14 @@ static int put_aside(const struct task_start *start)
 	return error;
 }
 
+// By a talk that broke off then.
+static bool is_put_aside(const struct task_start *start)
+{
+	char whole[600], part[620];
+	folders_of(start, whole, part);
+	return access(part, F_OK) < 0 && access(whole, F_OK) == 0;
+}
+
 static bool give_up(struct task *t, const struct task_start *start, const char *why)
 {
 	char whole[600], part[620];
@@ -190,6 +198,8 @@ static bool look_at_state(struct task *t, const struct task_start *start, const 
 		t->talk->step = STEP_WAITING;
 		return true;
 	}
+	if (is_put_aside(start))
+		return say_word(t, STEP_LAST, "quit");
 	int error = put_aside(start);
 	if (error)
 		return give_up(t, start, error_text(error));
