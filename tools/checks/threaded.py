@@ -5,8 +5,8 @@ threaded.py BUILD [--programs] SUITE...
 --programs names what they run instead, as ninja has it.
 
 The link decides. A program that takes none of the functions below from a library cannot begin a thread, and one
-thread has no race. A test that is a script counts by the programs that it is given. Tests of the suite one-thread are
-left out, as docs/style.md tells.
+thread has no race. A test that is a script counts by the programs that it is given. Tests of the suites one-thread
+and plain are left out, as docs/style.md tells.
 """
 import json
 import os
@@ -15,7 +15,7 @@ import sys
 
 # What begins a thread: directly, or inside of a library that does so when it is called.
 BEGINS_THREAD = {"pthread_create", "urcu_qsbr_call_rcu", "MHD_start_daemon", "rte_eal_init"}
-LEFT_OUT = "one-thread"
+LEFT_OUT = {"one-thread", "plain"}
 
 
 def functions_of(program):
@@ -48,7 +48,7 @@ def main():
     ).stdout
     for test in json.loads(listed):
         of = {suite.split(":")[-1] for suite in test["suite"]}
-        if of & suites and LEFT_OUT not in of and is_threaded(build, test):
+        if of & suites and not of & LEFT_OUT and is_threaded(build, test):
             print("\n".join(programs_of(build, test) if does_name_programs else [test["name"]]))
 
 
