@@ -79,9 +79,11 @@ static int find_user(const char *name, struct child *c, char *message, uint32_t 
 	c->uid = entry.pw_uid;
 	c->gid = entry.pw_gid;
 	c->group_count = 64;
-	c->groups = memory_take_array(64, sizeof c->groups[0]);
-	if (getgrouplist(name, c->gid, c->groups, &c->group_count) < 0)
-		c->group_count = 1;
+	do {
+		free(c->groups);
+		c->groups = memory_take_array((size_t)c->group_count, sizeof c->groups[0]);
+	} while (getgrouplist(name, c->gid, c->groups, &c->group_count) <
+		 0); // tells how many there are
 	return 0;
 }
 
@@ -182,6 +184,8 @@ static int await_start(
 			break;
 		if (news.stage == STAGE_STARTED) {
 			p->task = news.value;
+			if (error)
+				continue; // it failed before its shim could tell of it
 			not_begun = let_go(c, p, message, message_size);
 			if (not_begun)
 				kill(p->shim, SIGKILL);
