@@ -23,8 +23,7 @@
 	ROW(fchmodat, EPERM) ROW(chown, EPERM) ROW(fchown, EPERM) ROW(fchownat, EPERM) ROW(lchown, EPERM) \
 	ROW(ftruncate, ENOSPC) ROW(ftruncate64, ENOSPC) ROW(fallocate, ENOSPC) ROW(fallocate64, ENOSPC) \
 	ROW(fsync, EIO) ROW(fdatasync, EIO) ROW(read, EIO) ROW(__read_chk, EIO) ROW(pread, EIO) \
-	ROW(pread64, EIO) ROW(__pread_chk, EIO) ROW(__pread64_chk, EIO) ROW(readv, EIO) ROW(write, ENOSPC) \
-	ROW(pwrite, ENOSPC) ROW(pwrite64, ENOSPC) ROW(writev, ENOSPC) ROW(send, ECONNRESET) \
+	ROW(pread64, EIO) ROW(__pread_chk, EIO) ROW(__pread64_chk, EIO) ROW(readv, EIO) ROW(writev, ENOSPC) \
 	ROW(sendto, ENOBUFS) ROW(sendmsg, ENOBUFS) ROW(sendmmsg, ENOBUFS) ROW(recv, ECONNRESET) \
 	ROW(__recv_chk, ECONNRESET) ROW(recvfrom, ECONNRESET) ROW(__recvfrom_chk, ECONNRESET) \
 	ROW(recvmsg, ENOMEM) ROW(recvmmsg, ENOMEM) ROW(fcntl, EINVAL) ROW(fcntl64, EINVAL) ROW(ioctl, ENOTTY) \
@@ -44,8 +43,11 @@
 	ROW(tcsetattr, ENOTTY) ROW(tcgetattr, ENOTTY) ROW(madvise, ENOMEM) ROW(flock, ENOLCK) \
 	ROW(getifaddrs, ENOBUFS) ROW(sched_getaffinity, EINVAL) ROW(initgroups, EPERM) ROW(setuid, EPERM)
 
-// What they let go of is gone all the same; they return -1 and set errno.
-#define CALLS_GONE(ROW) ROW(fclose, EIO)
+// So do these, and beside that, as a failure of its own, they take half of what is to be written to a file or a stream.
+#define CALLS_HALF(ROW) ROW(write, ENOSPC) ROW(pwrite, ENOSPC) ROW(pwrite64, ENOSPC) ROW(send, ECONNRESET)
+
+// What they let go of is gone all the same; they return -1 and set errno. Who then tries again lets go of another's.
+#define CALLS_GONE(ROW) ROW(fclose, EIO) ROW(close, EINTR)
 
 // They return NULL and set errno.
 #define CALLS_NULL(ROW) \

@@ -4,6 +4,7 @@
 #include "tests/support/calls/library_table.h"
 #include <errno.h>
 #include <execinfo.h>
+#include <linux/magic.h>
 #include <netdb.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -13,6 +14,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,11 +28,13 @@
 
 // clang-format off
 #define ALL_CALLS(ROW)                                                             \
-	CALLS_MINUS(ROW) CALLS_GONE(ROW) CALLS_NULL(ROW) CALLS_ERROR(ROW)          \
+	CALLS_MINUS(ROW) CALLS_HALF(ROW) CALLS_GONE(ROW) CALLS_NULL(ROW) CALLS_ERROR(ROW) \
 	LIBRARY_MINUS(ROW) LIBRARY_NULL(ROW) LIBRARY_NEGATIVE(ROW) LIBRARY_VALUE(ROW)
 // clang-format on
 #define ENUM(name, error) CALL_##name,
-enum call { ALL_CALLS(ENUM) CALLS };
+#define ENUM_HALF(name, error) HALF_##name,
+enum call { ALL_CALLS(ENUM) CALLS_HALF(ENUM_HALF) CALLS };
+#undef ENUM_HALF
 #undef ENUM
 
 struct place {
@@ -45,13 +51,15 @@ static struct calls {
 	uint32_t count;
 	struct place places[PLACES];
 	bool only_once;
-	struct place failing;
+	bool fail[PLACES];
 	_Atomic uint32_t failures;
 } * calls;
 static char place_texts[PLACES][CALL_PLACE_BYTES];
 
 #define NAME(name, error) #name,
-static const char *const call_names[] = {ALL_CALLS(NAME)};
+#define NAME_HALF(name, error) "half of " #name,
+static const char *const call_names[] = {ALL_CALLS(NAME) CALLS_HALF(NAME_HALF)};
+#undef NAME_HALF
 #undef NAME
 
 __attribute__((constructor)) static void share_calls(void)
@@ -64,50 +72,86 @@ __attribute__((constructor)) static void share_calls(void)
 	(void)backtrace(ignored, 2); // loads what it needs by now
 }
 
-static void record(const struct place *p)
+// Returns how many there are where it is none of them.
+static uint32_t index_of(const struct place *p)
 {
 	uint32_t i = 0;
 
-	while (atomic_flag_test_and_set(&calls->busy))
-		;
 	while (i < calls->count && memcmp(&calls->places[i], p, sizeof *p) != 0)
 		i++;
+	return i;
+}
+
+static void record(const struct place *p)
+{
+	while (atomic_flag_test_and_set(&calls->busy))
+		;
+	uint32_t i = index_of(p);
 	if (i == calls->count && i < PLACES)
 		calls->places[calls->count++] = *p;
 	atomic_flag_clear(&calls->busy);
 }
 
-// To change or end what is watched needs nothing.
-static bool needs_nothing(enum call call, long second)
+// What the kernel keeps as files, and a message, is written whole or not at all.
+static bool takes_half(int fd)
 {
-	return call == CALL_epoll_ctl && second != EPOLL_CTL_ADD;
+	struct stat about;
+	struct statfs kept;
+	int type;
+	socklen_t size = sizeof type;
+
+	if (fstat(fd, &about) != 0)
+		return false;
+	if (S_ISSOCK(about.st_mode))
+		return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+		       type == SOCK_STREAM;
+	return S_ISREG(about.st_mode) && fstatfs(fd, &kept) == 0 &&
+	       kept.f_type != PROC_SUPER_MAGIC && kept.f_type != SYSFS_MAGIC &&
+	       kept.f_type != CGROUP2_SUPER_MAGIC && kept.f_type != CGROUP_SUPER_MAGIC;
 }
 
-__attribute__((noinline)) static bool fails(enum call call, long second, const void *caller)
+// To change or end what is watched needs nothing.
+static bool can_fail(enum call call, long first, long second)
 {
-	static _Thread_local bool is_inside; // what backtrace() calls
-	enum mode mode = calls ? calls->mode : STOPPED;
-	void *frames[RECORDED] = {NULL};
-	struct place p;
+	if (call >= HALF_write) // the first of them
+		return takes_half((int)first);
+	return call != CALL_epoll_ctl || second == EPOLL_CTL_ADD;
+}
 
-	if (mode == STOPPED || is_inside || calls->is_paused || needs_nothing(call, second))
-		return false;
-	is_inside = true;
-	int saved = errno;
+// Frames that begin with the caller: without the wrapper, and all below it.
+static void find_place(struct place *p, enum call call, const void *caller)
+{
+	void *frames[RECORDED] = {NULL};
+	uint32_t first = 0;
+
 	(void)backtrace(frames, RECORDED);
-	errno = saved;
-	is_inside = false;
-	memset(&p, 0, sizeof p);
-	p.call = call;
-	uint32_t first = 0; // without the wrapper, and all below it
+	memset(p, 0, sizeof *p);
+	p->call = call;
 	while (first < RECORDED - FRAMES && frames[first] != caller)
 		first++;
-	memcpy(p.frames, frames + first, sizeof p.frames);
-	if (mode == RECORDING) {
-		record(&p);
+	memcpy(p->frames, frames + first, sizeof p->frames);
+}
+
+__attribute__((noinline)) static bool fails(
+	enum call call, long first, long second, const void *caller)
+{
+	static _Thread_local bool is_inside; // what is called here, and by backtrace()
+	enum mode mode = calls ? calls->mode : STOPPED;
+	int saved = errno;
+	struct place p;
+
+	if (mode == STOPPED || is_inside || calls->is_paused)
 		return false;
-	}
-	if (memcmp(&p, &calls->failing, sizeof p) != 0)
+	is_inside = true;
+	bool can = can_fail(call, first, second);
+	if (can)
+		find_place(&p, call, caller);
+	is_inside = false;
+	errno = saved;
+	if (can && mode == RECORDING)
+		record(&p);
+	uint32_t place = can && mode == FAILING ? index_of(&p) : calls->count;
+	if (place == calls->count || !calls->fail[place])
 		return false;
 	return atomic_fetch_add(&calls->failures, 1) == 0 || !calls->only_once;
 }
@@ -115,15 +159,29 @@ __attribute__((noinline)) static bool fails(enum call call, long second, const v
 // Integers and pointers are passed alike, six in registers, and nobody looks at those that a function has not. A
 // library of which the program has nothing is not linked with it.
 #define SIX long a, long b, long c, long d, long e, long g
-#define WRAP(name, failed)                                                \
-	__attribute__((weak)) long __real_##name(SIX);                    \
-	long __wrap_##name(SIX);                                          \
-	__attribute__((noinline)) long __wrap_##name(SIX)                 \
-	{                                                                 \
-		if (fails(CALL_##name, b, __builtin_return_address(0))) { \
-			failed;                                           \
-		}                                                         \
-		return __real_##name(a, b, c, d, e, g);                   \
+#define WRAP(name, failed)                                                   \
+	__attribute__((weak)) long __real_##name(SIX);                       \
+	long __wrap_##name(SIX);                                             \
+	__attribute__((noinline)) long __wrap_##name(SIX)                    \
+	{                                                                    \
+		if (fails(CALL_##name, a, b, __builtin_return_address(0))) { \
+			failed;                                              \
+		}                                                            \
+		return __real_##name(a, b, c, d, e, g);                      \
+	}
+#define WRAP_HALF(name, error)                                    \
+	__attribute__((weak)) long __real_##name(SIX);            \
+	long __wrap_##name(SIX);                                  \
+	__attribute__((noinline)) long __wrap_##name(SIX)         \
+	{                                                         \
+		const void *caller = __builtin_return_address(0); \
+		if (fails(CALL_##name, a, b, caller)) {           \
+			errno = error;                            \
+			return -1;                                \
+		}                                                 \
+		if (c > 1 && fails(HALF_##name, a, b, caller))    \
+			c /= 2;                                   \
+		return __real_##name(a, b, c, d, e, g);           \
 	}
 #define WRAP_MINUS(name, error) WRAP(name, errno = error; return -1)
 #define WRAP_GONE(name, error) WRAP(name, __real_##name(a, b, c, d, e, g); errno = error; return -1)
@@ -131,6 +189,7 @@ __attribute__((noinline)) static bool fails(enum call call, long second, const v
 #define WRAP_VALUE(name, error) WRAP(name, return error)
 #define WRAP_NEGATIVE(name, error) WRAP(name, return -error)
 CALLS_MINUS(WRAP_MINUS)
+CALLS_HALF(WRAP_HALF)
 CALLS_GONE(WRAP_GONE)
 CALLS_NULL(WRAP_NULL)
 CALLS_ERROR(WRAP_VALUE)
@@ -145,10 +204,16 @@ void calls_record(void)
 	calls->mode = RECORDING;
 }
 
-void calls_fail(uint32_t place, bool only_once)
+void calls_fail_also(uint32_t place)
 {
 	CHECK(place < calls->count);
-	calls->failing = calls->places[place];
+	calls->fail[place] = true;
+}
+
+void calls_fail(uint32_t place, bool only_once)
+{
+	memset(calls->fail, 0, sizeof calls->fail);
+	calls_fail_also(place);
 	calls->only_once = only_once;
 	calls->failures = 0;
 	calls->mode = FAILING;

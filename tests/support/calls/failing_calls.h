@@ -11,6 +11,7 @@
 void calls_record(void);
 // From here on calls from this place (below calls_places()) fail: all of them, or only the first.
 void calls_fail(uint32_t place, bool only_once);
+void calls_fail_also(uint32_t place); // beside it; before it is forked
 // Nothing is recorded, and nothing fails, until told otherwise. In this process and all others that share its calls.
 void calls_stop(void);
 // How many places of the source, without those of tests, were recorded since; a place is a call and the two that led to

@@ -18,7 +18,8 @@
 
 // They return NULL and set errno.
 #define LIBRARY_NULL(ROW) \
-	ROW(rte_pktmbuf_pool_create, ENOMEM) ROW(cap_get_proc, ENOMEM) ROW(cap_init, ENOMEM)
+	ROW(rte_pktmbuf_pool_create, ENOMEM) ROW(cap_get_proc, ENOMEM) ROW(cap_init, ENOMEM) \
+	ROW(hwloc_bitmap_alloc, ENOMEM) ROW(hwloc_bitmap_dup, ENOMEM)
 
 // They return the error, which is negative.
 #define LIBRARY_NEGATIVE(ROW) \
