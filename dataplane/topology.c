@@ -50,18 +50,25 @@ void topology_problem(struct topology_plan *plan, enum topology_severity severit
 	snprintf(plan->problems[i].remedy, sizeof plan->problems[i].remedy, "%s", remedy);
 }
 
-// Finds the processors that this process may use; in a synthetic topology, which has no process, all that are allowed.
-static void usable_cpus(hwloc_topology_t topology, hwloc_bitmap_t set)
+static hwloc_bitmap_t or_end(hwloc_bitmap_t set)
 {
-	CHECK(hwloc_bitmap_copy(set, hwloc_topology_get_allowed_cpuset(topology)) == 0);
+	if (set == NULL)
+		memory_is_short(0);
+	return set;
+}
+
+// The processors that this process may use, caller frees; in a synthetic topology, which has no process, all that are allowed.
+static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
+{
+	hwloc_bitmap_t set = or_end(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
 	if (!hwloc_topology_is_thissystem(topology))
-		return;
-	hwloc_bitmap_t bound = hwloc_bitmap_alloc();
-	CHECK(bound != NULL);
+		return set;
+	hwloc_bitmap_t bound = or_end(hwloc_bitmap_alloc());
 	if (hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
 		hwloc_bitmap_intersects(set, bound))
 		hwloc_bitmap_and(set, set, bound);
 	hwloc_bitmap_free(bound);
+	return set;
 }
 
 static void machine_add(struct machine *m, hwloc_topology_t topology, hwloc_obj_t pu)
@@ -84,9 +91,7 @@ static void machine_add(struct machine *m, hwloc_topology_t topology, hwloc_obj_
 
 static void machine_read(hwloc_topology_t topology, struct machine *m)
 {
-	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-	CHECK(set != NULL);
-	usable_cpus(topology, set);
+	hwloc_bitmap_t set = usable_cpus(topology);
 	int present = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
 	CHECK(present > 0); // hwloc has one of every machine
 	m->cpus = memory_take_array((size_t)present, sizeof *m->cpus);

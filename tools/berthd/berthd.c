@@ -135,13 +135,23 @@ static void set_role(const struct config *config, struct dataplane_settings *set
 	membership_own_address(config, settings->own_address, sizeof settings->own_address);
 }
 
-bool berthd_plan(const struct config *config, struct topology_plan *plan, char *message)
+// NULL: hwloc cannot tell.
+static hwloc_topology_t read_machine(void)
 {
 	hwloc_topology_t machine;
-	if (hwloc_topology_init(&machine) != 0 ||
-		hwloc_topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) !=
-			0 ||
-		hwloc_topology_load(machine) != 0)
+	if (hwloc_topology_init(&machine) != 0)
+		return NULL;
+	if (hwloc_topology_set_io_types_filter(machine, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
+		hwloc_topology_load(machine) == 0)
+		return machine;
+	hwloc_topology_destroy(machine);
+	return NULL;
+}
+
+bool berthd_plan(const struct config *config, struct topology_plan *plan, char *message)
+{
+	hwloc_topology_t machine = read_machine();
+	if (!machine)
 		return refuse_start(message, "reading the machine's topology through hwloc", -EIO);
 	struct dataplane_settings dataplane = config->dataplane;
 	set_role(config, &dataplane);
