@@ -57,7 +57,8 @@ static hwloc_bitmap_t or_end(hwloc_bitmap_t set)
 	return set;
 }
 
-// The processors that this process may use, caller frees; in a synthetic topology, which has no process, all that are allowed.
+// The processors that this process may use; in a synthetic topology, which has no process, all that are allowed. Caller
+// frees.
 static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
 {
 	hwloc_bitmap_t set = or_end(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));

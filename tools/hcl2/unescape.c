@@ -88,9 +88,7 @@ static bool unescape_quoted(struct tokens *tokens, struct token *token)
 			"or UNNNNNNNN in hexadecimal digits.");
 		bytes = rest.size > 1 ? 2 : 1;
 	}
-	if (w.overflow)
-		return hcl2_mistake(
-			tokens->run, token_range(tokens, token), "The text is too long.");
+	CHECK(!w.overflow); // an escape is longer than what it stands for
 	token->text = writer_text(&w);
 	return fine;
 }

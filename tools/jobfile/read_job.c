@@ -55,8 +55,7 @@ json_t *jobfile_read(const struct jobfile *options, char **message)
 	const struct hcl2_body *file = hcl2_parse(&run, options->name, options->text);
 	if (file && variables_read(&decoder, options, file, &scope))
 		job = decode_job(&decoder, file, &scope);
-	if (hcl2_exhausted(&run) && !run.mistake_count)
-		hcl2_mistake(&run, (struct hcl2_range){0}, "This takes more than a job file may.");
+	(void)hcl2_step(&run, (struct hcl2_range){0}); // what took too much has not said so yet
 	if (run.mistake_count) {
 		*message = text_copy(text_of(hcl2_mistakes_text(&run)));
 		json_decref(job);

@@ -263,6 +263,7 @@ static void what_is_dispatched_follows_the_rules(void **unused)
 {
 	struct controller c;
 	static char large[20000];
+	static const struct node_pair many[2 * JOB_LIST_MAX + 1];
 	static const struct node_pair unknown[] = {
 		{.name = TEXT("a")}, {.name = TEXT("who")}, {.name = TEXT("b")}};
 	static const struct node_pair twice[] = {{.name = TEXT("who")}, {.name = TEXT("who")}};
@@ -282,6 +283,9 @@ static void what_is_dispatched_follows_the_rules(void **unused)
 		{"not", TEXT(""), unknown, 3,
 			"Dispatch request included unpermitted metadata keys: [a b]"},
 		{"not", TEXT(""), twice, 2, "Duplicate key \"who\" in passed metadata"},
+		{"not", TEXT(""), many, 2 * JOB_LIST_MAX + 1,
+			"Dispatch request has 513 metadata keys, more than the 512 that a job can "
+			"declare"},
 		{"plain", TEXT(""), NULL, 0, "Specified job \"plain\" is not a parameterized job"},
 		{"ended", TEXT(""), &who, 1, "Specified job \"ended\" is stopped"},
 		{"none", TEXT(""), &who, 1, "parameterized job not found"},
@@ -302,6 +306,28 @@ static void what_is_dispatched_follows_the_rules(void **unused)
 		assert_int_not_equal(child(&c, &asked), OUTCOME_DONE);
 		assert_string_equal(asked.message, refused[i].message);
 	}
+	close_controller(&c);
+}
+
+static void a_child_whose_id_would_be_too_long_is_refused(void **unused)
+{
+	struct controller c;
+	char id[NAME_BYTES_MAX + 1], prefix[STORED_NAME_BYTES_MAX];
+
+	memset(id, 'i', sizeof id - 1);
+	id[sizeof id - 1] = '\0';
+	memset(prefix, 'p', sizeof prefix);
+	open_controller(&c);
+	register_parameterized(&c, id, "optional");
+	struct command_job_child asked = {.parent = text_of(id),
+		.dispatch = true,
+		.prefix = {prefix, sizeof prefix},
+		.meta = &who,
+		.meta_count = 1};
+	assert_int_equal(child(&c, &asked), OUTCOME_BAD_DESCRIPTION);
+	assert_string_equal(asked.message, "the ID of the job is too long for one of its children");
+	asked.prefix.size = 1;
+	assert_int_equal(child(&c, &asked), OUTCOME_DONE);
 	close_controller(&c);
 }
 
@@ -449,6 +475,7 @@ int main(void)
 		cmocka_unit_test(a_periodic_job_with_parameters_is_only_dispatched),
 		cmocka_unit_test(dispatching_makes_a_child),
 		cmocka_unit_test(what_is_dispatched_follows_the_rules),
+		cmocka_unit_test(a_child_whose_id_would_be_too_long_is_refused),
 		cmocka_unit_test(a_token_finds_what_it_made),
 		cmocka_unit_test(a_purged_parent_leaves_its_children),
 		cmocka_unit_test(a_purged_child_counts_as_dead),

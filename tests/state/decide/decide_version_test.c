@@ -288,11 +288,16 @@ static void an_event_alone_changes_nothing(void **unused)
 static void scaling_is_refused_with_a_reason(void **unused)
 {
 	struct controller c;
+	static const char long_text[4097];
 	static const struct {
 		struct command_job_scale scale;
 		const char *message;
 	} refused[] = {
 		{{.count = {true, 1}}, "missing task group name for scaling"},
+		{{.group = TEXT("g0"), .message = {long_text, sizeof long_text}},
+			"scaling message and meta must be at most 4096 bytes each"},
+		{{.group = TEXT("g0"), .meta = {long_text, sizeof long_text}},
+			"scaling message and meta must be at most 4096 bytes each"},
 		{{.group = TEXT("g0"), .count = {true, -1}},
 			"scaling action count can't be negative"},
 		{{.group = TEXT("g0"), .count = {true, 1}, .error = true},

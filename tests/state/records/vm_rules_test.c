@@ -426,6 +426,11 @@ static void creation_refuses_what_is_missing_or_unknown(void **state)
 	assert_refused(f, "VM name is empty");
 	set_text(&f->vm->name, "a/b");
 	assert_refused(f, "VM name may only have letters, digits, \"-\", \"_\" and \".\"");
+	char long_name[NAME_BYTES_MAX + 2];
+	memset(long_name, 'n', sizeof long_name - 1);
+	long_name[sizeof long_name - 1] = '\0';
+	set_text(&f->vm->name, long_name);
+	assert_refused(f, "VM name is longer than 255 bytes");
 	set_text(&f->vm->name, "a");
 	set_text(&f->vm->image, "");
 	assert_refused(f, "VM image is empty");

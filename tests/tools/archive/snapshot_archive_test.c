@@ -3,6 +3,7 @@
 #include "tools/archive/snapshot_archive.h"
 #include <archive.h>
 #include <archive_entry.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <sodium.h>
 #include <stdarg.h>
@@ -208,6 +209,57 @@ static void parts_of_others_are_refused(void **unused)
 	}
 }
 
+static void a_description_without_end_is_refused(void **unused)
+{
+	struct snapshot_meta found;
+	char *text = memory_take(100000);
+	memset(text, ' ', 99999);
+	pack(&(struct member){"meta.json", text}, 1);
+	free(text);
+	assert_false(reads(-1, &found));
+	assert_string_equal(message, "its description is longer than that of any snapshot");
+}
+
+// The member's name is whole, and its text is not there.
+static void a_description_that_was_cut_is_refused(void **unused)
+{
+	struct snapshot_meta found;
+	uint8_t digest[SNAPSHOT_DIGEST_BYTES];
+	struct archive *packed = archive_write_new();
+	struct archive_entry *entry = archive_entry_new();
+	assert_true(make(&written, digest));
+	assert_int_equal(ftruncate(fileno(archive), 0), 0);
+	rewind_file(archive);
+	archive_write_add_filter_gzip(packed);
+	archive_write_set_format_ustar(packed);
+	archive_write_set_bytes_per_block(packed, 0);
+	assert_int_equal(archive_write_open_fd(packed, fileno(archive)), ARCHIVE_OK);
+	archive_entry_set_pathname(entry, "meta.json");
+	archive_entry_set_size(entry, 1000);
+	archive_entry_set_filetype(entry, AE_IFREG);
+	assert_int_equal(archive_write_header(packed, entry), ARCHIVE_OK);
+	archive_entry_free(entry);
+	archive_write_fail(packed); // without the rest
+	archive_write_free(packed);
+	assert_false(reads(-1, &found));
+	assert_non_null(strstr(message, "damaged"));
+}
+
+static void a_disk_without_room_is_told(void **unused)
+{
+	uint8_t digest[SNAPSHOT_DIGEST_BYTES];
+	struct snapshot_meta meta;
+	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	assert_true(full >= 0);
+	assert_false(reads(full, &meta));
+	assert_string_equal(message, "writing the snapshot: No space left on device");
+	rewind_file(state);
+	assert_false(snapshot_archive_write(
+		&written, fileno(state), full, digest, message, sizeof message));
+	assert_string_equal(message, "writing the archive: No space left on device");
+	close(full);
+}
+
 static void something_else_is_refused(void **unused)
 {
 	static const char *const texts[] = {"", "x", "not a snapshot", "\x1f\x8b\x08\x00"};
@@ -231,6 +283,9 @@ int main(void)
 		TEST(one_changed_bit_is_seen),
 		TEST(a_state_that_is_shorter_is_told),
 		TEST(parts_of_others_are_refused),
+		TEST(a_description_without_end_is_refused),
+		TEST(a_description_that_was_cut_is_refused),
+		TEST(a_disk_without_room_is_told),
 		TEST(something_else_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,8 @@ static void ledger_finds_what_is_wrong(void **unused)
 	assert_int_equal(trace.placed, 5);
 }
 
+#define LONG_NAME "0123456789012345678901234567890123456789012345678901234567890123"
+
 static void mistakes_name_file_and_line(void **unused)
 {
 	static const struct {
@@ -123,6 +125,10 @@ static void mistakes_name_file_and_line(void **unused)
 		{NODE_HEADER "a,1,2,4294967296,m\n", POD_HEADER, ":2: a number above"},
 		{NODE_HEADER "a,1,2,65,m\n", POD_HEADER, "more than 64 GPUs"},
 		{NODE_HEADER "a,1,2,3,\"m\"\n", POD_HEADER, "quoted"},
+		{NODE_HEADER "a,1,2,3," LONG_NAME "\n", POD_HEADER, "model longer than 63 bytes"},
+		{",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n", POD_HEADER, "more than 32 columns"},
+		{NODE_HEADER "a,1,2,3,m\n", POD_HEADER "p,1,1,1,1," LONG_NAME ",q\n",
+			"gpu_spec longer than 63 bytes"},
 		{NODE_HEADER "a,1,2,3,m\n", "name\n", "no column named \"cpu_milli\""},
 		{NODE_HEADER "a,1,2,3,m\n", POD_HEADER "p,1,x,1,1,,q\n", ":2: a field"},
 	};
@@ -134,6 +140,12 @@ static void mistakes_name_file_and_line(void **unused)
 		if (!strstr(message, bad[i].says) || !strstr(message, "openb_"))
 			fail_msg("\"%s\" does not say \"%s\"", message, bad[i].says);
 	}
+	static char kinds[4000] = NODE_HEADER;
+	for (uint32_t i = 0, at = (uint32_t)strlen(kinds); i <= 64; i++)
+		at += (uint32_t)snprintf(kinds + at, sizeof kinds - at, "a,%u,2,3,m\n", i + 1);
+	write_file(NODES, kinds);
+	assert_int_equal(trace_load(&trace, folder, 1, message, sizeof message), -ERROR_CORRUPT);
+	assert_non_null(strstr(message, ":66: more than 64 kinds of machine"));
 	unlink(file(NODES));
 	assert_int_equal(trace_load(&trace, folder, 1, message, sizeof message), -ENOENT);
 }

@@ -132,6 +132,7 @@ static void mistakes_have_a_place(void **unused)
 		{"a = \"x", 1, 5, "the string has no closing quote on its line"},
 		{"a = \"\xc3\xa9\\x\"", 1, 7, "this is no escape; write a backslash as two"},
 		{"a = \"\\u12\"", 1, 6, "this is no escape; write a backslash as two"},
+		{"a = \"\\u12x4\"", 1, 6, "this is no escape; write a backslash as two"},
 		{"a = \"\\u0000\"", 1, 6, "this is no escape; write a backslash as two"},
 		{"a = \"\\ud83d\"", 1, 6, "this is no escape; write a backslash as two"},
 		{"a = \"\\ud83d\\u0041\"", 1, 6, "this is no escape; write a backslash as two"},

@@ -181,6 +181,7 @@ static void functions_of_texts(void **unused)
 		{"format(\"%s-%03d-%5.2f|%-4s|%q\", \"a\", 7, 3.14159, \"b\", \"c\")",
 			"\"a-007- 3.14|b   |\\\"c\\\"\""},
 		{"format(\"%v %x %t %[1]v %%\", \"v\", 255, true)", "\"v ff true v %\""},
+		{"format(\"%g|%G|%.3g\", 1.5, -2, 3.14159)", "\"1.5|-2|3.14\""},
 		{"format(\"%v %v\", 1000000, 0.5)", "\"1e+06 0.5\""},
 		{"formatlist(\"%s=%d\", [\"a\", \"b\"], [1, 2])", "[\"a=1\",\"b=2\"]"},
 		{"join(\"/\", [\"x\"], [\"y\", \"z\"])", "\"x/y/z\""},
@@ -306,6 +307,10 @@ static void costs_have_a_limit(void **unused)
 		assert_int_not_equal(run.mistake_count, 0);
 		hcl2_run_end(&run);
 	}
+	hcl2_run_begin(&run);
+	outcome(&run, "1e99999999999999999999");
+	assert_non_null(strstr(hcl2_mistakes_text(&run), "This is no number."));
+	hcl2_run_end(&run);
 	static const char *const nests[] = {"[", "!", "(", "\"${", "-", "{a="};
 	for (uint32_t i = 0; i < 6; i++) {
 		size_t each = strlen(nests[i]), count = 100000;

@@ -71,6 +71,7 @@ static void mistakes_of_jobs(void **unused)
 			"f:4,2: A policy of this name has the type \"vertical_cpu\"."},
 		{GROUP("scaling {\n max = 1\n type = \"vertical_cpu\"\n }"),
 			"f:5,9: A group is scaled horizontally only."},
+		{TASK("config {\n a = 1e400\n }"), "f:5,6: The value cannot be written as JSON."},
 		{TASK("env {\n odd {}\n }"),
 			"f:5,6: There are no blocks here, only names and values."},
 	};

@@ -2,6 +2,7 @@
 #include "state/base/error.h"
 #include "tools/keyring/keyring_file.h"
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,6 +157,18 @@ static void a_file_that_others_may_read_is_refused(void **unused)
 		keyring_file_read("/nosuch/keyring", &keys, message, sizeof message), -ENOENT);
 }
 
+static void what_the_system_refuses_is_told(void **unused)
+{
+	struct keyring_keys keys = {0};
+	char long_name[PATH_MAX];
+	assert_int_equal(keyring_file_read("/proc/self/mem", &keys, message, sizeof message), -EIO);
+	assert_non_null(strstr(message, "read"));
+	memset(long_name, 'n', sizeof long_name - 1);
+	long_name[sizeof long_name - 1] = '\0';
+	assert_false(keyring_file_write(long_name, &keys, message, sizeof message));
+	assert_non_null(strstr(message, "nnn"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +177,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_of_keys_is_refused),
 		cmocka_unit_test(too_many_keys_are_refused),
 		cmocka_unit_test(a_file_that_others_may_read_is_refused),
+		cmocka_unit_test(what_the_system_refuses_is_told),
 	};
 	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -253,6 +253,11 @@ static void mistakes_say_where_they_are(void **state)
 			"Allocs[0].Name: must be \"job.g[<number>]\""},
 		{"{" JOB("") "," ALLOC(",\"JobVersion\":3") "," EVAL "}",
 			"Allocs[0]: there is no version 3 of job \"job\"; add it"},
+		{"{" JOB("") ","
+			     "\"Nodes\":[{\"ID\":\"" NODE_ID "\"}],\"Allocs\":[{\"ID\":\"" ALLOC_ID
+			     "\",\"JobID\":\"job\",\"TaskGroup\":\"other\",\"NodeID\":\"" NODE_ID
+			     "\"}]," EVAL "}",
+			"Allocs[0].TaskGroup: version 0 of job \"job\" has no group \"other\""},
 		{"{" JOB("") "," ALLOC(",\"Name\":\"job.g[0]\",\"AllocatedResources\":{\"Shared\":"
 				       "{\"DiskMB\":-5}}") "," EVAL "}",
 			"Allocs[0].AllocatedResources: amounts"},

@@ -208,8 +208,8 @@ static void formats_print(void **unused)
 		"7 \"x\" 42 1.5 }}",
 		       "a 1 2 \"b\\n\" true ff     7|x    |00042 1.50 %"},
 		{"{{ 5 | printf \"%03d-%s\" 1 | len }}", "5"},
-		{"{{ \"x\" | printf \"%d-%s\" 1 }} {{ printf \"%b %X\" 5 \"az\" }}",
-			"1-x 101 617A"},
+		{"{{ \"x\" | printf \"%d-%s\" 1 }} {{ printf \"%b %b %X\" 5 -5 \"az\" }}",
+			"1-x 101 -101 617A"},
 		{"{{ print 1 2 \"a\" 3 }}{{ println \"a\" 1 }}", "1 2a3a 1\n"},
 		{"{{ printf \"%d\" \"a\" }}", "1:4 error calling printf: the format's verb 1 has "
 					      "no argument, or one that it does not print"},
