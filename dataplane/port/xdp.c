@@ -63,7 +63,7 @@ static uint32_t program_of(const struct rtattr *xdp)
 	return 0;
 }
 
-static int read_answer(const char *answer, size_t bytes, uint32_t *program)
+int xdp_read_answer(const char *answer, size_t bytes, uint32_t *program)
 {
 	const struct nlmsghdr *header = (const struct nlmsghdr *)answer;
 	if (bytes < sizeof *header || header->nlmsg_len > bytes)
@@ -89,5 +89,5 @@ int xdp_program(const char *interface, uint32_t *program)
 		return -errno;
 	int result = ask_link(fd, index, answer);
 	close(fd);
-	return result < 0 ? result : read_answer(answer, (size_t)result, program);
+	return result < 0 ? result : xdp_read_answer(answer, (size_t)result, program);
 }

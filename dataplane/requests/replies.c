@@ -1,4 +1,5 @@
 #include "dataplane/requests/alloc_requests.h"
+#include "state/base/check.h"
 
 struct refusal_rule {
 	uint8_t reason; // enum wire_refusal; 0: not refused
@@ -96,8 +97,7 @@ static uint32_t encode_registered(
 {
 	const struct node_registration *c = &r->node_register;
 	const struct node_line *line = node_table_line(table, c->slot);
-	if (line == NULL)
-		return 0;
+	CHECK(line != NULL); // the applier has just given the node its slot
 	struct wire_header header = r->header;
 	header.type = WIRE_REGISTERED;
 	header.slot = c->slot;

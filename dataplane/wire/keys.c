@@ -1,5 +1,6 @@
 // The master key file and what is derived from it.
 #include "dataplane/wire/auth.h"
+#include "state/base/check.h"
 #include "state/base/error.h"
 #include <ctype.h>
 #include <errno.h>
@@ -225,9 +226,7 @@ static int sync_folder_of(const char *path)
 
 int master_keys_generate(const char *path, bool rotate, char *message, uint32_t message_size)
 {
-	if (sodium_init() < 0)
-		return key_complaint(
-			message, message_size, -EIO, path, "the system gives no randomness");
+	CHECK(sodium_init() >= 0); // without randomness it ends the process itself
 	struct master_keys keys = {0};
 	if (rotate) {
 		int rc = master_keys_load(path, &keys, message, message_size);

@@ -73,10 +73,6 @@ static int run_scheduler(struct scheduler_thread *w, struct planning *planning)
 		.notes_context = w,
 	};
 	int error = scheduler_process(&settings, planning->eval);
-
-	if (error == -ERROR_UNSUPPORTED)
-		log_warn("no-scheduler", "error=\"unknown scheduler '%s'\"",
-			eval_type_names[planning->eval->type]);
 	int late = planning_flush(planning);
 	return error != 0 ? error : late;
 }

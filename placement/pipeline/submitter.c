@@ -112,8 +112,8 @@ int submitter_send(struct submitter *s, struct command *c)
 	while ((error = push_command(s, c)) == -ERROR_QUEUE_FULL) {
 		if (s->settings.step)
 			s->settings.step(s->settings.step_context);
-		else if (!submitter_sleep(s, backoff_next_ns(&full, FULL_BASE_NS, FULL_CAP_NS)))
-			return -ERROR_STOPPING;
+		else // the push says that the submitter stops
+			(void)submitter_sleep(s, backoff_next_ns(&full, FULL_BASE_NS, FULL_CAP_NS));
 	}
 	return error;
 }

@@ -109,6 +109,39 @@ static void full_ring_defers_reports(void **state)
 	world_destroy(w);
 }
 
+// The applier has taken them all, and answered none.
+static void without_a_free_record_reports_wait_and_requests_are_refused(void **state)
+{
+	(void)state;
+	static struct report *reports[WORKER_REPORTS_MAX];
+	static struct request *requests[WORKER_REQUESTS_MAX];
+	struct world *w = world_create(1);
+	struct packet_worker *worker = &w->team->items[0];
+	struct peer p = client_peer(w, "ci", 0);
+	uint8_t frame[FRAME_BYTES_MAX];
+	uint32_t held = 0;
+	world_node(w, 3, 1, 0, 0);
+	for (uint32_t i = 0; i < WORKER_REPORTS_MAX; i++)
+		assert_non_null(reports[i] = report_take(&worker->reports));
+	while ((requests[held] = request_take(&worker->requests)) != NULL)
+		held++;
+	send_place(w, &p, "ci", 1, 1, "web", "front");
+	world_pass(w, WORLD_TTL_MS + 2000);
+	peer_receive(w, &p, WIRE_REFUSED, frame);
+	assert_int_equal(world_refused(w, 0, HOT_REFUSED_REQUESTS_FULL), 1);
+	assert_int_equal(worker->counters.expired, 0);
+	assert_true(worker->counters.reports_deferred > 0);
+	while (held > 0)
+		request_give(&worker->requests, requests[--held]);
+	for (uint32_t i = 0; i < WORKER_REPORTS_MAX; i++)
+		report_give(&worker->reports, reports[i]);
+	world_pass(w, 1000);
+	assert_int_equal(worker->counters.expired, 1);
+	world_finish(world_command(w, COMMAND_NODE_EXPIRED), OUTCOME_DONE);
+	world_is_quiet(w);
+	world_destroy(w);
+}
+
 static void goodbye(void **state)
 {
 	(void)state;
@@ -314,6 +347,7 @@ int main(void)
 		cmocka_unit_test(losses_extend_deadlines),
 		cmocka_unit_test(queued_packets_come_before_judgement),
 		cmocka_unit_test(full_ring_defers_reports),
+		cmocka_unit_test(without_a_free_record_reports_wait_and_requests_are_refused),
 		cmocka_unit_test(goodbye),
 		cmocka_unit_test(goodbye_through_another_worker),
 		cmocka_unit_test(flow_that_moves),

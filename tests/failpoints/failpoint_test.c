@@ -52,6 +52,11 @@ static void the_text_says_which_hits_fail(void **unused)
 	assert_string_equal(hits(2), "..");
 }
 
+static void what_cannot_be_shared_is_told(void **unused)
+{
+	assert_int_equal(failpoints_share("/nosuch/points"), -ENOENT);
+}
+
 static void the_error_is_the_one_of_the_text(void **unused)
 {
 	arm("log.fdatasync=ENOSPC");
@@ -169,6 +174,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_text_says_which_hits_fail),
+		cmocka_unit_test(what_cannot_be_shared_is_told),
 		cmocka_unit_test(the_error_is_the_one_of_the_text),
 		cmocka_unit_test(a_child_counts_with_its_parent),
 		cmocka_unit_test(what_cannot_be_read_is_refused_with_a_sentence),

@@ -1,6 +1,8 @@
 // Nodes are told at once of news of their allocations: over the real applier's state, on a clock that stands still.
 #include "dataplane/requests/notices.h"
+#include "state/base/failpoint/failpoint.h"
 #include "tests/dataplane/world.h"
+#include "tests/support/log_capture.h"
 #include <string.h>
 
 #define MANY 200u
@@ -80,6 +82,31 @@ static void a_node_is_told_of_a_placement_at_once(void **unused)
 	world_pass(w, 1000);
 	assert_int_equal(notices(w), 1);
 	assert_int_equal(world_beat(w, &p, &node, 2).alloc_index, notify.alloc_index);
+	leave(w, &history);
+}
+
+// Without memory for addresses it hears with its next heartbeat.
+static void a_node_whose_address_has_no_room_is_told_later(void **unused)
+{
+	static struct log_capture captured;
+	char message[256];
+	struct memory_log history;
+	struct wire_header node;
+	struct peer p;
+	struct world *w = world_of(&history, &p, &node);
+
+	log_capture_begin(&captured);
+	assert_int_equal(failpoints_arm("memory.map=enomem", message, sizeof message), 0);
+	notices_open(w->team);
+	assert_int_equal(failpoints_arm("", NULL, 0), 0);
+	log_capture_end(&captured);
+	assert_int_equal(log_capture_count(&captured, "level=warn", "event=notices-off"), 1);
+	place(w, 1);
+	let_ms_pass(w, 1);
+	assert_int_equal(notices(w), 0);
+	drain(w);
+	assert_int_equal(world_beat(w, &p, &node, 2).alloc_index, alloc_index(w, &node));
+	assert_true(alloc_index(w, &node) > 0);
 	leave(w, &history);
 }
 
@@ -245,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_node_is_told_of_a_placement_at_once),
+		cmocka_unit_test(a_node_whose_address_has_no_room_is_told_later),
 		cmocka_unit_test(what_comes_in_between_is_told_in_one),
 		cmocka_unit_test(a_node_is_told_where_it_is),
 		cmocka_unit_test(nobody_is_told_who_does_not_listen),

@@ -9,6 +9,7 @@
 #include "tests/placement/broker/evals.h"
 #include "tests/placement/pipeline/cluster.h"
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -246,6 +247,44 @@ static void b9_nothing_is_taken_after_the_stop(void **unused)
 	cluster_free(&c);
 }
 
+static void take_one(void *queue)
+{
+	struct command *taken;
+
+	assert_int_equal(command_queue_take(queue, &taken, 1), 1);
+}
+
+static void *send_late(void *submitter)
+{
+	static struct command late = {.type = COMMAND_EVALUATIONS};
+
+	return (void *)(intptr_t)submitter_send(submitter, &late);
+}
+
+static void what_finds_no_room_is_sent_when_there_is_some(void **unused)
+{
+	struct submitter_settings settings = {
+		.queue = command_queue_create(1), .time = &time_source_real};
+	struct command filler = {.type = COMMAND_EVALUATIONS};
+	pthread_t thread;
+	void *error;
+
+	while (command_queue_push(settings.queue, COMMAND_PRODUCER_SHARED, &filler))
+		;
+	struct submitter *waiting = submitter_create(&settings);
+	settings.step = take_one;
+	settings.step_context = settings.queue;
+	struct submitter *stepping = submitter_create(&settings);
+	assert_int_equal(submitter_send(stepping, &filler), 0);
+	assert_int_equal(pthread_create(&thread, NULL, send_late, waiting), 0);
+	submitter_stop(waiting);
+	assert_int_equal(pthread_join(thread, &error), 0);
+	assert_int_equal((intptr_t)error, -ERROR_STOPPING);
+	submitter_destroy(waiting);
+	submitter_destroy(stepping);
+	command_queue_destroy(settings.queue);
+}
+
 static void each_outcome_is_an_error_of_its_own(void **unused)
 {
 	assert_int_equal(outcome_error(OUTCOME_DONE), 0);
@@ -432,6 +471,7 @@ int main(void)
 		TEST(b15_nothing_that_was_not_asked_is_measured),
 		cmocka_unit_test(b9_what_comes_during_the_stop_goes_back),
 		cmocka_unit_test(b9_nothing_is_taken_after_the_stop),
+		cmocka_unit_test(what_finds_no_room_is_sent_when_there_is_some),
 		cmocka_unit_test(each_outcome_is_an_error_of_its_own),
 		TEST(b11_a_stop_ends_the_wait),
 		cmocka_unit_test(b11_an_index_is_looked_for_again_and_again),

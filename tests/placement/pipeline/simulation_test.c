@@ -1,6 +1,8 @@
 // The whole path from a registered job to its allocations, on a clock that stands still: state, applier, log in memory,
 // broker, scheduler and housekeeping are the daemon's own.
+#include "placement/pipeline/core.h"
 #include "placement/pipeline/pipeline_parts.h"
+#include "state/base/error.h"
 #include "state/records/plan.h"
 #include "state/records/scheduler_config.h"
 #include "tests/placement/broker/evals.h"
@@ -319,6 +321,7 @@ static void an_unknown_core_job_is_dropped(void **state)
 		make_eval((struct eval_ask){.number = 9, .job = "nothing-gc", .type = EVAL_CORE});
 
 	broker_enqueue(c->pipeline->broker, e, 0);
+	assert_int_equal(core_process(c->pipeline, e), -ERROR_UNSUPPORTED);
 	evaluation_free(e);
 	uint64_t index = state_index(c->state);
 	cluster_advance(c, 30000);

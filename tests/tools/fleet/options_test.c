@@ -139,6 +139,9 @@ static void too_many_of_one_are_refused(void **unused)
 		at += (size_t)snprintf(line + at, sizeof line - at, " --leave=1@1");
 	assert_false(read_line(line));
 	assert_int_equal(code, FLEET_USAGE);
+	snprintf(line, sizeof line, "--key-file k --name=%0101d", 0);
+	assert_false(read_line(line));
+	assert_int_equal(code, FLEET_USAGE);
 }
 
 static void help_is_no_mistake(void **unused)

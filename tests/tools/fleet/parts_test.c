@@ -4,10 +4,12 @@
 #include "tools/fleet/faults.h"
 #include "tools/fleet/net/packet.h"
 #include "tools/fleet/net/pcap.h"
+#include "tools/fleet/nodes/fleet.h"
 #include "tools/fleet/nodes/histogram.h"
 #include "tools/fleet/nodes/shape.h"
 #include "tools/fleet/nodes/wheel.h"
 #include "tools/fleet/uuid_set.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -317,6 +319,26 @@ static void capture_is_a_pcap_file(void **unused)
 	assert_true(pcap_create(&pcap, "/no/such/folder/file") < 0);
 }
 
+static void a_capture_without_room_is_told(void **unused)
+{
+	const uint8_t packet[1000] = {0};
+	struct pcap pcap;
+	assert_int_equal(pcap_create(&pcap, "/dev/full"), 0);
+	for (uint32_t i = 0; i < 20; i++)
+		pcap_add(&pcap, packet, sizeof packet, 0);
+	assert_true(pcap_close(&pcap) < 0);
+}
+
+static void a_list_of_no_servers_is_refused(void **unused)
+{
+	const struct fleet_settings settings = {.nodes = 1, .servers = ","};
+	char message[200];
+	struct fleet fleet;
+	assert_int_equal(fleet_create(&fleet, &settings, NULL, NULL, &time_source_real, NULL,
+				 message, sizeof message),
+		-EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -331,6 +353,8 @@ int main(void)
 		cmocka_unit_test(faults_are_read),
 		cmocka_unit_test(packets_have_right_checksums_and_come_back),
 		cmocka_unit_test(capture_is_a_pcap_file),
+		cmocka_unit_test(a_capture_without_room_is_told),
+		cmocka_unit_test(a_list_of_no_servers_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

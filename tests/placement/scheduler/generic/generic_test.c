@@ -583,6 +583,22 @@ static void one_that_waits_has_a_follow_up_and_no_blocked_evaluation(void **stat
 }
 
 // A newer version would replace what failed: without room for it the follow-up is what looks at the job again.
+// What cannot be stored ends the work before its plan.
+static void no_plan_goes_without_the_evaluations_that_it_leaves(void **state)
+{
+	struct fixture *f = *state;
+	struct job *job = world_job(f->world, "service web");
+	f->committer.create_error = -ERROR_STOPPING;
+	assert_int_equal(run(f, job, TRIGGER_JOB_REGISTER), -ERROR_STOPPING); // one that is blocked
+	job = job_that_reschedules(f, 30 * NS_PER_S);
+	nodes(f, 1, "cpu=4000");
+	struct allocation *failed = world_allocate(f->world, job, 0, 0, 0);
+	failed->client_status = ALLOC_FAILED;
+	failed->modify_time_ns = NS_PER_S;
+	assert_int_equal(run(f, job, TRIGGER_ALLOC_FAILURE), -ERROR_STOPPING); // a follow-up
+	assert_int_equal(f->committer.plans, 0);
+}
+
 static void a_change_without_room_leaves_the_follow_up(void **state)
 {
 	struct fixture *f = *state;
@@ -726,6 +742,7 @@ int main(void)
 		ROW(conflicts_end_in_a_blocked_evaluation),
 		ROW(progress_gives_new_attempts),
 		ROW(a_partial_commit_without_anything_newer_is_an_error),
+		ROW(no_plan_goes_without_the_evaluations_that_it_leaves),
 		ROW(unknown_triggers_are_refused),
 		ROW(a_job_of_another_type_by_now_is_left_alone),
 		ROW(what_is_over_is_told_by_the_job),

@@ -1,6 +1,7 @@
 // The deployment watcher's reactions to reports and to time (rows C52–C56).
 #include "state/base/memory.h"
 #include "tests/placement/watch/deployments/rollout.h"
+#include "tests/support/log_capture.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -298,6 +299,27 @@ static void fail_at_the_end_of_the_window(struct rollout_world *w, const struct 
 	assert_int_equal(rollout_asked(w, "web"), 1);
 }
 
+// The store has no room for a while.
+static void what_is_refused_is_told_and_asked_again(void **state)
+{
+	static struct log_capture captured;
+	struct rollout_world *w = *state;
+	struct uuid d = rollout_begin(w, (struct rollout_ask){.job = "web", .count = 9});
+	int64_t room_bytes = w->controller->log.room_bytes;
+
+	place_healthy(w, &d, 0, 1);
+	w->controller->log.room_bytes = 0;
+	log_capture_begin(&captured);
+	rollout_advance(w, 2 * BATCH_MS);
+	log_capture_end(&captured);
+	assert_true(
+		log_capture_count(&captured, "event=deployment-refused", "outcome=store-full") > 0);
+	assert_int_equal(rollout_asked(w, "web"), 0);
+	w->controller->log.room_bytes = room_bytes;
+	rollout_advance(w, MINUTE_MS);
+	assert_int_equal(rollout_asked(w, "web"), 1);
+}
+
 static void a_failure_comes_before_news(void **state)
 {
 	struct rollout_world *w = *state;
@@ -547,6 +569,7 @@ int main(void)
 		TEST(a_pause_stops_the_clock),
 		TEST(an_unhealthy_one_with_tries_left_is_replaced),
 		TEST(an_unhealthy_one_without_tries_fails),
+		TEST(what_is_refused_is_told_and_asked_again),
 		TEST(a_failure_comes_before_news),
 		TEST(a_failure_comes_before_replacements),
 		TEST(one_that_was_stopped_meanwhile_fails_nothing),

@@ -2,6 +2,7 @@
 #include "state/base/memory.h"
 #include "state/records/job_notes.h"
 #include "tests/placement/watch/scene.h"
+#include "tests/support/log_capture.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -277,6 +278,23 @@ static void forced(void **state)
 	scene_free(&s);
 }
 
+// The time zone was one when the job was registered.
+static void times_that_are_not_known_any_more_are_told(void **state)
+{
+	static struct log_capture captured;
+	struct scene s;
+
+	scene_init(&s);
+	log_capture_begin(&captured);
+	register_periodic(&s, (struct periodic_ask){"cron", "sometimes"});
+	scene_advance(&s, 2 * MINUTE_MS);
+	log_capture_end(&captured);
+	assert_int_equal(
+		log_capture_count(&captured, "event=periodic-times-unknown", "job=\"cron\""), 1);
+	assert_int_equal(children(&s, "cron"), 0);
+	scene_free(&s);
+}
+
 static void many_at_once(void **state)
 {
 	struct scene s;
@@ -307,6 +325,7 @@ int main(void)
 		cmocka_unit_test(due_at_the_moment_of_a_restart),
 		cmocka_unit_test(a_minute_late_is_not_too_late),
 		cmocka_unit_test(forced),
+		cmocka_unit_test(times_that_are_not_known_any_more_are_told),
 		cmocka_unit_test(many_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
