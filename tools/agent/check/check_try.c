@@ -42,20 +42,35 @@ struct check_try {
 	struct check_try *next; // in the list of the dying
 };
 
+// No event of its socket will come. libcurl that is told so does nothing for any check from then on.
+static void end_unwatched(CURL *curl)
+{
+	struct check_try *t = NULL;
+	int error = errno;
+	curl_easy_getinfo(curl, CURLINFO_PRIVATE, &t);
+	if (!t) // libcurl's own, too, close connections
+		return;
+	t->is_over = true;
+	t->answer.status = CHECK_CRITICAL;
+	snprintf(t->answer.output, sizeof t->answer.output, "cannot wait for %.250s: %s",
+		t->rule->address, strerror(error));
+}
+
 static int on_socket(CURL *curl, curl_socket_t socket, int what, void *context, void *unused)
 {
 	const struct check_tries *tries = context;
 	struct epoll_event event = {.data.fd = socket};
-	(void)curl;
 	(void)unused;
 	if (what == CURL_POLL_REMOVE) {
 		(void)epoll_ctl(tries->epoll_fd, EPOLL_CTL_DEL, socket, NULL); // it may be closed
 		return 0;
 	}
 	event.events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
-	if (epoll_ctl(tries->epoll_fd, EPOLL_CTL_MOD, socket, &event) == 0)
-		return 0;
-	return CAN_FAIL(CHECK_WATCH, epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, socket, &event));
+	if (epoll_ctl(tries->epoll_fd, EPOLL_CTL_MOD, socket, &event) < 0 &&
+		CAN_FAIL(CHECK_WATCH, epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, socket, &event)) <
+			0)
+		end_unwatched(curl);
+	return 0;
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *context)
