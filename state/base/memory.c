@@ -12,11 +12,13 @@
 
 void memory_is_short(size_t bytes)
 {
+	char refused[64] = "";
+	if (bytes > 0)
+		snprintf(refused, sizeof refused, ": %zu bytes were refused", bytes);
 	dprintf(STDERR_FILENO,
-		"berth: out of memory: %zu bytes were refused. Give the process more memory or "
-		"lower the "
-		"configured limits.\n",
-		bytes);
+		"berth: out of memory%s. Give the process more memory or lower the configured "
+		"limits.\n",
+		refused);
 	abort();
 }
 

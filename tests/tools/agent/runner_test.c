@@ -306,16 +306,21 @@ static void what_is_noted_can_be_told(void **unused)
 
 static void what_is_damaged_is_left_alone(void **unused)
 {
+	static const char *const damaged[] = {"{\"version\":1,\"spec\":{", "[]", "{\"version\":1}",
+		"{\"version\":1,\"spec\":\"x\",\"tasks\":[]}",
+		"{\"version\":1,\"spec\":{},\"tasks\":7}"};
 	char path[200], text[UUID_TEXT_BYTES];
 	ADD("batch", "\"Name\":\"a\"," FOREVER);
-	runner_close(&runner);
 	snprintf(path, sizeof path, "%s/allocs/%s.json", stage_folder, uuid_format(&id, text));
-	FILE *file = fopen(path, "we");
-	assert_non_null(file);
-	fputs("{\"version\":1,\"spec\":{", file);
-	fclose(file);
-	stage_reopen();
-	assert_null(runner_find(&runner, &id));
+	for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
+		runner_close(&runner);
+		FILE *file = fopen(path, "we");
+		assert_non_null(file);
+		fputs(damaged[i], file);
+		fclose(file);
+		stage_reopen();
+		assert_null(runner_find(&runner, &id));
+	}
 }
 
 // Puts a file where the agent is to make a folder: below its folder of all allocations, or, NULL, in that one's place.

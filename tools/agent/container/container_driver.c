@@ -4,6 +4,7 @@
 #include "tools/agent/container/container_news.h"
 #include "tools/agent/container/container_plan.h"
 #include "tools/agent/container/container_run.h"
+#include "tools/agent/task/spec.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -31,9 +32,9 @@ static enum container_engine engine_of(const struct task *t)
 // The plan in memory, as it holds secrets. A descriptor above the standard ones, or -errno.
 static int hand_over(const json_t *plan)
 {
-	char *text = json_dumps(plan, JSON_COMPACT);
+	char *text = spec_dump(plan);
 	int fd = memfd_create("container", MFD_CLOEXEC);
-	size_t size = text ? strlen(text) : 0;
+	size_t size = strlen(text);
 	int error = fd < 0 ? -errno : 0;
 	if (!error && write(fd, text, size) != (ssize_t)size)
 		error = -ENOMEM;

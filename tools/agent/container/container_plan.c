@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/agent/container/plan_build.h"
+#include "tools/agent/task/spec.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static bool plan_auth(struct plan_build *b, const json_t *value)
 	json_t *said = json_pack("{s:s s:s s:s s:s}", "username", spec_text(auth, "username"),
 		"password", spec_text(auth, "password"), "email", spec_text(auth, "email"),
 		"serveraddress", server);
-	char *text = json_dumps(said, JSON_COMPACT);
+	char *text = spec_dump(said);
 	char *encoded = base64_encode(text_of(text));
 	for (char *at = encoded; *at; at++)
 		*at = *at == '+' ? '-' : *at == '/' ? '_' : *at;

@@ -2,6 +2,7 @@
 #include "state/base/bytes.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
+#include "tools/agent/task/spec.h"
 #include "tools/http_client/curl_memory.h"
 #include <poll.h>
 #include <stdio.h>
@@ -72,7 +73,7 @@ struct engine_stream *engine_stream_open(
 	curl_set(s->curl, CURLOPT_WRITEFUNCTION, on_piece);
 	curl_set(s->curl, CURLOPT_WRITEDATA, s);
 	curl_set(s->curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
-	s->text = request->body ? json_dumps(request->body, JSON_COMPACT) : NULL;
+	s->text = request->body ? spec_dump(request->body) : NULL;
 	if (strcmp(request->method, "POST") == 0)
 		curl_set(s->curl, CURLOPT_POSTFIELDS, s->text ? s->text : "");
 	curl_set(s->curl, CURLOPT_CUSTOMREQUEST, request->method);

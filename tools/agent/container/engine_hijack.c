@@ -1,6 +1,7 @@
 #include "tools/agent/container/engine_hijack.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "tools/agent/task/spec.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -76,7 +77,7 @@ static bool send_text(struct hijack *h, const char *text)
 static bool ask_to_hijack(struct hijack *h, const struct engine_request *request)
 {
 	char head[2500];
-	char *body = request->body ? json_dumps(request->body, JSON_COMPACT) : NULL;
+	char *body = request->body ? spec_dump(request->body) : NULL;
 	snprintf(head, sizeof head,
 		"%s %.2000s HTTP/1.1\r\nHost: engine\r\nContent-Type: application/json\r\n"
 		"Connection: Upgrade\r\nUpgrade: tcp\r\nContent-Length: %zu\r\n\r\n",

@@ -3,6 +3,7 @@
 #include "tools/agent/runner.h"
 #include "tools/agent/service/ask_runner.h"
 #include "tools/agent/service/service_routes.h"
+#include "tools/agent/task/spec.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void look_at_checks(struct runner *r, void *context)
 	if (!a || !a->spec)
 		return;
 	json_t *all = checks_json(a);
-	question->text = json_dumps(all, JSON_COMPACT);
+	question->text = spec_dump(all);
 	json_decref(all);
 }
 

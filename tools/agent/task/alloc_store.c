@@ -268,14 +268,16 @@ static void load_health(struct health *h, const json_t *json)
 static struct alloc_run *load_alloc(const struct loader *l, const struct uuid *id,
 	const json_t *json, char *message, uint32_t message_size)
 {
-	const json_t *tasks = json_object_get(json, "tasks");
+	const json_t *tasks = json_object_get(json, "tasks"),
+		     *described = json_object_get(json, "spec");
 	if (json_number(json, "version") != STORE_VERSION) {
 		snprintf(message, message_size, "it is of another version of the agent");
 		return NULL;
 	}
-	char *text = json_dumps(json_object_get(json, "spec"), JSON_COMPACT);
-	if (!text)
-		memory_is_short(0);
+	snprintf(message, message_size, "it does not say what its tasks are");
+	if (!json_is_object(described))
+		return NULL;
+	char *text = spec_dump(described);
 	struct alloc_spec *spec = alloc_spec_read(text, strlen(text), id, message, message_size);
 	free(text);
 	if (!spec || json_array_size(tasks) != spec->task_count) {

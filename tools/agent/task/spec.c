@@ -1,4 +1,5 @@
 #include "tools/agent/task/spec.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include <math.h>
@@ -14,6 +15,15 @@ const char *spec_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	return text ? text : "";
+}
+
+char *spec_dump(const json_t *json)
+{
+	CHECK(json);
+	char *text = json_dumps(json, JSON_COMPACT);
+	if (!text)
+		memory_is_short(0);
+	return text;
 }
 
 static int64_t number(const json_t *object, const char *key, int64_t without)

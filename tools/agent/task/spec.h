@@ -69,6 +69,8 @@ const json_t *alloc_spec_port(
 // "1m30s", or a number of nanoseconds; false when it is neither.
 bool spec_duration(const json_t *, int64_t *ns);
 const char *spec_text(const json_t *object, const char *key); // "" when absent
+// What was read as JSON, as text without blanks; without memory the process ends. The caller frees.
+char *spec_dump(const json_t *);
 // The first: the text may name a folder. The second: it is a path that stays below its folder.
 bool spec_is_safe_name(const char *);
 bool spec_is_inner_path(const char *);
