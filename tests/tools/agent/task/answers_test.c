@@ -37,13 +37,14 @@ static int tear_down(void **unused)
 	return stage_close();
 }
 
-// Answers the agent's question with the allocation as the controller has it.
-static void answer(uint64_t version, uint8_t desired, uint8_t client)
+// Answers the agent's question with the allocation as a controller of the term has it.
+static void answer_of(
+	uint64_t term, uint8_t flags, uint64_t version, uint8_t desired, uint8_t client)
 {
 	uint8_t frame[FRAME_BYTES_MAX];
 	struct wire_allocs_reply reply = {.index = version,
 		.count = 1,
-		.term = session.term,
+		.term = term,
 		.items[0] = {.allocation = id,
 			.version = version,
 			.desired = desired,
@@ -52,7 +53,7 @@ static void answer(uint64_t version, uint8_t desired, uint8_t client)
 	assert_true(alloc_sync_due(&sync, 1) > 0);
 	assert_int_equal(sync.awaiting, WIRE_ALLOCS_REPLY);
 	struct wire_header h = {.type = WIRE_ALLOCS_REPLY,
-		.flags = WIRE_FLAG_TERM,
+		.flags = flags,
 		.slot = session.slot,
 		.generation = session.generation,
 		.sequence = sync.sequence};
@@ -60,6 +61,11 @@ static void answer(uint64_t version, uint8_t desired, uint8_t client)
 	assert_true(size > 0);
 	wire_sign(&session.key, frame, size);
 	assert_true(alloc_sync_receive(&sync, frame, size, 1));
+}
+
+static void answer(uint64_t version, uint8_t desired, uint8_t client)
+{
+	answer_of(session.term, WIRE_FLAG_TERM, version, desired, client);
 	assert_int_equal(sync.awaiting, 0);
 }
 
@@ -94,6 +100,29 @@ static void what_is_to_stop_is_not_resumed(void **unused)
 	assert_true(run->is_unwanted);
 }
 
+// It would stop what the true one wants: it is asked again, and of a newer term a heartbeat has to tell.
+static void the_list_of_another_controller_stops_nothing(void **unused)
+{
+	static const struct {
+		uint64_t term;
+		uint8_t flags;
+		bool wants_beat;
+	} others[] = {{4, WIRE_FLAG_TERM, false}, {6, WIRE_FLAG_TERM, true}, {5, 0, false}};
+	session.term = 5;
+	for (uint32_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		answer_of(
+			others[i].term, others[i].flags, 8, WIRE_DESIRED_STOP, WIRE_CLIENT_RUNNING);
+		assert_int_equal(sync.counters.other_terms, i + 1);
+		assert_int_equal(sync.awaiting, WIRE_ALLOCS_REPLY);
+		assert_int_equal(sync.wants_beat, others[i].wants_beat);
+		assert_false(run->is_unwanted);
+		sync.awaiting = 0;
+		sync.due_ns = 0;
+	}
+	answer(8, WIRE_DESIRED_STOP, WIRE_CLIENT_RUNNING);
+	assert_true(run->is_unwanted);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -102,6 +131,7 @@ int main(void)
 		TEST(a_newer_copy_of_an_unknown_allocation_resumes_it),
 		TEST(a_copy_that_is_not_newer_resumes_nothing),
 		TEST(what_is_to_stop_is_not_resumed),
+		TEST(the_list_of_another_controller_stops_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
