@@ -1,9 +1,12 @@
 #include "state/records/shared_strings.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -73,11 +76,52 @@ static void names_that_are_made_to_meet_do_not(void **unused)
 	assert_in_range(places_of(alike, hash_keyed), NAMES / 2, NAMES);
 }
 
-int main(void)
+#define TELL "tell-hash"
+
+static uint64_t hash_of_one_name(void)
 {
+	return hash_keyed(0, TELL, sizeof TELL);
+}
+
+// As another process of this program has it.
+static uint64_t hash_elsewhere(void)
+{
+	int told[2], status;
+	uint64_t hash;
+
+	assert_return_code(pipe(told), errno);
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(told[1], STDOUT_FILENO);
+		execl("/proc/self/exe", "test", TELL, NULL);
+		_exit(127);
+	}
+	assert_int_equal(read(told[0], &hash, sizeof hash), sizeof hash);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	close(told[0]);
+	close(told[1]);
+	return hash;
+}
+
+// Or who has one could make names for all.
+static void each_process_has_a_key_of_its_own(void **unused)
+{
+	uint64_t first = hash_elsewhere();
+
+	assert_true(first != hash_elsewhere());
+	assert_true(first != hash_of_one_name());
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		uint64_t hash = hash_of_one_name();
+		return write(STDOUT_FILENO, &hash, sizeof hash) != sizeof hash;
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hash_of_bytes_is_always_the_same),
 		cmocka_unit_test(names_that_are_made_to_meet_do_not),
+		cmocka_unit_test(each_process_has_a_key_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
