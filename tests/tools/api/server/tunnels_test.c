@@ -205,6 +205,25 @@ static void who_has_not_left_is_waited_for(void **unused)
 	close_way(&w);
 }
 
+// Its client is gone, and whoever has the end in clear has much to say before it looks.
+static void what_nobody_hears_holds_nobody_up(void **unused)
+{
+	static char much[MANY_BYTES];
+	struct way w;
+	open_way(&w);
+	expect_first(&w);
+	assert_return_code(shutdown(w.fds[1], SHUT_RDWR), errno);
+	assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 10000), 1);
+	for (size_t at = 0; at < MANY_BYTES;) {
+		assert_int_equal(poll(&(struct pollfd){w.clear, POLLOUT, 0}, 1, 10000), 1);
+		ssize_t size = send(w.clear, much + at, MANY_BYTES - at, MSG_NOSIGNAL);
+		assert_true(size > 0 || errno == EAGAIN);
+		at += size < 0 ? 0 : (size_t)size;
+	}
+	tunnel_leave(w.tunnel);
+	close_way(&w);
+}
+
 static void *stop_tunnels(void *unused)
 {
 	tunnels_stop(tunnels);
@@ -271,6 +290,7 @@ int main(void)
 		cmocka_unit_test(what_is_said_last_is_heard),
 		cmocka_unit_test(who_leaves_is_missed_in_clear),
 		cmocka_unit_test(who_has_not_left_is_waited_for),
+		cmocka_unit_test(what_nobody_hears_holds_nobody_up),
 		cmocka_unit_test(stop_lets_go),
 		cmocka_unit_test(a_turn_has_an_end),
 	};

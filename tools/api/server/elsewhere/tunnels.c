@@ -54,11 +54,10 @@ static void let_session_go(struct tunnels *t, struct open_tunnel *o)
 	(void)shutdown(o->tunnel.fd, SHUT_WR);
 }
 
-// What the other side says meanwhile nobody hears any more.
-static void pass_over_the_rest(struct open_tunnel *o)
+// Some of what the other side says meanwhile, which nobody hears any more. False: it says nothing.
+static bool pass_over_some(struct open_tunnel *o)
 {
-	while (recv(o->tunnel.fd, o->tunnel.out.bytes, TUNNEL_BYTES, MSG_DONTWAIT) > 0)
-		continue;
+	return recv(o->tunnel.fd, o->tunnel.out.bytes, TUNNEL_BYTES, MSG_DONTWAIT) > 0;
 }
 
 // Both ends are told of once, when they change: a turn leaves nothing that could be moved, or is due again. True: it
@@ -67,11 +66,11 @@ static bool take_turn(struct tunnels *t, struct open_tunnel *o)
 {
 	if (!o->is_let_go && !tunnel_turn(&o->tunnel))
 		let_session_go(t, o);
-	if (!o->is_let_go && o->tunnel.has_more)
+	if (o->is_let_go && o->is_left)
+		return true;
+	if (o->is_let_go ? pass_over_some(o) : o->tunnel.has_more)
 		tunnel_is_due(t, o);
-	if (o->is_let_go)
-		pass_over_the_rest(o);
-	return o->is_let_go && o->is_left;
+	return false;
 }
 
 // Under the lock.
