@@ -1,7 +1,7 @@
 #include "state/etcd/etcd_line.h"
 #include "state/base/check.h"
+#include "state/base/curl/curl_memory.h"
 #include "state/base/failpoint/failpoint.h"
-#include "state/base/log.h"
 #include "state/base/memory.h"
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,8 +21,7 @@
 static void must_have(const void *handle)
 {
 	if (!handle)
-		log_error("etcd-no-memory", "what=\"libcurl has no memory for a request to etcd\"");
-	CHECK(handle);
+		memory_is_short(0);
 }
 
 struct etcd_line *etcd_line_take(struct etcd *e)
@@ -114,11 +113,11 @@ static int socket_prepare(void *context, curl_socket_t socket, curlsocktype purp
 static void exchange_secure(const struct etcd *e, CURL *easy)
 {
 	if (e->ca_file)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, e->ca_file);
+		curl_set(easy, CURLOPT_CAINFO, e->ca_file);
 	if (e->certificate_file)
-		curl_easy_setopt(easy, CURLOPT_SSLCERT, e->certificate_file);
+		curl_set(easy, CURLOPT_SSLCERT, e->certificate_file);
 	if (e->key_file)
-		curl_easy_setopt(easy, CURLOPT_SSLKEY, e->key_file);
+		curl_set(easy, CURLOPT_SSLKEY, e->key_file);
 }
 
 static void exchange_create(const struct etcd *e, struct etcd_exchange *x)
@@ -126,24 +125,24 @@ static void exchange_create(const struct etcd *e, struct etcd_exchange *x)
 	CURL *easy = CAN_BREAK(ETCD_HANDLE, NULL, curl_easy_init());
 	must_have(easy);
 	x->easy = easy;
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_PROXY, "");
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 1L);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 1L);
-	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, socket_prepare);
-	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 64L * 1024);
-	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 64L * 1024);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, x->text);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, x);
-	curl_easy_setopt(easy, CURLOPT_POST, 1L);
-	curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_request);
-	curl_easy_setopt(easy, CURLOPT_READDATA, x);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_answer);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, x);
+	curl_set(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_set(easy, CURLOPT_PROXY, "");
+	curl_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_set(easy, CURLOPT_TCP_NODELAY, 1L);
+	curl_set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_set(easy, CURLOPT_TCP_KEEPIDLE, 1L);
+	curl_set(easy, CURLOPT_TCP_KEEPINTVL, 1L);
+	curl_set(easy, CURLOPT_SOCKOPTFUNCTION, socket_prepare);
+	curl_set(easy, CURLOPT_BUFFERSIZE, 64L * 1024);
+	curl_set(easy, CURLOPT_UPLOAD_BUFFERSIZE, 64L * 1024);
+	curl_set(easy, CURLOPT_ERRORBUFFER, x->text);
+	curl_set(easy, CURLOPT_PRIVATE, x);
+	curl_set(easy, CURLOPT_POST, 1L);
+	curl_set(easy, CURLOPT_READFUNCTION, give_request);
+	curl_set(easy, CURLOPT_READDATA, x);
+	curl_set(easy, CURLOPT_WRITEFUNCTION, take_answer);
+	curl_set(easy, CURLOPT_WRITEDATA, x);
 	exchange_secure(e, easy);
 	x->request = bytes_writer_growing(KEPT_BYTES);
 	x->answer = bytes_writer_growing(KEPT_BYTES);
@@ -174,11 +173,11 @@ static void exchange_address(struct etcd *e, struct etcd_exchange *x)
 		return;
 	curl_slist_free_all(x->headers);
 	x->token_number = number;
-	x->headers = curl_slist_append(NULL, "Content-Type: application/json");
-	x->headers = curl_slist_append(x->headers, "Expect:");
+	x->headers = curl_line_add(NULL, "Content-Type: application/json");
+	x->headers = curl_line_add(x->headers, "Expect:");
 	if (number != ETCD_NO_TOKEN)
-		x->headers = curl_slist_append(x->headers, header);
-	curl_easy_setopt(x->easy, CURLOPT_HTTPHEADER, x->headers);
+		x->headers = curl_line_add(x->headers, header);
+	curl_set(x->easy, CURLOPT_HTTPHEADER, x->headers);
 }
 
 void etcd_exchange_begin(struct etcd *e, struct etcd_line *line, struct etcd_exchange *x,
@@ -188,10 +187,10 @@ void etcd_exchange_begin(struct etcd *e, struct etcd_line *line, struct etcd_exc
 	CHECK(endpoint < e->endpoint_count && x->request.size > 0);
 	snprintf(url, sizeof url, "%s%s", e->endpoints[endpoint].url, path);
 	exchange_address(e, x);
-	curl_easy_setopt(x->easy, CURLOPT_URL, url);
-	curl_easy_setopt(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->request.size);
-	curl_easy_setopt(x->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)limits.connect_ms);
-	curl_easy_setopt(x->easy, CURLOPT_TIMEOUT_MS, (long)limits.whole_ms);
+	curl_set(x->easy, CURLOPT_URL, url);
+	curl_set(x->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)x->request.size);
+	curl_set(x->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)limits.connect_ms);
+	curl_set(x->easy, CURLOPT_TIMEOUT_MS, (long)limits.whole_ms);
 	x->answer.size = 0;
 	x->given = 0;
 	x->endpoint = endpoint;
@@ -200,7 +199,7 @@ void etcd_exchange_begin(struct etcd *e, struct etcd_line *line, struct etcd_exc
 	x->text[0] = 0;
 	x->begun_ns = etcd_now_ns();
 	e->counters.requests++;
-	CHECK(curl_multi_add_handle(line->multi, x->easy) == CURLM_OK);
+	curl_begin(line->multi, x->easy);
 }
 
 // Returns how many are done.
@@ -230,11 +229,11 @@ static uint32_t line_collect(struct etcd_line *line)
 void etcd_line_work(struct etcd_line *line, uint32_t wait_ms)
 {
 	int running;
-	CHECK(curl_multi_perform(line->multi, &running) == CURLM_OK);
+	curl_multi_had_memory(curl_multi_perform(line->multi, &running));
 	if (line_collect(line))
 		return;
 	curl_multi_poll(line->multi, NULL, 0, (int)wait_ms, NULL);
-	CHECK(curl_multi_perform(line->multi, &running) == CURLM_OK);
+	curl_multi_had_memory(curl_multi_perform(line->multi, &running));
 	line_collect(line);
 }
 

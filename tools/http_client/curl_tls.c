@@ -1,5 +1,5 @@
 #include "tools/http_client/curl_tls.h"
-#include "tools/http_client/curl_memory.h"
+#include "state/base/curl/curl_memory.h"
 
 static bool has_text(const char *text)
 {

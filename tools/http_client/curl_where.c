@@ -1,7 +1,7 @@
 #include "tools/http_client/curl_where.h"
+#include "state/base/curl/curl_memory.h"
 #include "state/base/memory.h"
 #include "state/base/text.h"
-#include "tools/http_client/curl_memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

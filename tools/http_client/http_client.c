@@ -1,7 +1,7 @@
 #include "tools/http_client/http_client.h"
+#include "state/base/curl/curl_memory.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
-#include "tools/http_client/curl_memory.h"
 #include "tools/http_client/curl_tls.h"
 #include "tools/http_client/curl_where.h"
 #include <ctype.h>

@@ -1,9 +1,9 @@
 #include "tools/agent/check/check_try.h"
+#include "state/base/curl/curl_memory.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/agent/check/check_script.h"
-#include "tools/http_client/curl_memory.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>

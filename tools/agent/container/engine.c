@@ -1,9 +1,9 @@
 #include "tools/agent/container/engine.h"
 #include "state/base/bytes.h"
+#include "state/base/curl/curl_memory.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/memory.h"
 #include "tools/agent/task/spec.h"
-#include "tools/http_client/curl_memory.h"
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "tools/agent/fetch/download.h"
-#include "tools/http_client/curl_memory.h"
+#include "state/base/curl/curl_memory.h"
 #include <curl/curl.h>
 #include <errno.h>
 #include <glib.h>

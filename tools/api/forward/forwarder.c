@@ -1,9 +1,9 @@
 #include "tools/api/forward/forwarder.h"
 #include "state/base/check.h"
+#include "state/base/curl/curl_memory.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/api/forward/forwarder_private.h"
-#include "tools/http_client/curl_memory.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

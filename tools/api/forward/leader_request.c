@@ -1,7 +1,7 @@
 // How libcurl asks the leader for an exchange.
+#include "state/base/curl/curl_memory.h"
 #include "state/base/failpoint/failpoint.h"
 #include "tools/api/forward/forwarder_private.h"
-#include "tools/http_client/curl_memory.h"
 #include "tools/http_client/curl_tls.h"
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -13,14 +13,17 @@ static inline void curl_had_memory(CURLcode code)
 
 #define curl_set(curl, option, value) curl_had_memory(curl_easy_setopt(curl, option, value))
 
-// Memory is all that a transfer that was not begun can lack.
-static inline void curl_begin(CURLM *multi, CURL *easy)
+// Memory is all that several transfers can lack together.
+static inline void curl_multi_had_memory(CURLMcode code)
 {
-	CURLMcode code = curl_multi_add_handle(multi, easy);
-
 	if (code == CURLM_OUT_OF_MEMORY)
 		memory_is_short(0);
 	CHECK(code == CURLM_OK);
+}
+
+static inline void curl_begin(CURLM *multi, CURL *easy)
+{
+	curl_multi_had_memory(curl_multi_add_handle(multi, easy));
 }
 
 // The list with a line more, which is copied.
