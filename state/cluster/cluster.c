@@ -152,6 +152,7 @@ int cluster_open(const struct member_settings *settings, struct cluster **out, c
 	struct etcd *etcd;
 	pthread_condattr_t attributes;
 	struct cluster_member self;
+	uint64_t epoch;
 
 	*out = NULL;
 	if (!cluster_member_fill(&self, settings->identity.member, settings->member_name,
@@ -159,7 +160,13 @@ int cluster_open(const struct member_settings *settings, struct cluster **out, c
 		snprintf(message, message_size, CLUSTER_MEMBER_TOO_LONG);
 		return -EINVAL;
 	}
-	int error = etcd_open(&settings->etcd, &etcd, message, message_size);
+	int error = epoch_of_folder(settings->directory, &epoch);
+	if (error != 0) {
+		snprintf(message, message_size, "cannot read the epoch of %s: %s",
+			settings->directory, error_text(error));
+		return error;
+	}
+	error = etcd_open(&settings->etcd, &etcd, message, message_size);
 	if (error != 0)
 		return error;
 	CHECK(cluster_name_is_fit(settings->name));
@@ -170,7 +177,7 @@ int cluster_open(const struct member_settings *settings, struct cluster **out, c
 	c->store = own_store_create(store_log(settings->store), store_failed, c);
 	c->packing = packing_create();
 	pthread_mutex_init(&c->packs, NULL);
-	c->epoch = c->self.epoch = epoch_of_folder(settings->directory);
+	c->epoch = c->self.epoch = epoch;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -316,15 +316,20 @@ static int check_last_has_all(struct etcd *etcd, const struct cluster_setup *s, 
 		.context = &newest};
 	struct etcd_range_result result;
 	struct cluster_epoch epoch;
-	int error = etcd_range(etcd, &log, SETUP_TIMEOUT_MS, &result);
+	uint64_t own_epoch;
+	int error = epoch_of_folder(s->directory, &own_epoch);
 
+	if (error != 0)
+		return complain(complaint, error, "cannot read the epoch of %s: %s", s->directory,
+			error_text(error));
+	error = etcd_range(etcd, &log, SETUP_TIMEOUT_MS, &result);
 	if (error == 0)
 		error = cluster_cut_read(etcd, s->name, &cut);
 	if (error == 0)
 		error = epoch_of_cluster(etcd, s->name, &epoch);
 	if (error != 0)
 		return complain_of_etcd(etcd, error, complaint);
-	if (newest <= index && cut <= index && epoch.number == epoch_of_folder(s->directory))
+	if (newest <= index && cut <= index && epoch.number == own_epoch)
 		return 0;
 	return complain(complaint, -ESTALE,
 		"%s is at index %" PRIu64 ", and the cluster has more, which nobody would have "

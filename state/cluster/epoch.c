@@ -41,18 +41,19 @@ int epoch_of_cluster(struct etcd *etcd, const char *name, struct cluster_epoch *
 	return error ? error : reading.error;
 }
 
-uint64_t epoch_of_folder(const char *folder)
+int epoch_of_folder(const char *folder, uint64_t *number)
 {
 	char *path = path_of(folder, FILE_NAME);
 	FILE *file = fopen(path, "re");
-	uint64_t number = 0;
+	int error = file || errno == ENOENT ? 0 : -errno;
 
-	if (file && fscanf(file, "%20" SCNu64, &number) != 1)
-		number = 0;
+	*number = 0;
+	if (file && fscanf(file, "%20" SCNu64, number) != 1)
+		error = -ERROR_CORRUPT;
 	if (file)
 		(void)fclose(file);
 	free(path);
-	return number;
+	return error;
 }
 
 int epoch_note(const char *folder, uint64_t number)

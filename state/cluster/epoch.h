@@ -31,8 +31,8 @@ struct cluster_epoch {
 struct cluster_key epoch_key(const char *name);
 // 0, or an error of etcd; -ERROR_CORRUPT when it is no number.
 int epoch_of_cluster(struct etcd *, const char *name, struct cluster_epoch *);
-// What a folder has; 0: none.
-uint64_t epoch_of_folder(const char *folder);
+// What a folder has; none: 0. Returns 0, -errno, or -ERROR_CORRUPT when it is no number.
+int epoch_of_folder(const char *folder, uint64_t *number);
 // Writes it durably. Returns 0 or -errno.
 int epoch_note(const char *folder, uint64_t number);
 // Removes it. Returns 0 or -errno.

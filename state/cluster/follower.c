@@ -67,15 +67,20 @@ static int take_epoch_over(struct following *f, uint64_t epoch)
 {
 	struct cluster *c = f->cluster;
 	char *incoming = store_incoming_path(c->settings.directory);
-	bool is_here = epoch_of_folder(incoming) == epoch;
+	uint64_t arrived;
+	int error = epoch_of_folder(incoming, &arrived);
 
 	free(incoming);
-	if (!is_here)
+	if (error == -ERROR_CORRUPT || (error == 0 && arrived != epoch))
 		return fetch_snapshot(f, epoch, "a snapshot was restored");
-	int error = store_arrived(c->settings.directory);
+	if (error == 0)
+		error = store_arrived(c->settings.directory);
 	if (error == 0)
 		cluster_lose(c, "the state that this member restored takes its place");
-	return error;
+	else
+		cluster_fail(c, "the state that this member restored cannot take its place: %s",
+			error_text(error));
+	return -EAGAIN;
 }
 
 static int check_epoch(struct following *f)

@@ -24,8 +24,8 @@ struct member {
 	atomic_bool leads;
 	_Atomic uint32_t lost, failed, fetched; // calls
 	_Atomic int log_error;
-	char sentence[512]; // of the newest call
-	char fetched_from[CLUSTER_ADDRESS_BYTES];
+	char sentence[COMPLAINT_BYTES];           // of the first call, or why it did not start
+	char fetched_from[CLUSTER_ADDRESS_BYTES]; // at first
 };
 
 // Polls until the condition holds, or the test has waited for too long and fails.
@@ -50,8 +50,9 @@ void member_init(struct member *);
 void member_join(struct member *);
 // Opens the store and recovers it, alone.
 void member_recover(struct member *);
-// Recovers and follows.
-void member_start(struct member *);
+// Recovers and follows. False, and a sentence: the cluster was refused something, and nothing stays open.
+bool member_try_start(struct member *);
+void member_start(struct member *); // or fails
 void member_await_leadership(struct member *);
 // As the daemon ends: gives the leadership up. What is there of the member stays open until member_close.
 void member_stop(struct member *);
