@@ -12,7 +12,7 @@
 // stopped, or is cut off from them, keeps a stream open and says nothing.
 #define QUIET_MS 1000u
 // etcd cuts events into answers of less than 2 MiB.
-#define STREAM_BYTES_MAX (64u * 1024 * 1024)
+#define STREAM_BYTES_MAX (16u * 1024 * 1024)
 
 enum { SLOT_STREAM, SLOT_PROBE };
 
