@@ -207,6 +207,17 @@ static uint64_t index_of_all(const struct clerk *k)
 	return least;
 }
 
+// What was before the cut before is compacted. Somebody else may have compacted further.
+static int note_cut(struct clerk *k, uint64_t index, uint64_t revision)
+{
+	uint64_t before = k->cut_revision;
+
+	k->cut_index = index;
+	k->cut_revision = revision;
+	int error = before ? etcd_compact(k->cluster->etcd, before, CUT_TIMEOUT_MS) : 0;
+	return error == -ERANGE ? 0 : error;
+}
+
 // A member stores whole batches, so that every batch that begins before the index ends there at the latest.
 static int cut_log(struct clerk *k)
 {
@@ -233,14 +244,7 @@ static int cut_log(struct clerk *k)
 	if (index <= k->cut_index)
 		return 0;
 	int error = etcd_txn(c->etcd, &txn, CUT_TIMEOUT_MS, &result);
-	if (error != 0 || !result.succeeded)
-		return error;
-	if (k->cut_revision != 0)
-		error = etcd_compact(c->etcd, k->cut_revision, CUT_TIMEOUT_MS);
-	k->cut_index = index;
-	k->cut_revision = result.revision;
-	// Somebody else may have compacted further.
-	return error == -ERANGE ? 0 : error;
+	return error == 0 && result.succeeded ? note_cut(k, index, result.revision) : error;
 }
 
 static int look_at_etcd(struct clerk *k)

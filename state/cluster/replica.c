@@ -58,12 +58,14 @@ static void apply_batch(struct replica *r, const struct log_piece *p, const uint
 	compare_states(r, p);
 	int error = applier_replay(c->applier, p->first_index, replay);
 	replay_batch_free(replay);
-	if (error != 0)
+	if (error != 0) {
 		cluster_fail(c,
 			"the batch of index %" PRIu64 " in the log of the cluster cannot be "
 			"applied: %s; where another version of "
 			"the program wrote it, start that one",
 			p->first_index, error_text(error));
+		return;
+	}
 	r->next = p->first_index + p->indexes;
 	CHECK(state_index(c->settings.state) + 1 == r->next);
 	atomic_store(&c->index, r->next - 1);
@@ -87,9 +89,11 @@ void replica_take(struct replica *r, const struct etcd_item *item, bool was_dele
 	if (first_index < r->next)
 		return;
 	int error = log_piece_read(item->value, item->size, number, &piece, &bytes);
-	if (error != 0 || piece.first_index != first_index)
+	if (error != 0 || piece.first_index != first_index) {
 		cluster_fail(c, "the key %s of etcd is damaged, or of another version: %s",
 			item->key, error_text(error ? error : -ERROR_CORRUPT));
+		return;
+	}
 	if (piece.epoch != c->epoch) {
 		r->is_of_past = r->is_of_past || piece.epoch > c->epoch;
 		return;

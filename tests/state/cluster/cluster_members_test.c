@@ -5,6 +5,7 @@
 #include "state/log/batch.h"
 #include "tests/state/cluster/etcd_keys.h"
 #include "tests/state/cluster/member.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -319,6 +320,28 @@ static void each_begins_with_another_endpoint(void **unused)
 	stop_and_close(&one);
 }
 
+static int begin_without_cluster(void **unused)
+{
+	member_create(&one, "one", &server);
+	member_create(&two, "two", &server);
+	return 0;
+}
+
+// It is waited for first.
+static void without_etcd_nobody_begins(void **unused)
+{
+	struct cluster_identity identity;
+	struct cluster_setup setup = member_setup(&one);
+	char url[64], message[COMPLAINT_BYTES];
+	const struct complaint complaint = {message, sizeof message};
+
+	snprintf(url, sizeof url, "http://127.0.0.1:%u", free_port());
+	setup.etcd.endpoints = url;
+	assert_true(cluster_init(&setup, 0, &complaint) < 0);
+	assert_non_null(strstr(message, "etcd"));
+	assert_int_equal(cluster_identity_read(one.directory, &identity, &complaint), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,6 +356,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			whose_clock_is_odd_leaves_the_leadership_to_others, begin, end),
 		cmocka_unit_test_setup_teardown(who_leads_comes_to_know_it, begin, end),
+		cmocka_unit_test_setup_teardown(
+			without_etcd_nobody_begins, begin_without_cluster, end),
 	};
 	log_configure(LOG_ERROR, false);
 	return cmocka_run_group_tests(tests, begin_all, end_all);

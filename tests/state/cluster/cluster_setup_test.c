@@ -249,19 +249,6 @@ static void a_directory_that_takes_nothing_begins_no_cluster(void **unused)
 	assert_int_equal(etcd_keys_count(""), 4);
 }
 
-static void without_etcd_nobody_begins(void **unused)
-{
-	struct cluster_identity identity;
-	struct cluster_setup setup = member_setup(&one);
-	char url[64];
-
-	snprintf(url, sizeof url, "http://127.0.0.1:%u", free_port());
-	setup.etcd.endpoints = url;
-	assert_true(cluster_init(&setup, 0, &complaint) < 0);
-	assert_non_null(strstr(message, "etcd"));
-	assert_int_equal(read_identity(&one, &identity), -ENOENT);
-}
-
 // What an etcd says in its turn: an answer of HTTP, or NULL, and it is gone.
 struct said_by_etcd {
 	const char *first, *further;
@@ -331,7 +318,6 @@ int main(void)
 			an_etcd_that_breaks_off_leaves_what_can_be_ended, begin, end),
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_takes_nothing_begins_no_cluster, begin, end),
-		cmocka_unit_test_setup_teardown(without_etcd_nobody_begins, begin, end),
 	};
 	log_configure(LOG_ERROR, false);
 	return cmocka_run_group_tests(tests, begin_all, end_all);

@@ -33,12 +33,19 @@ static void carry_out(const struct etcd_txn *txn)
 	assert_true(result.succeeded);
 }
 
-void etcd_keys_put(const char *what, const void *value, uint32_t size)
+int etcd_keys_try_put(const char *what, const void *value, uint32_t size)
 {
 	struct cluster_key key = cluster_key(MEMBER_CLUSTER, what);
 	struct etcd_put put = {.key = key.text, .value = value, .size = size};
+	struct etcd_txn txn = {.puts = &put, .put_count = 1};
+	struct etcd_txn_result result;
 
-	carry_out(&(struct etcd_txn){.puts = &put, .put_count = 1});
+	return etcd_txn(etcd, &txn, TIMEOUT_MS, &result);
+}
+
+void etcd_keys_put(const char *what, const void *value, uint32_t size)
+{
+	assert_int_equal(etcd_keys_try_put(what, value, size), 0);
 }
 
 static bool take_lease(void *context, const struct etcd_item *item)

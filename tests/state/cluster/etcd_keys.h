@@ -10,6 +10,7 @@
 void etcd_keys_begin(const struct etcd_server *);
 void etcd_keys_end(void);
 void etcd_keys_put(const char *what, const void *value, uint32_t size);
+int etcd_keys_try_put(const char *what, const void *value, uint32_t size); // 0, or the error
 // The same under the lease that another key has.
 void etcd_keys_put_beside(const char *what, const void *value, uint32_t size, const char *other);
 void etcd_keys_delete(const char *what);

@@ -16,7 +16,8 @@
 
 #include <cmocka.h>
 
-#define HEALTHY_WITHIN_MS 20000u
+#define HEALTHY_WITHIN_MS 60000u
+#define BEGINS_MOST 5u
 #define STEP_MS 50u
 #define NOT_INSTALLED 127 // as a shell says it
 
@@ -75,15 +76,15 @@ int etcd_server_control(const struct etcd_server *s, const char *const *words)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void server_fail_if_gone(struct etcd_server *s)
+static bool server_is_gone(struct etcd_server *s)
 {
 	int status = 0;
 	if (waitpid(s->pid, &status, WNOHANG) != s->pid)
-		return;
+		return false;
 	s->pid = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
 		fail_msg("etcd is not installed: install the package etcd-server");
-	fail_msg("etcd ended at once");
+	return true;
 }
 
 // At a port of its own, which wants neither user nor certificate.
@@ -102,17 +103,20 @@ static bool server_is_healthy(const struct etcd_server *s)
 	return strstr(answer, "\"health\":\"true\"");
 }
 
-static void server_await(struct etcd_server *s)
+// False when it ended.
+static bool server_await(struct etcd_server *s)
 {
 	for (uint32_t waited = 0; !server_is_healthy(s); waited += STEP_MS) {
-		server_fail_if_gone(s);
+		if (server_is_gone(s))
+			return false;
 		if (waited > HEALTHY_WITHIN_MS)
 			fail_msg("etcd did not become healthy");
 		usleep(STEP_MS * 1000);
 	}
+	return true;
 }
 
-void etcd_server_start_again(struct etcd_server *s)
+static bool server_run(struct etcd_server *s)
 {
 	char peer[ETCD_SERVER_URL_BYTES], cluster[ETCD_SERVER_URL_BYTES + 8], quota[32];
 	char health[ETCD_SERVER_URL_BYTES];
@@ -129,32 +133,13 @@ void etcd_server_start_again(struct etcd_server *s)
 		s->ca_file ? "--client-cert-auth" : NULL, "--trusted-ca-file", s->ca_file,
 		"--cert-file", s->certificate_file, "--key-file", s->key_file, NULL};
 	s->pid = spawn_silently(words, environ);
-	server_await(s);
+	return server_await(s);
 }
 
-static void server_begin(struct etcd_server *s, const char *scheme)
+void etcd_server_start_again(struct etcd_server *s)
 {
-	snprintf(s->folder, sizeof s->folder, "/tmp/berth-etcd-XXXXXX");
-	assert_non_null(mkdtemp(s->folder));
-	s->client_port = free_port();
-	s->peer_port = free_port();
-	s->health_port = free_port();
-	snprintf(s->url, sizeof s->url, "%s://127.0.0.1:%u", scheme, s->client_port);
-	etcd_server_start_again(s);
-}
-
-void etcd_server_start(struct etcd_server *s, uint64_t quota_bytes)
-{
-	*s = (struct etcd_server){.quota_bytes = quota_bytes};
-	server_begin(s, "http");
-}
-
-void etcd_server_start_tls(struct etcd_server *s, const char *ca_file, const char *certificate_file,
-	const char *key_file)
-{
-	*s = (struct etcd_server){
-		.ca_file = ca_file, .certificate_file = certificate_file, .key_file = key_file};
-	server_begin(s, "https");
+	if (!server_run(s))
+		fail_msg("etcd ended at once");
 }
 
 void etcd_server_signal(const struct etcd_server *s, int signal)
@@ -184,5 +169,38 @@ void etcd_server_stop(struct etcd_server *s)
 {
 	if (s->pid)
 		etcd_server_kill(s);
-	nftw(s->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	if (*s->folder)
+		nftw(s->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+// A port that was free may be another test's by the time etcd wants it: then others are taken.
+static void server_begin(struct etcd_server *s, const char *scheme)
+{
+	uint32_t tries = 0;
+
+	do {
+		if (tries++ == BEGINS_MOST)
+			fail_msg("etcd ended at once, %u times", BEGINS_MOST);
+		etcd_server_stop(s);
+		snprintf(s->folder, sizeof s->folder, "/tmp/berth-etcd-XXXXXX");
+		assert_non_null(mkdtemp(s->folder));
+		s->client_port = free_port();
+		s->peer_port = free_port();
+		s->health_port = free_port();
+		snprintf(s->url, sizeof s->url, "%s://127.0.0.1:%u", scheme, s->client_port);
+	} while (!server_run(s));
+}
+
+void etcd_server_start(struct etcd_server *s, uint64_t quota_bytes)
+{
+	*s = (struct etcd_server){.quota_bytes = quota_bytes};
+	server_begin(s, "http");
+}
+
+void etcd_server_start_tls(struct etcd_server *s, const char *ca_file, const char *certificate_file,
+	const char *key_file)
+{
+	*s = (struct etcd_server){
+		.ca_file = ca_file, .certificate_file = certificate_file, .key_file = key_file};
+	server_begin(s, "https");
 }
