@@ -1,4 +1,5 @@
 #include "tools/berthd/berthd.h"
+#include "state/base/check.h"
 #include "state/base/clock/steady_time.h"
 #include "state/base/error.h"
 #include "state/base/log.h"
@@ -443,9 +444,7 @@ static bool start_leading(struct berthd *b, char *message)
 	if (!shared_keyring_take(b, true, message, BERTHD_MESSAGE_BYTES) ||
 		!start_deciding(b, message))
 		return false;
-	int error = dataplane_lead(b->dataplane);
-	if (error != 0)
-		return refuse_start(message, "leading the dataplane", error);
+	CHECK(dataplane_lead(b->dataplane) == 0); // it followed until here
 	log_info("leads", "term=%lu index=%lu", state_node_table(b->state)->term,
 		state_index(b->state));
 	return true;

@@ -136,9 +136,8 @@ static void judge_expiry(const struct berthd *b, struct health_check *c)
 		c->level = HEALTH_DEGRADED;
 }
 
-void berthd_look_at_clock(struct berthd *b)
+void berthd_look_at_clock(struct berthd *b, int64_t lag_ns)
 {
-	int64_t lag_ns = time_source_steady_lag_ns();
 	int64_t most_ns = (b->clock_is_off ? 1 : CLOCK_LAG_S_TOLD) * (int64_t)NS_PER_S;
 	bool is_off = lag_ns > most_ns || lag_ns < -most_ns;
 	if (is_off && !b->clock_is_off)

@@ -7,9 +7,9 @@
 
 // Every worker makes turns, and the applier has not been at one for six times as long as health bears: what the
 // watchdog asks.
-// Says in the log when the machine's clock was set, and when it is right again. Call it again and again on one thread:
-// it also keeps the daemon's time going evenly.
-void berthd_look_at_clock(struct berthd *);
+// Says in the log when the machine's clock was set, and when it is right again. lag_ns: time_source_steady_lag_ns();
+// whoever asks for that again and again keeps the daemon's time going evenly, too. On one thread.
+void berthd_look_at_clock(struct berthd *, int64_t lag_ns);
 bool berthd_alive(const struct berthd *);
 // All that health consists of: how many checks.
 uint32_t berthd_checks(void *context, struct health_check *);

@@ -1,3 +1,4 @@
+#include "state/base/clock/steady_time.h"
 #include "state/base/clock/waited.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
@@ -142,7 +143,7 @@ static void wait_for_signal(struct berthd *b, int signals)
 		if (WAITED(CAN_FAIL(MAIN_WAIT, poll(&p, 1, TURN_MS)), "main") > 0)
 			signal_number = take_signal(b, signals);
 		look_after(b, watched);
-		berthd_look_at_clock(b);
+		berthd_look_at_clock(b, time_source_steady_lag_ns());
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
 		if (now_ns - last_look_ns >= MEMBERSHIP_EVERY_MS * NS_PER_MS) {
 			membership_look_after(b);

@@ -88,6 +88,12 @@ static void sockets_need_no_device(void **state)
 	assert_non_null(strstr(message, "ports.0: device is missing"));
 }
 
+static void a_file_that_is_one_word_is_told(void **state)
+{
+	assert_false(read_text("nonsense\n"));
+	assert_non_null(strstr(message, "a set of keys is expected here"));
+}
+
 static void the_api_listens_with_tls_and_at_a_path(void **state)
 {
 	assert_int_equal(config.socket_mode, 0660);
@@ -476,6 +482,7 @@ int main(void)
 		cmocka_unit_test_setup(defaults_are_safe, fresh),
 		cmocka_unit_test_setup(a_file_sets_nested_keys_and_ports, fresh),
 		cmocka_unit_test_setup(sockets_need_no_device, fresh),
+		cmocka_unit_test_setup(a_file_that_is_one_word_is_told, fresh),
 		cmocka_unit_test_setup(the_api_listens_with_tls_and_at_a_path, fresh),
 		cmocka_unit_test_setup(modes_are_octal, fresh),
 		cmocka_unit_test_setup(what_belongs_together_is_given_together, fresh),

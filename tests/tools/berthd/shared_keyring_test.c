@@ -1,10 +1,14 @@
 // The keyring of a cluster, whose etcd answers as it likes: what cannot be told, read or kept is said, and the own
-// keyring stays as it was.
+// keyring stays as it was. And what else a member does that does not lead.
 #include "state/base/base64.h"
 #include "state/base/memory.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/etcd/fake_server.h"
+#include "tests/support/log_capture.h"
+#include "tools/berthd/backup.h"
 #include "tools/berthd/berthd.h"
+#include "tools/berthd/membership/exchange.h"
+#include "tools/berthd/membership/membership.h"
 #include "tools/berthd/membership/shared_keyring.h"
 #include "tools/keyring/keyring.h"
 #include "tools/keyring/keyring_share.h"
@@ -15,9 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+static struct log_capture capture;
+
+#define WITHIN_S 100u
 
 struct stage {
 	struct berthd daemon;
@@ -37,8 +46,10 @@ static const char *answer_as_told(void *context, uint32_t request, size_t *size)
 
 static void tell_etcd(struct stage *s, const char *status, const char *body)
 {
-	snprintf(s->answer, sizeof s->answer, "HTTP/1.1 %s\r\nContent-Length: %zu\r\n\r\n%s",
-		status, strlen(body), body);
+	// Over a connection of its own each, because it answers one at a time.
+	snprintf(s->answer, sizeof s->answer,
+		"HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
+		strlen(body), body);
 }
 
 static void tell_bytes(struct stage *s, const void *bytes, size_t size)
@@ -88,7 +99,7 @@ static int begin(void **state)
 	s->etcd.context = s;
 	fake_server_start(&s->etcd);
 	const struct member_settings settings = {.name = "c",
-		.etcd = {.endpoints = s->etcd.url, .timeout_ms = 500},
+		.etcd = {.endpoints = s->etcd.url, .timeout_ms = 60000},
 		.ttl_ms = 1000,
 		.identity = {.member = "11111111-2222-3333-4444-555555555555"},
 		.directory = s->directory,
@@ -192,6 +203,71 @@ static void a_start_goes_on_without_it(void **state)
 	free(after);
 }
 
+// What is looked after again and again goes on without it, too.
+static void a_follower_goes_on_without_it(void **state)
+{
+	struct stage *s = *state;
+
+	tell_etcd(s, "404 Not Found", "no");
+	log_capture_begin(&capture);
+	membership_look_after(&s->daemon);
+	log_capture_end(&capture);
+	assert_int_equal(log_capture_count(&capture, "keyring-not-taken", "cannot be read"), 1);
+}
+
+// The state is read before it is asked who leads.
+static void only_who_leads_restores(void **state)
+{
+	struct stage *s = *state;
+	struct api_snapshot snapshot;
+
+	assert_int_equal(applier_open(s->daemon.applier), 0); // so that there is something
+	if (!berthd_snapshot(&s->daemon, &snapshot, s->message, sizeof s->message))
+		fail_msg("%s", s->message);
+	assert_int_equal(lseek(snapshot.file, 0, SEEK_SET), 0);
+	assert_false(
+		berthd_restore_online(&s->daemon, snapshot.file, s->message, sizeof s->message));
+	assert_non_null(strstr(s->message, "this member does not lead"));
+	close(snapshot.file);
+}
+
+static bool never_leads(struct berthd *b, char *message)
+{
+	return false;
+}
+
+// Its daemon ends, for the next one to begin anew.
+static void a_cluster_that_cannot_be_followed_ends_the_daemon(void **state)
+{
+	struct stage *s = *state;
+	struct berthd *b = &s->daemon;
+	static const char identity[] = "{\"cluster\": \"00000000-0000-4000-8000-000000000000\", "
+				       "\"member\": \"00000000-0000-4000-8000-000000000001\"}";
+	char path[96];
+	int status = -1;
+
+	tell_bytes(s, "nothing of this kind", 20); // also where the cluster is told
+	snprintf(path, sizeof path, "%s/cluster", s->directory);
+	file_write(path, identity, strlen(identity));
+	assert_true(config_set(&b->config, "cluster.name", "c", s->message));
+	assert_true(config_set(&b->config, "cluster.endpoints", s->etcd.url, s->message));
+	log_capture_begin(&capture);
+	pid_t child = fork();
+	if (child == 0) {
+		b->cluster = NULL;
+		if (!membership_open(b, s->message, sizeof s->message) ||
+			!membership_start(b, never_leads, s->message, sizeof s->message))
+			_exit(EXIT_FAILURE);
+		for (alarm(WITHIN_S);;)
+			pause();
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	log_capture_end(&capture);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == BERTHD_EXIT_ANEW);
+	assert_int_equal(log_capture_count(&capture, "cluster-failed", "of another version"), 1);
+	assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +275,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_kept_is_not_taken, begin, end),
 		cmocka_unit_test_setup_teardown(only_who_leads_tells_its_own, begin, end),
 		cmocka_unit_test_setup_teardown(a_start_goes_on_without_it, begin, end),
+		cmocka_unit_test_setup_teardown(a_follower_goes_on_without_it, begin, end),
+		cmocka_unit_test_setup_teardown(only_who_leads_restores, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_cluster_that_cannot_be_followed_ends_the_daemon, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@
 
 static const char *directory;
 
-int silent_daemon_begin(void **state)
+const char *silent_daemon_configure(struct berthd *b)
 {
-	struct berthd *b = memory_take(sizeof *b);
 	char message[BERTHD_MESSAGE_BYTES];
 	directory = dir_create();
 	config_defaults(&b->config);
@@ -26,6 +25,14 @@ int silent_daemon_begin(void **state)
 		if (!config_set(&b->config, settings[i][0], settings[i][1], message))
 			fail_msg("%s", message);
 	b->keys = (struct master_keys){.count = 1, .keys = {{.id = 1, .bytes = {7}}}};
+	return directory;
+}
+
+int silent_daemon_begin(void **state)
+{
+	struct berthd *b = memory_take(sizeof *b);
+	char message[BERTHD_MESSAGE_BYTES];
+	silent_daemon_configure(b);
 	if (!berthd_open(b, false, message) || !berthd_start(b, message))
 		fail_msg("%s", message);
 	*state = b;

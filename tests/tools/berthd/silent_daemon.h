@@ -4,6 +4,8 @@
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/daemon.h"
 
+// Its settings and keys; the directory that holds its data, which silent_daemon_end removes.
+const char *silent_daemon_configure(struct berthd *);
 // Set-up and tear-down of cmocka; the daemon is the state of the tests.
 int silent_daemon_begin(void **state);
 int silent_daemon_end(void **state);

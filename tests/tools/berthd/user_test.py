@@ -63,7 +63,7 @@ def refused(folder, command, words, **more):
     expect(done.returncode != 0 and words in done.stderr, f"refused: {words} {done.stderr.strip()!r}")
 
 
-def wait_for(log, event, seconds=30):
+def wait_for(log, event, seconds=100):
     end = time.monotonic() + seconds
     while f"event={event}" not in log.read_text():
         expect(time.monotonic() < end, f"{event} within {seconds} s: {log.read_text()}")
