@@ -6,6 +6,7 @@
 #include "tools/agent/base/folders.h"
 #include "tools/agent/base/identity.h"
 #include "tools/agent/base/loopback.h"
+#include "tools/agent/base/user.h"
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -120,6 +121,16 @@ static bool connect_to_server(void)
 	return is_good(fd < 0 ? fd : 0, "");
 }
 
+static bool find_user(void)
+{
+	char message[300] = "";
+	struct user user;
+	int error = user_find_with_groups("nobody", &user, message, sizeof message);
+
+	user_free(&user);
+	return is_good(error, message);
+}
+
 static bool work(void *shared)
 {
 	uint32_t descriptors = walk_descriptors();
@@ -134,6 +145,7 @@ static bool work(void *shared)
 	is_done &= read_key(l);
 	is_done &= keep_contact(l);
 	is_done &= connect_to_server();
+	is_done &= find_user();
 	CHECK(walk_descriptors() == descriptors);
 	return is_done;
 }

@@ -1,7 +1,7 @@
 #include "tools/agent/confine/confine.h"
 #include "state/base/log.h"
+#include "tools/agent/base/user.h"
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,16 +86,14 @@ void confine_close(struct confine *c)
 	c->hidden[0] = NULL;
 }
 
-// False: there is no such user.
-static bool find_uid(const char *name, uid_t *uid)
+// Whether a user of this name is not the one that is asked for; false, and a sentence, where nobody can tell.
+static bool is_other_user(
+	const char *name, const struct user *asked, char *message, uint32_t message_size)
 {
-	char buffer[4096];
-	struct passwd entry, *found;
+	struct user known;
+	int error = user_find(name, &known, message, message_size);
 
-	if (getpwnam_r(name, &entry, buffer, sizeof buffer, &found) != 0 || !found)
-		return false;
-	*uid = entry.pw_uid;
-	return true;
+	return error == -ENOENT || (!error && known.uid != asked->uid);
 }
 
 // A user is refused under every name that it has.
@@ -103,18 +101,20 @@ bool confine_may_run_as(
 	const struct confine *c, const char *user, char *message, uint32_t message_size)
 {
 	char name[64];
-	uid_t asked, denied;
-	bool is_known = find_uid(user, &asked);
+	struct user asked;
+	int error = user_find(user, &asked, message, message_size);
 
+	if (error && error != -ENOENT)
+		return false;
 	for (const char *at = c->users_denied; *at; at += *at == ',') {
 		size_t size = strcspn(at, ",");
 		snprintf(name, sizeof name, "%.*s", (int)(size < 63 ? size : 63), at);
 		at += size;
-		if (strcmp(name, user) != 0 &&
-			!(is_known && find_uid(name, &denied) && denied == asked))
-			continue;
 		snprintf(message, message_size, "running as user \"%.64s\" is disallowed", user);
-		return false;
+		if (strcmp(name, user) == 0)
+			return false;
+		if (!error && !is_other_user(name, &asked, message, message_size))
+			return false;
 	}
 	return true;
 }

@@ -25,7 +25,7 @@ static int open_terminal(struct exec_command *c, struct keeper *k)
 	for (int i = 1; i < 3; i++)
 		k->standard[i] = fcntl(k->standard[0], F_DUPFD_CLOEXEC, 3);
 	// So that its user may open it by its name, too.
-	if (k->place->changes_user && fchown(k->standard[0], k->place->uid, (gid_t)-1) < 0)
+	if (k->place->changes_user && fchown(k->standard[0], k->place->user.uid, (gid_t)-1) < 0)
 		return -errno;
 	return c->output < 0 || k->standard[1] < 0 || k->standard[2] < 0 ||
 			       fcntl(c->input, F_SETFL, O_RDWR | O_NONBLOCK) < 0

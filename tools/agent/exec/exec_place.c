@@ -1,12 +1,14 @@
 #include "tools/agent/exec/exec_place.h"
+#include "state/base/bytes.h"
+#include "state/base/memory.h"
 #include "tools/agent/confine/cgroup.h"
 #include "tools/agent/confine/filter.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <pwd.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,36 +48,50 @@ static int foreign_namespaces(pid_t task)
 	return flags;
 }
 
-// A file of /proc, as much as fits. 0, or -errno: a command must not get rights because nobody knows the task's.
-static int read_proc(pid_t pid, const char *name, char *text, size_t size)
+// A file of /proc, all of it. 0 and its text, or -errno and NULL: a command must not get rights because nobody knows
+// the task's. Caller frees it.
+static int read_proc(pid_t pid, const char *name, char **text)
 {
-	char path[64];
+	char path[64], piece[4096];
+	ssize_t n;
+	*text = NULL;
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t at = 0;
-	ssize_t n = 0;
 	if (fd < 0)
 		return -errno;
-	while (at < size - 1 && (n = read(fd, text + at, size - 1 - at)) > 0)
-		at += (size_t)n;
+	struct bytes_writer w = bytes_writer_growing(sizeof piece);
+	while ((n = read(fd, piece, sizeof piece)) > 0)
+		bytes_put(&w, piece, (size_t)n);
 	int error = n < 0 ? -errno : 0;
 	close(fd);
-	text[at] = '\0';
+	bytes_put_u8(&w, '\0');
+	if (error)
+		bytes_writer_free(&w);
+	*text = (char *)w.data;
+	return error;
+}
+
+// "": it is in none.
+static int find_group(pid_t pid, char group[static PATH_MAX])
+{
+	char *text;
+	int error = read_proc(pid, "cgroup", &text);
+	if (error || !cgroup_own_path(text, group, PATH_MAX))
+		group[0] = '\0';
+	free(text);
 	return error;
 }
 
 static int open_group(pid_t task, int *fd)
 {
-	char text[4096], mount[512], own[1024], its[1024], path[1600];
+	char mount[512], own[PATH_MAX], its[PATH_MAX], path[PATH_MAX + 600];
 	*fd = -1;
-	int error = read_proc(task, "cgroup", text, sizeof text);
-	if (error || !cgroup_own_path(text, its, sizeof its))
+	int error = find_group(task, its);
+	if (error || !*its)
 		return error;
-	error = read_proc(getpid(), "cgroup", text, sizeof text);
-	if (error)
+	error = find_group(getpid(), own);
+	if (error || !*own || strcmp(own, its) == 0)
 		return error;
-	if (!cgroup_own_path(text, own, sizeof own) || strcmp(own, its) == 0)
-		return 0;
 	cgroup_find_mount("/proc/self/mounts", mount, sizeof mount);
 	snprintf(path, sizeof path, "%s%s/cgroup.procs", mount, its);
 	*fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -100,51 +116,58 @@ static uint64_t status_number(const char *status, const char *name, int base)
 	return line ? strtoull(line + strlen(name), NULL, base) : 0;
 }
 
-static int read_rights(struct exec_place *p, pid_t task)
+static void take_groups(struct user *user, const char *status)
 {
-	char status[8192], own[8192];
-	int error = read_proc(task, "status", status, sizeof status);
-	error = error ? error : read_proc(getpid(), "status", own, sizeof own);
-	if (error)
-		return error;
+	const char *at = strstr(status, "\nGroups:");
+	uint32_t count = 0, capacity = 0;
+	char *end;
+	at = at ? at + strlen("\nGroups:") : "";
+	while (*at == ' ' || *at == '\t') {
+		unsigned long group = strtoul(at, &end, 10);
+		if (end == at)
+			break; // it skipped the line's end, too
+		user->groups =
+			memory_one_more(user->groups, count, &capacity, sizeof user->groups[0]);
+		user->groups[count++] = (gid_t)group;
+		at = end;
+	}
+	user->group_count = (int)count;
+}
+
+static void take_rights(struct exec_place *p, const char *status, const char *own)
+{
 	p->bounding = status_number(status, "\nCapBnd:", 16);
 	p->ambient = status_number(status, "\nCapAmb:", 16);
 	p->has_filter = status_number(status, "\nSeccomp_filters:", 10) >
 			status_number(own, "\nSeccomp_filters:", 10);
 	p->no_new_rights = status_number(status, "\nNoNewPrivs:", 10) != 0;
-	p->uid = (uid_t)status_number(status, "\nUid:", 10);
-	p->gid = (gid_t)status_number(status, "\nGid:", 10);
-	const char *at = strstr(status, "\nGroups:");
-	at = at ? at + strlen("\nGroups:") : "";
-	while (p->group_count < EXEC_GROUPS_MAX && (*at == ' ' || *at == '\t')) {
-		char *end;
-		unsigned long group = strtoul(at, &end, 10);
-		if (end == at || *at == '\n')
-			break;
-		p->groups[p->group_count++] = (gid_t)group;
-		at = end;
-	}
-	return 0;
+	p->user.uid = (uid_t)status_number(status, "\nUid:", 10);
+	p->user.gid = (gid_t)status_number(status, "\nGid:", 10);
+	take_groups(&p->user, status);
+}
+
+static int read_rights(struct exec_place *p, pid_t task)
+{
+	char *status, *own = NULL;
+	int error = read_proc(task, "status", &status);
+	error = error ? error : read_proc(getpid(), "status", &own);
+	if (!error)
+		take_rights(p, status, own);
+	free(status);
+	free(own);
+	return error;
 }
 
 static int find_task_user(
 	struct exec_place *p, const char *name, char *message, uint32_t message_size)
 {
-	char buffer[4096];
-	struct passwd entry, *found;
-	if (*name && (getpwnam_r(name, &entry, buffer, sizeof buffer, &found) != 0 || !found)) {
-		snprintf(message, message_size, "there is no user \"%.64s\" on this node", name);
-		return -ENOENT;
-	}
+	int error = 0;
 	if (*name) {
-		p->uid = entry.pw_uid;
-		p->gid = entry.pw_gid;
-		p->group_count = EXEC_GROUPS_MAX;
-		if (getgrouplist(name, p->gid, p->groups, &p->group_count) < 0)
-			p->group_count = EXEC_GROUPS_MAX;
+		user_free(&p->user);
+		error = user_find_with_groups(name, &p->user, message, message_size);
 	}
-	p->changes_user = p->uid != geteuid();
-	return 0;
+	p->changes_user = p->user.uid != geteuid();
+	return error;
 }
 
 static bool is_process_over(int pidfd)
@@ -194,6 +217,7 @@ void exec_place_close(struct exec_place *p)
 			close(*fds[i]);
 		*fds[i] = -1;
 	}
+	user_free(&p->user);
 }
 
 int exec_place_enter(const struct exec_place *p)
@@ -209,11 +233,11 @@ int exec_place_enter(const struct exec_place *p)
 
 static int become_user(const struct exec_place *p)
 {
-	if (setgroups((size_t)p->group_count, p->groups) < 0 || setgid(p->gid) < 0)
+	if (setgroups((size_t)p->user.group_count, p->user.groups) < 0 || setgid(p->user.gid) < 0)
 		return -1;
 	if (p->ambient && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
 		return -1;
-	return setuid(p->uid);
+	return setuid(p->user.uid);
 }
 
 // What the change of user has left is more than the task has.
@@ -242,7 +266,7 @@ int exec_place_become(const struct exec_place *p)
 			return -1;
 	if (p->changes_user && become_user(p) < 0)
 		return -1;
-	if (p->changes_user && p->ambient && p->uid != 0 && keep_ambient(p->ambient) < 0)
+	if (p->changes_user && p->ambient && p->user.uid != 0 && keep_ambient(p->ambient) < 0)
 		return -1;
 	if (p->no_new_rights && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -1;

@@ -2,12 +2,11 @@
 // with no more rights than the task's process has, and as the task's user. What of it differs from the agent's is found
 // at the task's process, so it holds whatever the driver did to confine it.
 #pragma once
+#include "tools/agent/base/user.h"
 #include "tools/agent/task/process.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#define EXEC_GROUPS_MAX 64
 
 struct sock_fprog;
 
@@ -23,14 +22,12 @@ struct exec_place {
 		*filter;    // the same, set by the caller; NULL: nothing runs beside such a process
 	bool no_new_rights; // programs give it none
 	bool changes_user;
-	uid_t uid;
-	gid_t gid;
-	int group_count;
-	gid_t groups[EXEC_GROUPS_MAX];
+	struct user user;
 };
 
 // user "": that of the process. 0, or -errno and a sentence; -ESRCH: the process is over. Another process that has got
-// its number since is not taken for it. Close the place in both cases.
+// its number since is not taken for it, and what cannot be read of it is not taken for nothing. Close the place in both
+// cases.
 int exec_place_find(struct exec_place *, const struct process *, const char *user, char *message,
 	uint32_t message_size);
 void exec_place_close(struct exec_place *);

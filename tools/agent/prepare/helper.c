@@ -1,9 +1,9 @@
 #include "tools/agent/prepare/helper.h"
+#include "tools/agent/base/user.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +23,7 @@
 struct birth {
 	int program, request_fd, result_fd, folder;
 	bool changes_user;
-	uid_t uid;
-	gid_t gid;
+	struct user user;
 	struct rlimit file_size, cpu;
 	pid_t parent;
 	char *environment[8];
@@ -64,7 +63,8 @@ static _Noreturn void become_helper(const struct birth *b)
 #endif
 	limit(RLIMIT_FSIZE, b->file_size.rlim_cur);
 	limit(RLIMIT_CPU, b->cpu.rlim_cur);
-	if (b->changes_user && (setgroups(0, NULL) < 0 || setgid(b->gid) < 0 || setuid(b->uid) < 0))
+	if (b->changes_user &&
+		(setgroups(0, NULL) < 0 || setgid(b->user.gid) < 0 || setuid(b->user.uid) < 0))
 		_exit(126);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
 		getppid() != b->parent)
@@ -75,19 +75,11 @@ static _Noreturn void become_helper(const struct birth *b)
 
 static int find_owner(const char *name, struct birth *b, char *message, uint32_t message_size)
 {
-	char buffer[4096];
-	struct passwd entry, *found;
-
 	if (!*name)
 		return 0;
-	if (getpwnam_r(name, &entry, buffer, sizeof buffer, &found) != 0 || !found) {
-		snprintf(message, message_size, "there is no user \"%.64s\" on this node", name);
-		return -ENOENT;
-	}
-	b->changes_user = entry.pw_uid != geteuid();
-	b->uid = entry.pw_uid;
-	b->gid = entry.pw_gid;
-	return 0;
+	int error = user_find(name, &b->user, message, message_size);
+	b->changes_user = b->user.uid != geteuid();
+	return error;
 }
 
 // Of the agent's environment it has what says how to reach servers.

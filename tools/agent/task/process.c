@@ -5,9 +5,7 @@
 #include "tools/agent/task/shim.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,36 +63,20 @@ static const char *const stage_texts[] = {"", "fork", "change to the task's fold
 
 static int find_user(const char *name, struct child *c, char *message, uint32_t message_size)
 {
-	char buffer[4096];
-	struct passwd entry, *found;
-	c->group_count = -1;
 	if (!*name)
 		return 0;
-	if (getpwnam_r(name, &entry, buffer, sizeof buffer, &found) != 0 || !found) {
-		snprintf(message, message_size, "there is no user \"%.64s\" on this node", name);
-		return -ENOENT;
-	}
-	if (entry.pw_uid == geteuid())
-		return 0;
-	c->uid = entry.pw_uid;
-	c->gid = entry.pw_gid;
-	c->group_count = 64;
-	do {
-		free(c->groups);
-		c->groups = memory_take_array((size_t)c->group_count, sizeof c->groups[0]);
-	} while (getgrouplist(name, c->gid, c->groups, &c->group_count) <
-		 0); // tells how many there are
-	return 0;
+	int error = user_find_with_groups(name, &c->user, message, message_size);
+	c->changes_user = c->user.uid != geteuid();
+	return error;
 }
 
 int process_give_file(int folder, const char *name, const char *user)
 {
-	char buffer[4096];
-	struct passwd entry, *found;
-	if (!*user || geteuid() != 0 ||
-		getpwnam_r(user, &entry, buffer, sizeof buffer, &found) != 0 || !found)
+	char message[200];
+	struct user owner;
+	if (!*user || geteuid() != 0 || user_find(user, &owner, message, sizeof message) != 0)
 		return 0; // the start will report the error
-	int error = fchownat(folder, name, entry.pw_uid, entry.pw_gid, AT_SYMLINK_NOFOLLOW);
+	int error = fchownat(folder, name, owner.uid, owner.gid, AT_SYMLINK_NOFOLLOW);
 	return error < 0 ? -errno : 0;
 }
 
@@ -135,7 +117,7 @@ static void child_free(struct child *c)
 	for (char **at = c->candidates; at && *at; at++)
 		free(*at);
 	free(c->candidates);
-	free(c->groups);
+	user_free(&c->user);
 }
 
 static void close_pipe(const int pipe[2])
@@ -232,8 +214,10 @@ int process_start(
 	*p = (struct process){.fd = -1};
 	snprintf(c.temporary, sizeof c.temporary, "%s.new", start->exit_path);
 	int error = find_user(start->user, &c, message, message_size);
-	if (error)
+	if (error) {
+		child_free(&c);
 		return error;
+	}
 	if (CAN_FAIL(EXEC_PIPE, pipe2(pipes, O_CLOEXEC)) < 0 ||
 		CAN_FAIL(EXEC_PIPE, pipe2(c.go, O_CLOEXEC)) < 0) {
 		error = -errno;

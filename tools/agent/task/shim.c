@@ -94,8 +94,8 @@ static _Noreturn void run_task(const struct child *c)
 	if (CAN_FAIL(EXEC_FOLDER, chdir(c->start->folder)) < 0)
 		give_up(c, STAGE_FOLDER);
 	if (FAILPOINT(EXEC_USER) ||
-		(c->group_count >= 0 && (setgroups((size_t)c->group_count, c->groups) < 0 ||
-						setgid(c->gid) < 0 || setuid(c->uid) < 0)))
+		(c->changes_user && (setgroups((size_t)c->user.group_count, c->user.groups) < 0 ||
+					    setgid(c->user.gid) < 0 || setuid(c->user.uid) < 0)))
 		give_up(c, STAGE_USER);
 	char go;
 	close(c->go[1]);

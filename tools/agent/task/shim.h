@@ -1,6 +1,7 @@
 // The fork of the agent that stands between it and a task's process (process.h), and what both do before the task runs
 // its program: nothing here takes memory or a lock.
 #pragma once
+#include "tools/agent/base/user.h"
 #include "tools/agent/confine/sandbox.h"
 #include "tools/agent/task/output.h"
 #include <stdbool.h>
@@ -46,10 +47,8 @@ struct child {
 	const struct process_start *start;
 	char **candidates; // paths of the program, NULL-ended
 	char temporary[600];
-	uid_t uid;
-	gid_t gid;
-	gid_t *groups;
-	int group_count; // -1: keep the agent's user
+	struct user user;
+	bool changes_user; // false: it is the agent's
 	int news_fd;
 	struct output outputs[2]; // standard output and error
 	int pipes[2][2];          // from the task to the shim, unless outputs are disabled

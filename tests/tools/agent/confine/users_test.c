@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -38,6 +39,21 @@ static void names_that_nobody_has_are_compared_as_they_are(void **unused)
 	assert_true(may("no-such-user", "nobody"));
 }
 
+// Another name of a user that is denied is not known for one as long as nobody can read who has it.
+static void nobody_runs_as_who_cannot_be_looked_for(void **unused)
+{
+	struct rlimit whole, few;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	few = (struct rlimit){.rlim_max = whole.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	bool may_run = may("nobody", "mail");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+	assert_false(may_run);
+	assert_string_equal(message, "cannot look for the user \"mail\": Too many open files");
+	assert_true(may("nobody", "mail"));
+}
+
 static void a_node_does_not_start_with_a_right_that_is_none(void **unused)
 {
 	struct confine c;
@@ -52,6 +68,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_superuser_is_refused),
 		cmocka_unit_test(a_list_refuses_each),
+		cmocka_unit_test(nobody_runs_as_who_cannot_be_looked_for),
 		cmocka_unit_test(a_node_does_not_start_with_a_right_that_is_none),
 		cmocka_unit_test(names_that_nobody_has_are_compared_as_they_are),
 	};

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
@@ -23,6 +24,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define MANY_GROUPS 2000u
 
 static struct exec_stage stage;
 static char output[8192];
@@ -412,6 +415,40 @@ static void system_calls_that_a_task_has_not(void **unused)
 	filter_free(&filter);
 }
 
+static void live_filtered_in_many_groups(void)
+{
+	static gid_t groups[MANY_GROUPS];
+
+	for (uint32_t i = 0; i < MANY_GROUPS; i++)
+		groups[i] = 1000000000 + i;
+	if (setgroups(MANY_GROUPS, groups) < 0)
+		_exit(1);
+	live_as_nobody();
+	live_filtered();
+}
+
+// What stands of it behind all its groups is known, too.
+static void a_task_in_more_groups_than_anybody_thought_of(void **unused)
+{
+	char message[300], wanted[64];
+	if (!is_root())
+		return;
+	assert_int_equal(filter_make(&filter, message, sizeof message), 0);
+	stage_open(&stage, live_filtered_in_many_groups, "");
+	assert_true(stage.place.has_filter && stage.place.no_new_rights);
+	assert_true(stage.place.bounding != 0);
+	stage.place.filter = &filter;
+	assert_int_equal(stage_run(&stage,
+				 "grep ^Seccomp: /proc/self/status; tr '\\t' '\\n' "
+				 "</proc/self/status | tr ' ' '\\n' | grep -c '^10000'",
+				 output, sizeof output),
+		0);
+	snprintf(wanted, sizeof wanted, "Seccomp:\t2\n%u\n", MANY_GROUPS);
+	assert_string_equal(output, wanted);
+	stage_close(&stage);
+	filter_free(&filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +476,7 @@ int main(void)
 		cmocka_unit_test(the_tasks_user),
 		cmocka_unit_test(rights_that_a_user_keeps),
 		cmocka_unit_test(system_calls_that_a_task_has_not),
+		cmocka_unit_test(a_task_in_more_groups_than_anybody_thought_of),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
