@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
 #include "tests/failpoints/node_life.h"
+#include "tests/tools/agent/container/scripted_run.h"
 #include "tests/tools/agent/exec/scripted_engine.h"
 #include "tools/agent/container/container.h"
 #include "tools/agent/container/container_exec.h"
@@ -18,7 +19,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -67,41 +67,19 @@ static void say_news(const char *exit_path)
 			walk_said(text);
 }
 
-static int put_plan(const char *exit_path)
-{
-	json_t *plan = json_pack("{s:s s:s s:s s:s s:s s:I s:s s:b s:{s:s}}", "Socket", socket_path,
-		"Engine", "podman", "Name", "c", "Image", "i", "Exit", exit_path, "PullTimeout",
-		(json_int_t)20000000000, "Auth", "", "Tty", false, "Create", "Image", "i");
-	int fd = memfd_create("plan", MFD_CLOEXEC);
-
-	CHECK(plan && fd >= 0 && json_dumpfd(plan, fd, 0) == 0);
-	json_decref(plan);
-	return fd;
-}
-
-// The process of a container, as a program begins it.
 static bool run_container_here(const struct node_life *l)
 {
-	char number[16], exit_path[100], name[] = "x", run[] = CONTAINER_RUN;
-	char *arguments[] = {name, run, number, NULL};
-	int status;
+	char exit_path[100];
 
 	snprintf(exit_path, sizeof exit_path, "%s/direct", l->folder);
-	int plan = put_plan(exit_path), said = memfd_create("said", MFD_CLOEXEC);
-	snprintf(number, sizeof number, "%d", plan);
-	pid_t child = fork();
-	if (child == 0) {
-		CHECK(dup2(said, STDOUT_FILENO) == STDOUT_FILENO);
-		exit(container_run(3, arguments));
-	}
-	CHECK(child > 0 && waitpid(child, &status, 0) == child);
-	close(plan);
+	int said = memfd_create("said", MFD_CLOEXEC);
+	int exit_code = scripted_run(socket_path, exit_path, said);
 	close(said);
 	say_news(exit_path);
 	container_news_forget(exit_path);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 125)
+	if (exit_code == 125)
 		walk_said("Exit Code: 125");
-	return WIFEXITED(status) && WEXITSTATUS(status) == 3;
+	return exit_code == 3;
 }
 
 static bool exec_in_container(void)

@@ -45,8 +45,7 @@ int user_find(const char *name, struct user *user, char *message, uint32_t messa
 	return 0;
 }
 
-int user_find_with_groups(
-	const char *name, struct user *user, char *message, uint32_t message_size)
+int user_find_with_groups(const char *name, struct user *user, char *message, uint32_t message_size)
 {
 	int error = user_find(name, user, message, message_size), room = 0, found = -1;
 

@@ -16,6 +16,7 @@ static pthread_t engine_thread;
 static struct sockaddr_un address;
 static const struct engine_answer *answers; // set while nobody asks
 static char requests[4096];                 // the engine's until it is joined
+static bool was_given[ENGINE_ANSWERS_MAX];  // so is this
 
 static bool reads_request(int fd, char *text, size_t size)
 {
@@ -54,8 +55,9 @@ static void serve_engine(int fd)
 	text[strcspn(text, "\r")] = '\0';
 	size_t used = strlen(requests);
 	snprintf(requests + used, sizeof requests - used, "%.500s\n", text);
-	while (!strstr(text, a->asked))
+	while (!strstr(text, a->asked) || (a->is_once && was_given[a - answers]))
 		a++;
+	was_given[a - answers] = true;
 	say_answer(fd, a);
 }
 
@@ -73,6 +75,7 @@ void scripted_engine_start(const char *socket_path, const struct engine_answer *
 {
 	answers = given;
 	*requests = '\0';
+	memset(was_given, 0, sizeof was_given);
 	address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
