@@ -1,8 +1,7 @@
 #include "tests/failpoints/walk.h"
-#include "state/base/check.h"
 #include "state/base/log.h"
 #include "tests/support/core/slowness.h"
-#include <dirent.h>
+#include "tests/support/descriptors.h"
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -42,14 +41,7 @@ void walk_said(const char *sentence)
 
 uint32_t walk_descriptors(void)
 {
-	uint32_t count = 0;
-	DIR *listing = opendir("/proc/self/fd");
-
-	CHECK(listing);
-	while (readdir(listing))
-		count++;
-	CHECK(closedir(listing) == 0);
-	return count;
+	return descriptors_open();
 }
 
 const char *walk_output(void)

@@ -3,7 +3,6 @@
 #include "state/base/check.h"
 #include "tests/failpoints/node/works.h"
 #include "tools/agent/base/folders.h"
-#include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,24 +39,12 @@ static void clear_place(void *shared)
 	assert_int_equal(munmap(place, sizeof *place), 0);
 }
 
-static uint32_t descriptors(void)
-{
-	uint32_t count = 0;
-	DIR *listing = opendir("/proc/self/fd");
-
-	CHECK(listing);
-	while (readdir(listing))
-		count++;
-	closedir(listing);
-	return count;
-}
-
 static bool work_in_place(void *shared)
 {
-	uint32_t before = descriptors();
+	uint32_t before = walk_descriptors();
 	bool is_done = walked->work(shared);
 
-	CHECK(descriptors() == before);
+	CHECK(walk_descriptors() == before);
 	return is_done;
 }
 

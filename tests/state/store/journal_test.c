@@ -7,7 +7,7 @@
 #include "tests/state/store/numbered_batches.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/core/slowness.h"
-#include <dirent.h>
+#include "tests/support/descriptors.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -307,26 +307,17 @@ static void a_full_map_refuses_and_recovers(void **unused)
 	dir_remove(path);
 }
 
-static uint32_t open_files(void)
-{
-	DIR *files = opendir("/proc/self/fd");
-	uint32_t count = 0;
-	while (readdir(files))
-		count++;
-	closedir(files);
-	return count;
-}
-
 // Those that are full are closed, however many there are.
 static void two_segments_are_open_at_most(void **unused)
 {
 	const char *path = dir_create();
-	uint32_t before = open_files();
+	uint32_t before = descriptors_open();
 	struct journal *j = open_at(path, 16 << 20);
 	uint64_t index = 1;
 	while (numbered_append(j, &index) == 0)
 		continue;
-	assert_in_range(open_files(), before + 1, before + 2); // the newest, and one to follow it
+	assert_in_range(
+		descriptors_open(), before + 1, before + 2); // the newest, and one to follow it
 	journal_close(j);
 	dir_remove(path);
 }

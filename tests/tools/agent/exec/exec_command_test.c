@@ -1,7 +1,7 @@
 // Commands beside a task's process: as whom and where they run, how they end, and that nothing is left of them.
+#include "tests/support/descriptors.h"
 #include "tests/tools/agent/exec/exec_stage.h"
 #include "tools/agent/confine/filter.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -72,24 +72,13 @@ static void a_command_that_cannot_start(void **unused)
 	assert_int_equal(c.keeper_fd, -1);
 }
 
-static uint32_t count_descriptors(void)
-{
-	uint32_t count = 0;
-	DIR *listing = opendir("/proc/self/fd");
-	assert_non_null(listing);
-	while (readdir(listing))
-		count++;
-	closedir(listing);
-	return count;
-}
-
 // Starts it with ever more descriptors, until there are enough. Returns how often there were not.
 static uint32_t starts_refused(const struct exec_command_start *start)
 {
 	struct rlimit whole, few;
 	struct exec_command c;
 	char message[300];
-	uint32_t refused = 0, before = count_descriptors();
+	uint32_t refused = 0, before = descriptors_open();
 	int error = -1;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
 	for (few = whole, few.rlim_cur = 3; error < 0; few.rlim_cur++, refused += error < 0) {
@@ -98,10 +87,10 @@ static uint32_t starts_refused(const struct exec_command_start *start)
 		error = exec_command_start(start, &c, message, sizeof message);
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
 		assert_true(error == 0 || strncmp(message, "cannot ", 7) == 0);
-		assert_true(error == 0 || count_descriptors() == before);
+		assert_true(error == 0 || descriptors_open() == before);
 	}
 	assert_int_equal(stage_finish(&c, output, sizeof output), 0);
-	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(descriptors_open(), before);
 	return refused;
 }
 
@@ -128,33 +117,40 @@ static void a_terminal_has_a_size(void **unused)
 	assert_string_equal(output, "\r\n50 132\r\n");
 }
 
-static void await_text(const struct exec_command *c, const char *wanted)
+static uint32_t lines_of_output(void)
+{
+	uint32_t lines = 0;
+	for (const char *at = output; (at = strchr(at, '\n')) != NULL; at++)
+		lines++;
+	return lines;
+}
+
+static void await_lines(const struct exec_command *c, uint32_t wanted)
 {
 	size_t at = 0;
 	output[0] = '\0';
-	for (int i = 0; i < 2000 && !strstr(output, wanted); i++) {
+	for (int i = 0; i < 2000 && lines_of_output() < wanted; i++) {
 		struct pollfd polled = {.fd = c->output, .events = POLLIN};
 		poll(&polled, 1, 10);
 		ssize_t n = read(c->output, output + at, sizeof output - 1 - at);
 		at += n > 0 ? (size_t)n : 0;
 		output[at] = '\0';
 	}
-	assert_non_null(strstr(output, wanted));
+	assert_int_equal(lines_of_output(), wanted);
 }
 
 // A command, a child of its group and one that left its session, each of which would live on; the last one also
 // ignores SIGHUP.
-#define FAMILY                                                                                \
-	"trap 'echo hup; exit 1' HUP; sleep 1000 & echo $!; "                                 \
-	"setsid sh -c 'trap \"\" HUP; echo $$; sleep 1000; true' & echo $$; sleep 0.3; echo " \
-	"here; "                                                                              \
+#define FAMILY                                                                \
+	"trap 'echo hup; exit 1' HUP; sleep 1000 & echo $!; "                 \
+	"setsid sh -c 'trap \"\" HUP; echo $$; sleep 1000; true' & echo $$; " \
 	"while :; do sleep 0.05; done"
 
 static void start_family(struct exec_command *c, bool has_terminal, pid_t pids[3])
 {
 	stage_start(&stage, c, has_terminal,
 		(char *const[]){(char[]){"sh"}, (char[]){"-c"}, (char[]){FAMILY}, NULL});
-	await_text(c, "here");
+	await_lines(c, 3);
 	char *at = output;
 	for (int i = 0; i < 3; i++) {
 		pids[i] = (pid_t)strtol(at, &at, 10);
@@ -362,6 +358,27 @@ static void the_tasks_user(void **unused)
 	stage_close(&stage);
 }
 
+// However the test that began it comes to its end.
+static void a_task_of_another_user_ends_with_its_parent(void **unused)
+{
+	int report[2];
+	pid_t task = 0;
+	if (!is_root())
+		return;
+	assert_int_equal(pipe(report), 0);
+	pid_t parent = fork();
+	if (parent == 0) {
+		stage_open(&stage, live_as_nobody, "");
+		rmdir(stage.folder);
+		_exit(write(report[1], &stage.task.task, sizeof task) != sizeof task);
+	}
+	assert_int_equal(read(report[0], &task, sizeof task), sizeof task);
+	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	stage_await_end(task);
+	close(report[0]);
+	close(report[1]);
+}
+
 static void live_with_a_right(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -474,6 +491,7 @@ int main(void)
 		cmocka_unit_test(a_root_of_its_own),
 		cmocka_unit_test(a_process_namespace),
 		cmocka_unit_test(the_tasks_user),
+		cmocka_unit_test(a_task_of_another_user_ends_with_its_parent),
 		cmocka_unit_test(rights_that_a_user_keeps),
 		cmocka_unit_test(system_calls_that_a_task_has_not),
 		cmocka_unit_test(a_task_in_more_groups_than_anybody_thought_of),

@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-static _Noreturn void sleep_as_task(void (*prepare)(void), int ready)
+static _Noreturn void sleep_as_task(void (*prepare)(void), pid_t parent, int ready)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (prepare)
 		prepare();
-	if (write(ready, "", 1) != 1)
+	// A process that changes its user lives on without its parent, unless it asks for that again.
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || write(ready, "", 1) != 1)
 		_exit(1);
 	for (;;)
 		pause();
@@ -28,13 +28,14 @@ void stage_open(struct exec_stage *s, void (*prepare)(void), const char *as_user
 {
 	char message[300] = "", byte;
 	int ready[2];
+	pid_t parent = getpid();
 	snprintf(s->folder, sizeof s->folder, "/tmp/berth-exec.XXXXXX");
 	assert_non_null(mkdtemp(s->folder));
 	assert_int_equal(pipe(ready), 0);
 	s->task = (struct process){.fd = -1};
 	s->task.task = fork();
 	if (s->task.task == 0)
-		sleep_as_task(prepare, ready[1]);
+		sleep_as_task(prepare, parent, ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 	close(ready[1]);
