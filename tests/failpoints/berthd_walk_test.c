@@ -5,6 +5,7 @@
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tests/failpoints/call_walk.h"
+#include "tests/failpoints/words.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/etcd/etcd_server.h"
 #include "tests/support/etcd/fake_server.h"
@@ -35,7 +36,6 @@
 
 #include <cmocka.h>
 
-#define WORDS_MOST 32u
 #define SAID_BYTES 65536u
 #define USER "nobody"
 
@@ -45,46 +45,25 @@ struct controller_life {
 	uint32_t keys; // in the key file
 };
 
-// A command line, whose words stay.
-struct daemon_words {
-	char words[WORDS_MOST][160];
-	char *at[WORDS_MOST + 1];
-	int count;
-};
-
-__attribute__((format(printf, 2, 3))) static void say_word(
-	struct daemon_words *w, const char *format, ...)
-{
-	va_list arguments;
-
-	CHECK(w->count < (int)WORDS_MOST);
-	va_start(arguments, format);
-	vsnprintf(w->words[w->count], sizeof w->words[0], format, arguments);
-	va_end(arguments);
-	w->at[w->count] = w->words[w->count];
-	w->at[++w->count] = NULL;
-}
-
-static struct daemon_words *words_of(const struct controller_life *l, const char *action)
+static struct words *words_of(const struct controller_life *l, const char *action)
 {
 	static const char *const settings[] = {"ports.0.io=socket", "ports.0.addresses=127.0.0.1",
 		"dataplane.huge=no", "http.port=0", "agents.address=127.0.0.1", "limits.nodes=100",
 		"limits.jobs=100", "limits.allocations=100", "limits.place_requests=100",
-		"limits.evaluations=100", "store.map_mb=128", "http.memory_mb=8"};
-	static struct daemon_words w;
+		"limits.evaluations=100", "store.map_mb=128", "http.memory_mb=8", NULL};
+	static struct words w;
 
 	w.count = 0;
-	say_word(&w, "berthd");
+	words_add(&w, "berthd");
 	if (action)
-		say_word(&w, "%s", action);
-	say_word(&w, "--config=%s/berthd.yaml", l->folder);
-	say_word(&w, "--data_dir=%s/data", l->folder);
-	say_word(&w, "--master_key_file=%s/keys", l->folder);
-	say_word(&w, "--http.socket.path=%s/http", l->folder);
-	say_word(&w, "--audit.path=%s/audit", l->folder);
-	say_word(&w, "--wire.udp_port=%u", l->wire_port);
-	for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-		say_word(&w, "--%s", settings[i]);
+		words_add(&w, "%s", action);
+	words_add(&w, "--config=%s/berthd.yaml", l->folder);
+	words_add(&w, "--data_dir=%s/data", l->folder);
+	words_add(&w, "--master_key_file=%s/keys", l->folder);
+	words_add(&w, "--http.socket.path=%s/http", l->folder);
+	words_add(&w, "--audit.path=%s/audit", l->folder);
+	words_add(&w, "--wire.udp_port=%u", l->wire_port);
+	words_add_settings(&w, settings);
 	return &w;
 }
 
@@ -144,7 +123,7 @@ static bool has_said(const char *text)
 // What is refused is told by a sentence, and an exit status.
 static bool ends_well(const struct controller_life *l, const char *action)
 {
-	struct daemon_words *w = words_of(l, action);
+	struct words *w = words_of(l, action);
 	int status = berthd_run(w->count, w->at);
 
 	if (status != EXIT_SUCCESS && has_said("berthd: "))
@@ -204,7 +183,7 @@ static void look_at_nothing(void *shared)
 	CHECK(check_host(shared));
 }
 
-static bool read_words(struct berthd *b, const struct daemon_words *w, char *message)
+static bool read_words(struct berthd *b, const struct words *w, char *message)
 {
 	struct options options;
 
@@ -445,11 +424,11 @@ static bool carry_out(const struct controller_life *l, const char *verb)
 {
 	struct berthd *b = memory_take(sizeof *b);
 	char message[BERTHD_MESSAGE_BYTES];
-	struct daemon_words *w = words_of(l, NULL);
+	struct words *w = words_of(l, NULL);
 
-	say_word(w, "--cluster.name=c%u", l->wire_port);
-	say_word(w, "--cluster.endpoints=%s", etcd_server.url);
-	say_word(w, "--cluster.advertise_http=http://127.0.0.1:1");
+	words_add(w, "--cluster.name=c%u", l->wire_port);
+	words_add(w, "--cluster.endpoints=%s", etcd_server.url);
+	words_add(w, "--cluster.advertise_http=http://127.0.0.1:1");
 	bool is_read = read_words(b, w, message);
 	walk_said(is_read ? "" : message);
 	bool is_done = is_read && berthd_enrol(b, verb) == EXIT_SUCCESS;

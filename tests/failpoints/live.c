@@ -3,6 +3,7 @@
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
+#include "tests/failpoints/words.h"
 #include "tests/support/etcd/etcd_server.h"
 #include "tools/agent/base/folders.h"
 #include <fcntl.h>
@@ -22,7 +23,6 @@
 
 #include <cmocka.h>
 
-#define WORDS_MOST 40
 #define LOG_BYTES (1u << 20)
 #define CGROUPS "/sys/fs/cgroup/"
 
@@ -41,28 +41,7 @@ uint64_t live_now_ms(void)
 	return time_monotonic_ns(&time_source_real) / NS_PER_MS;
 }
 
-// Words of the program's command line, each below the folder where it says FOLDER first.
-struct command_line {
-	char words[WORDS_MOST][160];
-	char *at[WORDS_MOST + 1];
-	uint32_t count;
-};
-
-__attribute__((format(printf, 2, 3))) static void add_word(
-	struct command_line *c, const char *format, ...)
-{
-	va_list arguments;
-
-	assert_true(c->count < WORDS_MOST);
-	va_start(arguments, format);
-	vsnprintf(c->words[c->count], sizeof c->words[0], format, arguments);
-	va_end(arguments);
-	c->at[c->count] = c->words[c->count];
-	c->at[++c->count] = NULL;
-}
-
-static pid_t spawn_into(
-	const struct live *l, const struct command_line *c, const char *file, int flags)
+static pid_t spawn_into(const struct live *l, const struct words *c, const char *file, int flags)
 {
 	posix_spawn_file_actions_t actions;
 	char path[128];
@@ -81,7 +60,7 @@ static pid_t spawn_into(
 	return pid;
 }
 
-static void run_to_end(const struct live *l, const struct command_line *c, const char *file)
+static void run_to_end(const struct live *l, const struct words *c, const char *file)
 {
 	int status;
 
@@ -105,22 +84,22 @@ static void read_line(const struct live *l, const char *file, char *text, size_t
 
 static void make_keys(struct live *l)
 {
-	struct command_line masters = {0}, id = {0}, key = {0};
+	struct words masters = {0}, id = {0}, key = {0};
 
-	add_word(&masters, "%s", l->programs[LIVE_CONTROLLER]);
-	add_word(&masters, "genkey");
-	add_word(&masters, "%s/master.key", l->folder);
+	words_add(&masters, "%s", l->programs[LIVE_CONTROLLER]);
+	words_add(&masters, "genkey");
+	words_add(&masters, "%s/master.key", l->folder);
 	run_to_end(l, &masters, "unused");
-	add_word(&id, "%s", l->programs[LIVE_AGENT]);
-	add_word(&id, "--print-id");
-	add_word(&id, "--state-dir=%s", l->folder);
+	words_add(&id, "%s", l->programs[LIVE_AGENT]);
+	words_add(&id, "--print-id");
+	words_add(&id, "--state-dir=%s", l->folder);
 	run_to_end(l, &id, "id");
 	read_line(l, "id", l->node, sizeof l->node);
-	add_word(&key, "%s", l->berth);
-	add_word(&key, "node");
-	add_word(&key, "key");
-	add_word(&key, "%s", l->node);
-	add_word(&key, "--master-key=%s/master.key", l->folder);
+	words_add(&key, "%s", l->berth);
+	words_add(&key, "node");
+	words_add(&key, "key");
+	words_add(&key, "%s", l->node);
+	words_add(&key, "--master-key=%s/master.key", l->folder);
 	run_to_end(l, &key, "node.key");
 }
 
@@ -142,38 +121,36 @@ void live_begin(struct live *l, const char *controller, const char *agent, const
 	assert_int_equal(setenv("BERTH_FAILPOINTS", points, 1), 0);
 }
 
-// The words are pointed to from within: a command line is not copied.
-static void add_controller_words(struct command_line *c, const struct live *l)
+static void add_controller_words(struct words *c, const struct live *l)
 {
 	static const char *const settings[] = {"ports.0.io=socket",
 		"ports.0.addresses=127.0.0.1,127.0.0.2", "dataplane.huge=no", "limits.nodes=1000",
 		"limits.jobs=1000", "limits.allocations=4000", "limits.place_requests=1000",
 		"limits.evaluations=5000", "wire.ttl_ms=900", "wire.restart_grace_ms=5000",
-		"liveness.mass_percent=100", "http.connections_max=64"};
+		"liveness.mass_percent=100", "http.connections_max=64", NULL};
 
-	add_word(c, "%s", l->programs[LIVE_CONTROLLER]);
-	for (uint32_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-		add_word(c, "--%s", settings[i]);
-	add_word(c, "--data_dir=%s/data", l->folder);
-	add_word(c, "--master_key_file=%s/master.key", l->folder);
-	add_word(c, "--http.socket.path=%s/http", l->folder);
-	add_word(c, "--http.port=%u", l->http_port);
-	add_word(c, "--wire.udp_port=%u", l->wire_port);
+	words_add(c, "%s", l->programs[LIVE_CONTROLLER]);
+	words_add_settings(c, settings);
+	words_add(c, "--data_dir=%s/data", l->folder);
+	words_add(c, "--master_key_file=%s/master.key", l->folder);
+	words_add(c, "--http.socket.path=%s/http", l->folder);
+	words_add(c, "--http.port=%u", l->http_port);
+	words_add(c, "--wire.udp_port=%u", l->wire_port);
 }
 
-static void add_agent_words(struct command_line *c, const struct live *l)
+static void add_agent_words(struct words *c, const struct live *l)
 {
-	add_word(c, "%s", l->programs[LIVE_AGENT]);
-	add_word(c, "--server=127.0.0.1:%u", l->wire_port);
-	add_word(c, "--source=127.0.0.1");
-	add_word(c, "--state-dir=%s", l->folder);
-	add_word(c, "--data-dir=%s/tasks", l->folder);
-	add_word(c, "--cgroup-parent=%s", l->group);
+	words_add(c, "%s", l->programs[LIVE_AGENT]);
+	words_add(c, "--server=127.0.0.1:%u", l->wire_port);
+	words_add(c, "--source=127.0.0.1");
+	words_add(c, "--state-dir=%s", l->folder);
+	words_add(c, "--data-dir=%s/tasks", l->folder);
+	words_add(c, "--cgroup-parent=%s", l->group);
 }
 
 void live_start(struct live *l, enum live_program which)
 {
-	struct command_line c = {0};
+	struct words c = {0};
 
 	if (which == LIVE_CONTROLLER)
 		add_controller_words(&c, l);

@@ -32,7 +32,6 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_QMP_RECEIVE, "econnreset", NULL, false, false},
 };
 
-static struct time_source source;
 static struct monitor {
 	int listener, forward; // forward: what it listens on for the guest; -1: nothing
 	pthread_t thread;
@@ -212,15 +211,12 @@ static bool live_of_machine(struct work_place *place)
 static bool run_machine(struct work_place *place)
 {
 	char program[200], images[200], path[400];
-	struct runner_settings settings = {.time = &source,
-		.machines = {.qemu = program,
-			.images = images,
-			.user = "",
-			.has_network = true,
-			.is_emulated = true}};
+	struct runner_settings settings = {.machines = {.qemu = program,
+						   .images = images,
+						   .user = "",
+						   .has_network = true,
+						   .is_emulated = true}};
 
-	manual = (struct manual_time){.monotonic_ns = 1000000000, .wall_ns = 1700000000000000000};
-	source = time_source_manual(&manual);
 	work_path(place, "qemu", program);
 	work_path(place, "images", images);
 	snprintf(path, sizeof path, "%s:/usr/bin:/bin", place->folder);

@@ -146,10 +146,7 @@ static bool serve_clients(struct work_place *place)
 
 	if (!work_open_runner(place, (struct runner_settings){.time = &time_source_real}))
 		return false;
-	runner_add(&runner, &work_id, 9, 5,
-		stage_describe(&work_id, "batch", "",
-			"{\"Name\":\"t\",\"Driver\":\"mock\",\"Config\":{}}"));
-	runner_step(&runner);
+	stage_run(&work_id, "batch", "", "{\"Name\":\"t\",\"Driver\":\"mock\",\"Config\":{}}");
 	mailbox = ask_runner_create();
 	if (mailbox)
 		is_done = ask_all(place);

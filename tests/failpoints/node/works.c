@@ -28,10 +28,14 @@ void work_write(const struct work_place *place, const char *below, const char *t
 
 bool work_open_runner(const struct work_place *place, struct runner_settings settings)
 {
+	static struct time_source source;
 	static const struct node_facts facts = {
 		.id = {{7}}, .name = "n", .datacenter = "dc1", .class_name = "", .pool = "default"};
 	char message[300];
 
+	manual = (struct manual_time){.monotonic_ns = 1000000000, .wall_ns = 1700000000000000000};
+	source = time_source_manual(&manual);
+	settings.time = settings.time ? settings.time : &source;
 	settings.data_folder = settings.state_folder = place->folder;
 	settings.seed = 3;
 	if (runner_open(&runner, &settings, message, sizeof message) < 0) {

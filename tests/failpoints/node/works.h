@@ -33,5 +33,6 @@ extern const struct uuid work_id; // of the allocation that there is
 // Makes the folders that lead to the file, too.
 void work_write(const struct work_place *, const char *below, const char *text);
 void work_path(const struct work_place *, const char *below, char path[static 200]);
-// The runner of stage.h in the place, as an agent opens it. False: it was said why not.
+// The runner of stage.h in the place, as an agent opens it. False: it was said why not. time NULL: that of stage.h,
+// which stands still unless told.
 bool work_open_runner(const struct work_place *, struct runner_settings);
