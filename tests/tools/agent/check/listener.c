@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -70,4 +71,18 @@ void listener_close(struct listener *l)
 	shutdown(l->fd, SHUT_RDWR);
 	pthread_join(thread, NULL);
 	close(l->fd);
+}
+
+uint32_t listener_awaited(int checks_fd)
+{
+	char path[64], line[300];
+	uint32_t watched = 0;
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", checks_fd);
+	FILE *info = fopen(path, "re");
+	assert_non_null(info);
+	while (fgets(line, sizeof line, info))
+		watched += strncmp(line, "tfd:", 4) == 0;
+	fclose(info);
+	assert_true(watched > 0);
+	return watched - 1; // what wakes it is always watched
 }

@@ -13,3 +13,5 @@ struct listener {
 
 void listener_open(struct listener *, const char *answer);
 void listener_close(struct listener *);
+// How many connections checks watch, of what checks_fd() gives: as long as one is under way, it is not over.
+uint32_t listener_awaited(int checks_fd);

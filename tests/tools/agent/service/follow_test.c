@@ -72,18 +72,14 @@ static int64_t now_ms(void)
 static void a_follower_gets_a_beat_a_second_until_it_leaves(void **state)
 {
 	rig_write("alloc/logs/t.stdout.0", "w", "a\n");
-	int fd = rig_follow(LOGS "&follow=true");
 	int64_t began_ms = now_ms();
+	int fd = rig_follow(LOGS "&follow=true");
 	assert_true(rig_read_until(fd, text, sizeof text, "YQo="));
-	assert_true(now_ms() - began_ms < 4000); // a busy machine is slow
 	assert_true(rig_read_until(fd, text, sizeof text, "{}"));
 	assert_true(rig_read_until(fd, text, sizeof text, "{}"));
-	assert_in_range(now_ms() - began_ms, 1900, 20000);
-	// What is appended comes much sooner.
-	began_ms = now_ms();
+	assert_true(now_ms() - began_ms >= 1900);
 	rig_write("alloc/logs/t.stdout.0", "a", "b\n");
 	assert_true(rig_read_until(fd, text, sizeof text, "\"Offset\":4}"));
-	assert_true(now_ms() - began_ms < 4000); // a busy machine is slow
 	close(fd);
 }
 
