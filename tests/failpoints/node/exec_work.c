@@ -4,6 +4,7 @@
 #include "tests/failpoints/node/works.h"
 #include "tools/agent/exec/exec_frame.h"
 #include "tools/agent/exec/exec_session.h"
+#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,17 @@ struct exec_guest {
 	bool is_refused;        // its farewell has a reason
 };
 
+// Who keeps one right, to bind low ports.
+static bool become_nobody(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{1u << 10, 1u << 10, 1u << 10}};
+
+	return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+	       setresuid(NOBODY, NOBODY, NOBODY) == 0 && syscall(SYS_capset, &header, data) == 0 &&
+	       prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, 10, 0, 0) == 0;
+}
+
 static void begin_task(struct work_place *place)
 {
 	char byte;
@@ -35,8 +48,7 @@ static void begin_task(struct work_place *place)
 	CHECK(pipe(ready) == 0);
 	pid_t task = fork();
 	if (task == 0) {
-		CHECK(geteuid() != 0 || (setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-						setresuid(NOBODY, NOBODY, NOBODY) == 0));
+		CHECK(geteuid() != 0 || become_nobody());
 		CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0); // which another user had lost
 		CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && write(ready[1], "", 1) == 1);
 		for (;;)

@@ -1,14 +1,12 @@
 // The line: a question of the agent's to its controller, and one of the controller's, over connections that the agent
 // dials.
-#include "dataplane/wire/little_endian.h"
 #include "state/base/check.h"
 #include "tests/failpoints/node/works.h"
+#include "tests/tools/agent/line/line_controller.h"
 #include "tools/agent/line/line.h"
 #include "tools/agent/line/line_ask.h"
 #include "tools/tls/psk.h"
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,24 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct wire_key line_key = {{1, 2}};
-
 static struct controller {
-	int listener;
 	uint16_t port;
-	pthread_t thread;
-	struct psk_server *psk;
 	_Atomic bool reached, heard; // by the node that is asked, and its answer
 } controller;
 static struct line *line;
-
-static bool find_line_key(
-	void *context, const char *name, size_t size, uint8_t key[static PSK_KEY_BYTES])
-{
-	store64(key, line_key.k[0]);
-	store64(key + 8, line_key.k[1]);
-	return true;
-}
 
 static void converse(gnutls_session_t tls)
 {
@@ -50,48 +35,6 @@ static void converse(gnutls_session_t tls)
 			gnutls_record_recv(tls, text, sizeof text) == 4)
 			atomic_store(&controller.heard, memcmp(text, "pong", 4) == 0);
 	}
-	(void)gnutls_bye(tls, GNUTLS_SHUT_WR);
-}
-
-// One connection after the other; its sockets block.
-static void *be_controller(void *unused)
-{
-	gnutls_session_t tls;
-
-	for (int fd; (fd = accept(controller.listener, NULL, NULL)) >= 0; close(fd)) {
-		if (psk_server_session(controller.psk, fd, NULL, &tls) < 0)
-			continue;
-		int error;
-		while ((error = gnutls_handshake(tls)) < 0 && !gnutls_error_is_fatal(error))
-			;
-		if (error == 0)
-			converse(tls);
-		gnutls_deinit(tls);
-	}
-	return NULL;
-}
-
-static void begin_controller(void)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	socklen_t size = sizeof at;
-
-	controller.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CHECK(bind(controller.listener, (struct sockaddr *)&at, size) == 0);
-	CHECK(listen(controller.listener, 4) == 0);
-	CHECK(getsockname(controller.listener, (struct sockaddr *)&at, &size) == 0);
-	controller.port = ntohs(at.sin_port);
-	controller.psk = psk_server_create(find_line_key);
-	CHECK(controller.psk);
-	CHECK(pthread_create(&controller.thread, NULL, be_controller, NULL) == 0);
-}
-
-static void end_controller(void)
-{
-	shutdown(controller.listener, SHUT_RDWR);
-	pthread_join(controller.thread, NULL);
-	close(controller.listener);
-	psk_server_destroy(controller.psk);
 }
 
 // In place of the service: one connection.
@@ -152,11 +95,11 @@ static void be_asked(void)
 static bool talk_over_line(struct work_place *place)
 {
 	struct line_settings settings = {
-		.node = {{7}}, .key = line_key, .key_id = 7, .serve = serve_ping};
+		.node = {{7}}, .key = line_controller_key, .key_id = 7, .serve = serve_ping};
 	bool is_done = false;
 
 	served.fd = -1;
-	begin_controller();
+	controller.port = line_controller_open(converse);
 	line = line_open(&settings);
 	if (line) {
 		line_follow(line, "127.0.0.1");
@@ -169,7 +112,7 @@ static bool talk_over_line(struct work_place *place)
 	line_close(line);
 	if (served.fd >= 0)
 		pthread_join(served.thread, NULL);
-	end_controller();
+	line_controller_close();
 	if (atomic_load(&controller.reached) && !atomic_load(&controller.heard))
 		walk_said("the controller saw its connection end");
 	return is_done && atomic_load(&controller.heard);

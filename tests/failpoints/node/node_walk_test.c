@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-static const struct node_work *const works[] = {&check_work, &engine_work, &exec_work, &line_work,
-	&node_agent_work, &qmp_work, &service_work};
+static const struct node_work *const works[] = {&check_work, &engine_work, &exec_container_work,
+	&exec_work, &line_work, &node_agent_work, &qmp_work, &service_work};
 static const struct node_work *walked;
 
 static void *prepare_place(const struct walk_row *row)

@@ -26,8 +26,8 @@ struct node_work {
 	struct call_walk_excuses excuses;
 };
 
-extern const struct node_work check_work, engine_work, exec_work, line_work, node_agent_work,
-	qmp_work, service_work;
+extern const struct node_work check_work, engine_work, exec_container_work, exec_work, line_work,
+	node_agent_work, qmp_work, service_work;
 
 extern const struct uuid work_id; // of the allocation that there is
 // Makes the folders that lead to the file, too.

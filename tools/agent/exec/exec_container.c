@@ -106,6 +106,7 @@ static enum relay take_from_engine(struct exec_container *c)
 		return RELAY_ON;
 	c->out_at = c->out;
 	c->out_size = n > 0 ? (size_t)n : 0;
+	// An engine that has not read all of the input resets the connection at its end.
 	return n > 0 ? RELAY_ON : RELAY_AWAIT_END;
 }
 
@@ -187,7 +188,7 @@ static enum relay relay_turn(struct exec_container *c)
 	enum relay next = RELAY_ON;
 	set_relayed(c, polled);
 	if (poll(polled, RELAYED, c->resize_tries > 0 ? (int)RESIZE_PAUSE_MS : -1) < 0)
-		return errno == EINTR ? RELAY_ON : RELAY_KILL;
+		return RELAY_KILL; // no signal comes here
 	if (polled[RELAYED_CHANNEL].revents)
 		next = take_sizes(c);
 	resize_when_due(c);
@@ -239,6 +240,9 @@ static void *keep_in_container(void *context)
 		next = await_end(c);
 	if (next == RELAY_KILL)
 		container_exec_kill(&c->exec);
+	if (next == RELAY_KILL && !*c->end.reason)
+		snprintf(c->end.reason, sizeof c->end.reason,
+			"the command was ended, as nobody could watch it any more");
 	// Somebody who does not want it any more does not want to know.
 	(void)send(c->channel, &c->end, sizeof c->end, MSG_NOSIGNAL | MSG_DONTWAIT);
 	close_ends(c);

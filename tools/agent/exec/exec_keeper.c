@@ -78,14 +78,23 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+// Or to the root folder, where the task has removed its own.
+static void go_to_folder(const char *folder)
+{
+	while (chdir(folder) < 0) {
+		if (strcmp(folder, "/") == 0)
+			keeper_fail(KEEPER_PLACE);
+		folder = "/";
+	}
+}
+
 static _Noreturn void run_program(const struct keeper *k)
 {
 	restore_signals();
 	CHECK(setsid() > 0); // a child leads no group yet
 	if (k->has_terminal && ioctl(0, TIOCSCTTY, 0) < 0)
 		keeper_fail(KEEPER_TERMINAL);
-	if (chdir(k->folder) < 0 && chdir("/") < 0)
-		keeper_fail(KEEPER_PLACE);
+	go_to_folder(k->folder);
 	if (exec_place_become(k->place) < 0)
 		keeper_fail(KEEPER_USER);
 	umask(022);
@@ -134,8 +143,7 @@ static void end_command(pid_t command, int pidfd)
 static void tell_end(pid_t command)
 {
 	siginfo_t info;
-	while (waitid(P_PID, (id_t)command, &info, WEXITED | WNOWAIT) < 0)
-		CHECK(errno == EINTR);
+	CHECK(waitid(P_PID, (id_t)command, &info, WEXITED | WNOWAIT) == 0); // no signal comes here
 	kill(-command, SIGKILL);
 	struct exec_command_end end = {
 		.exit_code = info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status,

@@ -173,7 +173,7 @@ static int find_task_user(
 static bool is_process_over(int pidfd)
 {
 	struct pollfd polled = {.fd = pidfd, .events = POLLIN};
-	return pidfd < 0 || poll(&polled, 1, 0) != 0;
+	return poll(&polled, 1, 0) != 0;
 }
 
 static int find_in_proc(struct exec_place *p, pid_t task)
@@ -184,29 +184,38 @@ static int find_in_proc(struct exec_place *p, pid_t task)
 	return error ? error : read_rights(p, task);
 }
 
+static int open_task(struct exec_place *p, const struct process *process)
+{
+	if (process->task <= 0)
+		return -ESRCH;
+	p->task_fd = (int)syscall(SYS_pidfd_open, process->task, 0);
+	if (p->task_fd < 0)
+		return -errno;
+	uint64_t started = process_started(process->task);
+	if (started == process->task_started)
+		return 0;
+	return started || is_process_over(p->task_fd)
+		       ? -ESRCH
+		       : -EIO; // it is there, and nobody knows since when
+}
+
 int exec_place_find(struct exec_place *p, const struct process *process, const char *user,
 	char *message, uint32_t message_size)
 {
-	pid_t task = process->task;
 	*p = (struct exec_place){.task_fd = -1, .root_fd = -1, .group_fd = -1};
-	if (task > 0)
-		p->task_fd = (int)syscall(SYS_pidfd_open, task, 0);
-	if (p->task_fd < 0 || process_started(task) != process->task_started) {
-		snprintf(message, message_size, "the task's process is over");
-		return -ESRCH;
-	}
-	int error = find_in_proc(p, task);
+	int error = open_task(p, process);
+	error = error ? error : find_in_proc(p, process->task);
 	// As long as it is there nobody else has its number, so what was read is its own.
-	if (is_process_over(p->task_fd)) {
+	if (p->task_fd >= 0 && is_process_over(p->task_fd))
+		error = -ESRCH;
+	if (!error)
+		return find_task_user(p, user, message, message_size);
+	if (error == -ESRCH)
 		snprintf(message, message_size, "the task's process is over");
-		return -ESRCH;
-	}
-	if (error) {
+	else
 		snprintf(message, message_size, "cannot look at the task's process: %s",
 			strerror(-error));
-		return error;
-	}
-	return find_task_user(p, user, message, message_size);
+	return error;
 }
 
 void exec_place_close(struct exec_place *p)

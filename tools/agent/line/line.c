@@ -66,7 +66,7 @@ static int await_either(const struct line *line, const struct dialled *d, const 
 		if (!polled[i].events)
 			polled[i].fd = -1;
 	int ready = poll(polled, 3, -1);
-	return polled[2].revents || (ready < 0 && errno != EINTR) ? -ECANCELED : 0;
+	return polled[2].revents || ready < 0 ? -ECANCELED : 0; // no signal comes here
 }
 
 // Carries what the controller asks to the service, and its answers back, until one of them ends it.

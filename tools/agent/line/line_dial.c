@@ -34,7 +34,7 @@ int line_wait(const struct line *line, int fd, short events, int stop_fd, uint64
 	int ready = poll(polled, 3, left_ms > 60000 ? 60000 : (int)left_ms);
 	if (polled[1].revents || polled[2].revents)
 		return -ECANCELED;
-	return ready < 0 && errno != EINTR ? -errno : 0;
+	return ready < 0 ? -errno : 0; // to no thread that asks signals come
 }
 
 static int dial_fails(int error, const char *what, const char *where, char *message, uint32_t size)

@@ -1,6 +1,7 @@
 // Commands beside a task's process: as whom and where they run, how they end, and that nothing is left of them.
 #include "tests/support/descriptors.h"
 #include "tests/tools/agent/exec/exec_stage.h"
+#include "tools/agent/confine/cgroup.h"
 #include "tools/agent/confine/filter.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -295,6 +296,78 @@ static void a_root_of_its_own(void **unused)
 	stage_close(&stage);
 }
 
+// Nothing runs where not all is known of the task.
+static void a_task_that_cannot_be_looked_at(void **unused)
+{
+	struct rlimit whole, few;
+	struct exec_place place;
+	char message[300];
+	uint32_t refused = 0;
+	int error = -1;
+	if (!is_root())
+		return;
+	stage_open(&stage, live_in_another_root, "");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	for (few = whole, few.rlim_cur = 3; error < 0; few.rlim_cur++, refused += error < 0) {
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		error = exec_place_find(&place, &stage.task, "", message, sizeof message);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+		exec_place_close(&place);
+		assert_true(error == 0 || strstr(message, "cannot look at the task's process: "));
+	}
+	assert_true(refused > 2);
+	stage_close(&stage);
+}
+
+static void live_as_nobody(void)
+{
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		_exit(1);
+}
+
+static char group[600];
+
+static void live_in_a_group(void)
+{
+	char path[700];
+	if (mkdir(group, 0755) < 0)
+		return;
+	snprintf(path, sizeof path, "%s/cgroup.procs", group);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0)
+		(void)!write(fd, "0", 1); // where it is then is seen from outside
+	close(fd);
+}
+
+static void a_command_is_in_its_tasks_group(void **unused)
+{
+	char mount[500], message[300];
+	int status;
+	if (!is_root())
+		return;
+	cgroup_find_mount("/proc/self/mounts", mount, sizeof mount);
+	snprintf(group, sizeof group, "%s/berth-exec-%d", mount, (int)getpid());
+	stage_open(&stage, live_in_a_group, "");
+	if (stage.place.group_fd >= 0) {
+		assert_int_equal(
+			stage_run(&stage, "grep ^0: /proc/self/cgroup", output, sizeof output), 0);
+		assert_non_null(strstr(output, strrchr(group, '/')));
+		// Who may not put it there runs nothing.
+		pid_t other = fork();
+		if (other == 0) {
+			live_as_nobody();
+			struct exec_place place;
+			int error =
+				exec_place_find(&place, &stage.task, "", message, sizeof message);
+			_exit(error == -EACCES && strstr(message, "cannot look at") ? 0 : 1);
+		}
+		assert_int_equal(waitpid(other, &status, 0), other);
+		assert_int_equal(status, 0);
+	}
+	stage_close(&stage);
+	rmdir(group);
+}
+
 // Its number within is not that outside, and the task's first process is the init there.
 static void a_process_namespace(void **unused)
 {
@@ -331,12 +404,6 @@ static void a_process_namespace(void **unused)
 	exec_place_close(&inner.place);
 	close(report[0]);
 	close(report[1]);
-}
-
-static void live_as_nobody(void)
-{
-	if (setgid(65534) < 0 || setuid(65534) < 0)
-		_exit(1);
 }
 
 static void the_tasks_user(void **unused)
@@ -489,6 +556,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_unknown_user, open_plain, close_stage),
 		cmocka_unit_test(a_command_is_where_its_task_is),
 		cmocka_unit_test(a_root_of_its_own),
+		cmocka_unit_test(a_task_that_cannot_be_looked_at),
+		cmocka_unit_test(a_command_is_in_its_tasks_group),
 		cmocka_unit_test(a_process_namespace),
 		cmocka_unit_test(the_tasks_user),
 		cmocka_unit_test(a_task_of_another_user_ends_with_its_parent),
