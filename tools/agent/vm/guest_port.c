@@ -81,6 +81,8 @@ static int greet_monitor(struct monitor *m, const char *folder)
 	json_t *answer =
 		greeting ? ask_monitor(m, json_pack("{s:s}", "execute", "qmp_capabilities")) : NULL;
 	bool is_fine = answer && json_object_get(answer, "return");
+	if (answer && !is_fine)
+		fail_guest(m, 0, "the machine's monitor takes no questions");
 	json_decref(greeting);
 	json_decref(answer);
 	return is_fine ? 0 : -EBUSY;

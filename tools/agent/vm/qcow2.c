@@ -63,7 +63,10 @@ static int refuse_disk(int error, const char *path, char *message, uint32_t mess
 static int make_empty(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : close(fd) < 0 ? -errno : 0;
+	if (fd < 0)
+		return -errno;
+	close(fd); // it has nothing that could be lost
+	return 0;
 }
 
 // Starts qemu-img with its error output into a pipe. 0, or a positive errno.
@@ -110,10 +113,11 @@ static void read_line(int fd, char line[static 256])
 static bool has_succeeded(pid_t child)
 {
 	int status;
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	pid_t ended;
+	do
+		ended = waitpid(child, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 // qemu-img does not open the image: find_image has checked it.

@@ -1,4 +1,5 @@
 // What machines said last is kept when they are gone, and only so much of it.
+#include "tests/support/log_capture.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/vm/kept_console.h"
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,12 +140,45 @@ static void all_of_them_take_only_so_much(void **unused)
 	assert_false(is_kept("d", "u", NULL));
 }
 
+// It is said, and nothing is left that is no console.
+static void keeps_nothing(const char *name, const char *why)
+{
+	static struct log_capture log;
+	log_capture_begin(&log);
+	run_once("said", 0, "");
+	keep(name, "u", 1);
+	log_capture_end(&log);
+	assert_int_equal(log_capture_count(&log, "console-not-kept", why), 1);
+}
+
+static void what_cannot_be_kept_is_told(void **unused)
+{
+	char path[200];
+	snprintf(path, sizeof path, "%s/consoles", data);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0 && close(fd) == 0);
+	keeps_nothing("web", "Not a directory");
+	assert_int_equal(unlink(path), 0);
+	if (geteuid() != 0)
+		return;
+	// On another disk, and on one without room for folders.
+	assert_int_equal(mkdir(path, 0711), 0);
+	assert_int_equal(mount("none", path, "tmpfs", 0, NULL), 0);
+	keeps_nothing("web", "cross-device");
+	assert_false(is_kept("web", "u", NULL));
+	assert_int_equal(umount(path), 0);
+	assert_int_equal(mount("none", path, "tmpfs", 0, "nr_inodes=2"), 0);
+	keeps_nothing("web", "No space left");
+	assert_int_equal(umount(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_last_words_are_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_lead_nowhere_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_the_newest_are_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_kept_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(all_of_them_take_only_so_much, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

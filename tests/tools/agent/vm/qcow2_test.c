@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +155,34 @@ static void what_is_no_image_is_refused(void **unused)
 	assert_int_equal(create(GIB), -EISDIR);
 }
 
+// What an image says of its disk is believed, but for what no disk has.
+static void an_image_of_too_large_a_disk_is_refused(void **unused)
+{
+	const uint64_t header[4] = {htobe64(0x514649fb00000003), 0, 0, htobe64(65 * 1024 * GIB)};
+	int fd = open(image, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, header, sizeof header), sizeof header);
+	close(fd);
+	assert_int_equal(create(0), -EFBIG);
+	assert_non_null(strstr(message, "cannot use the image"));
+}
+
+// There is room for one file at a time, and not for both ends of a pipe.
+static void without_descriptors_it_is_refused(void **unused)
+{
+	struct rlimit whole, few;
+	int first = dup(STDERR_FILENO);
+	write_image(512);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	few = (struct rlimit){(rlim_t)first + 1, whole.rlim_max};
+	close(first);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(create(0), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+	assert_non_null(strstr(message, "cannot make the disk"));
+	assert_int_equal(access(disk, F_OK), -1);
+}
+
 static void without_the_program_it_says_so(void **unused)
 {
 	char *path = strdup(getenv("PATH"));
@@ -192,7 +221,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(it_is_as_large_as_its_image),
 		TEST(it_may_be_larger), TEST(its_image_may_be_such_a_disk),
-		TEST(what_is_no_image_is_refused), TEST(without_the_program_it_says_so),
+		TEST(what_is_no_image_is_refused), TEST(an_image_of_too_large_a_disk_is_refused),
+		TEST(without_descriptors_it_is_refused), TEST(without_the_program_it_says_so),
 		TEST(what_the_program_says_is_told)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

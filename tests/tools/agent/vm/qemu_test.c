@@ -489,10 +489,29 @@ static void what_was_suspended_goes_on_as_it_was_or_not_at_all(void **unused)
 	path_in(images, "state", elsewhere);
 	assert_int_equal(rename(path, elsewhere), 0);
 	refuses_to_resume("\"headless\":true" SMALL, "No data available");
+	assert_int_equal(mknod(path, S_IFSOCK | 0600, 0), 0); // which nobody can open
+	refuses_to_resume("\"headless\":true" SMALL, "state: No such device or address");
 	struct uuid outside = {{0x1c, [15] = 1}};
 	a = add(&outside, "\"image\":\"suspended:../images\"" SMALL);
 	assert_int_equal(a->status, WIRE_CLIENT_FAILED);
 	assert_non_null(strstr(alloc_run_description(a), "no machine was suspended here"));
+}
+
+// An image whose kernel is a link to a file deep below.
+static void write_deep_image(void)
+{
+	char path[600], name[200], target[900];
+	path_in(images, "deep", path);
+	assert_int_equal(mkdir(path, 0755), 0);
+	memset(name, 'x', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	int size = snprintf(target, sizeof target, "%s", path);
+	for (int i = 0; i < 3; i++) {
+		size += snprintf(target + size, sizeof target - (size_t)size, "/%s", name);
+		assert_int_equal(mkdir(target, 0755), 0);
+	}
+	path_in(images, "deep/kernel", path);
+	assert_int_equal(symlink(target, path), 0);
 }
 
 static void what_cannot_be_is_told(void **unused)
@@ -521,6 +540,7 @@ static void what_cannot_be_is_told(void **unused)
 			"images folder"},
 		{"\"image\":\"empty\"" SMALL,
 			"cannot use the image \"empty\": a folder wants a kernel"},
+		{"\"image\":\"deep\"" SMALL, "cannot use the image \"deep\": File name too long"},
 		{"\"image\":\"long\"" SMALL,
 			"cannot use the image \"long\": its cmdline is longer than 2047 bytes"},
 		{"\"image\":\"ticks.img\",\"assignedMemory\":32",
@@ -531,6 +551,7 @@ static void what_cannot_be_is_told(void **unused)
 		{"\"image\":\"suspended:../images\"" SMALL,
 			"no machine was suspended here as \"../images\" (NAME-UID)"}};
 	needs_qemu();
+	write_deep_image();
 	path_in(images, "empty", path);
 	assert_int_equal(mkdir(path, 0755), 0);
 	path_in(images, "long", path);

@@ -3,6 +3,7 @@
 #include "tools/agent/vm/qcow2.h"
 #include "tools/agent/vm/suspended.h"
 #include "tools/agent/vm/vm_image.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,12 +136,22 @@ static void what_is_unfinished_is_left_over(void **unused)
 	assert_true(is_there("now-1.part"));
 }
 
+static void what_cannot_be_described_is_not_suspended(void **unused)
+{
+	char folder[600];
+	const struct vm_shape shape = {.cpus = 1, .memory_mib = 32};
+	vm_suspended_folder(data, "none", folder);
+	assert_int_equal(vm_image_describe(folder, "image", &shape), -EIO);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_old_is_removed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_another_one_needs_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_unfinished_is_left_over, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_cannot_be_described_is_not_suspended, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
