@@ -68,14 +68,11 @@ int alloc_files_find(const struct alloc_files *files, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-	for (int i = 0; i < TRIES; i++) {
-		int fd = (int)syscall(SYS_openat2, files->folder, path, &how, sizeof how);
-		if (fd >= 0)
-			return fd;
-		if (errno != EAGAIN && errno != EINTR)
-			return -errno;
-	}
-	return -EAGAIN;
+	int fd, tries = 0;
+	do
+		fd = (int)syscall(SYS_openat2, files->folder, path, &how, sizeof how);
+	while (fd < 0 && (errno == EAGAIN || errno == EINTR) && ++tries < TRIES);
+	return fd < 0 ? -errno : fd;
 }
 
 static void name_of_descriptor(int fd, char name[static 40])

@@ -212,9 +212,9 @@ int agent_service_take(struct agent_service *s, int fd)
 		return error;
 	}
 	// libmicrohttpd closes what it does not take.
-	if (MHD_add_connection(s->daemon, fd, (struct sockaddr *)&peer, size) == MHD_YES)
-		return 0;
-	return errno ? -errno : -EIO;
+	return MHD_add_connection(s->daemon, fd, (struct sockaddr *)&peer, size) == MHD_YES
+		       ? 0
+		       : -ENOMEM;
 }
 
 void agent_service_stop(struct agent_service *s)

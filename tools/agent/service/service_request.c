@@ -81,9 +81,8 @@ enum service_event service_wait(const struct service_request *request, int fd, i
 		{.fd = fd, .events = POLLIN}};
 	int count = poll(polled, 3, timeout_ms);
 	stay_awake(request);
-	if (count < 0)
-		return errno == EINTR ? SERVICE_TIME_OVER : SERVICE_OVER;
-	if (polled[0].revents || polled[1].revents)
+	// No signal comes to the service's threads, so that a poll that fails will again.
+	if (count < 0 || polled[0].revents || polled[1].revents)
 		return SERVICE_OVER;
 	return polled[2].revents ? SERVICE_READABLE : SERVICE_TIME_OVER;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -101,6 +102,24 @@ static void a_slow_reader_misses_lines(void **unused)
 	nobody_follows();
 }
 
+// There is room for both ends of the connection, and for nothing else.
+static void without_descriptors_nobody_follows(void **unused)
+{
+	struct rlimit whole, few;
+	int first = dup(STDERR_FILENO), second = dup(STDERR_FILENO);
+	assert_true(first >= 0 && second > first);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	few = (struct rlimit){(rlim_t)second + 1, whole.rlim_max};
+	close(first);
+	close(second);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	const struct answer *answer = rig_get("/v1/agent/monitor");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+	assert_int_equal(answer->status, 500);
+	assert_string_equal(answer->body, "nobody can follow the log now: Too many open files");
+	nobody_follows();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +127,7 @@ int main(void)
 		cmocka_unit_test(lines_come_plain_and_as_json),
 		cmocka_unit_test(sending_logs_nothing),
 		cmocka_unit_test(a_slow_reader_misses_lines),
+		cmocka_unit_test(without_descriptors_nobody_follows),
 	};
 	return cmocka_run_group_tests(tests, open_silent, rig_close);
 }

@@ -127,6 +127,8 @@ static void what_is_no_file_is_not_read(void **state)
 	answer = rig_get("/v1/client/fs/stream/" RIG_ID "?path=t/local/pipe");
 	assert_int_equal(answer->status, 400);
 	assert_non_null(strstr(answer->body, "only files are read"));
+	answer = rig_get("/v1/client/fs/ls/" RIG_ID "?path=t/local/pipe");
+	assert_non_null(strstr(answer->body, "not a directory"));
 	answer = rig_get("/v1/client/fs/stat/" RIG_ID "?path=t/local/pipe");
 	assert_non_null(strstr(answer->body, "\"FileMode\":\"prw-------\""));
 }

@@ -21,6 +21,7 @@ static struct ask_runner *mailbox;
 static struct agent_service *service;
 
 static _Atomic uint32_t freed, waits_begun, waits_over;
+static _Atomic int taken_last; // what who comes while the service stops is told
 
 static void echo(void *context, int socket, const char *extra, size_t extra_size, int stop_fd)
 {
@@ -36,7 +37,11 @@ static void echo(void *context, int socket, const char *extra, size_t extra_size
 			return;
 		(void)send(socket, bytes, (size_t)n, MSG_NOSIGNAL);
 	}
-	usleep(200000); // the service waits for it
+	// The service waits for this talk.
+	int ends[2];
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	taken_last = agent_service_take(service, ends[1]);
+	close(ends[0]);
 }
 
 static void count_free(void *context)
@@ -244,12 +249,14 @@ static void stopping_ends_talks_and_waits(void **state)
 	static const char question[] = "GET /wait-for-ever HTTP/1.1\r\nHost: x\r\n\r\n";
 	char bytes[100];
 	freed = waits_begun = waits_over = 0;
+	taken_last = 0;
 	int talking = begin_talk(), waiting = client();
 	assert_int_equal(send(waiting, question, strlen(question), MSG_NOSIGNAL), strlen(question));
 	await_count(&waits_begun, 1);
 	stop_service(NULL);
 	assert_int_equal(waits_over, 1);
 	assert_int_equal(freed, 1);
+	assert_int_equal(taken_last, -ESHUTDOWN);
 	assert_int_equal(read_until(talking, bytes, sizeof bytes, "never"), 0);
 	close(talking);
 	close(waiting);

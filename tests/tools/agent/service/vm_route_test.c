@@ -8,6 +8,7 @@
 #include "tools/agent/vm/qmp.h"
 #include "tools/web_socket/relay.h"
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -35,6 +36,8 @@ static int monitor_fd = -1;
 static unsigned forwarded; // to which port of the guest
 static pthread_t monitor;
 static char worker_ports[32];
+static const char fine[] = "{\"return\":\"\"}\r\n";
+static const char *greeted, *forwards; // what the monitor says then; NULL: nothing, and it hangs up
 
 // The guest: answers what it hears, once.
 static void answer_as_guest(int listener)
@@ -62,7 +65,7 @@ static int listen_as_qemu(unsigned port)
 // One talk of the machine's monitor.
 static void *run_monitor(void *unused)
 {
-	static const char greeting[] = "{\"QMP\":{}}\r\n", done[] = "{\"return\":\"\"}\r\n";
+	static const char greeting[] = "{\"QMP\":{}}\r\n";
 	char line[500];
 	int listener = -1, fd = accept(monitor_fd, NULL, NULL);
 	ssize_t n = fd < 0 ? -1 : send(fd, greeting, strlen(greeting), MSG_NOSIGNAL);
@@ -70,10 +73,14 @@ static void *run_monitor(void *unused)
 		unsigned port;
 		line[n] = '\0';
 		const char *add = strstr(line, "hostfwd_add net0 tcp:127.0.0.1:");
-		if (add && sscanf(add, "hostfwd_add net0 tcp:127.0.0.1:%u-:%u", &port,
-				   &forwarded) == 2)
+		const char *says = strstr(line, "qmp_capabilities") ? greeted
+				   : add                            ? forwards
+								    : fine;
+		if (says == fine && add &&
+			sscanf(add, "hostfwd_add net0 tcp:127.0.0.1:%u-:%u", &port, &forwarded) ==
+				2)
 			listener = listen_as_qemu(port);
-		n = send(fd, done, strlen(done), MSG_NOSIGNAL);
+		n = says ? send(fd, says, strlen(says), MSG_NOSIGNAL) : 0;
 	}
 	close(fd);
 	if (listener >= 0) {
@@ -101,6 +108,7 @@ static int set_up(void **unused)
 	struct agent_service_settings settings = {.time = &time_source_real};
 	struct uuid id = {{7}};
 	char message[200];
+	greeted = forwards = fine;
 	stage_open(&node);
 	struct alloc_spec *spec = machine_spec_read(
 		json, strlen(json), &id, &runner.settings.machines, message, sizeof message);
@@ -259,7 +267,71 @@ static void what_is_wrong_is_a_status(void **unused)
 	pthread_join(monitor, NULL); // its connection was closed again
 }
 
-// What the monitor says to "info network" is the "done" of this test: nothing.
+static void what_a_monitor_refuses_is_said(void **unused)
+{
+	static const struct {
+		const char *greeted, *forwards, *body;
+	} rows[] = {
+		{"{\"error\":{\"desc\":\"not now\"}}\r\n", fine,
+			"{\"message\":\"the machine's monitor takes no questions\"}"},
+		{NULL, fine, "does not answer: the machine has ended"},
+		{fine, NULL, "does not answer: the machine has ended"},
+		{fine, "{\"return\":\"unrecognized netdev 'net0'\"}\r\n",
+			"the machine has no network"},
+		{fine, "{\"return\":\"invalid host forwarding rule\\r\\n\"}\r\n",
+			"the machine's monitor says: invalid host forwarding rule\"}"},
+		{fine, "{\"return\":\"Could not set up host forwarding rule\"}\r\n",
+			"the machine's monitor says: Could not set up host forwarding rule\"}"},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		greeted = rows[i].greeted;
+		forwards = rows[i].forwards;
+		assert_int_equal(pthread_create(&monitor, NULL, run_monitor, NULL), 0);
+		close(ask("/v1/vms/web/port-forward?port=22", UPGRADE, rows[i].body));
+		assert_non_null(strstr(text, " 503 "));
+		pthread_join(monitor, NULL);
+	}
+}
+
+// Whoever asks the runner is told that it does not answer any more.
+static void an_agent_that_stops_says_so(void **unused)
+{
+	static const char *const paths[] = {"/v1/client/gc",
+		"/v1/client/allocation/07000000-0000-0000-0000-000000000000/gc",
+		"/v1/client/allocation/07000000-0000-0000-0000-000000000000/restart",
+		"/v1/client/allocation/07000000-0000-0000-0000-000000000000/stats"};
+	ask_runner_close(mailbox);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		close(ask(paths[i], "", "the node's agent stops"));
+		assert_non_null(strstr(text, " 503 "));
+	}
+	close(ask("/v1/client/allocation/07000000-0000-0000-0000-000000000000/exec?task=t&"
+		  "command=%5B%22true%22%5D",
+		UPGRADE, "the node's agent stops"));
+	close(ask("/v1/vms/web/ip", "", "too busy to answer, or stops"));
+	assert_non_null(strstr(text, " 503 "));
+}
+
+// Whoever waits for a machine does so no longer.
+static void an_agent_that_stops_ends_waits(void **unused)
+{
+	static const char question[] = "GET /v1/vms/none/ip?wait=600 HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct pollfd asked = {.fd = ask_runner_fd(mailbox), .events = POLLIN};
+	int ends[2];
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(agent_service_take(service, ends[1]), 0);
+	assert_int_equal(send(ends[0], question, strlen(question), MSG_NOSIGNAL), strlen(question));
+	assert_int_equal(poll(&asked, 1, 20000), 1);
+	ask_runner_serve(mailbox, &runner);
+	agent_service_stop(service);
+	service = NULL;
+	ssize_t n = recv(ends[0], text, sizeof text - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	assert_true(n == 0 || strstr(text, " 503 "));
+	close(ends[0]);
+}
+
+// What the monitor says to "info network" is what it says of all that is fine: nothing.
 static void a_machine_without_an_address(void **unused)
 {
 	assert_int_equal(pthread_create(&monitor, NULL, run_monitor, NULL), 0);
@@ -324,6 +396,20 @@ static void what_a_machine_says_is_followed(void **unused)
 	close(ask("/v1/vms/web/logs?uid=u2", "", "has not begun"));
 }
 
+static void a_console_that_cannot_be_read_is_told(void **unused)
+{
+	char logs[600], aside[610], id[UUID_TEXT_BYTES];
+	snprintf(logs, sizeof logs, "%s/alloc/%s/alloc/logs", stage_folder,
+		uuid_format(&runner.allocs->id, id));
+	snprintf(aside, sizeof aside, "%s.aside", logs);
+	assert_int_equal(rename(logs, aside), 0);
+	int fd = open(logs, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0 && close(fd) == 0);
+	close(ask("/v1/vms/web/logs", "",
+		"what the virtual machine said cannot be read: Not a directory"));
+	assert_non_null(strstr(text, " 503 "));
+}
+
 static void a_console_is_asked_for_in_words(void **unused)
 {
 	static const struct {
@@ -363,6 +449,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_port_of_the_worker, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ports_of_the_worker_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_is_a_status, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_monitor_refuses_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_agent_that_stops_says_so, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_agent_that_stops_ends_waits, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_console_that_cannot_be_read_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_machine_without_an_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_machine_says_is_followed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_console_is_asked_for_in_words, set_up, tear_down),
