@@ -41,6 +41,7 @@ struct credentials {
 // The certificates of one file.
 struct chain {
 	const char *what, *path;
+	unsigned flags; // of enum gnutls_certificate_import_flags
 	gnutls_x509_crt_t *items;
 	unsigned count;
 };
@@ -104,9 +105,13 @@ static bool load_chain(const struct loading *l, struct chain *c)
 	if (!text)
 		return false;
 	gnutls_datum_t data = {(unsigned char *)text, (unsigned)strlen(text)};
-	int error =
-		gnutls_x509_crt_list_import2(&c->items, &c->count, &data, GNUTLS_X509_FMT_PEM, 0);
+	int error = gnutls_x509_crt_list_import2(
+		&c->items, &c->count, &data, GNUTLS_X509_FMT_PEM, c->flags);
 	pem_text_free(text);
+	if (error == GNUTLS_E_CERTIFICATE_LIST_UNSORTED)
+		return refuse_file(l, c->what, c->path,
+			"is out of order: each certificate must be followed by the one that signed "
+			"it");
 	if (error < 0)
 		return refuse_file(l, c->what, c->path,
 			"holds no certificate in PEM (%s); it begins with -----BEGIN "
@@ -150,9 +155,7 @@ static bool set_own(const struct loading *l, struct credentials *credentials, co
 	int error = gnutls_certificate_set_x509_key(
 		credentials->certificate, c->items, (int)c->count, key);
 	if (error < 0)
-		return refuse_file(l, WHAT_CERTIFICATE, files->certificate,
-			"cannot be used: %s; each certificate must be followed by the one that "
-			"signed it",
+		return refuse_file(l, WHAT_CERTIFICATE, files->certificate, "cannot be used: %s",
 			gnutls_strerror(error));
 	credentials->end_s = gnutls_x509_crt_get_expiration_time(c->items[0]);
 	return true;
@@ -160,7 +163,9 @@ static bool set_own(const struct loading *l, struct credentials *credentials, co
 
 static bool load_own(const struct loading *l, struct credentials *credentials)
 {
-	struct chain chain = {.what = WHAT_CERTIFICATE, .path = l->files->certificate};
+	struct chain chain = {.what = WHAT_CERTIFICATE,
+		.path = l->files->certificate,
+		.flags = GNUTLS_X509_CRT_LIST_FAIL_IF_UNSORTED};
 	gnutls_x509_privkey_t key;
 	if (gnutls_x509_privkey_init(&key) != 0)
 		return refuse_file(l, WHAT_KEY, l->files->key, "cannot be read: out of memory");

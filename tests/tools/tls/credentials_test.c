@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -19,11 +20,33 @@
 static struct made made;
 static char message[512];
 
+// Both certificates in one file.
+static void make_both(const char *name, const char *first, const char *second)
+{
+	const char *const files[] = {first, second};
+	char both[16384] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < 2; i++) {
+		char *text =
+			pem_file_read("test", made_path(&made, files[i]), message, sizeof message);
+		assert_non_null(text);
+		used += (size_t)snprintf(both + used, sizeof both - used, "%s", text);
+		assert_true(used < sizeof both);
+		pem_text_free(text);
+	}
+	made_write(&made, name, both);
+}
+
 static int set_up(void **unused)
 {
 	made_begin(&made);
 	made_sign(&made, "server", "127.0.0.1", -10, 1000);
 	made_sign(&made, "other", "127.0.0.1", -10, 2000);
+	make_both("mixed.pem", "server.pem", "other.pem");
+	make_both("whole.pem", "server.pem", "ca.pem");
+	make_both("backwards.pem", "ca.pem", "server.pem");
+	made_sign(&made, "open", "127.0.0.1", -10, 1000);
+	assert_return_code(chmod(made_path(&made, "open-key.pem"), 0644), 0);
 	made_sign(&made, "old", "127.0.0.1", -1000, -10);
 	made_sign(&made, "early", "127.0.0.1", 500, 1000);
 	made_write(&made, "noise", "this is no PEM\n");
@@ -55,6 +78,9 @@ static void what_fits_is_used(void **unused)
 	c = load("server.pem", "server-key.pem", "ca.pem");
 	assert_non_null(c);
 	credentials_release(c);
+	c = load("whole.pem", "server-key.pem", NULL);
+	assert_non_null(c);
+	credentials_release(c);
 	credentials_release(NULL);
 }
 
@@ -76,6 +102,11 @@ static void what_does_not_is_named(void **unused)
 		{"server.pem", "noise", NULL, "http.tls.key: ", "holds no private key"},
 		{"server.pem", "server.pem", NULL, "http.tls.key: ", "holds no private key"},
 		{"server.pem", "other-key.pem", NULL, "http.tls.key: ", "is not the key of"},
+		{"server.pem", "open-key.pem", NULL, "http.tls.key: ", "is open to everybody"},
+		{"mixed.pem", "server-key.pem", NULL,
+			"http.tls.certificate: ", "must be followed by the one that signed it"},
+		{"backwards.pem", "server-key.pem", NULL,
+			"http.tls.certificate: ", "must be followed by the one that signed it"},
 		{"server.pem", "server-key.pem", "none.pem",
 			"http.tls.client_ca: ", "No such file"},
 		{"server.pem", "server-key.pem", "noise",
