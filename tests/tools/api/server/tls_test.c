@@ -1,5 +1,6 @@
 // The API over TLS and at a path, asked by the client that all programs have.
 #include "state/base/memory.h"
+#include "state/base/time_units.h"
 #include "tests/tools/api/server.h"
 #include "tests/tools/tls/made.h"
 #include "tools/http_client/http_client.h"
@@ -188,15 +189,31 @@ static void clients_of_others_are_refused(void **unused)
 	server_stop(mutual);
 }
 
+// The server's own clock, which its clients do not have.
+static _Atomic uint64_t wall_ns;
+
+static uint64_t read_wall(void *context)
+{
+	return wall_ns;
+}
+
+static uint64_t read_monotonic(void *context)
+{
+	return time_monotonic_ns(&time_source_real);
+}
+
 static void a_server_that_expired_is_not_believed(void **unused)
 {
+	const struct time_source behind = {read_monotonic, read_wall, NULL};
 	char message[512];
-	made_sign(&made, "brief", "127.0.0.1", -10, 2);
-	struct server *brief =
-		server_start(&(struct server_options){.tls = files_of("brief", false)});
+	made_sign(&made, "brief", "127.0.0.1", -1000, -10);
+	wall_ns = time_wall_ns(&time_source_real) - 500 * NS_PER_S;
+	struct server *brief = server_start(
+		&(struct server_options){.tls = files_of("brief", false), .time = &behind});
 	struct http_tls tls = {.ca_file = made_path(&made, "ca.pem")};
-	while (api_reload(brief->api, message, sizeof message))
-		usleep(100000);
+	assert_true(api_reload(brief->api, message, sizeof message));
+	wall_ns = time_wall_ns(&time_source_real);
+	assert_false(api_reload(brief->api, message, sizeof message));
 	assert_non_null(strstr(message, "expired at "));
 	expect_trouble(url_of(brief), &tls, HTTP_TROUBLE_TRUST, "expired");
 	server_stop(brief);
