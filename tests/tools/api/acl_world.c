@@ -119,3 +119,12 @@ struct answer ask_with(const char *secret, const char *method, const char *path,
 	snprintf(header, sizeof header, "X-Nomad-Token: %s", secret ? secret : "");
 	return ask_saying(secret ? header : NULL, method, path, body);
 }
+
+void expect_sentence(const char *secret, const char *method, const char *path, const char *body,
+	int status, const char *sentence)
+{
+	struct answer answer = ask_with(secret, method, path, body);
+	if (answer.status != status || strcmp(answer.text, sentence) != 0)
+		fail_msg("%s %s: %d \"%s\" instead of %d \"%s\"", method, path, answer.status,
+			answer.text, status, sentence);
+}

@@ -22,3 +22,6 @@ struct answer ask_with(const char *secret, const char *method, const char *path,
 // header: a whole line, or NULL.
 struct answer ask_saying(
 	const char *header, const char *method, const char *path, const char *body);
+// Fails the test unless this is the answer, to the last byte of its sentence.
+void expect_sentence(const char *secret, const char *method, const char *path, const char *body,
+	int status, const char *sentence);

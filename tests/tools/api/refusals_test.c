@@ -13,15 +13,6 @@
 
 static char management[SECRET_BYTES];
 
-static void expect(const char *secret, const char *method, const char *path, const char *body,
-	int status, const char *sentence)
-{
-	struct answer answer = ask_with(secret, method, path, body);
-	if (answer.status != status || strcmp(answer.text, sentence) != 0)
-		fail_msg("%s: %d \"%s\" instead of %d \"%s\"", path, answer.status, answer.text,
-			status, sentence);
-}
-
 // Between the begin and the end as many parts as are asked for, each with its number.
 static void expect_many(const char *method, const char *path, const char *begin, const char *part,
 	uint32_t count, const char *end, int status, const char *sentence)
@@ -51,7 +42,7 @@ static void expect_long(const char *method, const char *path, const char *begin,
 	size_t room = strlen(begin) + bytes + strlen(end) + sizeof "\"\"";
 	char *body = memory_take(room);
 	snprintf(body, room, "%s\"%s\"%s", begin, text, end);
-	expect(management, method, path, body, status, sentence);
+	expect_sentence(management, method, path, body, status, sentence);
 	free(body);
 	free(text);
 }
@@ -77,13 +68,13 @@ static void more_alike_than_are_taken(void **unused)
 	for (uint32_t i = 0; i < ACL_LINKS_MAX; i++)
 		end += snprintf(end, 64, ",\"admin:read\"");
 	snprintf(end, 64, "]}");
-	expect(management, "POST", "/v1/service-accounts", body, 412,
+	expect_sentence(management, "POST", "/v1/service-accounts", body, 412,
 		"{\"message\":\"service account has too many roles\"}");
 	end = body + snprintf(body, 64, "{\"hostDirPolicies\":[{\"pathPrefix\":\"/\"}");
 	for (uint32_t i = 0; i < HOST_DIR_POLICIES_MAX; i++)
 		end += snprintf(end, 64, ",{\"pathPrefix\":\"/\"}");
 	snprintf(end, 64, "]}");
-	expect(management, "PUT", "/v1/cluster-settings", body, 400,
+	expect_sentence(management, "PUT", "/v1/cluster-settings", body, 400,
 		"{\"message\":\"ClusterSettings.hostDirPolicies: there are 257, 256 are the "
 		"most\"}");
 	free(body);
@@ -136,7 +127,7 @@ static void other_than_is_taken(void **unused)
 			"36 characters"},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		expect(management, "POST", rows[i].path, rows[i].body, rows[i].status,
+		expect_sentence(management, "POST", rows[i].path, rows[i].body, rows[i].status,
 			rows[i].sentence);
 }
 
@@ -146,8 +137,8 @@ static void a_search_in_a_closed_context_is_denied(void **unused)
 	char secret[SECRET_BYTES];
 	acl_world_policy("nodes-no", "namespace \"default\" { policy = \"read\" }");
 	(void)acl_world_token("nodes-no", 0, secret);
-	expect(secret, "POST", "/v1/search", "{\"Prefix\":\"a\",\"Context\":\"nodes\"}", 403,
-		"Permission denied");
+	expect_sentence(secret, "POST", "/v1/search", "{\"Prefix\":\"a\",\"Context\":\"nodes\"}",
+		403, "Permission denied");
 	struct answer answer =
 		ask_with(secret, "POST", "/v1/search", "{\"Prefix\":\"a\",\"Context\":\"jobs\"}");
 	assert_int_equal(answer.status, 200);
@@ -177,7 +168,7 @@ static void a_policy_of_another_namespace_is_denied(void **unused)
 	assert_non_null(id);
 	snprintf(path, sizeof path, "/v1/scaling/policy/%s", id);
 	json_decref(list);
-	expect(own, "GET", path, NULL, 403, "Permission denied");
+	expect_sentence(own, "GET", path, NULL, 403, "Permission denied");
 }
 
 static int set_up(void **unused)
