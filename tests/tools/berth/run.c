@@ -14,12 +14,13 @@
 
 #include <cmocka.h>
 
-#define WORDS_MAX 24
+#define WORDS_MAX 128
 
 struct run run;
 static char folder[] = "/tmp/berth-test-XXXXXX";
 static char address[80];
-static char token[64]; // "": none
+static char token[64];       // "": none
+static const char *out_path; // NULL: the folder's "out"
 
 static void slurp(int fd, char *text, size_t size)
 {
@@ -69,17 +70,24 @@ void run_as(const char *secret)
 		snprintf(token, sizeof token, "BERTH_TOKEN=%s", secret);
 }
 
+void run_out(const char *path)
+{
+	out_path = path;
+}
+
 int berth(const char *line)
 {
-	char program[] = BERTH_PROGRAM, path[] = "PATH=/usr/bin:/bin";
+	char empty[] = "", program[] = BERTH_PROGRAM, path[] = "PATH=/usr/bin:/bin";
 	char *words[WORDS_MAX + 1] = {program}, *copy = text_copy(text_of(line)), *next;
 	int count = 1;
 	for (char *word = strtok_r(copy, " ", &next); word; word = strtok_r(NULL, " ", &next)) {
 		assert_true(count < WORDS_MAX);
-		words[count++] = word;
+		words[count++] = strcmp(word, "''") == 0 ? empty : word;
 	}
 	char *environment[] = {address, path, *token ? token : NULL, NULL};
-	int out = file("out"), error = file("error");
+	int out = out_path ? open(out_path, O_WRONLY | O_CLOEXEC) : file("out");
+	int error = file("error");
+	assert_true(out >= 0);
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, out, 1);
@@ -90,7 +98,10 @@ int berth(const char *line)
 	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	free(copy);
-	slurp(out, run.out, sizeof run.out);
+	if (out_path)
+		close(out);
+	else
+		slurp(out, run.out, sizeof run.out);
 	slurp(error, run.error, sizeof run.error);
 	run.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 	return run.status;

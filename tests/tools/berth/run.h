@@ -15,7 +15,9 @@ const char *run_folder(void);
 void run_write(const char *name, const char *text); // a file in the folder
 // With which token berth asks from now on; NULL: none.
 void run_as(const char *secret);
-// Runs berth with the words of a line, separated by blanks; gives its exit status.
+// Where standard output goes from now on; NULL: into the run.
+void run_out(const char *path);
+// Runs berth with the words of a line, separated by blanks ('' is an empty one); gives its exit status.
 int berth(const char *line);
 // Fails the test unless it ends so and prints these parts.
 void expect_run(const char *line, int status, const char *out, const char *error);

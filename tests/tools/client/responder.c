@@ -154,11 +154,12 @@ static uint32_t on_place(struct responder *r, struct request *q)
 	uint64_t done = atomic_load(&r->counters.placed);
 	if (done >= r->rules.place_limit || r->place_count == RESPONDER_PLACES_MAX)
 		return refuse(q, WIRE_REFUSED_NO_NODE, 0);
+	uint64_t room = r->rules.place_limit - done;
 	struct wire_placed placed = {.index = ++r->index,
-		.count = place.count,
+		.count = place.count < room ? place.count : (uint8_t)room,
 		.requested = place.count,
 		.nodes_feasible = r->node_count};
-	for (uint32_t i = 0; i < place.count; i++) {
+	for (uint32_t i = 0; i < placed.count; i++) {
 		uint64_t number = ++done;
 		memcpy(placed.items[i].allocation.bytes, &number, sizeof number);
 		placed.items[i].node = r->nodes[r->node_count ? number % r->node_count : 0].id;

@@ -1,4 +1,5 @@
 #include "tools/berth/cli/wire_session.h"
+#include "state/base/check.h"
 #include "tools/berth/cli/file.h"
 #include <errno.h>
 #include <stdio.h>
@@ -31,8 +32,7 @@ static enum exit_status key_text(struct session *session, char text[static WIRE_
 	struct wire_key key;
 	if (master_keys_load(master, &keys, message, sizeof message) != 0)
 		return complain(STATUS_FAILURE, "%s", message);
-	if (!client_key_derive(&keys, keys.keys[0].id, text_of(flags->values[FLAG_NAME]), &key))
-		return complain(STATUS_FAILURE, "%s holds no key", master);
+	CHECK(client_key_derive(&keys, keys.keys[0].id, text_of(flags->values[FLAG_NAME]), &key));
 	wire_key_format(keys.keys[0].id, &key, text);
 	return STATUS_OK;
 }

@@ -24,40 +24,42 @@ static enum exit_status cannot(const char *what, const char *path, int error)
 	return complain(STATUS_FAILURE, "cannot %s %s: %s", what, path, error_text(error));
 }
 
-static enum exit_status check_file(const char *path, struct snapshot_meta *meta)
+static enum exit_status check_open(int file, const char *path, struct snapshot_meta *meta)
 {
 	char message[512];
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return cannot("read", path, -errno);
 	bool fine = snapshot_archive_read(file, -1, meta, message, sizeof message);
-	close(file);
 	return fine ? STATUS_OK : complain(STATUS_FAILURE, "%s: %s", path, message);
 }
 
-// Into the open file, and durably.
-static enum exit_status fetch(struct session *session, int descriptor, const char *path)
+static enum exit_status check_file(const char *path, struct snapshot_meta *meta)
 {
-	FILE *file = fdopen(descriptor, "w");
-	if (!file) {
-		close(descriptor);
-		return cannot("write", path, -errno);
-	}
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return cannot("read", path, -errno);
+	enum exit_status status = check_open(file, path, meta);
+	close(file);
+	return status;
+}
+
+// Into the open file, and durably.
+static enum exit_status fetch(struct session *session, FILE *file, const char *path)
+{
 	enum exit_status status = http_get_into(session, "/v1/operator/snapshot", file);
-	int error = fflush(file) != 0 || fsync(descriptor) < 0 ? -errno : 0;
-	if (fclose(file) != 0 && error == 0)
-		error = -errno;
-	return status == STATUS_OK && error ? cannot("write", path, error) : status;
+	bool is_kept = fflush(file) == 0 && fsync(fileno(file)) == 0;
+	return status == STATUS_OK && !is_kept ? cannot("write", path, -errno) : status;
 }
 
 // The name is free until all is there, so that nobody takes a part for the whole.
 static enum exit_status save_aside(
 	struct session *session, const char *path, const char *aside, struct snapshot_meta *meta)
 {
-	int file = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (file < 0)
+	mode_t before = umask(077); // the whole state is nobody else's to read
+	FILE *file = fopen(aside, "we");
+	(void)umask(before);
+	if (!file)
 		return cannot("write", aside, -errno);
 	enum exit_status status = fetch(session, file, aside);
+	(void)fclose(file); // all is kept already
 	if (status == STATUS_OK)
 		status = check_file(aside, meta);
 	if (status == STATUS_OK && rename(aside, path) < 0)
@@ -92,18 +94,19 @@ enum exit_status snapshot_save(struct session *session, const char **arguments, 
 	return status;
 }
 
-static enum exit_status send_file(struct session *session, const char *path)
+// What was checked is what is sent, whatever stands at the path by now.
+static enum exit_status check_and_send(
+	struct session *session, const char *path, struct snapshot_meta *meta)
 {
-	struct stat about;
 	FILE *file = fopen(path, "re");
-	if (!file || fstat(fileno(file), &about) < 0) {
-		int error = -errno;
-		if (file)
-			(void)fclose(file);
-		return cannot("read", path, error);
+	if (!file)
+		return cannot("read", path, -errno);
+	enum exit_status status = check_open(fileno(file), path, meta);
+	if (status == STATUS_OK) {
+		off_t size = lseek(fileno(file), 0, SEEK_END);
+		rewind(file);
+		status = http_put_file(session, "/v1/operator/snapshot", file, (size_t)size);
 	}
-	enum exit_status status =
-		http_put_file(session, "/v1/operator/snapshot", file, (size_t)about.st_size);
 	(void)fclose(file);
 	return status;
 }
@@ -135,9 +138,7 @@ static enum exit_status wait_until_back(struct session *session)
 enum exit_status snapshot_restore(struct session *session, const char **arguments, int count)
 {
 	struct snapshot_meta meta;
-	enum exit_status status = check_file(arguments[0], &meta);
-	if (status == STATUS_OK)
-		status = send_file(session, arguments[0]);
+	enum exit_status status = check_and_send(session, arguments[0], &meta);
 	if (status == STATUS_OK)
 		status = wait_until_back(session);
 	if (status == STATUS_OK)

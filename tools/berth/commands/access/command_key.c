@@ -1,5 +1,6 @@
 // Makes and derives keys without a controller.
 #include "dataplane/wire/auth.h"
+#include "state/base/check.h"
 #include "tools/berth/commands/commands.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,8 +58,7 @@ enum exit_status node_key(struct session *session, const char **arguments, int c
 	enum exit_status result = load_keys(session, &keys);
 	if (result != STATUS_OK)
 		return result;
-	if (!node_key_derive_next(&keys, keys.keys[0].id, &node, generation, &key))
-		return complain(STATUS_FAILURE, "the key file holds no key");
+	CHECK(node_key_derive_next(&keys, keys.keys[0].id, &node, generation, &key));
 	return print_key(session, "NodeID", uuid_format(&node, text), keys.keys[0].id, &key);
 }
 
@@ -80,8 +80,7 @@ enum exit_status client_key(struct session *session, const char **arguments, int
 	enum exit_status result = load_keys(session, &keys);
 	if (result != STATUS_OK)
 		return result;
-	if (!client_key_derive_next(&keys, keys.keys[0].id, name, generation, &key))
-		return complain(STATUS_FAILURE, "the key file holds no key");
+	CHECK(client_key_derive_next(&keys, keys.keys[0].id, name, generation, &key));
 	return print_key(session, "Client", arguments[0], keys.keys[0].id, &key);
 }
 

@@ -119,15 +119,14 @@ enum exit_status tls_ca_create(struct session *session, const char **arguments, 
 	return status;
 }
 
-// The authority's files, unless flags name others. False after a complaint.
-static bool read_authority_files(const struct flags *flags, struct certificate *authority)
+// The authority's files, unless flags name others.
+static enum exit_status read_authority_files(
+	const struct flags *flags, struct certificate *authority)
 {
 	char message[PATH_BYTES + 256];
 	struct pair_paths paths;
-	if (!set_paths(flags, AUTHORITY_FILE, &paths)) {
-		complain(STATUS_USAGE, "--directory is too long");
-		return false;
-	}
+	if (!set_paths(flags, AUTHORITY_FILE, &paths))
+		return complain(STATUS_USAGE, "--directory is too long");
 	const char *certificate = flags->values[FLAG_CA], *key = flags->values[FLAG_CA_KEY];
 	authority->certificate = pem_file_read("the authority (--ca)",
 		certificate ? certificate : paths.certificate, message, sizeof message);
@@ -135,10 +134,9 @@ static bool read_authority_files(const struct flags *flags, struct certificate *
 				 ? pem_file_read("the authority's key (--ca-key)",
 					   key ? key : paths.key, message, sizeof message)
 				 : NULL;
-	if (authority->key)
-		return true;
-	complain(STATUS_FAILURE, "%s; berth tls ca create makes both", message);
-	return false;
+	return authority->key
+		       ? STATUS_OK
+		       : complain(STATUS_FAILURE, "%s; berth tls ca create makes both", message);
 }
 
 // The name is that of the files, too.
@@ -167,13 +165,13 @@ enum exit_status tls_cert_create(struct session *session, const char **arguments
 		return complain(STATUS_USAGE, "at most %u --host", CERTIFICATE_HOSTS_MAX);
 	if (!read_wish(flags, CERTIFICATE_DAYS, &wish))
 		return STATUS_USAGE;
-	enum exit_status status = STATUS_FAILURE;
-	if (read_authority_files(flags, &authority)) {
-		if (certificate_make(&wish, &authority, &made, message, sizeof message)) {
-			status = keep_files(session, wish.name, &wish, &made);
-			certificate_free(&made);
-		} else
-			complain(status, "%s", message);
+	enum exit_status status = read_authority_files(flags, &authority);
+	if (status == STATUS_OK &&
+		!certificate_make(&wish, &authority, &made, message, sizeof message)) {
+		status = complain(STATUS_FAILURE, "%s", message);
+	} else if (status == STATUS_OK) {
+		status = keep_files(session, wish.name, &wish, &made);
+		certificate_free(&made);
 	}
 	certificate_free(&authority);
 	return status;
