@@ -82,12 +82,24 @@ static uint64_t acl_reset_index(void *context)
 
 static int body_file(void *context)
 {
+	const struct server *s = context;
+	if (s->body_file)
+		return s->body_file;
 	char path[] = "/tmp/berth-body.XXXXXX";
 	int file = mkostemp(path, O_CLOEXEC);
 	if (file < 0)
 		return -errno;
 	unlink(path);
 	return file;
+}
+
+static bool give_snapshot(
+	void *context, struct api_snapshot *snapshot, char *message, uint32_t message_size)
+{
+	struct server *s = context;
+	*snapshot = (struct api_snapshot){.file = s->snapshot_file};
+	snprintf(message, message_size, "there is no room for it");
+	return snapshot->file >= 0;
 }
 
 // An archive begins with "good".
@@ -177,7 +189,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.state = s->state,
 		.queue = s->queue,
 		.time = options->time ? options->time : &time_source_real,
-		.events = s->events,
+		.events = options->has_no_events ? NULL : s->events,
 		.keyring = s->keyring,
 		.region = "global",
 		.has_peer = has_peer,
@@ -194,6 +206,7 @@ static void start_api(struct server *s, const struct server_options *options)
 		.senders = senders,
 		.acl_reset_index = acl_reset_index,
 		.body_file = body_file,
+		.snapshot = options->has_snapshots ? give_snapshot : NULL,
 		.restore = take_archive,
 		.begin_anew = begin_anew,
 		.cluster = options->is_of_cluster ? tell_cluster : NULL,

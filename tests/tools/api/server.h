@@ -19,6 +19,8 @@ struct server {
 	struct watchers *watchers; // the crew's; NULL: none
 	struct api *api;
 	_Atomic uint64_t restored_bytes;  // of the archive that was taken; 0: none
+	_Atomic int body_file;            // in place of a new one, or -errno; 0: a new one
+	_Atomic int snapshot_file;        // that is sent, and closed; negative: it is not made
 	_Atomic uint32_t begun_anew;      // how often the process would have begun anew
 	_Atomic uint64_t acl_reset_index; // that an operator left
 	_Atomic int mood;                 // enum health_level of one of its checks
@@ -50,6 +52,8 @@ struct server_options {
 	bool acl_forced;              // access control is on without a first token
 	const char *audit_path;       // NULL: no audit log
 	int64_t token_ttl_min_ns, token_ttl_max_ns; // 0: 1 s, 24 h
+	bool has_no_events;                         // streams of them
+	bool has_snapshots;                         // to be sent
 	bool is_of_cluster;          // of which server_knows tells it; else it stands alone
 	struct http_tls forward_tls; // of a member: towards its leader
 	uint32_t forward_hold_ms;    // 0: as ever

@@ -486,15 +486,13 @@ struct event_log *event_log_create(void)
 {
 	struct event_log *log = memory_take(sizeof *log);
 	CHECK(pthread_mutex_init(&log->writing, NULL) == 0);
-	log->events = memory_map(EVENT_LOG_EVENTS * sizeof log->events[0]);
-	bool has_names = true;
+	log->events = memory_map_or_end(EVENT_LOG_EVENTS * sizeof log->events[0]);
 	for (uint32_t i = 0; i < NAME_RINGS; i++) {
 		log->names[i] = empty_names[i];
-		log->names[i].slots = memory_map(names_bytes(&log->names[i]));
-		has_names = has_names && log->names[i].slots;
+		log->names[i].slots = memory_map_or_end(names_bytes(&log->names[i]));
 	}
 	log->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (!log->events || !has_names || log->fd < 0) {
+	if (log->fd < 0) {
 		event_log_destroy(log);
 		return NULL;
 	}
@@ -508,11 +506,9 @@ void event_log_destroy(struct event_log *log)
 		return;
 	if (log->fd >= 0)
 		close(log->fd);
-	if (log->events)
-		memory_unmap(log->events, EVENT_LOG_EVENTS * sizeof log->events[0]);
+	memory_unmap(log->events, EVENT_LOG_EVENTS * sizeof log->events[0]);
 	for (uint32_t i = 0; i < NAME_RINGS; i++)
-		if (log->names[i].slots)
-			memory_unmap(log->names[i].slots, names_bytes(&log->names[i]));
+		memory_unmap(log->names[i].slots, names_bytes(&log->names[i]));
 	free(log);
 }
 

@@ -35,6 +35,7 @@ static inline bool event_has_lost_its_name(const struct event *event)
 
 struct event_log;
 
+// NULL: no descriptor is left.
 struct event_log *event_log_create(void);
 void event_log_destroy(struct event_log *); // after the last reader and the applier
 // Give it to state_observe().

@@ -154,6 +154,7 @@ static struct api *api_create(const struct api_settings *settings, const struct 
 
 static void api_destroy(struct api *api)
 {
+	tunnels_destroy(api->tunnels);
 	// Before the parking thread, which they wake.
 	forwarder_stop(api->forwarder);
 	line_hub_stop(api->line);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -382,9 +383,21 @@ static void reading_races_with_writing(void **unused)
 	assert_true(read > 0);
 }
 
+static void without_a_descriptor_there_is_none(void **unused)
+{
+	struct rlimit before, none;
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &none), 0);
+	struct event_log *made = event_log_create();
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_null(made);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_descriptor_there_is_none),
 		cmocka_unit_test_setup_teardown(changes_of_nodes_have_kinds, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_batch_tells_what_made_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

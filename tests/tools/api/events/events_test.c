@@ -380,9 +380,29 @@ static void a_stopping_server_ends_streams(void **unused)
 	close(stream.fd);
 }
 
+// Changes are waited for all the same.
+static void a_server_without_events_has_no_stream(void **unused)
+{
+	struct server *bare = server_start(&(struct server_options){.has_no_events = true});
+	char text[4096];
+	struct response r = http(bare, "GET", "/v1/event/stream", NULL);
+	assert_int_equal(r.status, 501);
+	assert_string_equal(r.body, "this server keeps no events");
+	response_free(&r);
+	server_job(bare, "first");
+	r = http(bare, "GET", "/v1/jobs", NULL);
+	int fd = http_wait(bare, "/v1/jobs", r.index, NULL);
+	server_job(bare, "awaited");
+	http_waited(fd, text, sizeof text);
+	assert_non_null(strstr(text, "awaited"));
+	response_free(&r);
+	server_stop(bare);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_without_events_has_no_stream),
 		cmocka_unit_test(a_stream_begins_with_a_heartbeat),
 		cmocka_unit_test(changes_come_as_they_happen),
 		cmocka_unit_test(a_hold_is_an_event),

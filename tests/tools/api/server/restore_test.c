@@ -2,6 +2,8 @@
 // that has restored answers nothing any more.
 #include "state/base/memory.h"
 #include "tests/tools/api/server.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -127,6 +129,51 @@ static void one_that_cannot_be_written_is_refused_when_all_of_it_came(void **unu
 	free(body);
 }
 
+// What the system says of the file, or of its file system.
+static void one_whose_file_is_refused_is_refused(void **unused)
+{
+	static const struct {
+		int file;
+		long status;
+		const char *why;
+	} rows[] = {{-ENOSPC, 507, "No space left on device"}, {-EACCES, 500, "Permission denied"},
+		{1 << 20, 500, "Bad file descriptor"}};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		server->body_file = rows[i].file;
+		struct response r = http(server, "PUT", PATH, "good");
+		assert_non_null(strstr(r.body, rows[i].why));
+		expect(r, rows[i].status, "the body cannot be written into a file of the server's");
+	}
+	server->body_file = 0;
+	expect(http(server, "PUT", PATH, "good"), 200, "");
+}
+
+static int begin_sending(void **unused)
+{
+	server = server_start(&(struct server_options){.has_snapshots = true});
+	return 0;
+}
+
+static void one_that_is_not_made_is_not_sent(void **unused)
+{
+	server->snapshot_file = -1;
+	expect(http(server, "GET", PATH, NULL), 500, "there is no room for it");
+}
+
+// The connection ends before the answer does.
+static void one_that_cannot_be_read_breaks_off(void **unused)
+{
+	char text[4096];
+	int fd = server_connect(server);
+	static const char request[] = "GET " PATH " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	server->snapshot_file = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(server->snapshot_file >= 0);
+	assert_int_equal(send(fd, request, sizeof request - 1, MSG_NOSIGNAL), sizeof request - 1);
+	http_waited(fd, text, sizeof text);
+	assert_non_null(strstr(text, "200 OK"));
+	assert_null(strstr(text, "\r\n0\r\n\r\n"));
+}
+
 static void who_may_not_manage_is_refused(void **unused)
 {
 	json_t *token = http_json(server, "PUT", "/v1/acl/bootstrap", NULL);
@@ -155,6 +202,11 @@ int main(void)
 		ALONE(after_one_nothing_is_answered_any_more),
 		ALONE(one_for_which_there_is_no_room_is_refused),
 		ALONE(one_that_cannot_be_written_is_refused_when_all_of_it_came),
+		ALONE(one_whose_file_is_refused_is_refused),
+		cmocka_unit_test_setup_teardown(
+			one_that_is_not_made_is_not_sent, begin_sending, end),
+		cmocka_unit_test_setup_teardown(
+			one_that_cannot_be_read_breaks_off, begin_sending, end),
 		ALONE(who_may_not_manage_is_refused),
 	};
 	return cmocka_run_group_tests_name("restore", tests, NULL, NULL);

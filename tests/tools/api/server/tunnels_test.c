@@ -52,6 +52,7 @@ static int begin_tunnels(void **unused)
 static int end_tunnels(void **unused)
 {
 	tunnels_stop(tunnels);
+	tunnels_destroy(tunnels);
 	psk_server_destroy(psk_server);
 	psk_client_destroy(psk_client);
 	return 0;
@@ -230,6 +231,15 @@ static void *stop_tunnels(void *unused)
 	return NULL;
 }
 
+static int try_to_open(size_t first_size)
+{
+	static const char first[TUNNEL_BYTES + 1];
+	struct open_tunnel *opened = NULL;
+	int fd = tunnels_open(tunnels, NULL, -1, first, first_size, has_ended, NULL, &opened);
+	assert_null(opened);
+	return fd;
+}
+
 static void stop_lets_go(void **unused)
 {
 	struct way idle, stuck;
@@ -249,7 +259,15 @@ static void stop_lets_go(void **unused)
 	tunnel_leave(stuck.tunnel);
 	pthread_join(thread, NULL);
 	close_way(&stuck);
+	// Who comes too late is told so.
+	assert_int_equal(try_to_open(sizeof FIRST), -ESHUTDOWN);
+	tunnels_destroy(tunnels);
 	assert_int_equal(tunnels_start(&tunnels), 0);
+}
+
+static void more_than_is_kept_is_not_said_at_first(void **unused)
+{
+	assert_int_equal(try_to_open(TUNNEL_BYTES + 1), -EMSGSIZE);
 }
 
 static ssize_t say_without_end(void *unused, void *data, size_t size)
@@ -291,6 +309,7 @@ int main(void)
 		cmocka_unit_test(who_leaves_is_missed_in_clear),
 		cmocka_unit_test(who_has_not_left_is_waited_for),
 		cmocka_unit_test(what_nobody_hears_holds_nobody_up),
+		cmocka_unit_test(more_than_is_kept_is_not_said_at_first),
 		cmocka_unit_test(stop_lets_go),
 		cmocka_unit_test(a_turn_has_an_end),
 	};

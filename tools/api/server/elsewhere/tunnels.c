@@ -161,8 +161,10 @@ static void *tunnels_main(void *argument)
 	return NULL;
 }
 
-static void tunnels_free(struct tunnels *t)
+void tunnels_destroy(struct tunnels *t)
 {
+	if (!t)
+		return;
 	if (t->epoll_fd >= 0)
 		close(t->epoll_fd);
 	if (t->wake_fd >= 0)
@@ -186,7 +188,7 @@ int tunnels_start(struct tunnels **out)
 			    : 0;
 	error = error ? error : -pthread_create(&t->thread, NULL, tunnels_main, t);
 	if (error) {
-		tunnels_free(t);
+		tunnels_destroy(t);
 		return error;
 	}
 	pthread_setname_np(t->thread, "tls-tunnels");
@@ -204,7 +206,6 @@ void tunnels_stop(struct tunnels *t)
 	pthread_mutex_unlock(&t->lock);
 	(void)!write(t->wake_fd, &one, sizeof one);
 	pthread_join(t->thread, NULL);
-	tunnels_free(t);
 }
 
 static bool watch_both(const struct tunnels *t, struct open_tunnel *o)

@@ -11,6 +11,8 @@ int tunnels_start(struct tunnels **);
 // Lets go of all sessions at once, and returns when every end in clear is left; whoever has one sees that nothing comes
 // any more. NULL: nothing.
 void tunnels_stop(struct tunnels *);
+// After the stop, and after the last who may open one.
+void tunnels_destroy(struct tunnels *);
 
 // Any thread. The session has shaken hands, and does not block; it and its socket are not to be used until ended is
 // called, on the tunnels' thread and once: when the session has ended, what was said last in clear is on its way, and
