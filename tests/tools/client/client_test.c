@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -19,6 +20,8 @@ static struct wire_refused refused;
 // An answer is waited for so long that a busy machine gives it; tests of silence say when it ends.
 #define PATIENCE_MS 60000
 #define SILENCE_MS 1500
+// Where a client that was not heard in time asks again.
+#define BRIEF_MS 300
 // Until a request is sent again: soon, where the test is about that; late, where the first answer counts, which may be
 // lost with its socket once the third request is sent.
 #define SOON_MS 30
@@ -130,6 +133,16 @@ static void refusal_is_returned(void **unused)
 	assert_int_equal(client_counters(client)->refused, 1);
 }
 
+// A machine may be so slow that nothing is heard before the deadline.
+static int place_until_heard(struct wire_place *place)
+{
+	int result;
+	do
+		result = client_place(client, place, &placed, &refused);
+	while (result == -ETIMEDOUT);
+	return result;
+}
+
 static void overload_is_waited_out(void **unused)
 {
 	open_client_again("tester", LATE_MS, PATIENCE_MS);
@@ -138,9 +151,9 @@ static void overload_is_waited_out(void **unused)
 	struct wire_place place = two_of_web();
 	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_DONE);
 	assert_int_equal(client_counters(client)->refused, 2);
-	open_client_again("tester", SOON_MS, SILENCE_MS);
-	atomic_store(&server->rules.refuse, 1000);
-	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_REFUSED);
+	open_client_again("tester", SOON_MS, BRIEF_MS);
+	atomic_store(&server->rules.refuse, UINT32_MAX);
+	assert_int_equal(place_until_heard(&place), CLIENT_REFUSED);
 	assert_int_equal(refused.reason, WIRE_REFUSED_OVERLOADED);
 }
 
@@ -155,10 +168,11 @@ static void silence_ends_at_the_deadline(void **unused)
 
 static void wrong_key_is_never_answered(void **unused)
 {
-	open_client_again("somebody else", SOON_MS, SILENCE_MS);
+	open_client_again("somebody else", SOON_MS, BRIEF_MS);
 	struct wire_place place = two_of_web();
-	assert_int_equal(client_place(client, &place, &placed, &refused), -ETIMEDOUT);
-	assert_true(server->counters.bad_tag > 0);
+	do
+		assert_int_equal(client_place(client, &place, &placed, &refused), -ETIMEDOUT);
+	while (server->counters.bad_tag == 0);
 	assert_int_equal(server->counters.placed, 0);
 }
 
@@ -241,14 +255,49 @@ static void silence_sends_to_the_next(void **unused)
 
 static void without_a_leader_the_refusal_is_told(void **unused)
 {
-	struct responder *other = open_client_of_two(SILENCE_MS);
+	struct responder *other = open_client_of_two(BRIEF_MS);
 	struct wire_place place = {.count = 1, .job = TEXT("web"), .group = TEXT("g")};
 	atomic_store(&other->rules.follows, true);
 	atomic_store(&server->rules.follows, true);
-	assert_int_equal(client_place(client, &place, &placed, &refused), CLIENT_REFUSED);
-	assert_int_equal(refused.reason, WIRE_REFUSED_NOT_LEADER);
-	assert_true(other->counters.not_leader > 1 && server->counters.not_leader > 1);
+	do {
+		assert_int_equal(place_until_heard(&place), CLIENT_REFUSED);
+		assert_int_equal(refused.reason, WIRE_REFUSED_NOT_LEADER);
+	} while (other->counters.not_leader <= 1 || server->counters.not_leader <= 1);
 	responder_stop(other);
+}
+
+// Signed as it should be, and with nothing in it.
+static void an_answer_that_says_nothing_is_none(void **unused)
+{
+	struct wire_place place = two_of_web();
+	struct wire_ids ids = {.count = 3};
+	struct wire_status status = {.mode = WIRE_STATUS_BY_ID, .count = 2};
+	static struct wire_released released;
+	static struct wire_status_reply reply;
+	open_client_again("tester", LATE_MS, PATIENCE_MS);
+	atomic_store(&server->rules.cut, UINT32_MAX);
+	assert_int_equal(client_place(client, &place, &placed, &refused), -EPROTO);
+	assert_int_equal(client_release(client, &ids, &released, &refused), -EPROTO);
+	assert_int_equal(client_status(client, &status, &reply, &refused), -EPROTO);
+	atomic_store(&server->rules.refuse, 1);
+	assert_int_equal(client_place(client, &place, &placed, &refused), -EPROTO);
+}
+
+// A new socket is wanted after silence, and there is none; it goes on once there is.
+static void without_a_socket_it_waits(void **unused)
+{
+	struct rlimit before, none;
+	struct wire_place place = two_of_web();
+	open_client_again("tester", SOON_MS, BRIEF_MS);
+	atomic_store(&server->rules.drop, UINT32_MAX);
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &none), 0);
+	int result = client_place(client, &place, &placed, &refused);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(result, -ETIMEDOUT);
+	atomic_store(&server->rules.drop, 0);
+	assert_int_equal(place_until_heard(&place), CLIENT_DONE);
 }
 
 static void open_says_what_is_wrong(void **unused)
@@ -272,6 +321,11 @@ static void open_says_what_is_wrong(void **unused)
 			 .name = "n",
 			 .key_text = "1:00112233445566778899aabbccddeeff"},
 			"cannot send from 192.0.2.1"},
+		{{.server = "127.0.0.1",
+			 .source = ":1",
+			 .name = "n",
+			 .key_text = "1:00112233445566778899aabbccddeeff"},
+			"\":1\" is not an address"},
 	};
 	for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		assert_true(client_open(&bad[i].settings, &none, message, sizeof message) < 0);
@@ -347,6 +401,8 @@ int main(void)
 		WITH_SERVER(a_follower_that_knows_no_leader_sends_to_the_next),
 		WITH_SERVER(silence_sends_to_the_next),
 		WITH_SERVER(without_a_leader_the_refusal_is_told),
+		WITH_SERVER(an_answer_that_says_nothing_is_none),
+		WITH_SERVER(without_a_socket_it_waits),
 		cmocka_unit_test(open_says_what_is_wrong),
 		cmocka_unit_test(endpoints_are_read),
 		cmocka_unit_test(refusals_are_said_in_words),

@@ -570,6 +570,11 @@ static void handle(struct responder *r, struct request *q, uint32_t size)
 	if (length == 0)
 		return;
 	CHECK(length <= size);
+	if (take_one(&r->rules.cut)) {
+		length = WIRE_FRAME_BYTES_MIN;
+		q->reply[4] = (uint8_t)length;
+		q->reply[5] = 0;
+	}
 	wire_sign(&q->key, q->reply, length);
 	if (take_one(&r->rules.forge))
 		q->reply[length - 1] ^= 1;

@@ -31,6 +31,7 @@ struct responder_rules {
 	_Atomic uint32_t leader_port; // that such a refusal says, on the loopback; 0: none
 	_Atomic uint32_t forge;       // answers with a wrong tag
 	_Atomic uint32_t stray;       // answers with another sequence
+	_Atomic uint32_t cut;         // answers without what they say
 	_Atomic uint32_t place_limit; // allocations after which PLACE finds no node
 	_Atomic uint32_t ttl_ms;
 	_Atomic uint64_t term;

@@ -22,6 +22,7 @@ struct audit_log {
 	char *path;
 	pthread_mutex_t lock; // guards what follows
 	int fd;
+	bool is_cut; // its last line has no end
 	struct audit_counts counts;
 };
 
@@ -68,6 +69,7 @@ bool audit_log_reopen(struct audit_log *a, char *message, uint32_t message_size)
 	pthread_mutex_lock(&a->lock);
 	int older = a->fd;
 	a->fd = newer;
+	a->is_cut = false;
 	pthread_mutex_unlock(&a->lock);
 	close(older);
 	return true;
@@ -84,11 +86,12 @@ static const char *time_text(int64_t time_ns, char text[static 32])
 	return text;
 }
 
+// With the end of the line before it at first.
 static size_t format_line(const struct audit_line *l, char line[static LINE_BYTES])
 {
 	char time[32], who[WHO_BYTES], asked[ASKED_BYTES];
 	int size = snprintf(line, LINE_BYTES,
-		"time=%s who=%s from=%.120s asked=%s route=%.120s status=%u\n",
+		"\ntime=%s who=%s from=%.120s asked=%s route=%.120s status=%u\n",
 		time_text(l->time_ns, time), log_quote(l->who, who, sizeof who), l->from,
 		log_quote(l->asked, asked, sizeof asked), l->route, l->status);
 	CHECK(size > 0 && size < (int)LINE_BYTES);
@@ -101,8 +104,11 @@ void audit_log_write(struct audit_log *a, const struct audit_line *l)
 	size_t size = format_line(l, line);
 	// One write for each line, at the end of the file: lines of several threads do not mix.
 	pthread_mutex_lock(&a->lock);
-	ssize_t wrote = write(a->fd, line, size);
-	int error = wrote < 0 ? -errno : wrote < (ssize_t)size ? -ENOSPC : 0;
+	size_t skipped = a->is_cut ? 0 : 1;
+	ssize_t wrote = write(a->fd, line + skipped, size - skipped);
+	bool is_short = wrote >= 0 && (size_t)wrote < size - skipped;
+	int error = wrote < 0 ? -errno : is_short ? -ENOSPC : 0;
+	a->is_cut = is_short || (wrote < 0 && a->is_cut);
 	a->counts.written += error == 0;
 	a->counts.failed += error != 0;
 	pthread_mutex_unlock(&a->lock);

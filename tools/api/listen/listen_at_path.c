@@ -48,20 +48,26 @@ static bool find_group(const char *name, gid_t *group)
 	return found != NULL;
 }
 
-bool listening_path_is_fit(const struct listening_path *p, char *message, uint32_t message_size)
+static bool read_path(
+	const struct listening_path *p, gid_t *group, char *message, uint32_t message_size)
 {
-	gid_t group;
 	if (strlen(p->path) >= sizeof((struct sockaddr_un *)0)->sun_path || *p->path != '/') {
 		snprintf(message, message_size,
 			"http.socket.path: \"%.120s\" is no absolute path of at most %zu bytes",
 			p->path, sizeof((struct sockaddr_un *)0)->sun_path - 1);
 		return false;
 	}
-	if (find_group(p->group, &group))
+	if (find_group(p->group, group))
 		return true;
 	snprintf(message, message_size,
 		"http.socket.group: there is no group \"%.80s\" on this machine", p->group);
 	return false;
+}
+
+bool listening_path_is_fit(const struct listening_path *p, char *message, uint32_t message_size)
+{
+	gid_t group;
+	return read_path(p, &group, message, message_size);
 }
 
 // What stands in the way at the path, whoever listens there aside.
@@ -111,12 +117,9 @@ static int clear_path(const struct listening_path *p)
 }
 
 // Nobody can connect before the last step, when owner and mode are right.
-static int bind_path(int fd, const struct listening_path *p)
+static int bind_path(int fd, const struct listening_path *p, gid_t group)
 {
 	struct sockaddr_un address = address_of(p);
-	gid_t group;
-	if (!find_group(p->group, &group))
-		return -EINVAL;
 	if (CAN_FAIL(HTTP_BIND, bind(fd, (struct sockaddr *)&address, sizeof address)) != 0)
 		return -errno;
 	if (chmod(p->path, p->mode) == 0 &&
@@ -130,14 +133,15 @@ static int bind_path(int fd, const struct listening_path *p)
 
 int listen_at_path(const struct listening_path *p, char *message, uint32_t message_size)
 {
-	if (!listening_path_is_fit(p, message, message_size))
+	gid_t group;
+	if (!read_path(p, &group, message, message_size))
 		return -EINVAL;
 	int error = clear_path(p);
 	int fd = error ? error
 		       : CAN_FAIL(HTTP_SOCKET,
 				 socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (error == 0)
-		error = fd < 0 ? -errno : bind_path(fd, p);
+		error = fd < 0 ? -errno : bind_path(fd, p, group);
 	if (error == 0)
 		return fd;
 	if (fd >= 0)

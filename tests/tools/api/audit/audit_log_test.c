@@ -3,11 +3,13 @@
 #include "tools/api/audit/audit_log.h"
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,9 +160,35 @@ static void lines_of_several_threads_are_whole(void **unused)
 	audit_log_close(a);
 }
 
+// What came before has its end, although nobody can take it back.
+static void a_line_that_is_cut_is_not_joined(void **unused)
+{
+	struct audit_log *a = open_new();
+	struct rlimit before, few;
+	audit_log_write(a, &line);
+	size_t whole = strlen(read_all(path));
+	assert_return_code(getrlimit(RLIMIT_FSIZE, &before), 0);
+	few = (struct rlimit){.rlim_cur = whole + 10, .rlim_max = before.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_return_code(setrlimit(RLIMIT_FSIZE, &few), 0);
+	audit_log_write(a, &line);
+	audit_log_write(a, &line);
+	assert_return_code(setrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	audit_log_write(a, &line);
+	struct audit_counts counts = audit_log_count(a);
+	assert_int_equal(counts.written, 2);
+	assert_int_equal(counts.failed, 2);
+	const char *all = read_all(path);
+	assert_int_equal(strlen(all), 2 * whole + 11);
+	assert_memory_equal(all + whole, "time=2026-\ntime=2026-11-21T", 27);
+	audit_log_close(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_that_is_cut_is_not_joined),
 		cmocka_unit_test(a_request_is_a_line),
 		cmocka_unit_test(nobody_writes_a_line_of_his_own),
 		cmocka_unit_test(a_file_that_was_moved_is_begun_anew),

@@ -2,6 +2,7 @@
 #include "state/base/time_units.h"
 #include "tools/api/line/line_hub.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -30,6 +31,7 @@ struct test {
 	_Atomic bool is_called;
 	_Atomic int verdict; // enum line_refusal of every node
 	_Atomic int asked_fd;
+	_Atomic int answer_error; // of who would answer nodes; 0: none
 	_Atomic bool key_changed;
 	struct uuid node;
 };
@@ -60,8 +62,12 @@ static void call_no_more(void *context, const struct uuid *node)
 static int answer(void *context, const struct uuid *node, int fd)
 {
 	struct test *t = context;
-	atomic_store(&t->asked_fd, fd);
-	return 0;
+	int error = atomic_load(&t->answer_error);
+	if (error)
+		close(fd);
+	else
+		atomic_store(&t->asked_fd, fd);
+	return error;
 }
 
 static void wake(void *context)
@@ -163,11 +169,12 @@ static void wait_for(struct peer *p)
 	assert_true(poll(&polled, 1, 10000) == 1);
 }
 
-static struct peer dial_as(
-	const struct test *t, const char *node, const uint8_t *key, enum line_kind kind, int *error)
+// Over a connection that stands.
+static struct peer dial_over(
+	int fd, const char *node, const uint8_t *key, enum line_kind kind, int *error)
 {
 	struct psk_identity identity = {.key_id = 7};
-	struct peer p = {.fd = connect_to(t)};
+	struct peer p = {.fd = fd};
 	assert_true(uuid_parse(node, &identity.node));
 	p.client = psk_client_create(&identity, key);
 	assert_int_equal(psk_client_session(p.client, p.fd, kind, &p.tls), 0);
@@ -175,6 +182,12 @@ static struct peer dial_as(
 	while ((*error = gnutls_handshake(p.tls)) == GNUTLS_E_AGAIN)
 		wait_for(&p);
 	return p;
+}
+
+static struct peer dial_as(
+	const struct test *t, const char *node, const uint8_t *key, enum line_kind kind, int *error)
+{
+	return dial_over(connect_to(t), node, key, kind, error);
 }
 
 static struct peer dial(const struct test *t)
@@ -724,6 +737,31 @@ static void who_dials_waits_while_descriptors_are_short(void **unused)
 	end(t);
 }
 
+// Who would answer it cannot; then there is no descriptor for the way there.
+static void a_node_that_asks_may_find_nobody(void **unused)
+{
+	struct test *t = begin();
+	int error;
+	atomic_store(&t->answer_error, -EAGAIN);
+	struct peer p = dial_as(t, NODE, key_of_node, LINE_NODE_ASKS, &error);
+	UNTIL(counts(t).refused[LINE_REFUSED_TOO_MANY] == 1);
+	leave(&p);
+	atomic_store(&t->answer_error, 0);
+	int fd = connect_to(t);
+	UNTIL(counts(t).handshakes == 1);
+	struct rlimit before = forbid_descriptors();
+	p = dial_over(fd, NODE, key_of_node, LINE_NODE_ASKS, &error);
+	UNTIL(counts(t).refused[LINE_REFUSED_TOO_MANY] == 2);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), 0);
+	leave(&p);
+	p = dial_as(t, NODE, key_of_node, LINE_NODE_ASKS, &error);
+	assert_int_equal(error, 0);
+	UNTIL((fd = atomic_load(&t->asked_fd)) >= 0);
+	close(fd);
+	leave(&p);
+	end(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -739,6 +777,7 @@ int main(void)
 		cmocka_unit_test(another_protocol_goes_both_ways),
 		cmocka_unit_test(another_protocol_ends),
 		cmocka_unit_test(a_node_that_asks_is_answered),
+		cmocka_unit_test(a_node_that_asks_may_find_nobody),
 		cmocka_unit_test(a_lost_connection_is_no_lost_request),
 		cmocka_unit_test(who_dials_waits_while_descriptors_are_short),
 	};
