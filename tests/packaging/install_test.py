@@ -84,6 +84,17 @@ def complain_of_units(found, prefix, confdir):
                 yield f"{name}: {word} is not below {confdir}"
 
 
+def complain_of_capabilities(found):
+    """What docs/configuration.md says that ports and becoming the user take; memory is locked without a capability."""
+    needed = {f"CAP_{name}" for name in ("NET_ADMIN", "NET_RAW", "NET_BIND_SERVICE", "SYS_ADMIN", "SETUID", "SETGID")}
+    unit = found["usr/lib/systemd/system/berthd.service"].read_text()
+    given = {word for line in re.findall(r"^CapabilityBoundingSet=(.*)", unit, re.M) for word in line.split()}
+    if given != needed:
+        yield f"berthd.service: has or lacks {' '.join(sorted(given ^ needed))}"
+    if "\nLimitMEMLOCK=infinity\n" not in unit:
+        yield "berthd.service: may not lock the memory of a port"
+
+
 def complain_of_exposure(found):
     """How much units may do, of ten, as systemd reckons it. Said only where systemd is."""
     for name, most in (("berthd", 3.0), ("berth-agent", 5.0)):
@@ -144,7 +155,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         found, prefix, confdir = install(folder)
         complaints = [*complain_of_packages(found), *complain_of_pages(found),
-                      *complain_of_units(found, prefix, confdir), *complain_of_exposure(found),
+                      *complain_of_units(found, prefix, confdir), *complain_of_capabilities(found),
+                      *complain_of_exposure(found),
                       *complain_of_settings(found), *complain_of_version(), *complain_of_builders()]
     print(*complaints, f"{len(found)} files are installed", sep="\n")
     return 1 if complaints else 0
