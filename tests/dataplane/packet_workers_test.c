@@ -114,7 +114,7 @@ static void without_a_free_record_reports_wait_and_requests_are_refused(void **s
 {
 	(void)state;
 	static struct report *reports[WORKER_REPORTS_MAX];
-	static struct request *requests[WORKER_REQUESTS_MAX];
+	static struct request *requests[WORKER_REQUESTS_MAX + 1];
 	struct world *w = world_create(1);
 	struct packet_worker *worker = &w->team->items[0];
 	struct peer p = client_peer(w, "ci", 0);

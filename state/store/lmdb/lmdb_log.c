@@ -128,22 +128,20 @@ static int check_marker(struct journal_walker *w, MDB_cursor *cursor)
 }
 
 // No batch begins at the expected index: right only if the newest batch ends before it.
-static int check_end(const struct lmdb_log *log, struct journal_walker *w, MDB_cursor *cursor)
+static int check_end(const struct lmdb_log *log, struct journal_walker *w, const MDB_val *key,
+	const MDB_val *value)
 {
-	MDB_val key, value;
 	struct lmdb_value newest;
-	int rc = mdb_cursor_get(cursor, &key, &value, MDB_LAST);
-	if (rc != 0)
-		return lmdb_error(rc);
 	if (log->first_index == 0)
 		return 0;
-	const char *wrong = lmdb_value_read(value.mv_data, value.mv_size, key_index(&key), &newest);
-	if (!wrong && key_index(&key) + newest.batch.entries == w->expected)
+	const char *wrong =
+		lmdb_value_read(value->mv_data, value->mv_size, key_index(key), &newest);
+	if (!wrong && key_index(key) + newest.batch.entries == w->expected)
 		return 0;
 	return complain(w->complaint, -ERROR_CORRUPT,
 		"the log %s has no batch of index %lu and does not end there: its newest begins at "
 		"%lu and %s; %s",
-		w->path, w->expected, key_index(&key), wrong ? wrong : "ends elsewhere",
+		w->path, w->expected, key_index(key), wrong ? wrong : "ends elsewhere",
 		JOURNAL_REMEDY);
 }
 
@@ -155,8 +153,8 @@ static int walk_batches(const struct lmdb_log *log, struct journal_walker *w, MD
 	if (error < 0)
 		return error;
 	int rc = CAN_REFUSE(LMDB_READ, mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
-	if (rc == MDB_NOTFOUND)
-		return check_end(log, w, cursor);
+	if (rc == MDB_NOTFOUND && (rc = mdb_cursor_get(cursor, &key, &value, MDB_LAST)) == 0)
+		return check_end(log, w, &key, &value);
 	for (; rc == 0; rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
 		if (key_index(&key) != w->expected)
 			return journal_complain_gap(w, key_index(&key));

@@ -650,6 +650,7 @@ static void updates_of_what_is_not_to_run_are_left_out(void **test)
 	plan_update(plan, 101)->job_version = 1u << 30; // nobody keeps it
 	assert_int_equal(run_plan(c, plan, &result), OUTCOME_DONE);
 	assert_int_equal(result.updates_committed, 0);
+	plan_result_release(&result);
 }
 
 struct plan_source {

@@ -157,6 +157,23 @@ static void any_value_of_any_byte_of_the_meta_pages(void **unused)
 	log_remove(&log);
 }
 
+// All was right when it was opened; then no page is one of keys any more.
+static void a_file_that_changes_while_it_is_read_is_told(void **unused)
+{
+	enum { FLAGS_AT = 10, OVERFLOW_PAGE = 4 };
+	struct log log;
+	struct seen seen = {0};
+	log_create(&log, 40, 0);
+	struct lmdb_log *l = try_open(&log);
+	struct journal_walker w = {log.data, see, &seen, &complaint, 1};
+	assert_non_null(l);
+	for (size_t page = 2 * PAGE_BYTES; page < log.used; page += PAGE_BYTES)
+		file_write_byte(log.data, page + FLAGS_AT, OVERFLOW_PAGE);
+	assert_int_equal(lmdb_log_walk(l, &w), -ERROR_CORRUPT);
+	lmdb_log_close(l);
+	log_remove(&log);
+}
+
 static void every_truncation_to_a_page_is_refused(void **unused)
 {
 	struct log log;
@@ -214,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_flipped_bit_anywhere_in_a_small_log),
 		cmocka_unit_test(flipped_bits_in_a_log_with_branches_and_a_free_list),
 		cmocka_unit_test(any_value_of_any_byte_of_the_meta_pages),
+		cmocka_unit_test(a_file_that_changes_while_it_is_read_is_told),
 		cmocka_unit_test(every_truncation_to_a_page_is_refused),
 		cmocka_unit_test(misdirected_pages_are_refused_or_unimportant),
 		cmocka_unit_test(random_bytes_are_refused),
