@@ -179,13 +179,15 @@ static void a_canonical_job_leaves_nothing_out(void **unused)
 		{"TaskGroups.0.Tasks.0.Services.0.Name", "\"j-g-t\""},
 		{"TaskGroups.0.Tasks.0.Services.0.Checks.0.CheckRestart.Grace", "1000000000"},
 		{"TaskGroups.0.Tasks.0.Services.0.Checks.0.OnUpdate", "\"ignore\""},
+		{"TaskGroups.0.Tasks.0.Services.0.Checks.0.SuccessBeforePassing", "0"},
 	};
 	json_t *job = read_plain(
 		"job \"j\" {\n update { max_parallel = 3 }\n group \"g\" {\n update { canary = 1 "
 		"}\n"
 		" scaling {\n min = 2\n max = 3\n }\n task \"t\" {\n restart { attempts = 9 }\n"
 		" resources { cores = 4 }\n artifact {\n source = \"a/b/c\"\n mode = \"file\"\n }\n"
-		" service {\n on_update = \"ignore\"\n check_restart { limit = 1 }\n check {}\n }\n"
+		" service {\n on_update = \"ignore\"\n check_restart { limit = 1 }\n check { "
+		"success_before_passing = -1 }\n }\n"
 		" }\n }\n}\n");
 	jobfile_canonicalize(job);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

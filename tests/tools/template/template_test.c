@@ -247,6 +247,9 @@ static void codes_are_written_and_read(void **unused)
 		{"{{ toJSON (parseJSON `{\"b\": [1, \"x\"], \"a\": null}`) }} {{ \"q\\\"\" | "
 		 "toJSON }}",
 			"{\"a\":null,\"b\":[1,\"x\"]} \"q\\\"\""},
+		{"{{ split \",\" \"a,\xff\" | toJSON }}",
+			"1:22 error calling toJSON: the value is nested too deep, or holds a text "
+			"that is not UTF-8"},
 		{"{{ toJSONPretty (parseJSON `[1]`) }}", "[\n  1\n]"},
 		{"{{ html \"<a b='c'>&\" }} {{ urlquery \"a b&/\" }}",
 			"&lt;a b=&#39;c&#39;&gt;&amp; a+b%26%2F"},
