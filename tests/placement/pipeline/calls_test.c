@@ -8,8 +8,10 @@
 #include "state/base/time_units.h"
 #include "tests/placement/broker/evals.h"
 #include "tests/placement/pipeline/cluster.h"
+#include "tests/support/log_capture.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -247,6 +249,33 @@ static void b9_nothing_is_taken_after_the_stop(void **unused)
 	cluster_free(&c);
 }
 
+static void b9_what_is_decided_after_the_stop_is_let_go(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(call(f, 1), 0);
+	submitter_stop(f->cluster.pipeline->submitter);
+	assert_int_equal(planning_flush(&f->planning), -ERROR_STOPPING);
+}
+
+// Its processor is none of this machine's.
+static void a_thread_that_cannot_be_pinned_works_all_the_same(void **unused)
+{
+	static struct log_capture captured;
+	struct cluster c;
+
+	log_capture_begin(&captured);
+	cluster_init_threads(&c, 1);
+	struct scheduler_thread *thread = scheduler_thread_create(c.pipeline, 1);
+	assert_int_equal(scheduler_thread_start(thread, CPU_SETSIZE - 1), 0);
+	cluster_quiesce(&c);
+	scheduler_thread_join(thread);
+	log_capture_end(&captured);
+	assert_int_equal(log_capture_count(&captured, "event=scheduler-not-pinned", "cpu=1023"), 1);
+	scheduler_thread_destroy(thread);
+	cluster_free(&c);
+}
+
 static void take_one(void *queue)
 {
 	struct command *taken;
@@ -471,6 +500,8 @@ int main(void)
 		TEST(b15_nothing_that_was_not_asked_is_measured),
 		cmocka_unit_test(b9_what_comes_during_the_stop_goes_back),
 		cmocka_unit_test(b9_nothing_is_taken_after_the_stop),
+		TEST(b9_what_is_decided_after_the_stop_is_let_go),
+		cmocka_unit_test(a_thread_that_cannot_be_pinned_works_all_the_same),
 		cmocka_unit_test(what_finds_no_room_is_sent_when_there_is_some),
 		cmocka_unit_test(each_outcome_is_an_error_of_its_own),
 		TEST(b11_a_stop_ends_the_wait),
