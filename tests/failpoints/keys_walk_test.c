@@ -3,6 +3,7 @@
 #include "dataplane/wire/auth.h"
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
+#include "tools/keyring/keyring_file.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,9 +104,52 @@ static void whatever_fails_no_key_is_lost(void **unused)
 	walk_calls(&w, &none);
 }
 
+static const struct keyring_keys keyring = {.count = 1, .keys = {{.bytes = {7}}}};
+
+static bool work_with_keyring(void *shared)
+{
+	const struct key_life *l = shared;
+	struct keyring_keys read;
+	uint32_t descriptors = walk_descriptors();
+	bool is_done = keyring_file_write(l->path, &keyring, message, sizeof message) &&
+		       keyring_file_read(l->path, &read, message, sizeof message) == 0;
+
+	walk_said(is_done ? "" : message);
+	CHECK(walk_descriptors() == descriptors);
+	return is_done;
+}
+
+// What is there is whole, and can be written again.
+static void look_at_keyring(void *shared)
+{
+	const struct key_life *l = shared;
+	struct keyring_keys read;
+	bool is_there = access(l->path, F_OK) == 0;
+
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		if (turn > 0 || is_there)
+			CHECK(keyring_file_read(l->path, &read, message, sizeof message) == 0 &&
+				memcmp(&read, &keyring, sizeof read) == 0);
+		CHECK(keyring_file_write(l->path, &keyring, message, sizeof message));
+		CHECK(access(l->beside, F_OK) != 0);
+	}
+}
+
+static void whatever_fails_the_keyring_is_whole(void **unused)
+{
+	const struct walk w = {
+		NULL, 0, prepare_keys, work_with_keyring, look_at_keyring, clear_keys};
+	const struct call_walk_excuses none = {NULL, NULL};
+
+	walk_calls(&w, &none);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(whatever_fails_no_key_is_lost)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whatever_fails_no_key_is_lost),
+		cmocka_unit_test(whatever_fails_the_keyring_is_whole),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
