@@ -262,7 +262,7 @@ int report_json(const struct run *run, bool seen, const char *path)
 	if (file && file != stdout && fclose(file) != 0)
 		rc = -1;
 	json_decref(o);
-	return rc == 0 ? 0 : errno ? -errno : -EIO;
+	return rc == 0 ? 0 : -EIO;
 }
 
 static void print_share(FILE *out, const char *name, uint64_t used, uint64_t capacity)

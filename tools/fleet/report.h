@@ -22,7 +22,7 @@ void report_line(const struct run *);
 // Prints on standard error a sentence about each thing that was asked for and not reached. Returns true when nothing is
 // missing.
 bool report_verdict(const struct run *);
-// Writes the summary as JSON. Returns 0, or -errno.
+// Writes the summary as JSON. Returns 0, or -EIO, with errno as the failure left it.
 int report_json(const struct run *, bool seen, const char *path);
 // Prints a trace's results for people.
 void report_trace(const struct run *);
