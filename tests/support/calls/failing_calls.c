@@ -23,8 +23,7 @@
 #define FRAMES 3u // the call and those that led to it
 #define PLACES 4000u
 #define LINE_BYTES 400u // of what tells a place
-#define RECORDED \
-	12u // frames that backtrace() is asked for: a sanitizer's, its own, the wrapper's, ours
+#define RECORDED 12u    // frames of backtrace(): a sanitizer's, its own, the wrapper's, ours
 
 // clang-format off
 #define ALL_CALLS(ROW)                                                             \
@@ -87,7 +86,8 @@ static void record(const struct place *p)
 	while (atomic_flag_test_and_set(&calls->busy))
 		;
 	uint32_t i = index_of(p);
-	if (i == calls->count && i < PLACES)
+	CHECK(i < PLACES);
+	if (i == calls->count)
 		calls->places[calls->count++] = *p;
 	atomic_flag_clear(&calls->busy);
 }
@@ -183,8 +183,23 @@ __attribute__((noinline)) static bool fails(
 			c /= 2;                                   \
 		return __real_##name(a, b, c, d, e, g);           \
 	}
+// What has failed is closed all the same. A descriptor that is closed twice is another's by the second time, where
+// threads open some.
+#define WRAP_GONE(name, error)                                                        \
+	__attribute__((weak)) long __real_##name(SIX);                                \
+	long __wrap_##name(SIX);                                                      \
+	__attribute__((noinline)) long __wrap_##name(SIX)                             \
+	{                                                                             \
+		bool is_said = fails(CALL_##name, a, b, __builtin_return_address(0)); \
+		long closed = __real_##name(a, b, c, d, e, g);                        \
+		CHECK(closed == 0 || errno != EBADF || (int)a < 0);                   \
+		if (is_said) {                                                        \
+			errno = error;                                                \
+			return -1;                                                    \
+		}                                                                     \
+		return closed;                                                        \
+	}
 #define WRAP_MINUS(name, error) WRAP(name, errno = error; return -1)
-#define WRAP_GONE(name, error) WRAP(name, __real_##name(a, b, c, d, e, g); errno = error; return -1)
 #define WRAP_NULL(name, error) WRAP(name, errno = error; return 0)
 #define WRAP_VALUE(name, error) WRAP(name, return error)
 #define WRAP_NEGATIVE(name, error) WRAP(name, return -error)

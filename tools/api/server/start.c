@@ -335,8 +335,6 @@ int api_server_start(const struct api_settings *settings, const struct route_tab
 		error = serve_nodes(api, message, message_size);
 	if (error == 0)
 		error = begin_line(api, message, message_size);
-	else if (settings->line_key)
-		close(settings->line_fd); // the server's, whatever becomes of it
 	if (error == 0) {
 		*out = api;
 		return 0;
