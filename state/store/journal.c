@@ -14,13 +14,13 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/store/files.h"
 #include "state/store/lmdb/lmdb_log.h"
 #include "state/store/segment_format.h"
 #include "state/store/segments.h"
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -52,7 +52,7 @@ static int remove_unfinished(const char *path)
 	int error = 0;
 	if (!files)
 		return errno == ENOENT ? 0 : -errno;
-	while (error == 0 && (entry = readdir(files)) != NULL)
+	while (error == 0 && (entry = listing_next(files, &error)) != NULL)
 		if (entry->d_name[0] != '.' && unlinkat(dirfd(files), entry->d_name, 0) < 0)
 			error = -errno;
 	closedir(files);

@@ -4,12 +4,12 @@
 //	DIR/arrived   the same, once it is whole: the next open of DIR puts its snapshot in the place of what DIR has
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/listing.h"
 #include "state/base/log.h"
 #include "state/snapshot/snapshot_view.h"
 #include "state/store/files.h"
 #include "state/store/snapshot_file.h"
 #include "state/store/store_private.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,11 +36,15 @@ static int claim_directory(const char *directory, const struct complaint *compla
 		return complain(
 			complaint, -errno, "cannot make %s: %s", directory, error_text(-errno));
 	const struct dirent *entry;
+	int error = 0;
 	do
-		entry = readdir(dir);
+		entry = listing_next(dir, &error);
 	while (entry && !is_entry(entry->d_name));
 	bool is_empty = entry == NULL;
 	closedir(dir);
+	if (error != 0)
+		return complain(
+			complaint, error, "cannot read %s: %s", directory, error_text(error));
 	return is_empty ? 0
 			: complain(complaint, -ENOTEMPTY,
 				  "%s is not empty: move it away first, or name another "
@@ -112,7 +116,7 @@ static int remove_folder(const char *path)
 
 	if (!dir)
 		return errno == ENOENT ? 0 : -errno;
-	for (struct dirent *entry; error == 0 && (entry = readdir(dir));)
+	for (struct dirent *entry; error == 0 && (entry = listing_next(dir, &error));)
 		if (is_entry(entry->d_name) && unlinkat(dirfd(dir), entry->d_name, 0) < 0)
 			error = -errno;
 	closedir(dir);
@@ -163,7 +167,8 @@ static int move_rest(const char *directory, const char *arrived)
 
 	if (!dir)
 		return -errno;
-	for (struct dirent *entry; error == 0 && (entry = readdir(dir));) {
+	for (struct dirent *entry;
+		error == 0 && (entry = LISTING_NEXT(RESTORE_NEXT, dir, &error));) {
 		char *here = path_of(directory, entry->d_name);
 		if (is_entry(entry->d_name) &&
 			CAN_FAIL(RESTORE_MOVE_REST,

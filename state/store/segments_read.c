@@ -1,10 +1,10 @@
 // Reading the segments of a log: their order, the end, and a walk over all batches.
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/store/segments_private.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,17 +43,19 @@ static int open_all(struct segments *g, const struct complaint *complaint)
 	DIR *files = FAILPOINT(LOG_LIST) ? NULL : opendir(g->directory);
 	const struct dirent *entry;
 	uint64_t number;
-	int error = 0;
-	if (!files)
-		return complain(complaint, -errno, "cannot read the log %s: %s", g->directory,
-			error_text(-errno));
-	while (error == 0 && (entry = readdir(files)) != NULL) {
+	int error = 0, unlisted = files ? 0 : -errno;
+	while (files && error == 0 && (entry = LISTING_NEXT(LOG_NEXT, files, &unlisted)) != NULL) {
 		if (numbered_name(entry->d_name, "segment-", &number))
 			error = open_numbered(g, number, complaint);
 		else if (!g->read_only && numbered_name(entry->d_name, "unfinished-", &number))
 			(void)unlinkat(dirfd(files), entry->d_name, 0); // its making was cut off
 	}
-	closedir(files);
+	if (files)
+		closedir(files);
+	// Without a segment that is there the log would be another one.
+	if (unlisted != 0)
+		return complain(complaint, unlisted, "cannot read the log %s: %s", g->directory,
+			error_text(unlisted));
 	return error;
 }
 

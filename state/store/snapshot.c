@@ -5,6 +5,7 @@
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/limits.h"
+#include "state/base/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/snapshot/snapshot_view.h"
@@ -12,7 +13,6 @@
 #include "state/store/snapshot_file.h"
 #include "state/store/store_private.h"
 #include "state/tables/tables.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,7 +51,8 @@ int snapshot_list_read(const char *directory, struct snapshot_list *list)
 	DIR *dir = FAILPOINT(SNAPSHOT_LIST) ? NULL : opendir(directory);
 	if (!dir)
 		return -errno;
-	for (struct dirent *entry; (entry = readdir(dir));) {
+	int error = 0;
+	for (struct dirent *entry; (entry = LISTING_NEXT(SNAPSHOT_NEXT, dir, &error));) {
 		uint64_t index;
 		if (!parse_name(entry->d_name, &index))
 			continue;
@@ -61,7 +62,11 @@ int snapshot_list_read(const char *directory, struct snapshot_list *list)
 	closedir(dir);
 	if (list->count > 0)
 		qsort(list->indexes, list->count, sizeof *list->indexes, falling);
-	return 0;
+	if (error != 0) {
+		free(list->indexes);
+		*list = (struct snapshot_list){0};
+	}
+	return error;
 }
 
 static void remove_file(char *path)

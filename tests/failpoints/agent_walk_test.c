@@ -17,6 +17,7 @@
 static const struct walk_row rows[] = {
 	{FAILPOINT_ALLOC_MKDIR, "eacces", NULL, false, false},
 	{FAILPOINT_ALLOC_LIST, "emfile", NULL, false, false},
+	{FAILPOINT_ALLOC_NEXT, "eio", NULL, false, false},
 	{FAILPOINT_ALLOC_LOAD, "emfile", NULL, false, false},
 	{FAILPOINT_ALLOC_CREATE, "emfile", NULL, false, false},
 	{FAILPOINT_ALLOC_WRITE, "enospc", NULL, false, false},

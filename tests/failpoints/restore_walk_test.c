@@ -35,6 +35,7 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_RESTORE_REMOVE, "eio", NULL, false, false},
 	{FAILPOINT_RESTORE_MOVE, "eio", NULL, false, false},
 	{FAILPOINT_RESTORE_LIST, "emfile", NULL, false, false},
+	{FAILPOINT_RESTORE_NEXT, "eio", NULL, false, false},
 	{FAILPOINT_RESTORE_MOVE_REST, "eio", NULL, false, false},
 };
 

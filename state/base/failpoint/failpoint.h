@@ -25,6 +25,7 @@
 	ROW(LOG_MKDIR, "log.mkdir")                 \
 	ROW(LOG_PUBLISH, "log.publish")             \
 	ROW(LOG_LIST, "log.list")                   \
+	ROW(LOG_NEXT, "log.next")                   \
 	ROW(LOG_THREAD, "log.thread")               \
 	ROW(LOG_CREATE, "log.create")               \
 	ROW(LOG_SPACE, "log.space")                 \
@@ -51,6 +52,7 @@
 	ROW(SNAPSHOT_SYNC, "snapshot.sync")         \
 	ROW(SNAPSHOT_RENAME, "snapshot.rename")     \
 	ROW(SNAPSHOT_LIST, "snapshot.list")         \
+	ROW(SNAPSHOT_NEXT, "snapshot.next")         \
 	ROW(SNAPSHOT_OPEN, "snapshot.open")         \
 	ROW(SNAPSHOT_READ, "snapshot.read")         \
 	ROW(RESTORE_MKDIR, "restore.mkdir")         \
@@ -61,6 +63,7 @@
 	ROW(RESTORE_REMOVE, "restore.remove")       \
 	ROW(RESTORE_MOVE, "restore.move")           \
 	ROW(RESTORE_LIST, "restore.list")           \
+	ROW(RESTORE_NEXT, "restore.next")           \
 	ROW(RESTORE_MOVE_REST, "restore.move_rest") \
 	ROW(LOAD_THREAD, "load.thread")             \
 	ROW(MEMORY_MAP, "memory.map")               \
@@ -71,6 +74,7 @@
 	ROW(APPLIER_THREAD, "applier.thread")       \
 	ROW(ALLOC_MKDIR, "alloc.mkdir")             \
 	ROW(ALLOC_LIST, "alloc.list")               \
+	ROW(ALLOC_NEXT, "alloc.next")               \
 	ROW(ALLOC_LOAD, "alloc.load")               \
 	ROW(ALLOC_CREATE, "alloc.create")           \
 	ROW(ALLOC_WRITE, "alloc.write")             \

@@ -4,10 +4,10 @@
 #include "state/base/base64.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/folders.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -356,13 +356,14 @@ int alloc_store_load(const struct alloc_place *place, const struct driver *const
 		return error;
 	}
 	DIR *listing = FAILPOINT(ALLOC_LIST) ? NULL : opendir(folder);
-	if (!listing) {
-		error = -errno;
-		snprintf(message, message_size, "cannot read %s: %s", folder, strerror(-error));
-		return error;
-	}
-	for (struct dirent *entry; !error && (entry = readdir(listing)) != NULL;)
+	int unlisted = listing ? 0 : -errno;
+	const struct dirent *entry;
+	while (listing && !error && (entry = LISTING_NEXT(ALLOC_NEXT, listing, &unlisted)) != NULL)
 		error = load_file(&loader, folder, entry->d_name, message, message_size);
-	closedir(listing);
-	return error;
+	if (listing)
+		closedir(listing);
+	// The tasks of one that is not found would run on, and be started once more.
+	if (unlisted)
+		snprintf(message, message_size, "cannot read %s: %s", folder, strerror(-unlisted));
+	return unlisted ? unlisted : error;
 }
