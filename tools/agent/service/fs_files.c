@@ -2,13 +2,13 @@
 //
 // cat and readat answer 200 also when something is wrong: the text is the body then, and only headers of a real file's
 // content tell them apart. That is how it was recorded, and clients cope.
+#include "state/base/listing.h"
 #include "state/base/memory.h"
 #include "tools/agent/service/alloc_files.h"
 #include "tools/agent/service/alloc_look.h"
 #include "tools/agent/service/file_facts.h"
 #include "tools/agent/service/service_routes.h"
 #include "tools/agent/service/service_values.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -108,21 +108,24 @@ static int order_of_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void names_read(struct names *names, DIR *entries)
+// 0 or -errno.
+static int names_read(struct names *names, DIR *entries)
 {
 	const struct dirent *entry;
-	while ((entry = readdir(entries)) != NULL) {
+	int error = 0;
+	while ((entry = listing_next(entries, &error)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		names->is_cut = names->count == ENTRIES_MAX;
 		if (names->is_cut)
-			return;
+			return 0;
 		names->items = memory_one_more(
 			names->items, names->count, &names->capacity, sizeof names->items[0]);
 		names->items[names->count++] = text_copy(text_of(entry->d_name));
 	}
 	if (names->count > 0)
 		qsort(names->items, names->count, sizeof names->items[0], order_of_names);
+	return error;
 }
 
 static struct MHD_Response *list_names(
@@ -164,8 +167,9 @@ struct MHD_Response *fs_ls(struct service_request *request, unsigned *status)
 		return response;
 	}
 	w.fd = -1; // the entries have it
-	names_read(&names, entries);
-	response = list_names(&names, dirfd(entries), &w, status);
+	error = names_read(&names, entries);
+	response = error ? say_error(&w, error, "read", status)
+			 : list_names(&names, dirfd(entries), &w, status);
 	names_free(&names);
 	closedir(entries);
 	wanted_close(&w);

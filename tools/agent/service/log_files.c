@@ -1,6 +1,6 @@
 #include "tools/agent/service/log_files.h"
+#include "state/base/listing.h"
 #include "state/base/memory.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ int log_files_list(const struct alloc_files *files, const char *output, struct l
 	*list = NULL;
 	*count_at = 0;
 	int error = open_logs(files, &entries);
-	while (entries && (entry = readdir(entries)) != NULL) {
+	while (entries && (entry = listing_next(entries, &error)) != NULL) {
 		int64_t index = index_of_name(entry->d_name, output);
 		if (index < 0 ||
 			fstatat(dirfd(entries), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -62,10 +62,15 @@ int log_files_list(const struct alloc_files *files, const char *output, struct l
 	}
 	if (entries)
 		closedir(entries);
+	if (error) {
+		free(*list);
+		*list = NULL;
+		return error;
+	}
 	if (count > 1)
 		qsort(*list, count, sizeof **list, order_of_log_files);
 	*count_at = count;
-	return error;
+	return 0;
 }
 
 int log_files_after(
@@ -75,7 +80,7 @@ int log_files_after(
 	DIR *entries;
 	*next = -1;
 	int error = open_logs(files, &entries);
-	while (entries && (entry = readdir(entries)) != NULL) {
+	while (entries && (entry = listing_next(entries, &error)) != NULL) {
 		int64_t found = index_of_name(entry->d_name, output);
 		if (found > index && (*next < 0 || found < *next))
 			*next = found;

@@ -1,10 +1,10 @@
 #include "tools/agent/vm/suspended.h"
+#include "state/base/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/vm/qcow2.h"
 #include "tools/agent/vm/vm_image.h"
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,10 +63,11 @@ static void look_at(int all, const char *folder, const char *name, struct suspen
 static uint32_t list_suspended(int all, const char *folder, struct suspended **list)
 {
 	uint32_t count = 0, capacity = 0;
+	int error = 0;
 	const struct dirent *entry;
 	DIR *entries = fdopendir(all);
 	*list = NULL;
-	while (entries && (entry = readdir(entries)) != NULL) {
+	while (entries && (entry = listing_next(entries, &error)) != NULL) {
 		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof(*list)->name)
 			continue;
 		*list = memory_one_more(*list, count, &capacity, sizeof **list);
@@ -76,7 +77,8 @@ static uint32_t list_suspended(int all, const char *folder, struct suspended **l
 		closedir(entries);
 	else
 		close(all);
-	return count;
+	// Without one that is wanted, its origin would be taken for one that nobody wants.
+	return error ? 0 : count;
 }
 
 static bool is_wanted(const struct suspended *s, const struct suspended_rule *rule)
