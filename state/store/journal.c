@@ -14,7 +14,7 @@
 #include "state/base/check.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/store/files.h"

@@ -4,7 +4,7 @@
 //	DIR/arrived   the same, once it is whole: the next open of DIR puts its snapshot in the place of what DIR has
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/snapshot/snapshot_view.h"
 #include "state/store/files.h"

@@ -1,7 +1,7 @@
 // Reading the segments of a log: their order, the end, and a walk over all batches.
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/store/segments_private.h"

@@ -5,7 +5,7 @@
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
 #include "state/base/limits.h"
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/snapshot/snapshot_view.h"

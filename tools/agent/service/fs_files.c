@@ -2,7 +2,7 @@
 //
 // cat and readat answer 200 also when something is wrong: the text is the body then, and only headers of a real file's
 // content tell them apart. That is how it was recorded, and clients cope.
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/memory.h"
 #include "tools/agent/service/alloc_files.h"
 #include "tools/agent/service/alloc_look.h"

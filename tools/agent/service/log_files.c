@@ -1,5 +1,5 @@
 #include "tools/agent/service/log_files.h"
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <fcntl.h>

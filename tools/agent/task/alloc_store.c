@@ -4,7 +4,7 @@
 #include "state/base/base64.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/folders.h"

@@ -1,5 +1,5 @@
 #include "tools/agent/vm/suspended.h"
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "tools/agent/base/folders.h"

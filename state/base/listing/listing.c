@@ -1,4 +1,4 @@
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 
 struct dirent *listing_next(DIR *listing, int *error)
 {

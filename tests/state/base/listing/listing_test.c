@@ -1,4 +1,4 @@
-#include "state/base/listing.h"
+#include "state/base/listing/listing.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
