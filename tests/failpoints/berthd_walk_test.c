@@ -42,8 +42,11 @@
 struct controller_life {
 	char folder[64];
 	uint16_t wire_port;
-	uint32_t keys; // in the key file
+	uint32_t keys;  // in the key file
+	bool is_member; // of a cluster
 };
+
+static struct etcd_server etcd_server;
 
 static struct words *words_of(const struct controller_life *l, const char *action)
 {
@@ -64,6 +67,11 @@ static struct words *words_of(const struct controller_life *l, const char *actio
 	words_add(&w, "--audit.path=%s/audit", l->folder);
 	words_add(&w, "--wire.udp_port=%u", l->wire_port);
 	words_add_settings(&w, settings);
+	if (l->is_member) {
+		words_add(&w, "--cluster.name=c%u", l->wire_port);
+		words_add(&w, "--cluster.endpoints=%s", etcd_server.url);
+		words_add(&w, "--cluster.advertise_http=http://127.0.0.1:1");
+	}
 	return &w;
 }
 
@@ -418,18 +426,19 @@ static bool fetch_state_of_another(void *shared)
 	return is_done;
 }
 
-static struct etcd_server etcd_server;
+static void *prepare_candidate(const struct walk_row *row)
+{
+	struct controller_life *l = prepare_controller(row);
+
+	l->is_member = true;
+	return l;
+}
 
 static bool carry_out(const struct controller_life *l, const char *verb)
 {
 	struct berthd *b = memory_take(sizeof *b);
 	char message[BERTHD_MESSAGE_BYTES];
-	struct words *w = words_of(l, NULL);
-
-	words_add(w, "--cluster.name=c%u", l->wire_port);
-	words_add(w, "--cluster.endpoints=%s", etcd_server.url);
-	words_add(w, "--cluster.advertise_http=http://127.0.0.1:1");
-	bool is_read = read_words(b, w, message);
+	bool is_read = read_words(b, words_of(l, NULL), message);
 	walk_said(is_read ? "" : message);
 	bool is_done = is_read && berthd_enrol(b, verb) == EXIT_SUCCESS;
 	free(b);
@@ -451,6 +460,31 @@ static void look_at_cluster(void *shared)
 	if (is_there(shared, "data/cluster"))
 		CHECK(carry_out(shared, "leave"));
 	CHECK(enrol_and_leave(shared));
+}
+
+static int enrol_once(struct controller_life *l)
+{
+	return carry_out(l, "init") ? 0 : 1;
+}
+
+static void *prepare_member(const struct walk_row *row)
+{
+	struct controller_life *l = prepare_candidate(row);
+
+	run_aside(enrol_once, l);
+	return l;
+}
+
+static int leave_once(struct controller_life *l)
+{
+	return carry_out(l, "leave") ? 0 : 1;
+}
+
+// The next one may have the same name.
+static void clear_member(void *shared)
+{
+	run_aside(leave_once, shared);
+	clear_controller(shared);
 }
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -496,8 +530,13 @@ static const struct {
 			look_at_store,
 			clear_controller},
 		{.only = PARTS("tools/berthd/membership/"), .cannot_fail = PARTS(NEVER)}},
+	{"member", {.prepare = prepare_member, start_and_end, look_at_store, clear_member},
+		{.only = PARTS("state/cluster/cluster.c", "tools/berthd/membership/"),
+			.only_always = true,
+			.cannot_fail = PARTS(NEVER, STORE_FILES, "at state/etcd/")},
+		.needs_etcd = true},
 	{"enrol",
-		{.prepare = prepare_controller, enrol_and_leave, look_at_cluster, clear_controller},
+		{.prepare = prepare_candidate, enrol_and_leave, look_at_cluster, clear_controller},
 		{.cannot_fail = PARTS(LEFT_OUT)}, .needs_etcd = true},
 };
 
