@@ -97,9 +97,7 @@ static bool restore_cluster(struct berthd *b, uint64_t index, char *message, uin
 			error == -ESTALE ? "this member does not lead" : "data_dir", error);
 	stop_deciding(b);
 	cluster_restore_decide(b->cluster, index);
-	char further[BERTHD_REASON_BYTES], quoted[2 * BERTHD_REASON_BYTES];
-	if (!berthd_exchange_commit(&b->config, index, further, sizeof further))
-		log_error("snapshot-waits", "error=%s", log_quote(further, quoted, sizeof quoted));
+	(void)berthd_exchange_commit(&b->config, index, message, message_size);
 	return true;
 }
 

@@ -199,6 +199,13 @@ bool berthd_healthy(void *context, char *message, uint32_t message_size)
 	return !failed;
 }
 
+void berthd_look_at_health(struct berthd *b)
+{
+	char message[REASON_BYTES];
+	if (!berthd_healthy(b, message, sizeof message))
+		log_error("unhealthy", "reason=\"%s\"", message);
+}
+
 char *berthd_liveness(void *context)
 {
 	static const char *const states[] = {[HOLD_NONE] = "as ever",

@@ -16,6 +16,8 @@ uint32_t berthd_checks(void *context, struct health_check *);
 // Alive, every port hears, and changes become durable. Else, or when expiry is held although it is healthy
 // ("degraded: …"), message says why.
 bool berthd_healthy(void *context, char *message, uint32_t message_size);
+// Says in the log why it is not healthy.
+void berthd_look_at_health(struct berthd *);
 // For /v1/berth/liveness: one JSON object; the caller frees.
 char *berthd_liveness(void *context);
 // Lets nodes expire whose expiry is held. False when none is.

@@ -122,15 +122,6 @@ static uint32_t take_signal(struct berthd *b, int signals)
 	return 0;
 }
 
-static void look_after(struct berthd *b, bool watched)
-{
-	char message[BERTHD_MESSAGE_BYTES];
-	if (!berthd_healthy(b, message, sizeof message))
-		log_error("unhealthy", "reason=\"%s\"", message);
-	if (watched && berthd_alive(b))
-		sd_notify(0, "WATCHDOG=1");
-}
-
 // Sleeps in turns until a signal comes that ends it; feeds the watchdog only while the daemon is alive.
 static void wait_for_signal(struct berthd *b, int signals)
 {
@@ -142,7 +133,9 @@ static void wait_for_signal(struct berthd *b, int signals)
 		struct pollfd p = {.fd = signals, .events = POLLIN};
 		if (WAITED(CAN_FAIL(MAIN_WAIT, poll(&p, 1, TURN_MS)), "main") > 0)
 			signal_number = take_signal(b, signals);
-		look_after(b, watched);
+		berthd_look_at_health(b);
+		if (watched && berthd_alive(b))
+			sd_notify(0, "WATCHDOG=1");
 		berthd_look_at_clock(b, time_source_steady_lag_ns());
 		uint64_t now_ns = time_monotonic_ns(&time_source_real);
 		if (now_ns - last_look_ns >= MEMBERSHIP_EVERY_MS * NS_PER_MS) {

@@ -1,4 +1,5 @@
 // What becomes durable no more is no healthy daemon, although its workers answer heartbeats.
+#include "tests/support/log_capture.h"
 #include "tests/tools/berthd/silent_daemon.h"
 #include "tools/berthd/health.h"
 #include <setjmp.h>
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+static struct log_capture capture;
 
 struct stand {
 	_Atomic bool is_at_it, may_go_on;
@@ -81,7 +84,12 @@ static void a_start_that_is_not_over_is_not_healthy(void **state)
 	assert_string_equal(message, "the start is not over");
 	assert_true(berthd_alive(b));
 	expect_worst(b, HEALTH_FAILED);
+	log_capture_begin(&capture);
+	berthd_look_at_health(b);
 	atomic_store(&b->is_ready, true);
+	berthd_look_at_health(b);
+	log_capture_end(&capture);
+	assert_int_equal(log_capture_count(&capture, "unhealthy", "the start is not over"), 1);
 	assert_true(berthd_healthy(b, message, sizeof message));
 	expect_worst(b, HEALTH_OK);
 }

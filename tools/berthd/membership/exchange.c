@@ -51,10 +51,12 @@ bool berthd_exchange_commit(
 {
 	int error = store_arrived(config->data_dir);
 
-	if (error < 0)
+	if (error < 0) {
 		snprintf(message, message_size, "the snapshot cannot be put into %s: %s",
 			config->data_dir, error_text(error));
-	else
+		log_error("snapshot-waits", "index=%" PRIu64 " error=\"%s\"", index,
+			error_text(error));
+	} else
 		log_info("snapshot-arrived", "index=%" PRIu64, index);
 	return error == 0;
 }
