@@ -15,12 +15,13 @@
 
 #include <cmocka.h>
 
-#define TIMEOUT_MS 3000u
+#define TIMEOUT_MS 3000u // after which a server that stands still is left
+#define PATIENCE_MS 100000u
 #define EVENTS_MAX 4000u
 #define BIG_BYTES (64u * 1024)
 #define STEP_US 10000u
 // Far more than any step of a test takes.
-#define STEPS_MAX 2000u
+#define STEPS_MAX 10000u
 
 static struct etcd_server server;
 static struct etcd *etcd;
@@ -118,7 +119,7 @@ static uint64_t put(const char *key, const void *value, uint32_t size)
 	struct etcd_put one = {key, value, size, 0};
 	struct etcd_txn txn = {.puts = &one, .put_count = 1};
 	struct etcd_txn_result result;
-	assert_int_equal(etcd_txn(etcd, &txn, TIMEOUT_MS, &result), 0);
+	assert_int_equal(etcd_txn(etcd, &txn, PATIENCE_MS, &result), 0);
 	return result.revision;
 }
 
@@ -127,7 +128,7 @@ static uint64_t delete (const char *key, const char *end)
 	struct etcd_delete one = {key, end};
 	struct etcd_txn txn = {.deletes = &one, .delete_count = 1};
 	struct etcd_txn_result result;
-	assert_int_equal(etcd_txn(etcd, &txn, TIMEOUT_MS, &result), 0);
+	assert_int_equal(etcd_txn(etcd, &txn, PATIENCE_MS, &result), 0);
 	return result.revision;
 }
 
@@ -225,12 +226,12 @@ static void a_compacted_revision_is_refused(void **unused)
 {
 	uint64_t first = put("c/a", "1", 1);
 	uint64_t last = put("c/a", "2", 1);
-	assert_int_equal(etcd_compact(etcd, last, TIMEOUT_MS), 0);
+	assert_int_equal(etcd_compact(etcd, last, PATIENCE_MS), 0);
 	struct watcher *w = watcher_start("c/", "c0", first);
 	assert_int_equal(watcher_end(w), -ERANGE);
 	assert_int_equal(w->count, 0);
 	free(w);
-	assert_int_equal(etcd_compact(etcd, first, TIMEOUT_MS), -ERANGE);
+	assert_int_equal(etcd_compact(etcd, first, PATIENCE_MS), -ERANGE);
 }
 
 // The stream stays open and says nothing: only a question finds out.
