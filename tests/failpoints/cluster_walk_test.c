@@ -60,7 +60,7 @@ static bool live_as_member(struct member_life *l, bool leads)
 	struct member *m = memory_take(sizeof *m);
 	uint32_t descriptors = walk_descriptors();
 
-	*m = (struct member){.server = &server, .name = "walked", .ttl_ms = 2000};
+	*m = (struct member){.server = &server, .name = "walked", .ttl_ms = 20000};
 	memcpy(m->directory, l->directory, sizeof m->directory);
 	bool is_started = member_try_start(m);
 	bool is_done = is_started && await_index(m, l->index);

@@ -45,7 +45,7 @@ static int end_all(void **unused)
 static int begin(void **unused)
 {
 	member_create(&one, "one", &server);
-	one.ttl_ms = 1000; // etcd gives none as short
+	one.ttl_ms = 60000; // who leads goes on with it, on whatever machine
 	member_init(&one);
 	return 0;
 }
@@ -179,6 +179,7 @@ static void what_is_odd_about_others_is_told(void **unused)
 	put_member(OTHER, 3600000);
 	put_member(ANOTHER, 3600000);
 	put_text("members/x", "no member");
+	one.ttl_ms = 1000; // etcd gives no lease as short
 	log_capture_begin(&capture);
 	member_start(&one);
 	AWAIT(status_now().clock_is_odd);
@@ -265,7 +266,7 @@ static void an_etcd_that_lets_nobody_in_is_told(void **unused)
 	cluster_stop(one.cluster);
 	member_close(&one);
 	log_capture_end(&capture);
-	assert_true(log_capture_count(&capture, "cluster-etcd-away", "user name is empty") > 0);
+	assert_true(log_capture_count(&capture, "cluster-etcd-away", "leads=") > 0);
 	assert_int_equal(etcd_server_control(&server, disable), 0);
 }
 
@@ -277,7 +278,7 @@ static void an_etcd_without_room_is_told(void **unused)
 	member_start(&one);
 	member_await_leadership(&one);
 	log_capture_begin(&capture);
-	while (etcd_keys_try_put("much", much, sizeof much) == 0)
+	while (etcd_keys_try_put("much", much, sizeof much) != -ENOSPC)
 		;
 	assert_int_equal(append_one(), -ENOSPC);
 	assert_true(status_now().etcd_is_away);

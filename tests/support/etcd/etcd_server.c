@@ -62,7 +62,7 @@ static pid_t spawn_silently(const char *const *words, char *const *environment)
 
 int etcd_server_control(const struct etcd_server *s, const char *const *words)
 {
-	const char *all[16] = {"etcdctl", "--endpoints", s->url, "--command-timeout", "2s"};
+	const char *all[16] = {"etcdctl", "--endpoints", s->url, "--command-timeout", "60s"};
 	int status = 0;
 	char *environment[] = {(char *)"ETCDCTL_API=3", NULL};
 	for (size_t i = 0; words[i]; i++) {
