@@ -2,6 +2,7 @@
 // monitor is this program's.
 #include "state/base/check.h"
 #include "tests/failpoints/node/works.h"
+#include "tests/support/calls/failing_calls.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/vm/guest_port.h"
 #include "tools/agent/vm/machine.h"
@@ -15,14 +16,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+// Once something has failed: how long a monitor is waited for, and what it may be silent before nothing comes any more.
 #define PATIENCE_MS 200
-#define IDLE_MS 100 // of a monitor that has nothing to say any more
+#define IDLE_MS 100
+#define LONG_MS 20000 // before that
 #define SUSPENDED "suspended/web-u1"
 
 static const struct walk_row rows[] = {
@@ -146,14 +149,36 @@ static struct alloc_run *start_machine(struct work_place *place)
 	return a;
 }
 
-// Who waits for a monitor that does not answer is told to stop soon.
-static bool reach_guest(const char *folder)
+static bool has_anything_failed(void)
+{
+	uint64_t failures = calls_failures();
+
+	for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		failures += failpoint_failures(rows[i].point);
+	return failures > 0;
+}
+
+static struct patience {
+	pthread_t thread;
+	int stop;
+	_Atomic bool is_over;
+} patience;
+
+static void *lose_patience(void *unused)
+{
+	uint32_t waited_ms = 0;
+
+	while (waited_ms < PATIENCE_MS && !atomic_load(&patience.is_over)) {
+		poll(NULL, 0, 5);
+		waited_ms += has_anything_failed() ? 5 : 0;
+	}
+	CHECK(eventfd_write(patience.stop, 1) == 0);
+	return NULL;
+}
+
+static bool ask_guest(const char *folder, int stop)
 {
 	char message[300] = "", address[GUEST_ADDRESS_BYTES];
-	struct itimerspec soon = {.it_value.tv_nsec = PATIENCE_MS * 1000000l};
-	int stop = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-
-	CHECK(stop >= 0 && timerfd_settime(stop, 0, &soon, NULL) == 0);
 	bool is_told = guest_address(folder, stop, address, message, sizeof message) == 0;
 	CHECK(!is_told || strcmp(address, "10.0.2.15") == 0);
 	walk_said(message);
@@ -161,8 +186,20 @@ static bool reach_guest(const char *folder)
 	walk_said(fd < 0 ? message : "");
 	if (fd >= 0)
 		close(fd);
-	close(stop);
 	return is_told && fd >= 0;
+}
+
+// Who waits for a monitor that does not answer is told to stop soon.
+static bool reach_guest(const char *folder)
+{
+	patience = (struct patience){.stop = eventfd(0, EFD_CLOEXEC)};
+	CHECK(patience.stop >= 0);
+	CHECK(pthread_create(&patience.thread, NULL, lose_patience, NULL) == 0);
+	bool is_reached = ask_guest(folder, patience.stop);
+	atomic_store(&patience.is_over, true);
+	pthread_join(patience.thread, NULL);
+	close(patience.stop);
+	return is_reached;
 }
 
 static bool suspend_machine(struct work_place *place, struct alloc_run *a)
@@ -172,14 +209,15 @@ static bool suspend_machine(struct work_place *place, struct alloc_run *a)
 	machine_spec_suspend(a->spec);
 	runner_stop(&runner, a);
 	uint32_t answers = 0, idle_ms = 0;
-	for (uint32_t tries = 0; !alloc_run_is_over(a) && tries < 10000; tries++) {
+	for (uint32_t tries = 0; !alloc_run_is_over(a) && tries < 2 * LONG_MS; tries++) {
+		uint32_t idle_most_ms = has_anything_failed() ? IDLE_MS : LONG_MS;
 		// A talk that breaks off begins again and again.
-		bool is_idle = tries > 3 * IDLE_MS || answers == atomic_load(&monitor.answers);
+		bool is_idle = tries > 3 * idle_most_ms || answers == atomic_load(&monitor.answers);
 		answers = atomic_load(&monitor.answers);
 		idle_ms = is_idle ? idle_ms + 1 : 0;
 		poll(&polled, 1, 1);
 		// Then its time to end runs out.
-		stage_pass_ms(idle_ms < IDLE_MS ? 50 : 20000);
+		stage_pass_ms(idle_ms < idle_most_ms ? 25 : 20000);
 	}
 	CHECK(alloc_run_is_over(a));
 	place->is_done = strcmp(alloc_run_description(a), "VM was suspended") == 0;

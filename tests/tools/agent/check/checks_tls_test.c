@@ -90,7 +90,7 @@ static const char *status_with(const char *more, char output[static 4000])
 	struct alloc_run *a = stage_run(
 		&id, "service", services, "{\"Name\":\"a\",\"Driver\":\"mock\",\"Config\":{}}");
 	snprintf(status, sizeof status, "pending");
-	for (uint32_t i = 0; i < 500 && strcmp(status, "pending") == 0; i++) {
+	for (uint32_t i = 0; i < 5000 && strcmp(status, "pending") == 0; i++) {
 		struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
 		poll(&polled, 1, 20);
 		stage_pass_ms(1);

@@ -296,29 +296,6 @@ static void a_root_of_its_own(void **unused)
 	stage_close(&stage);
 }
 
-// Nothing runs where not all is known of the task.
-static void a_task_that_cannot_be_looked_at(void **unused)
-{
-	struct rlimit whole, few;
-	struct exec_place place;
-	char message[300];
-	uint32_t refused = 0;
-	int error = -1;
-	if (!is_root())
-		return;
-	stage_open(&stage, live_in_another_root, "");
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
-	for (few = whole, few.rlim_cur = 3; error < 0; few.rlim_cur++, refused += error < 0) {
-		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-		error = exec_place_find(&place, &stage.task, "", message, sizeof message);
-		assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
-		exec_place_close(&place);
-		assert_true(error == 0 || strstr(message, "cannot look at the task's process: "));
-	}
-	assert_true(refused > 2);
-	stage_close(&stage);
-}
-
 static void live_as_nobody(void)
 {
 	if (setgid(65534) < 0 || setuid(65534) < 0)
@@ -339,14 +316,51 @@ static void live_in_a_group(void)
 	close(fd);
 }
 
+static void live_in_a_group_and_root(void)
+{
+	live_in_a_group();
+	live_in_another_root();
+}
+
+static void name_group(void)
+{
+	char mount[500];
+	cgroup_find_mount("/proc/self/mounts", mount, sizeof mount);
+	snprintf(group, sizeof group, "%s/berth-exec-%d", mount, (int)getpid());
+}
+
+// Nothing runs where not all is known of the task.
+static void a_task_that_cannot_be_looked_at(void **unused)
+{
+	struct rlimit whole, few;
+	struct exec_place place;
+	char message[300];
+	uint32_t refused = 0;
+	int error = -1;
+	if (!is_root())
+		return;
+	name_group();
+	stage_open(&stage, live_in_a_group_and_root, "");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	for (few = whole, few.rlim_cur = 3; error < 0; few.rlim_cur++, refused += error < 0) {
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		error = exec_place_find(&place, &stage.task, "", message, sizeof message);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+		exec_place_close(&place);
+		assert_true(error == 0 || strstr(message, "cannot look at the task's process: "));
+	}
+	assert_true(refused > 2);
+	stage_close(&stage);
+	rmdir(group);
+}
+
 static void a_command_is_in_its_tasks_group(void **unused)
 {
-	char mount[500], message[300];
+	char message[300];
 	int status;
 	if (!is_root())
 		return;
-	cgroup_find_mount("/proc/self/mounts", mount, sizeof mount);
-	snprintf(group, sizeof group, "%s/berth-exec-%d", mount, (int)getpid());
+	name_group();
 	stage_open(&stage, live_in_a_group, "");
 	if (stage.place.group_fd >= 0) {
 		assert_int_equal(

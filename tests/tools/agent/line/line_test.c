@@ -138,6 +138,40 @@ static void a_service_that_takes_nobody_is_told_of(void **unused)
 	line_controller_close();
 }
 
+static void say_nothing(gnutls_session_t tls)
+{
+	char text[50];
+	(void)gnutls_record_recv(tls, text, sizeof text);
+}
+
+static int keep_connection(void *context, int fd)
+{
+	*(_Atomic int *)context = fd;
+	return 0;
+}
+
+static void what_is_served_ends_with_the_line(void **unused)
+{
+	_Atomic int fd = -1;
+	struct line_call call = {.generation = 1, .term = 1};
+	struct line_settings settings = {.node = {{7}},
+		.key = line_controller_key,
+		.key_id = 7,
+		.serve = keep_connection,
+		.context = &fd};
+	call.port = port = line_controller_open(say_nothing);
+	line = line_open(&settings);
+	assert_non_null(line);
+	follow_controller();
+	line_called(line, &call);
+	while (fd < 0)
+		poll(NULL, 0, 1);
+	line_close(line);
+	assert_int_equal(read(fd, &(char){0}, 1), 0);
+	close(fd);
+	line_controller_close();
+}
+
 // It is served, and asks, for as long as the line is open.
 static int ask_to_the_end(void *context, int fd)
 {
@@ -178,6 +212,7 @@ int main(void)
 		cmocka_unit_test(an_answer_without_end_is_refused),
 		cmocka_unit_test(who_takes_no_connection_is_waited_for_so_long),
 		cmocka_unit_test(a_service_that_takes_nobody_is_told_of),
+		cmocka_unit_test(what_is_served_ends_with_the_line),
 		cmocka_unit_test(who_asks_is_told_that_the_agent_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

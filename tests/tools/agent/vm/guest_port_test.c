@@ -120,7 +120,10 @@ static void a_busy_monitor_is_waited_for(void **unused)
 	if (!qemu_program())
 		skip();
 	begin_machine(true);
-	struct qmp *other = qmp_open(folder);
+	struct qmp *other = NULL;
+	// Its socket is there a little before anybody listens.
+	for (int i = 0; i < 2000 && !(other = qmp_open(folder)); i++)
+		poll(NULL, 0, 10);
 	assert_non_null(other);
 	bool is_over;
 	json_t *greeting = NULL;

@@ -204,8 +204,11 @@ static void what_the_program_says_is_told(void **unused)
 	assert_non_null(file);
 	fputs("#!/bin/sh\necho no room >&2\necho more >&2\nexit 1\n", file);
 	fclose(file);
-	assert_int_equal(chmod(program, 0755), 0);
+	assert_int_equal(chmod(program, 0644), 0);
 	setenv("PATH", folder, 1);
+	assert_int_equal(create(0), -EACCES);
+	assert_non_null(strstr(message, "cannot make the disk"));
+	assert_int_equal(chmod(program, 0755), 0);
 	assert_int_equal(create(0), -EIO);
 	assert_non_null(strstr(message, ": no room"));
 	assert_null(strstr(message, "more"));
