@@ -1,15 +1,13 @@
 // An engine of containers on its socket: the node's look whether it is there, and a request.
 #include "state/base/check.h"
 #include "tests/failpoints/node/works.h"
+#include "tests/tools/agent/exec/scripted_engine.h"
 #include "tools/agent/container/engine.h"
 #include "tools/agent/container/engine_watch.h"
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 static const struct walk_row rows[] = {
@@ -22,20 +20,8 @@ static const struct walk_row rows[] = {
 	{FAILPOINT_ENGINE_HANDLE, "enomem", NULL, false, false},
 };
 
-static int listener;
-
-// Answers each connection's request, and closes it.
-static void *be_engine(void *unused)
-{
-	static const char answer[] =
-		"HTTP/1.0 200 OK\r\nContent-Length: 17\r\n\r\n{\"Version\":\"4.9\"}";
-	char text[1000];
-
-	for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd))
-		if (recv(fd, text, sizeof text, 0) > 0)
-			(void)send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL);
-	return NULL;
-}
+static const struct engine_answer answers[] = {
+	{.asked = "", .says = ENGINE_JSON("200 OK", "{\"Version\":\"4.9\"}")}};
 
 static bool watch_engine(const char *path)
 {
@@ -74,19 +60,13 @@ static bool ask_engine(const char *path)
 
 static bool ask_of_engine(struct work_place *place)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	pthread_t thread;
+	char path[200];
 
-	snprintf(address.sun_path, sizeof address.sun_path, "%s/engine", place->folder);
-	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CHECK(bind(listener, (struct sockaddr *)&address, sizeof address) == 0);
-	CHECK(listen(listener, 4) == 0 && pthread_create(&thread, NULL, be_engine, NULL) == 0);
-	bool is_done = watch_engine(address.sun_path);
-	is_done = ask_engine(address.sun_path) && is_done;
-	shutdown(listener, SHUT_RDWR);
-	pthread_join(thread, NULL);
-	close(listener);
-	unlink(address.sun_path);
+	work_path(place, "engine", path);
+	scripted_engine_start(path, answers);
+	bool is_done = watch_engine(path);
+	is_done = ask_engine(path) && is_done;
+	scripted_engine_stop();
 	return is_done;
 }
 

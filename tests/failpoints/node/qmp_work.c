@@ -3,12 +3,11 @@
 #include "state/base/check.h"
 #include "tests/failpoints/node/works.h"
 #include "tests/support/calls/failing_calls.h"
+#include "tests/support/listening.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/vm/guest_port.h"
 #include "tools/agent/vm/machine.h"
 #include "tools/agent/vm/qmp.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -59,25 +58,14 @@ static void write_machine(struct work_place *place)
 	work_write(place, "images/vm/disk", "disk");
 }
 
-static int listen_on_loopback(uint16_t port)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET,
-		.sin_addr = {htonl(INADDR_LOOPBACK)},
-		.sin_port = htons(port)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0);
-	return fd;
-}
-
 static const char *answer_of_monitor(const char *line)
 {
-	unsigned port;
+	uint16_t port;
 	const char *add = strstr(line, "hostfwd_add net0 tcp:127.0.0.1:");
 
-	if (add && sscanf(add, "hostfwd_add net0 tcp:127.0.0.1:%u-", &port) == 1 &&
+	if (add && sscanf(add, "hostfwd_add net0 tcp:127.0.0.1:%hu-", &port) == 1 &&
 		monitor.forward < 0)
-		monitor.forward = listen_on_loopback((uint16_t)port);
+		monitor.forward = listen_on_loopback(&port, 1);
 	monitor.has_migrated |= strstr(line, "\"migrate\"") != NULL;
 	if (strstr(line, "query-migrate") && monitor.has_migrated)
 		return "{\"return\":{\"status\":\"completed\",\"ram\":{}}}\r\n";

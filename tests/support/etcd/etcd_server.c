@@ -1,4 +1,5 @@
 #include "tests/support/etcd/etcd_server.h"
+#include "tests/support/listening.h"
 #include <fcntl.h>
 #include <ftw.h>
 #include <netinet/in.h>
@@ -23,16 +24,8 @@
 
 int listen_anywhere(uint16_t *port)
 {
-	struct sockaddr_in address = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-	assert_int_equal(listen(fd, 16), 0);
-	*port = ntohs(address.sin_port);
-	return fd;
+	*port = 0;
+	return listen_on_loopback(port, 16);
 }
 
 uint16_t free_port(void)

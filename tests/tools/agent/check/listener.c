@@ -1,5 +1,5 @@
 #include "tests/tools/agent/check/listener.h"
-#include <arpa/inet.h>
+#include "tests/support/listening.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,14 +55,9 @@ static void *listen_on(void *context)
 
 void listener_open(struct listener *l, const char *answer)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof at;
-	*l = (struct listener){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	*l = (struct listener){.port = 0};
+	l->fd = listen_on_loopback(&l->port, 256);
 	atomic_store(&l->answer, answer);
-	assert_int_equal(bind(l->fd, (struct sockaddr *)&at, sizeof at), 0);
-	assert_int_equal(listen(l->fd, 256), 0);
-	assert_int_equal(getsockname(l->fd, (struct sockaddr *)&at, &size), 0);
-	l->port = ntohs(at.sin_port);
 	assert_int_equal(pthread_create(&thread, NULL, listen_on, l), 0);
 }
 

@@ -1,8 +1,7 @@
 #include "tests/tools/agent/line/line_controller.h"
 #include "dataplane/wire/little_endian.h"
-#include "state/base/check.h"
+#include "tests/support/listening.h"
 #include "tools/tls/psk.h"
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -44,18 +43,14 @@ static void *be_controller(void *unused)
 
 uint16_t line_controller_open(void (*with)(gnutls_session_t))
 {
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	socklen_t size = sizeof at;
+	uint16_t port = 0;
 
 	converse = with;
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	CHECK(bind(listener, (struct sockaddr *)&at, size) == 0);
-	CHECK(listen(listener, 4) == 0);
-	CHECK(getsockname(listener, (struct sockaddr *)&at, &size) == 0);
+	listener = listen_on_loopback(&port, 4);
 	psk = psk_server_create(find_line_key);
 	CHECK(psk);
 	CHECK(pthread_create(&thread, NULL, be_controller, NULL) == 0);
-	return ntohs(at.sin_port);
+	return port;
 }
 
 void line_controller_close(void)

@@ -1,11 +1,11 @@
 // The agent's end of the line against a controller that answers too much, not at all, or not now.
+#include "tests/support/listening.h"
 #include "tests/support/log_capture.h"
 #include "tests/tools/agent/line/line_controller.h"
 #include "tools/agent/line/line.h"
 #include "tools/agent/line/line_ask.h"
 #include "tools/tls/psk.h"
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -91,14 +90,11 @@ static void an_answer_without_end_is_refused(void **unused)
 static void who_takes_no_connection_is_waited_for_so_long(void **unused)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	socklen_t size = sizeof at;
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int first = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
-	assert_int_equal(listen(listener, 0), 0);
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
-	assert_int_equal(connect(first, (struct sockaddr *)&at, size), 0);
-	port = ntohs(at.sin_port);
+	port = 0;
+	int listener = listen_on_loopback(&port, 0);
+	at.sin_port = htons(port);
+	assert_int_equal(connect(first, (struct sockaddr *)&at, sizeof at), 0);
 	open_line(NULL);
 	follow_controller();
 	assert_int_equal(ask_line(30), -ETIMEDOUT);

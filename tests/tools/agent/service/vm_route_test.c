@@ -2,6 +2,7 @@
 // forwards to its guest is a server of this test, which listens when the machine's monitor is told so: no machine of a
 // few bytes speaks TCP.
 #include "state/base/time_source.h"
+#include "tests/support/listening.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/service/ask_runner.h"
 #include "tools/agent/service/service.h"
@@ -51,17 +52,6 @@ static void answer_as_guest(int listener)
 		close(fd);
 }
 
-static int listen_as_qemu(unsigned port)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-		.sin_addr = {htonl(INADDR_LOOPBACK)},
-		.sin_port = htons((uint16_t)port)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(listen(fd, 1), 0);
-	return fd;
-}
-
 // One talk of the machine's monitor.
 static void *run_monitor(void *unused)
 {
@@ -70,16 +60,16 @@ static void *run_monitor(void *unused)
 	int listener = -1, fd = accept(monitor_fd, NULL, NULL);
 	ssize_t n = fd < 0 ? -1 : send(fd, greeting, strlen(greeting), MSG_NOSIGNAL);
 	while (n > 0 && (n = recv(fd, line, sizeof line - 1, 0)) > 0) {
-		unsigned port;
+		uint16_t port;
 		line[n] = '\0';
 		const char *add = strstr(line, "hostfwd_add net0 tcp:127.0.0.1:");
 		const char *says = strstr(line, "qmp_capabilities") ? greeted
 				   : add                            ? forwards
 								    : fine;
 		if (says == fine && add &&
-			sscanf(add, "hostfwd_add net0 tcp:127.0.0.1:%u-:%u", &port, &forwarded) ==
+			sscanf(add, "hostfwd_add net0 tcp:127.0.0.1:%hu-:%u", &port, &forwarded) ==
 				2)
-			listener = listen_as_qemu(port);
+			listener = listen_on_loopback(&port, 1);
 		n = says ? send(fd, says, strlen(says), MSG_NOSIGNAL) : 0;
 	}
 	close(fd);
@@ -201,12 +191,12 @@ static void *run_server(void *listener)
 }
 
 // A server of this node at a port that may be reached.
-static void expect_worker_port(int listener, in_port_t port)
+static void expect_worker_port(int listener, uint16_t port)
 {
 	pthread_t server;
 	char path[80];
-	snprintf(worker_ports, sizeof worker_ports, "1-2,%u", ntohs(port));
-	snprintf(path, sizeof path, "/v1/workers/n/port-forward?port=%u", ntohs(port));
+	snprintf(worker_ports, sizeof worker_ports, "1-2,%u", port);
+	snprintf(path, sizeof path, "/v1/workers/n/port-forward?port=%u", port);
 	assert_int_equal(pthread_create(&server, NULL, run_server, &listener), 0);
 	expect_echo(path);
 	pthread_join(server, NULL);
@@ -217,19 +207,17 @@ static void expect_worker_port(int listener, in_port_t port)
 
 static void a_port_of_the_worker(void **unused)
 {
-	struct sockaddr_in four;
+	uint16_t port = 0;
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	socklen_t size = sizeof four;
-	int listener = listen_as_qemu(0);
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&four, &size), 0);
-	expect_worker_port(listener, four.sin_port);
-	size = sizeof six;
+	socklen_t size = sizeof six;
+	int listener = listen_on_loopback(&port, 1);
+	expect_worker_port(listener, port);
 	listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listener < 0 || bind(listener, (struct sockaddr *)&six, size) < 0)
 		return; // this machine has no IPv6
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&six, &size), 0);
-	expect_worker_port(listener, six.sin6_port);
+	expect_worker_port(listener, ntohs(six.sin6_port));
 }
 
 static void ports_of_the_worker_are_refused(void **unused)
