@@ -4,6 +4,7 @@
 #include "tests/tools/agent/exec/scripted_engine.h"
 #include "tools/agent/exec/exec_container.h"
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,7 +46,7 @@ static struct exec_command_end await_command(struct exec_command *command)
 	struct pollfd polled = {.fd = command->keeper_fd, .events = POLLIN};
 
 	exec_command_resize(command, 24, 80);
-	CHECK(write(command->input, "x", 1) == 1 || command->input < 0);
+	(void)!write(command->input, "x", 1); // one that has ended takes nothing
 	CHECK(poll(&polled, 1, 20000) == 1);
 	return exec_command_ended(command);
 }
@@ -80,6 +81,7 @@ static bool run_in_container(const struct work_place *place, bool has_terminal)
 
 static bool run_both(struct work_place *place)
 {
+	signal(SIGPIPE, SIG_IGN);
 	bool is_done = run_in_container(place, false);
 
 	return run_in_container(place, true) && is_done;

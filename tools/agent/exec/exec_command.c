@@ -141,6 +141,9 @@ struct exec_command_end exec_command_ended(const struct exec_command *c)
 {
 	struct exec_command_end end;
 	ssize_t n = recv(c->keeper_fd, &end, sizeof end, MSG_DONTWAIT);
+	// A keeper that has ended before it took the newest size resets the channel; what it said stands behind that.
+	if (n < 0 && errno == ECONNRESET)
+		n = recv(c->keeper_fd, &end, sizeof end, MSG_DONTWAIT);
 	if (n == sizeof end)
 		return end;
 	return (struct exec_command_end){.exit_code = 255,

@@ -19,6 +19,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -207,6 +208,23 @@ static void a_group_ends_with_its_command(void **unused)
 {
 	assert_int_equal(stage_run(&stage, "sleep 1000 & echo $!", output, sizeof output), 0);
 	stage_await_end((pid_t)strtol(output, NULL, 10));
+}
+
+// As that of a command in a container may, whose terminal gets another size just then.
+static void a_keeper_that_leaves_a_size_behind_has_told_the_end(void **unused)
+{
+	const struct exec_command_end told = {.exit_code = 3, .is_known = true};
+	int ends[2];
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(send(ends[0], "size", 4, 0), 4);
+	assert_int_equal(send(ends[1], &told, sizeof told, 0), sizeof told);
+	close(ends[1]);
+	const struct exec_command c = {.keeper_fd = ends[0]};
+	struct exec_command_end end = exec_command_ended(&c);
+	assert_true(end.is_known);
+	assert_int_equal(end.exit_code, 3);
+	assert_false(exec_command_ended(&c).is_known); // there is no more
+	close(ends[0]);
 }
 
 static void another_process_of_that_number(void **unused)
@@ -567,6 +585,7 @@ int main(void)
 			a_group_ends_with_its_command, open_plain, close_stage),
 		cmocka_unit_test_setup_teardown(
 			another_process_of_that_number, open_plain, close_stage),
+		cmocka_unit_test(a_keeper_that_leaves_a_size_behind_has_told_the_end),
 		cmocka_unit_test_setup_teardown(an_unknown_user, open_plain, close_stage),
 		cmocka_unit_test(a_command_is_where_its_task_is),
 		cmocka_unit_test(a_root_of_its_own),
