@@ -19,19 +19,6 @@ static const struct engine_answer answers[] = {
 	{.asked = "",
 		.says = ENGINE_JSON("200 OK", "{\"Running\":false,\"ExitCode\":3,\"Pid\":0}")}};
 
-static void start_engine(struct work_place *place)
-{
-	char path[200];
-
-	work_path(place, "engine", path);
-	scripted_engine_start(path, answers);
-}
-
-static void stop_engine(struct work_place *place)
-{
-	scripted_engine_stop();
-}
-
 static bool is_heard(int fd, const char *word)
 {
 	char text[200];
@@ -51,9 +38,9 @@ static struct exec_command_end await_command(struct exec_command *command)
 	return exec_command_ended(command);
 }
 
-static bool run_in_container(const struct work_place *place, bool has_terminal)
+static bool run_in_container(const char *path, bool has_terminal)
 {
-	char message[300] = "", path[200];
+	char message[300] = "";
 	struct exec_command command;
 	struct exec_container_start start = {.socket = path,
 		.name = "c",
@@ -63,7 +50,6 @@ static bool run_in_container(const struct work_place *place, bool has_terminal)
 		.timeout_ms = 20000,
 		.stop_fd = -1};
 
-	work_path(place, "engine", path);
 	if (exec_container_start(&start, &command, message, sizeof message) != 0) {
 		CHECK(*message && command.keeper_fd < 0 && command.input < 0);
 		walk_said(message);
@@ -81,16 +67,19 @@ static bool run_in_container(const struct work_place *place, bool has_terminal)
 
 static bool run_both(struct work_place *place)
 {
-	signal(SIGPIPE, SIG_IGN);
-	bool is_done = run_in_container(place, false);
+	char path[200];
 
-	return run_in_container(place, true) && is_done;
+	signal(SIGPIPE, SIG_IGN);
+	work_path(place, "engine", path);
+	scripted_engine_start(path, answers);
+	bool is_done = run_in_container(path, false);
+	is_done = run_in_container(path, true) && is_done;
+	scripted_engine_stop();
+	return is_done;
 }
 
 const struct node_work exec_container_work = {.name = "exec_container",
-	.furnish = start_engine,
 	.work = run_both,
-	.clear = stop_engine,
 	.excuses = {.only = (const char *const[]){"at tools/agent/exec/", NULL},
 		// To pipes that are read, with bytes that are there.
 		.cannot_fail = (const char *const[]){"write at", NULL},
