@@ -1,6 +1,7 @@
 // What only the worker of a machine can answer: a port of it over a WebSocket and its address, as Orchard's clients ask
 // for them, and what it says on its serial port; and a port of a worker itself. Who may is settled here, and so is
 // which node that is, once the machine runs; the rest is its agent's answer.
+#include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "state/records/nodes/node.h"
 #include "state/records/nodes/vm.h"
@@ -9,6 +10,7 @@
 #include "tools/api/server/elsewhere/node_line.h"
 #include "tools/api/server/parking.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FORWARD_WAIT_S 10u // unless the request says how long
@@ -94,13 +96,12 @@ static unsigned seconds_left(const struct request *request, uint64_t wait_s)
 static void ask_worker(struct request *request, struct reply *reply, const struct uuid *node,
 	const char *asked_for, const char *query)
 {
-	char target[2048];
 	int path = (int)strcspn(asked_for, "?");
-	int size = snprintf(target, sizeof target, "%.*s?%s", path, asked_for, query);
-	if (size < (int)sizeof target)
-		ask_node(request, reply, node, target);
-	else
-		reply_mistake(reply, "the request is longer than %zu bytes", sizeof target);
+	size_t room = (size_t)path + strlen(query) + sizeof "?";
+	char *target = memory_take(room);
+	snprintf(target, room, "%.*s?%s", path, asked_for, query);
+	ask_node(request, reply, node, target);
+	free(target);
 }
 
 static bool read_wait(struct request *request, uint64_t *wait_s, struct reply *reply)
