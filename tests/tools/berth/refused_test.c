@@ -87,6 +87,17 @@ static void words_that_are_wrong(void **unused)
 	expect_rows(rows, sizeof rows / sizeof rows[0], "");
 }
 
+static void machines(void **unused)
+{
+	char line[64];
+	struct response r = http(server, "POST", "/v1/vms", "{\"name\":\"m\",\"image\":\"i\"}");
+	assert_int_equal(r.status, 200);
+	response_free(&r);
+	snprintf(line, sizeof line, "vm port-forward m %u:22", api_port(server->api));
+	expect_run(line, FAILURE, "", "Address already in use; name another port, or none");
+	expect_run("vm port-forward m 0", USAGE, "", "is not [LOCAL:]PORT");
+}
+
 static void texts_that_are_none(void **unused)
 {
 	static const struct row rows[] = {
@@ -356,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_that_are_wrong),
+		cmocka_unit_test(machines),
 		cmocka_unit_test(texts_that_are_none),
 		cmocka_unit_test(what_is_too_long_or_too_much),
 		cmocka_unit_test(fewer_are_placed),
