@@ -161,10 +161,25 @@ static const char *answer_text(void *context, uint32_t request, size_t *size)
 	return context;
 }
 
+// A server that gives every request this answer.
+static void expect_of(char *answer, const struct row *rows, size_t count)
+{
+	struct fake_server s = {.answer = answer_text, .context = answer};
+	fake_server_start(&s);
+	expect_rows(rows, count, s.url);
+	fake_server_stop(&s);
+}
+
+#define HEAD(status, size) \
+	"HTTP/1.1 " status "\r\nConnection: close\r\nContent-Length: " size "\r\n\r\n"
+
 // Who answers so is no controller.
 static void answers_of_somebody_else(void **unused)
 {
-	static const struct row noise[] = {
+	static char noise[] = HEAD("200 OK", "5") "noise", nothing[] = HEAD("500 No", "0"),
+		    object[] = HEAD("200 OK", "2") "{}",
+		    ids[] = HEAD("200 OK", "15") "[{\"ID\":\"abcz\"}]";
+	static const struct row of_noise[] = {
 		{"node list --address ^", FAILURE, "the controller's answer is no list"},
 		{"operator scheduler get-config --address ^", FAILURE, "is no JSON"},
 		{"job periodic force a --address ^", FAILURE, "the controller's answer is no JSON"},
@@ -172,34 +187,24 @@ static void answers_of_somebody_else(void **unused)
 		{"operator snapshot save ~/got --address ^", FAILURE,
 			"got.part: this is no archive"},
 	};
-	static const struct row empty[] = {
+	static const struct row of_nothing[] = {
 		{"operator scheduler get-config --address ^", REFUSED,
 			"the controller answered 500 to "},
 	};
-	static char noise_text[] =
-		"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nnoise";
-	static char nothing_text[] =
-		"HTTP/1.1 500 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-	struct fake_server server_of_noise = {.answer = answer_text, .context = noise_text};
-	struct fake_server server_of_nothing = {.answer = answer_text, .context = nothing_text};
-	static char ids_text[] = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: "
-				 "15\r\n\r\n[{\"ID\":\"abcz\"}]";
-	static const struct row ids[] = {
+	static const struct row of_object[] = {
+		{"alloc logs " NOBODY " --address ^", REFUSED,
+			"no task of allocation 7f1e9c1a has been started"},
+	};
+	static const struct row of_ids[] = {
 		{"client status --wire # --name tester --key-file ~/key abc --address ^", USAGE,
 			"\"abcz\" is no allocation id"},
 		{"release --wire # --name tester --key-file ~/key abc --address ^", USAGE,
 			"\"abcz\" is no allocation id"},
 	};
-	struct fake_server server_of_ids = {.answer = answer_text, .context = ids_text};
-	fake_server_start(&server_of_ids);
-	expect_rows(ids, sizeof ids / sizeof ids[0], server_of_ids.url);
-	fake_server_stop(&server_of_ids);
-	fake_server_start(&server_of_noise);
-	expect_rows(noise, sizeof noise / sizeof noise[0], server_of_noise.url);
-	fake_server_stop(&server_of_noise);
-	fake_server_start(&server_of_nothing);
-	expect_rows(empty, sizeof empty / sizeof empty[0], server_of_nothing.url);
-	fake_server_stop(&server_of_nothing);
+	expect_of(noise, of_noise, sizeof of_noise / sizeof of_noise[0]);
+	expect_of(nothing, of_nothing, 1);
+	expect_of(object, of_object, 1);
+	expect_of(ids, of_ids, sizeof of_ids / sizeof of_ids[0]);
 }
 
 // An answer with a whole archive, as of a controller whose state is small.

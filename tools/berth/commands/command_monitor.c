@@ -23,8 +23,7 @@ enum exit_status show_log(struct session *session, const char **arguments, int c
 	add_parameter(path, flags, FLAG_LOG_LEVEL, "log_level");
 	add_parameter(path, flags, FLAG_SERVER_ID, "server_id");
 	add_parameter(path, flags, FLAG_NODE_ID, "node_id");
-	if (setvbuf(stdout, NULL, _IOLBF, 0) != 0)
-		return complain(STATUS_FAILURE, "cannot write to standard output");
+	setlinebuf(stdout);
 	http_without_end(session);
 	return http_get_into(session, path, stdout);
 }
