@@ -58,6 +58,7 @@ static void mistakes_are_told(void **unused)
 	expect_file("namespace apply", "name = \"a\"\ncapabilities = 3\n", 4, "",
 		"capabilities is to be a block");
 	expect_file("namespace apply", "name = {\n", 4, "", "line 2");
+	expect_run("namespace apply \xff", 2, "", "the name is to be UTF-8 text");
 	expect_run("namespace apply some --quota nosuch", 4, "",
 		"namespace \"some\" using non-existent quota \"nosuch\"");
 	expect_run("namespace status nosuch", 3, "", "namespace not found: no name begins with");

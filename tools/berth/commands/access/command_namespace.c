@@ -81,15 +81,21 @@ enum exit_status namespace_inspect(struct session *session, const char **argumen
 	return http_show(session, name_path(FOLDER, arguments[0], "", path), field_print);
 }
 
-// The namespace as it is, for flags to change; a new one when there is none of the name.
-static json_t *known_or_new(struct session *session, const char *name)
+// The namespace as it is, for flags to change; a new one when there is none of the name, and only then: what is known
+// of it must not be lost because it could not be read.
+static enum exit_status known_or_new(struct session *session, const char *name, json_t **n)
 {
 	char path[HTTP_PATH_BYTES];
-	json_t *n = NULL;
+	struct http_answer answer;
 	http_quiet(session, true);
-	enum exit_status result = http_get_json(session, name_path(FOLDER, name, "", path), &n);
+	(void)http_get(session, name_path(FOLDER, name, "", path), &answer);
 	http_quiet(session, false);
-	return result == STATUS_OK ? n : json_pack("{s:s}", "Name", name);
+	bool is_new = answer.status == 404;
+	http_answer_free(&answer);
+	if (!is_new)
+		return http_get_json(session, path, n);
+	*n = json_pack("{s:s}", "Name", name);
+	return *n ? STATUS_OK : complain(STATUS_USAGE, "the name is to be UTF-8 text");
 }
 
 static void set_by_flag(struct session *session, enum flag flag, json_t *n, const char *member)
@@ -108,11 +114,9 @@ enum exit_status namespace_apply(struct session *session, const char **arguments
 	if (is_file)
 		result = spec_file_read(arguments[0], names, &n);
 	else
-		n = known_or_new(session, arguments[0]);
+		result = known_or_new(session, arguments[0], &n);
 	if (result != STATUS_OK)
 		return result;
-	if (!n)
-		return complain(STATUS_USAGE, "the name is to be UTF-8 text");
 	set_by_flag(session, FLAG_DESCRIPTION, n, "Description");
 	set_by_flag(session, FLAG_QUOTA, n, "Quota");
 	result = http_put_json(session, FOLDER, n, &reply);
