@@ -108,9 +108,8 @@ static enum exit_status help(struct typed *typed)
 	return STATUS_OK;
 }
 
-int main(int argc, char **argv)
+static enum exit_status run_line(const char **arguments)
 {
-	const char **arguments = (const char **)argv + (argc > 0);
 	struct typed typed;
 	uint32_t used;
 	find_typed(arguments, &typed);
@@ -127,4 +126,13 @@ int main(int argc, char **argv)
 		return explain_words(&typed, asks_for(arguments, "--help", "-h"));
 	remove_words(arguments, typed.places, used);
 	return run_command(command, arguments);
+}
+
+int main(int argc, char **argv)
+{
+	enum exit_status status = run_line((const char **)argv + (argc > 0));
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return complain(
+			STATUS_FAILURE, "cannot write to standard output: is its disk full?");
+	return status;
 }

@@ -76,18 +76,18 @@ static void only_the_newest_version_is_written_over(void **unused)
 static void files_that_are_none_are_refused(void **unused)
 {
 	run_write("bad.json", "{\"Items\": 5}");
-	expect_in_folder("var put a @", "bad.json", "", 2, "", "an object for its items");
+	expect_in_folder("var put a @", "bad.json", "", 4, "", "an object for its items");
 	run_write("bad.json", "{\"Items\"");
-	expect_in_folder("var put a @", "bad.json", "", 2, "", "line 1");
+	expect_in_folder("var put a @", "bad.json", "", 4, "", "line 1");
 	run_write("bad.hcl", "items { a = [1] }");
-	expect_in_folder("var put a @", "bad.hcl", "", 2, "", "items is no part of a variable");
+	expect_in_folder("var put a @", "bad.hcl", "", 4, "", "items is no part of a variable");
 	run_write("bad.hcl", "other = \"x\"");
-	expect_in_folder("var put a @", "bad.hcl", "", 2, "", "other is no part of a variable");
+	expect_in_folder("var put a @", "bad.hcl", "", 4, "", "other is no part of a variable");
 	run_write("bad", "items { a = \"b\" }");
 	expect_in_folder("var put a @", "bad", " --in hcl --out hcl", 0, "\"a\" = \"b\"", "");
 	expect_in_folder("var put c @", "bad", " --in yaml", 2, "", "neither hcl nor json");
 	expect_in_folder("var put @", "bad", " --in hcl", 2, "", "PATH is needed");
-	expect_run("var put a @/nosuch", 2, "", "cannot read /nosuch");
+	expect_run("var put a @/nosuch", 1, "", "cannot read /nosuch");
 }
 
 static void they_are_listed_and_purged(void **unused)

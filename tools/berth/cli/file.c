@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum exit_status file_read(const char *path, char **text, size_t *size)
 {
@@ -43,4 +44,17 @@ enum exit_status file_read_object(const char *path, json_t **object)
 	}
 	*object = root;
 	return STATUS_OK;
+}
+
+enum exit_status file_write_new(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "wxe");
+	if (!file)
+		return complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
+	bool is_put = fputs(text, file) >= 0;
+	if (fclose(file) == 0 && is_put)
+		return STATUS_OK;
+	complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
+	(void)unlink(path); // a part of it would be in the way of the next try
+	return STATUS_FAILURE;
 }

@@ -8,3 +8,5 @@
 enum exit_status file_read(const char *path, char **text, size_t *size);
 // Reads a file as a JSON object without duplicate members. Caller releases; errors name the place.
 enum exit_status file_read_object(const char *path, json_t **object);
+// Writes a file that is not there yet. After a complaint there is none.
+enum exit_status file_write_new(const char *path, const char *text);

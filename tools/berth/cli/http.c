@@ -4,6 +4,7 @@
 #include "tools/berth/cli/field.h"
 #include "tools/http_client/http_socket.h"
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct http {
 struct transfer {
 	struct http_answer *answer;
 	FILE *through; // where a good answer goes; NULL: into the answer
+	int error;     // errno of who could not write it there; 0: none
 	struct http *http;
 };
 
@@ -88,8 +90,12 @@ static bool take_body(void *context, long status, const char *data, size_t size)
 		http->is_enough = !http->take(http->take_context, data, size);
 		return !http->is_enough;
 	}
-	if (transfer->through && status < 300)
-		return fwrite(data, 1, size, transfer->through) == size;
+	if (transfer->through && status < 300) {
+		if (fwrite(data, 1, size, transfer->through) == size)
+			return true;
+		transfer->error = errno;
+		return false;
+	}
 	answer->body = memory_resize(answer->body, answer->size + size + 1);
 	memcpy(answer->body + answer->size, data, size);
 	answer->size += size;
@@ -191,8 +197,11 @@ static enum exit_status ask_path(struct session *session, const char *path,
 	answer->status = result.status;
 	if ((came || http->is_enough) && answer->status < 300)
 		return STATUS_OK;
-	if (http->quiet)
+	if (http->quiet || ferror(stdout)) // which is told at the end
 		return STATUS_FAILURE;
+	if (transfer.error)
+		return complain(STATUS_FAILURE, "cannot write what %s gave: %s", path,
+			strerror(transfer.error));
 	if (!came && http->has_come)
 		return complain(STATUS_UNREACHABLE, "the answer broke off: %s", result.error);
 	if (came && answer->status == 409 && http->takes_conflicts)
@@ -275,21 +284,27 @@ enum exit_status http_show(struct session *session, const char *path, void (*put
 	return STATUS_OK;
 }
 
+static enum exit_status parse_answer(const struct session *session, const char *path,
+	const struct http_answer *answer, json_t **root)
+{
+	json_error_t error;
+	*root = json_loadb(answer->body ? answer->body : "", answer->size, JSON_DECODE_ANY, &error);
+	if (*root)
+		return STATUS_OK;
+	return complain(STATUS_FAILURE,
+		"the controller's answer is no JSON: %s of %s gave, in line %d, %s; is that a "
+		"Berth controller?",
+		path, session->http->address, error.line, error.text);
+}
+
 enum exit_status http_get_indexed(
 	struct session *session, const char *path, json_t **root, uint64_t *index)
 {
 	struct http_answer answer;
-	json_error_t error;
 	*root = NULL;
 	enum exit_status status = http_get(session, path, &answer);
 	if (status == STATUS_OK) {
-		*root = json_loadb(
-			answer.body ? answer.body : "", answer.size, JSON_DECODE_ANY, &error);
-		if (!*root)
-			status = complain(STATUS_FAILURE,
-				"the answer to %s is no JSON (line %d: %s); is %s a Berth "
-				"controller?",
-				path, error.line, error.text, session->http->address);
+		status = parse_answer(session, path, &answer, root);
 		*index = answer.index;
 	}
 	http_answer_free(&answer);
@@ -303,13 +318,11 @@ static enum exit_status send_json(
 	char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
 	struct http_request request = {
 		.method = method, .body = text ? text : "", .body_size = text ? strlen(text) : 0};
-	enum exit_status result = ask_path(session, path, request, &answer, false);
+	enum exit_status result = ask_path(session, path, request, &answer, NULL);
 	free(text);
-	*root = result == STATUS_OK && answer.size
-			? json_loadb(answer.body, answer.size, JSON_DECODE_ANY, NULL)
-			: NULL;
-	if (result == STATUS_OK && answer.size && !*root)
-		result = complain(STATUS_FAILURE, "the controller's answer is no JSON");
+	*root = NULL;
+	if (result == STATUS_OK && answer.size)
+		result = parse_answer(session, path, &answer, root);
 	http_answer_free(&answer);
 	return result;
 }

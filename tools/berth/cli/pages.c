@@ -8,15 +8,17 @@
 #define PAGE_ITEMS 5000u
 
 // *more: whether further items are wanted.
-static enum exit_status take_page(
-	const struct http_answer *answer, pages_take *take, void *context, bool *more)
+static enum exit_status take_page(const struct session *session, const struct http_answer *answer,
+	pages_take *take, void *context, bool *more)
 {
 	json_error_t error;
 	json_t *list = json_loadb(answer->body ? answer->body : "", answer->size, 0, &error);
 	if (!json_is_array(list)) {
 		json_decref(list);
-		return complain(STATUS_FAILURE, "the controller's answer is no list; is it a Berth "
-						"controller of this version?");
+		return complain(STATUS_FAILURE,
+			"the controller's answer is no list; is %s a Berth controller of this "
+			"version?",
+			session->flags.values[FLAG_ADDRESS]);
 	}
 	for (size_t i = 0; i < json_array_size(list) && *more; i++)
 		*more = take(json_array_get(list, i), context);
@@ -38,7 +40,7 @@ enum exit_status pages_until(
 			      escaped) >= 0);
 		enum exit_status result = http_get(session, one, &answer);
 		if (result == STATUS_OK)
-			result = take_page(&answer, take, context, &more);
+			result = take_page(session, &answer, take, context, &more);
 		memcpy(token, answer.next_token, sizeof token);
 		http_answer_free(&answer);
 		free(one);

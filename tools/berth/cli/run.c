@@ -85,7 +85,5 @@ enum exit_status run_with(
 		status = command->run(session, arguments, count);
 	http_close(session->http);
 	free(ids);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return complain(STATUS_FAILURE, "cannot write to standard output");
 	return status;
 }

@@ -203,8 +203,8 @@ enum exit_status job_stop(struct session *session, const char **arguments, int c
 	json_t *reply = result == STATUS_OK ? json_loadb(answer.body, answer.size, 0, NULL) : NULL;
 	// The controller answers like Nomad's: a job that is not there is stopped at no index.
 	if (result == STATUS_OK && !answer.index) {
-		result = STATUS_NOT_FOUND;
-		complain(result, "job not found");
+		result = complain(STATUS_NOT_FOUND, "job not found: \"%s\", in namespace \"%s\"",
+			arguments[0], session->flags.values[FLAG_NAMESPACE]);
 	} else if (result == STATUS_OK && flag_given(&session->flags, FLAG_JSON)) {
 		puts(answer.body);
 	} else if (result == STATUS_OK) {

@@ -1,6 +1,6 @@
 // berth job init: an example of a job to begin with.
+#include "tools/berth/cli/file.h"
 #include "tools/berth/commands/commands.h"
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -175,13 +175,9 @@ enum exit_status job_init(struct session *session, const char **arguments, int c
 				     : "example.nomad.hcl";
 	const char *whole = is_json ? example_json : example;
 	const char *brief = is_json ? example_json_short : example_short;
-	FILE *file = fopen(path, "wxe");
-	if (!file)
-		return complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
-	int written = fputs(flag_given(&session->flags, FLAG_SHORT) ? brief : whole, file);
-	int closed = fclose(file);
-	if (written < 0 || closed != 0)
-		return complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
-	printf("An example of a job is in %s; berth job run %s registers it\n", path, path);
-	return STATUS_OK;
+	enum exit_status result =
+		file_write_new(path, flag_given(&session->flags, FLAG_SHORT) ? brief : whole);
+	if (result == STATUS_OK)
+		printf("An example of a job is in %s; berth job run %s registers it\n", path, path);
+	return result;
 }

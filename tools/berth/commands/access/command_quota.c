@@ -1,5 +1,6 @@
 // berth quota: shows, describes and takes away what limits namespaces.
 #include "tools/berth/cli/field.h"
+#include "tools/berth/cli/file.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
 #include "tools/berth/cli/spec_file.h"
@@ -7,7 +8,6 @@
 #include "tools/berth/commands/commands.h"
 #include "tools/berth/views/list.h"
 #include "tools/berth/views/list_tables.h"
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,12 +193,8 @@ enum exit_status quota_delete(struct session *session, const char **arguments, i
 enum exit_status quota_init(struct session *session, const char **arguments, int count)
 {
 	const char *path = count ? arguments[0] : STANDARD_FILE;
-	FILE *file = fopen(path, "wxe");
-	if (!file)
-		return complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
-	int written = fputs(example, file), closed = fclose(file);
-	if (written < 0 || closed != 0)
-		return complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
-	printf("An example of a quota is in %s\n", path);
-	return STATUS_OK;
+	enum exit_status result = file_write_new(path, example);
+	if (result == STATUS_OK)
+		printf("An example of a quota is in %s\n", path);
+	return result;
 }

@@ -4,7 +4,6 @@
 #include "tools/berth/cli/http.h"
 #include "tools/berth/commands/access/var_commands.h"
 #include "tools/berth/commands/access/var_spec.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,53 +14,60 @@ static bool is_file(const char *argument)
 	return *argument == '@' || strcmp(argument, "-") == 0;
 }
 
-// "-" is standard input, "@FILE" a file. NULL after a complaint.
-static json_t *read_spec(const struct flags *flags, const char *argument)
+// "-" is standard input, "@FILE" a file.
+static enum exit_status read_spec(const struct flags *flags, const char *argument, json_t **spec)
 {
 	const char *file = *argument == '@' ? argument + 1 : argument;
 	char *text;
 	size_t size;
 	bool is_hcl;
-	if (!var_spec_is_hcl(flags, file, &is_hcl) || file_read(file, &text, &size) != STATUS_OK)
-		return NULL;
-	json_t *spec = var_spec_read(text, size, is_hcl, file);
+	if (!var_spec_is_hcl(flags, file, &is_hcl))
+		return STATUS_USAGE;
+	enum exit_status result = file_read(file, &text, &size);
+	if (result != STATUS_OK)
+		return result;
+	*spec = var_spec_read(text, size, is_hcl, file);
 	free(text);
-	return spec;
+	return *spec ? STATUS_OK : STATUS_REFUSED;
 }
 
 // The value of "NAME=VALUE": text, "@FILE", "-" for standard input, "\@…" for a text that begins with @.
-static json_t *read_value(const char *value)
+static enum exit_status read_value(const char *value, json_t **read)
 {
 	char *text;
 	size_t size;
-	if (!is_file(value))
-		return json_string(strncmp(value, "\\@", 2) == 0 ? value + 1 : value);
-	if (file_read(*value == '@' ? value + 1 : value, &text, &size) != STATUS_OK)
-		return NULL;
-	json_t *read = json_stringn(text, size);
-	free(text);
-	if (!read)
-		complain(STATUS_USAGE, "%s: is not UTF-8 text", value);
-	return read;
+	*read = NULL;
+	if (is_file(value)) {
+		enum exit_status result =
+			file_read(*value == '@' ? value + 1 : value, &text, &size);
+		if (result != STATUS_OK)
+			return result;
+		*read = json_stringn(text, size);
+		free(text);
+	} else {
+		*read = json_string(strncmp(value, "\\@", 2) == 0 ? value + 1 : value);
+	}
+	return *read ? STATUS_OK : complain(STATUS_USAGE, "%s: is not UTF-8 text", value);
 }
 
-// Sets an item, or takes it away if its value is empty. False after a complaint.
-static bool change_item(json_t *items, const char *pair)
+// Sets an item, or takes it away if its value is empty.
+static enum exit_status change_item(json_t *items, const char *pair)
 {
+	json_t *value;
 	const char *equals = strchr(pair, '=');
-	if (!equals || equals == pair) {
-		complain(STATUS_USAGE, "\"%s\" is not NAME=VALUE", pair);
-		return false;
-	}
-	json_t *value = read_value(equals + 1);
+	if (!equals || equals == pair)
+		return complain(STATUS_USAGE, "\"%s\" is not NAME=VALUE", pair);
+	enum exit_status result = read_value(equals + 1, &value);
 	size_t size = (size_t)(equals - pair);
-	if (!value)
-		return false;
-	if (json_string_length(value))
-		return json_object_setn_new(items, pair, size, value) == 0;
-	json_decref(value);
-	(void)json_object_deln(items, pair, size);
-	return true;
+	if (result != STATUS_OK)
+		return result;
+	if (!json_string_length(value)) {
+		json_decref(value);
+		(void)json_object_deln(items, pair, size);
+	} else if (json_object_setn_new(items, pair, size, value) != 0) {
+		return complain(STATUS_USAGE, "%s: is not UTF-8 text", pair);
+	}
+	return STATUS_OK;
 }
 
 // What is known of the server's version is of another variable then.
@@ -73,31 +79,33 @@ static void rename_spec(json_t *spec, const char *member, const char *name)
 	json_object_del(spec, "ModifyIndex");
 }
 
-// The variable that the command line describes; NULL after a complaint.
-static json_t *variable_of(const struct flags *flags, const char **arguments, int count)
+// The variable that the command line describes. Caller releases it, after a complaint too.
+static enum exit_status variable_of(
+	const struct flags *flags, const char **arguments, int count, json_t **variable)
 {
 	int at = is_file(arguments[0]) ? 0 : 1;
+	enum exit_status result = STATUS_OK;
+	*variable = NULL;
+	if (at < count && is_file(arguments[at]))
+		result = read_spec(flags, arguments[at], variable);
+	else
+		*variable = json_object();
+	if (result != STATUS_OK)
+		return result;
 	char *path = at ? var_trimmed(arguments[0]) : NULL;
-	bool has_spec = at < count && is_file(arguments[at]);
-	json_t *spec = has_spec ? read_spec(flags, arguments[at++]) : json_object();
-	bool fine = spec != NULL;
-	if (fine) {
-		rename_spec(spec, "Path", path);
-		uint32_t seen = 0;
-		rename_spec(spec, "Namespace", flag_next(flags, FLAG_NAMESPACE, &seen));
-		if (!json_object_get(spec, "Items"))
-			json_object_set_new(spec, "Items", json_object());
-	}
+	uint32_t seen = 0;
+	rename_spec(*variable, "Path", path);
 	free(path);
-	while (fine && at < count)
-		fine = change_item(json_object_get(spec, "Items"), arguments[at++]);
-	if (fine && !*field_text(spec, "Path"))
-		fine = complain(STATUS_USAGE, "PATH is needed: neither the command nor the file "
-					      "says it") == STATUS_OK;
-	if (fine)
-		return spec;
-	json_decref(spec);
-	return NULL;
+	rename_spec(*variable, "Namespace", flag_next(flags, FLAG_NAMESPACE, &seen));
+	if (!json_object_get(*variable, "Items"))
+		json_object_set_new(*variable, "Items", json_object());
+	at += at < count && is_file(arguments[at]);
+	while (result == STATUS_OK && at < count)
+		result = change_item(json_object_get(*variable, "Items"), arguments[at++]);
+	if (result == STATUS_OK && !*field_text(*variable, "Path"))
+		result = complain(
+			STATUS_USAGE, "PATH is needed: neither the command nor the file says it");
+	return result;
 }
 
 static enum exit_status send_variable(
@@ -142,10 +150,12 @@ enum exit_status var_put(struct session *session, const char **arguments, int co
 		return STATUS_USAGE;
 	if (count == 1 && !is_file(arguments[0]))
 		return complain(STATUS_USAGE, "NAME=VALUE, @FILE or - is needed");
-	json_t *variable = variable_of(&session->flags, arguments, count);
-	enum exit_status result = STATUS_USAGE;
-	if (variable && path_of(&session->flags, variable, path))
-		result = send_variable(session, variable, path, &stored);
+	json_t *variable;
+	enum exit_status result = variable_of(&session->flags, arguments, count, &variable);
+	if (result == STATUS_OK)
+		result = path_of(&session->flags, variable, path)
+				 ? send_variable(session, variable, path, &stored)
+				 : STATUS_USAGE;
 	if (result == STATUS_OK && strcmp(out, "none") == 0)
 		printf("Created variable \"%s\" with modify index %lld\n",
 			field_text(stored, "Path"), (long long)field_number(stored, "ModifyIndex"));
@@ -181,13 +191,8 @@ enum exit_status var_init(struct session *session, const char **arguments, int c
 	if (out && !is_json && strcmp(out, "hcl") != 0)
 		return complain(STATUS_USAGE, "--out: \"%s\" is none of: hcl json", out);
 	const char *path = count ? arguments[0] : is_json ? "spec.nv.json" : "spec.nv.hcl";
-	FILE *file = fopen(path, "wxe");
-	if (!file)
-		return complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
-	bool fine = fputs(is_json ? example_json : example_hcl, file) >= 0;
-	fine = fclose(file) == 0 && fine;
-	if (!fine)
-		return complain(STATUS_FAILURE, "cannot write %s: %s", path, strerror(errno));
-	printf("Example variable specification written to %s\n", path);
-	return STATUS_OK;
+	enum exit_status result = file_write_new(path, is_json ? example_json : example_hcl);
+	if (result == STATUS_OK)
+		printf("Example variable specification written to %s\n", path);
+	return result;
 }

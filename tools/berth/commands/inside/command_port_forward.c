@@ -43,7 +43,9 @@ static enum exit_status serve_port(struct session *session, const struct vm_way 
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
 		if (fd < 0)
-			return complain(STATUS_FAILURE, "accept: %s", strerror(errno));
+			return complain(STATUS_FAILURE,
+				"no connection to port %u of \"%s\" can be taken any more: %s",
+				way->port, way->name, strerror(errno));
 		struct connection *c = memory_take(sizeof *c);
 		*c = (struct connection){session, *way, fd};
 		if (pthread_create(&thread, NULL, serve_connection, c) != 0) {

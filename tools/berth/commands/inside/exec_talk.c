@@ -139,10 +139,7 @@ static void take_turn(struct talk *t)
 		{.fd = t->stream->fd, .events = web_socket_events(t->socket, true)},
 		{.fd = t->signal_fd, .events = POLLIN},
 		{.fd = reads ? STDIN_FILENO : -1, .events = POLLIN}};
-	int count = poll(polled, 3, HEARTBEAT_MS);
-	if (count < 0)
-		return;
-	if (count == 0)
+	if (poll(polled, 3, HEARTBEAT_MS) == 0)
 		say_json(t, "{}");
 	if (polled[1].revents)
 		take_signals(t);

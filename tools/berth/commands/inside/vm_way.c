@@ -1,4 +1,5 @@
 #include "tools/berth/commands/inside/vm_way.h"
+#include "state/base/check.h"
 #include "tools/berth/cli/field.h"
 #include "tools/berth/cli/http.h"
 #include "tools/berth/cli/name_path.h"
@@ -60,7 +61,7 @@ struct http_socket *vm_way_open(
 }
 
 // Of the command line, for the program that ssh starts.
-static bool hand_down(const struct flags *flags)
+static void hand_down(const struct flags *flags)
 {
 	static const enum flag handed[] = {FLAG_ADDRESS, FLAG_TOKEN, FLAG_CA_CERT, FLAG_CLIENT_CERT,
 		FLAG_CLIENT_KEY, FLAG_TLS_SERVER_NAME};
@@ -68,11 +69,11 @@ static bool hand_down(const struct flags *flags)
 		char name[64];
 		const char *names = flag_descriptions[handed[i]].environment;
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(names, " "), names);
-		if (flags->values[handed[i]] && setenv(name, flags->values[handed[i]], 1) < 0)
-			return false;
+		if (flags->values[handed[i]])
+			CHECK(setenv(name, flags->values[handed[i]], 1) == 0);
 	}
-	return !flag_given(flags, FLAG_TLS_SKIP_VERIFY) ||
-	       setenv("BERTH_SKIP_VERIFY", "true", 1) == 0;
+	if (flag_given(flags, FLAG_TLS_SKIP_VERIFY))
+		CHECK(setenv("BERTH_SKIP_VERIFY", "true", 1) == 0);
 }
 
 // What a shell and ssh take as it is.
@@ -100,11 +101,8 @@ bool vm_way_command(const struct session *session, const char *machine, char **l
 			program, machine);
 		return false;
 	}
-	if (!hand_down(&session->flags) ||
-		asprintf(line, "ProxyCommand=%s vm port-forward --stdio --wait=%s %s %u", program,
-			wait ? wait : VM_WAIT_TEXT, machine, VM_SSH_PORT) < 0) {
-		complain(STATUS_FAILURE, "there is no memory");
-		return false;
-	}
+	hand_down(&session->flags);
+	CHECK(asprintf(line, "ProxyCommand=%s vm port-forward --stdio --wait=%s %s %u", program,
+		      wait ? wait : VM_WAIT_TEXT, machine, VM_SSH_PORT) >= 0);
 	return true;
 }
