@@ -214,6 +214,16 @@ static void input_is_passed_on(void **unused)
 	assert_string_equal(text, "1000000\n");
 }
 
+// The command has one; there is nothing here that could be made raw and then be restored.
+static void a_terminal_without_one_here(void **unused)
+{
+	char text[64] = "";
+	assert_int_equal(inside_shell(BERTH_PROGRAM " alloc exec --tty --task main " ALLOC
+						    " test -t 0 </dev/null",
+				 text, sizeof text),
+		0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +234,7 @@ int main(void)
 		cmocka_unit_test(the_escape_leaves),
 		cmocka_unit_test(a_signal_ends_it_cleanly),
 		cmocka_unit_test(input_is_passed_on),
+		cmocka_unit_test(a_terminal_without_one_here),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -141,7 +142,21 @@ static struct MHD_Response *forward(struct service_request *request, unsigned *s
 	return service_socket_begin(request, status, &start);
 }
 
+// Hangs up as soon as it is asked.
+static void talk_no_more(void *context, struct web_socket *socket,
+	const struct web_socket_stream *stream, int stop_fd)
+{
+}
+
+static struct MHD_Response *break_off(struct service_request *request, unsigned *status)
+{
+	struct service_socket_start start = {
+		talk_no_more, memory_take(1), port_free, RELAY_MESSAGE_BYTES_MAX};
+	return service_socket_begin(request, status, &start);
+}
+
 static const struct service_route routes[] = {
+	{NULL, "/v1/client/allocation/:id/exec", break_off},
 	{NULL, "/v1/vms", say_machines},
 	{NULL, "/v1/vms/:id", say_machine},
 	{NULL, "/v1/vms/:id/events", say_events},
@@ -240,13 +255,18 @@ static void one_connection_over_pipes(void **unused)
 	expect_run("vm port-forward web 65536", 2, "", "is not [LOCAL:]PORT");
 }
 
-static int connect_to(unsigned port)
+static bool try_to_connect(int fd, unsigned port)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
 		.sin_addr = {htonl(INADDR_LOOPBACK)},
 		.sin_port = htons((uint16_t)port)};
+	return connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+static int connect_to(unsigned port)
+{
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_true(try_to_connect(fd, port));
 	return fd;
 }
 
@@ -263,18 +283,18 @@ static void expect_text(int fd, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-// Several at once, each with a way of its own.
-static void a_port_of_the_loopback(void **unused)
+// berth that listens for port 8080 of the machine. Gives what it prints, and its port.
+static pid_t begin_forwarding(int *printed, unsigned *port)
 {
-	int out[2], fds[3];
+	int out[2];
 	char address[64];
-	unsigned port;
 	pid_t pid;
 	assert_int_equal(pipe(out), 0);
 	snprintf(address, sizeof address, "BERTH_ADDR=http://127.0.0.1:%u", inside_port);
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 2);
 	char program[] = BERTH_PROGRAM,
 	     *words[] = {program, (char[]){"vm"}, (char[]){"port-forward"}, (char[]){"web"},
 		     (char[]){":8080"}, NULL};
@@ -285,7 +305,17 @@ static void a_port_of_the_loopback(void **unused)
 	ssize_t n = read(out[0], text, sizeof text - 1);
 	assert_true(n > 0);
 	text[n] = '\0';
-	assert_int_equal(sscanf(text, "127.0.0.1:%u is port 8080 of \"web\"", &port), 1);
+	assert_int_equal(sscanf(text, "127.0.0.1:%u is port 8080 of \"web\"", port), 1);
+	*printed = out[0];
+	return pid;
+}
+
+// Several at once, each with a way of its own.
+static void a_port_of_the_loopback(void **unused)
+{
+	int printed, fds[3];
+	unsigned port;
+	pid_t pid = begin_forwarding(&printed, &port);
 	for (int i = 0; i < 3; i++) {
 		fds[i] = connect_to(port);
 		expect_text(fds[i], "web:8080 wait=60\n");
@@ -297,7 +327,39 @@ static void a_port_of_the_loopback(void **unused)
 	}
 	kill(pid, SIGINT);
 	waitpid(pid, NULL, 0);
-	close(out[0]);
+	close(printed);
+}
+
+static void more_connections_than_files(void **unused)
+{
+	const struct rlimit none_more = {3, 3};
+	int printed, status;
+	unsigned port;
+	pid_t pid = begin_forwarding(&printed, &port);
+	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, &none_more, NULL), 0);
+	// Who waits for a connection has a descriptor for it already, and misses the next one; who does not wait yet
+	// has ended by now, maybe.
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	(void)try_to_connect(fd, port);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 1);
+	ssize_t n = read(printed, text, sizeof text - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "no connection to port 8080 of \"web\" can be taken any more: "
+				     "Too many open files"));
+	close(fd);
+	close(printed);
+}
+
+static void what_breaks_off_or_is_missing_is_told(void **unused)
+{
+	expect_run("alloc exec --task t 7f1e9c1a-52f4-4f0e-9d39-1c07b6c4a0de true", 5, "",
+		"the connection broke off; the command was ended");
+	assert_int_equal(
+		inside_shell("PATH=/nowhere " BERTH_PROGRAM " vm ssh web 2>&1", text, sizeof text),
+		1);
+	assert_non_null(strstr(text, "cannot run ssh: No such file or directory; install"));
 }
 
 static void ssh_goes_over_a_port(void **unused)
@@ -338,6 +400,8 @@ int main(void)
 		cmocka_unit_test(one_that_begins_anew_is_followed_on),
 		cmocka_unit_test(one_connection_over_pipes),
 		cmocka_unit_test(a_port_of_the_loopback),
+		cmocka_unit_test(more_connections_than_files),
+		cmocka_unit_test(what_breaks_off_or_is_missing_is_told),
 		cmocka_unit_test(ssh_goes_over_a_port),
 		cmocka_unit_test(a_command_keeps_its_words),
 	};
