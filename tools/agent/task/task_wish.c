@@ -60,15 +60,15 @@ enum wish_refusal alloc_wish_restart_all(struct alloc_run *a, int64_t now_ns)
 	return WISH_DONE;
 }
 
-// The number may be another process's by now; a descriptor is for good.
-static void signal_first_process(const struct process *p, int number)
+// The number may be another process's by now; a descriptor is for good. False: nobody got the signal.
+static bool signal_first_process(const struct process *p, int number)
 {
 	int fd = (int)syscall(SYS_pidfd_open, p->task, 0);
-	if (fd < 0)
-		return; // it has just ended
-	if (process_is_there(p->task, p->task_started) > 0)
-		(void)syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
-	close(fd);
+	bool is_sent = fd >= 0 && process_is_there(p->task, p->task_started) > 0 &&
+		       syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) == 0;
+	if (fd >= 0)
+		close(fd);
+	return is_sent;
 }
 
 enum wish_refusal task_wish_signal(struct task *t, const char *signal, int64_t now_ns)
@@ -79,8 +79,8 @@ enum wish_refusal task_wish_signal(struct task *t, const char *signal, int64_t n
 	task_note(t, now_ns, 0, "Signaling", "Task being sent a signal");
 	number = number ? number : SIGINT;
 	if (t->process.task > 0)
-		signal_first_process(&t->process, number);
-	else if (t->driver != &driver_mock) // which would end of any
+		return signal_first_process(&t->process, number) ? WISH_DONE : WISH_NOT_RUNNING;
+	if (t->driver != &driver_mock) // which would end of any
 		t->driver->signal(t, number, now_ns);
 	return WISH_DONE;
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -176,6 +178,20 @@ static void a_signal_is_noted(void **unused)
 	assert_int_equal(task_wish_signal(&a->tasks[0], "SIGHUP", now_ns()), WISH_NOT_RUNNING);
 }
 
+// Whose agent has not seen yet that it ended.
+static void a_process_that_has_ended_gets_no_signal(void **unused)
+{
+	struct alloc_run *a = stage_run(&id, "service", "", TASK("a", "", ""));
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	a->tasks[0].process.task = child;
+	assert_int_equal(task_wish_signal(&a->tasks[0], "SIGHUP", now_ns()), WISH_NOT_RUNNING);
+	a->tasks[0].process.task = 0;
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -189,6 +205,7 @@ int main(void)
 		TEST(what_cleans_up_does_so_once),
 		TEST(a_wish_outlives_the_agent),
 		TEST(a_signal_is_noted),
+		TEST(a_process_that_has_ended_gets_no_signal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
