@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -106,12 +107,8 @@ static int set_up(void **unused)
 static int tear_down(void **unused)
 {
 	responder_stop(server);
-	static const char *const names[] = {"node-id", "term", "lock", "node.key"};
-	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		char path[64];
-		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-		unlink(path);
-	}
+	folder_remove(AT_FDCWD, folder);
+	assert_int_equal(mkdir(folder, 0700), 0);
 	return 0;
 }
 
@@ -304,6 +301,84 @@ static void a_missing_data_folder_is_made(void **unused)
 	folder_remove(AT_FDCWD, path);
 }
 
+static void expect_refusal(const char *part)
+{
+	char message[300];
+
+	assert_true(agent_create(&agent, &options, message, sizeof message) < 0);
+	assert_non_null(strstr(message, part));
+	agent_destroy(&agent);
+}
+
+static void options_that_nobody_checked_are_refused(void **unused)
+{
+	char images[400];
+
+	provision_key();
+	options.allow_caps = "fly";
+	expect_refusal("there is no capability \"fly\"");
+	options.allow_caps = NULL;
+	memset(images, 'x', sizeof images - 1);
+	images[sizeof images - 1] = '\0';
+	options.vm_images = images;
+	expect_refusal("--vm-images is longer than");
+	options.vm_images = NULL;
+}
+
+static _Atomic uint32_t terms_lost, not_understood, requests_refused;
+
+static void note_error(const struct log_note *note)
+{
+	terms_lost += strcmp(note->event, "term-not-stored") == 0;
+	not_understood += strcmp(note->event, "allocation-not-understood") == 0;
+	requests_refused += strcmp(note->event, "allocation-request-refused") == 0;
+}
+
+static void a_term_that_cannot_be_stored_is_said(void **unused)
+{
+	char path[64];
+
+	provision_key();
+	snprintf(path, sizeof path, "%s/term.new", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	atomic_store(&server->rules.term, 9);
+	log_follow(LOG_ERROR, note_error);
+	start();
+	WAIT_FOR(terms_lost > 0);
+	assert_int_equal(stop(), AGENT_LEFT);
+	log_follow(LOG_ERROR + 1, NULL);
+}
+
+// Nobody runs what it does not understand; the controller is told that it failed.
+static void what_is_not_understood_fails(void **unused)
+{
+	provision_key();
+	log_follow(LOG_ERROR, note_error);
+	responder_add_alloc(server, 1, "batch", "\"Driver\":\"mock\",\"KillTimeout\":-1");
+	start();
+	WAIT_FOR(responder_alloc(server, 1).client == WIRE_CLIENT_FAILED);
+	assert_int_equal(not_understood, 1);
+	assert_int_equal(stop(), AGENT_LEFT);
+	log_follow(LOG_ERROR + 1, NULL);
+}
+
+// One that nothing is known to help against.
+static void a_refusal_that_nobody_expects_is_said(void **unused)
+{
+	provision_key();
+	atomic_store(&server->rules.ttl_ms, 240000); // so that a heartbeat is not what is refused
+	log_follow(LOG_ERROR, note_error);
+	start();
+	WAIT_FOR(server->counters.heartbeats == 1 && server->counters.allocs > 0);
+	atomic_store(&server->rules.reason, WIRE_REFUSED_BAD_DESCRIPTION);
+	atomic_store(&server->rules.refuse, 1);
+	responder_add_alloc(server, 1, "batch", "\"Driver\":\"mock\"");
+	responder_notify(server);
+	WAIT_FOR(requests_refused > 0);
+	assert_int_equal(stop(), AGENT_LEFT);
+	log_follow(LOG_ERROR + 1, NULL);
+}
+
 // Two controllers, of which the other follows.
 static struct responder *start_with_two(bool other_is_first)
 {
@@ -407,6 +482,10 @@ int main(void)
 		WITH_SERVER(wrong_key_is_never_registered),
 		WITH_SERVER(missing_key_is_explained),
 		WITH_SERVER(a_missing_data_folder_is_made),
+		WITH_SERVER(options_that_nobody_checked_are_refused),
+		WITH_SERVER(a_term_that_cannot_be_stored_is_said),
+		WITH_SERVER(what_is_not_understood_fails),
+		WITH_SERVER(a_refusal_that_nobody_expects_is_said),
 		WITH_SERVER(a_follower_sends_it_to_the_leader),
 		WITH_SERVER(it_finds_the_leader_after_a_takeover),
 		WITH_SERVER(a_leader_that_was_replaced_is_left),

@@ -2,6 +2,7 @@
 // restarts, ends, and what is remembered.
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/base/folders.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -323,6 +325,20 @@ static void what_is_damaged_is_left_alone(void **unused)
 	}
 }
 
+// It may be of an allocation that runs.
+static void an_agent_that_cannot_read_an_allocation_does_not_start(void **unused)
+{
+	struct runner other;
+	char message[500], path[200], text[UUID_TEXT_BYTES];
+	const struct runner_settings settings = runner.settings;
+
+	snprintf(path, sizeof path, "%s/allocs/%s.json", stage_folder, uuid_format(&id, text));
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(runner_open(&other, &settings, message, sizeof message), -EIO);
+	assert_non_null(strstr(message, "cannot read "));
+	runner_close(&other);
+}
+
 // Puts a file where the agent is to make a folder: below its folder of all allocations, or, NULL, in that one's place.
 static void expect_in_the_way(const char *below)
 {
@@ -451,6 +467,43 @@ static void expansion_is_bounded(void **unused)
 	environment_free(&e);
 }
 
+// Each is short enough; together they are more than a program is given.
+static void an_environment_is_bounded(void **unused)
+{
+	char *text = malloc(60001), entry[100], message[300] = "";
+	struct environment e;
+	struct task_folders folders = {"/a", "/l", "/s"};
+	struct alloc_run *a = ADD("batch", "\"Name\":\"a\"," FOREVER);
+	json_t *variables = json_object();
+	char *rendered[20] = {NULL};
+
+	memset(text, 'x', 60000);
+	text[60000] = '\0';
+	for (int i = 0; i < 19; i++) {
+		snprintf(entry, sizeof entry, "V%d", i);
+		json_object_set_new(variables, entry, json_string(text));
+		rendered[i] = malloc(60010);
+		snprintf(rendered[i], 60010, "%s=%s", entry, text);
+	}
+	folders.variables = rendered;
+	assert_false(environment_build(
+		&e, &facts, a->spec, a->tasks[0].spec, &folders, message, sizeof message));
+	assert_string_equal(message, "with the variable V17 of a template the environment is "
+				     "larger than 1048576 bytes; shorten it");
+	environment_free(&e);
+	folders.variables = NULL;
+	json_object_set_new(
+		json_array_get(json_object_get(a->spec->root, "Tasks"), 0), "Env", variables);
+	assert_false(environment_build(
+		&e, &facts, a->spec, a->tasks[0].spec, &folders, message, sizeof message));
+	assert_string_equal(message, "with the variable V17 the environment is larger than 1048576 "
+				     "bytes; shorten it");
+	environment_free(&e);
+	for (int i = 0; i < 19; i++)
+		free(rendered[i]);
+	free(text);
+}
+
 static void durations(void **unused)
 {
 	static const struct {
@@ -540,6 +593,8 @@ int main(void)
 		cmocka_unit_test(specs_that_are_refused),
 		cmocka_unit_test(a_spec_is_of_the_allocation_that_was_asked_for),
 		cmocka_unit_test(signals_by_name),
+		TEST(an_agent_that_cannot_read_an_allocation_does_not_start),
+		TEST(an_environment_is_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

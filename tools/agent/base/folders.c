@@ -79,6 +79,11 @@ int folder_write(int folder, const char *name, mode_t mode, const void *bytes, s
 		return -errno;
 	errno = ENOSPC; // of what is written in part
 	int error = write(fd, bytes, size) == (ssize_t)size ? 0 : -errno;
+	return folder_close_file(fd, error);
+}
+
+int folder_close_file(int fd, int error)
+{
 	return close(fd) < 0 && !error ? -errno : error;
 }
 

@@ -18,6 +18,8 @@ int folder_find(int top, const char *path);
 // Writes a whole file of an open folder (AT_FDCWD: of this path), over one that is there. 0 or -errno; part of it may
 // then exist.
 int folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t size);
+// Closes a file that was written. 0, or the error of before, or -errno: what was written may not be there.
+int folder_close_file(int fd, int error);
 // Removes the folder of this name and all that is in it, but not other file systems that are mounted there. Nothing
 // outside of it is touched, whoever changes it meanwhile.
 void folder_remove(int top, const char *name);

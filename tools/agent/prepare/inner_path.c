@@ -141,7 +141,7 @@ static int write_new_file(
 		error = -errno;
 	if (!error && fchmod(fd, file->mode) < 0)
 		error = -errno;
-	return close(fd) < 0 && !error ? -errno : error;
+	return folder_close_file(fd, error);
 }
 
 int inner_write(int top, const struct inner_file *file, const void *bytes, size_t size)

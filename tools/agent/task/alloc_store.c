@@ -98,7 +98,7 @@ static int write_new(const char *path, const char *text)
 		error = written < 0 ? -errno : -ENOSPC;
 	else if (CAN_FAIL(ALLOC_SYNC, fdatasync(fd)) < 0)
 		error = -errno;
-	return close(fd) < 0 && !error ? -errno : error;
+	return folder_close_file(fd, error);
 }
 
 int alloc_store_save(const char *state_folder, struct alloc_run *a)

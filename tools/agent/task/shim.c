@@ -233,8 +233,7 @@ _Noreturn void shim_run(struct child *c)
 	keep_descriptors(c);
 	tend_task(c, task);
 	// Kills the rest before it reaps the task: until then no other process gets its number.
-	while (waitid(P_PID, (id_t)task, &info, WEXITED | WNOWAIT) < 0)
-		CHECK(errno == EINTR);
+	CHECK(waitid(P_PID, (id_t)task, &info, WEXITED | WNOWAIT) == 0); // no signal comes
 	kill_rest(c, task);
 	for (int i = 0; i < 2 && !c->start->output_rule.is_disabled; i++)
 		(void)take_output(&c->outputs[i], i);

@@ -197,6 +197,8 @@ static void what_cannot_be_made_or_written_is_said(void **unused)
 	assert_int_equal(folder_make(gone, "below", 0700), -ENOENT);
 	assert_int_equal(folder_write(gone, "file", 0600, "x", 1), -ENOENT);
 	assert_int_equal(folder_write(devices, "full", 0600, "x", 1), -ENOSPC);
+	assert_int_equal(folder_close_file(-1, 0), -EBADF);
+	assert_int_equal(folder_close_file(-1, -ENOSPC), -ENOSPC);
 	close(gone);
 	close(devices);
 }

@@ -117,6 +117,11 @@ static void unusable_folder_is_named(void **unused)
 	assert_int_equal(
 		identity_open("/proc/no/such", &prng, &id, message, sizeof message), -ENOENT);
 	assert_non_null(strstr(message, "/proc/no/such"));
+	char long_path[257] = "/";
+	memset(long_path + 1, 'x', sizeof long_path - 2);
+	assert_int_equal(
+		identity_open(long_path, &prng, &id, message, sizeof message), -ENAMETOOLONG);
+	assert_non_null(strstr(message, "a state directory has 1 to 255 characters"));
 }
 
 // Whatever stands where a file of the state is to be: it is named, and the lock is free again.

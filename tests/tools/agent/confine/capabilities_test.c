@@ -1,11 +1,16 @@
 // Which capabilities a task gets: names, what is allowed, what is added and dropped.
 #include "tools/agent/confine/capabilities.h"
+#include <errno.h>
 #include <linux/capability.h>
+#include <linux/securebits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -86,6 +91,31 @@ static void what_is_not_allowed_is_refused_by_name(void **unused)
 	assert_non_null(strstr(message, "list"));
 }
 
+// In a process of its own, which has given up to raise any. Its errno.
+static int take_without_ambient(void)
+{
+	static const struct capabilities c = {
+		.bounding = BIT(CAP_NET_BIND_SERVICE), .ambient = BIT(CAP_NET_BIND_SERVICE)};
+
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_CAP_AMBIENT_RAISE, 0, 0, 0) < 0)
+		return -1;
+	return capabilities_take(&c, false) < 0 ? errno : 0;
+}
+
+static void rights_that_cannot_be_passed_on_are_said(void **unused)
+{
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	pid_t child = fork();
+	if (child == 0)
+		exit(take_without_ambient());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), EPERM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +124,7 @@ int main(void)
 		cmocka_unit_test(what_is_allowed_bounds_the_usual_ones),
 		cmocka_unit_test(what_is_added_is_for_ordinary_users_too),
 		cmocka_unit_test(what_is_not_allowed_is_refused_by_name),
+		cmocka_unit_test(rights_that_cannot_be_passed_on_are_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,9 @@
 // Texts of the kernel about control groups, and lists of cores.
+#include "state/base/log.h"
+#include "tools/agent/base/folders.h"
+#include "tools/agent/confine/cgroup.h"
 #include "tools/agent/confine/groups.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,6 +85,41 @@ static void a_node_without_groups_says_so(void **unused)
 	assert_int_equal(groups_end(&groups, &(struct uuid){{1}}, "t"), 0);
 }
 
+static uint32_t warnings; // that cores are not shared
+
+static void note_warning(const struct log_note *note)
+{
+	warnings += strcmp(note->event, "cores-not-shared") == 0;
+}
+
+// In a folder of ordinary files, where no group of tasks that share cores can be told which are left.
+static void cores_that_cannot_be_shared_are_said(void **unused)
+{
+	struct groups g = {.is_usable = true, .controllers = CGROUP_CPUSET};
+	struct uuid alloc = {{1}};
+	char path[600], id[UUID_TEXT_BYTES];
+
+	snprintf(g.parent, sizeof g.parent, "/tmp/berth-groups-XXXXXX");
+	assert_non_null(mkdtemp(g.parent));
+	snprintf(path, sizeof path, "%s/reserve/%s/t.scope", g.parent, uuid_format(&alloc, id));
+	int top = folder_open("/");
+	int group = folder_make(top, path + 1, 0755);
+	assert_true(group >= 0);
+	close(group);
+	log_follow(LOG_WARN, note_warning);
+	assert_int_equal(groups_end(&g, &alloc, "t"), 0);
+	log_follow(LOG_ERROR + 1, NULL);
+	assert_int_equal(warnings, 1);
+	folder_remove(top, g.parent + 1);
+	close(top);
+}
+
+static void what_the_kernel_does_not_take_is_said(void **unused)
+{
+	assert_int_equal(cgroup_write("/proc/self", "oom_score_adj", "x"), -EINVAL);
+	assert_int_equal(cgroup_write("/proc/self", "no-such-file", "x"), -ENOENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -90,6 +129,8 @@ int main(void)
 		cmocka_unit_test(cores_of_others_are_left_out),
 		cmocka_unit_test(a_mount_is_found_by_its_type),
 		cmocka_unit_test(a_node_without_groups_says_so),
+		cmocka_unit_test(cores_that_cannot_be_shared_are_said),
+		cmocka_unit_test(what_the_kernel_does_not_take_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

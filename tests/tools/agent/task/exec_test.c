@@ -228,6 +228,12 @@ static void options_are_known_or_refused(void **unused)
 		"pid_mode is \"private\" or \"host\", not \"shared\"");
 }
 
+static void limits_that_are_none_are_refused(void **unused)
+{
+	assert_string_equal(refusal(",\"pids_limit\":-1", ""),
+		"pids_limit is a number from 0 to 2147483647, not -1");
+}
+
 static void an_unknown_option_is_refused(void **unused)
 {
 	assert_string_equal(refusal(",\"privileged\":true", ""),
@@ -306,6 +312,7 @@ int main(void)
 		TEST(an_agent_that_confines_nothing_refuses),
 		TEST(an_unknown_user_is_named),
 		TEST(options_are_known_or_refused),
+		TEST(limits_that_are_none_are_refused),
 		TEST(an_unknown_option_is_refused),
 		TEST(namespaces_may_be_the_nodes),
 		TEST(nothing_outlives_it),

@@ -1,5 +1,6 @@
 // What a node says of the health of allocations, when it stops them without a controller, and what it writes for
 // dispatched jobs: mock tasks and a clock that stands still unless told.
+#include "state/base/log.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/task/mock.h"
 #include <setjmp.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -241,6 +244,30 @@ static void stops_without_the_controller(void **unused)
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 }
 
+static _Atomic uint32_t complaints;
+
+static void note_complaint(const struct log_note *note)
+{
+	complaints += strcmp(note->event, "contact-not-kept") == 0;
+}
+
+// The next agent would not know when the controller was heard.
+static void a_contact_that_cannot_be_kept_is_said(void **unused)
+{
+	char path[100];
+
+	runner_close(&runner);
+	snprintf(path, sizeof path, "%s/heard", stage_folder);
+	(void)unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	stage_reopen();
+	log_follow(LOG_ERROR, note_complaint);
+	run("service", STOPS_AFTER_20S, FOREVER);
+	runner_heard(&runner);
+	log_follow(LOG_ERROR + 1, NULL);
+	assert_true(complaints > 0);
+}
+
 static void others_go_on_without_it(void **unused)
 {
 	runner_heard(&runner);
@@ -405,6 +432,7 @@ int main(void)
 		TEST(another_deployment_asks_again),
 		TEST(a_restarted_agent_remembers),
 		TEST(stops_without_the_controller),
+		TEST(a_contact_that_cannot_be_kept_is_said),
 		TEST(others_go_on_without_it),
 		TEST(a_restart_gains_no_time),
 		TEST(grace_for_an_agent_that_heard_nothing_yet),

@@ -86,6 +86,13 @@ static void what_a_task_says_before_its_shim_does_is_not_lost(void **unused)
 	assert_int_equal(stored, 0);
 }
 
+// What is mounted from here on nobody else sees.
+static void be_alone(void)
+{
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+}
+
 // A file of groups of which the user is in every one, which only this program sees.
 static void be_in_many_groups(void)
 {
@@ -97,8 +104,7 @@ static void be_in_many_groups(void)
 	for (uint32_t i = 0; i < GROUPS; i++)
 		fprintf(file, "g%u:x:%u:" USER "\n", i, 70000 + i);
 	assert_int_equal(fclose(file), 0);
-	assert_int_equal(unshare(CLONE_NEWNS), 0);
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	be_alone();
 	assert_int_equal(mount(path, "/etc/group", NULL, MS_BIND, NULL), 0);
 }
 
@@ -143,11 +149,48 @@ static void a_task_has_all_groups_of_its_user(void **unused)
 	assert_int_equal(umount2("/etc/group", MNT_DETACH), 0);
 }
 
+// A program that runs is read, and not written.
+static void output_that_has_nowhere_to_go_is_said(void **unused)
+{
+	char name[] = "/bin/true", *const arguments[] = {name, NULL}, *const environment[] = {NULL};
+	struct process p;
+	const struct process_start start = {.arguments = arguments,
+		.environment = environment,
+		.folder = place,
+		.output_rule.is_disabled = true,
+		.exit_path = end_path,
+		.user = ""};
+
+	if (geteuid() != 0)
+		skip();
+	char *self = realpath("/proc/self/exe", NULL);
+	be_alone();
+	assert_int_equal(mount(self, "/dev/null", NULL, MS_BIND, NULL), 0);
+	free(self);
+	int error = process_start(&start, &p, message, sizeof message);
+	assert_int_equal(umount2("/dev/null", MNT_DETACH), 0);
+	assert_int_equal(error, -ETXTBSY);
+	assert_string_equal(message, "cannot open its output: Text file busy");
+}
+
+static void a_file_that_is_not_there_is_given_to_nobody(void **unused)
+{
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(process_give_file(AT_FDCWD, end_path, USER), -ENOENT);
+	assert_int_equal(process_give_file(AT_FDCWD, end_path, ""), 0);
+	assert_int_equal(process_give_file(AT_FDCWD, end_path, "no-such-user"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			what_a_task_says_before_its_shim_does_is_not_lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			output_that_has_nowhere_to_go_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_is_not_there_is_given_to_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_task_has_all_groups_of_its_user, set_up, tear_down),
 	};
