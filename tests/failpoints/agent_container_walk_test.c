@@ -116,7 +116,7 @@ static bool watch_engine(void)
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 
 	engine_watch_open(&w, socket_path);
-	for (uint32_t i = 0; i < 200 && !w.is_healthy && (i == 0 || w.fd >= 0); i++) {
+	for (uint32_t i = 0; i < 2000 && !w.is_healthy && (i == 0 || w.fd >= 0); i++) {
 		(void)engine_watch_step(&w, epoll_fd, 1);
 		(void)epoll_wait(epoll_fd, &event, 1, w.fd < 0 ? 0 : 10);
 	}

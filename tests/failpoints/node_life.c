@@ -106,8 +106,8 @@ struct alloc_run *node_life_ask(const char *task)
 bool node_life_step_to(const struct alloc_run *a, enum task_phase phase)
 {
 	runner_step(&runner);
-	for (uint32_t tries = 0; tries < 600 && a->tasks[0].phase != phase && !alloc_run_is_over(a);
-		tries++) {
+	for (uint32_t tries = 0;
+		tries < 2400 && a->tasks[0].phase != phase && !alloc_run_is_over(a); tries++) {
 		poll(&(struct pollfd){.fd = runner.epoll_fd, .events = POLLIN}, 1, 5);
 		stage_pass_ms(20);
 	}

@@ -32,11 +32,11 @@ static void nap_ms(uint32_t ms)
 	nanosleep(&t, NULL);
 }
 
-// Waits up to ten seconds.
+// Waits up to twenty seconds.
 #define WAIT_FOR(condition)                                \
 	do {                                               \
 		uint32_t tries_ = 0;                       \
-		while (!(condition) && tries_++ < 5000)    \
+		while (!(condition) && tries_++ < 10000)   \
 			nap_ms(2);                         \
 		if (!(condition))                          \
 			fail_msg("never: %s", #condition); \

@@ -412,12 +412,11 @@ static void what_was_given_up_is_resumed(void **unused)
 
 static void tasks_end_that_are_not_to_run_alone(void **unused)
 {
-	responder_describe_alloc(server, 1, "service", "\"StopAfterClientDisconnect\":400000000,",
+	responder_describe_alloc(server, 1, "service", "\"StopAfterClientDisconnect\":2000000000,",
 		SH("echo $$ > pid; exec sleep 1000"));
 	start();
 	WAIT_FOR(*written("t/pid"));
 	pid_t pid = pid_of(written("t/pid"));
-	nap_ms(800);
 	assert_int_equal(kill(pid, 0), 0);
 	atomic_store(&server->rules.drop, UINT32_MAX);
 	WAIT_FOR(kill(pid, 0) < 0);

@@ -83,11 +83,7 @@ static void print_notes(const struct task *t)
 // Steps the runner as things happen, until the task is in this phase. The clock stands still.
 static void await_phase(const struct alloc_run *a, enum task_phase phase)
 {
-	struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-	for (int i = 0; i < 500 && a->tasks[0].phase != phase; i++) {
-		poll(&polled, 1, 20);
-		runner_step(&runner);
-	}
+	STAGE_AWAIT(a->tasks[0].phase == phase, runner_step(&runner));
 	if (a->tasks[0].phase != phase) {
 		print_notes(&a->tasks[0]);
 		fail_msg("the phase is %d, not %d", a->tasks[0].phase, phase);
@@ -96,11 +92,7 @@ static void await_phase(const struct alloc_run *a, enum task_phase phase)
 
 static void await_note(const struct alloc_run *a, const char *type, const char *part)
 {
-	struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-	for (int i = 0; i < 500 && !has_note(&a->tasks[0], type, part); i++) {
-		poll(&polled, 1, 20);
-		runner_step(&runner);
-	}
+	STAGE_AWAIT(has_note(&a->tasks[0], type, part), runner_step(&runner));
 	if (!has_note(&a->tasks[0], type, part)) {
 		print_notes(&a->tasks[0]);
 		fail_msg("no event %s: %s", type, part);
@@ -123,11 +115,8 @@ static const char *contents(const char *path)
 
 static void await_contents(const char *path, const char *wanted)
 {
-	struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-	for (int i = 0; i < 500 && strcmp(contents(path), wanted) != 0; i++) {
-		poll(&polled, 1, 20);
-		stage_pass_ms(1); // a new start is due a moment later
-	}
+	// A new start is due a moment later.
+	STAGE_AWAIT(strcmp(contents(path), wanted) == 0, stage_pass_ms(1));
 	assert_string_equal(contents(path), wanted);
 }
 
@@ -386,8 +375,7 @@ static void a_task_waits_for_its_variables(void **unused)
 		"") "," TEMPLATE("{{ range nomadVarList \\\"nomad\\\" }}{{ .Path }}{{ end }}",
 		"local/list", "")));
 	assert_int_equal(a->tasks[0].phase, PHASE_WAITING);
-	for (int i = 0; i < 20 && store_asked() < 2; i++)
-		poll(NULL, 0, 10);
+	STAGE_AWAIT(store_asked() >= 2, 0);
 	runner_step(&runner);
 	assert_false(has_note(&a->tasks[0], "Template", ""));
 	stage_pass_ms(3000);
@@ -412,10 +400,7 @@ static void a_variable_that_cannot_be_watched_is_tried_again(void **unused)
 	stage_pass_ms(3000);
 	assert_true(has_note(&a->tasks[0], "Template", "this node watches 256 variables already"));
 	runner_forget(&runner, greedy);
-	for (int i = 0; i < 500 && a->tasks[0].phase != PHASE_RUNNING; i++) {
-		poll(NULL, 0, 10);
-		stage_pass_ms(10);
-	}
+	STAGE_AWAIT(a->tasks[0].phase == PHASE_RUNNING, stage_pass_ms(10));
 	assert_int_equal(a->tasks[0].phase, PHASE_RUNNING);
 	assert_string_equal(contents("t/local/x"), "one");
 }
@@ -431,8 +416,7 @@ static void a_controller_that_refuses_is_said(void **unused)
 	store_clear();
 	store_fail(403);
 	a = run(MOCK TEMPLATES(TEMPLATE(VARIABLE("{{ .a }}"), "local/x", "")));
-	for (int i = 0; i < 50 && store_asked() < 1; i++)
-		poll(NULL, 0, 10);
+	STAGE_AWAIT(store_asked() >= 1, 0);
 	runner_step(&runner);
 	stage_pass_ms(3000);
 	await_note(a, "Template",
@@ -557,23 +541,13 @@ static void a_script_ends_with_its_run(void **unused)
 				",\"FailOnError\":true,\"Timeout\":60000000000"))));
 	await_phase(a, PHASE_RUNNING);
 	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
-	for (uint32_t i = 0; i < 500 && !*contents("t/local/pid"); i++) {
-		poll(NULL, 0, 10);
-		stage_pass_ms(100);
-	}
+	STAGE_AWAIT(*contents("t/local/pid"), stage_pass_ms(100));
 	pid_t pid = (pid_t)strtol(contents("t/local/pid"), NULL, 10);
 	assert_true(pid > 1);
 	kill(a->tasks[0].process.task, SIGKILL);
-	for (uint32_t i = 0; i < 500 && (a->tasks[0].restarts == 0 || !task_runs(&a->tasks[0]));
-		i++) {
-		poll(NULL, 0, 10);
-		stage_pass_ms(100);
-	}
+	STAGE_AWAIT(a->tasks[0].restarts > 0 && task_runs(&a->tasks[0]), stage_pass_ms(100));
 	assert_int_equal(a->tasks[0].restarts, 1);
-	for (uint32_t i = 0; i < 500 && kill(pid, 0) == 0; i++) {
-		poll(NULL, 0, 10);
-		stage_pass_ms(100);
-	}
+	STAGE_AWAIT(kill(pid, 0) < 0, stage_pass_ms(100));
 	assert_int_equal(kill(pid, 0), -1);
 	assert_int_equal(a->tasks[0].phase, PHASE_RUNNING);
 	assert_false(a->tasks[0].failed);
@@ -588,7 +562,7 @@ static void splay_and_wait_put_it_off(void **unused)
 	await_phase(a, PHASE_RUNNING);
 	store_put("nomad/jobs/j", "{\"a\":\"two\"}");
 	struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-	assert_int_equal(poll(&polled, 1, 5000), 1);
+	assert_int_equal(poll(&polled, 1, 60000), 1);
 	runner_step(&runner);
 	stage_pass_ms(1900);
 	assert_string_equal(contents("t/local/x"), "one");
@@ -675,8 +649,7 @@ static void a_later_start_waits_for_its_variables(void **unused)
 	await_phase(a, PHASE_RUNNING);
 	store_put("nomad/jobs/j", NULL);
 	uint32_t asked = store_asked();
-	for (int i = 0; i < 100 && store_asked() == asked; i++)
-		poll(NULL, 0, 10);
+	STAGE_AWAIT(store_asked() != asked, 0);
 	runner_step(&runner);
 	assert_int_equal(t->phase, PHASE_RUNNING); // it goes on with what it has
 	assert_int_equal(kill(t->process.task, SIGKILL), 0);

@@ -55,11 +55,7 @@ static const char *content(const char *name)
 
 static bool ends(struct alloc_run *a)
 {
-	for (uint32_t tries = 0; tries < 4000 && !alloc_run_is_over(a); tries++) {
-		struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-		poll(&polled, 1, 5);
-		runner_step(&runner);
-	}
+	STAGE_AWAIT(alloc_run_is_over(a), runner_step(&runner));
 	return alloc_run_is_over(a);
 }
 
@@ -275,8 +271,7 @@ static void it_is_told_to_end(void **unused)
 {
 	struct alloc_run *a = start(
 		"trap 'echo bye; exit 0' INT; echo ready; while :; do sleep 0.01; done", "", "");
-	for (uint32_t tries = 0; tries < 2000 && !*content("alloc/logs/t.stdout.0"); tries++)
-		poll(NULL, 0, 5);
+	STAGE_AWAIT(*content("alloc/logs/t.stdout.0"), 0);
 	runner_stop(&runner, a);
 	runner_step(&runner);
 	assert_true(ends(a));

@@ -102,10 +102,7 @@ static void let_go(void)
 
 static void step_until_it_ends(struct alloc_run *a)
 {
-	for (uint32_t tries = 0; tries < 2000 && a->tasks[0].phase == PHASE_RUNNING; tries++) {
-		poll(&(struct pollfd){.fd = runner.epoll_fd, .events = POLLIN}, 1, 5);
-		runner_step(&runner);
-	}
+	STAGE_AWAIT(a->tasks[0].phase != PHASE_RUNNING, runner_step(&runner));
 }
 
 static bool has_note(const struct alloc_run *a, int exit_code, const char *part)
@@ -199,8 +196,7 @@ static void a_start_that_fails_leaves_the_former_end(void **unused)
 {
 	struct alloc_run *a = add();
 	runner_step(&runner);
-	for (uint32_t tries = 0; tries < 2000 && runs() == 0; tries++)
-		poll(NULL, 0, 5);
+	STAGE_AWAIT(runs() != 0, 0);
 	fill(0);
 	kill(a->tasks[0].process.task, SIGKILL);
 	step_until_it_ends(a); // fails, and cannot be written down

@@ -1,7 +1,9 @@
 #include "tests/tools/agent/task/stage.h"
+#include "state/base/time_units.h"
 #include "tools/agent/confine/confine.h"
 #include <fcntl.h>
 #include <ftw.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,4 +112,10 @@ void stage_pass_ms(uint32_t ms)
 {
 	manual_time_advance_ms(&manual, ms);
 	runner_step(&runner);
+}
+
+uint64_t stage_wait_a_moment(void)
+{
+	poll(NULL, 0, 2);
+	return time_monotonic_ns(&time_source_real) / NS_PER_MS;
 }

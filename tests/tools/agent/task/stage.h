@@ -29,3 +29,11 @@ struct alloc_spec *stage_describe(
 const char *stage_content(const struct uuid *, const char *name);
 // Lets the time pass, and steps the runner once.
 void stage_pass_ms(uint32_t ms);
+// Two milliseconds. Returns when they are over, in ms.
+uint64_t stage_wait_a_moment(void);
+// Until it is so: a minute on the clock of the wall is enough for the slowest machine. What else is to be done until
+// then follows.
+#define STAGE_AWAIT(condition, meanwhile)                                                     \
+	for (uint64_t began_ms_ = stage_wait_a_moment(), now_ms_ = began_ms_;                 \
+		!(condition) && now_ms_ - began_ms_ < 60000; now_ms_ = stage_wait_a_moment()) \
+	(void)(meanwhile)

@@ -97,11 +97,7 @@ static struct alloc_run *start(const char *script, const char *mounts)
 
 static void await_end(struct alloc_run *a)
 {
-	for (uint32_t tries = 0; tries < 4000 && !alloc_run_is_over(a); tries++) {
-		struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-		poll(&polled, 1, 5);
-		runner_step(&runner);
-	}
+	STAGE_AWAIT(alloc_run_is_over(a), runner_step(&runner));
 	assert_true(alloc_run_is_over(a));
 }
 
@@ -143,8 +139,7 @@ static void read_only_is_not_written(void **unused)
 
 static void await_output(const char *wanted)
 {
-	for (uint32_t i = 0; i < 400 && strcmp(output(), wanted) != 0; i++)
-		poll(NULL, 0, 20);
+	STAGE_AWAIT(strcmp(output(), wanted) == 0, 0);
 	assert_string_equal(output(), wanted);
 }
 
