@@ -73,7 +73,7 @@ static bool run_container_here(const struct node_life *l)
 
 	snprintf(exit_path, sizeof exit_path, "%s/direct", l->folder);
 	int said = memfd_create("said", MFD_CLOEXEC);
-	int exit_code = scripted_run(socket_path, exit_path, said);
+	int exit_code = scripted_run(socket_path, exit_path, said, NULL);
 	close(said);
 	say_news(exit_path);
 	container_news_forget(exit_path);

@@ -39,9 +39,7 @@ static int run(const struct engine_answer *answers)
 {
 	int output_fd = memfd_create("output", MFD_CLOEXEC);
 
-	scripted_engine_start(socket_path, answers);
-	int exit_code = scripted_run(socket_path, exit_path, output_fd);
-	scripted_engine_stop();
+	int exit_code = scripted_run(socket_path, exit_path, output_fd, answers);
 	ssize_t size = pread(output_fd, output, sizeof output - 1, 0);
 	assert_true(size >= 0);
 	output[size] = '\0';

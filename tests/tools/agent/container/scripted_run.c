@@ -20,20 +20,29 @@ static int put_plan(const char *socket_path, const char *exit_path)
 	return fd;
 }
 
-int scripted_run(const char *socket_path, const char *exit_path, int output_fd)
+int scripted_run(const char *socket_path, const char *exit_path, int output_fd,
+	const struct engine_answer *answers)
 {
 	char number[16], name[] = "x", run[] = CONTAINER_RUN;
 	char *arguments[] = {name, run, number, NULL};
-	int status;
+	int status, ready[2];
 
 	int plan = put_plan(socket_path, exit_path);
 	snprintf(number, sizeof number, "%d", plan);
+	CHECK(pipe(ready) == 0);
 	pid_t child = fork();
 	if (child == 0) {
-		CHECK(dup2(output_fd, STDOUT_FILENO) == STDOUT_FILENO);
+		CHECK(read(ready[0], number + sizeof number - 1, 1) == 1 &&
+			dup2(output_fd, STDOUT_FILENO) == STDOUT_FILENO);
 		exit(container_run(3, arguments));
 	}
-	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	if (answers)
+		scripted_engine_start(socket_path, answers);
+	CHECK(child > 0 && write(ready[1], "", 1) == 1 && waitpid(child, &status, 0) == child);
+	if (answers)
+		scripted_engine_stop();
+	close(ready[0]);
+	close(ready[1]);
 	close(plan);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
