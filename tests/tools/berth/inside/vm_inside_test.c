@@ -342,9 +342,10 @@ static void more_connections_than_files(void **unused)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	(void)try_to_connect(fd, port);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(WEXITSTATUS(status), 1);
 	ssize_t n = read(printed, text, sizeof text - 1);
 	assert_true(n > 0);
+	if (status != 0x100)
+		fail_msg("it ended with %#x: %.*s", (unsigned)status, (int)n, text);
 	text[n] = '\0';
 	assert_non_null(strstr(text, "no connection to port 8080 of \"web\" can be taken any more: "
 				     "Too many open files"));

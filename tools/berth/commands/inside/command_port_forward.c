@@ -15,45 +15,82 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct connection {
+struct forwarded_port {
 	struct session *session;
+	const struct vm_way *way;
+	int listener;
+	pthread_mutex_t lock;
+	pthread_cond_t has_ended; // a connection
+	uint32_t connections;     // open ones, each with a thread
+};
+
+struct connection {
+	struct forwarded_port *port;
 	struct vm_way way;
 	int fd;
 };
 
+static void count_connection(struct forwarded_port *p, bool begins)
+{
+	pthread_mutex_lock(&p->lock);
+	p->connections += begins ? 1u : UINT32_MAX;
+	pthread_cond_signal(&p->has_ended);
+	pthread_mutex_unlock(&p->lock);
+}
+
 static void *serve_connection(void *context)
 {
 	struct connection *c = context;
+	struct forwarded_port *port = c->port;
 	enum exit_status status;
-	struct http_socket *way = vm_way_open(c->session, &c->way, &status);
+	struct http_socket *way = vm_way_open(port->session, &c->way, &status);
 	if (way && fcntl(c->fd, F_SETFL, O_NONBLOCK) == 0)
 		relay_run(http_socket_messages(way), http_socket_stream(way), c->fd, c->fd, -1);
 	http_socket_close(way);
 	close(c->fd);
 	free(c);
+	count_connection(port, false);
 	return NULL;
 }
 
-// Ends with the program only.
-static enum exit_status serve_port(struct session *session, const struct vm_way *way, int listener)
+// What cannot be taken now can be when a connection has ended. False: there is none, and no room all the same.
+static bool await_room(struct forwarded_port *p)
+{
+	pthread_mutex_lock(&p->lock);
+	uint32_t before = p->connections;
+	while (p->connections > 0 && p->connections == before)
+		pthread_cond_wait(&p->has_ended, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+	return before > 0;
+}
+
+static void begin_connection(struct forwarded_port *p, int fd)
+{
+	pthread_t thread;
+	struct connection *c = memory_take(sizeof *c);
+
+	*c = (struct connection){p, *p->way, fd};
+	count_connection(p, true);
+	if (pthread_create(&thread, NULL, serve_connection, c) == 0) {
+		pthread_detach(thread);
+		return;
+	}
+	close(fd);
+	free(c);
+	count_connection(p, false);
+}
+
+// Ends with the program only, or when no connection is open and none can be taken.
+static enum exit_status serve_port(struct forwarded_port *p)
 {
 	for (;;) {
-		pthread_t thread;
-		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
-			continue;
-		if (fd < 0)
+		int fd = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC), error = errno;
+		if (fd >= 0)
+			begin_connection(p, fd);
+		else if (error != EINTR && error != ECONNABORTED && !await_room(p))
 			return complain(STATUS_FAILURE,
 				"no connection to port %u of \"%s\" can be taken any more: %s",
-				way->port, way->name, strerror(errno));
-		struct connection *c = memory_take(sizeof *c);
-		*c = (struct connection){session, *way, fd};
-		if (pthread_create(&thread, NULL, serve_connection, c) != 0) {
-			close(fd);
-			free(c);
-			continue;
-		}
-		pthread_detach(thread);
+				p->way->port, p->way->name, strerror(error));
 	}
 }
 
@@ -75,7 +112,12 @@ static enum exit_status listen_for(
 	printf("127.0.0.1:%u is port %u of \"%s\", until Ctrl-C\n", ntohs(address.sin_port),
 		way->port, way->name);
 	fflush(stdout);
-	return serve_port(session, way, listener);
+	struct forwarded_port port = {.session = session,
+		.way = way,
+		.listener = listener,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.has_ended = PTHREAD_COND_INITIALIZER};
+	return serve_port(&port);
 }
 
 static bool read_number(const char *text, size_t size, unsigned long least, uint16_t *port)
