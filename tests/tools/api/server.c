@@ -389,8 +389,19 @@ struct uuid server_node(struct server *s, uint32_t n)
 	return id;
 }
 
-// Registrations that are under way together.
+// Commands that are under way together: one by one, each would wait until a busy machine gives the applier a turn.
 #define TOGETHER 256u
+
+static void run_together(struct server *s, struct command *commands, uint32_t count)
+{
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		core_push(&s->core, &commands[i], &done);
+	core_await(&s->core, &done, count);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(commands[i].outcome, OUTCOME_DONE);
+}
 
 void server_nodes(struct server *s, uint32_t count)
 {
@@ -399,19 +410,17 @@ void server_nodes(struct server *s, uint32_t count)
 	char(*names)[32] = memory_take_array(TOGETHER, sizeof *names);
 	for (uint32_t first = 0; first < count; first += TOGETHER) {
 		uint32_t some = count - first < TOGETHER ? count - first : TOGETHER;
-		uint32_t done = 0;
 		for (uint32_t i = 0; i < some; i++) {
 			memset(&all[i], 0, sizeof all[i]);
 			describe(&all[i], first + i, names[i]);
 			commands[i] = (struct command){
 				.type = COMMAND_NODE_REGISTER, .node_register = &all[i]};
-			core_push(&s->core, &commands[i], &done);
 		}
-		core_await(&s->core, &done, some);
+		run_together(s, commands, some);
 		for (uint32_t i = 0; i < some; i++)
-			assert_int_equal(commands[i].outcome, OUTCOME_DONE);
-		for (uint32_t i = 0; i < some; i++)
-			server_node_returns(s, (struct node_slot){all[i].slot, all[i].generation});
+			commands[i] = (struct command){.type = COMMAND_NODE_RETURNED,
+				.node = {all[i].slot, all[i].generation}};
+		run_together(s, commands, some);
 	}
 	free(names);
 	free(all);
