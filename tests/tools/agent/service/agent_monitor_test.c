@@ -1,6 +1,7 @@
 // Those who follow the log of an agent: what they get, in which form, and that it ends with them.
 #include "state/base/base64.h"
 #include "state/base/log.h"
+#include "tests/support/descriptors.h"
 #include "tests/tools/agent/service/rig.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <cmocka.h>
 
 static char text[1 << 20];
+static uint32_t descriptors_at_rest;
 
 // A line from a place of its own each time, so that no limit drops it.
 static void say(enum log_level level, const char *event, unsigned number)
@@ -25,6 +27,7 @@ static void say(enum log_level level, const char *event, unsigned number)
 static int open_silent(void **state)
 {
 	int result = rig_open(state);
+	descriptors_at_rest = descriptors_open();
 	log_configure(LOG_ERROR + 1, false); // written: nothing
 	return result;
 }
@@ -106,6 +109,7 @@ static void a_slow_reader_misses_lines(void **unused)
 static void without_descriptors_nobody_follows(void **unused)
 {
 	struct rlimit whole, few;
+	RIG_WAIT(descriptors_open() == descriptors_at_rest); // those who followed are let go of
 	int first = dup(STDERR_FILENO), second = dup(STDERR_FILENO);
 	assert_true(first >= 0 && second > first);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
