@@ -67,14 +67,26 @@ class Node:
         return None
 
     def register(self):
-        frame = self.registration()  # sent again unchanged: another one would begin another generation
+        frame = self.registered = self.registration()
         for _ in range(50):
-            self.say(frame)
+            self.say(frame)  # unchanged: another one would begin another generation
             if answer := self.hear("REGISTERED"):
                 self.slot, self.generation = struct.unpack_from("<II", answer, 8)
                 self.term, = struct.unpack_from("<Q", answer, 24)
                 return self
         raise AssertionError(f"{self.name} does not register")
+
+    def is_heard(self):
+        self.say(self.beat())
+        return self.hear("HEARTBEAT_ACK") is not None
+
+    def await_handled(self):
+        """Until all that this socket said before has been handled: it is heard in order."""
+        for _ in range(50):
+            self.say(self.registered)
+            if self.hear("REGISTERED"):
+                return
+        raise AssertionError(f"{self.name} is not answered")
 
 
 class Fleet:
@@ -166,19 +178,27 @@ def replayed(daemon):
     for _ in range(500):
         node.say(old)
     other.slot, other.generation = node.slot, node.generation
-    other.say(other.frame("GOODBYE", {}, vectors.goodbye, 1 << 40))
-    time.sleep(0.2)
+    node.say(other.frame("GOODBYE", {}, vectors.goodbye, 1 << 40))
+    node.await_handled()
     state = ask_json("GET", f"/v1/node/{node.id}")["Status"]
     expect("a node by replayed frames of a term to come", state, "initializing")
 
 
 def pings(daemon):
     """Frames far faster than anybody's share: heartbeats of others are heard meanwhile."""
-    node = Node(daemon, "flood").register()
-    beats = [node.beat() for _ in range(3000)]
-    for frame in beats * 4:
-        node.say(frame)
-    time.sleep(0.5)
+    node, other = Node(daemon, "flood").register(), Node(daemon, "bystander").register()
+    beats, over = [node.beat() for _ in range(3000)], threading.Event()
+
+    def flood():
+        while not over.is_set():
+            for frame in beats:
+                node.say(frame)
+
+    threading.Thread(target=flood, daemon=True).start()
+    time.sleep(0.3)
+    heard = any(other.is_heard() for _ in range(20))
+    over.set()
+    expect("a bystander is answered", heard, True)
     expect("the good node", [n["Status"] for n in ask_json("GET", "/v1/nodes") if n["Name"] == "good"], ["ready"])
 
 
