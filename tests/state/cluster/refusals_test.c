@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
+#include "state/cluster/epoch.h"
 #include "tests/state/cluster/etcd_keys.h"
 #include "tests/state/cluster/member.h"
 #include "tests/state/store/store_dir.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -241,6 +243,11 @@ static void settings_that_no_member_can_have_are_refused(void **unused)
 		cluster_open(&settings, &cluster, message, sizeof message), -ERROR_CORRUPT);
 	assert_non_null(strstr(message, "cannot read the epoch of "));
 	assert_null(cluster);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0); // nothing that was noted
+	assert_int_equal(epoch_forget(one.directory), -EISDIR);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(epoch_forget(one.directory), 0);
 }
 
 // Nothing was acknowledged meanwhile, and the end does not wait for what cannot be done.

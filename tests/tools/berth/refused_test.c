@@ -108,6 +108,7 @@ static void texts_that_are_none(void **unused)
 		{"vm account create \xff", USAGE, "name and roles are to be UTF-8 text"},
 		{"settings --profile \xff", USAGE, "--profile is no UTF-8 text"},
 		{"var put a b=@~/bytes", USAGE, "is not UTF-8 text"},
+		{"var put a \xff=b", USAGE, "=b: is not UTF-8 text"},
 		{"var put @~/broken.hcl", REFUSED, "broken.hcl line 1 column"},
 		{"node pool apply ~/list.json", REFUSED, "a JSON object is expected"},
 		{"node pool apply ~/noise", REFUSED, "expected"},
