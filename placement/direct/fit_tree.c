@@ -134,7 +134,7 @@ static inline uint32_t place_in(
 {
 	uint32_t at = 0;
 	for (uint32_t i = 0; i < lanes; i++)
-		at |= (column[i] == value) & (i < count) ? i : 0;
+		at |= ((column[i] == value) & (i < count)) ? i : 0;
 	CHECK(at < count && column[at] == value);
 	return at;
 }
