@@ -208,7 +208,7 @@ static void what_cannot_start_says_why_not(void **unused)
 // The engine has taken the request, and says nothing.
 static void an_engine_that_is_silent_is_not_waited_for(void **unused)
 {
-	struct answers a = {STARTED("HTTP/1.1 101"), .holds_start = true, .look = ENDED};
+	struct answers a = {ENDING("HTTP/1.1 101"), .holds_start = true};
 	uint64_t one = 1;
 	char message[300];
 	start_engine(&a);
