@@ -29,6 +29,8 @@ void job_mark_add(struct state *state, struct job_cell *cell, const struct job *
 	}
 	job_cell_list_marked(state, cell);
 	mark->newest_ns = state->time_ns;
+	if (mark->first_ns > mark->newest_ns) // the clock was set back, or is another member's
+		mark->first_ns = mark->newest_ns;
 	if (node) {
 		mark->node = node->id;
 		mark->node_modify_index = node->record.modify_index;

@@ -107,6 +107,22 @@ static void a_clock_that_goes_back_delays_nothing(void **unused)
 	controller_free(&c);
 }
 
+// The mark of the first node stays, as the table of evaluations is full, and is of an hour to come.
+static void a_mark_of_a_clock_that_went_back_is_added_to(void **unused)
+{
+	struct controller c;
+
+	controller_init(&c, (struct state_limits){.evaluations = 1});
+	controller_open(&c);
+	register_job(&c, build_scheduled_job("sys", JOB_SYSTEM), NULL);
+	controller_register(&c, 1, NULL);
+	c.time.wall_ns -= 3600ull * 1000000000;
+	controller_register(&c, 2, NULL);
+	controller_verify(&c);
+	expect_restores(&c);
+	controller_free(&c);
+}
+
 static void the_evaluation_says_which_node(void **unused)
 {
 	struct controller c;
@@ -436,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_mark_waits_a_second_at_most),
 		cmocka_unit_test(a_job_rests_while_nodes_come_and_go),
 		cmocka_unit_test(a_clock_that_goes_back_delays_nothing),
+		cmocka_unit_test(a_mark_of_a_clock_that_went_back_is_added_to),
 		cmocka_unit_test(the_evaluation_says_which_node),
 		cmocka_unit_test(any_evaluation_settles_the_mark),
 		cmocka_unit_test(only_targets_of_the_job_mark_it),
