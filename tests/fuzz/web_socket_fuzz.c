@@ -17,6 +17,7 @@ static void look_at_message(const struct web_socket_message *m)
 	volatile uint8_t sum = 0;
 	for (size_t i = 0; i < m->size; i++)
 		sum ^= m->data[i];
+	(void)sum; // each byte can be read
 	if (m->opcode == WEB_SOCKET_CLOSE)
 		CHECK(web_socket_close_code(m, reason) || m->size == 1 || m->size > 1);
 }

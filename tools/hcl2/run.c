@@ -29,7 +29,8 @@ struct text hcl2_copy(struct hcl2_run *run, struct text text)
 	return (struct text){copy, text.size};
 }
 
-static char *print_list(struct hcl2_run *run, const char *format, va_list values)
+__attribute__((format(printf, 2, 0))) static char *print_list(
+	struct hcl2_run *run, const char *format, va_list values)
 {
 	CHECK(format);
 	va_list again;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool reply_sentence(
+__attribute__((format(printf, 3, 0))) static bool reply_sentence(
 	struct reply *reply, unsigned status, const char *format, va_list arguments)
 {
 	char text[1024];
