@@ -343,7 +343,7 @@ static void search_halves(enum placement_algorithm algorithm, enum keeping keepi
 
 static void nodes_that_differ_in_one_thing_are_not_alike(void **state)
 {
-	for (usual = 500; usual < 3500; usual += 57)
+	for (usual = 500; usual < 3500; usual += 57 * BUILD_SLOWNESS)
 		for (differing = 0; differing < 8; differing++) {
 			search_halves(PLACEMENT_BINPACK, IN_TREE);
 			search_halves(PLACEMENT_SPREAD, IN_TREE);

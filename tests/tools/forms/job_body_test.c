@@ -1,6 +1,7 @@
 // Bodies of a megabyte that list as much as they can of one thing: the work on them grows with their size, not with its
 // square. Work is counted in comparisons of texts and in bytes that are looked at, so that no clock decides.
 #include "state/base/limits.h"
+#include "tests/support/core/slowness.h"
 #include "tools/forms/job_body.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +81,7 @@ static const struct attack attacks[] = {
 	{"launch times", JOB ",\"Periodic\":{\"Specs\":[", "\"@daily\"", "]}" GROUP_OF_ONE},
 };
 
-static char body[JOB_JSON_BYTES_MAX];
+static char body[JOB_JSON_BYTES_MAX / BUILD_SLOWNESS];
 
 static size_t fill_body(const struct attack *attack)
 {

@@ -19,9 +19,9 @@
 #include <cmocka.h>
 
 // Nodes and allocations that stay; others come and go meanwhile.
-#define NODES 3000u
-#define ALLOCATIONS 6000u
-#define ROUNDS (40u / BUILD_SLOWNESS)
+#define NODES 2600u
+#define ALLOCATIONS 3000u
+#define ROUNDS (24u / BUILD_SLOWNESS)
 
 static struct prng prng;
 static json_t *kept[2]; // by list: a set of the ids that stay
