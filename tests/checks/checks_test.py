@@ -20,7 +20,7 @@ import layers  # noqa: E402
 import rows  # noqa: E402
 import shape  # noqa: E402
 import symbols  # noqa: E402
-import threaded  # noqa: E402
+import test_programs  # noqa: E402
 import tidy  # noqa: E402
 
 GOOD = {
@@ -386,8 +386,8 @@ def test_threaded():
         with tempfile.TemporaryDirectory() as root:
             write(root, {"a.c": source, "a.sh": "exit 0\n"})
             subprocess.run(["cc", "-w", "-pthread", "a.c", "-o", "a"], cwd=root, check=True)
-            assert threaded.is_threaded(root, {"cmd": [f"{root}/a"]}) == wanted, source
-            assert threaded.is_threaded(root, {"cmd": ["/bin/sh", f"{root}/a.sh", f"{root}/a"]}) == wanted, source
+            assert test_programs.is_threaded(root, {"cmd": [f"{root}/a"]}) == wanted, source
+            assert test_programs.is_threaded(root, {"cmd": ["/bin/sh", f"{root}/a.sh", f"{root}/a"]}) == wanted, source
 
 
 def test_format():

@@ -1,13 +1,16 @@
-"""Names the tests whose programs can have a second thread, one a line: those that the thread sanitizer is for.
+"""Names the tests of suites and the programs that they run.
 
-threaded.py BUILD [--programs] SUITE...
+test_programs.py BUILD [--threaded] SUITE...
 
---programs names what they run instead, as ninja has it.
+A line is a test: its name, and after tabs its programs as ninja has them. Tests of the suite plain are left out: they
+tell nothing under a sanitizer.
 
-The link decides. A program that takes none of the functions below from a library cannot begin a thread, and one
-thread has no race. A test that is a script counts by the programs that it is given. Tests of the suites one-thread
-and plain are left out, as docs/style.md tells.
+--threaded leaves out, as docs/style.md tells, the suite one-thread and tests whose programs cannot have a second
+thread, for which the thread sanitizer would be for nothing. The link decides. A program that takes none of the
+functions below from a library cannot begin a thread, and one thread has no race. A test that is a script counts by
+the programs that it is given.
 """
+import functools
 import json
 import os
 import subprocess
@@ -15,9 +18,9 @@ import sys
 
 # What begins a thread: directly, or inside of a library that does so when it is called.
 BEGINS_THREAD = {"pthread_create", "urcu_qsbr_call_rcu", "MHD_start_daemon", "rte_eal_init"}
-LEFT_OUT = {"one-thread", "plain"}
 
 
+@functools.cache
 def functions_of(program):
     """Names of the functions that a program takes from libraries; none when it is no program of ours."""
     with open(program, "rb") as file:
@@ -41,15 +44,17 @@ def is_threaded(build, test):
 
 def main():
     build, words = sys.argv[1], sys.argv[2:]
-    does_name_programs = "--programs" in words
-    suites = set(words) - {"--programs"}
+    only_threaded = "--threaded" in words
+    suites, left_out = set(words) - {"--threaded"}, {"plain"}
+    if only_threaded:
+        left_out.add("one-thread")
     listed = subprocess.run(
         ["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True
     ).stdout
     for test in json.loads(listed):
         of = {suite.split(":")[-1] for suite in test["suite"]}
-        if of & suites and not of & LEFT_OUT and is_threaded(build, test):
-            print("\n".join(programs_of(build, test) if does_name_programs else [test["name"]]))
+        if of & suites and not of & left_out and (not only_threaded or is_threaded(build, test)):
+            print("\t".join([test["name"], *programs_of(build, test)]))
 
 
 if __name__ == "__main__":
