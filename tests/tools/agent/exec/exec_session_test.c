@@ -4,6 +4,7 @@
 #include "tests/tools/agent/exec/exec_stage.h"
 #include "tools/agent/exec/exec_frame.h"
 #include "tools/agent/exec/exec_session.h"
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -48,8 +49,17 @@ static int open_stage(void **unused)
 	return pipe(stop);
 }
 
+// Commands of this test wait for a file of their folder.
+static void name_go(char path[static 80])
+{
+	snprintf(path, 80, "%s/go", stage.folder);
+}
+
 static int close_stage(void **unused)
 {
+	char path[80];
+	name_go(path);
+	(void)unlink(path);
 	stage_close(&stage);
 	close(stop[0]);
 	close(stop[1]);
@@ -87,6 +97,23 @@ static void expect_said(const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
+static void expect_heard_first(const char *output)
+{
+	assert_string_equal(
+		json_string_value(json_object_get(
+			json_object_get(exec_client_hear(&client, 20000), "stdout"), "data")),
+		output);
+}
+
+static void let_go(void)
+{
+	char path[80];
+	name_go(path);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
 static void recorded_talks(void **unused)
 {
 	has_handshake = true;
@@ -96,10 +123,12 @@ static void recorded_talks(void **unused)
 	expect_said("hi\n<stdout><stderr><0>");
 	assert_int_equal(end(), 0);
 
-	begin(false, "echo out; sleep 0.1; echo err >&2; exit 7");
+	begin(false, "echo out; until test -e go; do sleep 0.01; done; echo err >&2; exit 7");
 	exec_client_say(&client, HANDSHAKE);
 	exec_client_say(&client, CLOSE_INPUT);
-	expect_said("out\nerr\n<stdout><stderr><7>");
+	expect_heard_first("b3V0Cg=="); // "out\n"
+	let_go();
+	expect_said("err\n<stdout><stderr><7>");
 	assert_int_equal(end(), 7);
 
 	begin(false, "kill -9 $$");
@@ -126,10 +155,7 @@ static void recorded_talks(void **unused)
 static void the_end_waits_for_the_inputs(void **unused)
 {
 	begin(false, "echo out; exit 7");
-	assert_string_equal(
-		json_string_value(json_object_get(
-			json_object_get(exec_client_hear(&client, 20000), "stdout"), "data")),
-		"b3V0Cg==");
+	expect_heard_first("b3V0Cg==");
 	assert_null(exec_client_hear(&client, 300));
 	assert_false(web_socket_is_over(client.socket));
 	exec_client_say(&client, CLOSE_INPUT);
@@ -205,11 +231,12 @@ static void much_input_and_a_slow_command(void **unused)
 	int head = snprintf(frame, sizeof frame, "{\"stdin\":{\"data\":\"");
 	base64_write(frame + head, bytes, sizeof bytes);
 	snprintf(frame + head + BASE64_ENCODED(BYTES), 8, "\"}}");
-	begin(false, "read go; sleep 0.3; wc -c");
+	begin(false, "until test -e go; do sleep 0.01; done; read go; wc -c");
 	exec_client_say(&client, "{\"stdin\":{\"data\":\"Z28K\"}}");
 	for (int i = 0; i < MESSAGES; i++)
 		exec_client_say(&client, frame);
 	assert_true(web_socket_waiting(client.socket) > 100000);
+	let_go();
 	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("1200000\n<stdout><stderr><0>");
 	assert_int_equal(end(), 0);
@@ -218,9 +245,10 @@ static void much_input_and_a_slow_command(void **unused)
 // A command that closes its input does not end the talk.
 static void input_that_nobody_wants(void **unused)
 {
-	begin(false, "exec <&-; sleep 0.2; echo still here");
+	begin(false, "exec <&-; until test -e go; do sleep 0.01; done; echo still here");
 	for (int i = 0; i < 50; i++)
 		exec_client_say(&client, "{\"stdin\":{\"data\":\"YWJjCg==\"}}");
+	let_go();
 	exec_client_say(&client, CLOSE_INPUT);
 	expect_said("still here\n<stdout><stderr><0>");
 	assert_int_equal(end(), 0);
