@@ -40,8 +40,7 @@ static void start_registry(void)
 	char *const arguments[] = {script, podman_folder, NULL};
 	snprintf(path, sizeof path, "%s/registry", podman_folder);
 	assert_int_equal(posix_spawn(&registry, script, NULL, NULL, arguments, environ), 0);
-	for (uint32_t i = 0; i < 2000 && access(path, F_OK) != 0; i++)
-		poll(NULL, 0, 10);
+	STAGE_AWAIT(access(path, F_OK) == 0, 0);
 	assert_int_equal(access(path, F_OK), 0);
 }
 
@@ -54,8 +53,7 @@ void podman_start_service(void)
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 	assert_int_equal(posix_spawn(&service, script, NULL, &attributes, arguments, environ), 0);
-	for (uint32_t i = 0; i < 1000 && access(podman_socket, F_OK) != 0; i++)
-		poll(NULL, 0, 10);
+	STAGE_AWAIT(access(podman_socket, F_OK) == 0, 0);
 	assert_int_equal(access(podman_socket, F_OK), 0);
 }
 
@@ -112,18 +110,23 @@ struct alloc_run *podman_run(const char *type, const char *further, const char *
 		further, config);
 	return stage_run(&podman_id, type, "\"Volumes\":{\"v\":{\"Source\":\"etc\"}},", task);
 }
-// The runner's time goes on with that of the containers, and faster.
-void podman_pass_until(bool (*holds)(const struct task *))
+
+static bool passes_until(bool (*holds)(const struct task *))
 {
 	struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-	for (uint32_t i = 0; i < 1500; i++) {
-		const struct alloc_run *a = runner_find(&runner, &podman_id);
-		if (holds(&a->tasks[0]))
-			return;
-		poll(&polled, 1, 10);
-		stage_pass_ms(100);
-	}
-	fail_msg("it takes too long");
+	if (holds(&runner_find(&runner, &podman_id)->tasks[0]))
+		return true;
+	poll(&polled, 1, 10);
+	stage_pass_ms(100);
+	return false;
+}
+
+void podman_pass_until(bool (*holds)(const struct task *))
+{
+	bool is_so = false;
+	STAGE_AWAIT((is_so = passes_until(holds)), 0);
+	if (!is_so)
+		fail_msg("it takes too long");
 }
 
 bool podman_has_ended(const struct task *t)
