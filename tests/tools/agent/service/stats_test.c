@@ -61,9 +61,8 @@ static size_t processes_of(const char *task)
 static void tasks_are_measured(void **state)
 {
 	double percent;
-	// Others want the processors, too: it may get none for a while.
-	RIG_WAIT((percent = busy_percent()) > 0);
-	assert_true(percent < 150);
+	// Others want the processors, too: it may get none for a while, or who looks may be late to look again.
+	RIG_WAIT((percent = busy_percent()) > 0 && percent < 150);
 	json_t *json = ask_json(STATS), *busy = inner(json, "Tasks", "busy", "ResourceUsage");
 	json_t *cpu = json_object_get(busy, "CpuStats");
 	assert_true(json_integer_value(
