@@ -1,7 +1,7 @@
 #include "tests/tools/agent/service/exec_agent.h"
 #include "state/base/time_source.h"
+#include "tests/tools/agent/confine/slice.h"
 #include "tools/agent/confine/confine.h"
-#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -34,9 +34,7 @@ int exec_agent_open(const struct service_route *routes, bool no_exec)
 	static const char jailed[] = ",{\"Name\":\"jailed\",\"Driver\":\"exec\",\"User\":"
 				     "\"nobody\",\"CPU\":100,\"MemoryMB\":64,"
 				     "\"Config\":{\"command\":\"/bin/sleep\",\"args\":[\"1000\"]}}";
-	static char parent[48]; // of this process alone: another test has the same allocation
-	snprintf(parent, sizeof parent, "berth-inside-%d.slice", (int)getpid());
-	const struct confine_settings confinement = {.group_parent = parent,
+	const struct confine_settings confinement = {.group_parent = slice_name(),
 		.users_denied = "root",
 		.capabilities = CAPABILITIES_DEFAULT};
 	char all[sizeof tasks + sizeof jailed];
@@ -66,18 +64,7 @@ int exec_agent_close(void)
 	runner_stop_all(&runner);
 	for (uint32_t i = 0; i < runner.allocs->task_count; i++)
 		process_signal(&runner.allocs->tasks[i].process, SIGKILL);
-	for (int i = 0; i < 2000 && !runner_is_idle(&runner); i++) {
-		struct pollfd polled = {.fd = runner.epoll_fd, .events = POLLIN};
-		poll(&polled, 1, 10);
-		stage_pass_ms(10);
-	}
+	STAGE_AWAIT(runner_is_idle(&runner), stage_pass_ms(10));
 	int result = stage_close();
-	for (uint32_t i = 0; i < 3 && stage_confine && confine.groups.is_usable; i++) {
-		static const char *const folders[] = {"/share", "/reserve", ""};
-		char path[500];
-		snprintf(path, sizeof path, "%s%s", confine.groups.parent, folders[i]);
-		result += rmdir(path);
-	}
-	confine_close(&confine);
-	return result;
+	return result + stage_close_confine(&confine);
 }

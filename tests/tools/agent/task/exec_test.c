@@ -1,4 +1,5 @@
 // The driver exec with real processes: what a confined task sees, may do and leaves behind. Needs root.
+#include "tests/tools/agent/confine/slice.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/base/folders.h"
 #include <errno.h>
@@ -24,7 +25,7 @@ static char secret[] = "/usr/lib/berth-secret-XXXXXX";
 
 static void open_with(const char *denied, const char *allowed)
 {
-	struct confine_settings settings = {.group_parent = "berth-exec.slice",
+	struct confine_settings settings = {.group_parent = slice_name(),
 		.users_denied = denied,
 		.capabilities = allowed,
 		.hidden = {secret}};

@@ -1,5 +1,6 @@
 #include "tests/tools/agent/task/stage.h"
 #include "state/base/time_units.h"
+#include "tests/tools/agent/confine/slice.h"
 #include "tools/agent/confine/confine.h"
 #include <fcntl.h>
 #include <ftw.h>
@@ -59,13 +60,7 @@ int stage_close(void)
 
 int stage_close_confine(struct confine *confine)
 {
-	static const char *const groups[] = {"/share", "/reserve", ""};
-	int result = 0;
-	for (uint32_t i = 0; i < 3 && confine->groups.is_usable; i++) {
-		char path[500];
-		snprintf(path, sizeof path, "%s%s", confine->groups.parent, groups[i]);
-		result += rmdir(path) < 0;
-	}
+	int result = slice_remove(&confine->groups);
 	confine_close(confine);
 	return result;
 }

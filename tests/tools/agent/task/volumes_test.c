@@ -1,4 +1,5 @@
 // Host volumes in tasks of the driver exec: what they see, may write, and what is refused. Needs root.
+#include "tests/tools/agent/confine/slice.h"
 #include "tests/tools/agent/task/stage.h"
 #include "tools/agent/confine/confine.h"
 #include <fcntl.h>
@@ -40,7 +41,7 @@ static void make_file(const char *name, const char *text)
 
 static int set_up(void **unused)
 {
-	struct confine_settings settings = {.group_parent = "berth-volumes.slice",
+	struct confine_settings settings = {.group_parent = slice_name(),
 		.users_denied = "root",
 		.capabilities = CAPABILITIES_DEFAULT};
 	char message[300];
