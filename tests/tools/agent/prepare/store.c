@@ -9,7 +9,7 @@
 
 static struct {
 	pthread_mutex_t lock;
-	uint64_t index;
+	uint64_t index, known; // known: by who asked last
 	int status;
 	uint32_t asked;
 	json_t *variables; // path to {"Path", "Items", …}
@@ -50,6 +50,7 @@ static int ask_store(void *context, const struct variable_question *q, struct va
 
 	pthread_mutex_lock(&store.lock);
 	store.asked++;
+	store.known = known;
 	while (known && store.index == known) {
 		struct pollfd polled = {.fd = q->stop_fd, .events = POLLIN};
 		pthread_mutex_unlock(&store.lock);
@@ -102,6 +103,14 @@ void store_clear(void)
 	store.index++;
 	store.asked = 0;
 	pthread_mutex_unlock(&store.lock);
+}
+
+bool store_is_known(void)
+{
+	pthread_mutex_lock(&store.lock);
+	bool is_known = store.known == store.index;
+	pthread_mutex_unlock(&store.lock);
+	return is_known;
 }
 
 uint32_t store_asked(void)

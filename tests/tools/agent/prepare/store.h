@@ -10,3 +10,5 @@ void store_put(const char *path, const char *items);
 void store_fail(int status);
 void store_clear(void);
 uint32_t store_asked(void);
+// Whether who asked last has been told all that there is, and waits for more: what it was told is where it belongs.
+bool store_is_known(void);
