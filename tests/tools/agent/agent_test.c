@@ -1,4 +1,4 @@
-// The whole agent over a real socket, against a controller in miniature with a time to live of 300 ms.
+// The whole agent over a real socket, against a controller in miniature.
 #include "state/base/log.h"
 #include "tests/tools/client/responder.h"
 #include "tools/agent/agent.h"
@@ -31,6 +31,9 @@ static void nap_ms(uint32_t ms)
 	struct timespec t = {.tv_nsec = ms * 1000000l};
 	nanosleep(&t, NULL);
 }
+
+// Of tests that count what an agent says only when it was not answered for a while: long enough for any machine.
+#define LONG_TTL_MS 750u
 
 // Waits up to twenty seconds.
 #define WAIT_FOR(condition)                                \
@@ -115,11 +118,12 @@ static int tear_down(void **unused)
 static void registers_beats_and_leaves(void **unused)
 {
 	provision_key();
+	atomic_store(&server->rules.ttl_ms, LONG_TTL_MS);
 	start();
-	WAIT_FOR(server->counters.heartbeats >= 4);
+	WAIT_FOR(server->counters.heartbeats >= 3);
 	assert_int_equal(server->counters.registrations, 1);
 	assert_int_equal(stop(), AGENT_LEFT);
-	assert_int_equal(server->counters.goodbyes, 1);
+	assert_true(server->counters.goodbyes >= 1); // one that is not answered soon is said again
 	assert_int_equal(server->counters.bad_tag, 0);
 	assert_int_equal(server->counters.replay, 0);
 	assert_true(server->nodes[0].pairs > 10);
@@ -147,7 +151,7 @@ static void survives_a_controller_that_lost_its_state(void **unused)
 	WAIT_FOR(server->counters.heartbeats >= 1);
 	responder_forget(server);
 	// It cannot answer, because it does not know whose key to take: only another registration helps.
-	WAIT_FOR(server->counters.registrations == 2);
+	WAIT_FOR(server->counters.registrations >= 2);
 	WAIT_FOR(server->counters.heartbeats >= 3);
 	assert_int_equal(stop(), AGENT_LEFT);
 }
@@ -155,22 +159,24 @@ static void survives_a_controller_that_lost_its_state(void **unused)
 static void follows_a_restarted_controller(void **unused)
 {
 	provision_key();
+	atomic_store(&server->rules.ttl_ms, LONG_TTL_MS);
 	start();
 	WAIT_FOR(server->counters.heartbeats >= 1);
 	atomic_store(&server->rules.term, 6);
-	WAIT_FOR(server->counters.resyncs == 1);
+	WAIT_FOR(server->counters.resyncs >= 1);
 	uint64_t before = server->counters.heartbeats;
 	WAIT_FOR(server->counters.heartbeats >= before + 2);
 	assert_int_equal(server->counters.registrations, 1);
 	send_signal(SIGHUP);
-	WAIT_FOR(server->counters.registrations == 2);
+	WAIT_FOR(server->counters.registrations >= 2);
 	assert_int_equal(stop(), AGENT_LEFT);
 	assert_int_equal(agent.identity.term, 6);
 	// The highest term outlives the process: an older controller is not obeyed.
 	atomic_store(&server->rules.term, 4);
 	before = server->counters.heartbeats;
+	uint64_t registrations = server->counters.registrations;
 	start();
-	WAIT_FOR(server->counters.registrations >= 4);
+	WAIT_FOR(server->counters.registrations >= registrations + 2);
 	assert_int_equal(stop(), AGENT_LEFT);
 	assert_true(agent.counters.old_terms >= 1);
 	assert_int_equal(server->counters.heartbeats, before);
@@ -185,8 +191,9 @@ static void registers_above_what_the_controller_knows(void **unused)
 	// As if the clock had been far ahead the last time.
 	server->nodes[0].registration += 1000000000;
 	uint64_t ahead = server->nodes[0].registration;
+	atomic_store(&server->rules.ttl_ms, LONG_TTL_MS);
 	start();
-	WAIT_FOR(server->counters.registrations == 2);
+	WAIT_FOR(server->counters.registrations >= 2);
 	assert_true(server->nodes[0].registration == ahead + 1);
 	assert_int_equal(stop(), AGENT_LEFT);
 }
@@ -208,13 +215,14 @@ static void registers_again_when_told(void **unused)
 static void lost_frames_do_no_harm(void **unused)
 {
 	provision_key();
+	atomic_store(&server->rules.ttl_ms, LONG_TTL_MS);
 	atomic_store(&server->rules.drop, 1);
 	start();
 	WAIT_FOR(server->counters.heartbeats >= 2);
 	atomic_store(&server->rules.drop, 3);
 	WAIT_FOR(server->rules.drop == 0);
 	uint64_t before = server->counters.heartbeats;
-	WAIT_FOR(server->counters.heartbeats >= before + 2);
+	WAIT_FOR(server->counters.heartbeats > before);
 	assert_int_equal(server->counters.registrations, 1);
 	assert_int_equal(stop(), AGENT_LEFT);
 	assert_true(agent.counters.reconnects > 1);
@@ -384,7 +392,8 @@ static struct responder *start_with_two(bool other_is_first)
 {
 	static char list[80];
 	struct responder *other = responder_start();
-	atomic_store(&other->rules.ttl_ms, 150);
+	atomic_store(&server->rules.ttl_ms, LONG_TTL_MS);
+	atomic_store(&other->rules.ttl_ms, LONG_TTL_MS);
 	atomic_store(&other->rules.leader_port, server->port);
 	atomic_store(&other->rules.follows, true);
 	snprintf(list, sizeof list, "%s,%s", other_is_first ? other->address : server->address,
@@ -398,12 +407,12 @@ static struct responder *start_with_two(bool other_is_first)
 static void a_follower_sends_it_to_the_leader(void **unused)
 {
 	struct responder *other = start_with_two(true);
-	WAIT_FOR(server->counters.heartbeats >= 4);
-	assert_int_equal(other->counters.not_leader, 1);
+	WAIT_FOR(server->counters.heartbeats >= 2);
+	assert_true(other->counters.not_leader >= 1);
 	assert_int_equal(other->counters.registrations, 0);
 	assert_int_equal(server->counters.registrations, 1);
 	assert_int_equal(stop(), AGENT_LEFT);
-	assert_int_equal(agent.counters.redirects, 1);
+	assert_true(agent.counters.redirects >= 1);
 	responder_stop(other);
 }
 
@@ -411,15 +420,15 @@ static void a_follower_sends_it_to_the_leader(void **unused)
 static void it_finds_the_leader_after_a_takeover(void **unused)
 {
 	struct responder *other = start_with_two(false);
-	WAIT_FOR(server->counters.heartbeats >= 2);
+	WAIT_FOR(server->counters.heartbeats >= 1);
 	responder_die(server);
 	responder_take_over(other, server);
 	atomic_store(&other->rules.follows, false);
-	WAIT_FOR(other->counters.heartbeats >= 4);
+	WAIT_FOR(other->counters.heartbeats >= 2);
 	assert_int_equal(other->counters.registrations, 0);
 	assert_true(other->counters.resyncs >= 1);
 	assert_int_equal(stop(), AGENT_LEFT);
-	assert_int_equal(other->counters.goodbyes, 1);
+	assert_true(other->counters.goodbyes >= 1);
 	responder_stop(other);
 }
 
@@ -427,12 +436,12 @@ static void it_finds_the_leader_after_a_takeover(void **unused)
 static void a_leader_that_was_replaced_is_left(void **unused)
 {
 	struct responder *other = start_with_two(false);
-	WAIT_FOR(server->counters.heartbeats >= 2);
+	WAIT_FOR(server->counters.heartbeats >= 1);
 	responder_take_over(other, server);
 	atomic_store(&other->rules.follows, false);
 	atomic_store(&server->rules.leader_port, other->port);
 	atomic_store(&server->rules.follows, true);
-	WAIT_FOR(other->counters.heartbeats >= 4);
+	WAIT_FOR(other->counters.heartbeats >= 2);
 	assert_int_equal(other->counters.registrations, 0);
 	uint64_t resyncs = server->counters.resyncs;
 	// It believes that it leads, and the other names it.
@@ -442,7 +451,7 @@ static void a_leader_that_was_replaced_is_left(void **unused)
 	WAIT_FOR(server->counters.resyncs > resyncs);
 	atomic_store(&other->rules.follows, false);
 	uint64_t beats = other->counters.heartbeats;
-	WAIT_FOR(other->counters.heartbeats >= beats + 4);
+	WAIT_FOR(other->counters.heartbeats >= beats + 2);
 	assert_int_equal(stop(), AGENT_LEFT);
 	assert_true(agent.counters.old_terms > 0);
 	assert_int_equal(agent.beat.session.term, other->rules.term);
@@ -452,14 +461,14 @@ static void a_leader_that_was_replaced_is_left(void **unused)
 static void without_a_leader_it_tries_them_in_turn(void **unused)
 {
 	struct responder *other = start_with_two(false);
-	WAIT_FOR(server->counters.heartbeats >= 2);
+	WAIT_FOR(server->counters.heartbeats >= 1);
 	responder_take_over(other, server);
 	atomic_store(&other->rules.leader_port, 0);
 	atomic_store(&server->rules.follows, true);
 	WAIT_FOR(server->counters.not_leader >= 3 && other->counters.not_leader >= 3);
 	uint64_t beats = server->counters.heartbeats;
 	atomic_store(&server->rules.follows, false);
-	WAIT_FOR(server->counters.heartbeats >= beats + 2);
+	WAIT_FOR(server->counters.heartbeats > beats);
 	assert_int_equal(server->counters.registrations, 1);
 	assert_int_equal(stop(), AGENT_LEFT);
 	responder_stop(other);
