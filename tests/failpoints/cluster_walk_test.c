@@ -130,6 +130,9 @@ static void begin_cluster(void)
 	etcd_keys_begin(&server);
 	member_create(&first, "first", &server);
 	member_create(&joined, "walked", &server);
+	// What fails is asked again until then.
+	first.ttl_ms = joined.ttl_ms = 2000;
+	first.etcd_timeout_ms = joined.etcd_timeout_ms = 400;
 	member_init(&first);
 	member_join(&joined);
 	etcd_keys_put("lineage", EPOCH, strlen(EPOCH));

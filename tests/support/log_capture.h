@@ -22,16 +22,22 @@ static inline void log_capture_begin(struct log_capture *c)
 	log_configure(LOG_DEBUG, false);
 }
 
-static inline void log_capture_end(struct log_capture *c)
+// What it has logged so far; others go on logging.
+static inline void log_capture_read(struct log_capture *c)
 {
 	ssize_t size = pread(c->file, c->output, sizeof c->output - 1, 0);
 
+	CHECK(size >= 0);
+	c->output[size] = 0;
+}
+
+static inline void log_capture_end(struct log_capture *c)
+{
+	log_capture_read(c);
 	log_configure(LOG_INFO, false);
 	CHECK(dup2(c->real_stderr, STDERR_FILENO) >= 0);
 	CHECK(close(c->real_stderr) == 0);
 	CHECK(close(c->file) == 0);
-	CHECK(size >= 0);
-	c->output[size] = 0;
 }
 
 // How many lines hold both texts.

@@ -337,6 +337,7 @@ static void without_etcd_nobody_begins(void **unused)
 
 	snprintf(url, sizeof url, "http://127.0.0.1:%u", free_port());
 	setup.etcd.endpoints = url;
+	setup.etcd.timeout_ms = 400;
 	assert_true(cluster_init(&setup, 0, &complaint) < 0);
 	assert_non_null(strstr(message, "etcd"));
 	assert_int_equal(cluster_identity_read(one.directory, &identity, &complaint), -ENOENT);

@@ -34,11 +34,14 @@ static int end_all(void **unused)
 	return 0;
 }
 
-static int begin_with_leases(uint32_t ttl_ms)
+static void create_both(void)
 {
 	member_create(&one, "one", &server);
 	member_create(&two, "two", &server);
-	one.ttl_ms = two.ttl_ms = ttl_ms;
+}
+
+static int lead(void)
+{
 	member_init(&one);
 	member_join(&two);
 	member_start(&one);
@@ -48,13 +51,24 @@ static int begin_with_leases(uint32_t ttl_ms)
 
 static int begin(void **unused)
 {
-	return begin_with_leases(2000);
+	create_both();
+	return lead();
 }
 
-// For who is away, and has it yet when it is back, on whatever machine.
+static int begin_with_short_lease(void **unused)
+{
+	create_both();
+	one.ttl_ms = 2000;
+	return lead();
+}
+
+// For who is away, and has it yet when it is back, on whatever machine. That etcd is away is to be known soon.
 static int begin_with_long_leases(void **unused)
 {
-	return begin_with_leases(60000);
+	create_both();
+	one.ttl_ms = two.ttl_ms = 60000;
+	one.etcd_timeout_ms = two.etcd_timeout_ms = 400;
+	return lead();
 }
 
 static int end(void **unused)
@@ -291,7 +305,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			etcd_stands_still_and_goes_on, begin_with_long_leases, end),
 		cmocka_unit_test_setup_teardown(what_is_there_already_is_not_lost, begin, end),
-		cmocka_unit_test_setup_teardown(who_cannot_renew_is_not_sure_to_lead, begin, end),
+		cmocka_unit_test_setup_teardown(
+			who_cannot_renew_is_not_sure_to_lead, begin_with_short_lease, end),
 		cmocka_unit_test_setup_teardown(the_end_gives_up_when_etcd_is_away, begin, end),
 	};
 	log_configure(LOG_ERROR, false);

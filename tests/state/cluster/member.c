@@ -14,14 +14,17 @@
 
 #include <cmocka.h>
 
-enum { JOBS_MAX_OF_TEST = 256, ETCD_TIMEOUT_MS = 400 };
+enum { JOBS_MAX_OF_TEST = 256, LEASE_MS = 10000, ETCD_PATIENCE_MS = 100000 };
 
 static char message[COMPLAINT_BYTES];
 static const struct complaint complaint = {message, sizeof message};
 
 void member_create(struct member *m, const char *name, const struct etcd_server *server)
 {
-	*m = (struct member){.server = server, .name = name, .ttl_ms = 2000};
+	*m = (struct member){.server = server,
+		.name = name,
+		.ttl_ms = LEASE_MS,
+		.etcd_timeout_ms = ETCD_PATIENCE_MS};
 	snprintf(m->directory, sizeof m->directory, "%s", dir_create());
 }
 
@@ -33,7 +36,7 @@ void member_remove(struct member *m)
 struct cluster_setup member_setup(const struct member *m)
 {
 	return (struct cluster_setup){.name = MEMBER_CLUSTER,
-		.etcd = {.endpoints = m->server->url, .timeout_ms = ETCD_TIMEOUT_MS},
+		.etcd = {.endpoints = m->server->url, .timeout_ms = m->etcd_timeout_ms},
 		.directory = m->directory,
 		.member_name = m->name,
 		.http = MEMBER_HTTP,
@@ -141,7 +144,7 @@ static int open_cluster(struct member *m)
 {
 	struct member_settings settings = {.name = MEMBER_CLUSTER,
 		.etcd = {.endpoints = m->endpoints ? m->endpoints : m->server->url,
-			.timeout_ms = ETCD_TIMEOUT_MS},
+			.timeout_ms = m->etcd_timeout_ms},
 		.ttl_ms = m->ttl_ms,
 		.directory = m->directory,
 		.identity = m->identity,

@@ -15,7 +15,8 @@ struct member {
 	const char *name;
 	const char *endpoints; // as it asks for etcd; NULL: the server's
 	char directory[64];
-	uint32_t ttl_ms;
+	// Of its lease and of a question to etcd: so long that no machine is too busy, unless a test wants them to end.
+	uint32_t ttl_ms, etcd_timeout_ms;
 	struct cluster_identity identity;
 	struct store *store;
 	struct store_recovery recovery;
@@ -39,7 +40,7 @@ struct member {
 			usleep(2000);                                                              \
 		}                                                                                  \
 	} while (0)
-#define MEMBER_PATIENCE_NS 30000000000ull
+#define MEMBER_PATIENCE_NS 100000000000ull
 
 // A directory of its own, of no cluster yet.
 void member_create(struct member *, const char *name, const struct etcd_server *);

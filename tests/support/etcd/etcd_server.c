@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
 #define BEGINS_MOST 5u
 #define STEP_MS 50u
 #define NOT_INSTALLED 127 // as a shell says it
+#define FREE_PORT_LEAST 12000u
+#define FREE_PORTS 20000u
 
 int listen_anywhere(uint16_t *port)
 {
@@ -28,11 +31,22 @@ int listen_anywhere(uint16_t *port)
 	return listen_on_loopback(port, 16);
 }
 
+// Below those that the kernel gives to whoever asks for any, which would be somebody else's at any time.
 uint16_t free_port(void)
 {
-	uint16_t port;
-	close(listen_anywhere(&port));
-	return port;
+	uint32_t random;
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int error = -1;
+
+	while (error != 0) {
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_true(fd >= 0);
+		assert_int_equal(getrandom(&random, sizeof random, 0), sizeof random);
+		at.sin_port = htons((uint16_t)(FREE_PORT_LEAST + random % FREE_PORTS));
+		error = bind(fd, (struct sockaddr *)&at, sizeof at);
+		close(fd);
+	}
+	return ntohs(at.sin_port);
 }
 
 // Starts a program in silence, which ends with this thread, however that comes to its end. It exits with NOT_INSTALLED

@@ -39,13 +39,26 @@ static bool request_read(int fd, char *text)
 	return true;
 }
 
+// A process that was stopped for a moment has sent a part.
+static bool answer_send(int fd, const char *answer, size_t size)
+{
+	while (size > 0) {
+		ssize_t sent = send(fd, answer, size, MSG_NOSIGNAL);
+		if (sent < 0)
+			return false;
+		answer += sent;
+		size -= (size_t)sent;
+	}
+	return true;
+}
+
 static void connection_serve(struct fake_server *s, int fd, char *text)
 {
 	text[0] = 0;
 	while (request_read(fd, text)) {
 		size_t size = 0;
 		const char *answer = s->answer(s->context, s->requests++, &size);
-		if (!answer || send(fd, answer, size, MSG_NOSIGNAL) < 0)
+		if (!answer || !answer_send(fd, answer, size))
 			return;
 		text[0] = 0;
 	}
