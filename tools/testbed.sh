@@ -36,9 +36,10 @@ metric() { api '/v1/metrics?format=prometheus' | awk -v name="$1" -v label="${2-
 	$0 !~ /^#/ { n = $1; sub(/\{.*/, "", n); if (n == name && index($0, label)) sum += $NF }
 	END { printf "%.0f\n", sum }'; }
 
-# wait_until SECONDS WHAT COMMAND...: polls; the deadline is for failures, not for timing.
+# wait_until SECONDS WHAT COMMAND...: polls. SECONDS is a machine's that has nothing else to do, and the deadline three
+# times that: it is for failures, not for timing.
 wait_until() {
-	local seconds=$1 what=$2 end=$((SECONDS + $1))
+	local seconds=$((3 * $1)) what=$2 end=$((SECONDS + 3 * $1))
 	shift 2
 	until "$@"; do
 		if [ $SECONDS -ge $end ]; then die "not within $seconds s: $what"; fi

@@ -8,8 +8,9 @@ from frames import Node
 from line import context_without_key, hello, say_hello_again
 
 OTHER = "127.0.9.9"
-AGAIN = 100
-FLOOD_S = 2
+FLOOD_S = 2  # or longer, where the machine is slow, until there were so many
+FLOOD_LEAST = 100
+PATIENCE_S = 60
 
 
 def is_served_at_once():
@@ -37,10 +38,14 @@ def again_at_once(daemon):
 def without_end(daemon):
     """Eight at once who finish their handshakes and go; a node is heard meanwhile."""
     node = Node(daemon, "beats").register()
-    done, context, end = [0] * 8, context_without_key(), time.monotonic() + FLOOD_S
+    done, context, begun = [0] * 8, context_without_key(), time.monotonic()
+
+    def goes_on():
+        took_s = time.monotonic() - begun
+        return took_s < FLOOD_S or (sum(done) < FLOOD_LEAST and took_s < PATIENCE_S)
 
     def flood(which):
-        while time.monotonic() < end:
+        while goes_on():
             with context.wrap_socket(dial("127.0.0.2", HTTP_PORT)):
                 done[which] += 1
 
@@ -49,12 +54,12 @@ def without_end(daemon):
         thread.start()
     beats = daemon.metric("berth_heartbeats_accepted_total")
     node.say(node.beat())
-    while time.monotonic() < end:
+    while goes_on():
         is_served_at_once()
         time.sleep(0.2)
     for thread in threads:
         thread.join()
-    if sum(done) < 100:
+    if sum(done) < FLOOD_LEAST:
         raise AssertionError(f"{sum(done)} handshakes are no flood")
     expect("its nodes are heard", daemon.metric("berth_heartbeats_accepted_total") > beats, True)
 
@@ -67,19 +72,19 @@ def anew(port, letter, done, most, *flags):
         said = []
         reader = threading.Thread(target=lambda: said.append(client.stdout.read()))
         reader.start()
-        asked = 0
+        end = time.monotonic() + PATIENCE_S
         try:
-            while asked < AGAIN and client.poll() is None:
+            while client.poll() is None and time.monotonic() < end:
                 time.sleep(0.02)
                 client.stdin.write(letter + b"\n")
-                asked += 1
         except BrokenPipeError:
-            pass
+            client.wait(PATIENCE_S)
+        was_ended = client.poll() is not None
         client.kill()
         reader.join()
     if b"Cipher is " not in said[0] or b"Cipher is (NONE)" in said[0]:
         raise Wrong(f"no first handshake: {said[0][-300:]}")
-    expect(f"{said[0].count(done)} times {done} of {asked}", asked < AGAIN and said[0].count(done) <= most, True)
+    expect(f"{said[0].count(done)} times {done}", was_ended and said[0].count(done) <= most, True)
 
 
 def begun_anew(daemon):

@@ -25,7 +25,7 @@ def judge(daemon, cases):
         complaint = ""
         try:
             cpu_s, mib, seconds = daemon.measured(act)
-            daemon.await_health(5)
+            daemon.await_health(30)
         except (Wrong, AssertionError, OSError) as e:
             cpu_s, mib, seconds = 0, 0, 0
             complaint = f"{type(e).__name__}: {e}"

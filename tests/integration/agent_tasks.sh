@@ -38,12 +38,13 @@ gone() { for pid in "$@"; do kill -0 "$pid" 2>/dev/null && return 1; done; retur
 job web system 'echo $$ >>web.pid; echo "$NOMAD_ALLOC_NAME $NOMAD_META_COLOR ${meta.rack} ${node.class}"
 	sleep 100000 & wait'
 wait_until 20 "the system job runs on both" count_is web running 2
+# pids_are JOB N: a process that runs may not have come to the line that writes it down.
+pids_are() { [ "$(pids "$1" | wc -w)" = "$2" ]; }
+wait_until 10 "both processes have begun" pids_are web 2
 web=$(pids web)
-equal "processes" "$(wc -w <<<"$web")" 2
 alive $web || die "a process is not there"
-for i in 1 2; do
-	equal "output on agent$i" "$(cat "$TESTBED_DIR"/agent$i/alloc/*/alloc/logs/t.stdout.0)" "web.g[0] blue r$i real"
-done
+said() { [ "$(cat "$TESTBED_DIR/agent$1"/alloc/*/alloc/logs/t.stdout.0)" = "web.g[0] blue r$1 real" ]; }
+for i in 1 2; do wait_until 10 "output on agent$i" said $i; done
 
 # An agent dies without a word; the next one takes its task up. So does one that was asked to pause.
 agent_kill agent1 KILL
@@ -92,6 +93,7 @@ equal "what the dispatched job wrote" \
 service alone count=2 driver='"raw_exec"' constraints="$(on real apart)" \
 	group='{"StopAfterClientDisconnect":3000000000}' config="$(sh_config 'echo $$ >>alone.pid; exec sleep 100000')"
 wait_until 20 "they run" count_is alone running 2
+wait_until 10 "both have begun" pids_are alone 2
 alone=$(pids alone)
 alive $alone || die "a process is not there"
 in_nodes ip link set "$TESTBED_LINK" down
@@ -99,12 +101,13 @@ agent_kill agent1 KILL
 agent_start agent1 --class real --meta rack=r1
 wait_until 10 "they have ended without the controller" gone $alone
 in_nodes ip link set "$TESTBED_LINK" up
-were_replaced() { [ "$(pids alone | wc -l)" = 4 ] && count_is alone running 2; }
+were_replaced() { pids_are alone 4 && count_is alone running 2; }
 wait_until 30 "they were replaced" were_replaced
 alive $(pids alone | grep -vxF "$alone") || die "a process of a replacement is not there"
 
 job last system 'echo $$ >>last.pid; exec sleep 100000'
 wait_until 20 "the last job runs" count_is last running 2
+wait_until 10 "both of the last have begun" pids_are last 2
 victim=$(cat "$TESTBED_DIR"/agent2/alloc/*/t/last.pid)
 kill -TERM "$(cat "$TESTBED_DIR/agent2.pid")"
 wait_until 10 "the agent that leaves is down" nodes_are down 1

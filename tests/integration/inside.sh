@@ -44,7 +44,7 @@ grep -q "task not found" "$TESTBED_DIR/error" || die "not said: $(cat "$TESTBED_
 command="BERTH_ADDR=http://127.0.0.1:$TESTBED_HTTP $BUILD/tools/berth/berth alloc exec $alloc"
 said=$(in_controller script -qec "$command stty size" /dev/null </dev/null)
 [[ $said == *"0 0"* ]] || die "the command has no terminal: $said"
-sleeps() { pgrep -f 'sleep 98765' >/dev/null; }
+sleeps() { pgrep -f '^sleep 98765' >/dev/null; } # and no client whose words these are
 sleeps_not() { ! sleeps; }
 berth alloc exec "$alloc" sleep 98765 </dev/null &
 client=$!

@@ -25,8 +25,11 @@ equal "TCP ports that listen on the node" "$(in_nodes ss -Hltn | wc -l)" 0
 status() { api "$1" -o "$TESTBED_DIR/answer" -w '%{http_code}' "${@:2}"; }
 equal "status of a folder" "$(status "/v1/client/fs/ls/$id?path=/")" 200
 equal "folders" "$(jq -r '[.[].Name] | sort | join(" ")' "$TESTBED_DIR/answer")" "alloc t"
-equal "status of a log" "$(status "/v1/client/fs/logs/$id?task=t&type=stdout&plain=true")" 200
-grep -qx "line 0" "$TESTBED_DIR/answer" || die "the log does not begin with its first line"
+has_begun() {
+	equal "status of a log" "$(status "/v1/client/fs/logs/$id?task=t&type=stdout&plain=true")" 200
+	[ "$(head -1 "$TESTBED_DIR/answer")" = "line 0" ]
+}
+wait_until 20 "the log begins with its first line" has_begun
 equal "status of a file" "$(status "/v1/client/fs/cat/$id?path=alloc/logs/t.stdout.0")" 200
 grep -qx "line 0" "$TESTBED_DIR/answer" || die "the file is another one"
 equal "status without a task" "$(status "/v1/client/fs/logs/$id?type=stdout")" 400
@@ -39,17 +42,21 @@ equal "connections" "$(metric berth_line_accepted_total)" 1
 idles() { [ "$(metric berth_line_connections 'state="idle"')" = "$1" ]; }
 wait_until 5 "the connection idles" idles 1
 
-# Who follows a log gets what is written meanwhile; once he has left the node does not write to him any more.
-in_controller curl -sN --max-time 2 \
+# Who follows a log gets what is written meanwhile; once he has left the node does not write to him any more. Started
+# without a function between, so that the pid is his own.
+ip netns exec "$TESTBED_CONTROLLER" curl -sN \
 	"http://127.0.0.1:$TESTBED_HTTP/v1/client/fs/logs/$id?task=t&type=stdout&plain=true&follow=true&origin=end&offset=0" \
-	>"$TESTBED_DIR/followed"
-at_least "lines that were followed" "$(grep -c '^line ' "$TESTBED_DIR/followed")" 4
+	>"$TESTBED_DIR/followed" &
+follower=$!
+follows() { [ "$(grep -c '^line ' "$TESTBED_DIR/followed")" -ge 4 ]; }
+wait_until 20 "four lines are followed" follows
+kill $follower
 gone() { [ "$(metric berth_line_connections 'state="busy"')" = 0 ]; }
 wait_until 5 "who left is gone" gone
 
 # Ten at a time have a connection each.
 for i in 1 2 3 4 5 6 7 8 9 10; do
-	in_controller curl -sN --max-time 10 "http://127.0.0.1:$TESTBED_HTTP/v1/client/fs/logs/$id?task=t&type=stdout&plain=true" \
+	in_controller curl -sN --max-time 60 "http://127.0.0.1:$TESTBED_HTTP/v1/client/fs/logs/$id?task=t&type=stdout&plain=true" \
 		>"$TESTBED_DIR/many.$i" &
 	MANY+=($!)
 done

@@ -23,9 +23,10 @@ wait_until 20 "the job runs" runs
 id=$(running | head -1)
 said() { berth alloc logs "$id" | grep -qx "$1"; }
 wait_until 10 "the task speaks" said begun
-
-equal "its errors" "$(berth alloc logs -stderr "${id:0:8}" t)" wrong
-equal "its file" "$(berth alloc fs "$id" t/local/file)" content
+# is WANTED COMMAND...: what the task writes is written one after the other.
+is() { [ "$("${@:2}" 2>/dev/null)" = "$1" ]; }
+wait_until 10 "its errors" is wrong berth alloc logs -stderr "${id:0:8}" t
+wait_until 10 "its file" is content berth alloc fs "$id" t/local/file
 berth alloc fs "$id" alloc/logs | grep -q 't.stdout.0' || die "the folder of logs has no logs"
 berth alloc fs cat "$id" ../../x 2>"$TESTBED_DIR/error" && die "a path leads out"
 equal "exit status of what is not there" "$(berth alloc fs "$id" nosuch >/dev/null 2>&1; echo $?)" 3

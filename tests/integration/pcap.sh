@@ -23,12 +23,16 @@ berthd_start
 kill -CONT "$fleet"
 sleep 6
 kill -STOP "$fleet"
-sleep 0.5
 # What the nodes' kernel says of its own accord (neighbours, routers) is no part of the comparison.
 counters() {
 	api '/v1/metrics?format=prometheus' | grep -E '^berth_(heartbeats_accepted|packets_refused)_total' |
 		grep -vE 'reason="(arp|icmp|protocol|ethertype|ip-header|other-[a-z]*)"'
 }
+# Both have come to the end of what was sent: neither is told to end before.
+all_is_seen() {
+	[ "$(tcpdump -r "$TESTBED_DIR/beats.pcap" 2>/dev/null | wc -l)" = "$(counters | awk '{ sum += $2 } END { print sum }')" ]
+}
+wait_until 20 "what was captured was received" all_is_seen
 counters >"$TESTBED_DIR/live"
 kill -INT "$tcpdump"
 wait "$tcpdump" 2>/dev/null

@@ -50,7 +50,7 @@ wait_until 10 "who asked at the socket is noted" audited 'who="anonymous" from=u
 
 # A query waits while the certificate is renewed, and again while a renewal fails.
 index=$(api /v1/nodes -o /dev/null -D - | awk 'tolower($1) == "x-nomad-index:" { print $2 + 0 }')
-api "/v1/nodes?index=$index&wait=60s" --max-time 90 -o "$TESTBED_DIR/waited.json" &
+api "/v1/nodes?index=$index&wait=300s" --max-time 400 -o "$TESTBED_DIR/waited.json" &
 waiting=$!
 parked() { [ "$(metric berth_http_parked)" = 1 ]; }
 wait_until 20 "the query is parked" parked
