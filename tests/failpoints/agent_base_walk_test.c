@@ -114,7 +114,7 @@ static bool keep_contact(struct base_life *l)
 
 static bool connect_to_server(void)
 {
-	int fd = loopback_connect(AF_INET, port);
+	int fd = loopback_connect(AF_INET, port, LOOPBACK_WAIT_MS);
 
 	if (fd >= 0)
 		close(fd);

@@ -487,6 +487,10 @@ static uint64_t agent_turn(struct agent *a)
 
 enum agent_exit agent_run(struct agent *a, int signal_fd)
 {
+	if (signal_fd < 0) {
+		log_error("signals-not-watched", "error=\"%s\"", strerror(errno));
+		return AGENT_FAILED;
+	}
 	while (a->beat.state != BEAT_LEFT && !a->stays) {
 		if (!send_due(a))
 			return AGENT_FAILED;

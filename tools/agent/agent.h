@@ -60,5 +60,6 @@ bool agent_describe(struct agent *); // describe.c
 // Begins to answer who asks this node's allocations, and ends it. serving.c. 0, or a negative error and a sentence.
 int agent_serve(struct agent *, char *message, uint32_t message_size);
 void agent_serve_no_more(struct agent *);
-// Runs until signal_fd (a signalfd) gives SIGTERM or SIGINT and the goodbye is acknowledged or given up.
+// Runs until signal_fd (a signalfd) gives SIGTERM or SIGINT and the goodbye is acknowledged or given up. -1: there is
+// none, as errno tells, and it fails at once: nobody could end it.
 enum agent_exit agent_run(struct agent *, int signal_fd);

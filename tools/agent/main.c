@@ -50,13 +50,9 @@ static int work_as_agent(struct agent *agent, const struct agent_options *option
 		print_fingerprint(&agent->fingerprint.description);
 		return AGENT_LEFT;
 	}
-	int signal_fd = signal_descriptor();
-	if (signal_fd < 0) {
-		fprintf(stderr, "berth-agent: signalfd: %m\n");
-		return AGENT_FAILED;
-	}
 	log_info("start", "version=%s node=%s server=%s", BERTH_VERSION,
 		uuid_format(&agent->identity.node, text), options->server);
+	int signal_fd = signal_descriptor();
 	int code = agent_run(agent, signal_fd);
 	const struct agent_counters *c = &agent->counters;
 	log_info("stop",
@@ -66,7 +62,8 @@ static int work_as_agent(struct agent *agent, const struct agent_options *option
 		(unsigned long)c->registrations, (unsigned long)c->refused,
 		(unsigned long)c->old_terms, (unsigned long)c->reconnects,
 		(unsigned long)c->notices, (unsigned long)c->redirects);
-	close(signal_fd);
+	if (signal_fd >= 0)
+		close(signal_fd);
 	return code;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/tools/client/responder.h"
 #include "tools/agent/agent.h"
 #include "tools/agent/base/folders.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -331,15 +332,34 @@ static void options_that_nobody_checked_are_refused(void **unused)
 	options.vm_images = images;
 	expect_refusal("--vm-images is longer than");
 	options.vm_images = NULL;
+	options.server = "localhost,";
+	expect_refusal("\"localhost,\" is no list of controllers");
 }
 
-static _Atomic uint32_t terms_lost, not_understood, requests_refused;
+static _Atomic uint32_t terms_lost, not_understood, requests_refused, not_watched;
 
 static void note_error(const struct log_note *note)
 {
 	terms_lost += strcmp(note->event, "term-not-stored") == 0;
 	not_understood += strcmp(note->event, "allocation-not-understood") == 0;
 	requests_refused += strcmp(note->event, "allocation-request-refused") == 0;
+	not_watched += strcmp(note->event, "signals-not-watched") == 0 &&
+		       strstr(note->fields, "Too many open files");
+}
+
+static void an_agent_that_nobody_could_end_does_not_run(void **unused)
+{
+	char message[300];
+
+	provision_key();
+	assert_int_equal(agent_create(&agent, &options, message, sizeof message), 0);
+	log_follow(LOG_ERROR, note_error);
+	errno = EMFILE;
+	assert_int_equal(agent_run(&agent, -1), AGENT_FAILED);
+	log_follow(LOG_ERROR + 1, NULL);
+	assert_int_equal(not_watched, 1);
+	assert_int_equal(agent.counters.sent, 0);
+	agent_destroy(&agent);
 }
 
 static void a_term_that_cannot_be_stored_is_said(void **unused)
@@ -492,6 +512,7 @@ int main(void)
 		WITH_SERVER(missing_key_is_explained),
 		WITH_SERVER(a_missing_data_folder_is_made),
 		WITH_SERVER(options_that_nobody_checked_are_refused),
+		WITH_SERVER(an_agent_that_nobody_could_end_does_not_run),
 		WITH_SERVER(a_term_that_cannot_be_stored_is_said),
 		WITH_SERVER(what_is_not_understood_fails),
 		WITH_SERVER(a_refusal_that_nobody_expects_is_said),

@@ -19,9 +19,9 @@ static int connect_blocking(int fd, int family, uint16_t port)
 				 : connect(fd, (const struct sockaddr *)&six, sizeof six);
 }
 
-int loopback_connect(int family, uint16_t port)
+int loopback_connect(int family, uint16_t port, uint32_t wait_ms)
 {
-	const struct timeval longest = {.tv_sec = LOOPBACK_WAIT_S};
+	const struct timeval longest = {wait_ms / 1000, wait_ms % 1000 * 1000};
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest) == 0 &&
 		connect_blocking(fd, family, port) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)

@@ -133,7 +133,7 @@ static int write_new_file(
 	int error = 0;
 	for (size_t done = 0; done < size && !error;) {
 		ssize_t n = write(fd, (const char *)bytes + done, size - done);
-		error = n < 0 && errno != EINTR ? -errno : 0;
+		error = n < 0 ? -errno : 0;
 		done += n > 0 ? (size_t)n : 0;
 	}
 	if (!error && (file->uid >= 0 || file->gid >= 0) &&

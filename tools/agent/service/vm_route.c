@@ -184,8 +184,8 @@ static bool may_be_reached(const struct agent_service_settings *settings, uint16
 // A server may listen on either of the loopback's addresses.
 static int connect_to_worker(uint16_t port)
 {
-	int fd = loopback_connect(AF_INET, port);
-	return fd == -ECONNREFUSED ? loopback_connect(AF_INET6, port) : fd;
+	int fd = loopback_connect(AF_INET, port, LOOPBACK_WAIT_MS);
+	return fd == -ECONNREFUSED ? loopback_connect(AF_INET6, port, LOOPBACK_WAIT_MS) : fd;
 }
 
 struct MHD_Response *worker_port_forward(struct service_request *request, unsigned *status)

@@ -109,9 +109,8 @@ static bool refuse_number(const char *key, int64_t least, int64_t most, int64_t 
 	return true;
 }
 
-bool command_limits(const struct task_spec *spec, const struct node_facts *node,
-	uint32_t pids_default, struct limits *limits, char *message, uint32_t message_size,
-	bool *recoverable)
+int command_limits(const struct task_spec *spec, const struct node_facts *node,
+	uint32_t pids_default, struct limits *limits, char *message, uint32_t message_size)
 {
 	char cores[200];
 	struct limits_ask ask = {.cpu_mhz = number_of(spec->json, "CPU", 0),
@@ -127,21 +126,20 @@ bool command_limits(const struct task_spec *spec, const struct node_facts *node,
 	if (refuse_number("pids_limit", 0, INT32_MAX, ask.pids, message, message_size) ||
 		refuse_number("cpu_cfs_period", LIMITS_CPU_PERIOD_US_LEAST,
 			LIMITS_CPU_PERIOD_US_MOST, ask.cpu_period_us, message, message_size))
-		return false;
+		return -EINVAL;
 	if (ask.pids == 0)
 		ask.pids = pids_default;
 	if (!write_cores(json_object_get(spec->json, "Cores"), cores, sizeof cores)) {
 		snprintf(message, message_size, "the list of the task's cores is too long");
-		return false;
+		return -EINVAL;
 	}
 	if (ask.is_cpu_hard && (ask.node_mhz <= 0 || ask.node_cores <= 0)) {
 		snprintf(message, message_size,
 			"cpu_hard_limit waits until the agent has described this node");
-		*recoverable = true;
-		return false;
+		return -EAGAIN;
 	}
 	limits_plan(limits, &ask);
-	return true;
+	return 0;
 }
 
 // What the task asks for and this node does not do is said to whoever looks at the task.
@@ -160,7 +158,7 @@ static void say_what_is_not_enforced(
 
 // Makes the task's group. 0 or a negative error and a sentence.
 static int begin_group(struct task *t, const struct task_start *start, struct sandbox *sandbox,
-	char *message, uint32_t message_size, bool *recoverable)
+	char *message, uint32_t message_size)
 {
 	struct limits limits;
 
@@ -168,9 +166,10 @@ static int begin_group(struct task *t, const struct task_start *start, struct sa
 	if (!start->confine)
 		return 0;
 	const struct groups *groups = &start->confine->groups;
-	if (!command_limits(t->spec, start->node, start->confine->pids, &limits, message,
-		    message_size, recoverable))
-		return *recoverable ? -EAGAIN : -EINVAL;
+	int error = command_limits(
+		t->spec, start->node, start->confine->pids, &limits, message, message_size);
+	if (error)
+		return error;
 	say_what_is_not_enforced(t, groups, &limits, start->now_ns);
 	if (!groups->is_usable)
 		return 0;
@@ -230,13 +229,12 @@ int command_start(struct task *t, const struct task_start *start, struct command
 		    message, message_size))
 		arguments = arguments_of(t->spec, &environment, start->node, message, message_size);
 	if (arguments) {
-		error = begin_group(
-			t, start, &command->sandbox, message, message_size, recoverable);
+		error = begin_group(t, start, &command->sandbox, message, message_size);
 		if (!error)
 			error = run_command(t, start, command, arguments, environment.entries,
 				message, message_size);
 		end_group(t, start, &command->sandbox, error != 0);
-		*recoverable |= may_help_to_wait(error);
+		*recoverable = may_help_to_wait(error);
 	}
 	arguments_free(arguments);
 	environment_free(&environment);

@@ -15,10 +15,10 @@ struct command {
 int command_start(struct task *, const struct task_start *, struct command *, char *message,
 	uint32_t message_size, bool *recoverable);
 void command_signal(struct task *, int signal, int64_t now_ns);
-// The limits that the task asks for. False and a sentence: its configuration is wrong, or the node does not know itself
-// yet (*recoverable).
-bool command_limits(const struct task_spec *, const struct node_facts *, uint32_t pids_default,
-	struct limits *, char *message, uint32_t message_size, bool *recoverable);
+// The limits that the task asks for. 0, or a sentence and -EINVAL: its configuration is wrong, or -EAGAIN: the node
+// does not know itself yet.
+int command_limits(const struct task_spec *, const struct node_facts *, uint32_t pids_default,
+	struct limits *, char *message, uint32_t message_size);
 
 // What both drivers' configurations may have.
 #define COMMAND_OPTIONS "command", "args", "cpu_hard_limit", "cpu_cfs_period", "pids_limit"

@@ -139,7 +139,7 @@ static uint16_t find_free_port(void)
 
 static int connect_to_qemu(const struct monitor *m, uint16_t port)
 {
-	int fd = loopback_connect(AF_INET, port);
+	int fd = loopback_connect(AF_INET, port, LOOPBACK_WAIT_MS);
 	return fd >= 0 ? fd
 		       : fail_guest(
 				 m, fd, "cannot connect to what qemu forwards: %s", strerror(-fd));

@@ -231,6 +231,28 @@ static void limits_that_are_none_are_refused(void **unused)
 		"pids_limit is a number from 0 to 2147483647, not -1");
 }
 
+// An agent that is not described yet, as one that has just begun, does not know how much of a core that is.
+static void a_hard_limit_waits_for_what_the_node_has(void **unused)
+{
+	static const struct wire_pair pairs[] = {
+		{WIRE_PAIR_ATTRIBUTE, {"cpu.totalcompute", 16}, {"4000", 4}},
+		{WIRE_PAIR_ATTRIBUTE, {"cpu.numcores", 12}, {"2", 1}}};
+	static struct node_facts described;
+	described = facts;
+	struct alloc_run *a = start("true", ",\"cpu_hard_limit\":true",
+		",\"RestartPolicy\":{\"Attempts\":1,\"Interval\":60000000000,\"Delay\":1000,"
+		"\"Mode\":\"fail\"}");
+	assert_int_equal(a->tasks[0].phase, PHASE_RESTARTING);
+	assert_string_equal(a->tasks[0].notes[a->tasks[0].note_count - 2].message,
+		"cpu_hard_limit waits until the agent has described this node");
+	described.pairs = pairs;
+	described.pair_count = 2;
+	runner_know_node(&runner, &described);
+	stage_pass_ms(1000);
+	assert_true(ends(a));
+	assert_false(a->tasks[0].failed);
+}
+
 static void an_unknown_option_is_refused(void **unused)
 {
 	assert_string_equal(refusal(",\"privileged\":true", ""),
@@ -309,6 +331,7 @@ int main(void)
 		TEST(an_unknown_user_is_named),
 		TEST(options_are_known_or_refused),
 		TEST(limits_that_are_none_are_refused),
+		TEST(a_hard_limit_waits_for_what_the_node_has),
 		TEST(an_unknown_option_is_refused),
 		TEST(namespaces_may_be_the_nodes),
 		TEST(nothing_outlives_it),
