@@ -25,6 +25,15 @@ static bool request_is_whole(const char *text, size_t size)
 	return size >= (size_t)(end + 4 - text) + strtoul(length + 15, NULL, 10);
 }
 
+// Who asks before it sends the body waits a second for the answer.
+static void let_go_on(int fd, const char *text, size_t size)
+{
+	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	const char *end = memmem(text, size, "\r\n\r\n", 4);
+	if (end && end + 4 == text + size && strcasestr(text, "expect: 100-continue"))
+		(void)send(fd, go_on, sizeof go_on - 1, MSG_NOSIGNAL); // it may have gone
+}
+
 // False when the other side is done.
 static bool request_read(int fd, char *text)
 {
@@ -35,6 +44,7 @@ static bool request_read(int fd, char *text)
 			return false;
 		size += (size_t)got;
 		text[size] = 0;
+		let_go_on(fd, text, size);
 	}
 	return true;
 }

@@ -21,7 +21,7 @@
 
 #define NOBODY "7f1e9c1a-52f4-4f0e-9d39-1c07b6c4a0de"
 
-enum { FAILURE = 1, USAGE = 2, NOT_FOUND = 3, REFUSED = 4 };
+enum { FAILURE = 1, USAGE = 2, NOT_FOUND = 3, REFUSED = 4, UNREACHABLE = 5 };
 
 static struct responder *responder;
 
@@ -294,6 +294,37 @@ static void snapshots(void **unused)
 	assert_return_code(rmdir(folder), 0);
 }
 
+// Takes the snapshot, and has not begun anew yet.
+static const char *answer_restore(void *unused, uint32_t request, size_t *size)
+{
+	static const char taken[] = HEAD("200 OK", "0"), stops[] = HEAD("503 No", "0");
+	const char *answer = request == 0 ? taken : stops;
+	*size = strlen(answer);
+	return answer;
+}
+
+static void a_controller_that_does_not_come_back(void **unused)
+{
+	static struct archive archive;
+	struct fake_server controller = {.answer = answer_restore};
+	make_archive(&archive);
+	fake_server_start(&controller);
+	expect_run(filled("operator snapshot restore ~/archived --timeout 3 --address ^",
+			   controller.url),
+		UNREACHABLE, "", "was restored, but the controller is not back yet");
+	assert_true(controller.requests > 1);
+	fake_server_stop(&controller);
+}
+
+#ifdef BERTH_WITH_FAILPOINTS
+static void without_libcurl_nothing_is_asked(void **unused)
+{
+	run_failing("client.handle=enomem");
+	expect_run("node list", FAILURE, "", "libcurl could not be set up");
+	run_failing(NULL);
+}
+#endif
+
 static void nobody_can_read_it(void **unused)
 {
 	run_out("/dev/full");
@@ -379,6 +410,10 @@ int main(void)
 		cmocka_unit_test(fewer_are_placed),
 		cmocka_unit_test(answers_of_somebody_else),
 		cmocka_unit_test(snapshots),
+		cmocka_unit_test(a_controller_that_does_not_come_back),
+#ifdef BERTH_WITH_FAILPOINTS
+		cmocka_unit_test(without_libcurl_nothing_is_asked),
+#endif
 		cmocka_unit_test(nobody_can_read_it),
 		cmocka_unit_test(what_has_no_room),
 	};

@@ -20,6 +20,7 @@ struct run run;
 static char folder[] = "/tmp/berth-test-XXXXXX";
 static char address[80];
 static char token[64];       // "": none
+static char points[64];      // "": none
 static const char *out_path; // NULL: the folder's "out"
 
 static void slurp(int fd, char *text, size_t size)
@@ -70,6 +71,13 @@ void run_as(const char *secret)
 		snprintf(token, sizeof token, "BERTH_TOKEN=%s", secret);
 }
 
+void run_failing(const char *names)
+{
+	points[0] = '\0';
+	if (names)
+		snprintf(points, sizeof points, "BERTH_FAILPOINTS=%s", names);
+}
+
 void run_out(const char *path)
 {
 	out_path = path;
@@ -84,7 +92,12 @@ int berth(const char *line)
 		assert_true(count < WORDS_MAX);
 		words[count++] = strcmp(word, "''") == 0 ? empty : word;
 	}
-	char *environment[] = {address, path, *token ? token : NULL, NULL};
+	char *environment[5] = {address, path};
+	int variables = 2;
+	if (*token)
+		environment[variables++] = token;
+	if (*points)
+		environment[variables] = points;
 	int out = out_path ? open(out_path, O_WRONLY | O_CLOEXEC) : file("out");
 	int error = file("error");
 	assert_true(out >= 0);

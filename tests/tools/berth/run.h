@@ -15,6 +15,8 @@ const char *run_folder(void);
 void run_write(const char *name, const char *text); // a file in the folder
 // With which token berth asks from now on; NULL: none.
 void run_as(const char *secret);
+// What fails in it from now on, as BERTH_FAILPOINTS has it; NULL: nothing.
+void run_failing(const char *points);
 // Where standard output goes from now on; NULL: into the run.
 void run_out(const char *path);
 // Runs berth with the words of a line, separated by blanks ('' is an empty one); gives its exit status.

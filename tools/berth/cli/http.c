@@ -169,9 +169,9 @@ static enum exit_status refused_by(const struct http_answer *answer, const char 
 }
 
 // 0, for which libcurl waits for ever, when the text is no number or too large a one.
-static uint32_t timeout_ms(const char *seconds)
+uint32_t http_timeout_ms(const struct session *session)
 {
-	long s = strtol(seconds, NULL, 10);
+	long s = strtol(session->http->timeout, NULL, 10);
 	return s > 0 && s <= INT32_MAX / 1000 ? (uint32_t)s * 1000 : 0;
 }
 
@@ -189,7 +189,7 @@ static enum exit_status ask_path(struct session *session, const char *path,
 	request.tls = &http->tls;
 	request.token = http->token;
 	request.agent = "berth/" BERTH_VERSION;
-	request.timeout_ms = timeout_ms(http->timeout);
+	request.timeout_ms = http_timeout_ms(session);
 	request.take_body = take_body;
 	request.take_header = take_header;
 	request.context = &transfer;
@@ -351,7 +351,7 @@ struct http_socket *http_begin_socket(
 		.tls = &http->tls,
 		.token = http->token,
 		.agent = "berth/" BERTH_VERSION,
-		.timeout_ms = timeout_ms(http->timeout)};
+		.timeout_ms = http_timeout_ms(session)};
 	struct http_socket *socket = http_socket_open(&request, message_max, &result, &body);
 	struct http_answer answer = {.status = result.status, .body = text, .size = body.size};
 	*status = STATUS_OK;

@@ -52,6 +52,8 @@ enum exit_status http_post_json(struct session *, const char *path, json_t *body
 void http_quiet(struct session *, bool quiet);
 // From now on requests may take as long as they want: for what streams.
 void http_without_end(struct session *);
+// How long an answer may take; 0: as long as it wants.
+uint32_t http_timeout_ms(const struct session *);
 // While they are taken, an answer of 409 prints no error: its body tells more than a sentence.
 void http_take_conflicts(struct session *, bool take);
 

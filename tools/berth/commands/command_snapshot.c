@@ -15,9 +15,8 @@
 #include <unistd.h>
 
 #define PATH_BYTES 1024u
-// How long a controller that begins anew is waited for.
+// How often it is asked whether the controller that begins anew is back.
 #define BACK_EVERY_MS 100u
-#define BACK_TURNS 1200u
 
 static enum exit_status cannot(const char *what, const char *path, int error)
 {
@@ -124,15 +123,18 @@ static bool is_back(struct session *session)
 static enum exit_status wait_until_back(struct session *session)
 {
 	const struct timespec pause = {.tv_nsec = BACK_EVERY_MS * NS_PER_MS};
-	bool is_there = false;
+	uint64_t most_ns = http_timeout_ms(session) * (uint64_t)NS_PER_MS;
+	uint64_t began_ns = time_monotonic_ns(&time_source_real);
+	bool is_there;
 	http_quiet(session, true);
-	for (uint32_t i = 0; i < BACK_TURNS && !(is_there = is_back(session)); i++)
+	while (!(is_there = is_back(session)) &&
+		(!most_ns || time_monotonic_ns(&time_source_real) - began_ns < most_ns))
 		nanosleep(&pause, NULL);
 	http_quiet(session, false);
 	return is_there ? STATUS_OK
 			: complain(STATUS_UNREACHABLE,
 				  "the snapshot was restored, but the controller is not back yet: "
-				  "look into its log");
+				  "look into its log; --timeout says how long to wait for it");
 }
 
 enum exit_status snapshot_restore(struct session *session, const char **arguments, int count)
