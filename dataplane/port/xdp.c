@@ -68,8 +68,10 @@ int xdp_read_answer(const char *answer, size_t bytes, uint32_t *program)
 	const struct nlmsghdr *header = (const struct nlmsghdr *)answer;
 	if (bytes < sizeof *header || header->nlmsg_len > bytes)
 		return -EPROTO;
-	if (header->nlmsg_type == NLMSG_ERROR && bytes >= NLMSG_LENGTH(sizeof(struct nlmsgerr)))
-		return ((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+	if (header->nlmsg_type == NLMSG_ERROR && bytes >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
+		int error = ((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+		return error < 0 ? error : -EPROTO;
+	}
 	if (header->nlmsg_type != RTM_NEWLINK ||
 		header->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifinfomsg)))
 		return -EPROTO;

@@ -52,11 +52,13 @@ static void the_program_is_read(void **unused)
 
 static void what_is_no_answer_is_refused(void **unused)
 {
-	const struct refusal refused = {
+	struct refusal refused = {
 		{.nlmsg_len = sizeof refused, .nlmsg_type = NLMSG_ERROR}, {.error = -ENODEV}};
 	struct answer a = answer_of(RTM_NEWADDR);
 	uint32_t program;
 	assert_int_equal(read_bytes(&refused, sizeof refused, &program), -ENODEV);
+	refused.said.error = 0; // nothing is wrong, and nothing is told
+	assert_int_equal(read_bytes(&refused, sizeof refused, &program), -EPROTO);
 	assert_int_equal(read_bytes(&a, sizeof a, &program), -EPROTO);
 	a = answer_of(RTM_NEWLINK);
 	assert_int_equal(read_bytes(&a, sizeof a.header - 1, &program), -EPROTO);
