@@ -78,23 +78,14 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-// Or to the root folder, where the task has removed its own.
-static void go_to_folder(const char *folder)
-{
-	while (chdir(folder) < 0) {
-		if (strcmp(folder, "/") == 0)
-			keeper_fail(KEEPER_PLACE);
-		folder = "/";
-	}
-}
-
 static _Noreturn void run_program(const struct keeper *k)
 {
 	restore_signals();
 	CHECK(setsid() > 0); // a child leads no group yet
 	if (k->has_terminal && ioctl(0, TIOCSCTTY, 0) < 0)
 		keeper_fail(KEEPER_TERMINAL);
-	go_to_folder(k->folder);
+	if (chdir(k->folder) < 0 && chdir("/") < 0) // the task has removed its own
+		keeper_fail(KEEPER_PLACE);
 	if (exec_place_become(k->place) < 0)
 		keeper_fail(KEEPER_USER);
 	umask(022);

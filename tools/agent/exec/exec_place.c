@@ -191,12 +191,8 @@ static int open_task(struct exec_place *p, const struct process *process)
 	p->task_fd = (int)syscall(SYS_pidfd_open, process->task, 0);
 	if (p->task_fd < 0)
 		return -errno;
-	uint64_t started = process_started(process->task);
-	if (started == process->task_started)
-		return 0;
-	return started || is_process_over(p->task_fd)
-		       ? -ESRCH
-		       : -EIO; // it is there, and nobody knows since when
+	int is_there = process_is_there(process->task, process->task_started);
+	return is_there < 0 ? is_there : is_there > 0 ? 0 : -ESRCH;
 }
 
 int exec_place_find(struct exec_place *p, const struct process *process, const char *user,
