@@ -87,6 +87,8 @@ int log_files_after(
 	}
 	if (entries)
 		closedir(entries);
+	if (error)
+		*next = -1; // the one that comes next may be among those that were not read
 	return error;
 }
 

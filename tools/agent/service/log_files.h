@@ -12,7 +12,8 @@ struct log_file {
 // can tell which there are, and *list has none. The caller frees *list.
 int log_files_list(
 	const struct alloc_files *, const char *output, struct log_file **list, uint32_t *count);
-// The oldest that is newer than this one (-1: the oldest of all); *next -1: there is none. 0, or -errno as above.
+// The oldest that is newer than this one (-1: the oldest of all); *next -1: there is none, or nobody can tell.
+// 0, or -errno as above.
 int log_files_after(const struct alloc_files *, const char *output, int64_t index, int64_t *next);
 void log_file_path(const char *output, int64_t index, char path[static ALLOC_PATH_BYTES]);
 

@@ -1,6 +1,8 @@
 // Files and logs that are followed: they grow, are emptied, are removed, are rotated, and some clients read slowly.
+#include "state/base/listing/listing.h"
 #include "tests/tools/agent/service/rig.h"
 #include "tools/agent/service/log_files.h"
+#include <errno.h>
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,6 +151,41 @@ static void a_place_is_in_the_file_that_has_more(void **state)
 	assert_int_equal(log_place_find(list, 0, 5, true).index, -1);
 }
 
+static _Thread_local uint32_t entries_left = UINT32_MAX; // before a listing cannot be read
+
+struct dirent *__real_listing_next(DIR *, int *error); // NOLINT: names of the linker
+struct dirent *__wrap_listing_next(DIR *, int *error);
+
+struct dirent *__wrap_listing_next(DIR *listing, int *error)
+{
+	if (entries_left-- > 0)
+		return __real_listing_next(listing, error);
+	*error = -EIO;
+	return NULL;
+}
+
+// Which file comes next is not told by those that could be read.
+static void no_file_of_a_log_is_passed_over(void **state)
+{
+	struct alloc_files files;
+	char path[300];
+	int64_t next;
+	forget_logs();
+	rig_write("alloc/logs/t.stdout.5", "w", "");
+	rig_write("alloc/logs/t.stdout.6", "w", "");
+	rig_write("alloc/logs/t.stdout.7", "w", "");
+	rig_path("", path);
+	assert_int_equal(alloc_files_open_folder(&files, path), 0);
+	assert_int_equal(log_files_after(&files, "t.stdout", 4, &next), 0);
+	assert_int_equal(next, 5);
+	entries_left = 4; // two of the three at least, beside "." and ".."
+	int error = log_files_after(&files, "t.stdout", 4, &next);
+	entries_left = UINT32_MAX;
+	assert_int_equal(error, -EIO);
+	assert_int_equal(next, -1);
+	alloc_files_close(&files);
+}
+
 static void a_log_that_rotates_loses_nothing(void **state)
 {
 	forget_logs();
@@ -261,6 +298,7 @@ int main(void)
 		cmocka_unit_test(plain_logs_have_no_beats),
 		cmocka_unit_test(logs_go_through_all_files),
 		cmocka_unit_test(a_place_is_in_the_file_that_has_more),
+		cmocka_unit_test(no_file_of_a_log_is_passed_over),
 		cmocka_unit_test(a_log_that_rotates_loses_nothing),
 		cmocka_unit_test(a_log_whose_files_are_removed_goes_on),
 		cmocka_unit_test(frames_are_cut_at_64_kib),
