@@ -74,9 +74,12 @@ int process_give_file(int folder, const char *name, const char *user)
 {
 	char message[200];
 	struct user owner;
-	if (!*user || geteuid() != 0 || user_find(user, &owner, message, sizeof message) != 0)
-		return 0; // the start will report the error
-	int error = fchownat(folder, name, owner.uid, owner.gid, AT_SYMLINK_NOFOLLOW);
+	if (!*user || geteuid() != 0)
+		return 0;
+	int error = user_find(user, &owner, message, sizeof message);
+	if (error)
+		return error == -ENOENT ? 0 : error; // of who is none the start tells
+	error = fchownat(folder, name, owner.uid, owner.gid, AT_SYMLINK_NOFOLLOW);
 	return error < 0 ? -errno : 0;
 }
 

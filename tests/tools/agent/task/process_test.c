@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -182,6 +183,21 @@ static void a_file_that_is_not_there_is_given_to_nobody(void **unused)
 	assert_int_equal(process_give_file(AT_FDCWD, end_path, "no-such-user"), 0);
 }
 
+// Who reads it is not known then, and the task would begin without.
+static void a_file_is_not_kept_from_who_cannot_be_looked_for(void **unused)
+{
+	struct rlimit whole, none;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+	none = (struct rlimit){.rlim_max = whole.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	int error = process_give_file(AT_FDCWD, place, "mail"); // nobody is known without its file
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+	assert_int_equal(error, -EMFILE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +207,8 @@ int main(void)
 			output_that_has_nowhere_to_go_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_file_that_is_not_there_is_given_to_nobody, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_file_is_not_kept_from_who_cannot_be_looked_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_task_has_all_groups_of_its_user, set_up, tear_down),
 	};
