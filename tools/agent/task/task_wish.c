@@ -76,11 +76,11 @@ enum wish_refusal task_wish_signal(struct task *t, const char *signal, int64_t n
 	int number = signal_number(signal);
 	if (!task_is_up(t))
 		return WISH_NOT_RUNNING;
-	task_note(t, now_ns, 0, "Signaling", "Task being sent a signal");
 	number = number ? number : SIGINT;
-	if (t->process.task > 0)
-		return signal_first_process(&t->process, number) ? WISH_DONE : WISH_NOT_RUNNING;
-	if (t->driver != &driver_mock) // which would end of any
+	if (t->process.task > 0 && !signal_first_process(&t->process, number))
+		return WISH_NOT_RUNNING;
+	task_note(t, now_ns, 0, "Signaling", "Task being sent a signal");
+	if (t->process.task <= 0 && t->driver != &driver_mock) // which would end of any
 		t->driver->signal(t, number, now_ns);
 	return WISH_DONE;
 }

@@ -188,7 +188,9 @@ static void a_process_that_has_ended_gets_no_signal(void **unused)
 		_exit(0);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	a->tasks[0].process.task = child;
+	uint32_t notes = a->tasks[0].note_count;
 	assert_int_equal(task_wish_signal(&a->tasks[0], "SIGHUP", now_ns()), WISH_NOT_RUNNING);
+	assert_int_equal(a->tasks[0].note_count, notes);
 	a->tasks[0].process.task = 0;
 }
 
