@@ -152,7 +152,15 @@ static int put_aside(const struct task_start *start)
 	return error;
 }
 
-// By a talk that broke off then.
+static bool is_noted(const struct task *t, const char *type)
+{
+	for (uint32_t i = 0; i < t->note_count; i++)
+		if (strcmp(t->notes[i].type, type) == 0)
+			return true;
+	return false;
+}
+
+// By a talk that broke off then, or of a former agent, which may have told nobody.
 static bool is_put_aside(const struct task_start *start)
 {
 	char whole[600], part[620];
@@ -198,12 +206,11 @@ static bool look_at_state(struct task *t, const struct task_start *start, const 
 		t->talk->step = STEP_WAITING;
 		return true;
 	}
-	if (is_put_aside(start))
-		return say_word(t, STEP_LAST, "quit");
-	int error = put_aside(start);
+	int error = is_put_aside(start) ? 0 : put_aside(start);
 	if (error)
 		return give_up(t, start, error_text(error));
-	task_note(t, start->now_ns, 0, "Suspended", "VM was suspended");
+	if (!is_noted(t, "Suspended"))
+		task_note(t, start->now_ns, 0, "Suspended", "VM was suspended");
 	t->talk->has_news = true;
 	return say_word(t, STEP_LAST, "quit");
 }

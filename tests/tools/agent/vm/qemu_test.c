@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -383,16 +384,23 @@ static void tell(struct qmp *q, const char *command)
 	json_decref(answer);
 }
 
-// Suspends one that has heard something before.
-static void fails_to_suspend_after(const char *command, const char *why)
+static struct qmp *talk_to_monitor(void)
 {
 	char text[UUID_TEXT_BYTES], path[600];
-	struct alloc_run *a = boot();
 	snprintf(path, sizeof path, "%s/alloc/%s/machine/secrets", folder, uuid_format(&id, text));
 	struct qmp *q = qmp_open(path);
 	assert_non_null(q);
 	tell(q, NULL);
 	tell(q, "{\"execute\":\"qmp_capabilities\"}");
+	return q;
+}
+
+// Suspends one that has heard something before.
+static void fails_to_suspend_after(const char *command, const char *why)
+{
+	char path[600];
+	struct alloc_run *a = boot();
+	struct qmp *q = talk_to_monitor();
 	tell(q, command);
 	qmp_close(q);
 	suspend(a);
@@ -437,6 +445,30 @@ static void one_that_cannot_be_put_aside_is_ended(void **unused)
 	assert_int_equal(a->status, WIRE_CLIENT_COMPLETE);
 	assert_non_null(strstr(alloc_run_description(a), "VM could not be suspended: "));
 	assert_int_equal(unlink(path), 0);
+}
+
+// By an agent that died before it told anybody.
+static void one_that_is_put_aside_already_is_told_to_be(void **unused)
+{
+	char path[600];
+	needs_qemu();
+	struct alloc_run *a = boot();
+	struct qmp *q = talk_to_monitor();
+	int memory = memfd_create("memory", MFD_CLOEXEC);
+	assert_true(qmp_send(q,
+		json_pack("{s:s s:{s:s}}", "execute", "getfd", "arguments", "fdname", "m"),
+		memory));
+	close(memory);
+	tell(q, NULL);
+	tell(q, "{\"execute\":\"migrate\",\"arguments\":{\"uri\":\"fd:m\"}}");
+	qmp_close(q);
+	path_in(folder, "suspended", path);
+	assert_int_equal(mkdir(path, 0711), 0);
+	path_in(folder, "suspended/web-u-1", path);
+	assert_int_equal(mkdir(path, 0711), 0);
+	suspend(a);
+	WAIT_FOR(a, is_over);
+	assert_string_equal(alloc_run_description(a), "VM was suspended");
 }
 
 // The next agent finds it half way, and ends what was begun.
@@ -729,6 +761,7 @@ int main(void)
 		TEST(an_agent_that_died_does_not_keep_it_from_being_suspended),
 		TEST(it_may_be_suspended_again), TEST(what_went_wrong_is_told),
 		TEST(one_that_cannot_be_put_aside_is_ended),
+		TEST(one_that_is_put_aside_already_is_told_to_be),
 		TEST(what_was_suspended_goes_on_as_it_was_or_not_at_all),
 		TEST(it_is_run_by_who_was_named), TEST(a_layered_disk_is_booted),
 		TEST(what_cannot_be_is_told), TEST(what_qemu_says_last_is_the_description),
