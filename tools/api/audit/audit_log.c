@@ -69,7 +69,8 @@ bool audit_log_reopen(struct audit_log *a, char *message, uint32_t message_size)
 	pthread_mutex_lock(&a->lock);
 	int older = a->fd;
 	a->fd = newer;
-	a->is_cut = false;
+	// Else another file took the place of the one that was cut.
+	a->is_cut = a->is_cut && lseek(newer, 0, SEEK_END) > 0;
 	pthread_mutex_unlock(&a->lock);
 	close(older);
 	return true;
