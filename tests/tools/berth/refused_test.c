@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -109,6 +111,8 @@ static void texts_that_are_none(void **unused)
 		{"settings --profile \xff", USAGE, "--profile is no UTF-8 text"},
 		{"var put a b=@~/bytes", USAGE, "is not UTF-8 text"},
 		{"var put a \xff=b", USAGE, "=b: is not UTF-8 text"},
+		{"var put \xff @~/variable.json", USAGE, "\xff: is not UTF-8 text"},
+		{"var put a b=c --namespace \xff", USAGE, "\xff: is not UTF-8 text"},
 		{"var put @~/broken.hcl", REFUSED, "broken.hcl line 1 column"},
 		{"node pool apply ~/list.json", REFUSED, "a JSON object is expected"},
 		{"node pool apply ~/noise", REFUSED, "expected"},
@@ -263,6 +267,18 @@ static bool is_there(const char *file)
 	return access(filled(file, ""), F_OK) == 0;
 }
 
+static pid_t copy_into_pipe(void)
+{
+	extern char **environ;
+	char program[] = "cp", from[100], to[100];
+	char *const arguments[] = {program, from, to, NULL};
+	pid_t pid;
+	snprintf(from, sizeof from, "%s/got", run_folder());
+	snprintf(to, sizeof to, "%s/pipe", run_folder());
+	assert_int_equal(posix_spawnp(&pid, program, NULL, NULL, arguments, environ), 0);
+	return pid;
+}
+
 static void snapshots(void **unused)
 {
 	static const struct row rows[] = {
@@ -290,6 +306,12 @@ static void snapshots(void **unused)
 	assert_false(is_there("~/got") || is_there("~/got.part") || is_there("~/folder.part"));
 	expect_run(filled("operator snapshot save ~/got --address ^", controller.url), 0,
 		"holds the state of index 2", "");
+	// What was checked is gone then.
+	assert_return_code(mkfifo(filled("~/pipe", ""), 0600), 0);
+	pid_t writer = copy_into_pipe();
+	expect_run(filled("operator snapshot restore ~/pipe --address ^", controller.url), FAILURE,
+		"", "pipe: Illegal seek");
+	assert_int_equal(waitpid(writer, NULL, 0), writer);
 	fake_server_stop(&controller);
 	assert_return_code(rmdir(folder), 0);
 }
@@ -382,6 +404,7 @@ static int set_up(void **unused)
 	make_job("two-more", GROUP("g"));
 	run_write("job.json", "{\"ID\":\"j\"}");
 	run_write("noise", "noise");
+	run_write("variable.json", "{\"Path\":\"p\",\"Items\":{\"a\":\"b\"}}");
 	run_write("bytes", "\xff");
 	run_write("list.json", "[]");
 	run_write("broken.hcl", "= {");

@@ -8,5 +8,6 @@
 enum exit_status file_read(const char *path, char **text, size_t *size);
 // Reads a file as a JSON object without duplicate members. Caller releases; errors name the place.
 enum exit_status file_read_object(const char *path, json_t **object);
-// Writes a file that is not there yet. After a complaint there is none.
+// Writes a file that is not there yet; one that is there is refused and kept. Nothing is left of one that could not be
+// written whole.
 enum exit_status file_write_new(const char *path, const char *text);

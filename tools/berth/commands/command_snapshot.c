@@ -104,7 +104,9 @@ static enum exit_status check_and_send(
 	if (status == STATUS_OK) {
 		off_t size = lseek(fileno(file), 0, SEEK_END);
 		rewind(file);
-		status = http_put_file(session, "/v1/operator/snapshot", file, (size_t)size);
+		status = size < 0 ? cannot("read twice", path, -errno)
+				  : http_put_file(
+					    session, "/v1/operator/snapshot", file, (size_t)size);
 	}
 	(void)fclose(file);
 	return status;

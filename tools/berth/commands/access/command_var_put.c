@@ -71,12 +71,14 @@ static enum exit_status change_item(json_t *items, const char *pair)
 }
 
 // What is known of the server's version is of another variable then.
-static void rename_spec(json_t *spec, const char *member, const char *name)
+static enum exit_status rename_spec(json_t *spec, const char *member, const char *name)
 {
 	if (!name || strcmp(field_text(spec, member), name) == 0)
-		return;
-	json_object_set_new(spec, member, json_string(name));
+		return STATUS_OK;
+	if (json_object_set_new(spec, member, json_string(name)) != 0)
+		return complain(STATUS_USAGE, "%s: is not UTF-8 text", name);
 	json_object_del(spec, "ModifyIndex");
+	return STATUS_OK;
 }
 
 // The variable that the command line describes. Caller releases it, after a complaint too.
@@ -94,9 +96,11 @@ static enum exit_status variable_of(
 		return result;
 	char *path = at ? var_trimmed(arguments[0]) : NULL;
 	uint32_t seen = 0;
-	rename_spec(*variable, "Path", path);
+	result = rename_spec(*variable, "Path", path);
 	free(path);
-	rename_spec(*variable, "Namespace", flag_next(flags, FLAG_NAMESPACE, &seen));
+	if (result == STATUS_OK)
+		result = rename_spec(
+			*variable, "Namespace", flag_next(flags, FLAG_NAMESPACE, &seen));
 	if (!json_object_get(*variable, "Items"))
 		json_object_set_new(*variable, "Items", json_object());
 	at += at < count && is_file(arguments[at]);

@@ -53,15 +53,21 @@ static void *serve_connection(void *context)
 	return NULL;
 }
 
-// What cannot be taken now can be when a connection has ended. False: there is none, and no room all the same.
-static bool await_room(struct forwarded_port *p)
+static uint32_t open_connections(struct forwarded_port *p)
 {
 	pthread_mutex_lock(&p->lock);
-	uint32_t before = p->connections;
-	while (p->connections > 0 && p->connections == before)
+	uint32_t count = p->connections;
+	pthread_mutex_unlock(&p->lock);
+	return count;
+}
+
+// Until one of so many, which were open before there was no room for one more, has ended.
+static void await_room(struct forwarded_port *p, uint32_t before)
+{
+	pthread_mutex_lock(&p->lock);
+	while (p->connections == before)
 		pthread_cond_wait(&p->has_ended, &p->lock);
 	pthread_mutex_unlock(&p->lock);
-	return before > 0;
 }
 
 static void begin_connection(struct forwarded_port *p, int fd)
@@ -84,10 +90,15 @@ static void begin_connection(struct forwarded_port *p, int fd)
 static enum exit_status serve_port(struct forwarded_port *p)
 {
 	for (;;) {
+		uint32_t before = open_connections(p);
 		int fd = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC), error = errno;
 		if (fd >= 0)
 			begin_connection(p, fd);
-		else if (error != EINTR && error != ECONNABORTED && !await_room(p))
+		else if (error == EINTR || error == ECONNABORTED)
+			continue;
+		else if (before > 0)
+			await_room(p, before);
+		else
 			return complain(STATUS_FAILURE,
 				"no connection to port %u of \"%s\" can be taken any more: %s",
 				p->way->port, p->way->name, strerror(error));
