@@ -259,7 +259,7 @@ int report_json(const struct run *run, bool seen, const char *path)
 	int rc = file ? json_dumpf(o, file, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : -1;
 	if (file && fputc('\n', file) == EOF)
 		rc = -1;
-	if (file && file != stdout && fclose(file) != 0)
+	if (file && (file == stdout ? fflush(file) : fclose(file)) != 0)
 		rc = -1;
 	json_decref(o);
 	return rc == 0 ? 0 : -EIO;

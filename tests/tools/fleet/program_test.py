@@ -31,6 +31,16 @@ def as_anybody():
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_NET_ADMIN, 0, 0, 0)
 
 
+def refused(words, says, output):
+    """Whether it ends so; it prints to output."""
+    run = subprocess.run([sys.argv[1], *words], text=True, timeout=30, stdout=output, stderr=subprocess.PIPE,
+                         preexec_fn=as_anybody)
+    if run.returncode != 3 or says not in run.stderr:
+        print(f"{' '.join(words)}: {run.returncode}: {run.stderr}")
+        return 1
+    return 0
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="berth-fleet-") as folder:
@@ -41,11 +51,10 @@ def main():
         (pathlib.Path(folder) / "openb_pod_list_default.csv").write_text(PODS)
         for words, says in CASES:
             words = [word.replace("FOLDER", folder) for word in words]
-            run = subprocess.run([sys.argv[1], f"--key-file={key}", "--quiet", *words], text=True, timeout=30,
-                                 capture_output=True, preexec_fn=as_anybody)
-            if run.returncode != 3 or says not in run.stderr:
-                print(f"{' '.join(words)}: {run.returncode}: {run.stderr}")
-                failed += 1
+            failed += refused([f"--key-file={key}", "--quiet", *words], says, subprocess.DEVNULL)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            words = [f"--key-file={key}", "--quiet", "--json=-", *SHORT]
+            failed += refused(words, "cannot write -: No space left on device", full)
     return failed
 
 
