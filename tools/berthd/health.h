@@ -5,11 +5,11 @@
 // How long the applier may be at one turn, or the log at one batch, before health fails.
 #define BERTHD_PATIENCE_S 5u
 
-// Every worker makes turns, and the applier has not been at one for six times as long as health bears: what the
-// watchdog asks.
 // Says in the log when the machine's clock was set, and when it is right again. lag_ns: time_source_steady_lag_ns();
 // whoever asks for that again and again keeps the daemon's time going evenly, too. On one thread.
 void berthd_look_at_clock(struct berthd *, int64_t lag_ns);
+// Every worker makes turns, and the applier has not been at one for six times as long as health bears: what the
+// watchdog asks.
 bool berthd_alive(const struct berthd *);
 // All that health consists of: how many checks.
 uint32_t berthd_checks(void *context, struct health_check *);
