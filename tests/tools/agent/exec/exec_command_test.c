@@ -374,6 +374,38 @@ static void a_task_that_cannot_be_looked_at(void **unused)
 	rmdir(group);
 }
 
+// Puts a socket, which nobody can open, over what says in which group the process is.
+static void hide_group_of(pid_t pid)
+{
+	char path[64], there[80];
+	snprintf(path, sizeof path, "/proc/%d/cgroup", (int)pid);
+	snprintf(there, sizeof there, "%s/socket", stage.folder);
+	if (mknod(there, S_IFSOCK | 0600, 0) < 0 || unshare(CLONE_NEWNS) < 0 ||
+		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount(there, path, NULL, MS_BIND, NULL) < 0)
+		_exit(2);
+}
+
+static void a_group_that_nobody_can_read_is_not_taken_for_none(void **unused)
+{
+	char message[300];
+	struct exec_place place;
+	int status;
+	if (!is_root())
+		return;
+	stage_open(&stage, NULL, "");
+	pid_t other = fork();
+	if (other == 0) {
+		hide_group_of(stage.task.task);
+		_exit(exec_place_find(&place, &stage.task, "", message, sizeof message) != -ENXIO);
+	}
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	snprintf(output, sizeof output, "%s/socket", stage.folder);
+	assert_int_equal(unlink(output), 0);
+	stage_close(&stage);
+}
+
 static void a_command_is_in_its_tasks_group(void **unused)
 {
 	char message[300];
@@ -592,6 +624,7 @@ int main(void)
 		cmocka_unit_test(a_command_is_where_its_task_is),
 		cmocka_unit_test(a_root_of_its_own),
 		cmocka_unit_test(a_task_that_cannot_be_looked_at),
+		cmocka_unit_test(a_group_that_nobody_can_read_is_not_taken_for_none),
 		cmocka_unit_test(a_command_is_in_its_tasks_group),
 		cmocka_unit_test(a_process_namespace),
 		cmocka_unit_test(the_tasks_user),
