@@ -22,7 +22,7 @@ struct said {
 
 // What it answers, in turn; the last one from then on.
 struct script {
-	struct said said[4];
+	struct said said[6];
 	uint32_t count;
 };
 
@@ -50,6 +50,10 @@ static const char *answer_by_script(void *context, uint32_t request, size_t *siz
 #define TOKEN                                                                   \
 	{                                                                       \
 		"200 OK", "{\"header\":{\"revision\":\"5\"},\"token\":\"t.1\"}" \
+	}
+#define DONE                                                                     \
+	{                                                                        \
+		"200 OK", "{\"header\":{\"revision\":\"6\"},\"succeeded\":true}" \
 	}
 #define CREATED "{\"result\":{\"header\":{\"revision\":\"5\"},\"created\":true}}\n"
 #define CHANGED                                                                     \
@@ -95,14 +99,14 @@ static void who_has_no_token_is_let_in_nowhere(void **unused)
 				   knows_nobody = {{WRONG_PASSWORD}, 1},
 				   keeps_out = {{{"401 Unauthorized", "<html>"}}, 1},
 				   gives_one = {{TOKEN, NO_USER, WRONG_PASSWORD}, 3},
-				   gives_two = {{TOKEN, NO_USER, TOKEN, NO_USER}, 4};
+				   gives_three = {{TOKEN, NO_USER, TOKEN, NO_USER, TOKEN, DONE}, 6};
 
 	expect_refusal(&wants_user, NULL, "user name is empty");
 	expect_refusal(&knows_nobody, "u", "authentication failed");
 	expect_refusal(&keeps_out, NULL, "HTTP status 401");
 	expect_refusal(&gives_one, "u", "authentication failed");
-	expect_refusal(
-		&gives_two, "u", "user name is empty"); // it is asked for once more, and no more
+	// It is asked for once more, and no more.
+	expect_refusal(&gives_three, "u", "user name is empty");
 }
 
 static void without_certificates_nobody_is_asked(void **unused)
