@@ -211,7 +211,11 @@ static void what_is_left_in_its_group_ends_before_it_begins(void **unused)
 	snprintf(text, sizeof text, "%d", (int)left);
 	assert_int_equal(cgroup_write(group, "cgroup.procs", text), 0);
 	struct alloc_run *a = start("exit 0", "", "");
-	assert_int_equal(waitpid(left, &status, WNOHANG), left);
+	pid_t reaped = 0;
+	STAGE_AWAIT((reaped = waitpid(left, &status, WNOHANG)) != 0,
+		0); // out of its group it is before
+	assert_int_equal(reaped, left);
+	assert_true(WIFSIGNALED(status));
 	WAIT_FOR(alloc_run_is_over(a));
 	assert_false(a->tasks[0].failed);
 }
