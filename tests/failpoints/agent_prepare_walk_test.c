@@ -3,6 +3,7 @@
 #include "state/base/check.h"
 #include "tests/failpoints/call_walk.h"
 #include "tests/failpoints/node_life.h"
+#include "tests/support/calls/failing_calls.h"
 #include "tests/tools/agent/fetch/web.h"
 #include "tests/tools/agent/prepare/store.h"
 #include <fcntl.h>
@@ -75,7 +76,10 @@ static bool has_trouble(const struct alloc_run *a)
 static bool step_until(
 	const struct node_life *l, const struct alloc_run *a, const char *name, const char *wanted)
 {
-	for (uint32_t i = 0; i < 600 && strcmp(contents(l, name), wanted) != 0; i++) {
+	// What failed may keep it from ever coming to that.
+	for (uint32_t i = 0;
+		i < (calls_failures() > 0 ? 600 : 4000) && strcmp(contents(l, name), wanted) != 0;
+		i++) {
 		if (a && has_trouble(a))
 			return false;
 		poll(&(struct pollfd){.fd = runner.epoll_fd, .events = POLLIN}, 1, 5);

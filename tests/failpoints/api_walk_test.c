@@ -53,7 +53,7 @@ static struct server *begin(const struct serving *s, const struct credentials_fi
 	static char refusal[256];
 	struct server_options options = {.nodes_max = 64,
 		.has_line = true,
-		.line_wait_ms = 400,
+		.line_wait_ms = 1000,
 		.socket = {.path = s->socket, .mode = 0600},
 		.audit_path = s->audit,
 		.refusal = refusal};

@@ -3,6 +3,7 @@
 #include "state/base/error.h"
 #include "state/base/time_source.h"
 #include "tests/failpoints/call_walk.h"
+#include "tests/support/calls/failing_calls.h"
 #include "tests/support/etcd/fake_server.h"
 #include "tools/api/forward/forwarder.h"
 #include "tools/http_client/http_socket.h"
@@ -16,7 +17,7 @@
 
 #include <cmocka.h>
 
-#define TIMEOUT_MS 800u
+#define TIMEOUT_MS 20000u
 
 enum { ASKED = 3 };
 
@@ -121,11 +122,21 @@ static struct exchange *forward(struct forwarder *f, bool is_upgrade)
 	return x;
 }
 
+static uint32_t failures(void)
+{
+	uint32_t count = calls_failures();
+
+	for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		count += failpoint_failures(rows[i].point);
+	return count;
+}
+
+// An exchange whose forwarder cannot go on does not end.
 static bool end_forwarded(struct exchange *x)
 {
 	enum exchange_stage stage = EXCHANGE_WAITS;
 
-	for (uint32_t tries = 0; tries < 300; tries++) {
+	for (uint32_t tries = 0; tries < (failures() > 0 ? 300 : 10000); tries++) {
 		stage = exchange_stage_of(x);
 		if (stage != EXCHANGE_WAITS && stage != EXCHANGE_ANSWERS)
 			break;

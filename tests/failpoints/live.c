@@ -126,7 +126,7 @@ static void add_controller_words(struct words *c, const struct live *l)
 	static const char *const settings[] = {"ports.0.io=socket",
 		"ports.0.addresses=127.0.0.1,127.0.0.2", "dataplane.huge=no", "limits.nodes=1000",
 		"limits.jobs=1000", "limits.allocations=4000", "limits.place_requests=1000",
-		"limits.evaluations=5000", "wire.ttl_ms=900", "wire.restart_grace_ms=5000",
+		"limits.evaluations=5000", "wire.ttl_ms=1800", "wire.restart_grace_ms=5000",
 		"liveness.mass_percent=100", "http.connections_max=64", NULL};
 
 	words_add(c, "%s", l->programs[LIVE_CONTROLLER]);

@@ -14,7 +14,9 @@
 
 #include <cmocka.h>
 
-#define TIMEOUT_MS 800u
+// Of what may be made to fail for as long as that, and of what nothing keeps from its end.
+#define TIMEOUT_MS 1500u
+#define LONG_MS 20000u
 
 enum { KEYS = 4, ASKED = 3 };
 
@@ -58,6 +60,8 @@ struct kept_value {
 	bool is_right;
 };
 
+static uint32_t timeout_ms = TIMEOUT_MS;
+
 static void write_key(const struct asking *a, uint32_t key, char text[static 32])
 {
 	snprintf(text, 32, "walk/%u/%u", a->number, key);
@@ -73,7 +77,7 @@ static bool keep_once(struct etcd *etcd, struct asking *a, uint32_t key)
 	struct etcd_txn txn = {
 		.compares = &compare, .compare_count = 1, .puts = &put, .put_count = 1};
 	struct etcd_txn_result result = {0};
-	int error = etcd_txn(etcd, &txn, TIMEOUT_MS, &result);
+	int error = etcd_txn(etcd, &txn, timeout_ms, &result);
 	error = error ? error : result.error;
 
 	if (error == 0)
@@ -85,7 +89,7 @@ static bool keep_all(void *shared)
 {
 	struct asking *a = shared;
 	char message[ETCD_MESSAGE_BYTES] = "";
-	struct etcd_settings settings = {.endpoints = etcd_server.url, .timeout_ms = TIMEOUT_MS};
+	struct etcd_settings settings = {.endpoints = etcd_server.url, .timeout_ms = timeout_ms};
 	struct etcd *etcd = NULL;
 	bool is_well = true;
 
@@ -113,7 +117,7 @@ static void look_at_kept(void *shared)
 {
 	struct asking *a = shared;
 	char message[ETCD_MESSAGE_BYTES] = "", text[32];
-	struct etcd_settings settings = {.endpoints = etcd_server.url, .timeout_ms = TIMEOUT_MS};
+	struct etcd_settings settings = {.endpoints = etcd_server.url, .timeout_ms = LONG_MS};
 	struct etcd *etcd;
 
 	CHECK(etcd_open(&settings, &etcd, message, sizeof message) == 0);
@@ -123,9 +127,10 @@ static void look_at_kept(void *shared)
 		struct etcd_range_result result;
 		write_key(a, key, text);
 		CHECK(!a->is_kept[key] ||
-			(etcd_range(etcd, &range, TIMEOUT_MS, &result) == 0 && seen.is_right));
+			(etcd_range(etcd, &range, LONG_MS, &result) == 0 && seen.is_right));
 	}
 	etcd_close(etcd);
+	timeout_ms = LONG_MS;
 	CHECK(keep_all(a));
 }
 

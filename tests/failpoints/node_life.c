@@ -1,5 +1,6 @@
 #include "tests/failpoints/node_life.h"
 #include "state/base/check.h"
+#include "state/base/time_units.h"
 #include "tools/agent/base/folders.h"
 #include <fcntl.h>
 #include <ftw.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define PATIENCE_NS (20 * NS_PER_S)
 
 const struct uuid node_life_alloc = {{0xa1}};
 struct confine node_life_confine;
@@ -105,9 +108,11 @@ struct alloc_run *node_life_ask(const char *task)
 
 bool node_life_step_to(const struct alloc_run *a, enum task_phase phase)
 {
+	uint64_t until_ns = time_monotonic_ns(&time_source_real) + PATIENCE_NS;
+
 	runner_step(&runner);
-	for (uint32_t tries = 0;
-		tries < 2400 && a->tasks[0].phase != phase && !alloc_run_is_over(a); tries++) {
+	while (a->tasks[0].phase != phase && !alloc_run_is_over(a) &&
+		time_monotonic_ns(&time_source_real) < until_ns) {
 		poll(&(struct pollfd){.fd = runner.epoll_fd, .events = POLLIN}, 1, 5);
 		stage_pass_ms(20);
 	}

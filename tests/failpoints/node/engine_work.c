@@ -33,7 +33,7 @@ static bool watch_engine(const char *path)
 	engine_watch_open(&w, path);
 	(void)engine_watch_step(&w, polled.fd, now_ns);
 	for (uint32_t tries = 0; w.fd >= 0 && tries < 100; tries++) {
-		CHECK(poll(&polled, 1, 5000) == 1);
+		CHECK(poll(&polled, 1, 20000) == 1);
 		(void)engine_watch_step(&w, polled.fd, now_ns);
 	}
 	CHECK(w.fd < 0 && engine_watch_due_ns(&w) > now_ns); // it asks again
@@ -48,7 +48,7 @@ static bool ask_engine(const char *path)
 {
 	const struct engine engine = {path, -1};
 	const struct engine_request request = {
-		.method = "GET", .path = "/version", .timeout_ms = 5000};
+		.method = "GET", .path = "/version", .timeout_ms = 20000};
 	struct engine_reply reply;
 
 	engine_ask(&engine, &request, &reply);

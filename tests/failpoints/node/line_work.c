@@ -69,7 +69,7 @@ static bool ask_controller(void)
 		.target = "/v1/var/x",
 		.allocation = work_id,
 		.task = "t",
-		.timeout_ms = 2000,
+		.timeout_ms = 20000,
 		.stop_fd = -1};
 	bool is_answered = line_ask(line, &question, &answer, message, sizeof message) == 0 &&
 			   answer.status == 200;
