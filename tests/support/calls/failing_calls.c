@@ -22,6 +22,7 @@
 
 #define FRAMES 3u // the call and those that led to it
 #define PLACES 4000u
+#define NOWHERE UINT32_MAX
 #define LINE_BYTES 400u // of what tells a place
 #define RECORDED 12u    // frames of backtrace(): a sanitizer's, its own, the wrapper's, ours
 
@@ -46,9 +47,9 @@ enum mode { STOPPED, RECORDING, FAILING };
 static struct calls {
 	_Atomic enum mode mode;
 	_Atomic bool is_paused;
-	atomic_flag busy;
-	uint32_t count;
+	_Atomic uint32_t count;
 	struct place places[PLACES];
+	_Atomic bool is_whole[PLACES]; // not where who recorded it was killed meanwhile
 	bool only_once;
 	bool fail[PLACES];
 	_Atomic uint32_t failures;
@@ -71,25 +72,23 @@ __attribute__((constructor)) static void share_calls(void)
 	(void)backtrace(ignored, 2); // loads what it needs by now
 }
 
-// Returns how many there are where it is none of them.
 static uint32_t index_of(const struct place *p)
 {
-	uint32_t i = 0;
-
-	while (i < calls->count && memcmp(&calls->places[i], p, sizeof *p) != 0)
-		i++;
-	return i;
+	for (uint32_t i = 0; i < calls->count; i++)
+		if (calls->is_whole[i] && memcmp(&calls->places[i], p, sizeof *p) == 0)
+			return i;
+	return NOWHERE;
 }
 
+// Without a lock, which somebody might hold who is killed. Two may record the same place at once.
 static void record(const struct place *p)
 {
-	while (atomic_flag_test_and_set(&calls->busy))
-		;
-	uint32_t i = index_of(p);
+	if (index_of(p) != NOWHERE)
+		return;
+	uint32_t i = atomic_fetch_add(&calls->count, 1);
 	CHECK(i < PLACES);
-	if (i == calls->count)
-		calls->places[calls->count++] = *p;
-	atomic_flag_clear(&calls->busy);
+	calls->places[i] = *p;
+	calls->is_whole[i] = true;
 }
 
 // What the kernel keeps as files, and a message, is written whole or not at all.
@@ -150,8 +149,8 @@ __attribute__((noinline)) static bool fails(
 	errno = saved;
 	if (can && mode == RECORDING)
 		record(&p);
-	uint32_t place = can && mode == FAILING ? index_of(&p) : calls->count;
-	if (place == calls->count || !calls->fail[place])
+	uint32_t place = can && mode == FAILING ? index_of(&p) : NOWHERE;
+	if (place == NOWHERE || !calls->fail[place])
 		return false;
 	return atomic_fetch_add(&calls->failures, 1) == 0 || !calls->only_once;
 }
@@ -216,6 +215,8 @@ LIBRARY_VALUE(WRAP_VALUE)
 void calls_record(void)
 {
 	calls->count = 0;
+	for (uint32_t i = 0; i < PLACES; i++)
+		calls->is_whole[i] = false;
 	calls->mode = RECORDING;
 }
 
@@ -280,19 +281,20 @@ static const char *name_place(char *line)
 	return up ? up + 4 : strncmp(line, "../", 3) == 0 ? line + 3 : line;
 }
 
-// Keeps the place if the call stands in the source.
+// Keeps the place if the call stands in the source, once.
 static void keep(uint32_t at, char lines[FRAMES][LINE_BYTES])
 {
 	const char *places[FRAMES];
+	struct place p = calls->places[at];
 
 	for (uint32_t f = 0; f < FRAMES; f++)
 		places[f] = name_place(lines[f]);
-	if (!is_ours(places[0]))
+	if (!calls->is_whole[at] || !is_ours(places[0]) || index_of(&p) != NOWHERE)
 		return;
-	struct place p = calls->places[at];
 	snprintf(place_texts[calls->count], CALL_PLACE_BYTES, "%s at %.150s < %.150s < %.150s",
 		call_names[p.call], places[0], places[1], places[2]);
-	calls->places[calls->count++] = p;
+	calls->places[calls->count] = p;
+	calls->is_whole[calls->count++] = true;
 }
 
 // Returns what it says of the addresses, from its beginning.
