@@ -124,11 +124,20 @@ def complain_of_what_is_right(command, port):
     return None
 
 
+def hold_port(port):
+    """A socket that is bound to the port. While it does not listen, nobody else is given the port who takes any, and a
+    daemon that asks for it by its number can listen there."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", port))
+    return held
+
+
 def main():
-    with tempfile.TemporaryDirectory() as name, socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+    with tempfile.TemporaryDirectory() as name, hold_port(0) as held:
+        port = held.getsockname()[1]
+        taken = hold_port(port)
         taken.listen()
-        port = taken.getsockname()[1]
         make_files(pathlib.Path(name))
         complaints = [complain(what, command_of(name, port, settings)) for what, settings in REFUSED]
         taken.close()

@@ -6,7 +6,6 @@ user_test.py BERTHD
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks
 USER, NUMBER = "nobody", 65534
 FIELDS = {"Uid": str(NUMBER), "Gid": str(NUMBER), "CapPrm": "0" * 16, "CapEff": "0" * 16, "CapAmb": "0" * 16,
           "NoNewPrivs": "1"}
+# Of the loopback, and of no other process that does the same.
+ADDRESS = "127.{}.{}.{}".format(64 + (os.getpid() >> 16), os.getpid() >> 8 & 255, os.getpid() & 255)
 
 
 def expect(condition, what):
@@ -26,16 +27,9 @@ def expect(condition, what):
     print(what)
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def settings(folder, **more):
-    named = {"data_dir": folder / "data", "master_key_file": folder / "key", "http.port": free_port(), "user": USER,
-             "wire.udp_port": free_port(), "ports.0.io": "socket", "ports.0.addresses": "127.0.0.1",
-             "http.socket.path": folder / "socket", **more}
+    named = {"data_dir": folder / "data", "master_key_file": folder / "key", "http.port": 0, "user": USER,
+             "ports.0.io": "socket", "ports.0.addresses": ADDRESS, "http.socket.path": folder / "socket", **more}
     return [BERTHD, *(f"--{name}={value}" for name, value in named.items())]
 
 
@@ -78,7 +72,10 @@ def status(path):
 def look_at_threads(pid):
     threads = sorted(pathlib.Path(f"/proc/{pid}/task").iterdir())
     for thread in threads:
-        has = status(thread / "status")
+        try:
+            has = status(thread / "status")
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended
         for name, value in FIELDS.items():
             expect_quietly(has[name] == {value}, f"{name} of {thread.name} is {value}, not {has[name]}")
     expect(len(threads) > 4, "every thread is the user, and has no capability")
@@ -109,7 +106,7 @@ def live(folder):
         wait_for(log, "reloaded")
         look_at_threads(daemon.pid)
         daemon.send_signal(signal.SIGTERM)
-        expect(daemon.wait(30) == 0, "it stops cleanly")
+        expect(daemon.wait(100) == 0, "it stops cleanly")
     finally:
         daemon.kill()
         daemon.wait()
