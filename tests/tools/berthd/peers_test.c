@@ -1,17 +1,15 @@
 // Where the controllers of other regions are, and what is known of one that is not there.
 #include "state/base/memory.h"
+#include "tests/tools/agent/check/listener.h"
 #include "tests/tools/api/server.h"
 #include "tests/tools/tls/made.h"
 #include "tools/berthd/peer_list.h"
 #include "tools/berthd/peers.h"
-#include <arpa/inet.h>
 #include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -111,49 +109,6 @@ static void a_list_may_be_read_anew(void **state)
 	peer_controllers_destroy(p);
 }
 
-struct listener {
-	int socket;
-	uint16_t port;
-	pthread_t thread;
-	const char *answer;
-	_Atomic uint32_t requests;
-	char request[4096]; // the last one
-};
-
-static void *serve(void *context)
-{
-	struct listener *l = context;
-
-	for (int c; (c = accept(l->socket, NULL, NULL)) >= 0;) {
-		ssize_t size = recv(c, l->request, sizeof l->request - 1, 0);
-		l->request[size > 0 ? size : 0] = '\0';
-		l->requests++;
-		(void)!send(c, l->answer, strlen(l->answer), MSG_NOSIGNAL);
-		close(c);
-	}
-	return NULL;
-}
-
-static void listen_with(struct listener *l, const char *answer)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof at;
-
-	*l = (struct listener){.socket = socket(AF_INET, SOCK_STREAM, 0), .answer = answer};
-	assert_int_equal(bind(l->socket, (struct sockaddr *)&at, size), 0);
-	assert_int_equal(listen(l->socket, 8), 0);
-	assert_int_equal(getsockname(l->socket, (struct sockaddr *)&at, &size), 0);
-	l->port = ntohs(at.sin_port);
-	assert_int_equal(pthread_create(&l->thread, NULL, serve, l), 0);
-}
-
-static void listen_no_more(struct listener *l)
-{
-	shutdown(l->socket, SHUT_RDWR);
-	pthread_join(l->thread, NULL);
-	close(l->socket);
-}
-
 static struct peer_controllers *create_at(uint16_t port)
 {
 	char regions[64];
@@ -182,11 +137,11 @@ static void answers_are_understood(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct listener l;
-		listen_with(&l, cases[i].answer);
+		listener_open(&l, cases[i].answer);
 		struct peer_controllers *p = create_at(l.port);
 		assert_int_equal(ask(p), cases[i].seen);
 		peer_controllers_destroy(p);
-		listen_no_more(&l);
+		listener_close(&l);
 		assert_non_null(strstr(l.request,
 			"GET /v1/berth/rollout/a%2Fjob?namespace=name%20space&rollout=r%261 "));
 	}
@@ -201,12 +156,12 @@ static void the_token_goes_with_it(void **state)
 	assert_int_equal(write(file, "s3cret\n", 7), 7);
 	close(file);
 	snprintf(config.peer_token_file, sizeof config.peer_token_file, "%s", path);
-	listen_with(&l, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+	listener_open(&l, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
 	struct peer_controllers *p = create_at(l.port);
 	assert_non_null(p);
 	assert_int_equal(ask(p), REGION_ABSENT);
 	peer_controllers_destroy(p);
-	listen_no_more(&l);
+	listener_close(&l);
 	unlink(path);
 	assert_non_null(strstr(l.request, "X-Nomad-Token: s3cret\r\n"));
 }
@@ -215,7 +170,7 @@ static void one_that_is_away_is_left_alone_for_a_while(void **state)
 {
 	struct listener l;
 
-	listen_with(&l, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
+	listener_open(&l, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
 	config.peer_poll_ms = 600000;
 	struct peer_controllers *p = create_at(l.port);
 	assert_int_equal(ask(p), REGION_UNKNOWN);
@@ -229,7 +184,7 @@ static void one_that_is_away_is_left_alone_for_a_while(void **state)
 	assert_int_equal(ask(p), REGION_UNKNOWN);
 	assert_int_equal(l.requests, 3);
 	peer_controllers_destroy(p);
-	listen_no_more(&l);
+	listener_close(&l);
 }
 
 static void a_job_is_sent_as_it_was_submitted(void **state)
@@ -247,13 +202,13 @@ static void a_job_is_sent_as_it_was_submitted(void **state)
 	job->multiregion->submission = text_copy(TEXT("{\"ID\":\"web\"}"));
 	job->multiregion->eval_priority = 77;
 	for (int i = 0; i < 3; i++) {
-		listen_with(&l, answers[i]);
+		listener_open(&l, answers[i]);
 		struct peer_controllers *p = create_at(l.port);
 		const struct peers *peers = peer_controllers_peers(p);
 		assert_int_equal(peers->submit(peers->context, "east", job), i == 2 ? 0 : -EINVAL);
 		assert_int_equal(peers->submit(peers->context, "north", job), -EINVAL);
 		peer_controllers_destroy(p);
-		listen_no_more(&l);
+		listener_close(&l);
 		assert_non_null(strstr(l.request, "PUT /v1/job/web?namespace=default&rollout=r1 "));
 		assert_non_null(
 			strstr(l.request, "{\"EvalPriority\":77,\"Job\":{\"ID\":\"web\"}}"));
@@ -281,7 +236,7 @@ static void a_stop_is_told_of(void **state)
 	job->multiregion->stop_everywhere_ns = 1700000000000000007;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct listener l;
-		listen_with(&l, cases[i].answer);
+		listener_open(&l, cases[i].answer);
 		struct peer_controllers *p = create_at(l.port);
 		const struct peers *peers = peer_controllers_peers(p);
 		job->multiregion->purge_everywhere = cases[i].purge;
@@ -289,7 +244,7 @@ static void a_stop_is_told_of(void **state)
 		assert_int_equal(peers->stop(peers->context, "east", job), cases[i].error);
 		assert_int_equal(peers->stop(peers->context, "north", job), -EINVAL);
 		peer_controllers_destroy(p);
-		listen_no_more(&l);
+		listener_close(&l);
 		assert_non_null(strstr(l.request, "DELETE /v1/job/a%2Fweb?namespace=default&before="
 						  "1700000000000000007&eval_priority="));
 		assert_non_null(strstr(l.request, cases[i].purge ? "=0&purge=true " : "=33 "));
