@@ -3,6 +3,7 @@
 #include "state/base/time_source.h"
 #include "tests/support/etcd/etcd_server.h"
 #include "tests/support/etcd/fake_server.h"
+#include "tests/support/shared_time.h"
 #include "tools/api/forward/forwarder.h"
 #include <linux/filter.h>
 #include <setjmp.h>
@@ -35,14 +36,19 @@ static void note_wake(void *context)
 	woken++;
 }
 
-static struct forwarder *start(uint32_t hold_ms)
+static struct forwarder *start_at(const struct time_source *time, uint32_t hold_ms)
 {
 	struct forwarder *f;
 	const struct forwarder_settings settings = {
-		.cluster = tell, .hold_ms = hold_ms, .time = &time_source_real, .wake = note_wake};
+		.cluster = tell, .hold_ms = hold_ms, .time = time, .wake = note_wake};
 	assert_int_equal(forwarder_start(&settings, &f), 0);
 	woken = 0;
 	return f;
+}
+
+static struct forwarder *start(uint32_t hold_ms)
+{
+	return start_at(&time_source_real, hold_ms);
 }
 
 static struct exchange *begun(struct forwarder *f, const char *method)
@@ -54,10 +60,10 @@ static struct exchange *begun(struct forwarder *f, const char *method)
 
 static void await_stage(struct exchange *x, enum exchange_stage stage)
 {
-	for (int i = 0; i < 2000 && exchange_stage_of(x) != stage; i++)
+	for (int i = 0; i < 12000 && exchange_stage_of(x) != stage; i++)
 		usleep(5000);
 	assert_int_equal(exchange_stage_of(x), stage);
-	for (int i = 0; i < 2000 && !woken; i++)
+	for (int i = 0; i < 60000 && !woken; i++)
 		usleep(1000);
 	assert_int_equal(woken, 1);
 }
@@ -65,7 +71,7 @@ static void await_stage(struct exchange *x, enum exchange_stage stage)
 static void await_none(struct forwarder *f)
 {
 	struct forward_counts counts;
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 12000; i++) {
 		forwarder_count(f, &counts);
 		if (!counts.under_way)
 			break;
@@ -137,7 +143,8 @@ static void a_leader_that_cannot_be_reached_is_not_waited_for(void **unused)
 	close(listener);
 }
 
-enum { HOLD_MS = 300 };
+enum { HOLD_MS = 5000, NEXT_TRY_MS = 100 };
+static struct shared_time stopped_time = {1795225440000000000};
 
 static const char *leave_late(void *context, uint32_t request, size_t *size)
 {
@@ -147,20 +154,27 @@ static const char *leave_late(void *context, uint32_t request, size_t *size)
 	*size = sizeof answer - 1;
 	if (request > 0)
 		return answer;
-	usleep(HOLD_MS * 2 * 1000);
+	shared_time_advance_ms(&stopped_time, HOLD_MS * 2);
 	return NULL;
 }
 
 // As a blocking query does: the time for the next leader begins when the first is gone.
 static void what_a_leader_had_for_long_is_for_the_next_one(void **unused)
 {
+	const struct time_source stopped = {shared_time_ns, shared_time_ns, &stopped_time, NULL};
 	struct fake_server server = {.answer = leave_late};
+	struct forward_counts counts;
 	fake_server_start(&server);
 	snprintf(leader_url, sizeof leader_url, "%s", server.url);
 	role = CLUSTER_FOLLOWER;
 	knows_leader = true;
-	struct forwarder *f = start(HOLD_MS);
+	struct forwarder *f = start_at(&stopped, HOLD_MS);
 	struct exchange *x = begun(f, "GET");
+	do {
+		usleep(1000);
+		forwarder_count(f, &counts);
+	} while (counts.repeated == 0);
+	shared_time_advance_ms(&stopped_time, NEXT_TRY_MS);
 	await_stage(x, EXCHANGE_IS_OVER);
 	assert_int_equal(x->head.status, 200);
 	x->carrier->drop(x);
