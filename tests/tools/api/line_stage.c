@@ -20,6 +20,7 @@ struct line_stage stage;
 
 static struct server *staged;
 static _Atomic bool stops;
+static pthread_mutex_t calling = PTHREAD_MUTEX_INITIALIZER; // held while a call is passed on
 static pthread_t dataplane;
 
 bool stage_say(int fd, const void *data, size_t size)
@@ -45,7 +46,7 @@ bool stage_hear(int fd, char *text, size_t room)
 {
 	struct pollfd polled = {fd, POLLIN, 0};
 	size_t used = strlen(text);
-	if (used + 1 >= room || poll(&polled, 1, 10000) != 1)
+	if (used + 1 >= room || poll(&polled, 1, 60000) != 1)
 		return false;
 	ssize_t size = recv(fd, text + used, room - used - 1, 0);
 	text[used + (size > 0 ? (size_t)size : 0)] = '\0';
@@ -182,8 +183,10 @@ static void *pass_calls_on(void *unused)
 		_Atomic uint64_t *news = &((struct node_table *)table)->news[slot / 64];
 		bool is_told = atomic_fetch_and(news, ~(1ull << slot % 64)) >> slot % 64 & 1;
 		const struct line_call call = {1, 1, 1, ++number};
+		pthread_mutex_lock(&calling);
 		if (is_told && atomic_load(&table->lines[slot].directives) & NODE_DIRECTIVE_CALL)
 			line_called(stage.line, &call);
+		pthread_mutex_unlock(&calling);
 		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
 	}
 	return NULL;
@@ -218,10 +221,16 @@ void stage_end(void)
 	line_close(stage.line);
 }
 
+void stage_until_called(void)
+{
+	pthread_mutex_lock(&calling);
+	pthread_mutex_unlock(&calling);
+}
+
 void stage_until_quiet(void)
 {
 	for (int ms = 0; atomic_load(&stage.answering) > 0; ms++) {
-		assert_true(ms < 10000);
+		assert_true(ms < 60000);
 		nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
 	}
 }

@@ -29,13 +29,15 @@ extern struct line_stage stage;
 // "path=/".
 void stage_begin(struct server *);
 void stage_end(void);
-// Until the node answers nothing any more, within 10 s.
+// Until the node answers nothing any more, within a minute.
 void stage_until_quiet(void);
+// Until no call is on its way to the node any more; nobody waits for it.
+void stage_until_called(void);
 // Whether these are the bytes of a flood from the at-th on; both of whole words.
 bool stage_is_flood(const void *bytes, size_t size, size_t at);
 
 // False: the other side has ended.
 bool stage_say(int fd, const void *data, size_t size);
 bool stage_say_text(int fd, const char *text);
-// Adds what comes to the text. False: nothing more, or not within 10 s, or there is no room.
+// Adds what comes to the text. False: nothing more, or not within a minute, or there is no room.
 bool stage_hear(int fd, char *text, size_t room);

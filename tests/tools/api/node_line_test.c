@@ -177,6 +177,7 @@ static uint64_t dials(void)
 static void a_call_that_comes_again_is_none(void **unused)
 {
 	struct line_call call = {1, 9, 1, 5};
+	stage_until_called();
 	uint64_t before = dials();
 	line_called(stage.line, &call);
 	assert_int_equal(dials(), before + 1);
@@ -271,7 +272,7 @@ static void a_change_is_waited_for(void **unused)
 	pthread_t thread;
 	assert_int_equal(put_variable("nomad/jobs/web", "old"), 200);
 	assert_int_equal(asked("GET", "/v1/var/nomad/jobs/web", &stage.allocation, "t", &got), 200);
-	snprintf(target, sizeof target, "/v1/var/nomad/jobs/web?index=%llu&wait=10s",
+	snprintf(target, sizeof target, "/v1/var/nomad/jobs/web?index=%llu&wait=60s",
 		(unsigned long long)got.index);
 	uint64_t before = got.index;
 	line_answer_free(&got);
@@ -377,7 +378,7 @@ static void expect_heard(int fd, const char *behind)
 	size_t want = sizeof greeting - 1 + strlen(behind), used = 0;
 	while (used < want) {
 		struct pollfd polled = {fd, POLLIN, 0};
-		assert_int_equal(poll(&polled, 1, 10000), 1);
+		assert_int_equal(poll(&polled, 1, 60000), 1);
 		ssize_t size = recv(fd, text + used, sizeof text - used, 0);
 		assert_true(size > 0);
 		used += (size_t)size;

@@ -53,7 +53,7 @@ static int end(void **unused)
 static struct client connect_client(void)
 {
 	struct client c = {.fd = server_connect(server)};
-	const struct timeval patience = {.tv_sec = 10};
+	const struct timeval patience = {.tv_sec = 60};
 	const int at_once = 1;
 	int error;
 	assert_return_code(
