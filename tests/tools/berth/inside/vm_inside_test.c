@@ -302,9 +302,13 @@ static pid_t begin_forwarding(int *printed, unsigned *port)
 	assert_int_equal(posix_spawn(&pid, BERTH_PROGRAM, &actions, NULL, words, environment), 0);
 	posix_spawn_file_actions_destroy(&actions);
 	close(out[1]);
-	ssize_t n = read(out[0], text, sizeof text - 1);
-	assert_true(n > 0);
-	text[n] = '\0';
+	text[0] = '\0';
+	for (size_t size = 0; !strchr(text, '\n');) {
+		ssize_t n = read(out[0], text + size, sizeof text - 1 - size);
+		assert_true(n > 0);
+		size += (size_t)n;
+		text[size] = '\0';
+	}
 	assert_int_equal(sscanf(text, "127.0.0.1:%u is port 8080 of \"web\"", port), 1);
 	*printed = out[0];
 	return pid;
