@@ -4,6 +4,9 @@
 #include "tools/berthd/berthd.h"
 #include "tools/berthd/daemon.h"
 
+// After so long a lost node is forgotten.
+#define SILENT_DAEMON_LOST_MS 300u
+
 // Its settings and keys; the directory that holds its data, which silent_daemon_end removes.
 const char *silent_daemon_configure(struct berthd *);
 // Set-up and tear-down of cmocka; the daemon is the state of the tests.
