@@ -103,7 +103,7 @@ static void an_allocation_tells_of_its_network(void **unused)
 	json_t *list = NULL;
 	json_decref(http_json(server, "PUT", "/v1/jobs", body));
 	life_begin(&slot, 1);
-	for (int i = 0; i < 500 && json_array_size(list) == 0; i++) {
+	for (int i = 0; i < 3000 && json_array_size(list) == 0; i++) {
 		struct timespec pause = {0, 20000000};
 		json_decref(list);
 		nanosleep(&pause, NULL);

@@ -104,7 +104,7 @@ static long used_member(const char *quota, const char *member)
 // Never more than it, at any look.
 static void await_used(const char *quota, const char *member, long wanted)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		long value = used_member(quota, member);
 		if (value > wanted)
 			fail_msg("%s: %s is %ld, more than %ld", quota, member, value, wanted);
@@ -135,7 +135,7 @@ static bool runs_something(const char *space)
 
 static void await_stopped(const char *space)
 {
-	for (int i = 0; i < 1000 && runs_something(space); i++)
+	for (int i = 0; i < 6000 && runs_something(space); i++)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	assert_false(runs_something(space));
 }
@@ -145,7 +145,7 @@ static json_t *await_blocked(const char *space)
 	char path[96];
 
 	snprintf(path, sizeof path, "/v1/evaluations?namespace=%s&status=blocked", space);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		json_t *list = http_json(server, "GET", path, NULL);
 		if (json_array_size(list)) {
 			json_t *first = json_incref(json_array_get(list, 0));
@@ -244,7 +244,7 @@ static void a_system_job_keeps_to_it(void **unused)
 	put_quota("few", 0, 3);
 	await_used("few", "Instances", 3);
 	put_quota("few", 0, 0);
-	for (int i = 0; i < 1000 && used_member("few", "Instances") < NODES; i++)
+	for (int i = 0; i < 6000 && used_member("few", "Instances") < NODES; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	assert_int_equal(used_member("few", "Instances"), NODES);
 }
@@ -272,7 +272,7 @@ static long cards_used(void)
 
 static void await_cards(long wanted)
 {
-	for (int i = 0; i < 1000 && cards_used() != wanted; i++)
+	for (int i = 0; i < 6000 && cards_used() != wanted; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	assert_int_equal(cards_used(), wanted);
 }

@@ -422,7 +422,7 @@ static struct uuid newest(void)
 static void await_newest_key(const char *name)
 {
 	struct uuid key = newest();
-	for (int i = 0; i < 1000 && !has_key(name, &key); i++)
+	for (int i = 0; i < 6000 && !has_key(name, &key); i++)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	if (!has_key(name, &key))
 		fail_msg("%s has another key", name);

@@ -258,7 +258,7 @@ static void what_it_does_is_audited(void **unused)
 	json_t *shown = json_loads(account.text, 0, NULL);
 	expect(ask_as("watched", secret, "GET", "/v1/workers", NULL), 200, "[]");
 	snprintf(line, sizeof line, "who=\"%s\"", member_text(shown, "accessor"));
-	for (int i = 0; i < 500 && !strstr(audit_lines(), line); i++)
+	for (int i = 0; i < 6000 && !strstr(audit_lines(), line); i++)
 		usleep(10000);
 	const char *at = strstr(audit_lines(), line);
 	assert_non_null(at);

@@ -140,7 +140,7 @@ static void follow(const char *path, const char *until)
 	text[0] = '\0';
 	while (!strstr(text, until)) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		assert_int_equal(poll(&p, 1, 10000), 1);
+		assert_int_equal(poll(&p, 1, 60000), 1);
 		ssize_t got = recv(fd, text + size, sizeof text - 1 - size, 0);
 		assert_true(got > 0);
 		size += (size_t)got;

@@ -40,7 +40,7 @@ static void stream_await(struct stream *s, const char *text)
 
 	while (!(found = strstr(s->text, text))) {
 		struct pollfd p = {.fd = s->fd, .events = POLLIN};
-		if (poll(&p, 1, 10000) != 1)
+		if (poll(&p, 1, 60000) != 1)
 			fail_msg("no %s after: %s", text, s->text);
 		ssize_t got = recv(s->fd, s->text + s->size, sizeof s->text - 1 - s->size, 0);
 		if (got <= 0)

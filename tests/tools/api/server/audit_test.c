@@ -43,7 +43,7 @@ static const char *read_lines(void)
 // The line is written when the client has its answer already.
 static void expect_line(const char *part)
 {
-	for (int i = 0; i < 500 && !strstr(read_lines(), part); i++)
+	for (int i = 0; i < 6000 && !strstr(read_lines(), part); i++)
 		usleep(10000);
 	if (!strstr(text, part))
 		fail_msg("%s is not in:\n%s", part, text);

@@ -77,7 +77,7 @@ static uint32_t ended_of(struct way *w)
 static void until_ended(struct way *w)
 {
 	for (int ms = 0; !ended_of(w); ms++) {
-		assert_true(ms < 10000);
+		assert_true(ms < 60000);
 		(void)poll(NULL, 0, 1);
 	}
 	assert_int_equal(ended_of(w), 1);
@@ -119,7 +119,7 @@ static ssize_t hear_record(const struct way *w, void *data, size_t room)
 {
 	ssize_t size;
 	while ((size = gnutls_record_recv(w->client, data, room)) == GNUTLS_E_AGAIN)
-		assert_int_equal(poll(&(struct pollfd){w->fds[1], POLLIN, 0}, 1, 10000), 1);
+		assert_int_equal(poll(&(struct pollfd){w->fds[1], POLLIN, 0}, 1, 60000), 1);
 	return size;
 }
 
@@ -173,7 +173,7 @@ static void who_leaves_is_missed_in_clear(void **unused)
 	assert_int_equal(gnutls_record_send(w.client, "typed", 5), 5);
 	assert_int_equal(gnutls_bye(w.client, GNUTLS_SHUT_WR), 0);
 	for (ssize_t size = 0, more = 1; more > 0; size += more) {
-		assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 10000), 1);
+		assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 60000), 1);
 		more = recv(w.clear, text + size, sizeof text - (size_t)size, 0);
 		assert_true(more >= 0);
 		assert_true(more > 0 || size == 5);
@@ -196,7 +196,7 @@ static void who_has_not_left_is_waited_for(void **unused)
 	expect_first(&other);
 	assert_return_code(shutdown(w.clear, SHUT_WR), errno);
 	assert_int_equal(gnutls_bye(w.client, GNUTLS_SHUT_WR), 0);
-	assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 10000), 1);
+	assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 60000), 1);
 	assert_int_equal(recv(w.clear, text, sizeof text, 0), 0);
 	// Once another one has had its turns, this one has, too.
 	tunnel_leave(other.tunnel);
@@ -214,9 +214,9 @@ static void what_nobody_hears_holds_nobody_up(void **unused)
 	open_way(&w);
 	expect_first(&w);
 	assert_return_code(shutdown(w.fds[1], SHUT_RDWR), errno);
-	assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 10000), 1);
+	assert_int_equal(poll(&(struct pollfd){w.clear, POLLIN, 0}, 1, 60000), 1);
 	for (size_t at = 0; at < MANY_BYTES;) {
-		assert_int_equal(poll(&(struct pollfd){w.clear, POLLOUT, 0}, 1, 10000), 1);
+		assert_int_equal(poll(&(struct pollfd){w.clear, POLLOUT, 0}, 1, 60000), 1);
 		ssize_t size = send(w.clear, much + at, MANY_BYTES - at, MSG_NOSIGNAL);
 		assert_true(size > 0 || errno == EAGAIN);
 		at += size < 0 ? 0 : (size_t)size;
@@ -252,7 +252,7 @@ static void stop_lets_go(void **unused)
 		continue;
 	assert_int_equal(errno, EAGAIN);
 	assert_int_equal(pthread_create(&thread, NULL, stop_tunnels, NULL), 0);
-	assert_int_equal(poll(&(struct pollfd){idle.clear, POLLIN, 0}, 1, 10000), 1);
+	assert_int_equal(poll(&(struct pollfd){idle.clear, POLLIN, 0}, 1, 60000), 1);
 	assert_int_equal(recv(idle.clear, &byte, 1, 0), 0);
 	tunnel_leave(idle.tunnel);
 	close_way(&idle);
