@@ -50,7 +50,8 @@ names=$(berth node list -o '{name}' --filter 'Name matches "^fleet-1?[0-9]$"' --
 equal "names" "$names" "fleet-0 fleet-1 fleet-2"
 export BERTH_ADDR=http://127.0.0.1:$TESTBED_HTTP
 # Begun without a function between, so that the pid is its own.
-ip netns exec "$TESTBED_CONTROLLER" "$BUILD/tools/berth/berth" eval list --status blocked --watch --interval 1 >watched &
+ip netns exec "$TESTBED_CONTROLLER" "$BUILD/tools/berth/berth" eval list --status blocked --watch --interval 1 \
+	>watched &
 watcher=$!
 has_lines() { [ "$(grep -c "$2" "$1")" -ge "$3" ]; }
 wait_until 10 "it is looked again" has_lines watched ^ID 2

@@ -30,7 +30,9 @@ counters() {
 }
 # Both have come to the end of what was sent: neither is told to end before.
 all_is_seen() {
-	[ "$(tcpdump -r "$TESTBED_DIR/beats.pcap" 2>/dev/null | wc -l)" = "$(counters | awk '{ sum += $2 } END { print sum }')" ]
+	local captured
+	captured=$(tcpdump -r "$TESTBED_DIR/beats.pcap" 2>/dev/null | wc -l)
+	[ "$captured" = "$(counters | awk '{ sum += $2 } END { print sum }')" ]
 }
 wait_until 20 "what was captured was received" all_is_seen
 counters >"$TESTBED_DIR/live"
