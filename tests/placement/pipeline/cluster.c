@@ -118,16 +118,6 @@ void cluster_init_threads_beside(
 	start(c);
 }
 
-void cluster_init_impatient(struct cluster *c, int64_t nack_timeout_ns)
-{
-	*c = (struct cluster){.source = time_source_real,
-		.seed = 1,
-		.threads = 1,
-		.nack_timeout_ns = nack_timeout_ns};
-	memory_log_init(&c->log);
-	start(c);
-}
-
 void cluster_init_deciding(
 	struct cluster *c, uint32_t threads, uint32_t deciding, uint32_t processors)
 {

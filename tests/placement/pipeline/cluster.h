@@ -46,8 +46,6 @@ void cluster_init_threads(struct cluster *, uint32_t threads);
 void cluster_init_deciding(
 	struct cluster *, uint32_t threads, uint32_t deciding, uint32_t processors);
 void cluster_init_threads_beside(struct cluster *, uint32_t threads, const struct cluster_beside *);
-// One scheduler, whose deliveries are handed out again after so long without progress.
-void cluster_init_impatient(struct cluster *, int64_t nack_timeout_ns);
 // Ends all threads; the state stays for inspection.
 void cluster_quiesce(struct cluster *);
 void cluster_free(struct cluster *);
