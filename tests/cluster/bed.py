@@ -377,7 +377,9 @@ class Bed:
         return None
 
     def wait(self, what, seconds, is_so):
-        """The value, as soon as it is a true one."""
+        """The value, as soon as it is a true one. A machine that has nothing else to do has it within the seconds; the
+        deadline is three times that: it is for failures, not for timing."""
+        seconds *= 3
         end = time.monotonic() + seconds
         while True:
             value = is_so()

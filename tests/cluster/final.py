@@ -39,7 +39,7 @@ def is_settled(states):
     return not waits and all(state == first for state in states.values())
 
 
-def settle(bed, seconds=30):
+def settle(bed, seconds=90):
     """The states once they are equal and at rest, or as they are at last."""
     end = time.monotonic() + seconds
     while True:

@@ -176,7 +176,7 @@ def allocation_runs(bed, member):
     return found and found[0]["ClientStatus"] == "running"
 
 
-def lines_until(command, wanted, seconds=20):
+def lines_until(command, wanted, seconds=60):
     """Reads lines until one has the words; what it comes with is not waited for any longer."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -215,7 +215,7 @@ def kill_leader(bed, leader, opened):
     began = time.monotonic()
     for name, command in opened.items():
         try:
-            command.wait(30)
+            command.wait(90)
         except subprocess.TimeoutExpired:
             command.kill()
             raise beds.Failure(f"{name} goes on without its leader") from None

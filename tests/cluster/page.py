@@ -24,7 +24,7 @@ import net  # noqa: E402
 
 SKIPPED = 77
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/cluster.md"
-PATIENCE_S = 30
+PATIENCE_S = 90
 MACHINE = r"""
 set -u
 mount -t tmpfs tmpfs "$OWN"

@@ -14,7 +14,7 @@ import time
 
 BLOCK = re.compile(r"^```(sh|text)([a-z ]*)\n(.*?)^```$", re.M | re.S)
 END = "=== the end of a block: "
-AGAIN_SECONDS = 30
+AGAIN_SECONDS = 90  # for failures, not for timing
 
 
 def steps_of(page):

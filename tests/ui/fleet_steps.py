@@ -110,7 +110,7 @@ def colours_and_groups_can_be_chosen(browser):
 def a_node_that_goes_down_changes_its_cell(browser, agent):
     assert not pixels(browser, DOWN)
     os.kill(int(pathlib.Path(os.environ["TESTBED_DIR"], agent + ".pid").read_text()), signal.SIGKILL)
-    x, y = browser.wait("a red cell", lambda: pixels(browser, DOWN), 25)[0]
+    x, y = browser.wait("a red cell", lambda: pixels(browser, DOWN))[0]
     browser.wait_text("down 1", "ul.legend")
     browser.move(".map canvas", x + 2, y + 2)
     browser.wait_text(agent, ".tip")

@@ -60,15 +60,15 @@ def no_datacenter_is_named(browser):
 def a_deployment_is_promoted_by_a_click(browser):
     controller.job("site", count=4, env={"V": "1"}, group={"Update": UPDATE})
     open_job(browser, "site")
-    browser.wait_text("4 of 4 healthy", ".rollout", 20)
+    browser.wait_text("4 of 4 healthy", ".rollout")
     browser.wait_text("successful", ".deployment h3")
     controller.job("site", count=4, env={"V": "2"}, group={"Update": UPDATE})
     browser.click("nav a[href='#/deployments']")
-    browser.wait_text("1 of 1 canaries placed, not promoted", ".rollout", 20)
-    browser.wait_text("1 of 4 healthy", ".rollout", 20)
+    browser.wait_text("1 of 1 canaries placed, not promoted", ".rollout")
+    browser.wait_text("1 of 4 healthy", ".rollout")
     browser.click(".deployment button.promote")
     browser.wait("it is promoted", lambda: controller.get("/v1/job/site/deployment")["TaskGroups"]["web"]["Promoted"])
-    browser.wait("it is successful", lambda: controller.get("/v1/job/site/deployment")["Status"] == "successful", 20)
+    browser.wait("it is successful", lambda: controller.get("/v1/job/site/deployment")["Status"] == "successful")
     browser.wait_text("site\t1\tsuccessful", "main table")
 
 

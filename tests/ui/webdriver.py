@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
+PATIENCE_S = 60  # for failures, not for timing
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
          "--force-device-scale-factor=1", "--disable-background-networking", "--no-first-run", "--no-proxy-server"]
@@ -44,7 +45,7 @@ class Browser:
 
     @staticmethod
     def port(log):
-        end = time.monotonic() + 15
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             found = re.search(r"started successfully on port (\d+)", log.read_text())
             if found:
@@ -64,7 +65,7 @@ class Browser:
                 self.send("DELETE", self.session)
         finally:
             self.driver.terminate()
-            self.driver.wait(10)
+            self.driver.wait(PATIENCE_S)
             shutil.rmtree(self.folder.name, ignore_errors=True)
 
     def send(self, method, path, body=None):
@@ -93,16 +94,27 @@ class Browser:
         """The first that is there, once it is: the page draws a frame after it was told something."""
         return self.wait(css, lambda: self.all(css))[0]
 
+    def act(self, css, action, body=None):
+        """At the first that is there; the page may draw it anew between the two."""
+        def is_done():
+            try:
+                self.send("POST", f"{self.session}/element/{self.one(css)}/{action}", body)
+            except RuntimeError as error:
+                if "stale element reference" not in str(error):
+                    raise
+                return False
+            return True
+        self.wait(f"{action} at {css}", is_done)
+
     def click(self, css):
-        self.send("POST", f"{self.session}/element/{self.one(css)}/click")
+        self.act(css, "click")
 
     def type(self, css, text):
-        element = self.one(css)
-        self.send("POST", f"{self.session}/element/{element}/clear")
-        self.send("POST", f"{self.session}/element/{element}/value", {"text": text})
+        self.act(css, "clear")
+        self.act(css, "value", {"text": text})
 
     def press(self, css, key):
-        self.send("POST", f"{self.session}/element/{self.one(css)}/value", {"text": key})
+        self.act(css, "value", {"text": key})
 
     def choose(self, css, value):
         self.run("const s = document.querySelector(arguments[0]); s.value = arguments[1];"
@@ -123,7 +135,7 @@ class Browser:
     def address_now(self):
         return self.send("GET", self.session + "/url")
 
-    def wait(self, what, is_so, seconds=15):
+    def wait(self, what, is_so, seconds=PATIENCE_S):
         """Until it is so; what it last was is said when it is not in time."""
         end = time.monotonic() + seconds
         while True:
@@ -134,7 +146,7 @@ class Browser:
                 raise AssertionError(f"not within {seconds} s: {what}; the page says: {self.text()[:1500]!r}")
             time.sleep(0.05)
 
-    def wait_text(self, words, css="body", seconds=15):
+    def wait_text(self, words, css="body", seconds=PATIENCE_S):
         return self.wait(f"{words!r} in {css}", lambda: words in self.text(css), seconds)
 
     def errors(self):
