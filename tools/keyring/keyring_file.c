@@ -170,15 +170,27 @@ static bool write_keys(int fd, const struct keyring_keys *keys)
 	return fine && fsync(fd) == 0;
 }
 
-static bool sync_folder_of(const char *path)
+static int open_folder_of(const char *path)
 {
 	char copy[PATH_MAX];
 	snprintf(copy, sizeof copy, "%s", path);
-	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool fine = fd >= 0 && fsync(fd) == 0;
-	if (fd >= 0)
-		close(fd);
-	return fine;
+	return open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+// Durably. The old file takes the name of the new one, so that it can be put back when the folder is not synced, where
+// the file system knows how to exchange names.
+static bool put_in_place(int folder, const char *fresh, const char *path)
+{
+	bool is_beside = renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_EXCHANGE) == 0;
+	if (!is_beside && rename(fresh, path) < 0)
+		return false;
+	if (fsync(folder) == 0)
+		return true;
+	int error = errno;
+	if (is_beside)
+		(void)renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_EXCHANGE);
+	errno = error;
+	return false;
 }
 
 bool keyring_file_write(
@@ -192,15 +204,15 @@ bool keyring_file_write(
 	}
 	// What a crash left of an earlier one.
 	(void)unlink(target);
-	int fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool fine = fd >= 0 && write_keys(fd, keys);
-	if (fine)
-		fine = rename(target, path) == 0 && sync_folder_of(path);
+	int folder = open_folder_of(path);
+	int fd = folder < 0 ? -1 : open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bool fine = fd >= 0 && write_keys(fd, keys) && put_in_place(folder, target, path);
 	if (!fine)
 		errno_complaint(message, message_size, path, "write");
 	if (fd >= 0)
 		close(fd);
-	if (!fine)
-		(void)unlink(target);
+	if (folder >= 0)
+		close(folder);
+	(void)unlink(target); // the old file, or one that is of no use
 	return fine;
 }

@@ -17,7 +17,7 @@
 	ROW(fstat, EIO) ROW(fstat64, EIO) ROW(fstatat, EIO) ROW(fstatat64, EIO) ROW(stat, EACCES) \
 	ROW(stat64, EACCES) ROW(lstat, EACCES) ROW(lstat64, EACCES) ROW(statfs, EIO) ROW(statfs64, EIO) \
 	ROW(statvfs, EIO) ROW(statvfs64, EIO) ROW(mkdir, EACCES) ROW(mkdirat, EACCES) ROW(rename, EIO) \
-	ROW(renameat, EIO) ROW(unlink, EACCES) ROW(unlinkat, EBUSY) ROW(rmdir, EBUSY) ROW(symlinkat, ENOSPC) \
+	ROW(renameat, EIO) ROW(renameat2, EINVAL) ROW(unlink, EACCES) ROW(unlinkat, EBUSY) ROW(rmdir, EBUSY) ROW(symlinkat, ENOSPC) \
 	ROW(symlink, ENOSPC) ROW(link, EMLINK) ROW(linkat, EMLINK) ROW(readlink, EACCES) ROW(readlinkat, EACCES) \
 	ROW(__readlink_chk, EACCES) ROW(__readlinkat_chk, EACCES) ROW(chmod, EPERM) ROW(fchmod, EPERM) \
 	ROW(fchmodat, EPERM) ROW(chown, EPERM) ROW(fchown, EPERM) ROW(fchownat, EPERM) ROW(lchown, EPERM) \
