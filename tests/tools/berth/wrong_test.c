@@ -69,6 +69,8 @@ static void answers_that_make_no_sense(void **unused)
 		{HEAD "<html>", "acl bootstrap", 1,
 			"the controller's answer is no JSON: /v1/acl/bootstrap of "
 			"http://127.0.0.1:PORT"},
+		{HEAD "<html>", "var put a b=c", 1,
+			"the controller's answer is no JSON: /v1/var/a"},
 		{HEAD "{}", "node list", 1,
 			"the controller's answer is no list; is http://127.0.0.1:PORT a Berth "
 			"controller"},

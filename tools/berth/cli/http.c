@@ -284,7 +284,7 @@ enum exit_status http_show(struct session *session, const char *path, void (*put
 	return STATUS_OK;
 }
 
-static enum exit_status parse_answer(const struct session *session, const char *path,
+enum exit_status http_parse(const struct session *session, const char *path,
 	const struct http_answer *answer, json_t **root)
 {
 	json_error_t error;
@@ -304,7 +304,7 @@ enum exit_status http_get_indexed(
 	*root = NULL;
 	enum exit_status status = http_get(session, path, &answer);
 	if (status == STATUS_OK) {
-		status = parse_answer(session, path, &answer, root);
+		status = http_parse(session, path, &answer, root);
 		*index = answer.index;
 	}
 	http_answer_free(&answer);
@@ -322,7 +322,7 @@ static enum exit_status send_json(
 	free(text);
 	*root = NULL;
 	if (result == STATUS_OK && answer.size)
-		result = parse_answer(session, path, &answer, root);
+		result = http_parse(session, path, &answer, root);
 	http_answer_free(&answer);
 	return result;
 }

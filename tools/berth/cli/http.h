@@ -33,7 +33,10 @@ enum exit_status http_get_into(struct session *, const char *path, FILE *);
 typedef bool http_take(void *context, const char *data, size_t size);
 enum exit_status http_get_pieces(
 	struct session *, const char *path, http_take *take, void *context);
-// Parses the answer as JSON; the caller releases *root.
+// What came from that path as JSON; the caller releases *root, which is NULL after a complaint.
+enum exit_status http_parse(
+	const struct session *, const char *path, const struct http_answer *, json_t **root);
+// Asks for it and parses it.
 enum exit_status http_get_json(struct session *, const char *path, json_t **root);
 // Prints the answer: with --json as it is, else as put does.
 enum exit_status http_show(struct session *, const char *path, void (*put)(json_t *answer));

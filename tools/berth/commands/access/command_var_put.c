@@ -123,7 +123,7 @@ static enum exit_status send_variable(
 	if (answer.status == 409)
 		result = var_conflict(answer.body, answer.size);
 	else if (result == STATUS_OK)
-		*stored = json_loadb(answer.body, answer.size, 0, NULL);
+		result = http_parse(session, path, &answer, stored);
 	http_answer_free(&answer);
 	free(body);
 	return result;
