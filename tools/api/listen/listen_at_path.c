@@ -1,5 +1,6 @@
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/memory.h"
 #include "tools/api/listen/listening.h"
 #include <errno.h>
 #include <grp.h>
@@ -33,8 +34,9 @@ static int refuse_path(const struct listening_path *p, int error, char *message,
 // (gid_t)-1 for none. False: there is no such group.
 static bool find_group(const char *name, gid_t *group)
 {
-	char buffer[GROUP_BYTES], *end;
+	char *buffer = NULL, *end;
 	struct group entry, *found = NULL;
+	int error = ERANGE;
 	*group = (gid_t)-1;
 	if (!name || !*name)
 		return true;
@@ -43,8 +45,13 @@ static bool find_group(const char *name, gid_t *group)
 		*group = (gid_t)number;
 		return true;
 	}
-	if (getgrnam_r(name, &entry, buffer, sizeof buffer, &found) == 0 && found)
+	for (size_t room = GROUP_BYTES; error == ERANGE; room *= 2) { // it has many members
+		buffer = memory_resize(buffer, room);
+		error = getgrnam_r(name, &entry, buffer, room, &found);
+	}
+	if (found)
 		*group = entry.gr_gid;
+	free(buffer);
 	return found != NULL;
 }
 

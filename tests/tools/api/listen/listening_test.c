@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -86,6 +88,39 @@ static void a_group_is_a_name_or_a_number(void **unused)
 		"http.socket.group: there is no group \"no-such-group\"");
 }
 
+// A file of groups that only this program sees, with one of so many members that it is longer than most.
+static void make_crowd(void)
+{
+	char groups[64];
+	snprintf(groups, sizeof groups, "%s/group", folder);
+	FILE *file = fopen(groups, "we");
+	assert_non_null(file);
+	fputs("crowd:x:71000:member", file);
+	for (int i = 0; i < 1000; i++)
+		fprintf(file, ",member-%d", i);
+	fputc('\n', file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mount(groups, "/etc/group", NULL, MS_BIND, NULL), 0);
+	assert_int_equal(unlink(groups), 0);
+}
+
+static void a_group_may_have_many_members(void **unused)
+{
+	struct stat found;
+	if (geteuid() != 0)
+		skip();
+	make_crowd();
+	int fd = listen_with(0660, "crowd");
+	assert_int_equal(umount2("/etc/group", MNT_DETACH), 0);
+	if (fd < 0)
+		fail_msg("%s", message);
+	assert_int_equal(stat(path, &found), 0);
+	assert_int_equal(found.st_gid, 71000);
+	close(fd);
+}
+
 static void a_socket_that_is_in_use_is_left_alone(void **unused)
 {
 	int first = listen_with(0600, NULL);
@@ -148,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_socket_has_its_mode_whatever_the_umask),
 		cmocka_unit_test(a_group_is_a_name_or_a_number),
+		cmocka_unit_test(a_group_may_have_many_members),
 		cmocka_unit_test(a_socket_that_is_in_use_is_left_alone),
 		cmocka_unit_test(a_file_is_left_alone),
 		cmocka_unit_test(paths_are_absolute_short_and_in_a_directory),
