@@ -19,28 +19,31 @@ wait_until 30 "all nodes are ready" nodes_are ready $((NODES + 1))
 mac=$(in_controller cat "/sys/class/net/$TESTBED_PORT/address")
 cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$BERTHD_PID/stat"; }
 memory_kb() { awk '/^RssAnon/ { print $2 }' "/proc/$BERTHD_PID/status"; }
-replies() { metric berth_replies_total; }
-answers() { metric berth_neighbour_answers_total; }
-beats() { metric berth_heartbeats_accepted_total; }
+# What left, what of that were answers to neighbours, and beats: of one moment, since nodes beat on.
+counts() { api '/v1/metrics?format=prometheus' | awk '
+	$0 !~ /^#/ { n = $1; sub(/\{.*/, "", n); sum[n] += $NF }
+	END { printf "%.0f %.0f %.0f\n", sum["berth_replies_total"], sum["berth_neighbour_answers_total"],
+		sum["berth_heartbeats_accepted_total"] }'; }
 
 # flood KIND: answered, sent and beaten are what there was more of by the end.
 flood() {
-	local answered_before replies_before beaten_before ticks_before pid
-	answered_before=$(answers) replies_before=$(replies) beaten_before=$(beats)
+	local answered_before replies replies_before beaten_before ticks_before pid
+	read -r replies_before answered_before beaten_before < <(counts)
 	ticks_before=$(cpu_ticks)
 	node_start "$1" nice -n 5 python3 -B "$here/neighbour_flood.py" "$TESTBED_LINK" "$1" "$mac" $FLOOD
 	pid=$!
 	for i in 1 2 3; do
-		[ "$(in_controller curl -sS --max-time 2 -o /dev/null -w '%{http_code}' \
+		[ "$(in_controller curl -sS --max-time 10 -o /dev/null -w '%{http_code}' \
 			"http://127.0.0.1:$TESTBED_HTTP/v1/agent/health")" = 200 ] || die "no answer under $1"
 		sleep 0.3
 	done
 	wait $pid || die "the flood of $1 failed: $(cat "$TESTBED_DIR/$1.log")"
-	ticks=$(($(cpu_ticks) - ticks_before)) answered=$(($(answers) - answered_before))
-	beaten=$(($(beats) - beaten_before)) sent=$(tail -1 "$TESTBED_DIR/$1.log")
+	ticks=$(($(cpu_ticks) - ticks_before)) sent=$(tail -1 "$TESTBED_DIR/$1.log")
+	read -r replies answered beaten < <(counts)
+	answered=$((answered - answered_before)) beaten=$((beaten - beaten_before))
 	say "$1: $sent sent, $answered answered by berthd, $beaten beats, $ticks ticks"
 	at_least "$1 that were sent" "$sent" $((FLOOD * 5000))
-	at_most "packets that left" $(($(replies) - replies_before)) $((answered + beaten + NODES))
+	at_most "packets that left" $((replies - replies_before)) $((answered + beaten + NODES))
 	at_most "ticks of the daemon" "$ticks" $(($(getconf CLK_TCK) * (FLOOD + 1) * 5 / 4))
 	# Three in a time to live; some may be late.
 	at_least "beats under $1" "$beaten" $((NODES * FLOOD * 1000 / TESTBED_TTL_MS * 2))
