@@ -9,6 +9,8 @@
 #include "tools/web_socket/frame.h"
 #include "tools/web_socket/frame_walk.h"
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +158,14 @@ static bool send_request(struct upgrade *u)
 	return true;
 }
 
+// The kernel takes a leader that is held up, by a node that reads nothing, for one that is silent. One that is gone is
+// no leader soon, which ends this, too. Where the limit stays, it only is held up for no longer than that.
+static void lift_limit_of_silence(const struct upgrade *u)
+{
+	const unsigned none_ms = 0;
+	(void)setsockopt(u->leader.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &none_ms, sizeof none_ms);
+}
+
 static void begin_switch(struct upgrade *u)
 {
 	struct exchange *x = u->exchange;
@@ -166,6 +176,7 @@ static void begin_switch(struct upgrade *u)
 		return;
 	}
 	u->is_switched = true;
+	lift_limit_of_silence(u);
 	frame_walk_pass(&u->walk, in->bytes + in->at, in->size - in->at);
 	end_await(&u->leader, 0);
 	forwarder_turns(u->forwarder, x, EXCHANGE_IS_SWITCHED);
