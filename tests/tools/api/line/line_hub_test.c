@@ -757,6 +757,7 @@ static void a_node_that_asks_may_find_nobody(void **unused)
 	UNTIL(counts(t).refused[LINE_REFUSED_TOO_MANY] == 1);
 	leave(&p);
 	atomic_store(&t->answer_error, 0);
+	UNTIL(counts(t).handshakes == 0); // the first one's
 	int fd = connect_to(t);
 	UNTIL(counts(t).handshakes == 1);
 	struct rlimit before = forbid_descriptors();
