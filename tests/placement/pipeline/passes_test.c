@@ -233,7 +233,7 @@ static void place_all(struct cluster *c, const char *id, int64_t priority, uint3
 // much more than one look at all nodes does.
 static void preemption_over_a_full_fleet_ends(void **state)
 {
-	enum { FLEET = 2000 };
+	enum { FLEET = 1000 };
 	struct slow_clock *s = *state;
 	struct cluster *c = &s->cluster;
 
