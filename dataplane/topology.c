@@ -1,5 +1,6 @@
 #include "dataplane/topology.h"
 #include "state/base/check.h"
+#include "state/base/library/library_memory.h"
 #include "state/base/memory.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -50,21 +51,15 @@ void topology_problem(struct topology_plan *plan, enum topology_severity severit
 	snprintf(plan->problems[i].remedy, sizeof plan->problems[i].remedy, "%s", remedy);
 }
 
-static hwloc_bitmap_t or_end(hwloc_bitmap_t set)
-{
-	if (set == NULL)
-		memory_is_short(0);
-	return set;
-}
-
 // The processors that this process may use; in a synthetic topology, which has no process, all that are allowed. Caller
 // frees.
 static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
 {
-	hwloc_bitmap_t set = or_end(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
+	hwloc_bitmap_t set =
+		memory_or_end(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
 	if (!hwloc_topology_is_thissystem(topology))
 		return set;
-	hwloc_bitmap_t bound = or_end(hwloc_bitmap_alloc());
+	hwloc_bitmap_t bound = memory_or_end(hwloc_bitmap_alloc());
 	if (hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) == 0 &&
 		hwloc_bitmap_intersects(set, bound))
 		hwloc_bitmap_and(set, set, bound);

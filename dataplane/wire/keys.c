@@ -2,6 +2,7 @@
 #include "dataplane/wire/auth.h"
 #include "state/base/check.h"
 #include "state/base/error.h"
+#include "state/base/writing/write_whole.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -181,20 +182,6 @@ static void prepend_random_key(struct master_keys *keys)
 	randombytes_buf(keys->keys[0].bytes, MASTER_KEY_BYTES);
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(fd, data, size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int write_keys(int fd, const struct master_keys *keys)
 {
 	char content[KEY_FILE_BYTES_MAX];
@@ -207,9 +194,9 @@ static int write_keys(int fd, const struct master_keys *keys)
 			keys->keys[i].id, hex);
 		sodium_memzero(hex, sizeof hex);
 	}
-	int rc = write_all(fd, content, (size_t)at);
+	int error = write_whole(fd, content, (size_t)at);
 	sodium_memzero(content, sizeof content);
-	return rc == 0 && fsync(fd) == 0 ? 0 : -1;
+	return error == 0 && fsync(fd) == 0 ? 0 : -1;
 }
 
 static int sync_folder_of(const char *path)

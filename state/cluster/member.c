@@ -1,6 +1,7 @@
 // A member as JSON, and as texts.
 #include "state/cluster/member.h"
 #include "state/base/check.h"
+#include "state/base/library/library_memory.h"
 #include "state/base/memory.h"
 #include "state/cluster/json_text.h"
 #include "state/log/batch.h"
@@ -10,9 +11,7 @@
 char *cluster_json_text(json_t *json)
 {
 	CHECK(json);
-	char *text = json_dumps(json, JSON_COMPACT);
-	if (!text)
-		memory_is_short(0);
+	char *text = memory_or_end(json_dumps(json, JSON_COMPACT));
 	json_decref(json);
 	return text;
 }

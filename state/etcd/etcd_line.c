@@ -2,6 +2,7 @@
 #include "state/base/check.h"
 #include "state/base/curl/curl_memory.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/library/library_memory.h"
 #include "state/base/memory.h"
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,13 +18,6 @@
 // Unanswered bytes and keepalives for so long: the other machine is gone.
 #define SILENCE_MS 4000
 
-// libcurl has no other reason to give none.
-static void must_have(const void *handle)
-{
-	if (!handle)
-		memory_is_short(0);
-}
-
 struct etcd_line *etcd_line_take(struct etcd *e)
 {
 	pthread_mutex_lock(&e->lock);
@@ -34,8 +28,7 @@ struct etcd_line *etcd_line_take(struct etcd *e)
 	if (line)
 		return line;
 	line = memory_take(sizeof *line);
-	line->multi = CAN_BREAK(ETCD_HANDLES, NULL, curl_multi_init());
-	must_have(line->multi);
+	line->multi = memory_or_end(CAN_BREAK(ETCD_HANDLES, NULL, curl_multi_init()));
 	return line;
 }
 
@@ -122,8 +115,7 @@ static void exchange_secure(const struct etcd *e, CURL *easy)
 
 static void exchange_create(const struct etcd *e, struct etcd_exchange *x)
 {
-	CURL *easy = CAN_BREAK(ETCD_HANDLE, NULL, curl_easy_init());
-	must_have(easy);
+	CURL *easy = memory_or_end(CAN_BREAK(ETCD_HANDLE, NULL, curl_easy_init()));
 	x->easy = easy;
 	curl_set(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_set(easy, CURLOPT_PROXY, "");

@@ -1,6 +1,7 @@
 #include "tools/tls/pem_file.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "state/base/writing/write_whole.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,11 +60,7 @@ int pem_file_write(const char *path, unsigned mode, const char *text)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	size_t size = strlen(text), done = 0;
-	ssize_t wrote = 0;
-	while (done < size && (wrote = write(fd, text + done, size - done)) > 0)
-		done += (size_t)wrote;
-	int error = done < size ? (wrote < 0 ? -errno : -EIO) : 0;
+	int error = write_whole(fd, text, strlen(text));
 	// What the umask took away is given back: the mode is the caller's word.
 	if (!error && (fchmod(fd, mode) != 0 || fsync(fd) != 0))
 		error = -errno;

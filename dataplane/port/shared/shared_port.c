@@ -2,6 +2,7 @@
 #include "dataplane/port/shared/shared_program.h"
 #include "dataplane/port/xdp.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/writing/write_whole.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -20,18 +21,6 @@
 extern const uint8_t shared_program_first[] __asm__(SHARED_PROGRAM_SYMBOL "_start");
 extern const uint8_t shared_program_end[] __asm__(SHARED_PROGRAM_SYMBOL "_end");
 
-static int write_program(int fd)
-{
-	const uint8_t *at = shared_program_first;
-	while (at < shared_program_end) {
-		ssize_t written = write(fd, at, (size_t)(shared_program_end - at));
-		if (written <= 0)
-			return written < 0 ? -errno : -EIO;
-		at += written;
-	}
-	return 0;
-}
-
 int shared_port_program(const char **path)
 {
 	static char known[32];
@@ -41,7 +30,8 @@ int shared_port_program(const char **path)
 	int fd = CAN_FAIL(XDP_PROGRAM, memfd_create("berth-shared", MFD_CLOEXEC));
 	if (fd < 0)
 		return -errno;
-	int error = write_program(fd);
+	int error = write_whole(
+		fd, shared_program_first, (size_t)(shared_program_end - shared_program_first));
 	if (error != 0) {
 		close(fd);
 		return error;

@@ -2,7 +2,7 @@
 // (state/base/memory.h): a request without one of its headers or settings would be another one.
 #pragma once
 #include "state/base/check.h"
-#include "state/base/memory.h"
+#include "state/base/library/library_memory.h"
 #include <curl/curl.h>
 
 static inline void curl_had_memory(CURLcode code)
@@ -29,9 +29,5 @@ static inline void curl_begin(CURLM *multi, CURL *easy)
 // The list with a line more, which is copied.
 static inline struct curl_slist *curl_line_add(struct curl_slist *list, const char *line)
 {
-	struct curl_slist *longer = curl_slist_append(list, line);
-
-	if (!longer)
-		memory_is_short(0);
-	return longer;
+	return memory_or_end(curl_slist_append(list, line));
 }

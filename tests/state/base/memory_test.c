@@ -1,3 +1,4 @@
+#include "state/base/library/library_memory.h"
 #include "state/base/memory.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,21 +48,39 @@ static void nothing_is_still_something(void **unused)
 	free(none);
 }
 
-// In a child, because exhaustion ends the process.
-static void an_impossible_wish_ends_the_process(void **unused)
+static void take_too_much(void)
 {
 	volatile size_t count = SIZE_MAX / 4;
+	free(memory_take_array(count, 8));
+}
+
+static void have_nothing(void)
+{
+	memory_or_end(NULL);
+}
+
+// In a child, because exhaustion ends the process.
+static void it_ends_the_process(void (*work)(void))
+{
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
 		setrlimit(RLIMIT_CORE, &(struct rlimit){0});
 		close(STDERR_FILENO);
-		free(memory_take_array(count, 8));
+		work();
 		_exit(0);
 	}
 	int status;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void what_cannot_be_had_ends_the_process(void **unused)
+{
+	int something = 7;
+	it_ends_the_process(take_too_much);
+	it_ends_the_process(have_nothing);
+	assert_ptr_equal(memory_or_end(&something), &something);
 }
 
 static void mapped_memory_is_aligned_zeroed_and_lazy(void **unused)
@@ -112,7 +131,7 @@ int main(void)
 		cmocka_unit_test(taken_memory_is_zeroed),
 		cmocka_unit_test(aligned_memory_is_zeroed_too),
 		cmocka_unit_test(nothing_is_still_something),
-		cmocka_unit_test(an_impossible_wish_ends_the_process),
+		cmocka_unit_test(what_cannot_be_had_ends_the_process),
 		cmocka_unit_test(mapped_memory_is_aligned_zeroed_and_lazy),
 		cmocka_unit_test(backed_memory_is_as_it_was),
 		cmocka_unit_test(what_does_not_fit_is_refused),

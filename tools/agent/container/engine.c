@@ -2,6 +2,7 @@
 #include "state/base/bytes.h"
 #include "state/base/curl/curl_memory.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/library/library_memory.h"
 #include "state/base/memory.h"
 #include "tools/agent/task/spec.h"
 #include <poll.h>
@@ -169,9 +170,7 @@ static bool signal_waits(const struct engine *engine)
 void engine_ask(const struct engine *engine, const struct engine_request *request,
 	struct engine_reply *reply)
 {
-	CURLM *multi = CAN_BREAK(ENGINE_HANDLES, NULL, curl_multi_init());
-	if (!multi)
-		memory_is_short(0);
+	CURLM *multi = memory_or_end(CAN_BREAK(ENGINE_HANDLES, NULL, curl_multi_init()));
 	struct engine_stream *s = engine_stream_open(engine, multi, request);
 	*reply = (struct engine_reply){.message = "memory is short"};
 	while (s && !s->is_over && !reply->is_told) {

@@ -1,7 +1,7 @@
 #include "tools/agent/fetch/download.h"
 #include "state/base/curl/curl_memory.h"
+#include "state/base/writing/write_whole.h"
 #include <curl/curl.h>
-#include <errno.h>
 #include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,17 +36,8 @@ static size_t take_bytes(char *data, size_t each, size_t count, void *context)
 		return 0;
 	if (in->checksum)
 		g_checksum_update(in->checksum, (const guchar *)data, (gssize)size);
-	for (size_t done = 0; done < size;) {
-		ssize_t n = write(in->file, data + done, size - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			in->write_error = n < 0 ? errno : EIO;
-			return 0;
-		}
-		done += (size_t)n;
-	}
-	return size;
+	in->write_error = -write_whole(in->file, data, size);
+	return in->write_error ? 0 : size;
 }
 
 static struct curl_slist *request_headers(const json_t *headers)

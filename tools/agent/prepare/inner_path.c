@@ -1,4 +1,5 @@
 #include "tools/agent/prepare/inner_path.h"
+#include "state/base/writing/write_whole.h"
 #include "tools/agent/base/folders.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -130,12 +131,7 @@ static int write_new_file(
 	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
-	int error = 0;
-	for (size_t done = 0; done < size && !error;) {
-		ssize_t n = write(fd, (const char *)bytes + done, size - done);
-		error = n < 0 ? -errno : 0;
-		done += n > 0 ? (size_t)n : 0;
-	}
+	int error = write_whole(fd, bytes, size);
 	if (!error && (file->uid >= 0 || file->gid >= 0) &&
 		fchown(fd, (uid_t)file->uid, (gid_t)file->gid) < 0)
 		error = -errno;

@@ -1,5 +1,6 @@
 #include "tools/agent/task/spec.h"
 #include "state/base/check.h"
+#include "state/base/library/library_memory.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include <math.h>
@@ -20,10 +21,7 @@ const char *spec_text(const json_t *object, const char *key)
 char *spec_dump(const json_t *json)
 {
 	CHECK(json);
-	char *text = json_dumps(json, JSON_COMPACT);
-	if (!text)
-		memory_is_short(0);
-	return text;
+	return memory_or_end(json_dumps(json, JSON_COMPACT));
 }
 
 static int64_t number(const json_t *object, const char *key, int64_t without)
