@@ -1,5 +1,6 @@
 #include "tools/forms/dry_run.h"
 #include "placement/scheduler/scheduler.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include <stdlib.h>
 
@@ -118,7 +119,7 @@ static struct evaluation *evaluation_for(const struct job *job, struct prng *prn
 	return e;
 }
 
-int dry_run(struct state *state, const struct job *job, struct prng *prng, int64_t now_ns,
+void dry_run(struct state *state, const struct job *job, struct prng *prng, int64_t now_ns,
 	struct dry_run *out)
 {
 	*out = (struct dry_run){0};
@@ -131,9 +132,8 @@ int dry_run(struct state *state, const struct job *job, struct prng *prng, int64
 		.time = &time_source_real,
 	};
 	struct evaluation *evaluation = evaluation_for(job, prng, now_ns);
-	int error = scheduler_process(&settings, evaluation);
+	CHECK(scheduler_process(&settings, evaluation) == 0); // this planner refuses nothing
 	evaluation_free(evaluation);
-	return error;
 }
 
 void dry_run_release(struct dry_run *run)

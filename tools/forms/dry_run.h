@@ -13,7 +13,7 @@ struct dry_run {
 	struct array failed_groups; // failed_group
 };
 
-// job: derived, with the version and indexes that it would have. Takes the read lock. Returns 0, or the scheduler's
-// error; release *out in any case.
-int dry_run(struct state *, const struct job *, struct prng *, int64_t now_ns, struct dry_run *out);
+// job: derived, with the version and indexes that it would have, and a type that has a scheduler. Takes the read lock.
+void dry_run(
+	struct state *, const struct job *, struct prng *, int64_t now_ns, struct dry_run *out);
 void dry_run_release(struct dry_run *);

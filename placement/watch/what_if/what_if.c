@@ -2,6 +2,7 @@
 #include "placement/scheduler/scheduler.h"
 #include "placement/watch/drains/drain_survey.h"
 #include "placement/watch/what_if/altered_view.h"
+#include "state/base/check.h"
 #include "state/base/memory.h"
 #include "state/records/evaluation.h"
 #include "state/records/job_traits.h"
@@ -190,7 +191,7 @@ static struct evaluation *evaluation_for(
 	return e;
 }
 
-static int run_job(struct running *r, const struct job *of, enum what_if_kind kind,
+static void run_job(struct running *r, const struct job *of, enum what_if_kind kind,
 	struct prng *prng, int64_t now_ns)
 {
 	const struct scheduler_view *below = &r->view.below;
@@ -204,13 +205,12 @@ static int run_job(struct running *r, const struct job *of, enum what_if_kind ki
 	r->job = below->job(below->context, of->namespace_name, of->id);
 	r->has_followup = false;
 	if (job_is_direct(r->job ? r->job : of))
-		return 0;
+		return;
 	struct evaluation *e = evaluation_for(of, r->job, kind, prng);
 	e->create_time_ns = e->modify_time_ns = now_ns;
-	int error = scheduler_process(&settings, e);
+	CHECK(scheduler_process(&settings, e) == 0); // this planner refuses nothing
 	evaluation_free(e);
 	conclude(r, of);
-	return error;
 }
 
 struct collecting {
@@ -264,22 +264,20 @@ static struct node as_it_might_be(
 	return as;
 }
 
-static int run_jobs(struct running *r, enum what_if_kind kind, struct prng *prng, int64_t now_ns)
+static void run_jobs(struct running *r, enum what_if_kind kind, struct prng *prng, int64_t now_ns)
 {
 	const struct job *before = NULL;
-	int error = 0;
 
-	for (uint32_t i = 0; i < r->out->items.count && error == 0; i++) {
+	for (uint32_t i = 0; i < r->out->items.count; i++) {
 		const struct job *job =
 			ARRAY_AT(&r->out->items, struct what_if_item, i)->allocation->job;
 		if (!before || !is_same_job(before, job))
-			error = run_job(r, job, kind, prng, now_ns);
+			run_job(r, job, kind, prng, now_ns);
 		before = job;
 	}
-	return error;
 }
 
-int what_if(const struct scheduler_view *view, const struct node *node, enum what_if_kind kind,
+void what_if(const struct scheduler_view *view, const struct node *node, enum what_if_kind kind,
 	struct prng *prng, int64_t now_ns, struct what_if *out)
 {
 	struct drain_strategy drain = {.started_at_ns = now_ns};
@@ -292,10 +290,9 @@ int what_if(const struct scheduler_view *view, const struct node *node, enum wha
 	view->node_allocations(view->context, node->slot, collect_allocation, &c);
 	if (out->items.count > 1)
 		qsort(out->items.items, out->items.count, sizeof(struct what_if_item), by_priority);
-	int error = run_jobs(&r, kind, prng, now_ns);
+	run_jobs(&r, kind, prng, now_ns);
 	release_groups(&r.failed_groups);
 	altered_view_release(&r.view);
-	return error;
 }
 
 void what_if_release(struct what_if *out)

@@ -42,7 +42,7 @@ struct what_if {
 	struct array preempted; // what_if_preempted
 };
 
-// The view must stay open until what_if_release. Returns 0 or a scheduler's error; *out must be released in any case.
-int what_if(const struct scheduler_view *, const struct node *, enum what_if_kind, struct prng *,
+// The view must stay open until what_if_release.
+void what_if(const struct scheduler_view *, const struct node *, enum what_if_kind, struct prng *,
 	int64_t now_ns, struct what_if *out);
 void what_if_release(struct what_if *);

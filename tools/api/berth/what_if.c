@@ -1,7 +1,6 @@
 // GET /v1/berth/node/:id/what-if?kind=drain|down: where a node's allocations would go, and which would not fit. The
 // schedulers decide it; nothing is stored.
 #include "placement/watch/what_if/what_if.h"
-#include "state/base/error.h"
 #include "state/records/evaluation.h"
 #include "tools/api/berth/routes.h"
 #include "tools/api/nomad/nodes/nodes.h"
@@ -164,13 +163,8 @@ static void answer_what_if(struct request *request, struct reply *reply,
 	pthread_mutex_lock(&api->prng_lock);
 	prng_seed(&prng, prng_u64(&api->prng));
 	pthread_mutex_unlock(&api->prng_lock);
-	int error = what_if(
-		view, node, kind, &prng, (int64_t)time_wall_ns(api->settings.time), &result);
-	if (error == 0)
-		put_what_if(reply_json(request, reply), request, node, kind, &result);
-	else
-		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
-			"a scheduler could not work its job off: %s", error_text(error));
+	what_if(view, node, kind, &prng, (int64_t)time_wall_ns(api->settings.time), &result);
+	put_what_if(reply_json(request, reply), request, node, kind, &result);
 	what_if_release(&result);
 }
 

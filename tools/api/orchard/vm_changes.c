@@ -261,11 +261,6 @@ void vm_reported(struct request *request, struct reply *reply)
 			"the VM of this name is another one by now: its uid is not %s",
 			command->vm_report->uid.data);
 		break;
-	case OUTCOME_TERMINAL:
-	case OUTCOME_NOT_NOW:
-		reply_error(reply, MHD_HTTP_PRECONDITION_FAILED,
-			"cannot update status for a VM in a terminal state");
-		break;
 	default: reply_outcome(reply, (int)command->outcome);
 	}
 }

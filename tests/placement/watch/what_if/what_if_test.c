@@ -95,7 +95,7 @@ static void ask(struct controller *c, uint32_t number, enum what_if_kind kind, s
 	prng_seed(&prng, 1);
 	struct scheduler_view view = state_view_begin(c->state);
 	const struct node *node = state_node_by_id(c->state, &id);
-	assert_int_equal(what_if(&view, node, kind, &prng, controller_now_ms(c) * 1000000, out), 0);
+	what_if(&view, node, kind, &prng, controller_now_ms(c) * 1000000, out);
 }
 
 static void done(struct what_if *out)

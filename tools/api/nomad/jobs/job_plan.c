@@ -1,6 +1,5 @@
 // PUT /v1/job/:id/plan: what registering a job would do; stores nothing.
 #include "placement/cron/cron.h"
-#include "state/base/error.h"
 #include "state/records/job_traits.h"
 #include "tools/api/nomad/jobs/job_submission.h"
 #include "tools/api/nomad/jobs/routes.h"
@@ -129,18 +128,18 @@ static void put_plan(struct request *request, struct reply *reply, const struct 
 	reply_index(reply, index);
 }
 
-static int run_plan(struct request *request, struct plan_request *plan)
+static void run_plan(struct request *request, struct plan_request *plan)
 {
 	struct api *api = request->api;
 	struct prng prng;
 	// Clients place the instances of direct jobs: registering one changes none of them.
 	if (job_is_direct(plan->after))
-		return 0;
+		return;
 	pthread_mutex_lock(&api->prng_lock);
 	prng_seed(&prng, prng_u64(&api->prng));
 	pthread_mutex_unlock(&api->prng_lock);
-	return dry_run(api->settings.state, plan->after, &prng,
-		(int64_t)time_wall_ns(api->settings.time), &plan->run);
+	dry_run(api->settings.state, plan->after, &prng, (int64_t)time_wall_ns(api->settings.time),
+		&plan->run);
 }
 
 static void work_out(struct request *request, struct reply *reply)
@@ -148,12 +147,8 @@ static void work_out(struct request *request, struct reply *reply)
 	const struct job_body *read = request->context;
 	struct plan_request plan = {.before = stored_copy(request, read->job), .after = read->job};
 	number_version(plan.after, plan.before);
-	int error = run_plan(request, &plan);
-	if (error == 0)
-		put_plan(request, reply, read, &plan);
-	else
-		reply_error(reply, MHD_HTTP_INTERNAL_SERVER_ERROR,
-			"the scheduler could not work the job off: %s", error_text(error));
+	run_plan(request, &plan);
+	put_plan(request, reply, read, &plan);
 	dry_run_release(&plan.run);
 	job_free(plan.before);
 }
