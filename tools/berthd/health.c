@@ -233,10 +233,7 @@ char *berthd_liveness(void *context)
 bool berthd_liveness_release(void *context)
 {
 	struct berthd *b = context;
-	bool released = dataplane_expiry_release(b->dataplane);
-	if (released)
-		log_warn("expiry-released", "by=operator");
-	return released;
+	return dataplane_expiry_release(b->dataplane);
 }
 
 static void put_sender(struct json_writer *w, const struct noisy_sender *s, uint64_t now_ns)

@@ -1,4 +1,5 @@
 // Nodes taken out and back with the command line, how they stand, and the groups by snapshot.
+#include "tests/support/log_capture.h"
 #include "tests/tools/api/scheduling.h"
 #include "tests/tools/berth/run.h"
 #include "tests/tools/berth/two_nodes.h"
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+static struct log_capture capture;
 
 static void expect_node(
 	const char *command, uint32_t node, int status, const char *out, const char *error)
@@ -62,7 +65,10 @@ static void a_hold_is_shown_and_released(void **unused)
 	expect_run("senders --json", 0, "\"Refused\": 12345", "");
 	expect_run("senders -o csv", 0, "Kind,Name,Refused,Last\nclient,ci,12345,2 s ago\n", "");
 	expect_run("senders --columns name,refused", 0, "Name  Refused\nci    12345\n", "");
+	log_capture_begin(&capture);
 	expect_run("liveness release", 0, "Silent nodes expire now.", "");
+	log_capture_end(&capture);
+	assert_int_equal(log_capture_count(&capture, "expiry-released", "by=operator"), 1);
 	expect_run("liveness release --json", 0, "\"Released\": false", "");
 	expect_run("health", 0, "ok", "");
 }
