@@ -266,12 +266,12 @@ static int take_turn(struct clerk *k, bool is_due)
 
 	if (error == -ENOSPC) // it can be read nevertheless
 		error = cluster_note_etcd(c, error);
+	bool is_asked = (is_due && atomic_load(&c->leads)) || atomic_load(&c->etcd_is_full);
 	if (error == 0 || error == -ENOSPC)
+		error = is_asked ? look_at_etcd(k) : 0;
+	if (error == 0)
 		error = look_at_members(k);
-	bool cuts = is_due && atomic_load(&c->leads);
-	if (error == 0 && (cuts || atomic_load(&c->etcd_is_full)))
-		error = look_at_etcd(k);
-	if (error == 0 && cuts)
+	if (error == 0 && is_due && atomic_load(&c->leads))
 		error = cut_log(k);
 	return error;
 }

@@ -19,27 +19,12 @@
 #define OTHER "00000000-0000-4000-8000-%012u"
 #define STRANGER "00000000-0000-4000-8000-00000000000f"
 
-static struct etcd_server server;
 static struct member one, two;
-
-static int begin_all(void **unused)
-{
-	etcd_server_start(&server, 0);
-	etcd_keys_begin(&server);
-	return 0;
-}
-
-static int end_all(void **unused)
-{
-	etcd_keys_end();
-	etcd_server_stop(&server);
-	return 0;
-}
 
 static int begin(void **unused)
 {
-	member_create(&one, "one", &server);
-	member_create(&two, "two", &server);
+	member_create(&one, "one");
+	member_create(&two, "two");
 	member_init(&one);
 	member_join(&two);
 	return 0;
@@ -57,15 +42,6 @@ static void stop_and_close(struct member *m)
 {
 	member_stop(m);
 	member_close(m);
-}
-
-static uint64_t number_of(const char *what)
-{
-	uint32_t size;
-	uint8_t *value = etcd_keys_get(what, &size);
-	uint64_t number = value ? strtoull((const char *)value, NULL, 10) : 0;
-	free(value);
-	return number;
 }
 
 static void put_number(const char *what, uint64_t number)
@@ -91,19 +67,19 @@ static void what_all_have_is_cut(void **unused)
 	uint64_t index = state_index(one.core.state);
 	member_start(&two);
 	snprintf(stored, sizeof stored, "stored/%s", two.identity.member);
-	AWAIT(number_of(stored) == index);
-	AWAIT(number_of("cut") == index);
+	AWAIT(etcd_keys_number(stored) == index);
+	AWAIT(etcd_keys_number("cut") == index);
 	// The batch that ends at the index stays: who has it is not asked before the next cut.
 	assert_int_equal(etcd_keys_count("log/"), 1);
 	assert_int_equal(etcd_keys_newest_index(), index);
 	stop_and_close(&two);
 	assert_int_equal(member_register(&one, 9), OUTCOME_DONE);
-	AWAIT(number_of(stored) == index);
+	AWAIT(etcd_keys_number(stored) == index);
 	// Who is away holds it, also when there has been time for another cut.
 	const struct etcd_counters *etcd = cluster_etcd(one.cluster);
 	uint64_t asked = atomic_load(&etcd->requests);
 	AWAIT(atomic_load(&etcd->requests) > asked + 80);
-	assert_int_equal(number_of("cut"), index);
+	assert_int_equal(etcd_keys_number("cut"), index);
 	member_start(&two); // goes on behind the cut by itself
 	AWAIT(state_index(two.core.state) == state_index(one.core.state));
 	member_assert_equal(&one, &two);
@@ -123,7 +99,7 @@ static void who_is_too_far_behind_takes_a_snapshot(void **unused)
 	lead_and_fill();
 	snprintf(stored, sizeof stored, "stored/%s", two.identity.member);
 	put_number(stored, 1000);
-	AWAIT(number_of("cut") == state_index(one.core.state));
+	AWAIT(etcd_keys_number("cut") == state_index(one.core.state));
 	member_start(&two);
 	AWAIT(two.fetched > 0);
 	assert_string_equal(two.fetched_from, MEMBER_HTTP);
@@ -306,7 +282,8 @@ static void each_begins_with_another_endpoint(void **unused)
 {
 	char endpoints[2 * ETCD_SERVER_URL_BYTES];
 
-	snprintf(endpoints, sizeof endpoints, "http://127.0.0.1:%u, %s", free_port(), server.url);
+	snprintf(endpoints, sizeof endpoints, "http://127.0.0.1:%u, %s", free_port(),
+		etcd_keys_server()->url);
 	one.endpoints = two.endpoints = endpoints;
 	member_start(&one);
 	member_await_leadership(&one);
@@ -318,29 +295,6 @@ static void each_begins_with_another_endpoint(void **unused)
 	assert_int_equal(failovers_of(is_one_first ? &two : &one), 1);
 	stop_and_close(&two);
 	stop_and_close(&one);
-}
-
-static int begin_without_cluster(void **unused)
-{
-	member_create(&one, "one", &server);
-	member_create(&two, "two", &server);
-	return 0;
-}
-
-// It is waited for first.
-static void without_etcd_nobody_begins(void **unused)
-{
-	struct cluster_identity identity;
-	struct cluster_setup setup = member_setup(&one);
-	char url[64], message[COMPLAINT_BYTES];
-	const struct complaint complaint = {message, sizeof message};
-
-	snprintf(url, sizeof url, "http://127.0.0.1:%u", free_port());
-	setup.etcd.endpoints = url;
-	setup.etcd.timeout_ms = 400;
-	assert_true(cluster_init(&setup, 0, &complaint) < 0);
-	assert_non_null(strstr(message, "etcd"));
-	assert_int_equal(cluster_identity_read(one.directory, &identity, &complaint), -ENOENT);
 }
 
 int main(void)
@@ -357,9 +311,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			whose_clock_is_odd_leaves_the_leadership_to_others, begin, end),
 		cmocka_unit_test_setup_teardown(who_leads_comes_to_know_it, begin, end),
-		cmocka_unit_test_setup_teardown(
-			without_etcd_nobody_begins, begin_without_cluster, end),
 	};
 	log_configure(LOG_ERROR, false);
-	return cmocka_run_group_tests(tests, begin_all, end_all);
+	return cmocka_run_group_tests(tests, etcd_keys_begin, etcd_keys_end);
 }

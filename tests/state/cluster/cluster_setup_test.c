@@ -17,29 +17,14 @@
 
 #include <cmocka.h>
 
-static struct etcd_server server;
 static struct member one, two;
 static char message[COMPLAINT_BYTES];
 static const struct complaint complaint = {message, sizeof message};
 
-static int begin_all(void **unused)
-{
-	etcd_server_start(&server, 0);
-	etcd_keys_begin(&server);
-	return 0;
-}
-
-static int end_all(void **unused)
-{
-	etcd_keys_end();
-	etcd_server_stop(&server);
-	return 0;
-}
-
 static int begin(void **unused)
 {
-	member_create(&one, "one", &server);
-	member_create(&two, "two", &server);
+	member_create(&one, "one");
+	member_create(&two, "two");
 	return 0;
 }
 
@@ -129,6 +114,10 @@ static void the_last_member_takes_nothing_along_that_it_lacks(void **unused)
 	etcd_keys_put_piece(7, 0, batch, sizeof batch); // its last, which the clerk has not cut yet
 	etcd_keys_put("cut", "8", 1);
 	assert_int_equal(leave(&one), -ESTALE);
+	etcd_keys_put("cut", "x", 1); // which does not say how much there was
+	assert_int_equal(leave(&one), -ERROR_CORRUPT);
+	assert_non_null(strstr(message, "etcd: "));
+	assert_int_equal(read_identity(&one, &identity), 0);
 	etcd_keys_put("cut", "7", 1);
 	etcd_keys_put("lineage", "9", 1); // of a state that was put back
 	assert_int_equal(leave(&one), -ESTALE);
@@ -249,15 +238,31 @@ static void a_directory_that_takes_nothing_begins_no_cluster(void **unused)
 	assert_int_equal(etcd_keys_count(""), 4);
 }
 
-// What an etcd says in its turn: an answer of HTTP, or NULL, and it is gone.
+// It is waited for first.
+static void without_etcd_nobody_begins(void **unused)
+{
+	struct cluster_identity identity;
+	struct cluster_setup setup = member_setup(&one);
+	char url[64];
+
+	snprintf(url, sizeof url, "http://127.0.0.1:%u", free_port());
+	setup.etcd.endpoints = url;
+	setup.etcd.timeout_ms = 400;
+	assert_int_equal(cluster_init(&setup, 0, &complaint), -ETIMEDOUT);
+	assert_non_null(strstr(message, "etcd: "));
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+}
+
+// What an etcd says in its turn: answers of HTTP, the last one again and again, or NULL, and it is gone.
 struct said_by_etcd {
-	const char *first, *further;
+	const char *answers[4];
+	uint32_t count;
 };
 
 static const char *answer_in_turn(void *context, uint32_t request, size_t *size)
 {
 	const struct said_by_etcd *said = context;
-	const char *answer = request == 0 ? said->first : said->further;
+	const char *answer = said->answers[request < said->count ? request : said->count - 1];
 
 	*size = answer ? strlen(answer) : 0;
 	return answer;
@@ -272,13 +277,14 @@ static struct cluster_setup setup_at(const struct member *m, struct fake_server 
 
 	fake_server_start(etcd);
 	setup.etcd.endpoints = etcd->url;
+	setup.etcd.timeout_ms = 1500; // what is gone is waited for as long
 	return setup;
 }
 
 // What is known not to be done leaves nothing; what may be done can be taken back.
 static void an_etcd_that_breaks_off_leaves_what_can_be_ended(void **unused)
 {
-	struct said_by_etcd said = {NOT_ETCD, NOT_ETCD};
+	struct said_by_etcd said = {{NOT_ETCD}, 1};
 	struct fake_server etcd = {.answer = answer_in_turn, .context = &said};
 	struct cluster_identity identity;
 	struct cluster_setup setup = setup_at(&one, &etcd);
@@ -287,19 +293,45 @@ static void an_etcd_that_breaks_off_leaves_what_can_be_ended(void **unused)
 	assert_non_null(strstr(message, "etcd: "));
 	assert_int_equal(read_identity(&one, &identity), -ENOENT);
 	fake_server_stop(&etcd);
-	said = (struct said_by_etcd){NOTHING, NULL};
+	said = (struct said_by_etcd){{NOTHING, NULL}, 2};
 	setup = setup_at(&one, &etcd);
 	assert_int_equal(cluster_init(&setup, 0, &complaint), -ETIMEDOUT);
 	assert_non_null(strstr(message, "end that with berthd cluster leave"));
 	assert_int_equal(read_identity(&one, &identity), 0);
 	fake_server_stop(&etcd);
-	said = (struct said_by_etcd){NOT_ETCD, NOT_ETCD};
+	said = (struct said_by_etcd){{NOT_ETCD}, 1};
 	setup = setup_at(&one, &etcd);
 	assert_int_equal(cluster_leave(&setup, 0, &complaint), -EPROTO);
 	assert_int_equal(read_identity(&one, &identity), 0);
 	fake_server_stop(&etcd);
 	assert_int_equal(leave(&one), 0);
 	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+}
+
+// A cluster to join; the value is {"id": "00000000-0000-4000-8000-00000000000f", "format": 1}.
+#define SOME_CLUSTER                                                                             \
+	"HTTP/1.1 200 OK\r\nContent-Length: 208\r\n\r\n{\"header\":{\"revision\":\"5\"},"        \
+	"\"kvs\":[{\"key\":\"YQ==\",\"create_revision\":\"3\",\"mod_revision\":\"3\","           \
+	"\"version\":\"1\",\"value\":\"eyJpZCI6ICIwMDAwMDAwMC0wMDAwLTQwMDAtODAwMC0wMDAwMDAwMDAw" \
+	"MGYiLCAiZm9ybWF0IjogMX0=\"}],\"count\":\"1\"}"
+
+static void who_is_not_put_in_has_joined_nothing(void **unused)
+{
+	struct said_by_etcd said = {{SOME_CLUSTER, NOT_ETCD}, 2};
+	struct fake_server etcd = {.answer = answer_in_turn, .context = &said};
+	struct cluster_identity identity;
+	struct cluster_setup setup = setup_at(&one, &etcd);
+
+	assert_int_equal(cluster_join(&setup, &complaint), -EPROTO);
+	assert_non_null(strstr(message, "etcd: "));
+	assert_int_equal(read_identity(&one, &identity), -ENOENT);
+	fake_server_stop(&etcd);
+	said = (struct said_by_etcd){{SOME_CLUSTER, NULL}, 2};
+	setup = setup_at(&one, &etcd);
+	assert_int_equal(cluster_join(&setup, &complaint), -ETIMEDOUT);
+	assert_non_null(strstr(message, "end that with berthd cluster leave"));
+	assert_int_equal(read_identity(&one, &identity), 0);
+	fake_server_stop(&etcd);
 }
 
 int main(void)
@@ -318,7 +350,9 @@ int main(void)
 			an_etcd_that_breaks_off_leaves_what_can_be_ended, begin, end),
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_takes_nothing_begins_no_cluster, begin, end),
+		cmocka_unit_test_setup_teardown(without_etcd_nobody_begins, begin, end),
+		cmocka_unit_test_setup_teardown(who_is_not_put_in_has_joined_nothing, begin, end),
 	};
 	log_configure(LOG_ERROR, false);
-	return cmocka_run_group_tests(tests, begin_all, end_all);
+	return cmocka_run_group_tests(tests, etcd_keys_begin, etcd_keys_end);
 }

@@ -17,27 +17,12 @@
 
 #include <cmocka.h>
 
-static struct etcd_server server;
 static struct member one, two;
-
-static int begin_all(void **unused)
-{
-	etcd_server_start(&server, 0);
-	etcd_keys_begin(&server);
-	return 0;
-}
-
-static int end_all(void **unused)
-{
-	etcd_keys_end();
-	etcd_server_stop(&server);
-	return 0;
-}
 
 static void create_both(void)
 {
-	member_create(&one, "one", &server);
-	member_create(&two, "two", &server);
+	member_create(&one, "one");
+	member_create(&two, "two");
 }
 
 static int lead(void)
@@ -224,10 +209,10 @@ static void what_is_there_already_is_not_lost(void **unused)
 static void who_cannot_renew_is_not_sure_to_lead(void **unused)
 {
 	assert_true(cluster_leads(one.cluster));
-	etcd_server_signal(&server, SIGSTOP);
+	etcd_server_signal(etcd_keys_server(), SIGSTOP);
 	AWAIT(!cluster_leads(one.cluster));
 	assert_false(status_of(&one).knows_leader);
-	etcd_server_signal(&server, SIGCONT);
+	etcd_server_signal(etcd_keys_server(), SIGCONT);
 	AWAIT(cluster_leads(one.cluster) || one.lost > 0);
 	stop_and_close(&one);
 }
@@ -253,10 +238,10 @@ static void etcd_stands_still_and_goes_on(void **unused)
 
 	member_start(&two);
 	uint64_t next = index_of(&one) + 1;
-	etcd_server_signal(&server, SIGSTOP);
+	etcd_server_signal(etcd_keys_server(), SIGSTOP);
 	assert_int_equal(pthread_create(&thread, NULL, run_job, &running), 0);
 	AWAIT(status_of(&one).etcd_is_away && status_of(&one).batches_under_way > 0);
-	etcd_server_signal(&server, SIGCONT);
+	etcd_server_signal(etcd_keys_server(), SIGCONT);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(running.outcome, OUTCOME_DONE);
 	assert_int_equal(one.log_error, 0);
@@ -280,12 +265,12 @@ static void the_end_gives_up_when_etcd_is_away(void **unused)
 	struct running running = {.member = &one};
 	pthread_t thread;
 
-	etcd_server_signal(&server, SIGSTOP);
+	etcd_server_signal(etcd_keys_server(), SIGSTOP);
 	assert_int_equal(pthread_create(&thread, NULL, append_something, &running), 0);
 	AWAIT(status_of(&one).batches_under_way > 0);
 	cluster_end(one.cluster, 100);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	etcd_server_signal(&server, SIGCONT);
+	etcd_server_signal(etcd_keys_server(), SIGCONT);
 	assert_int_equal(running.error, -ECANCELED);
 	assert_int_equal(one.lost, 0);
 	cluster_stop(one.cluster);
@@ -310,5 +295,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_end_gives_up_when_etcd_is_away, begin, end),
 	};
 	log_configure(LOG_ERROR, false);
-	return cmocka_run_group_tests(tests, begin_all, end_all);
+	return cmocka_run_group_tests(tests, etcd_keys_begin, etcd_keys_end);
 }

@@ -9,20 +9,40 @@
 #include <cmocka.h>
 
 #define TIMEOUT_MS 100000u // nothing here is about how long it takes
+#define SMALL_ROOM_BYTES (2ull * 1024 * 1024)
 
+static struct etcd_server server;
 static struct etcd *etcd;
 
-void etcd_keys_begin(const struct etcd_server *server)
+static int begin_with_room(uint64_t bytes)
 {
 	char message[ETCD_MESSAGE_BYTES];
-	struct etcd_settings settings = {.endpoints = server->url, .timeout_ms = TIMEOUT_MS};
+	struct etcd_settings settings = {.endpoints = server.url, .timeout_ms = TIMEOUT_MS};
 
-	assert_int_equal(etcd_open(&settings, &etcd, message, sizeof message), 0);
+	etcd_server_start(&server, bytes);
+	return etcd_open(&settings, &etcd, message, sizeof message);
 }
 
-void etcd_keys_end(void)
+int etcd_keys_begin(void **unused)
+{
+	return begin_with_room(0);
+}
+
+int etcd_keys_begin_small(void **unused)
+{
+	return begin_with_room(SMALL_ROOM_BYTES);
+}
+
+int etcd_keys_end(void **unused)
 {
 	etcd_close(etcd);
+	etcd_server_stop(&server);
+	return 0;
+}
+
+struct etcd_server *etcd_keys_server(void)
+{
+	return &server;
 }
 
 static void carry_out(const struct etcd_txn *txn)
@@ -126,6 +146,16 @@ uint8_t *etcd_keys_get(const char *what, uint32_t *size)
 	assert_int_equal(etcd_range(etcd, &range, TIMEOUT_MS, &result), 0);
 	*size = copy.size;
 	return copy.value;
+}
+
+uint64_t etcd_keys_number(const char *what)
+{
+	uint32_t size;
+	uint8_t *value = etcd_keys_get(what, &size);
+	uint64_t number = value ? strtoull((const char *)value, NULL, 10) : 0;
+
+	free(value);
+	return number;
 }
 
 static bool take_index(void *context, const struct etcd_item *item)

@@ -1,6 +1,7 @@
 #include "tests/state/cluster/member.h"
 #include "state/base/error.h"
 #include "state/base/memory.h"
+#include "tests/state/cluster/etcd_keys.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/core/builders.h"
 #include "tests/support/first_fit.h"
@@ -19,12 +20,9 @@ enum { JOBS_MAX_OF_TEST = 256, LEASE_MS = 10000, ETCD_PATIENCE_MS = 100000 };
 static char message[COMPLAINT_BYTES];
 static const struct complaint complaint = {message, sizeof message};
 
-void member_create(struct member *m, const char *name, const struct etcd_server *server)
+void member_create(struct member *m, const char *name)
 {
-	*m = (struct member){.server = server,
-		.name = name,
-		.ttl_ms = LEASE_MS,
-		.etcd_timeout_ms = ETCD_PATIENCE_MS};
+	*m = (struct member){.name = name, .ttl_ms = LEASE_MS, .etcd_timeout_ms = ETCD_PATIENCE_MS};
 	snprintf(m->directory, sizeof m->directory, "%s", dir_create());
 }
 
@@ -36,7 +34,7 @@ void member_remove(struct member *m)
 struct cluster_setup member_setup(const struct member *m)
 {
 	return (struct cluster_setup){.name = MEMBER_CLUSTER,
-		.etcd = {.endpoints = m->server->url, .timeout_ms = m->etcd_timeout_ms},
+		.etcd = {.endpoints = etcd_keys_server()->url, .timeout_ms = m->etcd_timeout_ms},
 		.directory = m->directory,
 		.member_name = m->name,
 		.http = MEMBER_HTTP,
@@ -143,7 +141,7 @@ void member_recover(struct member *m)
 static int open_cluster(struct member *m)
 {
 	struct member_settings settings = {.name = MEMBER_CLUSTER,
-		.etcd = {.endpoints = m->endpoints ? m->endpoints : m->server->url,
+		.etcd = {.endpoints = m->endpoints ? m->endpoints : etcd_keys_server()->url,
 			.timeout_ms = m->etcd_timeout_ms},
 		.ttl_ms = m->ttl_ms,
 		.directory = m->directory,

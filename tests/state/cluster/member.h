@@ -4,16 +4,14 @@
 #include "state/cluster/cluster.h"
 #include "state/cluster/cluster_setup.h"
 #include "tests/support/core/core.h"
-#include "tests/support/etcd/etcd_server.h"
 #include <stdatomic.h>
 
 #define MEMBER_CLUSTER "t"
 #define MEMBER_HTTP "http://127.0.0.1:1"
 
 struct member {
-	const struct etcd_server *server;
 	const char *name;
-	const char *endpoints; // as it asks for etcd; NULL: the server's
+	const char *endpoints; // as it asks for etcd; NULL: the group's (etcd_keys.h)
 	char directory[64];
 	// Of its lease and of a question to etcd: so long that no machine is too busy, unless a test wants them to end.
 	uint32_t ttl_ms, etcd_timeout_ms;
@@ -43,7 +41,7 @@ struct member {
 #define MEMBER_PATIENCE_NS 100000000000ull
 
 // A directory of its own, of no cluster yet.
-void member_create(struct member *, const char *name, const struct etcd_server *);
+void member_create(struct member *, const char *name);
 void member_remove(struct member *);
 struct cluster_setup member_setup(const struct member *);
 // berthd cluster init, of an empty state, and join.

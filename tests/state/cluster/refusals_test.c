@@ -24,39 +24,28 @@
 #define ANOTHER "00000000-0000-4000-8000-00000000000e"
 // Of all threads of a member: the follower has come back more than once by then.
 #define REQUESTS_OF_TURNS 24u
-#define SMALL_QUOTA (2u * 1024 * 1024)
 
-static struct etcd_server server;
 static struct member one;
 static struct log_capture capture;
 
-static int begin_all(void **unused)
-{
-	etcd_server_start(&server, SMALL_QUOTA);
-	etcd_keys_begin(&server);
-	return 0;
-}
-
-static int end_all(void **unused)
-{
-	etcd_keys_end();
-	etcd_server_stop(&server);
-	return 0;
-}
-
 static int begin(void **unused)
 {
-	member_create(&one, "one", &server);
+	member_create(&one, "one");
 	one.ttl_ms = 60000; // who leads goes on with it, on whatever machine
 	member_init(&one);
 	return 0;
 }
 
-static int end(void **unused)
+static int end_without_etcd(void **unused)
 {
 	member_remove(&one);
-	etcd_keys_remove_all();
 	return 0;
+}
+
+static int end(void **unused)
+{
+	etcd_keys_remove_all();
+	return end_without_etcd(unused);
 }
 
 static void stop_and_close(struct member *m)
@@ -144,6 +133,57 @@ static void what_does_not_fit_together_is_read_again(void **unused)
 	etcd_keys_delete("lineage");
 	etcd_keys_delete("cut");
 	it_tries_again(true);
+}
+
+// A key that is longer than any of ours: an answer with it cannot be read.
+static void put_long_key(const char *folder)
+{
+	struct cluster_key from = cluster_key(MEMBER_CLUSTER, folder);
+	char key[400] = "";
+	const char *const put[] = {"put", key, "x", NULL};
+
+	memset(key, 'z', sizeof key - 1);
+	memcpy(key, from.text, strlen(from.text));
+	assert_int_equal(etcd_server_control(etcd_keys_server(), put), 0);
+}
+
+static void a_log_that_cannot_be_read_is_tried_again(void **unused)
+{
+	put_long_key("log/");
+	it_tries_again(true);
+}
+
+// Only the clerk reads what others have stored; who does not know them does not lead them.
+static void what_others_have_cannot_be_read(void **unused)
+{
+	put_long_key("stored/");
+	log_capture_begin(&capture);
+	member_start(&one);
+	AWAIT(atomic_load(&cluster_etcd(one.cluster)->failures) > 0);
+	stop_and_close(&one);
+	log_capture_end(&capture);
+	assert_false(one.leads);
+	assert_int_equal(one.failed + one.lost, 0);
+	assert_true(log_capture_count(&capture, "cluster-etcd-away", "") > 0);
+}
+
+// As after its own restore, when it led.
+static void the_state_of_a_newer_epoch_takes_its_place(void **unused)
+{
+	char incoming[96], arrived[96];
+
+	snprintf(incoming, sizeof incoming, "%s/incoming", one.directory);
+	snprintf(arrived, sizeof arrived, "%s/arrived", one.directory);
+	assert_int_equal(mkdir(incoming, 0700), 0);
+	assert_int_equal(epoch_note(incoming, 9), 0);
+	put_text("lineage", "9");
+	member_start(&one);
+	AWAIT(one.lost > 0);
+	stop_and_close(&one);
+	assert_non_null(strstr(one.sentence, "takes its place"));
+	assert_int_equal(one.failed, 0);
+	assert_int_equal(access(arrived, F_OK), 0);
+	assert_int_not_equal(access(incoming, F_OK), 0);
 }
 
 static void put_member(const char *id, int64_t ahead_ms)
@@ -267,11 +307,11 @@ static void an_etcd_that_lets_nobody_in_is_told(void **unused)
 
 	member_start(&one);
 	member_await_leadership(&one);
-	assert_int_equal(etcd_server_control(&server, user), 0);
-	(void)etcd_server_control(&server, role);
-	assert_int_equal(etcd_server_control(&server, grant), 0);
+	assert_int_equal(etcd_server_control(etcd_keys_server(), user), 0);
+	(void)etcd_server_control(etcd_keys_server(), role);
+	assert_int_equal(etcd_server_control(etcd_keys_server(), grant), 0);
 	log_capture_begin(&capture);
-	assert_int_equal(etcd_server_control(&server, enable), 0);
+	assert_int_equal(etcd_server_control(etcd_keys_server(), enable), 0);
 	AWAIT(status_now().etcd_is_away);
 	cluster_end(one.cluster, 0);
 	assert_int_equal(append_one(), -ECANCELED);
@@ -280,16 +320,19 @@ static void an_etcd_that_lets_nobody_in_is_told(void **unused)
 	member_close(&one);
 	log_capture_end(&capture);
 	assert_true(log_capture_count(&capture, "cluster-etcd-away", "leads=") > 0);
-	assert_int_equal(etcd_server_control(&server, disable), 0);
+	assert_int_equal(etcd_server_control(etcd_keys_server(), disable), 0);
 }
 
-// The last: nothing has room behind it.
+// The last: nothing has room behind it, and etcd is not there any more.
 static void an_etcd_without_room_is_told(void **unused)
 {
 	static uint8_t much[256 * 1024];
+	char stored[64];
 
 	member_start(&one);
 	member_await_leadership(&one);
+	snprintf(stored, sizeof stored, "stored/%s", one.identity.member);
+	AWAIT(etcd_keys_number(stored) == state_index(one.core.state)); // and told no more
 	log_capture_begin(&capture);
 	while (etcd_keys_try_put("much", much, sizeof much) != -ENOSPC)
 		;
@@ -298,6 +341,10 @@ static void an_etcd_without_room_is_told(void **unused)
 	log_capture_end(&capture);
 	assert_true(log_capture_count(&capture, "cluster-etcd-full", "NOSPACE") > 0);
 	assert_int_equal(one.lost, 0);
+	// Nobody else asks etcd for anything now than who looks whether it has room again.
+	const struct etcd_counters *etcd = cluster_etcd(one.cluster);
+	etcd_server_kill(etcd_keys_server());
+	AWAIT(atomic_load(&etcd->failures) > 1);
 	stop_and_close(&one);
 }
 
@@ -310,14 +357,20 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_does_not_fit_together_is_read_again, begin, end),
 		cmocka_unit_test_setup_teardown(
+			a_log_that_cannot_be_read_is_tried_again, begin, end),
+		cmocka_unit_test_setup_teardown(what_others_have_cannot_be_read, begin, end),
+		cmocka_unit_test_setup_teardown(
+			the_state_of_a_newer_epoch_takes_its_place, begin, end),
+		cmocka_unit_test_setup_teardown(
 			who_is_too_far_behind_asks_those_who_are_there, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_odd_about_others_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(who_restored_appends_no_more, begin, end),
 		cmocka_unit_test_setup_teardown(
 			settings_that_no_member_can_have_are_refused, begin, end),
 		cmocka_unit_test_setup_teardown(an_etcd_that_lets_nobody_in_is_told, begin, end),
-		cmocka_unit_test_setup_teardown(an_etcd_without_room_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(
+			an_etcd_without_room_is_told, begin, end_without_etcd),
 	};
 	log_configure(LOG_ERROR, false);
-	return cmocka_run_group_tests(tests, begin_all, end_all);
+	return cmocka_run_group_tests(tests, etcd_keys_begin_small, etcd_keys_end);
 }
