@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -283,6 +284,21 @@ static void take_one(void *queue)
 	assert_int_equal(command_queue_take(queue, &taken, 1), 1);
 }
 
+// A clock that says when it is looked at a second time: by who has sent in vain, and is about to wait.
+struct looked_at {
+	_Atomic uint32_t times;
+	sem_t again;
+};
+
+static uint64_t look_at_clock(void *context)
+{
+	struct looked_at *l = context;
+
+	if (atomic_fetch_add(&l->times, 1) == 1)
+		assert_int_equal(sem_post(&l->again), 0);
+	return time_monotonic_ns(&time_source_real);
+}
+
 static void *send_late(void *submitter)
 {
 	static struct command late = {.type = COMMAND_EVALUATIONS};
@@ -292,8 +308,9 @@ static void *send_late(void *submitter)
 
 static void what_finds_no_room_is_sent_when_there_is_some(void **unused)
 {
-	struct submitter_settings settings = {
-		.queue = command_queue_create(1), .time = &time_source_real};
+	struct looked_at looked_at = {0};
+	const struct time_source time = {.monotonic_ns = look_at_clock, .context = &looked_at};
+	struct submitter_settings settings = {.queue = command_queue_create(1), .time = &time};
 	struct command filler = {.type = COMMAND_EVALUATIONS};
 	pthread_t thread;
 	void *error;
@@ -301,14 +318,18 @@ static void what_finds_no_room_is_sent_when_there_is_some(void **unused)
 	while (command_queue_push(settings.queue, COMMAND_PRODUCER_SHARED, &filler))
 		;
 	struct submitter *waiting = submitter_create(&settings);
+	settings.time = &time_source_real;
 	settings.step = take_one;
 	settings.step_context = settings.queue;
 	struct submitter *stepping = submitter_create(&settings);
 	assert_int_equal(submitter_send(stepping, &filler), 0);
+	assert_int_equal(sem_init(&looked_at.again, 0, 0), 0);
 	assert_int_equal(pthread_create(&thread, NULL, send_late, waiting), 0);
+	assert_int_equal(sem_wait(&looked_at.again), 0);
 	submitter_stop(waiting);
 	assert_int_equal(pthread_join(thread, &error), 0);
 	assert_int_equal((intptr_t)error, -ERROR_STOPPING);
+	assert_int_equal(sem_destroy(&looked_at.again), 0);
 	submitter_destroy(waiting);
 	submitter_destroy(stepping);
 	command_queue_destroy(settings.queue);

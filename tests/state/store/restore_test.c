@@ -133,6 +133,21 @@ static void what_is_no_snapshot_is_refused(void **unused)
 	dir_remove(directory);
 }
 
+// The folder of networks of a process that has ended: it is there, and cannot be listed.
+static void a_folder_that_cannot_be_read_is_not_used(void **unused)
+{
+	char path[64];
+	siginfo_t ended;
+	pid_t child = fork();
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+	snprintf(path, sizeof path, "/proc/%d/net", child);
+	assert_int_equal(store_restore_begin(path, message, sizeof message), -EINVAL);
+	assert_non_null(strstr(message, "cannot read /proc/"));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 static void nothing_stored_is_no_snapshot(void **unused)
 {
 	struct world w;
@@ -373,6 +388,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_goes_on_from_the_snapshot),
 		cmocka_unit_test(what_is_no_snapshot_is_refused),
+		cmocka_unit_test(a_folder_that_cannot_be_read_is_not_used),
 		cmocka_unit_test(nothing_stored_is_no_snapshot),
 		cmocka_unit_test(what_arrived_takes_the_place_at_the_next_open),
 		cmocka_unit_test(a_reader_exchanges_nothing),

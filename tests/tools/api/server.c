@@ -259,13 +259,16 @@ static void create_crew(struct server *s, const struct server_options *options)
 struct server *server_start(const struct server_options *options)
 {
 	struct server *s = memory_take(sizeof *s);
+	char why[256];
 	prng_seed(&s->prng, 3);
 	pthread_mutex_init(&s->cluster_lock, NULL);
 	create_core(s, options);
 	s->events = event_log_create();
 	assert_non_null(s->events);
 	state_observe(s->state, event_log_observer(s->events));
-	s->keyring = keyring_create();
+	s->keyring = options->has_no_key ? keyring_open("/nowhere/keyring", false, why, sizeof why)
+					 : keyring_create();
+	assert_non_null(s->keyring);
 	create_crew(s, options);
 	assert_int_equal(core_open(&s->core), 0);
 	if (!options->no_applier_thread)

@@ -50,6 +50,7 @@ struct server_options {
 	const char *origins;          // other sites that may read; NULL: none
 	const char *response_headers; // more of every answer, one a line; NULL: none
 	bool acl_forced;              // access control is on without a first token
+	bool has_no_key;              // its keyring, whose file was lost
 	const char *audit_path;       // NULL: no audit log
 	int64_t token_ttl_min_ns, token_ttl_max_ns; // 0: 1 s, 24 h
 	bool has_no_events;                         // streams of them

@@ -2,6 +2,7 @@
 // keyring stays as it was. And what else a member does that does not lead.
 #include "state/base/base64.h"
 #include "state/base/memory.h"
+#include "state/cluster/cluster_private.h"
 #include "tests/state/store/store_dir.h"
 #include "tests/support/etcd/fake_server.h"
 #include "tests/support/log_capture.h"
@@ -181,6 +182,28 @@ static void only_who_leads_tells_its_own(void **state)
 	expect_refusal(s, true, "this member does not lead");
 }
 
+// A rotation that the others do not hear of is none.
+static void what_is_not_told_is_not_rotated(void **state)
+{
+	struct stage *s = *state;
+	struct keyring_keys before, after;
+	struct keyring_entry made;
+
+	shared_keyring_open(&s->daemon);
+	keyring_copy(s->daemon.keyring, &before);
+	assert_false(
+		keyring_rotate(s->daemon.keyring, 1, false, &made, s->message, sizeof s->message));
+	assert_non_null(strstr(s->message, "to the cluster: this member does not lead; nothing"));
+	atomic_store(&s->daemon.cluster->leadership, 3); // for all it knows
+	tell_etcd(s, "404 Not Found", "no");
+	assert_false(
+		keyring_rotate(s->daemon.keyring, 1, false, &made, s->message, sizeof s->message));
+	assert_non_null(strstr(s->message, "could not be told to the cluster: "));
+	assert_null(strstr(s->message, "does not lead"));
+	keyring_copy(s->daemon.keyring, &after);
+	assert_memory_equal(&before, &after, sizeof before);
+}
+
 // Before a start: a keyring that cannot be had, or written, is the own one's matter.
 static void a_start_goes_on_without_it(void **state)
 {
@@ -274,6 +297,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_not_taken, begin, end),
 		cmocka_unit_test_setup_teardown(what_cannot_be_kept_is_not_taken, begin, end),
 		cmocka_unit_test_setup_teardown(only_who_leads_tells_its_own, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_not_told_is_not_rotated, begin, end),
 		cmocka_unit_test_setup_teardown(a_start_goes_on_without_it, begin, end),
 		cmocka_unit_test_setup_teardown(a_follower_goes_on_without_it, begin, end),
 		cmocka_unit_test_setup_teardown(only_who_leads_restores, begin, end),

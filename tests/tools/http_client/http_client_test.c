@@ -185,23 +185,57 @@ static void who_is_no_web_socket_is_told_apart(void **unused)
 	assert_string_equal(body, "no");
 }
 
+// A socket in a folder of its own.
+struct local {
+	char folder[32], url[128];
+	struct sockaddr_un address;
+};
+
+static struct once listen_locally(struct local *l)
+{
+	struct once o = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	*l = (struct local){
+		.folder = "/tmp/berth-client-XXXXXX", .address = {.sun_family = AF_UNIX}};
+	assert_non_null(mkdtemp(l->folder));
+	snprintf(l->address.sun_path, sizeof l->address.sun_path, "%s/s", l->folder);
+	assert_int_equal(bind(o.fd, (struct sockaddr *)&l->address, sizeof l->address), 0);
+	assert_int_equal(listen(o.fd, 1), 0);
+	snprintf(l->url, sizeof l->url, "unix://%s", l->address.sun_path);
+	return o;
+}
+
+static void end_locally(struct local *l, struct once *o)
+{
+	close(o->fd);
+	unlink(l->address.sun_path);
+	rmdir(l->folder);
+}
+
+// A server that takes the connection and nothing that is sent over it.
+static void what_nobody_reads_is_given_up(void **unused)
+{
+	static char token[1024 * 1024];
+	struct local l;
+	struct once o = listen_locally(&l);
+	struct http_request request = {
+		.url = l.url, .path = "/v1/a", .token = token, .timeout_ms = 50};
+	struct http_beginning beginning = {0};
+	struct http_result result;
+	memset(token, 't', sizeof token - 1);
+	assert_null(http_socket_open(&request, 1024, &result, &beginning));
+	assert_string_equal(result.error, "no answer came in time");
+	end_locally(&l, &o);
+}
+
 static void a_socket_is_asked_by_its_path(void **unused)
 {
-	char folder[] = "/tmp/berth-client-XXXXXX", url[128];
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	assert_non_null(mkdtemp(folder));
-	snprintf(address.sun_path, sizeof address.sun_path, "%s/s", folder);
-	struct once o = {.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-	assert_int_equal(bind(o.fd, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(listen(o.fd, 1), 0);
-	snprintf(url, sizeof url, "unix://%s", address.sun_path);
+	struct local l;
+	struct once o = listen_locally(&l);
 	// The name of a server is nothing to a socket.
 	struct http_tls tls = {.server_name = "berth.example"};
-	expect_sent((struct http_request){.url = url, .path = "/v1/a", .tls = &tls}, &o,
+	expect_sent((struct http_request){.url = l.url, .path = "/v1/a", .tls = &tls}, &o,
 		(const char *[]){"GET /v1/a HTTP/1.1\r\n", "\r\nHost: localhost\r\n", NULL});
-	close(o.fd);
-	unlink(address.sun_path);
-	rmdir(folder);
+	end_locally(&l, &o);
 }
 
 static void the_environment_is_read_by_two_names(void **unused)
@@ -256,6 +290,7 @@ int main(void)
 		cmocka_unit_test(who_does_not_answer_is_named_with_a_reason),
 		cmocka_unit_test(path_token_and_program_are_sent),
 		cmocka_unit_test(who_is_no_web_socket_is_told_apart),
+		cmocka_unit_test(what_nobody_reads_is_given_up),
 		cmocka_unit_test(a_socket_is_asked_by_its_path),
 		cmocka_unit_test(the_environment_is_read_by_two_names),
 		cmocka_unit_test(urls_are_of_three_kinds),

@@ -257,6 +257,46 @@ static struct exchange *with_body(size_t size)
 	return x;
 }
 
+// What a leader does not take at once follows as it reads on.
+static void a_large_request_for_another_protocol_is_sent_whole(void **unused)
+{
+	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+	enum { BODY_BYTES = 8 * 1024 * 1024, PIECE_BYTES = 256 * 1024 };
+	char *piece = memory_take(PIECE_BYTES);
+	uint16_t port;
+	int listener = listen_anywhere(&port);
+	size_t left = BODY_BYTES, size = 0;
+
+	snprintf(leader_url, sizeof leader_url, "http://127.0.0.1:%u", port);
+	role = CLUSTER_FOLLOWER;
+	knows_leader = true;
+	struct forwarder *f = start(60000);
+	struct exchange *x = with_body(BODY_BYTES);
+	x->is_upgrade = true;
+	assert_true(forwarder_begin(f, x));
+	int fd = accept(listener, NULL, NULL);
+	assert_true(fd >= 0);
+	for (char *end = NULL; !end; end = strstr(piece, "\r\n\r\n")) {
+		ssize_t got = recv(fd, piece + size, 1, 0);
+		assert_int_equal(got, 1);
+		assert_true(++size < PIECE_BYTES);
+	}
+	while (left > 0) {
+		ssize_t got = recv(fd, piece, PIECE_BYTES, 0);
+		assert_in_range(got, 1, left);
+		left -= (size_t)got;
+	}
+	assert_int_equal(send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL), sizeof answer - 1);
+	await_stage(x, EXCHANGE_IS_OVER);
+	assert_int_equal(x->head.status, 200);
+	x->carrier->drop(x);
+	await_none(f);
+	forwarder_stop(f);
+	close(fd);
+	close(listener);
+	free(piece);
+}
+
 // Large bodies that wait for a leader do not take all memory; small ones still go.
 static void bodies_are_bounded_together(void **unused)
 {
@@ -289,6 +329,7 @@ int main(void)
 		cmocka_unit_test(what_waits_is_for_whoever_takes_over),
 		cmocka_unit_test(only_so_many_are_under_way),
 		cmocka_unit_test(only_so_many_ask_for_another_protocol),
+		cmocka_unit_test(a_large_request_for_another_protocol_is_sent_whole),
 		cmocka_unit_test(bodies_are_bounded_together),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "tools/api/lists/list_stream.h"
 #include "tools/api/server/background_answers.h"
 #include "tools/api/server/http.h"
+#include "tools/api/server/parking.h"
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -346,7 +347,7 @@ static void readers_may_leave(void **unused)
 	}
 }
 
-// The last: access control is on from then on.
+// Access control is on from then on.
 static void a_list_breaks_off_when_its_token_ends(void **unused)
 {
 	char management[SECRET_BYTES], secret[SECRET_BYTES], request[256];
@@ -374,6 +375,23 @@ static void a_list_breaks_off_when_its_token_ends(void **unused)
 	free(answer);
 }
 
+// The last: nobody waits for answers any more.
+static void what_waits_when_the_server_stops_is_not_begun(void **unused)
+{
+	struct turns late = {.name = 'a', .left = 1};
+	struct reply reply = {0};
+	memset(turns_taken, 0, sizeof turns_taken);
+	parking_close(server->api->parking);
+	late.request.api = server->api;
+	answer_in_background(&late.request, &reply, BACKGROUND_LISTS, take_turn);
+	while (atomic_load(&server->api->commands_under_way) > 0)
+		sched_yield();
+	reply = background_answer_take(&late.request);
+	assert_int_equal(reply.status, MHD_HTTP_SERVICE_UNAVAILABLE);
+	assert_string_equal(turns_taken, "");
+	reply_free(&reply);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +407,7 @@ int main(void)
 		cmocka_unit_test(a_slow_reader_gets_it_all),
 		cmocka_unit_test(readers_may_leave),
 		cmocka_unit_test(a_list_breaks_off_when_its_token_ends),
+		cmocka_unit_test(what_waits_when_the_server_stops_is_not_begun),
 	};
 	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }

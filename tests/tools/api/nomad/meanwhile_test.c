@@ -1,6 +1,7 @@
 // What others do between a request and its answer: the applier is stepped by the test, so that both come in one batch.
 #include "state/decide/decide.h"
 #include "state/records/acl_role.h"
+#include "state/records/scheduler_config.h"
 #include "tests/tools/api/acl_world.h"
 #include "tools/keyring/keyring.h"
 #include <jansson.h>
@@ -137,6 +138,37 @@ static void the_key_of_a_variable_is_removed(void **unused)
 		fd, 500, "the key that encrypted the variable was removed meanwhile; put it again");
 }
 
+static struct command pause_of(struct scheduler_config *config, bool paused)
+{
+	state_read_begin();
+	*config = *state_scheduler_config(server->state);
+	state_read_end();
+	config->pause_eval_broker = paused;
+	return (struct command){
+		.type = COMMAND_SCHEDULER_CONFIG, .scheduler_config = {.config = config}};
+}
+
+// Some are chosen by a filter while the broker rests; it goes on before they are deleted.
+static void the_broker_goes_on(void **unused)
+{
+	static const char job[] =
+		"{\"Job\":{\"ID\":\"e\",\"Type\":\"service\",\"TaskGroups\":[{\"Name\":\"g\","
+		"\"Tasks\":"
+		"[{\"Name\":\"t\",\"Driver\":\"exec\",\"Config\":{\"command\":\"/bin/true\"}}]}]}}";
+	struct scheduler_config config;
+	struct command rest = pause_of(&config, true);
+	uint32_t done = 0;
+	assert_int_equal(server_command(server, &rest), OUTCOME_DONE);
+	int fd = begin_request("PUT", "/v1/jobs", job);
+	step_all();
+	close(fd);
+	struct command go_on = pause_of(&config, false);
+	core_push(&server->core, &go_on, &done);
+	fd = begin_request("DELETE", "/v1/evaluations", "{\"Filter\":\"JobID == \\\"e\\\"\"}");
+	step_all();
+	expect_end(fd, 500, "eval broker is enabled; eval broker must be paused to delete evals");
+}
+
 // Of those that wait together only the one too many is refused.
 static void garbage_is_collected_for_a_few(void **unused)
 {
@@ -164,6 +196,7 @@ int main(void)
 		cmocka_unit_test(what_was_put_is_deleted),
 		cmocka_unit_test(what_is_named_is_deleted_first),
 		cmocka_unit_test(the_key_of_a_variable_is_removed),
+		cmocka_unit_test(the_broker_goes_on),
 		cmocka_unit_test(garbage_is_collected_for_a_few),
 	};
 	return cmocka_run_group_tests(tests, set_up, server_group_end);

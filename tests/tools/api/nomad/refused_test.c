@@ -298,6 +298,18 @@ static void a_node_that_is_down(void **unused)
 	expect_sentence(management, "GET", path, NULL, 404, "No path to node");
 }
 
+// What an operator has to do stands in the answer.
+static void nothing_is_sealed_without_a_key(void **unused)
+{
+	struct server *s = server_start(
+		&(struct server_options){.no_applier_thread = true, .has_no_key = true});
+	struct response r = http(s, "PUT", "/v1/var/a", "{\"Items\":{\"a\":\"b\"}}");
+	assert_int_equal(r.status, 500);
+	assert_non_null(strstr(r.body, "put its file back (keyring_file) and restart"));
+	response_free(&r);
+	server_stop(s);
+}
+
 static int set_up(void **unused)
 {
 	int error = server_group_begin(unused);
@@ -322,6 +334,7 @@ int main(void)
 		cmocka_unit_test(searches),
 		cmocka_unit_test(variables),
 		cmocka_unit_test(keys),
+		cmocka_unit_test(nothing_is_sealed_without_a_key),
 	};
 	return cmocka_run_group_tests(tests, set_up, server_group_end);
 }
