@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -391,6 +392,30 @@ static void an_agent_that_cannot_prepare_tasks_does_not_start(void **unused)
 	assert_true(fcntl(input, F_GETFD) >= 0); // it closes what is its own
 }
 
+// It has one or two of the descriptors that it needs.
+static void an_agent_without_descriptors_for_checks_says_so(void **unused)
+{
+	struct rlimit before;
+	struct runner other;
+	char message[200];
+	const struct runner_settings settings = runner.settings;
+	const int next[] = {dup(STDERR_FILENO), dup(STDERR_FILENO)};
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(close(next[i]), 0);
+	for (int i = 0; i < 2; i++) {
+		const struct rlimit few = {(rlim_t)next[i] + 1, before.rlim_max};
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		int error = runner_open(&other, &settings, message, sizeof message);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_int_equal(error, -EMFILE);
+		assert_string_equal(
+			message, "the checks of services cannot be watched: Too many open files");
+		runner_close(&other);
+	}
+}
+
 static void expected(const struct environment *e, const char *text, const char *value)
 {
 	char *expanded = environment_expand(e, &facts, text);
@@ -589,6 +614,7 @@ int main(void)
 		TEST(expansion_is_bounded),
 		TEST(what_is_in_the_way_of_a_folder_is_told),
 		TEST(an_agent_that_cannot_prepare_tasks_does_not_start),
+		TEST(an_agent_without_descriptors_for_checks_says_so),
 		cmocka_unit_test(durations),
 		cmocka_unit_test(specs_that_are_refused),
 		cmocka_unit_test(a_spec_is_of_the_allocation_that_was_asked_for),

@@ -81,17 +81,29 @@ static int on_timer(CURLM *multi, long timeout_ms, void *context)
 	return 0;
 }
 
+// 0 or -errno.
+static int open_tries(struct check_tries *tries)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = -1};
+	tries->epoll_fd = CAN_FAIL(CHECK_EPOLL, epoll_create1(EPOLL_CLOEXEC));
+	if (tries->epoll_fd >= 0)
+		tries->wake_fd = CAN_FAIL(CHECK_WAKE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (tries->wake_fd < 0 ||
+		epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, tries->wake_fd, &event) < 0)
+		return -errno;
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
+		tries->multi = CAN_BREAK(CHECK_TRANSFERS, NULL, curl_multi_init());
+	return tries->multi ? 0 : -ENOMEM;
+}
+
 struct check_tries *check_tries_open(void)
 {
 	struct check_tries *tries = memory_take(sizeof *tries);
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = -1};
-	tries->epoll_fd = CAN_FAIL(CHECK_EPOLL, epoll_create1(EPOLL_CLOEXEC));
-	tries->wake_fd = CAN_FAIL(CHECK_WAKE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
-		tries->multi = CAN_BREAK(CHECK_TRANSFERS, NULL, curl_multi_init());
-	if (tries->epoll_fd < 0 || !tries->multi ||
-		epoll_ctl(tries->epoll_fd, EPOLL_CTL_ADD, tries->wake_fd, &event) < 0) {
+	tries->wake_fd = -1;
+	int error = open_tries(tries);
+	if (error) {
 		check_tries_close(tries);
+		errno = -error;
 		return NULL;
 	}
 	curl_multi_setopt(tries->multi, CURLMOPT_SOCKETFUNCTION, on_socket);

@@ -9,7 +9,7 @@
 struct check_tries;
 struct check_try;
 
-// NULL: the machine has not what it needs. Caller closes.
+// NULL: the machine has not what it needs, as errno tells. Caller closes.
 struct check_tries *check_tries_open(void);
 void check_tries_close(struct check_tries *);   // drop its tries first
 int check_tries_fd(const struct check_tries *); // readable when one has to be stepped

@@ -5,7 +5,7 @@
 
 struct checks;
 
-// NULL: the machine has not what they need. Caller closes.
+// NULL: the machine has not what they need, as errno tells. Caller closes.
 struct checks *checks_open(void);
 void checks_close(struct checks *);   // let go of all allocations first
 int checks_fd(const struct checks *); // readable when checks_step() has something to do
