@@ -1,10 +1,9 @@
 #include "state/store/failure.h"
 #include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/store/files.h"
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,23 +62,29 @@ static void forget_file(int folder, const char *name)
 	}
 }
 
-static void forget_files(const char *directory)
+static int forget_files(const char *directory, const struct complaint *complaint)
 {
 	const struct dirent *entry;
 	DIR *files = opendir(directory);
+	int error = files || errno == ENOENT ? 0 : -errno;
 
-	while (files && (entry = readdir(files)) != NULL)
+	while (files && (entry = listing_next(files, &error)) != NULL)
 		if (entry->d_name[0] != '.')
 			forget_file(dirfd(files), entry->d_name);
 	if (files)
 		closedir(files);
+	return error ? complain(complaint, error, "cannot list the store's files in %s: %s",
+			       directory, error_text(error))
+		     : 0;
 }
 
-void failure_forget_pages(const char *directory)
+int failure_forget_pages(const char *directory, const struct complaint *complaint)
 {
 	char *log = path_of(directory, "log");
+	int error = forget_files(directory, complaint);
 
-	forget_files(directory);
-	forget_files(log);
+	if (!error)
+		error = forget_files(log, complaint);
 	free(log);
+	return error;
 }

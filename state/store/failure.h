@@ -8,5 +8,6 @@
 void failure_mark(const char *directory, int error);
 // Returns 0, or -EIO and a sentence when a writer of the log left its mark in this directory.
 int failure_check(const char *directory, const struct complaint *);
-// Gives up the pages of the store's files that the kernel keeps, so that the next read asks the disk.
-void failure_forget_pages(const char *directory);
+// Gives up the pages of the store's files that the kernel keeps, so that the next read asks the disk. Returns 0, or a
+// negative error and a sentence: not all files could be listed.
+int failure_forget_pages(const char *directory, const struct complaint *);

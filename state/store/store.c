@@ -112,9 +112,10 @@ static int open_parts(struct store *s, const struct complaint *complaint)
 		error = failure_check(s->directory, complaint);
 	if (error == 0 && !s->settings.read_only)
 		error = exchange_finish(s->directory, complaint);
+	if (error == 0)
+		error = failure_forget_pages(s->directory, complaint);
 	if (error < 0)
 		return error;
-	failure_forget_pages(s->directory);
 	struct journal_settings journal = {
 		.directory = s->directory,
 		.map_bytes = s->settings.map_bytes,

@@ -2,6 +2,7 @@
 #include "state/store/failure.h"
 #include "state/store/store.h"
 #include "tests/state/store/store_dir.h"
+#include "tests/support/broken_listing.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -82,9 +83,26 @@ static void a_start_reads_from_the_disk(void **unused)
 	assert_int_equal(write(fd, bytes, sizeof bytes), sizeof bytes);
 	assert_int_equal(fsync(fd), 0);
 	assert_int_equal(pages_kept(fd, sizeof bytes), sizeof bytes / 4096);
-	failure_forget_pages(directory);
+	assert_int_equal(
+		failure_forget_pages(directory, &(struct complaint){message, sizeof message}), 0);
 	assert_int_equal(pages_kept(fd, sizeof bytes), 0);
 	close(fd);
+	dir_remove(directory);
+}
+
+// Nobody knows then which of them were read from the disk.
+static void files_that_cannot_be_listed_stop_a_start(void **unused)
+{
+	const char *directory = dir_create();
+	struct store *store;
+	assert_int_equal(open_store(directory, false, &store), 0);
+	store_close(store);
+	listings_break = true;
+	assert_int_equal(open_store(directory, false, &store), -EIO);
+	listings_break = false;
+	assert_non_null(strstr(message, "cannot list the store's files in /"));
+	assert_int_equal(open_store(directory, false, &store), 0);
+	store_close(store);
 	dir_remove(directory);
 }
 
@@ -93,6 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failed_log_stops_every_start_until_somebody_looked),
 		cmocka_unit_test(a_start_reads_from_the_disk),
+		cmocka_unit_test(files_that_cannot_be_listed_stop_a_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "tools/agent/base/folders.h"
-#include <dirent.h>
-#include <errno.h>
+#include "state/base/error.h"
+#include "state/base/listing/listing.h"
+#include "state/base/log.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -93,6 +94,7 @@ struct emptying {
 	dev_t device;   // stay on it
 	uint64_t moved; // gives them names
 	bool did;       // something was removed or moved
+	int error;      // of a folder that was not listed to its end; 0: none
 };
 
 static void empty_folder(struct emptying *e, int folder, unsigned depth);
@@ -134,33 +136,48 @@ static void empty_folder(struct emptying *e, int folder, unsigned depth)
 	const struct dirent *entry;
 
 	if (!entries) {
+		e->error = -errno;
 		close(folder);
 		return;
 	}
-	while ((entry = readdir(entries)) != NULL)
+	while ((entry = listing_next(entries, &e->error)) != NULL)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			remove_entry(e, dirfd(entries), entry->d_name, depth);
 	closedir(entries);
 }
 
+// 0 or -errno: something is left.
+static int remove_base(struct emptying *e, int top, const char *name)
+{
+	int error = 0;
+
+	for (unsigned pass = 0; e->did && pass < PASSES_MAX; pass++) {
+		int again = openat(e->base, ".", FOLDER_FLAGS);
+		e->did = false;
+		e->error = again < 0 ? -errno : 0;
+		if (again >= 0)
+			empty_folder(e, again, 0);
+		if (unlinkat(top, name, AT_REMOVEDIR) == 0)
+			return 0;
+		error = -errno;
+	}
+	return e->error ? e->error : error;
+}
+
 void folder_remove(int top, const char *name)
 {
+	char quoted[512];
 	struct stat st;
-	int base = openat(top, name, FOLDER_FLAGS | O_NOFOLLOW);
+	struct emptying e = {.base = openat(top, name, FOLDER_FLAGS | O_NOFOLLOW), .did = true};
+	int error = e.base < 0 || fstat(e.base, &st) < 0 ? -errno : 0;
 
-	if (base < 0)
-		return;
-	struct emptying e = {.base = base, .did = true};
-	if (fstat(base, &st) == 0) {
+	if (!error) {
 		e.device = st.st_dev;
-		for (unsigned pass = 0; e.did && pass < PASSES_MAX; pass++) {
-			int again = openat(base, ".", FOLDER_FLAGS);
-			e.did = false;
-			if (again >= 0)
-				empty_folder(&e, again, 0);
-			if (unlinkat(top, name, AT_REMOVEDIR) == 0)
-				break;
-		}
+		error = remove_base(&e, top, name);
 	}
-	close(base);
+	if (e.base >= 0)
+		close(e.base);
+	if (error && error != -ENOENT)
+		log_warn("folder-not-removed", "name=%s error=\"%s\"",
+			log_quote(name, quoted, sizeof quoted), error_text(error));
 }

@@ -21,5 +21,5 @@ int folder_write(int folder, const char *name, mode_t mode, const void *bytes, s
 // Closes a file that was written. 0, or the error of before, or -errno: what was written may not be there.
 int folder_close_file(int fd, int error);
 // Removes the folder of this name and all that is in it, but not other file systems that are mounted there. Nothing
-// outside of it is touched, whoever changes it meanwhile.
+// outside of it is touched, whoever changes it meanwhile. What is left is said in the log.
 void folder_remove(int top, const char *name);

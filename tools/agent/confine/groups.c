@@ -1,8 +1,8 @@
 #include "tools/agent/confine/groups.h"
+#include "state/base/error.h"
 #include "state/base/failpoint/failpoint.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
-#include <dirent.h>
-#include <errno.h>
 #include <hwloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,25 +122,27 @@ static void group_of_task(const char *alloc_group, const char *task, char group[
 	snprintf(group, 700, "%s/%.128s.scope", alloc_group, task);
 }
 
-// Calls each with every group in a group.
-static void for_each_below(
-	const char *group, void (*each)(const char *group, void *context), void *context)
+// Calls each with every group in a group; one that is gone has none. 0, or a negative error: there may be more.
+static int for_each_below(
+	const char *group, int (*each)(const char *group, void *context), void *context)
 {
 	char path[1000];
 	const struct dirent *entry;
 	DIR *entries = opendir(group);
+	int unlisted = entries || errno == ENOENT ? 0 : -errno, error = 0;
 
-	while (entries && (entry = readdir(entries)) != NULL) {
+	while (entries && !error && (entry = listing_next(entries, &unlisted)) != NULL) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof path, "%.700s/%.256s", group, entry->d_name);
-		each(path, context);
+		error = each(path, context);
 	}
 	if (entries)
 		closedir(entries);
+	return error ? error : unlisted;
 }
 
-static void add_cores(const char *task_group, void *context)
+static int add_cores(const char *task_group, void *context)
 {
 	char text[1024];
 	size_t used = strlen(context);
@@ -149,11 +151,12 @@ static void add_cores(const char *task_group, void *context)
 	text[strcspn(text, "\n")] = '\0';
 	if (*text)
 		snprintf((char *)context + used, 4096 - used, "%s%s", used ? "," : "", text);
+	return 0;
 }
 
-static void add_cores_of_alloc(const char *alloc_group, void *context)
+static int add_cores_of_alloc(const char *alloc_group, void *context)
 {
-	for_each_below(alloc_group, add_cores, context);
+	return for_each_below(alloc_group, add_cores, context);
 }
 
 // Tasks without cores of their own keep off those that others have. The groups themselves say which these are.
@@ -164,19 +167,20 @@ static void share_other_cores(const struct groups *g)
 	if (!(g->controllers & CGROUP_CPUSET))
 		return;
 	snprintf(group, sizeof group, "%s/reserve", g->parent);
-	for_each_below(group, add_cores_of_alloc, taken);
+	int error = for_each_below(group, add_cores_of_alloc, taken);
 	cgroup_read(g->parent, "cpuset.cpus.effective", all, sizeof all);
 	all[strcspn(all, "\n")] = '\0';
 	groups_cores_less(all, taken, rest, sizeof rest);
 	snprintf(group, sizeof group, "%s/share", g->parent);
 	// A group with processes cannot be given the empty list, which means all, so these are named.
-	int error = *rest ? cgroup_write(group, "cpuset.cpus", rest) : -ENOSPC;
+	if (!error)
+		error = *rest ? cgroup_write(group, "cpuset.cpus", rest) : -ENOSPC;
 	if (error)
 		log_warn("cores-not-shared", "all=%s reserved=%s error=\"%s\"", all, taken,
-			strerror(-error));
+			error_text(error));
 }
 
-static void add_weight(const char *task_group, void *context)
+static int add_weight(const char *task_group, void *context)
 {
 	char text[40];
 	uint64_t *sum = context, weight = 0;
@@ -185,6 +189,7 @@ static void add_weight(const char *task_group, void *context)
 	for (const char *at = text; *at >= '0' && *at <= '9'; at++)
 		weight = weight * 10 + (uint64_t)(*at - '0');
 	*sum += weight;
+	return 0;
 }
 
 // An allocation counts as much among the others as its tasks together.
@@ -195,9 +200,12 @@ static void weigh_alloc(const struct groups *g, const char *alloc_group)
 
 	if (!(g->controllers & CGROUP_CPU))
 		return;
-	for_each_below(alloc_group, add_weight, &sum);
-	if (sum == 0)
-		return; // it is about to be removed
+	int error = for_each_below(alloc_group, add_weight, &sum);
+	if (error)
+		log_warn("allocation-not-weighed", "group=\"%s\" error=\"%s\"", alloc_group,
+			error_text(error));
+	if (error || sum == 0)
+		return; // it weighs what it did, or is about to be removed
 	snprintf(text, sizeof text, "%lu", (unsigned long)(sum > 10000 ? 10000 : sum));
 	(void)cgroup_write(alloc_group, "cpu.weight", text); // the task's own limits hold without
 }

@@ -1,4 +1,5 @@
 // /v1/client/allocation/:id/stats: what the processes of tasks use, between two looks at them.
+#include "state/base/error.h"
 #include "state/base/time_source.h"
 #include "tools/agent/service/alloc_look.h"
 #include "tools/agent/service/process_use.h"
@@ -136,12 +137,18 @@ struct MHD_Response *alloc_stats(struct service_request *request, unsigned *stat
 	struct alloc_look *look = alloc_look(request, status, &response);
 	if (!look)
 		return response;
-	process_uses_take(&s.before);
+	int error = process_uses_take(&s.before);
 	// Who has left gets no answer, and needs none.
-	(void)service_wait(request, -1, BETWEEN_LOOKS_MS);
-	process_uses_take(&s.after);
+	if (!error)
+		(void)service_wait(request, -1, BETWEEN_LOOKS_MS);
+	if (!error)
+		error = process_uses_take(&s.after);
 	s.now_ns = (int64_t)time_wall_ns(request->settings->time);
-	response = answer_stats(&s, look, task ? task : "", status);
+	// Without some of its processes a task would seem to use less than it does.
+	response = error ? service_say(status, MHD_HTTP_INTERNAL_SERVER_ERROR,
+				   "the processes of this node cannot be listed: %s",
+				   error_text(error))
+			 : answer_stats(&s, look, task ? task : "", status);
 	process_uses_free(&s.before);
 	process_uses_free(&s.after);
 	free(look);

@@ -1,8 +1,8 @@
 #include "tools/agent/service/process_use.h"
+#include "state/base/listing/listing.h"
 #include "state/base/memory.h"
 #include "state/base/time_source.h"
 #include "state/base/time_units.h"
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,13 +41,14 @@ static bool parse_stat(const char *text, struct process_use *use)
 	return true;
 }
 
-void process_uses_take(struct process_uses *uses)
+int process_uses_take(struct process_uses *uses)
 {
 	char path[64], text[1024];
 	const struct dirent *entry;
 	*uses = (struct process_uses){.taken_ns = time_monotonic_ns(&time_source_real)};
 	DIR *all = opendir("/proc");
-	while (all && (entry = readdir(all)) != NULL) {
+	int error = all ? 0 : -errno;
+	while (all && (entry = listing_next(all, &error)) != NULL) {
 		struct process_use use = {.pid = (pid_t)strtol(entry->d_name, NULL, 10)};
 		if (use.pid <= 0)
 			continue;
@@ -60,6 +61,7 @@ void process_uses_take(struct process_uses *uses)
 	}
 	if (all)
 		closedir(all);
+	return error;
 }
 
 void process_uses_free(struct process_uses *uses)

@@ -18,8 +18,8 @@ struct process_uses {
 	uint64_t taken_ns; // monotonic
 };
 
-// All processes of the machine; free them.
-void process_uses_take(struct process_uses *);
+// All processes of the machine; free them. 0, or -errno: there may be more.
+int process_uses_take(struct process_uses *);
 void process_uses_free(struct process_uses *);
 // Marks the process of this start, its session and group, and all their descendants, and no other.
 void process_uses_mark(struct process_uses *, pid_t leader, uint64_t started);

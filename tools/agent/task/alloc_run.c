@@ -432,14 +432,14 @@ void alloc_run_step(struct alloc_run *a, const struct alloc_place *place)
 
 void alloc_run_process_ended(struct alloc_run *a, struct task *t, const struct alloc_place *place)
 {
-	char exit_path[512], error[700], newest[720];
+	char exit_path[512], error[700], newest[720] = "";
 	struct task_folders folders;
 	struct output errors;
 	alloc_exit_path(a, t, place->state_folder, exit_path);
 	alloc_run_task_folders(a, t, place->data_folder, &folders);
 	output_path(&folders, t, "stderr", error);
-	output_find(&errors, error, &t->spec->output_rule);
-	output_newest_path(&errors, newest, sizeof newest);
+	if (output_find(&errors, error, &t->spec->output_rule) == 0)
+		output_newest_path(&errors, newest, sizeof newest);
 	struct process_end how = process_end_of(&t->process, exit_path);
 	how.is_oom =
 		place->confine && groups_end(&place->confine->groups, &a->id, t->spec->name) > 0;

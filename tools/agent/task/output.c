@@ -1,6 +1,5 @@
 #include "tools/agent/task/output.h"
-#include <dirent.h>
-#include <errno.h>
+#include "state/base/listing/listing.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static bool output_number(const char *file, const char *name, uint32_t *number)
 	return *end == '\0' && errno == 0 && value < UINT32_MAX;
 }
 
-void output_find(struct output *o, const char *path, const struct output_rule *rule)
+int output_find(struct output *o, const char *path, const struct output_rule *rule)
 {
 	char folder[sizeof o->path];
 	const struct dirent *entry;
@@ -35,10 +34,11 @@ void output_find(struct output *o, const char *path, const struct output_rule *r
 	snprintf(folder, sizeof folder, "%s", path);
 	char *name = strrchr(folder, '/');
 	if (!name)
-		return;
+		return 0;
 	*name++ = '\0';
 	DIR *files = opendir(folder);
-	while (files && (entry = readdir(files)) != NULL) {
+	int error = files || errno == ENOENT ? 0 : -errno;
+	while (files && (entry = listing_next(files, &error)) != NULL) {
 		if (!output_number(entry->d_name, name, &number))
 			continue;
 		if (is_first || number < o->oldest)
@@ -49,6 +49,7 @@ void output_find(struct output *o, const char *path, const struct output_rule *r
 	}
 	if (files)
 		closedir(files);
+	return error;
 }
 
 static void output_file_path(const struct output *o, uint32_t number, char *path, size_t size)
@@ -89,8 +90,7 @@ void output_begin(const char *path, const struct output_rule *rule)
 {
 	struct output o;
 
-	output_find(&o, path, rule);
-	if (!rule->is_disabled && open_newest(&o))
+	if (output_find(&o, path, rule) == 0 && !rule->is_disabled && open_newest(&o))
 		output_close(&o);
 }
 

@@ -209,6 +209,19 @@ static int watch_shim(struct process *p, char *message, uint32_t message_size)
 	return error;
 }
 
+// Where the task's output goes on.
+static int find_outputs(
+	const struct process_start *start, struct child *c, char *message, uint32_t message_size)
+{
+	int error = output_find(&c->outputs[0], start->output_path, &start->output_rule);
+	if (!error)
+		error = output_find(&c->outputs[1], start->error_path, &start->output_rule);
+	if (error)
+		snprintf(message, message_size, "cannot list the files of the task's output: %s",
+			strerror(-error));
+	return error;
+}
+
 int process_start(
 	const struct process_start *start, struct process *p, char *message, uint32_t message_size)
 {
@@ -217,6 +230,8 @@ int process_start(
 	*p = (struct process){.fd = -1};
 	snprintf(c.temporary, sizeof c.temporary, "%s.new", start->exit_path);
 	int error = find_user(start->user, &c, message, message_size);
+	if (!error)
+		error = find_outputs(start, &c, message, message_size);
 	if (error) {
 		child_free(&c);
 		return error;
@@ -229,8 +244,6 @@ int process_start(
 		child_free(&c);
 		return error;
 	}
-	output_find(&c.outputs[0], start->output_path, &start->output_rule);
-	output_find(&c.outputs[1], start->error_path, &start->output_rule);
 	c.candidates = find_candidates(start);
 	c.news_fd = pipes[1];
 	pid_t shim = CAN_FAIL(EXEC_FORK, fork());

@@ -1,13 +1,12 @@
 #include "tools/agent/vm/kept_console.h"
 #include "state/base/error.h"
+#include "state/base/listing/listing.h"
 #include "state/base/log.h"
 #include "state/base/memory.h"
 #include "state/base/time_units.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/task/spec.h"
 #include "tools/agent/vm/machine.h"
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +52,9 @@ static bool measure_logs(int folder, int64_t *bytes, int64_t *said)
 	struct stat st;
 	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
 	bool is_whole = entries != NULL;
+	int error = 0;
 	*bytes = *said = 0;
-	while (entries && (entry = readdir(entries)) != NULL) {
+	while (entries && (entry = listing_next(entries, &error)) != NULL) {
 		if (!is_entry(entry))
 			continue;
 		if (fstatat(dirfd(entries), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -69,7 +69,7 @@ static bool measure_logs(int folder, int64_t *bytes, int64_t *said)
 		closedir(entries);
 	else if (folder >= 0)
 		close(folder);
-	return is_whole;
+	return is_whole && !error;
 }
 
 static int order_of_kept(const void *a, const void *b)
@@ -78,8 +78,8 @@ static int order_of_kept(const void *a, const void *b)
 	return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
 }
 
-// Takes the descriptor over. The newest come first.
-static uint32_t list_kept(int consoles, struct kept **list)
+// Takes the descriptor over. The newest come first. *error is -errno when there may be more.
+static uint32_t list_kept(int consoles, struct kept **list, int *error)
 {
 	uint32_t count = 0, capacity = 0;
 	const struct dirent *entry;
@@ -88,7 +88,8 @@ static uint32_t list_kept(int consoles, struct kept **list)
 	int64_t said;
 	DIR *entries = fdopendir(consoles);
 	*list = NULL;
-	while (entries && (entry = readdir(entries)) != NULL) {
+	*error = entries ? 0 : -errno;
+	while (entries && (entry = listing_next(entries, error)) != NULL) {
 		if (!is_entry(entry) || strlen(entry->d_name) >= NAME_BYTES ||
 			fstatat(dirfd(entries), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
@@ -110,18 +111,20 @@ static uint32_t list_kept(int consoles, struct kept **list)
 
 static void remove_oldest(int top)
 {
-	struct kept *list;
+	struct kept *list = NULL;
 	int64_t bytes = 0;
 	int consoles = folder_find(top, CONSOLES);
-	int listed = consoles < 0 ? -1 : folder_find(top, CONSOLES);
-	uint32_t count = listed < 0 ? 0 : list_kept(listed, &list);
+	int listed = consoles < 0 ? consoles : folder_find(top, CONSOLES);
+	int error = listed < 0 ? listed : 0;
+	uint32_t count = listed < 0 ? 0 : list_kept(listed, &list, &error);
+	if (error && error != -ENOENT) // none was kept yet
+		log_warn("consoles-not-counted", "error=\"%s\"", error_text(error));
 	for (uint32_t i = 0; i < count; i++) {
 		bytes += list[i].bytes;
 		if (i >= KEPT_CONSOLES_MAX || (i > 0 && bytes > KEPT_CONSOLES_BYTES_MAX))
 			folder_remove(consoles, list[i].name);
 	}
-	if (count > 0)
-		free(list);
+	free(list);
 	if (consoles >= 0)
 		close(consoles);
 }

@@ -1,4 +1,6 @@
 // Folders beside tasks that put links in the way.
+#include "tests/support/broken_listing.h"
+#include "tests/support/log_capture.h"
 #include "tools/agent/base/folders.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -203,6 +205,30 @@ static void what_cannot_be_made_or_written_is_said(void **unused)
 	close(devices);
 }
 
+// A folder that cannot be listed to its end, and a file in a folder's place.
+static void what_is_left_is_said(void **unused)
+{
+	static struct log_capture log;
+
+	make("full/below", 0700);
+	assert_int_equal(folder_write(top, "file", 0600, "x", 1), 0);
+	log_capture_begin(&log);
+	listings_break = true;
+	folder_remove(top, "full");
+	listings_break = false;
+	folder_remove(top, "file");
+	folder_remove(top, "none");
+	log_capture_end(&log);
+	assert_int_equal(log_capture_count(&log, "folder-not-removed name=\"full\"",
+				 "error=\"Input/output error\""),
+		1);
+	assert_int_equal(log_capture_count(&log, "folder-not-removed name=\"file\"",
+				 "error=\"Not a directory\""),
+		1);
+	assert_int_equal(log_capture_count(&log, "folder-not-removed", ""), 2);
+	assert_int_equal(mode_of("full/below"), 0700);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -215,6 +241,7 @@ int main(void)
 		CASE(a_link_that_stays_is_not_followed),
 		CASE(an_exchange_meanwhile_leads_nowhere),
 		CASE(what_cannot_be_made_or_written_is_said),
+		CASE(what_is_left_is_said),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // Texts of the kernel about control groups, and lists of cores.
 #include "state/base/log.h"
+#include "tests/support/broken_listing.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/confine/cgroup.h"
 #include "tools/agent/confine/groups.h"
@@ -85,17 +86,18 @@ static void a_node_without_groups_says_so(void **unused)
 	assert_int_equal(groups_end(&groups, &(struct uuid){{1}}, "t"), 0);
 }
 
-static uint32_t warnings; // that cores are not shared
+static uint32_t warnings, unlisted; // that cores are not shared, and that groups cannot be listed
 
 static void note_warning(const struct log_note *note)
 {
 	warnings += strcmp(note->event, "cores-not-shared") == 0;
+	unlisted += strstr(note->fields, "error=\"Input/output error\"") != NULL;
 }
 
 // In a folder of ordinary files, where no group of tasks that share cores can be told which are left.
 static void cores_that_cannot_be_shared_are_said(void **unused)
 {
-	struct groups g = {.is_usable = true, .controllers = CGROUP_CPUSET};
+	struct groups g = {.is_usable = true, .controllers = CGROUP_CPUSET | CGROUP_CPU};
 	struct uuid alloc = {{1}};
 	char path[600], id[UUID_TEXT_BYTES];
 
@@ -110,6 +112,22 @@ static void cores_that_cannot_be_shared_are_said(void **unused)
 	assert_int_equal(groups_end(&g, &alloc, "t"), 0);
 	log_follow(LOG_ERROR + 1, NULL);
 	assert_int_equal(warnings, 1);
+	assert_int_equal(unlisted, 0);
+	// Where not all of them are seen, no cores are given away, and no allocation is weighed anew.
+	for (uint32_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/reserve/%s/%s.scope", g.parent,
+			uuid_format(&alloc, id), i ? "other" : "t");
+		group = folder_make(top, path + 1, 0755);
+		assert_true(group >= 0);
+		close(group);
+	}
+	log_follow(LOG_WARN, note_warning);
+	listings_break = true;
+	assert_int_equal(groups_end(&g, &alloc, "t"), 0);
+	listings_break = false;
+	log_follow(LOG_ERROR + 1, NULL);
+	assert_int_equal(warnings, 2);
+	assert_int_equal(unlisted, 2);
 	folder_remove(top, g.parent + 1);
 	close(top);
 }

@@ -1,5 +1,5 @@
 // Files and logs that are followed: they grow, are emptied, are removed, are rotated, and some clients read slowly.
-#include "state/base/listing/listing.h"
+#include "tests/support/broken_listing.h"
 #include "tests/tools/agent/service/rig.h"
 #include "tools/agent/service/log_files.h"
 #include <errno.h>
@@ -151,19 +151,6 @@ static void a_place_is_in_the_file_that_has_more(void **state)
 	assert_int_equal(log_place_find(list, 0, 5, true).index, -1);
 }
 
-static _Thread_local uint32_t entries_left = UINT32_MAX; // before a listing cannot be read
-
-struct dirent *__real_listing_next(DIR *, int *error); // NOLINT: names of the linker
-struct dirent *__wrap_listing_next(DIR *, int *error);
-
-struct dirent *__wrap_listing_next(DIR *listing, int *error)
-{
-	if (entries_left-- > 0)
-		return __real_listing_next(listing, error);
-	*error = -EIO;
-	return NULL;
-}
-
 // Which file comes next is not told by those that could be read.
 static void no_file_of_a_log_is_passed_over(void **state)
 {
@@ -178,9 +165,10 @@ static void no_file_of_a_log_is_passed_over(void **state)
 	assert_int_equal(alloc_files_open_folder(&files, path), 0);
 	assert_int_equal(log_files_after(&files, "t.stdout", 4, &next), 0);
 	assert_int_equal(next, 5);
-	entries_left = 4; // two of the three at least, beside "." and ".."
+	listings_entries_left = 4; // two of the three at least, beside "." and ".."
+	listings_break = true;
 	int error = log_files_after(&files, "t.stdout", 4, &next);
-	entries_left = UINT32_MAX;
+	listings_break = false;
 	assert_int_equal(error, -EIO);
 	assert_int_equal(next, -1);
 	alloc_files_close(&files);

@@ -1,4 +1,5 @@
 // What tasks and the machine use.
+#include "tests/support/broken_listing.h"
 #include "tests/tools/agent/service/rig.h"
 #include "tools/agent/service/process_use.h"
 #include <jansson.h>
@@ -128,12 +129,23 @@ static void another_process_of_the_number_is_not_the_tasks(void **state)
 {
 	struct process_uses uses;
 	uint32_t marked = 0;
-	process_uses_take(&uses);
+	assert_int_equal(process_uses_take(&uses), 0);
 	process_uses_mark(&uses, getpid(), 1);
 	for (uint32_t i = 0; i < uses.count; i++)
 		marked += uses.items[i].is_marked;
 	assert_int_equal(marked, 0);
 	process_uses_free(&uses);
+}
+
+// A part of them is no answer.
+static void processes_that_cannot_be_listed_are_told(void **state)
+{
+	listings_break = true;
+	const struct answer *answer = rig_get(STATS);
+	listings_break = false;
+	assert_int_equal(answer->status, 500);
+	assert_string_equal(
+		answer->body, "the processes of this node cannot be listed: Input/output error");
 }
 
 int main(void)
@@ -143,6 +155,7 @@ int main(void)
 		cmocka_unit_test(one_task_and_none),
 		cmocka_unit_test(the_machine_is_measured),
 		cmocka_unit_test(another_process_of_the_number_is_not_the_tasks),
+		cmocka_unit_test(processes_that_cannot_be_listed_are_told),
 	};
 	return cmocka_run_group_tests(tests, open_tasks, rig_close);
 }

@@ -1,4 +1,5 @@
 // How a task's process begins: with all groups of its user; and what is said when it cannot.
+#include "tests/support/broken_listing.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/task/process.h"
 #include <errno.h>
@@ -174,6 +175,30 @@ static void output_that_has_nowhere_to_go_is_said(void **unused)
 	assert_string_equal(message, "cannot open its output: Text file busy");
 }
 
+// What it writes could come before what it wrote.
+static void output_that_cannot_be_listed_is_said(void **unused)
+{
+	char name[] = "/bin/true", output[64], *const arguments[] = {name, NULL};
+	char *const environment[] = {NULL};
+	struct process p;
+	snprintf(output, sizeof output, "%s/output", place);
+	const struct process_start start = {.arguments = arguments,
+		.environment = environment,
+		.folder = place,
+		.output_path = output,
+		.error_path = output,
+		.exit_path = end_path,
+		.user = ""};
+
+	listings_break = true;
+	int error = process_start(&start, &p, message, sizeof message);
+	listings_break = false;
+	assert_int_equal(error, -EIO);
+	assert_string_equal(
+		message, "cannot list the files of the task's output: Input/output error");
+	assert_true(p.fd < 0);
+}
+
 static void a_file_that_is_not_there_is_given_to_nobody(void **unused)
 {
 	if (geteuid() != 0)
@@ -205,6 +230,8 @@ int main(void)
 			what_a_task_says_before_its_shim_does_is_not_lost, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			output_that_has_nowhere_to_go_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			output_that_cannot_be_listed_is_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_file_that_is_not_there_is_given_to_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

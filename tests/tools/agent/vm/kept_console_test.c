@@ -1,4 +1,5 @@
 // What machines said last is kept when they are gone, and only so much of it.
+#include "tests/support/broken_listing.h"
 #include "tests/support/log_capture.h"
 #include "tools/agent/base/folders.h"
 #include "tools/agent/vm/kept_console.h"
@@ -172,6 +173,20 @@ static void what_cannot_be_kept_is_told(void **unused)
 	assert_int_equal(umount(path), 0);
 }
 
+// It is kept, and so are all before it.
+static void consoles_that_cannot_be_counted_are_said(void **unused)
+{
+	static struct log_capture log;
+	log_capture_begin(&log);
+	listings_break = true;
+	run_once("said", 0, "");
+	keep("web", "u", 1);
+	listings_break = false;
+	log_capture_end(&log);
+	assert_true(is_kept("web", "u", "said"));
+	assert_int_equal(log_capture_count(&log, "consoles-not-counted", "Input/output error"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +194,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names_lead_nowhere_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_the_newest_are_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_kept_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			consoles_that_cannot_be_counted_are_said, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(all_of_them_take_only_so_much, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
