@@ -1,6 +1,7 @@
 // What stands in a store's way: folders where files should be, files that somebody took away, limits that are too low.
 // It is refused with a sentence and is all there once that is out of the way, or the store gets by without it.
 #include "state/base/error.h"
+#include "state/base/failpoint/failpoint.h"
 #include "state/base/log.h"
 #include "state/store/files.h"
 #include "tests/state/store/store_dir.h"
@@ -302,6 +303,21 @@ static void a_file_is_replaced_whole_or_not_at_all(void **unused)
 	dir_remove(directory);
 }
 
+#ifdef BERTH_WITH_FAILPOINTS
+// What comes after it sees a log without its files, and may take that for another reason to end.
+static void a_log_that_cannot_be_listed_is_said(void **unused)
+{
+	struct world w;
+	struct bytes_writer image = fill(&w);
+
+	assert_int_equal(failpoints_arm("log.next=eio", w.message, sizeof w.message), 0);
+	refused(&w, -EIO, "cannot read the log ");
+	assert_int_equal(failpoints_arm("", NULL, 0), 0);
+	expect_same(&w, &image);
+	end(&w, &image);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +325,9 @@ int main(void)
 		cmocka_unit_test(who_only_reads_writes_nothing),
 		cmocka_unit_test(a_log_that_cannot_be_begun_is_said),
 		cmocka_unit_test(a_segment_that_is_there_twice_is_refused),
+#ifdef BERTH_WITH_FAILPOINTS
+		cmocka_unit_test(a_log_that_cannot_be_listed_is_said),
+#endif
 		cmocka_unit_test(a_mark_that_cannot_be_read_is_one),
 		cmocka_unit_test(limits_below_what_is_stored_are_said),
 		cmocka_unit_test(who_refuses_early_stops_the_reading),
