@@ -17,8 +17,10 @@ void hcl2_run_end(struct hcl2_run *run)
 
 void *hcl2_take(struct hcl2_run *run, size_t bytes)
 {
-	run->memory_used += bytes;
-	return arena_take(&run->memory, bytes + !bytes);
+	void *piece = arena_take(&run->memory, bytes + !bytes);
+	// With what aligns the next: small pieces take a third more than they ask for.
+	run->memory_used += (size_t)(run->memory.at - (uint8_t *)piece);
+	return piece;
 }
 
 struct text hcl2_copy(struct hcl2_run *run, struct text text)

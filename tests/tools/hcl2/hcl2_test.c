@@ -333,6 +333,16 @@ static void costs_have_a_limit(void **unused)
 	free(large);
 }
 
+// Small pieces take more than was asked for.
+static void memory_counts_as_it_is_taken(void **unused)
+{
+	struct hcl2_run run;
+	hcl2_run_begin(&run);
+	const char *first = hcl2_take(&run, 1), *second = hcl2_take(&run, 1);
+	assert_int_equal(run.memory_used, 2 * (second - first));
+	hcl2_run_end(&run);
+}
+
 static void blocks_have_labels_and_items(void **unused)
 {
 	struct hcl2_run run;
@@ -447,6 +457,7 @@ int main(void)
 		cmocka_unit_test(functions_of_collections_and_numbers),
 		cmocka_unit_test(functions_of_codes),
 		cmocka_unit_test(costs_have_a_limit),
+		cmocka_unit_test(memory_counts_as_it_is_taken),
 		cmocka_unit_test(blocks_have_labels_and_items),
 		cmocka_unit_test(mistakes_of_bodies_have_a_place),
 		cmocka_unit_test(a_mistake_shows_its_line),
