@@ -4,6 +4,8 @@
 #include "tests/tools/api/acl_world.h"
 #include "tests/tools/api/line_stage.h"
 #include "tools/agent/line/line_ask.h"
+#include "tools/api/line/line_hub.h"
+#include "tools/api/server/server.h"
 #include "tools/web_socket/frame.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -476,8 +478,24 @@ static void rights_are_asked_before_the_node_is(void **unused)
 	a_token_comes_with_the_first_message(management);
 }
 
+// Of a hub that takes no more requests, because it has too many or, as here, ends. The server itself goes on.
+static void who_cannot_wait_for_a_node_is_told_when_to_come_again(void **unused)
+{
+	char path[128];
+	line_hub_close(server->api->line);
+	snprintf(path, sizeof path, "/v1/client/fs/ls/%s?path=/", stage.id);
+	struct response r = http(server, "GET", path, NULL);
+	assert_int_equal(r.status, 429);
+	assert_true(response_has(&r, "Retry-After: 1"));
+	assert_string_equal(r.body, "too many requests wait for nodes; try again in a second");
+	response_free(&r);
+}
+
 int main(void)
 {
+	const struct CMUnitTest closing[] = {
+		cmocka_unit_test(who_cannot_wait_for_a_node_is_told_when_to_come_again),
+	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_goes_to_its_node_as_it_came),
 		cmocka_unit_test(what_is_not_there_is_said_in_known_words),
@@ -490,5 +508,6 @@ int main(void)
 		cmocka_unit_test(whoever_asks_can_be_stopped),
 		cmocka_unit_test(rights_are_asked_before_the_node_is),
 	};
-	return cmocka_run_group_tests(tests, line_begin, line_end);
+	int failed = cmocka_run_group_tests(tests, line_begin, line_end);
+	return failed + cmocka_run_group_tests(closing, line_begin, line_end);
 }
