@@ -179,7 +179,7 @@ static int open_folder_of(const char *path)
 
 // Durably. The old file takes the name of the new one, so that it can be put back when the folder is not synced, where
 // the file system knows how to exchange names.
-static bool put_in_place(int folder, const char *fresh, const char *path)
+static bool replace_durably(int folder, const char *fresh, const char *path)
 {
 	bool is_beside = renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_EXCHANGE) == 0;
 	if (!is_beside && rename(fresh, path) < 0)
@@ -206,7 +206,7 @@ bool keyring_file_write(
 	(void)unlink(target);
 	int folder = open_folder_of(path);
 	int fd = folder < 0 ? -1 : open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool fine = fd >= 0 && write_keys(fd, keys) && put_in_place(folder, target, path);
+	bool fine = fd >= 0 && write_keys(fd, keys) && replace_durably(folder, target, path);
 	if (!fine)
 		errno_complaint(message, message_size, path, "write");
 	if (fd >= 0)
