@@ -26,7 +26,7 @@ struct keyring_keys {
 int keyring_file_read(
 	const char *path, struct keyring_keys *, char *message, uint32_t message_size);
 // Writes a file beside it and renames that, durably: a reader, or a start after a crash, sees the old file or the new
-// one. False and a sentence: the file is as it was; or it is the new one, where there was none, or where the file system
-// neither synced the folder nor put the old file back. A new one has all keys that encrypt anything, too.
+// one. False and a sentence: the file is as it was; or it is the new one, where there was none, or where the file
+// system neither synced the folder nor put the old file back. A new one has all keys that encrypt anything, too.
 bool keyring_file_write(
 	const char *path, const struct keyring_keys *, char *message, uint32_t message_size);

@@ -1,5 +1,5 @@
-// What a library makes and copies. It has no other reason to make nothing than that memory is short, which is the end of
-// the process as everywhere (state/base/memory.h).
+// What a library makes and copies. It has no other reason to make nothing than that memory is short, which is the end
+// of the process as everywhere (state/base/memory.h).
 #pragma once
 #include "state/base/memory.h"
 

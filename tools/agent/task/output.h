@@ -20,8 +20,8 @@ struct output {
 	int file;                // the shim's; -1: none is open
 };
 
-// Looks which files there are. For the agent, before the fork. 0, or -errno: there may be others, and what a task writes
-// would come before them.
+// Looks which files there are. For the agent, before the fork. 0, or -errno: there may be others, and what a task
+// writes would come before them.
 int output_find(struct output *, const char *path, const struct output_rule *);
 // Makes the first file, so that it is there before the task writes. What cannot be made is made when there is output.
 void output_begin(const char *path, const struct output_rule *);
