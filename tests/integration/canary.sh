@@ -12,7 +12,7 @@ node_start fleet "$BUILD/tools/fleet/berth-fleet" --server "$CONTROLLER:4647" \
 wait_until 30 "all nodes are ready" nodes_are ready 103
 
 # update CANARIES
-update() { strategy 3 1000 "\"Canary\":$1,\"AutoRevert\":true,\"ProgressDeadline\":20000000000"; }
+update() { strategy 3 1000 "\"Canary\":$1,\"AutoRevert\":true,\"ProgressDeadline\":120000000000"; }
 # What fails is not tried elsewhere, so a version that does is given up at once.
 once='{"Attempts":0,"Unlimited":false}'
 web() {

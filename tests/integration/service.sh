@@ -26,7 +26,7 @@ on() {
 # strategy PARALLEL HEALTHY-MS [MEMBERS]: of updates or migrations.
 strategy() {
 	printf '{"MaxParallel":%s,"HealthCheck":"task_states","MinHealthyTime":%s000000,' "$1" "$2"
-	printf '"HealthyDeadline":10000000000%s}' "${3:+,$3}"
+	printf '"HealthyDeadline":60000000000%s}' "${3:+,$3}"
 }
 # sh_config SCRIPT: the configuration of a process.
 sh_config() { jq -n --arg script "$1" '{command: "sh", args: ["-c", $script]}'; }

@@ -7,13 +7,13 @@ berthd_start
 agent_start agent1
 wait_until 30 "the agent is ready" nodes_are ready 1
 
-# job COLOR CHECK: a check that passes when the shell command does.
+# job COLOR CHECK DEADLINE: a check that passes when the shell command does, within so many seconds.
 job() {
-	jq -n --arg color "$1" --arg check "$2" '{Job: {ID: "shop", Name: "shop", Type: "service", Datacenters: ["*"],
+	jq -n --arg color "$1" --arg check "$2" --argjson deadline_ns "$3000000000" '{Job: {ID: "shop", Name: "shop", Type: "service", Datacenters: ["*"],
 		Meta: {color: $color}, TaskGroups: [{Name: "g", Count: 1,
 		ReschedulePolicy: {Attempts: 0, Unlimited: false},
-		Update: {MaxParallel: 1, HealthCheck: "checks", MinHealthyTime: 1000000000, HealthyDeadline: 6000000000,
-			ProgressDeadline: 20000000000, AutoRevert: true},
+		Update: {MaxParallel: 1, HealthCheck: "checks", MinHealthyTime: 1000000000, HealthyDeadline: $deadline_ns,
+			ProgressDeadline: 90000000000, AutoRevert: true},
 		Services: [{Name: "shop", Checks: [{Name: "up", Type: "script", TaskName: "t", Command: "sh",
 			Args: ["-c", $check], Interval: 1000000000, Timeout: 1000000000}]}],
 		Tasks: [{Name: "t", Driver: "raw_exec", Config: {command: "sleep", args: ["100000"]},
@@ -28,10 +28,10 @@ of_version() {
 }
 deployment_is() { [ "$(of_version "$1" Status)" = "$2" ]; }
 
-job blue 'test "$NOMAD_META_COLOR" = blue'
+job blue 'test "$NOMAD_META_COLOR" = blue' 60
 wait_until 20 "the deployment whose check passes succeeds" deployment_is 0 successful
 
-job red 'test "$NOMAD_META_COLOR" = blue'
+job red 'test "$NOMAD_META_COLOR" = blue' 4
 # Which it never is once it was successful.
 wait_until 30 "the deployment whose check fails is failed" deployment_is 1 failed
 equal "why" "$(of_version 1 StatusDescription)" \
