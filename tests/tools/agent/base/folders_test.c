@@ -234,7 +234,7 @@ static void what_is_left_is_said(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(what_is_left_is_said), // before others have logged as many lines as a second may have
+		CASE(what_is_left_is_said), // first, before so many lines that some are left out
 		CASE(every_part_is_made),
 		CASE(links_are_not_followed),
 		CASE(all_is_removed_and_nothing_else),
