@@ -280,11 +280,10 @@ static void accept_all(struct line_hub *hub)
 
 static bool took_too_long(const struct link *link, uint64_t now_ns)
 {
-	const struct line_hub_settings *s = &link->hub->settings;
 	uint64_t ms = now_ns < link->since_ns ? 0 : (now_ns - link->since_ns) / NS_PER_MS;
 	switch (link->state) {
-	case LINK_HANDSHAKE: return ms >= s->handshake_ms;
-	case LINK_IDLE: return ms >= s->idle_ms;
+	case LINK_HANDSHAKE: return ms >= LINE_HANDSHAKE_MS;
+	case LINK_IDLE: return ms >= LINE_IDLE_MS;
 	case LINK_BUSY: return link->asked_at < link->asked_size && ms >= LINE_STALL_MS;
 	case LINK_SWITCHED: return ms >= LINE_STALL_MS;
 	case LINK_GREETED: return ms >= LINE_GREETING_MS;
@@ -475,8 +474,6 @@ int line_hub_start(const struct line_hub_settings *settings, struct line_hub **o
 	struct line_hub_settings *s = &hub->settings;
 	*s = *settings;
 	s->dial_wait_ms = s->dial_wait_ms ? s->dial_wait_ms : LINE_DIAL_WAIT_MS;
-	s->handshake_ms = s->handshake_ms ? s->handshake_ms : LINE_HANDSHAKE_MS;
-	s->idle_ms = s->idle_ms ? s->idle_ms : LINE_IDLE_MS;
 	pthread_mutex_init(&hub->lock, NULL);
 	CDS_INIT_LIST_HEAD(&hub->queue);
 	CDS_INIT_LIST_HEAD(&hub->links);

@@ -57,7 +57,7 @@ struct line_hub_settings {
 	// An exchange that somebody waits for has news.
 	void (*wake)(void *wake_context);
 	void *wake_context;
-	uint32_t dial_wait_ms, handshake_ms, idle_ms; // 0: as above
+	uint32_t dial_wait_ms; // 0: as above
 };
 // All callbacks are called on the hub's thread and do not block.
 
