@@ -15,12 +15,13 @@ struct carving {
 // The next column, with what its rows have so far.
 static void carve(struct carving *k, void *column, size_t bytes_each)
 {
-	char **at = column, *to = k->memory + k->bytes;
-	size_t bytes = k->room * bytes_each;
+	char **at = column, *to = k->memory;
+	size_t bytes = k->room * bytes_each, before = k->bytes;
 
 	k->bytes += (bytes + COLUMN_ALIGNMENT - 1) / COLUMN_ALIGNMENT * COLUMN_ALIGNMENT;
-	if (!k->memory)
+	if (!to)
 		return;
+	to += before;
 	if (k->rows > 0)
 		memcpy(to, *at, k->rows * bytes_each);
 	*at = to;
