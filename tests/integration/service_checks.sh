@@ -9,11 +9,11 @@ wait_until 30 "the agent is ready" nodes_are ready 1
 
 # job COLOR CHECK DEADLINE: a check that passes when the shell command does, within so many seconds.
 job() {
-	jq -n --arg color "$1" --arg check "$2" --argjson deadline_ns "$3000000000" '{Job: {ID: "shop", Name: "shop", Type: "service", Datacenters: ["*"],
-		Meta: {color: $color}, TaskGroups: [{Name: "g", Count: 1,
+	jq -n --arg color "$1" --arg check "$2" --argjson deadline_ns "$3000000000" '{Job: {ID: "shop", Name: "shop",
+		Type: "service", Datacenters: ["*"], Meta: {color: $color}, TaskGroups: [{Name: "g", Count: 1,
 		ReschedulePolicy: {Attempts: 0, Unlimited: false},
-		Update: {MaxParallel: 1, HealthCheck: "checks", MinHealthyTime: 1000000000, HealthyDeadline: $deadline_ns,
-			ProgressDeadline: 90000000000, AutoRevert: true},
+		Update: {MaxParallel: 1, HealthCheck: "checks", MinHealthyTime: 1000000000,
+			HealthyDeadline: $deadline_ns, ProgressDeadline: 90000000000, AutoRevert: true},
 		Services: [{Name: "shop", Checks: [{Name: "up", Type: "script", TaskName: "t", Command: "sh",
 			Args: ["-c", $check], Interval: 1000000000, Timeout: 1000000000}]}],
 		Tasks: [{Name: "t", Driver: "raw_exec", Config: {command: "sleep", args: ["100000"]},
