@@ -19,8 +19,9 @@
 	ROW(statvfs, EIO) ROW(statvfs64, EIO) ROW(mkdir, EACCES) ROW(mkdirat, EACCES) ROW(rename, EIO) \
 	ROW(renameat, EIO) ROW(renameat2, EINVAL) ROW(unlink, EACCES) ROW(unlinkat, EBUSY) ROW(rmdir, EBUSY) \
 	ROW(symlinkat, ENOSPC) ROW(symlink, ENOSPC) ROW(link, EMLINK) ROW(linkat, EMLINK) ROW(readlink, EACCES) \
-	ROW(readlinkat, EACCES) ROW(__readlink_chk, EACCES) ROW(__readlinkat_chk, EACCES) ROW(chmod, EPERM) \
-	ROW(fchmod, EPERM) ROW(fchmodat, EPERM) ROW(chown, EPERM) ROW(fchown, EPERM) ROW(fchownat, EPERM) ROW(lchown, EPERM) \
+	ROW(readlinkat, EACCES) ROW(__readlink_chk, EACCES) ROW(__readlinkat_chk, EACCES) \
+	ROW(chmod, EPERM) ROW(fchmod, EPERM) ROW(fchmodat, EPERM) \
+	ROW(chown, EPERM) ROW(fchown, EPERM) ROW(fchownat, EPERM) ROW(lchown, EPERM) \
 	ROW(ftruncate, ENOSPC) ROW(ftruncate64, ENOSPC) ROW(fallocate, ENOSPC) ROW(fallocate64, ENOSPC) \
 	ROW(fsync, EIO) ROW(fdatasync, EIO) ROW(read, EIO) ROW(__read_chk, EIO) ROW(pread, EIO) \
 	ROW(pread64, EIO) ROW(__pread_chk, EIO) ROW(__pread64_chk, EIO) ROW(readv, EIO) ROW(writev, ENOSPC) \
