@@ -109,7 +109,7 @@ static void await_terminal(int fd, char text[static 4096], const char *wanted)
 	size_t size = strlen(text);
 	while (!strstr(text, wanted)) {
 		struct pollfd polled = {.fd = fd, .events = POLLIN};
-		assert_int_equal(poll(&polled, 1, 20000), 1);
+		assert_int_equal(poll(&polled, 1, 60000), 1);
 		ssize_t n = read(fd, text + size, 4095 - size);
 		if (n <= 0)
 			fail_msg("the terminal ends with \"%s\", without \"%s\"", text, wanted);
