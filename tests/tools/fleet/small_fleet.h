@@ -21,18 +21,17 @@ int fleet_down(void **unused);
 // Allocations are run.
 void run_allocations(double run_for_s, double fail_share);
 
-// Real time, but that it stands still while this thread or the controller's is behind with its work: on a machine that
-// is too busy for so many beats nothing is late. It passes while the fleet is turned.
+// Real time, but that it stands still while this thread is kept from its work, and all but stands still while the
+// controller's is behind: on a machine that is too busy for so many beats nothing is late. It passes in turns alone.
 extern const struct time_source fleet_time;
-void fleet_idles(void); // where it has nothing to do
+void fleet_turn(void);
 
 // Turns the fleet until the condition holds, for two minutes at most.
 #define TURN_UNTIL(condition)                                                              \
 	do {                                                                               \
 		uint64_t end_ns_ = time_monotonic_ns(&time_source_real) + 120000000000ull; \
 		while (!(condition)) {                                                     \
-			if (fleet_step(&fleet) == 0)                                       \
-				fleet_idles();                                             \
+			fleet_turn();                                                      \
 			if (time_monotonic_ns(&time_source_real) > end_ns_)                \
 				fail_msg("never: %s", #condition);                         \
 		}                                                                          \
