@@ -6,6 +6,7 @@
 #include "tests/support/shared_time.h"
 #include "tools/api/forward/forwarder.h"
 #include <linux/filter.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -257,6 +258,17 @@ static struct exchange *with_body(size_t size)
 	return x;
 }
 
+// A connection over which something was asked.
+static int accept_request(int listener)
+{
+	int fd = accept(listener, NULL, NULL);
+	struct pollfd asked = {.fd = fd, .events = POLLIN};
+
+	assert_true(fd >= 0);
+	assert_int_equal(poll(&asked, 1, -1), 1);
+	return fd;
+}
+
 // What a leader does not take at once follows as it reads on.
 static void a_large_request_for_another_protocol_is_sent_whole(void **unused)
 {
@@ -274,8 +286,11 @@ static void a_large_request_for_another_protocol_is_sent_whole(void **unused)
 	struct exchange *x = with_body(BODY_BYTES);
 	x->is_upgrade = true;
 	assert_true(forwarder_begin(f, x));
-	int fd = accept(listener, NULL, NULL);
-	assert_true(fd >= 0);
+	int fd = accept_request(listener);
+	// Its thread asks for another one only once it has found no more room for the first.
+	struct exchange *other = begun(f, "GET");
+	int further = accept_request(listener);
+	other->carrier->drop(other);
 	for (char *end = NULL; !end; end = strstr(piece, "\r\n\r\n")) {
 		ssize_t got = recv(fd, piece + size, 1, 0);
 		assert_int_equal(got, 1);
@@ -293,6 +308,7 @@ static void a_large_request_for_another_protocol_is_sent_whole(void **unused)
 	await_none(f);
 	forwarder_stop(f);
 	close(fd);
+	close(further);
 	close(listener);
 	free(piece);
 }
