@@ -18,7 +18,7 @@ void hcl2_run_end(struct hcl2_run *run)
 void *hcl2_take(struct hcl2_run *run, size_t bytes)
 {
 	void *piece = arena_take(&run->memory, bytes + !bytes);
-	// With what aligns the next: small pieces take a third more than they ask for.
+	// With what aligns the next: small pieces take more than they ask for.
 	run->memory_used += (size_t)(run->memory.at - (uint8_t *)piece);
 	return piece;
 }
