@@ -386,8 +386,9 @@ def test_threaded():
         with tempfile.TemporaryDirectory() as root:
             write(root, {"a.c": source, "a.sh": "exit 0\n"})
             subprocess.run(["cc", "-w", "-pthread", "a.c", "-o", "a"], cwd=root, check=True)
-            assert test_programs.is_threaded(root, {"cmd": [f"{root}/a"]}) == wanted, source
-            assert test_programs.is_threaded(root, {"cmd": ["/bin/sh", f"{root}/a.sh", f"{root}/a"]}) == wanted, source
+            given = {"cmd": ["/bin/sh", f"{root}/a.sh", f"{root}/a", f"{root}/b"]}
+            assert test_programs.programs_of(root, given, {"a", "c"}) == ["a"]
+            assert test_programs.is_threaded(root, ["a.sh", "a"]) == wanted, source
 
 
 def test_format():

@@ -6,9 +6,9 @@ A line is a test: its name, and after tabs its programs as ninja has them. Tests
 tell nothing under a sanitizer.
 
 --threaded leaves out, as docs/style.md tells, the suite one-thread and tests whose programs cannot have a second
-thread, for which the thread sanitizer would be for nothing. The link decides. A program that takes none of the
-functions below from a library cannot begin a thread, and one thread has no race. A test that is a script counts by
-the programs that it is given.
+thread, for which the thread sanitizer would be for nothing. The link decides, so that BUILD has to be built: a program
+that takes none of the functions below from a library cannot begin a thread, and one thread has no race. A test that is
+a script counts by the programs that it is given.
 """
 import functools
 import json
@@ -32,29 +32,37 @@ def functions_of(program):
     return {line.split()[-1].split("@")[0] for line in symbols.splitlines() if line.split()}
 
 
-def programs_of(build, test):
+def introspect(build):
+    """Tests, and the files that BUILD makes, as ninja has them."""
+    seen = json.loads(subprocess.run(
+        ["meson", "introspect", "--tests", "--targets", build], capture_output=True, text=True, check=True
+    ).stdout)
+    files = [file for target in seen["targets"] for file in target["filename"]]
+    return seen["tests"], {os.path.relpath(file, build) for file in files}
+
+
+def programs_of(build, test, files):
     """Paths from the build directory."""
-    paths = [os.path.relpath(os.path.join(build, word), build) for word in test["cmd"]]
-    return [path for path in paths if os.path.isfile(os.path.join(build, path)) and not path.startswith("..")]
+    words = [os.path.relpath(os.path.join(build, word), build) for word in test["cmd"]]
+    return [word for word in words if word in files]
 
 
-def is_threaded(build, test):
-    return any(BEGINS_THREAD & functions_of(os.path.join(build, path)) for path in programs_of(build, test))
+def is_threaded(build, programs):
+    return any(BEGINS_THREAD & functions_of(os.path.join(build, program)) for program in programs)
 
 
 def main():
-    build, words = sys.argv[1], sys.argv[2:]
+    build, words = os.path.realpath(sys.argv[1]), sys.argv[2:]
     only_threaded = "--threaded" in words
     suites, left_out = set(words) - {"--threaded"}, {"plain"}
     if only_threaded:
         left_out.add("one-thread")
-    listed = subprocess.run(
-        ["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True
-    ).stdout
-    for test in json.loads(listed):
+    tests, files = introspect(build)
+    for test in tests:
         of = {suite.split(":")[-1] for suite in test["suite"]}
-        if of & suites and not of & left_out and (not only_threaded or is_threaded(build, test)):
-            print("\t".join([test["name"], *programs_of(build, test)]))
+        programs = programs_of(build, test, files)
+        if of & suites and not of & left_out and (not only_threaded or is_threaded(build, programs)):
+            print("\t".join([test["name"], *programs]))
 
 
 if __name__ == "__main__":
