@@ -292,8 +292,10 @@ static void every_kind_of_fleet_is_searched_exactly(void **state)
 	for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		for (uint32_t k = 0; k < KEEPINGS; k++) {
 			enum keeping keeping = (enum keeping)k;
-			fill_search_and_empty(PLACEMENT_BINPACK, kinds[i], keeping);
-			fill_search_and_empty(PLACEMENT_SPREAD, kinds[i], keeping);
+			if (BUILD_SLOWNESS == 1 || (i + k) % 2)
+				fill_search_and_empty(PLACEMENT_BINPACK, kinds[i], keeping);
+			if (BUILD_SLOWNESS == 1 || (i + k) % 2 == 0)
+				fill_search_and_empty(PLACEMENT_SPREAD, kinds[i], keeping);
 		}
 }
 
